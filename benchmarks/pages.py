@@ -10,8 +10,8 @@ from itertools import count as counting
 from benchmarks.compare import alternate
 from benchmarks.report import Bar, Finding
 from benchmarks.stage import Stage
-from memci.commands.pages.perform import Asked, PageCommands
-from memci.domain.pages.block import Format, Held, Writer
+from memci.commands.pages.perform import PageCommands, ToolRequest
+from memci.domain.pages.block import BlockWriter, Format, PageContent
 from memci.domain.pages.labels import labels_of
 from memci.domain.pages.page import Page, PageKind
 from memci.domain.pages.parameters import PageRules
@@ -79,8 +79,8 @@ def _page(parent: str, name: str, kind: PageKind = PageKind.DETAIL) -> Page:
 
 
 def _rendering(tree: Tree) -> Rendering:
-    writer = Writer(Format.MARKDOWN, labels_of(Language.ENGLISH))
-    return Rendering(tree, writer, _COUNTER.count, lambda _: Held(text=_SAID))
+    writer = BlockWriter(Format.MARKDOWN, labels_of(Language.ENGLISH))
+    return Rendering(tree, writer, _COUNTER.count, lambda _: PageContent(text=_SAID))
 
 
 def _whole(tree: Tree) -> float:
@@ -181,9 +181,9 @@ def _told(database: Database, agent_id: str, interactions: int) -> None:
             append_in(connection, Append(agent_id, messages[start : start + 500], session_id="s"))
 
 
-def _asked(name: str, **fields: object) -> Asked:
+def _asked(name: str, **fields: object) -> ToolRequest:
     tool = BY_NAME[name]
-    return Asked(tool, tool.request.model_validate(fields))
+    return ToolRequest(tool, tool.request.model_validate(fields))
 
 
 def _ms(act: Callable[[], object]) -> float:

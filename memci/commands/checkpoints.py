@@ -15,7 +15,7 @@ from memci.schemas.frameworks import (
 )
 from memci.storage import checkpoints as stored
 from memci.storage.agents import check_there
-from memci.storage.pages.tree import begin_agent, hold_lane
+from memci.storage.pages.tree import begin_agent, lock_lane
 from memci.storage.session import Connection, Database
 
 
@@ -69,7 +69,7 @@ def prune(database: Database, agent_id: str, request: CheckpointPrune) -> Thread
     """
     with database.agent_transaction(agent_id) as connection:
         # What is put meanwhile may refer to values that nothing has needed until then.
-        hold_lane(connection, agent_id)
+        lock_lane(connection, agent_id)
         if request.threads and not request.keep_latest:
             threads = dict.fromkeys(request.threads)
             gone = sum(stored.delete_thread(connection, agent_id, each) for each in threads)
@@ -91,6 +91,6 @@ def _entered(database: Database, agent_id: str) -> Iterator[Connection]:
     """Open a transaction on an agent that is there from now on, and not erased meanwhile."""
     with database.agent_transaction(agent_id) as connection:
         begin_agent(connection, agent_id)
-        hold_lane(connection, agent_id)
+        lock_lane(connection, agent_id)
         check_there(connection, agent_id)
         yield connection

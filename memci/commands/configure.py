@@ -16,10 +16,10 @@ from memci.domain.pages.parameters import PageRules
 from memci.errors import InvalidInputError, PageStoreError
 from memci.schemas.settings import SettingsAnswer
 from memci.storage.agents import check_there, is_there
-from memci.storage.pages.texts import warm
-from memci.storage.pages.tree import hold_lane, lock_tree
-from memci.storage.pages.viewers import viewer_in
-from memci.storage.pages.workspace import View, open_workspace
+from memci.storage.pages.texts import prefetch_texts
+from memci.storage.pages.tree import lock_lane, lock_tree
+from memci.storage.pages.viewers import session_viewer
+from memci.storage.pages.workspace import WindowSpec, open_workspace
 from memci.storage.parameters import own_of, own_parameters, page_rules_of, replace_parameters
 
 
@@ -38,11 +38,11 @@ def warnings_of(pages: PageCommands, agent_id: str) -> list[str]:
 
 def _least(pages: PageCommands, agent_id: str) -> tuple[PageRules, int]:
     """Return the agent's rules, and what its window takes when all is hidden that can be."""
-    store = warm(pages.database, pages.store, agent_id)
+    store = prefetch_texts(pages.database, pages.store, agent_id)
     with pages.database.agent_snapshot(agent_id) as connection:
         rules = page_rules_of(connection, agent_id, pages.rules)
-        viewer = viewer_in(connection, agent_id, None)
-        view = View(viewer, pages.counter.count, rules)
+        viewer = session_viewer(connection, agent_id, None)
+        view = WindowSpec(viewer, pages.counter.count, rules)
         desk = open_workspace(connection, agent_id, store, view).desk
         return rules, collapse_to(desk.rendering, 0, desk.kept).after
 
@@ -97,7 +97,7 @@ def run(
     defaults.with_values(values)
     pages.settle(agent_id)  # so that little is left to be done with the lane locked
     with pages.database.agent_transaction(agent_id) as connection:
-        hold_lane(connection, agent_id)
+        lock_lane(connection, agent_id)
         if is_there(connection, agent_id):
             lock_tree(connection, agent_id)
             pages.settle_in(connection, agent_id)

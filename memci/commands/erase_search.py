@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from memci.domain.pages.page import Page
-from memci.domain.pages.pin import Pin
+from memci.domain.pages.pins import Pin
 from memci.language.detection import Language, language_of
 from memci.schemas.erasure import CondemnedPage, CondemnedPin
 from memci.smallmodel.ports import Lexicon
@@ -29,8 +29,8 @@ from memci.storage.agents import snapshot_of
 from memci.storage.erasure.deletion_set import ids_of
 from memci.storage.erasure.pages import written_pages
 from memci.storage.erasure.word_search import not_indexed, worded_messages
-from memci.storage.page_store.cache import CachedPageStore
-from memci.storage.page_store.port import BodyKey, PageStore, load_many
+from memci.storage.page_store.port import PageStore, TextKey, load_many
+from memci.storage.page_store.wrappers import CachedPageStore
 from memci.storage.pages.undo_steps import words_of_steps
 from memci.storage.pins import read_pins
 from memci.storage.session import Database
@@ -197,7 +197,7 @@ def _saying(
     for at in range(0, len(written), _AT_ONCE):
         some = written[at : at + _AT_ONCE]
         keys = {
-            each.page.index: BodyKey(agent_id, each.page.index, each.page.body)
+            each.page.index: TextKey(agent_id, each.page.index, each.page.body)
             for each in some
             if each.page.body is not None and each.page.index not in unread
         }

@@ -7,7 +7,7 @@ from memci.queue.follow_up_jobs import ask_indexing
 from memci.schemas.frameworks import ItemIn, ItemsAnswer, ItemsIn
 from memci.storage.agents import check_there, is_there
 from memci.storage.items import put_item, remove_expired, remove_item
-from memci.storage.pages.tree import begin_agent, hold_lane
+from memci.storage.pages.tree import begin_agent, lock_lane
 from memci.storage.session import Connection, Database
 
 
@@ -36,10 +36,10 @@ def run(database: Database, tokens: Wakeups, agent_id: str, request: ItemsIn) ->
 def _enter(connection: Connection, agent_id: str, *, begins: bool) -> bool:
     """Let nobody erase the agent meanwhile; False where there is none, and none begins."""
     if not begins:
-        hold_lane(connection, agent_id)
+        lock_lane(connection, agent_id)
         return is_there(connection, agent_id)
     begin_agent(connection, agent_id)
-    hold_lane(connection, agent_id)
+    lock_lane(connection, agent_id)
     check_there(connection, agent_id)
     return True
 

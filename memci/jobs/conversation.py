@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TypeAlias
 
-from memci.domain.pages.viewer import Viewer
+from memci.domain.pages.tree import Viewer
 from memci.message import Message, Role
 from memci.storage.messages import Earlier, said_before
 from memci.storage.search_index import Embedded, message_vectors

@@ -16,8 +16,8 @@ from typing import Any
 
 from memci.domain.context.token_budget import Count
 from memci.domain.job import Job
-from memci.domain.pages.chapters import entry, settle
-from memci.domain.pages.outline import MOST_ENTRY, Outline, fitted, is_outline_of, named
+from memci.domain.pages.chapters import entry_line, settle
+from memci.domain.pages.outline import MOST_ENTRY, Outline, fit_line, is_valid_outline, with_outline
 from memci.domain.pages.page import Page
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.tree import Tree
@@ -28,10 +28,10 @@ from memci.queue.follow_up_jobs import NAME_KIND, ask_naming_again
 from memci.queue.handler import Effect
 from memci.smallmodel.ports import Summarizer, TokenCounter
 from memci.storage.page_store.port import PageStore
-from memci.storage.pages.texts import shown_messages, warm
-from memci.storage.pages.tree import all_stored, lock_tree, save_tree, unnamed_pages
-from memci.storage.pages.viewers import viewer_in
-from memci.storage.pages.workspace import View, is_batch, open_shown
+from memci.storage.pages.texts import prefetch_texts, shown_messages
+from memci.storage.pages.tree import lock_tree, messages_exist, save_tree, unnamed_pages
+from memci.storage.pages.viewers import session_viewer
+from memci.storage.pages.workspace import WindowSpec, is_batch, open_visible
 from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
 
@@ -50,11 +50,11 @@ def outline_of(
     middle = messages[MOST_FIRST : max(MOST_FIRST, len(messages) - MOST_LAST)]
     shown = [*messages[:MOST_FIRST], *messages[MOST_FIRST + len(middle) :]]
     outline = summarizer.outline(shown, language, count)
-    if not is_outline_of(outline, shown):
+    if not is_valid_outline(outline, shown):
         raise SmallModelAnswerError("the summarizer's outline does not fit the messages")
     if not middle:
         return outline
-    lines = [fitted(entry(each), MOST_ENTRY, count) for each in middle]
+    lines = [fit_line(entry_line(each), MOST_ENTRY, count) for each in middle]
     first, last = outline.entries[:MOST_FIRST], outline.entries[MOST_FIRST:]
     return Outline(outline.name, outline.description, (*first, *lines, *last))
 
@@ -148,11 +148,11 @@ class PageNaming:
         return _Effect(self, job.agent_id, done, waiting.texts, more=more)
 
     def _read(self, agent_id: str) -> _Waiting:
-        texts = warm(self._database, self._pages.store, agent_id)
+        texts = prefetch_texts(self._database, self._pages.store, agent_id)
         with self._database.agent_snapshot(agent_id) as connection:
             stored = frozenset(unnamed_pages(connection, agent_id, self._most + 1))
             view = self._view(connection, agent_id)
-            opened, said = open_shown(connection, agent_id, texts, view, stored)
+            opened, said = open_visible(connection, agent_id, texts, view, stored)
             tree = opened.desk.tree
             settle(tree, said, view.rules, opened.desk.rendering.own_tokens, view.count)
             over = sorted(_over(tree, stored), key=lambda each: each[0], reverse=True)
@@ -174,14 +174,14 @@ class PageNaming:
         lock_tree(connection, agent_id)
         view = self._view(connection, agent_id)
         indexes = [each.page.index for each in done]
-        opened, said = open_shown(connection, agent_id, texts, view, indexes)
+        opened, said = open_visible(connection, agent_id, texts, view, indexes)
         desk = opened.desk
         own_tokens = desk.rendering.own_tokens
         desk.arrange(lambda: settle(desk.tree, said, view.rules, own_tokens, view.count))
         hold = [
             each
             for each in done
-            if each.holds_for(desk.tree) and all_stored(connection, agent_id, each.seqs)
+            if each.holds_for(desk.tree) and messages_exist(connection, agent_id, each.seqs)
         ]
         desk.arrange(lambda: _name(desk.tree, hold))
         if said or hold:
@@ -190,9 +190,11 @@ class PageNaming:
             save_tree(connection, agent_id, desk.tree, opened.version + 1)
         return len(said), len(hold)
 
-    def _view(self, connection: Connection, agent_id: str) -> View:
+    def _view(self, connection: Connection, agent_id: str) -> WindowSpec:
         rules = page_rules_of(connection, agent_id, self._pages.rules)
-        return View(viewer_in(connection, agent_id, None), self._pages.counter.count, rules)
+        return WindowSpec(
+            session_viewer(connection, agent_id, None), self._pages.counter.count, rules
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +228,7 @@ def _language_of(messages: Sequence[Message]) -> Language:
 
 def _name(tree: Tree, done: Iterable[_Named]) -> None:
     for each in done:
-        tree.put(named(tree[each.page.index], each.outline))
+        tree.put(with_outline(tree[each.page.index], each.outline))
 
 
 def _over(tree: Tree, stored: Collection[str]) -> Iterator[tuple[int, Page]]:

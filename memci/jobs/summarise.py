@@ -25,7 +25,7 @@ from memci.queue.follow_up_jobs import (
 )
 from memci.queue.handler import Effect, Handler
 from memci.smallmodel.ports import Summarizer, TokenCounter
-from memci.storage.pages.tree import all_stored
+from memci.storage.pages.tree import messages_exist
 from memci.storage.parameters import parameters_of
 from memci.storage.session import Connection, Database
 from memci.storage.sessions import Conversation, Last, conversation_at
@@ -220,7 +220,7 @@ class _Effect:
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
         saved: list[StoredSummary] = []
         for roll, summary in zip(self.plan.rolls, self.made, strict=True):
-            if all_stored(connection, self.agent_id, [each.seq for each in roll.said]):
+            if messages_exist(connection, self.agent_id, [each.seq for each in roll.said]):
                 save_summary(connection, self.agent_id, summary)
                 saved.append(summary)
         if self.plan.counted is not None:

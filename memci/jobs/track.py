@@ -15,8 +15,8 @@ from memci.domain.context.plan import Plan
 from memci.domain.context.plan_tracker import PlanSigns, follow, plan_signs
 from memci.domain.job import Job
 from memci.domain.pages.parameters import PageRules
-from memci.domain.pages.pin import Maker, Pin
-from memci.domain.pages.viewer import Viewer
+from memci.domain.pages.pins import Maker, Pin
+from memci.domain.pages.tree import Viewer
 from memci.language.key_messages.detector import KeySentence, key_sentences
 from memci.language.sentences import sentence_spans
 from memci.message import Message
@@ -33,7 +33,7 @@ from memci.storage.plans import (
     save_plan,
     still_stored,
     tracked_seq,
-    untracked,
+    untracked_messages,
     users_then,
 )
 from memci.storage.session import Connection, Database
@@ -82,7 +82,7 @@ class MessageTracking:
     def prepare(self, job: Job) -> Effect:
         """Read what waits, and see what it tells."""
         with self._database.agent_snapshot(job.agent_id) as connection:
-            waiting = untracked(connection, job.agent_id, self._most)
+            waiting = untracked_messages(connection, job.agent_id, self._most)
             rules = page_rules_of(connection, job.agent_id, self._rules)
         telling = list(_telling(waiting.messages))
         return _Effect(job.agent_id, waiting, telling, rules, self._counter)

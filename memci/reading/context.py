@@ -18,8 +18,8 @@ from memci.domain.context.search_depth import depth
 from memci.domain.context.selection import Filler
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import Walk
-from memci.domain.pages.pin import Pin
-from memci.domain.pages.viewer import Viewer
+from memci.domain.pages.pins import Pin
+from memci.domain.pages.tree import Viewer
 from memci.language.times.ranges import Stretch
 from memci.message import Message
 from memci.reading.context_materials import Read, materials_of
@@ -32,7 +32,7 @@ from memci.reading.supersession import with_newer_beside
 from memci.schemas.reads import ContextAnswer, ContextRequest
 from memci.smallmodel.ports import Vectors
 from memci.storage.erasure.locks import stand_beside
-from memci.storage.pages.viewers import viewer_asking
+from memci.storage.pages.viewers import request_viewer
 from memci.storage.pages.visible_pages import listed_pages
 from memci.storage.parameters import own_of
 from memci.storage.pins import read_pins
@@ -142,7 +142,7 @@ class Assemble(Reader):
             offered = _offered(ranked, filler, request.k)
             viewer = Viewer(request.session_id, request.user_id)
             if outset.has_pages or outset.holds - {Source.MEMORY}:
-                viewer = viewer_asking(connection, agent_id, request.session_id, request.user_id)
+                viewer = request_viewer(connection, agent_id, request.session_id, request.user_id)
             plan, summary = _kept(connection, agent_id, request, viewer, outset.holds)
             pins: list[Pin] = []
             if Source.PIN in outset.holds:

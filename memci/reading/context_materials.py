@@ -17,10 +17,10 @@ from memci.domain.context.plan import Plan, finished_message_seqs, plan_text
 from memci.domain.context.ranking import Ranked
 from memci.domain.context.selection import Filler
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.pages.block import Format, Reads, Writer
+from memci.domain.pages.block import BlockWriter, ContentReader, Format
 from memci.domain.pages.labels import labels_of
-from memci.domain.pages.pin import Pin
-from memci.domain.pages.tree import Sight
+from memci.domain.pages.pins import Pin
+from memci.domain.pages.tree import VisibleTree
 from memci.language.detection import Language, language_of
 from memci.language.sentences import sentence_spans
 from memci.message import Message, Role
@@ -48,7 +48,7 @@ class Read:
     pins: list[Pin]
     plan: Plan | None
     summary: StoredSummary | None
-    pages: tuple[Sight, Reads] | None
+    pages: tuple[VisibleTree, ContentReader] | None
 
 
 def materials_of(request: ContextRequest, read: Read, recent: int) -> Materials:
@@ -84,13 +84,13 @@ def materials_of(request: ContextRequest, read: Read, recent: int) -> Materials:
 
 
 def _listed(
-    pages: tuple[Sight, Reads] | None, language: Language
+    pages: tuple[VisibleTree, ContentReader] | None, language: Language
 ) -> tuple[Listed | None, Listed | None]:
     """Return the Contents Page and the other pages, as the list's language names them."""
     if pages is None:
         return None, None
     sight, reads = pages
-    writer = Writer(Format.MARKDOWN, labels_of(language))
+    writer = BlockWriter(Format.MARKDOWN, labels_of(language))
     return contents_listed(sight, writer), tree_listed(sight, writer, reads)
 
 

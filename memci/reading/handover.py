@@ -10,7 +10,7 @@ from memci.domain.context.handover import Handover, exchanges
 from memci.domain.context.plan import plan_text
 from memci.domain.context.rolling_summary import summed_up
 from memci.domain.context.token_budget import Count
-from memci.domain.pages.viewer import Viewer
+from memci.domain.pages.tree import Viewer
 from memci.errors import NotFoundError
 from memci.language.detection import language_of
 from memci.language.sentences import sentence_spans
@@ -24,7 +24,7 @@ from memci.reading.reader import Reader, wait_until_fresh
 from memci.schemas.sessions import HandoverAnswer, HandoverRequest
 from memci.smallmodel.ports import Summarizer
 from memci.storage.agents import check_there
-from memci.storage.pages.viewers import viewer_asking
+from memci.storage.pages.viewers import request_viewer
 from memci.storage.parameters import parameters_of
 from memci.storage.pins import read_pins
 from memci.storage.plans import read_plan
@@ -120,7 +120,7 @@ class HandingOver(Reader):
         with self._database.agent_snapshot(agent_id) as connection:
             check_there(connection, agent_id)
             viewer = _asked(connection, agent_id, request)
-            whose = viewer_asking(connection, agent_id, viewer.session_id, viewer.user_id)
+            whose = request_viewer(connection, agent_id, viewer.session_id, viewer.user_id)
             parameters = parameters_of(connection, agent_id, self._defaults.memory)
             stored = read_summary(connection, agent_id, viewer.session_id, viewer)
             conversation = Conversation(connection, agent_id, viewer.session_id)

@@ -57,7 +57,7 @@ from memci.reading.models import ReadingModels
 from memci.schemas.reads import Fusion, Scope
 from memci.smallmodel.ports import QueryPlanner, Vectors
 from memci.storage.documents.documents import see_collections
-from memci.storage.pages.viewers import viewer_asking
+from memci.storage.pages.viewers import request_viewer
 from memci.storage.reading.snapshot_state import SnapshotState
 from memci.storage.search.find import Found, Question, Restriction, find
 from memci.storage.session import Connection
@@ -226,7 +226,7 @@ class Retrieval:
             owners += see_collections(connection, scope.collections, must_be_there=strict)
         viewer = None
         if (KEPT - outset.lacks).intersection(scope.sources):
-            viewer = viewer_asking(connection, agent_id, scope.session_id, scope.user_id)
+            viewer = request_viewer(connection, agent_id, scope.session_id, scope.user_id)
         questions = [each.seen_by(viewer) for each in asked.questions]
         return [find(connection, agent_id, each, owners, outset.lacks) for each in questions]
 

@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from memci.domain.context.token_budget import Utterance
-from memci.domain.pages.block import Format, Writer
-from memci.domain.pages.collapse import collapse_to, say_excess
+from memci.domain.pages.block import BlockWriter, Format
+from memci.domain.pages.collapse import collapse_to, report_excess
 from memci.domain.pages.labels import labels_of
 from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.parameters import PageRules
-from memci.domain.pages.pin import Pin
+from memci.domain.pages.pins import Pin
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.workspace import PageWorkspace
 from memci.language.detection import language_of
@@ -40,10 +40,10 @@ from memci.schemas.reads import ContextMessage
 from memci.smallmodel.ports import TokenCounter
 from memci.storage.agents import snapshot_of
 from memci.storage.page_store.port import PageStore
-from memci.storage.pages.texts import warm
-from memci.storage.pages.viewers import viewer_in
+from memci.storage.pages.texts import prefetch_texts
+from memci.storage.pages.viewers import session_viewer
 from memci.storage.pages.visible_pages import removed_pages
-from memci.storage.pages.workspace import View, open_workspace
+from memci.storage.pages.workspace import WindowSpec, open_workspace
 from memci.storage.parameters import page_rules_of
 from memci.storage.pins import pinned_pages, read_pins
 from memci.storage.plans import read_plan
@@ -62,9 +62,9 @@ def list_pins(database: Database, counter: TokenCounter, agent_id: str) -> PinLi
         seqs = [each.message_seq for each in pins if each.message_seq is not None]
         ids = message_ids(connection, agent_id, seqs)
         pages = pinned_pages(connection, agent_id)
-        spoken = language_spoken(connection, agent_id, viewer_in(connection, agent_id, None))
+        spoken = language_spoken(connection, agent_id, session_viewer(connection, agent_id, None))
     language = spoken or language_of(" ".join(each.text for each in pins))
-    text = Writer(Format.MARKDOWN, labels_of(language)).pins(pins)
+    text = BlockWriter(Format.MARKDOWN, labels_of(language)).pins(pins)
     tokens = Utterance(Role.USER, text).tokens(counter.count) if text else 0
     return PinList(pins=[_out(each, ids) for each in pins], pages=pages, tokens=tokens)
 
@@ -87,7 +87,7 @@ def show_plan(database: Database, agent_id: str, session_id: str | None) -> Plan
     Raises ``NotFoundError`` for no agent.
     """
     with snapshot_of(database, agent_id) as connection:
-        viewer = viewer_in(connection, agent_id, session_id)
+        viewer = session_viewer(connection, agent_id, session_id)
         plan = read_plan(connection, agent_id, viewer)
     return PlanAnswer.of(plan, viewer.session_id)
 
@@ -190,11 +190,11 @@ class Windows:
         self, agent_id: str, session_id: str | None, form: Format = Format.MARKDOWN
     ) -> Iterator[tuple[PageWorkspace, Connection]]:
         """Lend a session's window, as it is at one moment, and what it is read through."""
-        store = warm(self.database, self.store, agent_id, session_id)
+        store = prefetch_texts(self.database, self.store, agent_id, session_id)
         with snapshot_of(self.database, agent_id) as connection:
-            viewer = viewer_in(connection, agent_id, session_id)
+            viewer = session_viewer(connection, agent_id, session_id)
             rules = page_rules_of(connection, agent_id, self.rules)
-            view = View(viewer, self.counter.count, rules, form)
+            view = WindowSpec(viewer, self.counter.count, rules, form)
             opened = open_workspace(connection, agent_id, store, view)
             yield opened.desk, connection
         ask_where_many_wait(self.database, agent_id, opened.waited)
@@ -225,4 +225,4 @@ def _held_to(desk: PageWorkspace, budget_tokens: int | None) -> int:
     if budget_tokens is None:
         return desk.hold()
     collapse_to(desk.rendering, budget_tokens, desk.kept)
-    return say_excess(desk.rendering, budget_tokens)
+    return report_excess(desk.rendering, budget_tokens)

@@ -40,7 +40,7 @@ from memci.domain.pages.page import (
     SegmentKind,
 )
 from memci.domain.pages.render import Rendering
-from memci.domain.pages.tree import PageState, state_of
+from memci.domain.pages.tree import PageState, page_state
 from memci.language.key_messages.rules import PinKind
 from memci.schemas.base import Answer, BudgetTokens, ForeignId, Request, Text
 from memci.schemas.reads import ContextMessage
@@ -216,7 +216,7 @@ def page_out(rendering: Rendering, index: str) -> PageOut:
     page = shown = tree[index]
     if index in {tree.clock.archive, tree.segment_of(page).root}:
         shown = replace(page, name=rendering.writer.name(tree, page))
-    return _told(shown, tree.lifecycle(index), state_of(tree, index), rendering.sight.size(page))
+    return _told(shown, tree.lifecycle(index), page_state(tree, index), rendering.sight.size(page))
 
 
 def removed_out(page: Page, children: int) -> PageOut:

@@ -31,7 +31,7 @@ from memci.domain.context.plan import StepState
 from memci.domain.context.token_budget import Utterance
 from memci.domain.documents import COLLECTION_PATTERN
 from memci.domain.memory.recall import Miss
-from memci.domain.pages.pin import Maker
+from memci.domain.pages.pins import Maker
 from memci.language.key_messages.rules import PinKind
 from memci.message import Role
 from memci.schemas.base import (

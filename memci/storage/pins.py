@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row
 
 from memci.domain.context.automatic_pins import bound_to
-from memci.domain.pages.pin import Maker, Pin
+from memci.domain.pages.pins import Maker, Pin
 from memci.language.key_messages.rules import PinKind
 from memci.message import Message
 from memci.storage.messages import COLUMNS, to_message
@@ -83,7 +83,7 @@ def refused_pins(connection: Connection, agent_id: str) -> list[Pin]:
     return [_pin(row, said.get(row.message_seq)) for row in gone]
 
 
-def said_as(connection: Connection, agent_id: str, message_id: str) -> Message | None:
+def message_by_id(connection: Connection, agent_id: str, message_id: str) -> Message | None:
     """Return the message of this id; None: there is none."""
     row = connection.exec_driver_sql(_BY_ID, (agent_id, message_id)).first()
     return None if row is None else to_message(row)

@@ -9,10 +9,10 @@ from typing import Any
 from sqlalchemy import Connection, Row
 
 from memci.domain.context.plan import Plan, Step, StepState
-from memci.domain.pages.viewer import Viewer
+from memci.domain.pages.tree import Viewer
 from memci.message import Message, Role
 from memci.storage.messages import COLUMNS, to_message
-from memci.storage.pages.viewers import viewer_in
+from memci.storage.pages.viewers import session_viewer
 
 # The session is compared in two ways, so that each is found by index.
 _OF_SESSION = """
@@ -71,7 +71,7 @@ def plan_in(
 
     ``user_id`` None: for whom the session is with.
     """
-    viewer = viewer_in(connection, agent_id, session_id)
+    viewer = session_viewer(connection, agent_id, session_id)
     if user_id is not None:
         viewer = Viewer(viewer.session_id, user_id)
     return read_plan(connection, agent_id, viewer)
@@ -117,7 +117,7 @@ def save_plan(connection: Connection, agent_id: str, plan: Plan) -> None:
     connection.exec_driver_sql(_ADD, (agent_id, plan.made_seq, *values))
 
 
-def untracked(connection: Connection, agent_id: str, most: int) -> Untracked:
+def untracked_messages(connection: Connection, agent_id: str, most: int) -> Untracked:
     """Return what was not looked through yet, at most so many messages."""
     seq = connection.exec_driver_sql(_TRACKED, (agent_id,)).scalar() or 0
     last = last_seq(connection, agent_id)

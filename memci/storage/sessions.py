@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from memci.domain.pages.viewer import Viewer
+from memci.domain.pages.tree import Viewer
 from memci.language.detection import Language, language_of
 from memci.message import Message
 from memci.storage.messages import COLUMNS, IS_NOTE, to_message

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, RowMapping
 
-from memci.domain.pages.viewer import Viewer
+from memci.domain.pages.tree import Viewer
 
 _COLUMNS = (
     "session_id, user_id, users, from_seq, through_seq, text, tokens, model, final, made_at,"

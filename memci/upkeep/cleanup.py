@@ -15,7 +15,7 @@ import structlog
 
 from memci.queue.sweep import delete_ended_jobs, job_blocks
 from memci.storage.page_store.port import PageStore
-from memci.storage.pages.orphaned_texts import agents_after, orphans_among
+from memci.storage.pages.texts import agents_after, orphaned_keys
 from memci.storage.receipts import (
     agents_with_old_receipts,
     delete_old_receipts,
@@ -116,7 +116,7 @@ def _remove_of(
     if not old:
         return 0, 0
     with database.agent_snapshot(agent_id) as connection:
-        orphans = orphans_among(connection, agent_id, old)
+        orphans = orphaned_keys(connection, agent_id, old)
     for key in orphans:
         store.delete(key)
     return len(old), len(orphans)

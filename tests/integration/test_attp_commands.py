@@ -11,7 +11,7 @@ import pytest
 
 from memci.commands.attp.perform import AttpCommands
 from memci.commands.attp.sandbox import Limits, Sandbox
-from memci.commands.pages.perform import Asked, PageCommands
+from memci.commands.pages.perform import PageCommands, ToolRequest
 from memci.commands.tools.tools import Tools
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
@@ -45,7 +45,7 @@ class Meddling(Sandbox):
             self.times -= 1
             tool = BY_NAME["update_page"]
             request = tool.request(index="usr-2", name=f"Others were here {self.times}")
-            self.commands.run("ada", Actor.DEVELOPER, [Asked(tool, request)])
+            self.commands.run("ada", Actor.DEVELOPER, [ToolRequest(tool, request)])
         return outcome
 
 
@@ -115,7 +115,7 @@ def window(attp: AttpCommands) -> str:
 
 def step(attp: AttpCommands, name: str):
     tool = BY_NAME[name]
-    return attp.tools.pages.run("ada", Actor.AGENT, [Asked(tool, tool.request())])[0]
+    return attp.tools.pages.run("ada", Actor.AGENT, [ToolRequest(tool, tool.request())])[0]
 
 
 def test_all_that_the_code_asks_for_is_done(ada, attp):

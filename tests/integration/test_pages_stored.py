@@ -8,8 +8,8 @@ from memci.domain.pages.chapters import settle
 from memci.domain.pages.operations import create_contents_page, create_detail_page, remove_page
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.storage.pages.texts import shown_messages, unsettled
-from memci.storage.pages.tree import know_pages, lock_tree, read_tree, save_tree
+from memci.storage.pages.texts import shown_messages, unsettled_messages
+from memci.storage.pages.tree import load_pages, lock_tree, read_tree, save_tree
 from tests.support.network import AgentUnderTest
 
 RULES = PageRules()
@@ -24,7 +24,7 @@ def settled(ada, sessions, rules=RULES):
     with ada.database.agent_transaction("ada") as connection:
         lock_tree(connection, "ada")
         stored = read_tree(connection, "ada", sessions)
-        said = unsettled(connection, "ada", stored.tree.clock.settled_seq, 1_000)
+        said = unsettled_messages(connection, "ada", stored.tree.clock.settled_seq, 1_000)
         settle(stored.tree, said, rules, lambda page: 10, len)
         save_tree(connection, "ada", stored.tree, stored.version + 1)
         return stored.tree
@@ -33,7 +33,7 @@ def settled(ada, sessions, rules=RULES):
 def read(ada, *sessions, named=()):
     with ada.database.agent_snapshot("ada") as connection:
         stored = read_tree(connection, "ada", sessions)
-        know_pages(connection, "ada", stored.tree, named)
+        load_pages(connection, "ada", stored.tree, named)
         return stored
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.commands.pages.perform import Asked, PageCommands
+from memci.commands.pages.perform import PageCommands, ToolRequest
 from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
@@ -35,7 +35,7 @@ def do(windows):
 
     def run(verb, /, **values):
         tool = BY_NAME[verb]
-        return commands.run("ada", Actor.DEVELOPER, [Asked(tool, tool.request(**values))])[0]
+        return commands.run("ada", Actor.DEVELOPER, [ToolRequest(tool, tool.request(**values))])[0]
 
     return run
 

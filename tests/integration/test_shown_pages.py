@@ -8,14 +8,14 @@ from random import Random
 
 import pytest
 
-from memci.commands.pages.perform import Asked
+from memci.commands.pages.perform import ToolRequest
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.viewer import Viewer
+from memci.domain.pages.tree import Viewer
 from memci.errors import MemciError
 from memci.schemas.tools import BY_NAME
 from memci.storage.page_store.postgres import PostgresPageStore
-from memci.storage.pages.workspace import OpenWorkspace, View, open_shown, open_workspace
+from memci.storage.pages.workspace import OpenWorkspace, WindowSpec, open_visible, open_workspace
 from memci.storage.session import Connection
 from tests.support.naming import COUNTER, PagesUnderTest
 from tests.support.network import AgentUnderTest
@@ -72,14 +72,14 @@ def change(pages: PagesUnderTest, random: Random, *spared: str) -> None:
 
 
 def whole(connection: Connection, pages: PagesUnderTest, session: str | None) -> OpenWorkspace:
-    view = View(Viewer(session), COUNTER.count, pages.rules)
+    view = WindowSpec(Viewer(session), COUNTER.count, pages.rules)
     return open_workspace(connection, "ada", PostgresPageStore(pages.ada.database), view)
 
 
 def part(connection: Connection, pages: PagesUnderTest, session: str | None) -> OpenWorkspace:
-    view = View(Viewer(session), COUNTER.count, pages.rules)
+    view = WindowSpec(Viewer(session), COUNTER.count, pages.rules)
     store = PostgresPageStore(pages.ada.database)
-    opened, said = open_shown(connection, "ada", store, view)
+    opened, said = open_visible(connection, "ada", store, view)
     opened.desk.settle(said)
     if said:
         opened.desk.look_after()
@@ -122,7 +122,7 @@ def test_the_guide_keeps_the_index_that_was_seen(pages, closed):
     """It is there before what is said, whoever puts that onto pages (P1, P15)."""
     pages.rules = replace(pages.rules, attp=True)
     if closed:
-        hide = Asked(BY_NAME["hide_details"], BY_NAME["hide_details"].request(index="sys-0"))
+        hide = ToolRequest(BY_NAME["hide_details"], BY_NAME["hide_details"].request(index="sys-0"))
         pages.ada.say("Hello?")
         pages.commands().run("ada", Actor.DEVELOPER, [hide])
     pages.ada.say("You are Ada.", role="system")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memci.commands.pages.perform import PageCommands
-from memci.commands.tools.tools import asked_of
+from memci.commands.tools.tools import parse_tool_request
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.errors import (
@@ -72,13 +72,13 @@ def test_what_is_remembered_is_a_message_of_the_session(ada, tools, database):
 def test_changes_of_pages_and_of_memory_are_made_together_or_not_at_all(ada, tools):
     ada.say("What is the budget?")
     wanted = [
-        asked_of("remember", {"text": "The budget is 500 euros."}, Actor.AGENT),
-        asked_of("hide_details", {"index": "usr-99"}, Actor.AGENT),
+        parse_tool_request("remember", {"text": "The budget is 500 euros."}, Actor.AGENT),
+        parse_tool_request("hide_details", {"index": "usr-99"}, Actor.AGENT),
     ]
     with pytest.raises(NotFoundError):
         tools.run_all("ada", Actor.AGENT, wanted)
     assert len(use(tools, "filter_memory", what="messages").found) == 1
-    good = asked_of("update_page", {"index": "usr-1", "name": "Money"}, Actor.AGENT)
+    good = parse_tool_request("update_page", {"index": "usr-1", "name": "Money"}, Actor.AGENT)
     noted, change = tools.run_all("ada", Actor.AGENT, [wanted[0], good])
     assert change.changed == ["usr-1"]
     assert use(tools, "filter_memory", what="messages").found[0].messages == [noted.message]
@@ -178,8 +178,8 @@ def test_pins_of_one_call_are_made_with_its_operations_and_stay_when_they_are_un
         "ada",
         Actor.AGENT,
         [
-            asked_of("pin", {"text": "Be brief"}, Actor.AGENT),
-            asked_of("update_page", {"index": "usr-1", "name": "Money"}, Actor.AGENT),
+            parse_tool_request("pin", {"text": "Be brief"}, Actor.AGENT),
+            parse_tool_request("update_page", {"index": "usr-1", "name": "Money"}, Actor.AGENT),
         ],
     )
     assert use(tools, "undo").operations == ["update_page"]

@@ -15,8 +15,7 @@ from memci.domain.pages.operations import remove_page, restore_page
 from memci.domain.pages.page import Lifecycle, session_key
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.tree import PageState, Tree, state_of
-from memci.domain.pages.viewer import Viewer
+from memci.domain.pages.tree import PageState, Tree, Viewer, page_state
 from memci.message import Role, note_metadata
 from tests.support.chapters import (
     PINS,
@@ -172,7 +171,7 @@ def test_lines_leave_the_contents_page_when_their_time_is_over(said, rules, user
     lines = tree.children(tree.clock.archive) if tree.clock.archive else []
     for page in lines:
         assert tree.lifecycle(page.index) is Lifecycle.HOT_ARCHIVED
-        assert state_of(tree, page.index) is PageState.ARCHIVED
+        assert page_state(tree, page.index) is PageState.ARCHIVED
         if page.recalls.count:
             assert now - page.recalls.last_at < rules.archive_unrecalled
         else:

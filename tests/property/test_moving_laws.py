@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from memci.commands import erase
 from memci.commands.erase import Which
-from memci.commands.tools.tools import asked_of
+from memci.commands.tools.tools import parse_tool_request
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.errors import ConflictError, InvalidInputError, NotFoundError, RefusedError
@@ -74,7 +74,7 @@ class World:
     def do(self, actor: Actor, verb: str, of: dict[str, int], values: dict[str, Any]) -> None:
         """``of``: which arguments are pages, by place."""
         named = {name: self.page(place) for name, place in of.items()}
-        asked = asked_of(verb, {**named, **values}, actor)
+        asked = parse_tool_request(verb, {**named, **values}, actor)
         self.folders.commands.run(self.ada.agent_id, actor, [asked])
 
     def page(self, place: int) -> str:

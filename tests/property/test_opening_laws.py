@@ -8,12 +8,12 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from memci.domain.pages.collapse import auto_collapse, room_for
+from memci.domain.pages.collapse import auto_collapse, opening_cost
 from memci.domain.pages.operations import create_contents_page, expand_details
 from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.viewer import Viewer
+from memci.domain.pages.tree import Viewer
 from memci.errors import RefusedError
 from tests.support.chapters import SAID, rendering_of, told
 from tests.support.examples import examples
@@ -49,6 +49,6 @@ def test_what_is_opened_stays_open_where_there_can_be_room(said, limit, data):
     if tree[chosen].expanded and tree.lifecycle(chosen) is Lifecycle.ACTIVE:
         event("open")
         return
-    room = room_for(rendering, rules, chosen)
+    room = opening_cost(rendering, rules, chosen)
     event("no room")
     assert room.takes > room.free

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.domain.pages.lookup import MOST_TOKENS, part_of
+from memci.domain.pages.page_text import MOST_TOKENS, text_part
 from memci.errors import InvalidInputError
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 
@@ -17,7 +17,7 @@ def parts(text, count):
     """Read as a model does: with the offset that it was told."""
     offset = 0
     while offset is not None:
-        part = part_of(text, offset, count)
+        part = text_part(text, offset, count)
         yield part.text
         offset = part.next_offset
 
@@ -56,6 +56,6 @@ def test_words_and_lines_stay_whole():
 
 
 def test_behind_the_end_there_is_nothing_to_read():
-    assert part_of("", 0, len) == ("", None)
+    assert text_part("", 0, len) == ("", None)
     with pytest.raises(InvalidInputError, match="ends before that, at offset 3"):
-        part_of("abc", 3, len)
+        text_part("abc", 3, len)

@@ -19,18 +19,18 @@ from hypothesis.stateful import (
 from memci.domain.pages.operations import (
     create_contents_page,
     create_detail_page,
-    give_text,
     move_page,
     remove_page,
     restore_page,
+    set_text,
 )
 from memci.domain.pages.page import Page
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.tree import Tree
-from memci.domain.pages.undo import Edit, do_again, edits_of, take_back
+from memci.domain.pages.undo import Edit, pending_edits, redo_step, undo_step
 from memci.errors import NotFoundError, RefusedError
-from memci.storage.page_store.cache import CachedPageStore, TextCache
-from memci.storage.page_store.port import BodyKey, PageStore
+from memci.storage.page_store.port import PageStore, TextKey
+from memci.storage.page_store.wrappers import CachedPageStore, TextCache
 from memci.storage.pages.texts import NoteTexts
 from tests.support.examples import examples
 from tests.support.page_stores import STORES, store_of
@@ -57,13 +57,13 @@ class Notes(RuleBasedStateMachine):
         self.agent_id = f"agent-{next(agents)}"
         self.here = CachedPageStore(self.store, TextCache(2_000))
         self.there = CachedPageStore(self.store, TextCache(1_000_000))
-        self.swept: BodyKey | None = None
+        self.swept: TextKey | None = None
         self.begin()
 
     def begin(self) -> None:
         self.tree = Tree.planted()
         self.paper: dict[str, str] = {}
-        self.kept: set[BodyKey] = set()
+        self.kept: set[TextKey] = set()
         self.done: list[tuple[list[Edit], dict[str, str]]] = []
         self.undone: list[tuple[list[Edit], dict[str, str]]] = []
 
@@ -82,7 +82,7 @@ class Notes(RuleBasedStateMachine):
         """Do something to the tree; what is on paper then is what it should say."""
         tree, notes = self.opened()
         change(tree, notes)
-        self.done.append((edits_of(tree), self.paper))
+        self.done.append((pending_edits(tree), self.paper))
         self.undone.clear()
         self.tree, self.paper = tree, paper
 
@@ -98,8 +98,8 @@ class Notes(RuleBasedStateMachine):
     def write(self, tree: Tree, notes: NoteTexts, index: str, text: str) -> None:
         version = notes.write(tree[index], text)
         notes.save()
-        self.kept.add(BodyKey(self.agent_id, index, version))
-        give_text(tree, index, version)
+        self.kept.add(TextKey(self.agent_id, index, version))
+        set_text(tree, index, version)
 
     def note(self, tree: Tree, notes: NoteTexts, parent: str, text: str) -> str:
         made = create_detail_page(tree, Actor.AGENT, name="Note", description="", parent=parent)
@@ -110,7 +110,7 @@ class Notes(RuleBasedStateMachine):
     def create(self, text: str) -> None:
         tree, notes = self.opened()
         index = self.note(tree, notes, "usr-0", text)
-        self.done.append((edits_of(tree), self.paper))
+        self.done.append((pending_edits(tree), self.paper))
         self.undone.clear()
         self.tree, self.paper = tree, {**self.paper, index: text}
 
@@ -157,7 +157,7 @@ class Notes(RuleBasedStateMachine):
         step, before = self.done.pop()
         self.undone.append((step, self.paper))
         tree, _ = self.opened()
-        take_back(tree, step)
+        undo_step(tree, step)
         # A note that was made is removed with what it says.
         self.tree, self.paper = tree, {**self.paper, **before}
 
@@ -167,7 +167,7 @@ class Notes(RuleBasedStateMachine):
         step, after = self.undone.pop()
         self.done.append((step, self.paper))
         tree, _ = self.opened()
-        do_again(tree, step)
+        redo_step(tree, step)
         self.tree, self.paper = tree, after
 
     def said(self, reader: PageStore, index: str) -> str | None:

@@ -16,7 +16,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from memci.domain.pages.block import Format, Held, Writer
+from memci.domain.pages.block import BlockWriter, Format, PageContent
 from memci.domain.pages.labels import labels_of
 from memci.domain.pages.operations import (
     create_contents_page,
@@ -31,7 +31,7 @@ from memci.domain.pages.page import Lifecycle, Page, Permission, Segment, Segmen
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree
-from memci.domain.pages.undo import Edit, do_again, edits_of, step_of, take_back
+from memci.domain.pages.undo import Edit, merged_edits, pending_edits, redo_step, undo_step
 from memci.errors import MemciError, NotFoundError, RefusedError
 from memci.language.detection import Language
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
@@ -63,9 +63,9 @@ class Operations(RuleBasedStateMachine):
         self.tree.changed.clear()
         self.rendering = Rendering(
             self.tree,
-            Writer(Format.MARKDOWN, labels_of(Language.ENGLISH)),
+            BlockWriter(Format.MARKDOWN, labels_of(Language.ENGLISH)),
             count,
-            lambda page: Held(text=f"# What {page.index} says\n```\n"),
+            lambda page: PageContent(text=f"# What {page.index} says\n```\n"),
         )
         self.ever: set[str] = set(self.tree.pages)
 
@@ -80,7 +80,7 @@ class Operations(RuleBasedStateMachine):
         if allowed:
             done = operation()
             self.rendering.refresh(self.tree.changed)
-            self.step: list[Edit] = edits_of(self.tree)
+            self.step: list[Edit] = pending_edits(self.tree)
             self.before = before
             return done
         with pytest.raises(RefusedError):
@@ -214,7 +214,7 @@ class Operations(RuleBasedStateMachine):
                 case _:
                     getattr(self, name)(one)
             edits += self.step
-        self.step, self.before = step_of(self.tree, edits), before
+        self.step, self.before = merged_edits(self.tree, edits), before
 
     @precondition(lambda self: getattr(self, "step", None))
     @rule()
@@ -222,14 +222,14 @@ class Operations(RuleBasedStateMachine):
         """The one is the other's inverse, and both together are nothing."""
         after, window = dict(self.tree.pages), self.rendering.window()
         self.tree.changed.clear()
-        take_back(self.tree, self.step)
+        undo_step(self.tree, self.step)
         self.rendering.refresh(self.tree.changed)
         assert len({edit.index for edit in self.step}) == len(self.step)
         for index, page in self.tree.pages.items():
             assert page == self.before.get(index, page)
             assert index in self.before or page.cold
         self.tree.changed.clear()
-        do_again(self.tree, self.step)
+        redo_step(self.tree, self.step)
         self.rendering.refresh(self.tree.changed)
         assert self.tree.pages == after
         assert self.rendering.window() == window

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.domain.pages.block import Format, Held, Writer
+from memci.domain.pages.block import BlockWriter, Format, PageContent
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.labels import labels_of
 from memci.domain.pages.parameters import PageRules
-from memci.domain.pages.pin import PINS, Pin
+from memci.domain.pages.pins import PINS, Pin
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree
 from memci.language.detection import Language
@@ -50,10 +50,10 @@ def rendered(
 ) -> Rendering:
     tree = Tree.planted()
     settle(tree, messages, PageRules(), lambda _: 1, len)
-    writer = Writer(form, labels_of(language))
+    writer = BlockWriter(form, labels_of(language))
 
-    def reads(page: object) -> Held:
-        return Held(messages)
+    def reads(page: object) -> PageContent:
+        return PageContent(messages)
 
     return Rendering(tree, writer, COUNT, reads, "s", tuple(pins))
 

@@ -16,7 +16,7 @@ from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Section
 from memci.domain.context.rendering import named
 from memci.domain.context.rolling_summary import piece_of, summed_up
-from memci.domain.pages.pin import Pin
+from memci.domain.pages.pins import Pin
 from memci.errors import BudgetTooSmallError
 from memci.language.detection import Language
 from memci.language.key_messages.rules import PinKind

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from memci.domain.pages.block import Format, Held, Writer
+from memci.domain.pages.block import BlockWriter, Format, PageContent
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.labels import labels_of
 from memci.domain.pages.operations import (
@@ -25,8 +25,7 @@ from memci.domain.pages.page import Page
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
-from memci.domain.pages.tree import Tree
-from memci.domain.pages.viewer import Viewer
+from memci.domain.pages.tree import Tree, Viewer
 from memci.errors import MemciError
 from memci.language.detection import Language
 from memci.message import Message, Role
@@ -60,10 +59,10 @@ def written(said: list[tuple[Role, str, str | None]]) -> list[Message]:
 
 
 def rendering_of(tree: Tree, session: str | None = None, form: Format = Format.MARKDOWN):
-    def reads(page: Page) -> Held:
-        return Held(text=f"What {page.index} says")
+    def reads(page: Page) -> PageContent:
+        return PageContent(text=f"What {page.index} says")
 
-    return Rendering(tree, Writer(form, labels_of(Language.ENGLISH)), count, reads, session)
+    return Rendering(tree, BlockWriter(form, labels_of(Language.ENGLISH)), count, reads, session)
 
 
 def tree_of(said, done) -> Tree:

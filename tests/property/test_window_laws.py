@@ -14,7 +14,7 @@ from memci.domain.pages.block import Format
 from memci.domain.pages.operations import create_contents_page, expand_details, move_page
 from memci.domain.pages.page import Lifecycle, session_key
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.viewer import Viewer
+from memci.domain.pages.tree import Viewer
 from tests.support.chapters import PINS, RULES, SAID, count, rendering_of, shown, told
 from tests.support.examples import examples
 

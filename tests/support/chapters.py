@@ -7,16 +7,15 @@ from datetime import UTC, datetime
 
 from hypothesis import strategies as st
 
-from memci.domain.pages.block import Format, Held, Writer
-from memci.domain.pages.chapters import keep, settle
+from memci.domain.pages.block import BlockWriter, Format, PageContent
+from memci.domain.pages.chapters import archive_old_pages, settle
 from memci.domain.pages.labels import labels_of
 from memci.domain.pages.operations import pin_page, recall_page
 from memci.domain.pages.page import Page
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
-from memci.domain.pages.tree import Tree
-from memci.domain.pages.viewer import Viewer
+from memci.domain.pages.tree import Tree, Viewer
 from memci.errors import RefusedError
 from memci.language.detection import Language
 from memci.message import Message, Role
@@ -52,10 +51,10 @@ def written(said, users=None):
 
 
 def rendering_of(tree, messages, session_id=None, form=Format.MARKDOWN):
-    def reads(page: Page) -> Held:
-        return Held(list(shown(page, messages)))
+    def reads(page: Page) -> PageContent:
+        return PageContent(list(shown(page, messages)))
 
-    return Rendering(tree, Writer(form, labels_of(Language.ENGLISH)), count, reads, session_id)
+    return Rendering(tree, BlockWriter(form, labels_of(Language.ENGLISH)), count, reads, session_id)
 
 
 def shown(page, messages):
@@ -80,7 +79,7 @@ def told(said, rules, users=None, pins=None):
             whose = archived[recall].span.session_id
             tree.viewer = Viewer(whose)
             recall_page(tree, Actor.AGENT, index=archived[recall].index)
-            keep(tree, whose, rules, rendering.own_tokens)
+            archive_old_pages(tree, whose, rules, rendering.own_tokens)
             assert len(unpinned(tree, whose)) <= rules.active_pages
             assert not tree.is_archived(tree.latest(whose)), "what goes on stays in sight"
         pin(tree, (pins or {}).get(message.seq))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from memci.domain.pages.tree import Tree
-from memci.storage.pages.tree import tree_row_of
+from memci.storage.pages.tree import tree_row
 from tests.support.stored import Stored
 
 
 def plant(alice: Stored, archive: str | None, *, steps: int = 0) -> None:
     """Write the row of a tree, whose pages are written by ``page``."""
-    row = tree_row_of(Tree.planted())
+    row = tree_row(Tree.planted())
     alice.execute(
         "INSERT INTO page_tree (agent_id, version, segments, archive, last_step)"
         " VALUES (%s, 1, %s::jsonb, %s, %s)",

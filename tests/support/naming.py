@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from memci.commands.pages.perform import Asked, PageCommands
+from memci.commands.pages.perform import PageCommands, ToolRequest
 from memci.domain.context.token_budget import Count
 from memci.domain.job import Job
 from memci.domain.pages.outline import Outline
@@ -105,7 +105,7 @@ class PagesUnderTest:
         return PageCommands(self.ada.database, store, COUNTER, self.rules)
 
     def do(self, verb: str, /, **values: object) -> None:
-        asked = Asked(BY_NAME[verb], BY_NAME[verb].request(**values))
+        asked = ToolRequest(BY_NAME[verb], BY_NAME[verb].request(**values))
         self.commands().run(self.ada.agent_id, Actor.AGENT, [asked])
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memci.commands.pages.perform import Asked, PageCommands
+from memci.commands.pages.perform import PageCommands, ToolRequest
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.reading.window import Windows
@@ -17,9 +17,9 @@ COUNTER = OfflineTokenCounter()
 ROOMY = PageRules(window_max_tokens=10_000_000)
 
 
-def asked(verb: str, /, **values: Any) -> Asked:
+def asked(verb: str, /, **values: Any) -> ToolRequest:
     tool = BY_NAME[verb]
-    return Asked(tool, tool.request(**values))
+    return ToolRequest(tool, tool.request(**values))
 
 
 class NoteTaker:
@@ -31,7 +31,7 @@ class NoteTaker:
         self.commands = PageCommands(database, store, COUNTER, ROOMY)
         self.windows = Windows(database, store, COUNTER, ROOMY)
 
-    def do(self, *operations: Asked) -> list[Any]:
+    def do(self, *operations: ToolRequest) -> list[Any]:
         return self.commands.run(self.agent_id, Actor.AGENT, list(operations))
 
     def note(self, text: str, *, expanded: bool = True) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memci.commands.pages.perform import Asked
+from memci.commands.pages.perform import ToolRequest
 from memci.domain.pages.permission import Actor
 from memci.reading.window import Windows
 from memci.schemas.pages import WindowRequest
@@ -14,7 +14,7 @@ COUNTER = OfflineTokenCounter()
 
 def asked(verb, /, **values):
     tool = BY_NAME[verb]
-    return Asked(tool, tool.request(**values))
+    return ToolRequest(tool, tool.request(**values))
 
 
 def do(commands, verb, actor=Actor.AGENT, /, **values):

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from memci.domain.pages.block import Format, Held, Writer
+from memci.domain.pages.block import BlockWriter, Format, PageContent
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.collapse import collapse_to
 from memci.domain.pages.labels import labels_of
@@ -23,8 +23,7 @@ from memci.domain.pages.page import Page
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
-from memci.domain.pages.tree import Tree
-from memci.domain.pages.viewer import Viewer
+from memci.domain.pages.tree import Tree, Viewer
 from memci.language.detection import Language
 from memci.message import Message, Role
 from memci.schemas.tools import TOOLS, About, Tool
@@ -90,13 +89,15 @@ def window(language: Language) -> str:
     tree.viewer = Viewer("trip")
     notes: dict[str, str] = {}
 
-    def reads(page: Page) -> Held:
+    def reads(page: Page) -> PageContent:
         span = page.span
         if span is None:
-            return Held(text=notes.get(page.index, ""))
-        return Held([each for each in messages if span.first_seq <= each.seq <= span.last_seq])
+            return PageContent(text=notes.get(page.index, ""))
+        return PageContent(
+            [each for each in messages if span.first_seq <= each.seq <= span.last_seq]
+        )
 
-    writer = Writer(Format.MARKDOWN, labels_of(language))
+    writer = BlockWriter(Format.MARKDOWN, labels_of(language))
     rendering = Rendering(tree, writer, _count, reads, "trip")
     settle(tree, messages[:-1], _RULES, rendering.own_tokens, rendering.count)
     agent = Actor.AGENT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memci.commands.pages.perform import Asked, PageCommands
+from memci.commands.pages.perform import PageCommands, ToolRequest
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.reading.window import Windows
@@ -43,15 +43,15 @@ class Folders:
         """Write into ``sys``, as its developer."""
         tool = BY_NAME["create_detail_page"]
         request = tool.request(name="Prompt", detail=text, parent="sys-0")
-        self.commands.run(self.agent_id, Actor.DEVELOPER, [Asked(tool, request)])
+        self.commands.run(self.agent_id, Actor.DEVELOPER, [ToolRequest(tool, request)])
         shown = BY_NAME["expand_details"]
-        asked = Asked(shown, shown.request(index="sys-1"))
+        asked = ToolRequest(shown, shown.request(index="sys-1"))
         self.commands.run(self.agent_id, Actor.DEVELOPER, [asked])
 
     def rename(self, index: str, name: str) -> None:
         """Call a page of any session so, as its developer."""
         tool = BY_NAME["update_page"]
-        asked = Asked(tool, tool.request(index=index, name=name))
+        asked = ToolRequest(tool, tool.request(index=index, name=name))
         self.commands.run(self.agent_id, Actor.DEVELOPER, [asked])
 
     def pin(self, text: str) -> None:
@@ -71,12 +71,12 @@ class Folders:
     def do_all(self, *asked: tuple[str, dict[str, Any]]) -> None:
         """Do all of it in one step, as the agent."""
         tools = [(BY_NAME[verb], values) for verb, values in asked]
-        requests = [Asked(tool, tool.request(**values)) for tool, values in tools]
+        requests = [ToolRequest(tool, tool.request(**values)) for tool, values in tools]
         self.commands.run(self.agent_id, Actor.AGENT, requests)
 
     def _ask(self, verb: str, **values: Any) -> Answer:
         tool = BY_NAME[verb]
-        asked = Asked(tool, tool.request(**values))
+        asked = ToolRequest(tool, tool.request(**values))
         return self.commands.run(self.agent_id, Actor.AGENT, [asked])[0]
 
     def note(self, name: str, detail: str, parent: str = "usr-0") -> str:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from memci.domain.job import Job
-from memci.domain.pages.viewer import ANYBODY, Viewer
+from memci.domain.pages.tree import UNRESTRICTED_VIEWER, Viewer
 from memci.jobs.consolidate import utc_now
 from memci.jobs.summarise import MOST_TOKENS, SessionSummaries, SummaryAsks, Summing
 from memci.message import Message
@@ -108,10 +108,12 @@ class SummariesUnderTest:
             done.append(self.run_one(waiting[0]))
         return done
 
-    def read(self, session: str | None = "s1", viewer: Viewer = ANYBODY) -> StoredSummary | None:
+    def read(
+        self, session: str | None = "s1", viewer: Viewer = UNRESTRICTED_VIEWER
+    ) -> StoredSummary | None:
         with self.ada.database.agent_snapshot(self.ada.agent_id) as connection:
             return read_summary(connection, self.ada.agent_id, session, viewer)
 
-    def text(self, session: str | None = "s1", viewer: Viewer = ANYBODY) -> str:
+    def text(self, session: str | None = "s1", viewer: Viewer = UNRESTRICTED_VIEWER) -> str:
         found = self.read(session, viewer)
         return "" if found is None else found.text

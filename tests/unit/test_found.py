@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from memci.commands.tools.memory_reads import moment, of_recall
+from memci.commands.tools.memory_reads import found_from_recall, moment
 from memci.domain.memory.recall import Miss
 from memci.schemas.memory_tools import FoundList
 from memci.schemas.reads import RecallAnswer
@@ -15,7 +15,7 @@ from memci.schemas.tools import BY_NAME
 
 def told(miss: Miss | None, *keywords: str) -> FoundList:
     answer = RecallAnswer(memories=[], forgotten=[], miss=miss, seq=1, pending=0)
-    return of_recall(answer, keywords)
+    return found_from_recall(answer, keywords)
 
 
 @pytest.mark.parametrize("miss", list(Miss))

@@ -56,9 +56,9 @@ from memci.storage.diagnosis import (
     lane_gauges,
     standstill,
 )
-from memci.storage.page_store.cache import CachedPageStore
-from memci.storage.page_store.port import BodyKey, PageStore
-from memci.storage.pages.orphaned_texts import all_agents, notes_of
+from memci.storage.page_store.port import PageStore, TextKey
+from memci.storage.page_store.wrappers import CachedPageStore
+from memci.storage.pages.texts import all_agents, notes_of
 from memci.storage.session import Database
 from memci.storage.vectors import VectorModel, check_model
 
@@ -236,7 +236,7 @@ def check_page_texts(
     database: Database, store: PageStore, *, longest_s: float = _LONGEST_S
 ) -> Iterator[Finding]:
     """Look for the newest texts of each agent in the store, for a few seconds at most."""
-    ends, looked, missing, whole = monotonic() + longest_s, 0, list[BodyKey](), True
+    ends, looked, missing, whole = monotonic() + longest_s, 0, list[TextKey](), True
     try:
         if isinstance(store, CachedPageStore):
             store.check()
@@ -255,7 +255,7 @@ def check_page_texts(
         yield note(_SUBJECT, f"not all agents were looked at: {longest_s:g} s were over")
 
 
-def _found(looked: int, missing: list[BodyKey]) -> Finding:
+def _found(looked: int, missing: list[TextKey]) -> Finding:
     texts = counted(looked, "text")
     if not missing:
         return ok(_SUBJECT, f"{texts} looked for, none is missing")
@@ -269,7 +269,7 @@ def _found(looked: int, missing: list[BodyKey]) -> Finding:
     )
 
 
-def _is_there(store: PageStore, key: BodyKey) -> bool:
+def _is_there(store: PageStore, key: TextKey) -> bool:
     try:
         store.load(key)
     except NotFoundError:

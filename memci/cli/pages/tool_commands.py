@@ -32,7 +32,7 @@ HOW = "@FILE: from a file; -: from standard input; @@ begins a text with @"
 _STDIN, _FROM = "-", "@"
 
 
-def text_of(given: str, field: str) -> str:
+def read_text_argument(given: str, field: str) -> str:
     """Return the text that is meant, or raise ``InvalidInputError`` if it cannot be read."""
     if given != _STDIN and not given.startswith(_FROM):
         return given
@@ -63,7 +63,7 @@ _OURS = (("agent", AgentOption, Parameter.empty), ("session", SessionOption, Non
          ("form", FormatOption, Format.MARKDOWN), ("as_json", JsonOption, False))  # fmt: skip
 
 
-def command_of(tool: Tool) -> Callable[..., None]:
+def tool_command(tool: Tool) -> Callable[..., None]:
     """Return a tool as a function that Typer makes a command of."""
     arguments = arguments_of(tool)
 
@@ -113,7 +113,9 @@ def _parameter(argument: Argument) -> Parameter:
 
 
 def _meant(argument: Argument, given: Any) -> Any:
-    return text_of(given, argument.name) if argument.long and given is not None else given
+    return (
+        read_text_argument(given, argument.name) if argument.long and given is not None else given
+    )
 
 
 class ToolGroup(TyperGroup):
@@ -143,7 +145,7 @@ def _commands_of_tools() -> MutableMapping[str, Any]:
         if tool.about is About.PAGES:
             number = any(each.positional and each.type is int for each in arguments_of(tool))
             kind = NumberCommand if number else ToolCommand
-            made.command(tool.name.replace("_", "-"), cls=kind)(command_of(tool))
+            made.command(tool.name.replace("_", "-"), cls=kind)(tool_command(tool))
     group: Any = typer.main.get_command(made)
     commands: MutableMapping[str, Any] = group.commands
     return commands

@@ -1,29 +1,35 @@
 """How a run of sandboxed code ended, in words that a model can act on.
 
 Values that cross between sandboxed code and us: what JSON knows, and not too much of it.
+
+TOML as we write it, for models to read: ``tomllib`` reads the same values back.
+
+TOML has no null. A key whose value is None is left out; within a list None becomes ``{}``, so that
+what follows keeps its place.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, time, timedelta
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-Plain: TypeAlias = "bool | int | float | str | list[Plain] | dict[str, Plain] | None"
+JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 
-DEEPEST = 32
+MAX_DEPTH = 32
 _MOST_INT = 2**63 - 1
 # What one value costs beside its own text: brackets, quotes, commas.
 _OVERHEAD = 2
 
 
-class NotPlainError(Exception):
+class NotJsonError(Exception):
     """A value that cannot cross: the message names its place, and says what to do."""
 
 
-def plain(value: object, limit: int, name: str = "the value") -> Plain:
+def to_json_value(value: object, limit: int, name: str = "the value") -> JsonValue:
     """Return a value with tuples as lists, at most ``limit`` characters long as JSON.
 
     What is used twice within it counts twice, so that a small graph cannot become a large tree.
@@ -38,9 +44,9 @@ class _Walk:
     name: str
     used: int = 0
 
-    def copy(self, value: object, place: str, depth: int) -> Plain:
-        if depth > DEEPEST:
-            raise NotPlainError(f"{self.name} is nested more than {DEEPEST} levels deep")
+    def copy(self, value: object, place: str, depth: int) -> JsonValue:
+        if depth > MAX_DEPTH:
+            raise NotJsonError(f"{self.name} is nested more than {MAX_DEPTH} levels deep")
         if isinstance(value, (list, tuple)):
             self._spend(_OVERHEAD)
             return self._list(value, place, depth)
@@ -49,13 +55,13 @@ class _Walk:
             return self._dict(value, place, depth)
         return self._scalar(value, place)
 
-    def _list(self, value: Iterable[object], place: str, depth: int) -> Plain:
+    def _list(self, value: Iterable[object], place: str, depth: int) -> JsonValue:
         return [
             self.copy(each, f"{place}[{number}]", depth + 1) for number, each in enumerate(value)
         ]
 
-    def _dict(self, value: dict[object, object], place: str, depth: int) -> Plain:
-        made: dict[str, Plain] = {}
+    def _dict(self, value: dict[object, object], place: str, depth: int) -> JsonValue:
+        made: dict[str, JsonValue] = {}
         for key, each in value.items():
             name = self._key(key, place)
             made[name] = self.copy(each, f"{place}[{name[:40]!r}]", depth + 1)
@@ -65,11 +71,11 @@ class _Walk:
         if isinstance(key, int) and not isinstance(key, bool):
             key = str(self._whole(key, place))
         if not isinstance(key, str):
-            raise NotPlainError(f"the keys of {place} must be text, not {_kind(key)}: use str(key)")
+            raise NotJsonError(f"the keys of {place} must be text, not {_kind(key)}: use str(key)")
         self._spend(len(key) + _OVERHEAD)
         return key
 
-    def _scalar(self, value: object, place: str) -> Plain:
+    def _scalar(self, value: object, place: str) -> JsonValue:
         if value is None or isinstance(value, bool):
             self._spend(_OVERHEAD)
             return value
@@ -82,19 +88,19 @@ class _Walk:
         if isinstance(value, float):
             self._spend(_OVERHEAD)
             if not math.isfinite(value):
-                raise NotPlainError(f"{place} is {value}, which is no number of JSON")
+                raise NotJsonError(f"{place} is {value}, which is no number of JSON")
             return value
-        raise NotPlainError(f"{place} is {_kind(value)}, which is no value of JSON: {_way(value)}")
+        raise NotJsonError(f"{place} is {_kind(value)}, which is no value of JSON: {_way(value)}")
 
     def _whole(self, value: int, place: str) -> int:
         if abs(value) > _MOST_INT:
-            raise NotPlainError(f"{place} is a whole number above 2**63: use str() or float()")
+            raise NotJsonError(f"{place} is a whole number above 2**63: use str() or float()")
         return value
 
     def _spend(self, characters: int) -> None:
         self.used += characters
         if self.used > self.limit:
-            raise NotPlainError(
+            raise NotJsonError(
                 f"{self.name} is longer than {self.limit} characters: pass on less of it"
             )
 
@@ -163,7 +169,7 @@ class Fault:
 class Outcome:
     """What code left in ``__result__`` (None: nothing), what it printed, or why it failed."""
 
-    result: Plain = None
+    result: JsonValue = None
     printed: str = ""
     calls: int = 0
     fault: Fault | None = None
@@ -213,3 +219,80 @@ def _source(line: int | None, code: str) -> str | None:
 def _line(frames: list[Frame]) -> int | None:
     own = [frame.line for frame in frames if frame.filename != _PRELUDE]
     return own[-1] if own else None
+
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+# Control characters but tab and newline, and halves of surrogate pairs.
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# Of a run of quotes that could be taken for the end of a text.
+_CLOSING = re.compile(r'"(?=""|\Z)')
+_QUOTE = r'\\"'
+_SHORT = {"\b": "\\b", "\f": "\\f", "\r": "\\r"}
+
+
+def to_toml(document: Mapping[str, Any]) -> str:
+    """Write a document: its plain values first, then each mapping in it as a table."""
+    lines = _pairs(document)
+    for name, value in document.items():
+        if isinstance(value, Mapping):
+            lines += ["", f"[{_key(name)}]", *_pairs(value), *_inner(value)]
+    return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def _pairs(table: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{_key(name)} = {_long(value)}"
+        for name, value in table.items()
+        if value is not None and not isinstance(value, Mapping)
+    ]
+
+
+def _inner(table: Mapping[str, Any]) -> list[str]:
+    """Write the mappings within a table, which stand in one line each."""
+    return [
+        f"{_key(inner)} = {_value(value)}"
+        for inner, value in table.items()
+        if isinstance(value, Mapping)
+    ]
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else _short(name)
+
+
+def _long(value: object) -> str:
+    """Write a value that may take several lines."""
+    if isinstance(value, str) and "\n" in value:
+        return f'"""\n{_CLOSING.sub(_QUOTE, _escaped(value))}"""'
+    return _value(value)
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return "{}"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return _short(value)
+    if isinstance(value, Mapping):
+        kept = (f"{_key(name)} = {_value(each)}" for name, each in value.items())
+        shown = [pair for pair, each in zip(kept, value.values(), strict=True) if each is not None]
+        return "{ " + ", ".join(shown) + " }" if shown else "{}"
+    if isinstance(value, Sequence):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    return repr(value)
+
+
+def _short(text: str) -> str:
+    quoted = _escaped(text).replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+    return f'"{quoted}"'
+
+
+def _escaped(text: str) -> str:
+    whole = _SURROGATE.sub("\ufffd", text).replace("\\", "\\\\")
+    return _UNPRINTABLE.sub(lambda found: _code(found.group()), whole)
+
+
+def _code(character: str) -> str:
+    return _SHORT.get(character) or f"\\u{ord(character):04X}"

@@ -16,13 +16,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from memci.commands.attp.host_functions import CallError, Function, Kind
-from memci.commands.attp.outcome import Fault, Outcome, Plain, StopError
+from memci.commands.attp.outcome import Fault, JsonValue, Outcome, StopError, to_toml
 from memci.commands.attp.protocol import ToolCall, read_answer
 from memci.commands.attp.sandbox import Sandbox
-from memci.commands.attp.toml_writer import to_toml
-from memci.commands.pages.perform import Asked
-from memci.commands.pages.workspace import Mark, OperationContext
+from memci.commands.attp.sandbox_functions import CallError, Function, Kind
+from memci.commands.pages.perform import ToolRequest
+from memci.commands.pages.workspace import OperationContext, TreeVersion
 from memci.commands.tools.tools import Tools
 from memci.domain.pages.permission import Actor
 from memci.errors import ConflictError, InvalidInputError, MemciError, NotFoundError, RefusedError
@@ -43,7 +42,7 @@ _KINDS: Mapping[type[MemciError], Kind] = {
 
 
 @dataclass
-class Functions:
+class ToolFunctions:
     """Tools as functions; ``asked`` are the changes that code has asked for so far.
 
     ``most_notes``: new notes, whose texts a far store takes one by one while the tree is locked.
@@ -52,7 +51,7 @@ class Functions:
     tools: Tools
     bench: OperationContext
     most_notes: int
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[ToolRequest] = field(default_factory=list)
 
     def by_name(self) -> Mapping[str, Function]:
         """Return them all; those that code may not call say why."""
@@ -63,11 +62,11 @@ class Functions:
     def _function(self, tool: Tool) -> Function:
         def call(*args: Any, **kwargs: Any) -> Any:
             request = _request(tool, args, kwargs)
-            return self._done(Asked(tool, request)).model_dump(mode="json")
+            return self._done(ToolRequest(tool, request)).model_dump(mode="json")
 
         return call
 
-    def _done(self, asked: Asked) -> Answer:
+    def _done(self, asked: ToolRequest) -> Answer:
         self._check_notes(asked)
         try:
             answer = self.tools.rehearse(self.bench, asked)
@@ -77,7 +76,7 @@ class Functions:
             self.asked.append(asked)
         return answer
 
-    def _check_notes(self, asked: Asked) -> None:
+    def _check_notes(self, asked: ToolRequest) -> None:
         notes = sum(_is_note(each) for each in (*self.asked, asked))
         if _is_note(asked) and notes > self.most_notes:
             raise StopError(
@@ -89,7 +88,7 @@ class Functions:
             )
 
 
-def _is_note(asked: Asked) -> bool:
+def _is_note(asked: ToolRequest) -> bool:
     return isinstance(asked.request, CreateDetailPage)
 
 
@@ -146,8 +145,8 @@ class _Rehearsed:
     """
 
     outcome: Outcome
-    asked: Sequence[Asked]
-    mark: Mark
+    asked: Sequence[ToolRequest]
+    mark: TreeVersion
     tokens: int
     over: int
 
@@ -216,7 +215,7 @@ class AttpCommands:
     ) -> _Rehearsed:
         with self.tools.pages.rehearsal(agent_id, Actor.AGENT, session_id=session_id) as bench:
             functions, tokens = (
-                Functions(self.tools, bench, self.sandbox.limits.notes),
+                ToolFunctions(self.tools, bench, self.sandbox.limits.notes),
                 bench.tokens,
             )
             outcome = self.sandbox.run(code, functions.by_name(), seconds=seconds)
@@ -255,7 +254,7 @@ def _changes(done: Sequence[Answer], rehearsed: _Rehearsed) -> AttpChanges:
 
 def succeeded(target: str, outcome: Outcome, changes: AttpChanges) -> AttpAnswer:
     """Return what a model is told of code that came to its end."""
-    shown: dict[str, Plain] = {
+    shown: dict[str, JsonValue] = {
         "status": AttpStatus.SUCCESS.value,
         "target": target or None,
         "printed": outcome.printed or None,

@@ -22,17 +22,23 @@ from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from memci.commands.attp.allowed_imports import PRELUDE, first_forbidden, refusal
-from memci.commands.attp.host_functions import CallError, Function, Hosting
 from memci.commands.attp.outcome import (
     ITS_OWN,
     Fault,
-    NotPlainError,
+    JsonValue,
+    NotJsonError,
     Outcome,
-    Plain,
     StopError,
     fault_of,
-    plain,
+    to_json_value,
+)
+from memci.commands.attp.sandbox_functions import (
+    PRELUDE,
+    CallError,
+    Function,
+    HostFunctions,
+    first_forbidden_import,
+    import_refusal,
 )
 from memci.errors import ConfigurationError, UnavailableError
 
@@ -107,7 +113,7 @@ RESULT = "__result__"
 
 
 @dataclass
-class Printed:
+class PrintedOutput:
     """What code prints, up to a limit."""
 
     limit: int
@@ -121,15 +127,15 @@ class Printed:
 
 
 @dataclass
-class Run:
+class SandboxRun:
     """Code, the functions that it may call, and what it printed so far."""
 
     code: str
-    hosting: Hosting
+    hosting: HostFunctions
     longest_result: int
-    printed: Printed
+    printed: PrintedOutput
 
-    def drive(self, session: MontySession, deadline: Deadline) -> Plain:
+    def drive(self, session: MontySession, deadline: Deadline) -> JsonValue:
         """Run the code to its end, and return what it left in ``__result__``.
 
         Raises ``StopError`` and pydantic-monty's errors.
@@ -138,14 +144,14 @@ class Run:
         self._complete(session.feed_start(self.code, print_callback=self.printed.take), deadline)
         return self._result(session, deadline)
 
-    def _result(self, session: MontySession, deadline: Deadline) -> Plain:
+    def _result(self, session: MontySession, deadline: Deadline) -> JsonValue:
         found = session.feed_start(RESULT)
         if _is_lookup(found):
             return None
         complete = self._complete(found, deadline)
         try:
-            return plain(_value(lambda: complete.output), self.longest_result, RESULT)
-        except NotPlainError as error:
+            return to_json_value(_value(lambda: complete.output), self.longest_result, RESULT)
+        except NotJsonError as error:
             raise StopError(
                 Fault("TypeError", str(error), advice="Leave a smaller or simpler result.")
             ) from None
@@ -175,7 +181,7 @@ class Run:
                 raise _refused(snapshot)
             args, kwargs = _value(lambda: (snapshot.args, snapshot.kwargs))
             answer = self.hosting.call(snapshot.function_name, args, kwargs)
-        except NotPlainError as error:
+        except NotJsonError as error:
             return snapshot.resume({"exc_type": "TypeError", "message": str(error)})
         except StopError as stop:
             raise StopError(stop.fault.at(self._line(snapshot), self.code)) from None
@@ -216,14 +222,14 @@ def _value(read: Callable[[], Any]) -> Any:
     try:
         return read()
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise NotPlainError(f"a value cannot cross: {error}") from None
+        raise NotJsonError(f"a value cannot cross: {error}") from None
 
 
 def _refused(snapshot: FunctionSnapshot) -> CallError:
     """Refuse what would reach outside: imports of more modules, files, clocks to wait for."""
     name = snapshot.function_name
     if name == "import":
-        return CallError("ImportError", refusal(str(snapshot.args[0])))
+        return CallError("ImportError", import_refusal(str(snapshot.args[0])))
     if name.endswith(".sleep"):
         return CallError("RuntimeError", f"{name}: nothing waits here; leave it out")
     return CallError(
@@ -298,18 +304,20 @@ class Sandbox:
         process got free meanwhile, and ``ConfigurationError`` without an interpreter.
         """
         code = code.encode(errors="replace").decode()
-        forbidden = first_forbidden(code)
+        forbidden = first_forbidden_import(code)
         if forbidden is not None:
-            return Outcome(fault=Fault("ImportError", refusal(forbidden.module), forbidden.line))
-        hosting = Hosting(functions, self.limits.calls, self.limits.longest)
-        run = Run(code, hosting, self.limits.result, Printed(self.limits.printed))
+            return Outcome(
+                fault=Fault("ImportError", import_refusal(forbidden.module), forbidden.line)
+            )
+        hosting = HostFunctions(functions, self.limits.calls, self.limits.longest)
+        run = SandboxRun(code, hosting, self.limits.result, PrintedOutput(self.limits.printed))
         try:
             result = self._run(run, self.limits.seconds if seconds is None else seconds)
         except StopError as stop:
             return Outcome(printed=run.printed.text, calls=hosting.calls, fault=stop.fault)
         return Outcome(result, run.printed.text, hosting.calls)
 
-    def _run(self, run: Run, seconds: float) -> Plain:
+    def _run(self, run: SandboxRun, seconds: float) -> JsonValue:
         from pydantic_monty import (  # noqa: PLC0415 - ten megabytes: only where code is run
             MontyCrashedError,
             MontyRuntimeError,

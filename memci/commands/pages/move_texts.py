@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from memci.errors import NotFoundError, PageStoreError
-from memci.storage.page_store.port import BodyKey, PageStore
-from memci.storage.page_store.two_stores import MovingPageStore
-from memci.storage.pages.orphaned_texts import all_agents
+from memci.storage.page_store.port import PageStore, TextKey
+from memci.storage.page_store.wrappers import MovingPageStore
+from memci.storage.pages.texts import all_agents
 from memci.storage.pages.visible_pages import note_keys
 from memci.storage.session import Database
 
@@ -81,7 +81,7 @@ class Migration:
         both = MovingPageStore(self.target, self.source)
         return sum(not _has(both, key) for key in wanted - there)
 
-    def _copy(self, key: BodyKey) -> bool:
+    def _copy(self, key: TextKey) -> bool:
         try:
             text = self.source.load(key)
         except NotFoundError:
@@ -94,7 +94,7 @@ class Migration:
         self.target.delete(key)
         return False
 
-    def _clear(self, key: BodyKey) -> bool:
+    def _clear(self, key: TextKey) -> bool:
         try:
             text = self.source.load(key)
         except NotFoundError:
@@ -114,7 +114,7 @@ class Migration:
         return True
 
 
-def _has(store: PageStore, key: BodyKey) -> bool:
+def _has(store: PageStore, key: TextKey) -> bool:
     try:
         store.load(key)
     except NotFoundError:

@@ -15,28 +15,27 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from memci.commands.pages.workspace import OperationContext
-from memci.commands.tools.caller import place_in
-from memci.domain.pages.collapse import collapse_to, room_for
-from memci.domain.pages.lookup import Part, part_of, rest_of, score, words_of
+from memci.commands.tools.caller import session_caller
+from memci.domain.pages.collapse import collapse_to, opening_cost
 from memci.domain.pages.operations import (
     create_contents_page,
     create_detail_page,
     create_segment,
     expand_details,
-    give_text,
     hide_details,
     move_page,
     pin_page,
     recall_page,
     remove_page,
     restore_page,
+    set_text,
     update_page,
 )
 from memci.domain.pages.page import Lifecycle, Page, Permission
-from memci.domain.pages.permission import Actor, shown_as_pinned, shows_current
-from memci.domain.pages.tree import Tree
-from memci.domain.pages.undo import Edit, do_again, folders_of, take_back
-from memci.domain.pages.viewer import ANYBODY
+from memci.domain.pages.page_text import TextPart, match_score, query_words, text_from, text_part
+from memci.domain.pages.permission import Actor, shows_current_interaction, visible_developer_pins
+from memci.domain.pages.tree import UNRESTRICTED_VIEWER, Tree
+from memci.domain.pages.undo import Edit, parent_folders, redo_step, undo_step
 from memci.errors import NotFoundError, RefusedError
 from memci.message import Message
 from memci.schemas import page_tools as shapes
@@ -55,7 +54,7 @@ from memci.schemas.pages import (
 )
 from memci.storage.pages.undo_steps import Step, step_to_redo, step_to_undo
 from memci.storage.pages.visible_pages import find_pages
-from memci.storage.pins import said_as
+from memci.storage.pins import message_by_id
 
 Operation: TypeAlias = Callable[[Tree, Actor], Page]
 
@@ -92,7 +91,7 @@ def open_page(bench: OperationContext, operation: Operation, index: str) -> Page
     if _is_current(bench.tree, index) or (_is_open(bench.tree, index) and done.over <= over):
         return done
     desk = bench.desk
-    room = room_for(desk.rendering, desk.rules, index, desk.kept)
+    room = opening_cost(desk.rendering, desk.rules, index, desk.kept)
     raise RefusedError(
         f"{index} does not fit: it takes {room.takes:,} tokens, and at most {room.free:,} of"
         f" {room.most:,} can be free for it; "
@@ -119,7 +118,7 @@ def _written(bench: OperationContext, page: Page, text: str | None) -> Page:
     if text is None:
         return page
     takes = bench.desk.rendering.count(text)
-    return give_text(bench.tree, page.index, bench.opened.texts.write(page, text), takes)
+    return set_text(bench.tree, page.index, bench.opened.texts.write(page, text), takes)
 
 
 def _is_open(tree: Tree, index: str) -> bool:
@@ -188,13 +187,13 @@ def get_ancestors(bench: OperationContext, asked: GetAncestors) -> PageList:
     return _listed(bench, bench.tree.ancestors(page.index))
 
 
-def found(bench: OperationContext, asked: FindPages) -> PageList:
+def find(bench: OperationContext, asked: FindPages) -> PageList:
     """Return pages that hold the words of a query, best first, removed ones too."""
-    words, known = words_of(asked.query), bench.tree.pages
+    words, known = query_words(asked.query), bench.tree.pages
     shown = [page for page in known.values() if bench.sees(page)]
     within = bench.opened.texts.words_in(shown, words)
-    here = [(score(page, words, within.get(page.index, ())), page.index) for page in shown]
-    viewer = bench.tree.viewer if bench.actor is Actor.AGENT else ANYBODY
+    here = [(match_score(page, words, within.get(page.index, ())), page.index) for page in shown]
+    viewer = bench.tree.viewer if bench.actor is Actor.AGENT else UNRESTRICTED_VIEWER
     others = find_pages(bench.connection, bench.agent_id, viewer, words, known, asked.limit)
     scored = sorted([*here, *others], key=lambda hit: (hit[0], _number(hit[1])), reverse=True)
     indexes = [index for held, index in scored[: asked.limit] if held]
@@ -203,11 +202,11 @@ def found(bench: OperationContext, asked: FindPages) -> PageList:
     return _listed(bench, [page for page in pages if bench.sees(page)])
 
 
-def _part(bench: OperationContext, text: str, offset: int) -> Part:
+def _part(bench: OperationContext, text: str, offset: int) -> TextPart:
     """Return a text from an offset on; for an agent as much of it as a model reads at once."""
     if bench.actor is Actor.AGENT:
-        return part_of(text, offset, bench.desk.rendering.count)
-    return Part(rest_of(text, offset), None)
+        return text_part(text, offset, bench.desk.rendering.count)
+    return TextPart(text_from(text, offset), None)
 
 
 def _entries(bench: OperationContext, page: Page) -> list[str]:
@@ -246,8 +245,8 @@ def _said(bench: OperationContext, asked: Pin) -> str | Message:
     connection, agent_id = bench.connection, bench.agent_id
     if bench.actor is Actor.AGENT:
         session = bench.desk.rendering.session_id
-        place_in(connection, agent_id, session).seqs(connection, [asked.message])
-    said = said_as(connection, agent_id, asked.message)
+        session_caller(connection, agent_id, session).seqs(connection, [asked.message])
+    said = message_by_id(connection, agent_id, asked.message)
     if said is None or not said.text.strip():
         raise NotFoundError("there is no message of this id that says something")
     return said
@@ -265,7 +264,7 @@ def undo(bench: OperationContext) -> StepAnswer:
     step = step_to_undo(bench.connection, bench.agent_id, bench.tree.viewer.user_id)
     if step is None:
         raise RefusedError("there is nothing to undo")
-    return _turn(bench, step, take_back, undone=True)
+    return _turn(bench, step, undo_step, undone=True)
 
 
 def redo(bench: OperationContext) -> StepAnswer:
@@ -273,7 +272,7 @@ def redo(bench: OperationContext) -> StepAnswer:
     step = step_to_redo(bench.connection, bench.agent_id, bench.tree.viewer.user_id)
     if step is None:
         raise RefusedError("there is nothing to redo")
-    return _turn(bench, step, do_again, undone=False)
+    return _turn(bench, step, redo_step, undone=False)
 
 
 def _turn(
@@ -284,13 +283,13 @@ def _turn(
     undone: bool,
 ) -> StepAnswer:
     bench.know([each.index for each in step.edits])
-    bench.fetch(folders_of(step.edits))
+    bench.fetch(parent_folders(step.edits))
     _check_here(bench, step)
-    before, was_shown = bench.tokens, shows_current(bench.tree)
-    pinned = shown_as_pinned(bench.tree)
+    before, was_shown = bench.tokens, shows_current_interaction(bench.tree)
+    pinned = visible_developer_pins(bench.tree)
     bench.desk.do(lambda: turn(bench.tree, step.edits))
     _check_here(bench, step)
-    if was_shown and not shows_current(bench.tree):
+    if was_shown and not shows_current_interaction(bench.tree):
         raise RefusedError(
             "that would hide the interaction that you are answering: try after the user's next"
             " message"
@@ -318,7 +317,7 @@ def _check_here(bench: OperationContext, step: Step) -> None:
 
 def _check_pinned(bench: OperationContext, before: set[tuple[str, bool]]) -> None:
     """Refuse to turn what would put out of sight a page that a developer has pinned since."""
-    lost = sorted(index for index, _ in before - shown_as_pinned(bench.tree))
+    lost = sorted(index for index, _ in before - visible_developer_pins(bench.tree))
     if lost:
         what = lost[0] if bench.sees(bench.tree[lost[0]]) else "a page"
         raise RefusedError(
@@ -326,7 +325,7 @@ def _check_pinned(bench: OperationContext, before: set[tuple[str, bool]]) -> Non
         )
 
 
-Doing: TypeAlias = Callable[[OperationContext, Any], Answer]
+OperationHandler: TypeAlias = Callable[[OperationContext, Any], Answer]
 
 
 def _create_detail_page(bench: OperationContext, asked: shapes.CreateDetailPage) -> PageChange:
@@ -399,7 +398,7 @@ def _create_segment(bench: OperationContext, asked: shapes.CreateSegment) -> Pag
     )
 
 
-def _of_index(operation: Callable[..., Page], **more: Any) -> Doing:
+def _of_index(operation: Callable[..., Page], **more: Any) -> OperationHandler:
     """Do an operation that is about one page and nothing else."""
 
     def do(bench: OperationContext, asked: Any) -> PageChange:
@@ -412,7 +411,7 @@ def _of_index(operation: Callable[..., Page], **more: Any) -> Doing:
     return do
 
 
-def _opening(operation: Callable[..., Page]) -> Doing:
+def _opening(operation: Callable[..., Page]) -> OperationHandler:
     """Do an operation that opens one page."""
 
     def do(bench: OperationContext, asked: Any) -> PageChange:
@@ -423,7 +422,7 @@ def _opening(operation: Callable[..., Page]) -> Doing:
     return do
 
 
-DOINGS: Mapping[type[Request], Doing] = {
+OPERATION_HANDLERS: Mapping[type[Request], OperationHandler] = {
     shapes.CreateDetailPage: _create_detail_page,
     shapes.CreateContentsPage: _create_contents_page,
     shapes.MovePage: _move_page,
@@ -444,6 +443,6 @@ DOINGS: Mapping[type[Request], Doing] = {
     shapes.GetChildren: get_children,
     shapes.GetParent: get_parent,
     shapes.GetAncestors: get_ancestors,
-    shapes.FindPages: found,
+    shapes.FindPages: find,
     shapes.CreateSegment: _create_segment,
 }

@@ -7,8 +7,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
-from memci.commands.pages.operations import DOINGS
-from memci.commands.pages.workspace import Mark, OperationContext
+from memci.commands.pages.operations import OPERATION_HANDLERS
+from memci.commands.pages.workspace import OperationContext, TreeVersion
 from memci.domain.pages.block import Format
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.parameters import PageRules
@@ -21,10 +21,10 @@ from memci.schemas.tools import Tool
 from memci.smallmodel.ports import TokenCounter
 from memci.storage.agents import check_there, is_there, snapshot_of
 from memci.storage.page_store.port import PageStore
-from memci.storage.pages.texts import warm
-from memci.storage.pages.tree import begin_agent, hold_lane, lock_tree, save_tree
-from memci.storage.pages.viewers import viewer_in
-from memci.storage.pages.workspace import View, is_batch, open_shown, open_workspace
+from memci.storage.pages.texts import prefetch_texts
+from memci.storage.pages.tree import begin_agent, lock_lane, lock_tree, save_tree
+from memci.storage.pages.viewers import session_viewer
+from memci.storage.pages.workspace import WindowSpec, is_batch, open_visible, open_workspace
 from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
 
@@ -33,7 +33,7 @@ _OPENED = ("index", "source")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ToolRequest:
     """A tool, and what is asked of it; ``id`` names this asking."""
 
     tool: Tool
@@ -54,10 +54,10 @@ class PageCommands:
         self,
         agent_id: str,
         actor: Actor,
-        asked: Sequence[Asked],
+        asked: Sequence[ToolRequest],
         *,
         session_id: str | None = None,
-        mark: Mark | None = None,
+        mark: TreeVersion | None = None,
         form: Format = Format.MARKDOWN,
     ) -> list[Answer]:
         """Do what is asked, in order, on the window of a session (None: that of the last message).
@@ -73,7 +73,7 @@ class PageCommands:
         warmed = self.warmed(agent_id, asked, session_id)
         if not any(each.tool.changes for each in asked):
             with warmed.looking(agent_id, actor, session_id, form) as bench:
-                seen = [do(bench, each) for each in asked]
+                seen = [perform(bench, each) for each in asked]
             ask_where_many_wait(self.database, agent_id, bench.opened.waited)
             return seen
         with self.database.agent_transaction(agent_id) as connection:
@@ -81,11 +81,11 @@ class PageCommands:
             is_new = begins and begin_agent(connection, agent_id)
             whose = warmed.changing(connection, agent_id, actor, session_id, mark=mark, form=form)
             with whose as bench:
-                done = [do(bench, each) for each in asked]
+                done = [perform(bench, each) for each in asked]
         return [_first(each) for each in done] if is_new else done
 
     def warmed(
-        self, agent_id: str, asked: Iterable[Asked] = (), session_id: str | None = None
+        self, agent_id: str, asked: Iterable[ToolRequest] = (), session_id: str | None = None
     ) -> PageCommands:
         """Return the same, for one request, with the texts at hand that it will show (``warm``).
 
@@ -93,14 +93,16 @@ class PageCommands:
         """
         named = [getattr(each.request, name, "") for each in asked for name in _OPENED]
         named = [*filter(None, named)]
-        return replace(self, store=warm(self.database, self.store, agent_id, session_id, named))
+        return replace(
+            self, store=prefetch_texts(self.database, self.store, agent_id, session_id, named)
+        )
 
     def settle(self, agent_id: str) -> None:
         """Put what was said onto pages by the rules of now: other rules make other pages (P1).
 
         Does nothing for no agent.
         """
-        store = warm(self.database, self.store, agent_id)
+        store = prefetch_texts(self.database, self.store, agent_id)
         with self.database.agent_transaction(agent_id) as connection:
             if not is_there(connection, agent_id):
                 return
@@ -132,7 +134,7 @@ class PageCommands:
     def _settle_some(self, connection: Connection, agent_id: str) -> bool:
         """Return whether there may be more."""
         view = self._view(connection, agent_id, None)
-        opened, said = open_shown(connection, agent_id, self.store, view)
+        opened, said = open_visible(connection, agent_id, self.store, view)
         desk, shown = opened.desk, opened.desk.rendering
         desk.arrange(lambda: settle(desk.tree, said, view.rules, shown.own_tokens, shown.count))
         if said:
@@ -147,7 +149,7 @@ class PageCommands:
         actor: Actor,
         session_id: str | None,
         *,
-        mark: Mark | None = None,
+        mark: TreeVersion | None = None,
         form: Format = Format.MARKDOWN,
     ) -> Iterator[OperationContext]:
         """Lend a bench that is saved at the end, in a transaction of the caller's; as ``run``.
@@ -155,7 +157,7 @@ class PageCommands:
         ``bench.done`` names what was done. The lane's row is locked before the tree: a message
         that came meanwhile would be seen at an index that a page made here is given (P1).
         """
-        hold_lane(connection, agent_id)
+        lock_lane(connection, agent_id)
         lock_tree(connection, agent_id)
         # Afterwards: an erasure that held the lock has ended by now.
         check_there(connection, agent_id)
@@ -210,10 +212,10 @@ class PageCommands:
         agent_id: str,
         session_id: str | None,
         form: Format = Format.MARKDOWN,
-    ) -> View:
+    ) -> WindowSpec:
         rules = page_rules_of(connection, agent_id, self.rules)
-        viewer = viewer_in(connection, agent_id, session_id)
-        return View(viewer, self.counter.count, rules, form)
+        viewer = session_viewer(connection, agent_id, session_id)
+        return WindowSpec(viewer, self.counter.count, rules, form)
 
 
 def _first(done: Answer) -> Answer:
@@ -222,11 +224,11 @@ def _first(done: Answer) -> Answer:
     return done.model_copy(update={"new_agent": True}) if is_change else done
 
 
-def do(bench: OperationContext, asked: Asked) -> Answer:
+def perform(bench: OperationContext, asked: ToolRequest) -> Answer:
     """Do one thing; after an error the bench must be thrown away."""
     if bench.actor is Actor.AGENT and not asked.tool.for_agents:
         raise RefusedError(f"{asked.tool.name} is for developers alone")
-    answer = DOINGS[asked.tool.request](bench, asked.request)
+    answer = OPERATION_HANDLERS[asked.tool.request](bench, asked.request)
     if asked.tool.changes and asked.tool.undone:
         bench.done.append(asked.tool.name)
     return answer

@@ -14,16 +14,16 @@ from memci.domain.pages.labels import Labels
 from memci.domain.pages.page import Page
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.pin import Maker, Pin
+from memci.domain.pages.pins import Maker, Pin
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree, no_page
-from memci.domain.pages.undo import Edit, step_of
+from memci.domain.pages.undo import Edit, merged_edits
 from memci.domain.pages.workspace import PageWorkspace
 from memci.errors import NotFoundError, RefusedError, TooLargeError
 from memci.language.key_messages.rules import PinKind
 from memci.message import Message
 from memci.schemas.pages import PageOut, page_out
-from memci.storage.pages.tree import know_pages, save_tree
+from memci.storage.pages.tree import load_pages, save_tree
 from memci.storage.pages.undo_steps import add_step, mark_undone
 from memci.storage.pages.workspace import OpenWorkspace
 from memci.storage.pins import save_pins
@@ -31,7 +31,7 @@ from memci.storage.session import Connection
 
 
 @dataclass
-class Pinning:
+class PinChanges:
     """The pins of a window that is worked on; nothing is written before ``save``."""
 
     rendering: Rendering
@@ -124,7 +124,7 @@ class Pinning:
 T = TypeVar("T")
 
 
-class Mark(NamedTuple):
+class TreeVersion(NamedTuple):
     """What a tree was when it was opened: the same mark, the same tree."""
 
     version: int
@@ -156,8 +156,8 @@ class OperationContext:
     _edits: list[Edit] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.mark = Mark(self.opened.version, self.tree.clock.settled_seq)
-        self.pinning = Pinning(self.desk.rendering, self.desk.rules, *self.opened.pins)
+        self.mark = TreeVersion(self.opened.version, self.tree.clock.settled_seq)
+        self.pinning = PinChanges(self.desk.rendering, self.desk.rules, *self.opened.pins)
 
     @property
     def desk(self) -> PageWorkspace:
@@ -190,7 +190,7 @@ class OperationContext:
         """Fetch pages that are not in the window: cold, or of other sessions."""
         unknown = [each for each in indexes if each not in self.tree.pages]
         if unknown:
-            know_pages(self.connection, self.agent_id, self.tree, unknown)
+            load_pages(self.connection, self.agent_id, self.tree, unknown)
 
     def sees(self, page: Page) -> bool:
         """Tell whether the actor may see a page: a developer sees all."""
@@ -234,7 +234,7 @@ class OperationContext:
         save_tree(self.connection, self.agent_id, self.tree, self.opened.version + 1)
         for number, undone in self.turned.items():
             mark_undone(self.connection, self.agent_id, number, undone=undone)
-        step = step_of(self.tree, self._edits)
+        step = merged_edits(self.tree, self._edits)
         if self.actor is Actor.AGENT and step:
             user = self.tree.viewer.user_id
             add_step(self.connection, self.agent_id, user, self.done, step)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memci.errors import NotFoundError, RefusedError, shown_name
-from memci.storage.pages.viewers import has_users, viewer_in
+from memci.storage.pages.viewers import has_users, session_viewer
 from memci.storage.reading.messages import seqs_of
 from memci.storage.session import Connection
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Caller:
     """An agent, and the session and user that it speaks with: what is in its sight (R5).
 
     ``is_new``: nobody has spoken in the session yet, so nobody knows whose it will be.
@@ -52,10 +52,10 @@ def _not_stored(missing: Sequence[str]) -> str:
     return f"{len(missing)} of these messages are not stored, such as {named}"
 
 
-def place_in(connection: Connection, agent_id: str, session_id: str | None) -> Place:
+def session_caller(connection: Connection, agent_id: str, session_id: str | None) -> Caller:
     """Return where an agent is in a session; None: in that of its last message.
 
     With whom it speaks is told as windows are (``viewer_in``).
     """
-    viewer = viewer_in(connection, agent_id, session_id)
-    return Place(agent_id, viewer.session_id, viewer.user_id, viewer.is_new)
+    viewer = session_viewer(connection, agent_id, session_id)
+    return Caller(agent_id, viewer.session_id, viewer.user_id, viewer.is_new)

@@ -19,13 +19,13 @@ from memci.broker.read_calls import Reads
 from memci.broker.wakeup import Wakeups
 from memci.commands import erase
 from memci.commands.erase import Which
-from memci.commands.pages.perform import Asked, PageCommands
+from memci.commands.pages.perform import PageCommands, ToolRequest
 from memci.commands.pages.workspace import OperationContext
-from memci.commands.tools.caller import Place, place_in
+from memci.commands.tools.caller import Caller, session_caller
 from memci.domain.memory.recall import Miss, forgotten_entry, miss_entry
 from memci.domain.pages.page import Page
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.viewer import Viewer
+from memci.domain.pages.tree import Viewer
 from memci.language.detection import Language, language_of
 from memci.language.times.calendar import at_offset
 from memci.schemas import memory_tools as shapes
@@ -33,7 +33,7 @@ from memci.schemas.base import Answer
 from memci.schemas.memory_tools import FilterMemory, Found, FoundList, Summarise, SummaryRequest
 from memci.schemas.reads import RecallAnswer, SearchAnswer
 from memci.storage.agents import snapshot_of
-from memci.storage.pages.texts import reading_texts, shown_messages
+from memci.storage.pages.texts import open_note_texts, shown_messages
 from memci.storage.reading.messages import latest_seqs
 from memci.storage.reading.nodes import filtered_memories, filtered_messages
 from memci.storage.reading.recall import Visibility
@@ -59,7 +59,7 @@ _NEXT = {
 _JOINT = {Language.ENGLISH: "; ", Language.CHINESE: "；"}
 
 
-def of_recall(answer: RecallAnswer, keywords: Sequence[str]) -> FoundList:
+def found_from_recall(answer: RecallAnswer, keywords: Sequence[str]) -> FoundList:
     """Return what a recall found; in the keywords' language, why nothing, and what to do then."""
     notes = [forgotten_entry(each.relation, each.hint) for each in answer.forgotten]
     if answer.miss is not None:
@@ -79,7 +79,7 @@ def of_recall(answer: RecallAnswer, keywords: Sequence[str]) -> FoundList:
     return FoundList(found=found, note="\n".join(notes) or None)
 
 
-def of_search(answer: SearchAnswer) -> FoundList:
+def found_from_search(answer: SearchAnswer) -> FoundList:
     """Return what a search found."""
     found = [
         Found(
@@ -103,7 +103,7 @@ def moment(at: datetime | None) -> str:
     return clock.isoformat(" ", "minutes")
 
 
-def filtered(connection: Connection, place: Place, asked: FilterMemory) -> FoundList:
+def filtered(connection: Connection, place: Caller, asked: FilterMemory) -> FoundList:
     """Return what meets all criteria and is in the agent's sight."""
     find = _memories if asked.what == "memories" else _messages
     numbered = find(connection, place, asked, asked.limit + 1)
@@ -113,7 +113,7 @@ def filtered(connection: Connection, place: Place, asked: FilterMemory) -> Found
 
 
 def _memories(
-    connection: Connection, place: Place, asked: FilterMemory, limit: int
+    connection: Connection, place: Caller, asked: FilterMemory, limit: int
 ) -> list[tuple[int, Found]]:
     criteria = {**_criteria(asked), "type": asked.type}
     sight = Visibility(asked.session or place.session_id, place.user_id)
@@ -134,7 +134,7 @@ def _memories(
 
 
 def _messages(
-    connection: Connection, place: Place, asked: FilterMemory, limit: int
+    connection: Connection, place: Caller, asked: FilterMemory, limit: int
 ) -> list[tuple[int, Found]]:
     sight = Visibility(place.session_id, place.user_id)
     found = filtered_messages(connection, place.agent_id, sight, _criteria(asked), limit)
@@ -172,14 +172,14 @@ _PAGES_AT_ONCE = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SummaryInput:
     """What a worker is to sum up; ``in_part``: there is more than is read at once."""
 
     request: SummaryRequest
     in_part: bool = False
 
 
-def summary_request(pages: PageCommands, place: Place, asked: Summarise) -> Wanted:
+def summary_request(pages: PageCommands, place: Caller, asked: Summarise) -> SummaryInput:
     """Return what a worker is to sum up; raises ``NotFoundError`` for no such page or message."""
     if asked.page is not None:
         return _of_page(pages, place, asked.page, asked.max_tokens)
@@ -203,10 +203,10 @@ def summary_request(pages: PageCommands, place: Place, asked: Summarise) -> Want
         seqs=tuple(seqs),
         max_tokens=asked.max_tokens,
     )
-    return Wanted(request)
+    return SummaryInput(request)
 
 
-def _summary_of(connection: Connection, place: Place) -> StoredSummary | None:
+def _summary_of(connection: Connection, place: Caller) -> StoredSummary | None:
     """Return the summary of the session, from which the conversation so far is gone on with."""
     if place.session_id is None:
         return None
@@ -214,7 +214,7 @@ def _summary_of(connection: Connection, place: Place) -> StoredSummary | None:
     return read_summary(connection, place.agent_id, place.session_id, viewer)
 
 
-def _of_page(pages: PageCommands, place: Place, index: str, max_tokens: int) -> Wanted:
+def _of_page(pages: PageCommands, place: Caller, index: str, max_tokens: int) -> SummaryInput:
     session = place.session_id
     with pages.rehearsal(place.agent_id, Actor.AGENT, session_id=session) as bench:
         held = list(_below(bench, bench.page(index)))
@@ -228,7 +228,7 @@ def _of_page(pages: PageCommands, place: Place, index: str, max_tokens: int) -> 
         max_tokens=max_tokens,
     )
     whole = sum(map(len, texts.values())) < _MOST_CHARACTERS and len(texts) == len(notes)
-    return Wanted(request, in_part=len(seqs) > _MOST or not whole)
+    return SummaryInput(request, in_part=len(seqs) > _MOST or not whole)
 
 
 def _newest_seqs(bench: OperationContext, held: Iterable[Page]) -> list[int]:
@@ -248,7 +248,7 @@ def _newest_texts(pages: PageCommands, agent_id: str, notes: Iterable[Page]) -> 
     newest = sorted(notes, key=lambda each: each.place, reverse=True)[:_MOST_NOTES]
     texts: dict[str, str] = {}
     room = _MOST_CHARACTERS
-    with reading_texts(pages.database, pages.store, agent_id) as reader:
+    with open_note_texts(pages.database, pages.store, agent_id) as reader:
         for page in newest:
             texts[page.index] = reader.read(page).text[:room]
             room -= len(texts[page.index])
@@ -277,10 +277,10 @@ class MemoryTools:
     reads: Reads
     tokens: Wakeups
 
-    def run(self, agent_id: str, asked: Asked, *, session_id: str | None) -> Answer:
+    def run(self, agent_id: str, asked: ToolRequest, *, session_id: str | None) -> Answer:
         """Use a tool; raises ``NotFoundError`` for no agent, and what the tool raises."""
         with snapshot_of(self.pages.database, agent_id) as connection:
-            place = place_in(connection, agent_id, session_id)
+            place = session_caller(connection, agent_id, session_id)
             place.check_sight(connection)
             if isinstance(asked.request, shapes.FilterMemory):
                 return filtered(connection, place, asked.request)
@@ -297,14 +297,14 @@ class MemoryTools:
             case _:
                 raise AssertionError(f"{asked.tool.name} is no tool of memory that is used alone")
 
-    def _summarise(self, place: Place, asked: shapes.Summarise) -> shapes.Summary:
+    def _summarise(self, place: Caller, asked: shapes.Summarise) -> shapes.Summary:
         wanted = summary_request(self.pages, place, asked)
         request = wanted.request.model_dump(mode="json")
         answer = self.reads.call("summarise", place.agent_id, request)
         note = _IN_PART if wanted.in_part else None
         return shapes.Summary.model_validate(answer).model_copy(update={"note": note})
 
-    def _recall(self, place: Place, asked: shapes.Recall, seq: int) -> Answer:
+    def _recall(self, place: Caller, asked: shapes.Recall, seq: int) -> Answer:
         fields = {
             "keywords": asked.keywords,
             "depth": asked.depth,
@@ -312,21 +312,23 @@ class MemoryTools:
             "format": "structured",
         }
         answer = self._ask("recall", place, fields, seq)
-        return of_recall(RecallAnswer.model_validate(answer), asked.keywords)
+        return found_from_recall(RecallAnswer.model_validate(answer), asked.keywords)
 
-    def _search(self, place: Place, asked: shapes.Search, seq: int) -> Answer:
+    def _search(self, place: Caller, asked: shapes.Search, seq: int) -> Answer:
         times = asked.model_dump(mode="json", include={"since", "until"}, exclude_none=True)
         fields = {"query": asked.query, "k": asked.limit, "filters": times}
-        return of_search(SearchAnswer.model_validate(self._ask("search", place, fields, seq)))
+        return found_from_search(
+            SearchAnswer.model_validate(self._ask("search", place, fields, seq))
+        )
 
     def _ask(
-        self, use: ReadUse, place: Place, fields: Mapping[str, Any], seq: int
+        self, use: ReadUse, place: Caller, fields: Mapping[str, Any], seq: int
     ) -> dict[str, Any]:
         whose = {"session_id": place.session_id, "user_id": place.user_id}
         fresh = {"min_seq": seq, "wait_ms": _WAIT_MS}
         return self.reads.call(use, place.agent_id, {**fields, **whose, **fresh}, wait_ms=_WAIT_MS)
 
-    def _erase(self, place: Place, asked: shapes.Erase) -> Answer:
+    def _erase(self, place: Caller, asked: shapes.Erase) -> Answer:
         with snapshot_of(self.pages.database, place.agent_id) as connection:
             place.seqs(connection, asked.messages)
         which = Which(asked.messages)

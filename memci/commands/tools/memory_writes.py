@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from memci.commands.memory import bring_into_focus
-from memci.commands.pages.perform import Asked
-from memci.commands.tools.caller import Place, place_in
+from memci.commands.pages.perform import ToolRequest
+from memci.commands.tools.caller import Caller, session_caller
 from memci.domain.context.plan import Plan, whole_text, with_states
 from memci.domain.context.plan_tracker import item_of, listed
 from memci.domain.job import JobSource
 from memci.domain.memory.node import NodeKind
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.pages.viewer import Viewer
+from memci.domain.pages.tree import Viewer
 from memci.errors import ConflictError, NotFoundError, TooLargeError
 from memci.language.detection import language_of
 from memci.language.key_messages.detector import words_of
@@ -41,7 +41,7 @@ class PlanChange:
     said: str | None
 
 
-def change_plan(connection: Connection, place: Place, asked: UpdatePlan, seq: int) -> PlanChange:
+def change_plan(connection: Connection, place: Caller, asked: UpdatePlan, seq: int) -> PlanChange:
     """Return the plan as it is asked for, as of the message ``seq``; nothing is written.
 
     Raises ``ConflictError`` for no plan, ``NotFoundError`` for no such step.
@@ -64,7 +64,7 @@ def change_plan(connection: Connection, place: Place, asked: UpdatePlan, seq: in
 
 
 def update_plan(
-    connection: Connection, place: Place, asked: UpdatePlan, note: Callable[[str], int]
+    connection: Connection, place: Caller, asked: UpdatePlan, note: Callable[[str], int]
 ) -> PlanAnswer:
     """Do it; ``note`` stores a message with these words and returns its seq.
 
@@ -78,7 +78,7 @@ def update_plan(
     return PlanAnswer.of(change.plan, place.session_id)
 
 
-_Write: TypeAlias = Callable[[Connection, Place, Any, str], Answer]
+_Write: TypeAlias = Callable[[Connection, Caller, Any, str], Answer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +89,14 @@ class MemoryWrites:
     limits: AppendLimits
 
     def apply_in(
-        self, connection: Connection, agent_id: str, asked: Asked, *, session_id: str | None
+        self, connection: Connection, agent_id: str, asked: ToolRequest, *, session_id: str | None
     ) -> Answer:
         """Do it. The lane's row must be locked, and its token be published after COMMIT."""
-        place = place_in(connection, agent_id, session_id)
+        place = session_caller(connection, agent_id, session_id)
         return self._writes[type(asked.request)](connection, place, asked.request, asked.id)
 
     def prepare(
-        self, connection: Connection, agent_id: str, asked: Asked, *, session_id: str | None
+        self, connection: Connection, agent_id: str, asked: ToolRequest, *, session_id: str | None
     ) -> Answer:
         """Answer as ``apply_in`` would, and write nothing; raises what can be foreseen.
 
@@ -108,13 +108,13 @@ class MemoryWrites:
                 return shapes.Noted(message=asked.id)
             case shapes.Update(memory=memory, text=text):
                 self._check_size(text)
-                _correctable(connection, place_in(connection, agent_id, session_id), memory)
+                _correctable(connection, session_caller(connection, agent_id, session_id), memory)
                 return shapes.Noted(message=asked.id, corrects=memory)
             case shapes.Focus(entity=entity):
                 names = [row["name"] for row in list_focus(connection, agent_id)]
                 return shapes.InFocus(focus=[entity, *(each for each in names if each != entity)])
             case UpdatePlan() as request:
-                place = place_in(connection, agent_id, session_id)
+                place = session_caller(connection, agent_id, session_id)
                 change = change_plan(connection, place, request, last_seq(connection, agent_id))
                 return PlanAnswer.of(change.plan, place.session_id)
             case _:
@@ -130,24 +130,24 @@ class MemoryWrites:
         }
 
     def _remember(
-        self, connection: Connection, place: Place, asked: shapes.Remember, message_id: str
+        self, connection: Connection, place: Caller, asked: shapes.Remember, message_id: str
     ) -> Answer:
         self._note(connection, place, message_id, asked.text, None)
         return shapes.Noted(message=message_id)
 
     def _update(
-        self, connection: Connection, place: Place, asked: shapes.Update, message_id: str
+        self, connection: Connection, place: Caller, asked: shapes.Update, message_id: str
     ) -> Answer:
         corrected = _correctable(connection, place, asked.memory)
         self._note(connection, place, message_id, asked.text, corrected)
         return shapes.Noted(message=message_id, corrects=asked.memory)
 
-    def _focus(self, connection: Connection, place: Place, asked: shapes.Focus, _: str) -> Answer:
+    def _focus(self, connection: Connection, place: Caller, asked: shapes.Focus, _: str) -> Answer:
         points = bring_into_focus(connection, place.agent_id, asked.entity, self.defaults)
         return shapes.InFocus(focus=[each.name for each in points.focus])
 
     def _update_plan(
-        self, connection: Connection, place: Place, asked: UpdatePlan, message_id: str
+        self, connection: Connection, place: Caller, asked: UpdatePlan, message_id: str
     ) -> Answer:
         def note(said: str) -> int:
             # It is found in the chat, and no memory is made of it: the plan itself is shown.
@@ -158,7 +158,7 @@ class MemoryWrites:
     def _note(
         self,
         connection: Connection,
-        place: Place,
+        place: Caller,
         message_id: str,
         text: str,
         corrected: Corrected | None,
@@ -169,7 +169,7 @@ class MemoryWrites:
     def _append(
         self,
         connection: Connection,
-        place: Place,
+        place: Caller,
         message_id: str,
         text: str,
         remember: Remember,
@@ -194,7 +194,7 @@ class MemoryWrites:
             )
 
 
-def _correctable(connection: Connection, place: Place, memory: int) -> Corrected:
+def _correctable(connection: Connection, place: Caller, memory: int) -> Corrected:
     """Return what a memory is known by; raises when there is none that could be corrected."""
     place.check_sight(connection)
     row = read_node(connection, place.agent_id, memory)

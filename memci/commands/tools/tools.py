@@ -13,8 +13,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from memci.broker.wakeup import Wakeups
-from memci.commands.pages.perform import Asked, PageCommands, do
-from memci.commands.pages.workspace import Mark, OperationContext
+from memci.commands.pages.perform import PageCommands, ToolRequest, perform
+from memci.commands.pages.workspace import OperationContext, TreeVersion
 from memci.commands.tools.memory_reads import MemoryTools
 from memci.commands.tools.memory_writes import MemoryWrites
 from memci.domain.pages.block import Format
@@ -30,7 +30,9 @@ from memci.storage.session import Connection
 from memci.validation_messages import own_faults
 
 
-def asked_of(name: str, arguments: Mapping[str, Any] | Request, actor: Actor) -> Asked:
+def parse_tool_request(
+    name: str, arguments: Mapping[str, Any] | Request, actor: Actor
+) -> ToolRequest:
     """Return what is asked of the tool of this name.
 
     Raises ``NotFoundError`` for no such tool, ``RefusedError`` for one that is for developers
@@ -42,9 +44,9 @@ def asked_of(name: str, arguments: Mapping[str, Any] | Request, actor: Actor) ->
     if actor is Actor.AGENT and not tool.for_agents:
         raise RefusedError(f"{tool.name} is for developers alone")
     if isinstance(arguments, tool.request):
-        return Asked(tool, arguments)
+        return ToolRequest(tool, arguments)
     try:
-        return Asked(tool, tool.request.model_validate(arguments))
+        return ToolRequest(tool, tool.request.model_validate(arguments))
     except ValidationError as error:
         first = own_faults(error.errors(include_input=False, include_url=False))[0]
         raise InvalidInputError(
@@ -86,18 +88,18 @@ class Tools:
         not or cannot be done, ``UnavailableError`` when a part does not answer. Nothing is then
         changed.
         """
-        asked = asked_of(tool, arguments, actor)
+        asked = parse_tool_request(tool, arguments, actor)
         if asked.tool.about is About.PAGES or _writes(asked):
             return self.run_all(agent_id, actor, [asked], session_id=session_id, form=form)[0]
         return self.memory.run(agent_id, asked, session_id=session_id)
 
-    def rehearse(self, bench: OperationContext, asked: Asked) -> Answer:
+    def rehearse(self, bench: OperationContext, asked: ToolRequest) -> Answer:
         """Answer as ``run`` would, with nothing kept but what happens to the bench; raises as it.
 
         After an error of a tool that changes something the bench must be thrown away.
         """
         if asked.tool.about is About.PAGES:
-            return do(bench, asked)
+            return perform(bench, asked)
         session = bench.opened.desk.rendering.session_id
         if _writes(asked):
             connection, agent_id = bench.connection, bench.agent_id
@@ -108,10 +110,10 @@ class Tools:
         self,
         agent_id: str,
         actor: Actor,
-        asked: Sequence[Asked],
+        asked: Sequence[ToolRequest],
         *,
         session_id: str | None = None,
-        mark: Mark | None = None,
+        mark: TreeVersion | None = None,
         form: Format = Format.MARKDOWN,
     ) -> list[Answer]:
         """Do what is asked of pages and what changes memory, in order: all of it or nothing.
@@ -146,24 +148,24 @@ class Tools:
     def _mixed(
         self,
         changing: AbstractContextManager[OperationContext],
-        asked: Sequence[Asked],
+        asked: Sequence[ToolRequest],
         session_id: str | None,
     ) -> list[Answer]:
-        def one(bench: OperationContext, each: Asked) -> Answer:
+        def one(bench: OperationContext, each: ToolRequest) -> Answer:
             if _writes(each):
                 return self._write(bench.connection, bench.agent_id, each, session_id)
-            return do(bench, each)
+            return perform(bench, each)
 
         with changing as bench:
             return [one(bench, each) for each in asked]
 
     def _write(
-        self, connection: Connection, agent_id: str, asked: Asked, session_id: str | None
+        self, connection: Connection, agent_id: str, asked: ToolRequest, session_id: str | None
     ) -> Answer:
         return self.writes.apply_in(connection, agent_id, asked, session_id=session_id)
 
 
-def _writes(asked: Asked) -> bool:
+def _writes(asked: ToolRequest) -> bool:
     """Tell whether a tool changes memory, in a transaction that others can share."""
     tool = asked.tool
     return tool.about is About.MEMORY and tool.changes and tool.in_code

@@ -27,7 +27,7 @@ from memci.domain.context.rendering import Days
 from memci.domain.context.session_summary import SummaryBlock, session_summary_block
 from memci.domain.context.token_budget import LIST_OVERHEAD, Count
 from memci.domain.pages.labels import labels_of
-from memci.domain.pages.pin import Pin, pin_pieces
+from memci.domain.pages.pins import Pin, pin_pieces
 from memci.errors import BudgetTooSmallError
 from memci.message import Message, Role
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memci.domain.pages.parameters import PageRules
-from memci.domain.pages.pin import Maker, Pin
+from memci.domain.pages.pins import Maker, Pin
 from memci.language.key_messages.detector import words_of
 from memci.language.key_messages.rules import PinKind
 from memci.language.key_messages.single_values import settled_by

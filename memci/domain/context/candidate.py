@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from memci.domain.context.plan import StepState
-from memci.domain.pages.pin import Maker
+from memci.domain.pages.pins import Maker
 from memci.language.detection import Language, language_of
 from memci.language.key_messages.rules import PinKind
 from memci.language.times.ranges import Stretch

@@ -22,7 +22,7 @@ from memci.domain.context.rendering import days_above
 from memci.domain.context.session_summary import RepeatedLines
 from memci.domain.context.token_budget import Count
 from memci.domain.pages.labels import fenced, labels_of, plain_line, plain_name
-from memci.domain.pages.pin import Pin, pin_pieces
+from memci.domain.pages.pins import Pin, pin_pieces
 from memci.errors import BudgetTooSmallError
 from memci.language.detection import Language
 from memci.language.summary_lines import lines_of, under_days

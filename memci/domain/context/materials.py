@@ -17,7 +17,7 @@ from memci.domain.context.interaction import Interaction, Unit
 from memci.domain.context.message_list import Origin, Section
 from memci.domain.context.page_listing import Listed
 from memci.domain.context.ranking import Ranked
-from memci.domain.pages.pin import Pin
+from memci.domain.pages.pins import Pin
 from memci.language.detection import Language
 from memci.message import Message, Role
 

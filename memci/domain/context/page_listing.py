@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from memci.domain.context.message_list import Item, Part, Section, part_of, part_tokens
 from memci.domain.context.token_budget import MESSAGE_OVERHEAD, Count
-from memci.domain.pages.block import Held, Place, Reads, Writer
+from memci.domain.pages.block import BlockWriter, ContentReader, PageContent, Placement
 from memci.domain.pages.page import USER, Page, SegmentKind
-from memci.domain.pages.tree import Sight
+from memci.domain.pages.tree import VisibleTree
 from memci.message import Role
 
 # Tokens, beside which a list of pages is worth its room; and what it takes of them at most.
@@ -112,7 +112,7 @@ def _written(section: Section, heading: str, leaves: Sequence[_Counted], count: 
     return part_of(Role.SYSTEM, items, count)
 
 
-def contents_listed(sight: Sight, writer: Writer) -> Listed | None:
+def contents_listed(sight: VisibleTree, writer: BlockWriter) -> Listed | None:
     """Return the Contents Page as the viewer sees it; None where it has no line."""
     tree = sight.tree
     archive = tree.pages.get(tree.clock.archive or "")
@@ -122,7 +122,7 @@ def contents_listed(sight: Sight, writer: Writer) -> Listed | None:
     return Listed(_leaf(sight, writer, archive, 1, _nothing).text, leaves) if leaves else None
 
 
-def tree_listed(sight: Sight, writer: Writer, reads: Reads) -> Listed | None:
+def tree_listed(sight: VisibleTree, writer: BlockWriter, reads: ContentReader) -> Listed | None:
     """Return notes, folders and what is filed in these, as the window shows them; None for none.
 
     Open notes show what ``reads`` gives. Of interactions, which are retrieved word for word or
@@ -138,7 +138,7 @@ def tree_listed(sight: Sight, writer: Writer, reads: Reads) -> Listed | None:
     return Listed(_leaf(sight, writer, root, 1, _nothing).text, leaves)
 
 
-def _filed(sight: Sight) -> Iterator[tuple[Page, int]]:
+def _filed(sight: VisibleTree) -> Iterator[tuple[Page, int]]:
     tree = sight.tree
     root = tree.segments[USER].root
     for segment in tree.segments.values():
@@ -151,9 +151,11 @@ def _filed(sight: Sight) -> Iterator[tuple[Page, int]]:
                 yield page, level
 
 
-def _leaf(sight: Sight, writer: Writer, page: Page, level: int, reads: Reads) -> Leaf:
+def _leaf(
+    sight: VisibleTree, writer: BlockWriter, page: Page, level: int, reads: ContentReader
+) -> Leaf:
     shown = page if page.span is None else replace(page, expanded=False)
-    place = Place(level, sight.size(page))
+    place = Placement(level, sight.size(page))
     text = writer.block(sight.tree, shown, place, reads)
     if page.is_folder or not shown.expanded:
         return Leaf(page.index, text)
@@ -161,5 +163,5 @@ def _leaf(sight: Sight, writer: Writer, page: Page, level: int, reads: Reads) ->
     return Leaf(page.index, text, writer.block(sight.tree, closed, place, reads))
 
 
-def _nothing(_: Page) -> Held:
-    return Held()
+def _nothing(_: Page) -> PageContent:
+    return PageContent()

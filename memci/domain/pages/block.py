@@ -21,8 +21,8 @@ from memci.domain.context.interaction import units_of
 from memci.domain.context.token_budget import Count
 from memci.domain.pages.labels import Labels, fenced, plain_line, plain_name
 from memci.domain.pages.page import Page, Permission, SegmentKind
-from memci.domain.pages.pin import Pin, pin_pieces
-from memci.domain.pages.tree import Sight, Tree, is_open
+from memci.domain.pages.pins import Pin, pin_pieces
+from memci.domain.pages.tree import Tree, VisibleTree, is_open
 from memci.message import Message
 
 _DEEPEST = 6  # headings of Markdown have no more levels
@@ -42,7 +42,7 @@ class Format(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class PageContent:
     """What an expanded page shows: an interaction's messages, or a note's own text."""
 
     messages: Sequence[Message] = ()
@@ -50,7 +50,7 @@ class Held:
     lost: bool = False  # its text is missing where it was kept (P14)
 
 
-class Place(NamedTuple):
+class Placement(NamedTuple):
     """Where a page is seen: at which level, and how many pages there are to see in it."""
 
     level: int
@@ -64,17 +64,17 @@ class Excess(NamedTuple):
     most: int
 
 
-Reads: TypeAlias = Callable[[Page], Held]
+ContentReader: TypeAlias = Callable[[Page], PageContent]
 
 
 @dataclass(frozen=True, slots=True)
-class Writer:
+class BlockWriter:
     """Writes blocks in one format, in the agent's language."""
 
     format: Format
     labels: Labels
 
-    def block(self, tree: Tree, page: Page, place: Place, reads: Reads) -> str:
+    def block(self, tree: Tree, page: Page, place: Placement, reads: ContentReader) -> str:
         """Return the block of a page that can be seen, without those of the pages below it."""
         parts = [self._heading(tree, page, place)]
         if tree.is_archived(page):
@@ -82,7 +82,7 @@ class Writer:
         elif page.index == tree.clock.archive:
             parts.append(self.labels.archive_says)
         else:
-            held = reads(page) if page.expanded and not page.is_folder else Held()
+            held = reads(page) if page.expanded and not page.is_folder else PageContent()
             texts = [held.text, *(each.text for each in held.messages)]
             parts += self._description(page, texts)
             if page.expanded and not page.is_folder:
@@ -116,7 +116,7 @@ class Writer:
         role = self.labels.roles[message.role.value]
         return f"{role} {plain_name(message.name)}".strip()
 
-    def _heading(self, tree: Tree, page: Page, place: Place) -> str:
+    def _heading(self, tree: Tree, page: Page, place: Placement) -> str:
         name = self.name(tree, page)
         state = self._state(tree, page, place.inside)
         shown = self.labels.heading.format(name, state)
@@ -182,7 +182,7 @@ class Writer:
             return []
         return [plain_line(page.description)]
 
-    def _held(self, tree: Tree, page: Page, held: Held) -> list[str]:
+    def _held(self, tree: Tree, page: Page, held: PageContent) -> list[str]:
         if held.lost:  # it is no text of anybody's: no fence
             return [self.labels.lost]
         segment = tree.segment_of(page)
@@ -209,7 +209,7 @@ def _as_words(text: str) -> str:
 
 
 @dataclass(slots=True)
-class Written:
+class RenderedBlock:
     """A page's own block at a level, and what it and all that can be seen below it take."""
 
     page: Page
@@ -222,25 +222,25 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenBlocks:
+class RenderedBlocks:
     """The blocks of what is seen, each written when it is first asked for.
 
     ``reads`` gives what expanded pages hold.
     """
 
-    sight: Sight
-    writer: Writer
+    sight: VisibleTree
+    writer: BlockWriter
     count: Count
-    reads: Reads
-    _known: dict[str, Written] = field(default_factory=dict)
+    reads: ContentReader
+    _known: dict[str, RenderedBlock] = field(default_factory=dict)
 
-    def of(self, page: Page, level: int) -> Written:
+    def of(self, page: Page, level: int) -> RenderedBlock:
         """Return a page's own block."""
         known = self._known.get(page.index)
         if known is None or known.level != level or known.page is not page:
-            place = Place(level, self.sight.size(page))
+            place = Placement(level, self.sight.size(page))
             text = self.writer.block(self.sight.tree, page, place, self.reads)
-            known = Written(page, level, text, self.count(text))
+            known = RenderedBlock(page, level, text, self.count(text))
             self._known[page.index] = known
         return known
 

@@ -14,14 +14,14 @@ from functools import partial
 
 from memci.domain.context.token_budget import Count
 from memci.domain.pages.labels import fenced
-from memci.domain.pages.operations import take_out
-from memci.domain.pages.outline import lead
+from memci.domain.pages.operations import remove_from_tree
+from memci.domain.pages.outline import entry_prefix
 from memci.domain.pages.page import (
     SYSTEM,
     USER,
     Page,
     PageKind,
-    Recalls,
+    RecallStats,
     Span,
     one_line,
     session_key,
@@ -33,7 +33,7 @@ from memci.message import Message, Role
 
 
 @dataclass(frozen=True, slots=True)
-class Growing:
+class EntryBuffer:
     """Gathers lines, and gives a page all of its own at once.
 
     One by one, a page of very many messages would be copied as often as it has messages.
@@ -72,7 +72,7 @@ def settle(
     count: Count,
 ) -> None:
     """Take messages that are not on any page yet into the tree, in the order of their seqs."""
-    growing = Growing(tree)
+    growing = EntryBuffer(tree)
     for message in said:
         if message.role is Role.SYSTEM:
             _add_system_page(tree, message, count)
@@ -81,7 +81,7 @@ def settle(
         elif not message.is_note:  # said to nobody, it begins nothing
             _begin(tree, message, count)
             growing.give(partial(_may_be_listed, tree, session_key(message.session_id)))
-            keep(tree, message.session_id, rules, line_tokens)
+            archive_old_pages(tree, message.session_id, rules, line_tokens)
         tree.clock = replace(tree.clock, settled_seq=message.seq)
     growing.give()
 
@@ -91,7 +91,9 @@ def _may_be_listed(tree: Tree, session: str, page: Page) -> bool:
     return tree.is_archived(page) or page.shown_in == session
 
 
-def keep(tree: Tree, session_id: str | None, rules: PageRules, line_tokens: LineTokens) -> None:
+def archive_old_pages(
+    tree: Tree, session_id: str | None, rules: PageRules, line_tokens: LineTokens
+) -> None:
     """Archive what is over the active chapter's length, and let old lines leave (P7, P8).
 
     The current interaction stays, whatever is recalled meanwhile. What is pinned stays, and takes
@@ -110,17 +112,17 @@ def keep(tree: Tree, session_id: str | None, rules: PageRules, line_tokens: Line
     now = tree.clock.interactions
     for page in tree.children(tree.clock.archive):
         if not page.pinned and _is_over(page.recalls, now, rules):
-            take_out(tree, page)
+            remove_from_tree(tree, page)
     _fit(tree, tree.clock.archive, rules, line_tokens)
 
 
-def entry(message: Message) -> str:
+def entry_line(message: Message) -> str:
     """Return the line that stands for a message on the Contents Page until it is summed up (P7)."""
     language = language_of(message.text)
-    return lead(message, language) + one_line(message.text, _LONGEST_ENTRY[language])
+    return entry_prefix(message, language) + one_line(message.text, _LONGEST_ENTRY[language])
 
 
-def stand_in(page: Page, said: Sequence[Message], last_seq: int) -> Page:
+def with_placeholders(page: Page, said: Sequence[Message], last_seq: int) -> Page:
     """Return a page of these messages, at least one, as if nobody had named it yet (P6).
 
     It ends with ``last_seq``: notes that were made on it may come after what was said.
@@ -134,7 +136,7 @@ def stand_in(page: Page, said: Sequence[Message], last_seq: int) -> Page:
         named=False,
         summed=False,
         span=replace(page.span, first_seq=said[0].seq, last_seq=last_seq),
-        entries=tuple(entry(each) for each in said) if page.span.number else (),
+        entries=tuple(entry_line(each) for each in said) if page.span.number else (),
     )
 
 
@@ -179,15 +181,15 @@ def _begin(tree: Tree, message: Message, count: Count) -> None:
             name=_stand_in_name(message),
             expanded=True,
             span=_span(message, number),
-            entries=(entry(message),),
-            recalls=Recalls(entered_at=number),
+            entries=(entry_line(message),),
+            recalls=RecallStats(entered_at=number),
             user_id=_user_of(message, tree.latest(message.session_id)),
             held_tokens=_tokens(message, count),
         )
     )
 
 
-def _extend(tree: Tree, message: Message, growing: Growing, count: Count) -> None:
+def _extend(tree: Tree, message: Message, growing: EntryBuffer, count: Count) -> None:
     page = tree.latest(message.session_id)
     if page is None or page.span is None:
         raise AssertionError("an interaction that goes on has a page")
@@ -204,7 +206,7 @@ def _extend(tree: Tree, message: Message, growing: Growing, count: Count) -> Non
             held_tokens=page.held_tokens + _tokens(message, count),
         )
     )
-    growing.add(page.index, entry(message))
+    growing.add(page.index, entry_line(message))
 
 
 def _add_system_page(tree: Tree, message: Message, count: Count) -> None:
@@ -258,7 +260,7 @@ def _begin_archive(tree: Tree) -> str:
     return page.index
 
 
-def _is_over(recalls: Recalls, now: int, rules: PageRules) -> bool:
+def _is_over(recalls: RecallStats, now: int, rules: PageRules) -> bool:
     if not recalls.count:
         return now - recalls.archived_at >= rules.archive_unused
     return now - recalls.last_at >= rules.archive_unrecalled
@@ -289,7 +291,7 @@ def _fit(tree: Tree, archive: str, rules: PageRules, line_tokens: LineTokens) ->
         readers = _readers(page, users)
         if not page.pinned and any(takes[each] > most for each in readers):
             takes.subtract(dict.fromkeys(readers, tokens[page.index]))
-            take_out(tree, page)
+            remove_from_tree(tree, page)
 
 
 def _readers(page: Page, users: Collection[str | None]) -> Collection[str | None]:

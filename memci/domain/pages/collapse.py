@@ -21,7 +21,7 @@ from memci.domain.pages.tree import Tree
 _RECENT = 3  # pages that are hidden after the Contents Page, which can be opened again
 
 
-def in_order(
+def collapse_order(
     rendering: Rendering,
     segments: Iterable[Segment],
     kept: Collection[str],
@@ -207,7 +207,9 @@ def _collapse(
 
     unhidden = taken()
     segments = [limit.segment] if limit.segment else list(rendering.tree.segments.values())
-    _hide_all(rendering, _Wish(in_order(rendering, segments, kept, opened), limit), hidden, taken)
+    _hide_all(
+        rendering, _Wish(collapse_order(rendering, segments, kept, opened), limit), hidden, taken
+    )
     _open_again(rendering, limit, hidden, taken)
     if taken() >= unhidden:  # to say what was hidden takes more than that
         for index in hidden:
@@ -290,7 +292,7 @@ def is_worth_its_line(saved: int, line: int) -> bool:
 _TRIES = 4
 
 
-def say_excess(rendering: Rendering, most: int) -> int:
+def report_excess(rendering: Rendering, most: int) -> int:
     """Have the window say by how many tokens it is over so many, that line included.
 
     Returns how many those are; 0: it fits.
@@ -307,7 +309,7 @@ def say_excess(rendering: Rendering, most: int) -> int:
     return over
 
 
-class Room(NamedTuple):
+class OpeningCost(NamedTuple):
     """Tokens that a page takes when it is opened, that can be free for it, and the limit."""
 
     takes: int
@@ -315,9 +317,9 @@ class Room(NamedTuple):
     most: int
 
 
-def room_for(
+def opening_cost(
     rendering: Rendering, rules: PageRules, index: str, kept: Collection[str] = ()
-) -> Room:
+) -> OpeningCost:
     """Tell what stands in the way of a page. The tree must be thrown away afterwards.
 
     The line that says what was hidden for it takes its part of what is free.
@@ -338,4 +340,4 @@ def room_for(
         free = min(free, (most - rendering.tokens_of(segment), most))
     for each in (page, *tree.ancestors(index)):
         rendering.put(replace(tree[each.index], expanded=True))
-    return Room(rendering.tokens() - least, max(0, free[0]), free[1])
+    return OpeningCost(rendering.tokens() - least, max(0, free[0]), free[1])

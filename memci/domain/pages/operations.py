@@ -18,30 +18,30 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memci.domain.pages.page import (
-    DEEPEST,
     LONGEST_DESCRIPTION,
     LONGEST_NAME,
+    MAX_DEPTH,
     MOST_SEGMENTS,
     SYSTEM,
     USER,
     Page,
     PageKind,
     Permission,
-    Recalls,
+    RecallStats,
     Segment,
     SegmentKind,
     one_line,
 )
 from memci.domain.pages.permission import (
-    Act,
+    Action,
     Actor,
-    check,
-    check_in_sight,
-    check_no_guide,
+    check_current_stays_visible,
+    check_not_attp_guide,
+    check_permission,
     check_stays_shared,
-    is_guide,
+    is_attp_guide,
 )
-from memci.domain.pages.pin import PINS
+from memci.domain.pages.pins import PINS
 from memci.domain.pages.tree import Tree
 from memci.errors import ConflictError, InvalidInputError, RefusedError
 
@@ -49,7 +49,7 @@ from memci.errors import ConflictError, InvalidInputError, RefusedError
 def check_place(
     tree: Tree,
     folder: Page,
-    act: Act,
+    act: Action,
     actor: Actor,
     page: Page | None = None,
     *,
@@ -59,21 +59,21 @@ def check_place(
 
     ``between``: folders that are still to be made, one in the other, to hold the page.
     """
-    check(tree, folder, act, actor)
+    check_permission(tree, folder, act, actor)
     if folder.cold:
         raise RefusedError(f"{folder.index} was removed from the context: restore_page first")
     above = 1 + sum(1 for _ in tree.ancestors(folder.index))
-    if above + between + (_height(tree, page) if page else 1) > DEEPEST:
+    if above + between + (_height(tree, page) if page else 1) > MAX_DEPTH:
         raise RefusedError(
-            f"{folder.index} lies too deep: folders hold at most {DEEPEST} levels; name one nearer"
+            f"{folder.index} lies too deep: folders hold at most {MAX_DEPTH} levels; name one nearer"
             " to the root"
         )
 
 
 def check_move(tree: Tree, page: Page, folder: Page, actor: Actor, *, between: int = 0) -> None:
     """Do as ``check_place``, and unless the page may leave where it lies (P5)."""
-    check(tree, page, Act.TAKE, actor)
-    check_place(tree, folder, Act.RECEIVE, actor, page, between=between)
+    check_permission(tree, page, Action.TAKE, actor)
+    check_place(tree, folder, Action.RECEIVE, actor, page, between=between)
     if page.cold:
         raise RefusedError(f"{page.index} was removed from the context: restore_page first")
     if page.segment != folder.segment:
@@ -98,7 +98,7 @@ def move_page(tree: Tree, actor: Actor, *, source: str, target: str) -> Page:
     page, folder = tree[source], tree[target]
     check_move(tree, page, folder, actor)
     if not all(each.expanded for each in (folder, *tree.ancestors(target)) if each.parent):
-        check_in_sight(tree, page, actor)
+        check_current_stays_visible(tree, page, actor)
     return move_into(tree, page, folder)
 
 
@@ -112,14 +112,14 @@ def move_into(tree: Tree, page: Page, folder: Page) -> Page:
 def remove_page(tree: Tree, actor: Actor, *, index: str) -> Page:
     """Take a page out of the tree with all below it; its messages stay (ColdArchived, P2)."""
     page = tree[index]
-    check(tree, page, Act.TAKE, actor)
+    check_permission(tree, page, Action.TAKE, actor)
     if page.cold:
         raise RefusedError(f"{index} is removed already")
-    check_in_sight(tree, page, actor)
-    return take_out(tree, page)
+    check_current_stays_visible(tree, page, actor)
+    return remove_from_tree(tree, page)
 
 
-def take_out(tree: Tree, page: Page) -> Page:
+def remove_from_tree(tree: Tree, page: Page) -> Page:
     """Do as ``remove_page``, unasked. Its place says when: what is removed later is behind it."""
     for each in list(tree.descendants(page.index)):
         tree.put(replace(each, cold=True))
@@ -129,7 +129,7 @@ def take_out(tree: Tree, page: Page) -> Page:
 def recall_page(tree: Tree, actor: Actor, *, index: str) -> Page:
     """Bring an archived page back to the end of the active chapter, opened, and count it (P9)."""
     page = tree[index]
-    check(tree, page, Act.EXPAND, actor)
+    check_permission(tree, page, Action.EXPAND, actor)
     if page.parent is None or page.parent != tree.clock.archive:
         raise RefusedError(
             f"{index} is not archived: expand_details opens it, restore_page brings a removed"
@@ -151,7 +151,7 @@ def recall_page(tree: Tree, actor: Actor, *, index: str) -> Page:
 def restore_page(tree: Tree, actor: Actor, *, index: str, parent: str) -> Page:
     """Put a removed page back, with all that was removed with it, behind a folder's others."""
     page, folder = tree[index], tree[parent]
-    check_no_guide(page)
+    check_not_attp_guide(page)
     if not page.cold:
         raise RefusedError(f"{index} was not removed: move_page puts it elsewhere")
     if page.parent is not None:
@@ -161,10 +161,10 @@ def restore_page(tree: Tree, actor: Actor, *, index: str, parent: str) -> Page:
         raise RefusedError(
             f"{index} belongs to segment {page.segment!r}: name a folder of that segment"
         )
-    check_place(tree, folder, Act.RECEIVE, actor, page)
+    check_place(tree, folder, Action.RECEIVE, actor, page)
     check_stays_shared(tree, page, folder, actor)
     now = tree.clock.interactions
-    recalls = replace(page.recalls, entered_at=now) if page.span else Recalls()
+    recalls = replace(page.recalls, entered_at=now) if page.span else RecallStats()
     back = tree.in_chapter(page)
     tree.put(replace(back, parent=parent, place=tree.take_place(), recalls=recalls))
     for each in list(tree.descendants(index)):
@@ -180,11 +180,11 @@ def create_detail_page(
     It starts hidden, but for what is part of a system prompt (P3).
     """
     folder = tree[parent]
-    check_place(tree, folder, Act.ADD, actor)
+    check_place(tree, folder, Action.ADD, actor)
     return _add(tree, actor, folder, PageKind.DETAIL, name, description)
 
 
-def give_text(tree: Tree, index: str, version: int, held_tokens: int = 0) -> Page:
+def set_text(tree: Tree, index: str, version: int, held_tokens: int = 0) -> Page:
     """Let a note show a text that the page store keeps as this version (P14), unasked."""
     return tree.put(replace(tree[index], body=version, held_tokens=held_tokens))
 
@@ -200,11 +200,11 @@ def create_contents_page(
 ) -> Page:
     """Add a folder, and move pages into it, in this order. It starts hidden, as a note does."""
     folder = tree[parent]
-    check_place(tree, folder, Act.ADD, actor)
+    check_place(tree, folder, Action.ADD, actor)
     for child in dict.fromkeys(children):
         check_move(tree, tree[child], folder, actor, between=1)
         if not _starts_open(tree, folder):
-            check_in_sight(tree, tree[child], actor)
+            check_current_stays_visible(tree, tree[child], actor)
     made = _add(tree, actor, folder, PageKind.CONTENTS, name, description)
     for child in dict.fromkeys(children):
         move_into(tree, tree[child], made)
@@ -216,7 +216,7 @@ def update_page(
 ) -> Page:
     """Give a page another name or description, or both."""
     page = tree[index]
-    check(tree, page, Act.WRITE, actor)
+    check_permission(tree, page, Action.WRITE, actor)
     if name is None and description is None:
         raise InvalidInputError("give a name or a description to change", field="name")
     return tree.put(
@@ -300,7 +300,7 @@ def _description(text: str) -> str:
 def expand_details(tree: Tree, actor: Actor, *, index: str) -> Page:
     """Show what a page holds; hidden folders above it open, too, or nothing would be seen."""
     page = tree[index]
-    check(tree, page, Act.EXPAND, actor)
+    check_permission(tree, page, Action.EXPAND, actor)
     _check_there(tree, page)
     for folder in list(tree.ancestors(index)):
         tree.put(replace(folder, expanded=True))
@@ -311,9 +311,9 @@ def expand_details(tree: Tree, actor: Actor, *, index: str) -> Page:
 def hide_details(tree: Tree, actor: Actor, *, index: str) -> Page:
     """Show a page by its description alone, a folder by itself and the number of its pages."""
     page = tree[index]
-    check(tree, page, Act.HIDE, actor)
+    check_permission(tree, page, Action.HIDE, actor)
     if page.parent is not None:  # a root that is closed opens with the next interaction
-        check_in_sight(tree, page, actor)
+        check_current_stays_visible(tree, page, actor)
     return tree.put(replace(page, expanded=False))
 
 
@@ -323,7 +323,7 @@ def pin_page(tree: Tree, actor: Actor, *, index: str, pinned: bool = True) -> Pa
     What a developer has pinned stays so, whatever an agent asks.
     """
     page = tree[index]
-    check(tree, page, Act.EXPAND, actor)
+    check_permission(tree, page, Action.EXPAND, actor)
     if pinned:
         _check_there(tree, page, "then it can be pinned")
     by_others = actor is Actor.AGENT and page.pinned_by == Actor.DEVELOPER
@@ -348,15 +348,15 @@ def _check_there(tree: Tree, page: Page, then: str = "") -> None:
         raise RefusedError(f"{page.index} is archived: recall_page brings it back{after}")
 
 
-def keep_guide(tree: Tree, *, on: bool, name: str, description: str) -> None:
+def set_attp_guide(tree: Tree, *, on: bool, name: str, description: str) -> None:
     """Have the guide in the tree, expanded, while it is on, and out of it else."""
     root = tree.segments[SYSTEM].root
-    known = next((page for page in tree.children(root) if is_guide(page)), None)
+    known = next((page for page in tree.children(root) if is_attp_guide(page)), None)
     if known is None:
         if on:
             _make(tree, root, name, description)
     elif not on:
-        take_out(tree, known)
+        remove_from_tree(tree, known)
     else:
         tree.put(replace(known, name=name, description=description, expanded=True))
 

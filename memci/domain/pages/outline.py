@@ -45,7 +45,7 @@ class Outline:
     entries: tuple[str, ...]
 
 
-def lead(message: Message, language: Language) -> str:
+def entry_prefix(message: Message, language: Language) -> str:
     """Return what an entry begins with: ``user: ``, or ``user Mira: `` of who gave a name."""
     labels = labels_of(language)
     label = labels.roles[message.role.value]
@@ -54,7 +54,7 @@ def lead(message: Message, language: Language) -> str:
     return label + labels.colon
 
 
-def fitted(text: str, most: int, count: Count) -> str:
+def fit_line(text: str, most: int, count: Count) -> str:
     """Return a text as one line of at most so many tokens, ended by "…" where it is cut.
 
     It has at most eight characters for each of them, which words do not come to.
@@ -64,7 +64,7 @@ def fitted(text: str, most: int, count: Count) -> str:
     return line if fits else _cut(line, most, count)
 
 
-def named(page: Page, outline: Outline) -> Page:
+def with_outline(page: Page, outline: Outline) -> Page:
     """Return a page with what the summarizer says of it, save what somebody has said himself."""
     return replace(
         page,
@@ -76,7 +76,7 @@ def named(page: Page, outline: Outline) -> Page:
     )
 
 
-def is_outline_of(outline: Outline, messages: Sequence[Message]) -> bool:
+def is_valid_outline(outline: Outline, messages: Sequence[Message]) -> bool:
     """Tell whether there is an entry for each message, and all are lines that a page can have.
 
     None is empty, or longer than what pages hold.

@@ -16,7 +16,7 @@ LONGEST_NAME = 200
 LONGEST_DESCRIPTION = 2_000
 LONGEST_ENTRY = 400
 # Levels of a tree, its root included.
-DEEPEST = 64
+MAX_DEPTH = 64
 
 
 class PageKind(StrEnum):
@@ -51,7 +51,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Recalls:
+class RecallStats:
     """How often a page was recalled by its index, and at which interaction (P7 to P9).
 
     ``entered_at`` is the interaction at which it last entered the active chapter, by being made
@@ -95,7 +95,7 @@ class Page:
     span: Span | None = None
     body: int | None = None
     entries: tuple[str, ...] = ()
-    recalls: Recalls = Recalls()
+    recalls: RecallStats = RecallStats()
     named: bool = False
     summed: bool = False
     pinned_by: str | None = None

@@ -17,7 +17,7 @@ class Actor(StrEnum):
     DEVELOPER = "developer"  # HTTP, client, CLI
 
 
-class Act(Enum):
+class Action(Enum):
     """What is asked of a page, as far as permissions tell it apart."""
 
     EXPAND = auto()
@@ -28,21 +28,21 @@ class Act(Enum):
     RECEIVE = auto()  # something moved into it
 
 
-_STRUCTURE = frozenset({Act.ADD, Act.TAKE, Act.RECEIVE})
+_STRUCTURE = frozenset({Action.ADD, Action.TAKE, Action.RECEIVE})
 _STAYS = "that stays open, and where it is"
 
 
-def check(tree: Tree, page: Page, act: Act, actor: Actor) -> None:
+def check_permission(tree: Tree, page: Page, act: Action, actor: Actor) -> None:
     """Raise ``RefusedError``, which says why, unless the actor may do this to the page."""
-    if act is Act.TAKE and page.parent is None and not page.cold:
+    if act is Action.TAKE and page.parent is None and not page.cold:
         raise RefusedError(f"{page.index} is the root of its segment: it stays where it is")
-    if act in {Act.ADD, Act.RECEIVE} and not page.is_folder:
+    if act in {Action.ADD, Action.RECEIVE} and not page.is_folder:
         raise RefusedError(f"{page.index} is no folder: name a contents page to put pages in")
-    check_here(tree, page, actor)
+    check_in_session(tree, page, actor)
     permission = permission_of(tree, page)
-    if act is Act.EXPAND:
+    if act is Action.EXPAND:
         return
-    check_no_guide(page)
+    check_not_attp_guide(page)
     if actor is Actor.AGENT:
         _check_shared(tree, page, act)
         _check_pinned(tree, page, act)
@@ -58,7 +58,7 @@ def check(tree: Tree, page: Page, act: Act, actor: Actor) -> None:
     )
 
 
-def check_here(tree: Tree, page: Page, actor: Actor) -> None:
+def check_in_session(tree: Tree, page: Page, actor: Actor) -> None:
     """Raise ``RefusedError`` when an agent would change what another session has in its window."""
     if actor is Actor.AGENT and tree.is_elsewhere(page):
         raise RefusedError(
@@ -67,34 +67,34 @@ def check_here(tree: Tree, page: Page, actor: Actor) -> None:
         )
 
 
-def is_guide(page: Page) -> bool:
+def is_attp_guide(page: Page) -> bool:
     """Tell whether a page is the guide: there is no other that the system keeps in ``sys``."""
     return page.managed and page.segment == SYSTEM
 
 
-def check_no_guide(page: Page) -> None:
+def check_not_attp_guide(page: Page) -> None:
     """Raise ``RefusedError`` for the page that explains ATTP: it is made anew as it was (P15)."""
-    if is_guide(page):
+    if is_attp_guide(page):
         raise RefusedError(
             f"{page.index} explains ATTP, and the system keeps it as it is: it is there while attp"
             " is on in the agent's settings, which a developer can turn off"
         )
 
 
-def _check_shared(tree: Tree, page: Page, act: Act) -> None:
+def _check_shared(tree: Tree, page: Page, act: Action) -> None:
     """Refuse what would tell other users the words of this one, or take away what is theirs."""
     viewer = tree.viewer
-    if act is Act.WRITE and viewer.user_id is not None and page.user_id is None:
+    if act is Action.WRITE and viewer.user_id is not None and page.user_id is None:
         raise RefusedError(f"all users see {page.index}: only a developer can name it")
-    if act is Act.TAKE and not page.cold and _is_taken_from_others(tree, page):
+    if act is Action.TAKE and not page.cold and _is_taken_from_others(tree, page):
         raise RefusedError(f"all users see {page.index}: only a developer can move or remove it")
-    if act is Act.TAKE and not all(map(viewer.sees, tree.descendants(page.index))):
+    if act is Action.TAKE and not all(map(viewer.sees, tree.descendants(page.index))):
         raise RefusedError(f"other users file in {page.index}, too: only a developer can move it")
 
 
-def _check_pinned(tree: Tree, page: Page, act: Act) -> None:
+def _check_pinned(tree: Tree, page: Page, act: Action) -> None:
     """Refuse to hide or to take what a developer has pinned, and the folders above it."""
-    if act not in {Act.HIDE, Act.TAKE}:
+    if act not in {Action.HIDE, Action.TAKE}:
         return
     for each in _pinned_by_developer(tree):
         if each.index == page.index:
@@ -104,7 +104,7 @@ def _check_pinned(tree: Tree, page: Page, act: Act) -> None:
             raise RefusedError(f"{page.index} holds {what} pinned by the developer: {_STAYS}")
 
 
-def shown_as_pinned(tree: Tree) -> set[tuple[str, bool]]:
+def visible_developer_pins(tree: Tree) -> set[tuple[str, bool]]:
     """Return what a developer has pinned that is in sight, and once more as True if it is open.
 
     No agent may make these fewer.
@@ -140,7 +140,7 @@ def _is_shared(tree: Tree, page: Page) -> bool:
     return all(each.user_id is None for each in (page, *tree.ancestors(page.index)))
 
 
-def check_in_sight(tree: Tree, page: Page, actor: Actor) -> None:
+def check_current_stays_visible(tree: Tree, page: Page, actor: Actor) -> None:
     """Raise ``RefusedError`` when an agent would lose sight of what it is answering.
 
     ``page`` is what is hidden, removed or put into what is hidden, with all below it.
@@ -156,7 +156,7 @@ def check_in_sight(tree: Tree, page: Page, actor: Actor) -> None:
         )
 
 
-def shows_current(tree: Tree) -> bool:
+def shows_current_interaction(tree: Tree) -> bool:
     """Tell whether the interaction that goes on is open, and all folders above it but the root."""
     current = tree.latest(tree.viewer.session_id)
     if current is None or current.cold:

@@ -12,10 +12,10 @@ from itertools import takewhile
 from memci.domain.context.interaction import units_of
 from memci.domain.context.plan import Plan
 from memci.domain.context.token_budget import LIST_OVERHEAD, MESSAGE_OVERHEAD, Count, Utterance
-from memci.domain.pages.block import Excess, Format, Reads, Writer, WrittenBlocks
+from memci.domain.pages.block import BlockWriter, ContentReader, Excess, Format, RenderedBlocks
 from memci.domain.pages.page import USER, Page, Segment
-from memci.domain.pages.pin import PINS, Pin
-from memci.domain.pages.tree import Sight, Tree
+from memci.domain.pages.pins import PINS, Pin
+from memci.domain.pages.tree import Tree, VisibleTree
 from memci.message import Role
 
 
@@ -26,8 +26,8 @@ class NativeMessages:
     ``notice`` is what goes before a segment's first block; empty: nothing does.
     """
 
-    sight: Sight
-    blocks: WrittenBlocks
+    sight: VisibleTree
+    blocks: RenderedBlocks
 
     def of(self, segment: Segment, notice: str) -> list[Utterance]:
         """Return the messages of a segment.
@@ -106,23 +106,23 @@ class Rendering:
     """
 
     tree: Tree
-    writer: Writer
+    writer: BlockWriter
     count: Count
-    reads: Reads
+    reads: ContentReader
     session_id: str | None = None
     pins: tuple[Pin, ...] = ()
     excess: Excess | None = None
     plan: Plan | None = None
     pin_tokens: int = field(init=False, default=0)  # of the message of pins
-    sight: Sight = field(init=False)
+    sight: VisibleTree = field(init=False)
     _pinned: Utterance | None = field(init=False, default=None)
     _had: dict[str, bool] = field(init=False, default_factory=dict)
-    _blocks: WrittenBlocks = field(init=False)
+    _blocks: RenderedBlocks = field(init=False)
     _native: NativeMessages = field(init=False)
 
     def __post_init__(self) -> None:
-        self.sight = Sight(self.tree, self.session_id)
-        self._blocks = WrittenBlocks(self.sight, self.writer, self.count, self.reads)
+        self.sight = VisibleTree(self.tree, self.session_id)
+        self._blocks = RenderedBlocks(self.sight, self.writer, self.count, self.reads)
         self._native = NativeMessages(self.sight, self._blocks)
         self.pin(self.pins)
 

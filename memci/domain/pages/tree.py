@@ -7,6 +7,8 @@ How far a tree has come: what settling goes on from (P6, P7).
 What one session sees of a tree, and in which order (P3, P11).
 
 What a page is like, in the plain words that models and people read of it (P2, P3).
+
+In whose window a tree is seen, and what that user may see (P3, R5).
 """
 
 from __future__ import annotations
@@ -24,12 +26,52 @@ from memci.domain.pages.page import (
     Segment,
     session_key,
 )
-from memci.domain.pages.viewer import ANYBODY, Viewer
+from memci.domain.pages.pins import Pin
 from memci.errors import NotFoundError
 
 
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """A session, and the user that it is with: that of the last message in it.
+
+    With a user only this user's pages and pins are seen, and those of no user; without one all, as
+    in reads. ``is_new``: nobody has spoken in the session yet, so nobody knows whose it will be,
+    and only what is of no user is seen.
+    """
+
+    session_id: str | None = None
+    user_id: str | None = None
+    is_new: bool = False
+
+    @property
+    def names_new_session(self) -> bool:
+        """Whether a session is named in which nobody has spoken yet."""
+        return self.is_new and self.session_id is not None
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether no page is another user's."""
+        return self.user_id is None and not self.is_new
+
+    def sees(self, seen: Page | Pin) -> bool:
+        """Tell whether this is not another user's; what a page lies in may be, and hide it.
+
+        A pin may be of one session alone: who looks from none sees those of all.
+        """
+        if isinstance(seen, Pin) and self._is_elsewhere(seen):
+            return False
+        return self.sees_all or seen.user_id is None or seen.user_id == self.user_id
+
+    def _is_elsewhere(self, pin: Pin) -> bool:
+        elsewhere = pin.session_id not in {None, self.session_id}
+        return elsewhere and self.session_id is not None
+
+
+UNRESTRICTED_VIEWER = Viewer()
+
+
 @dataclass(slots=True)
-class Siblings:
+class OrderedSiblings:
     """Indexes of pages by their places; they are sorted when somebody looks, not as they come.
 
     However many come or go in between, it is sorted once.
@@ -63,7 +105,7 @@ class Siblings:
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class TreeCounters:
     """Counters of a tree.
 
     ``settled_seq``: pages hold all messages up to it. ``interactions`` were begun by then.
@@ -92,13 +134,13 @@ class Tree:
 
     segments: dict[str, Segment] = field(default_factory=dict)
     pages: dict[str, Page] = field(default_factory=dict)
-    clock: Clock = field(default_factory=Clock)
+    clock: TreeCounters = field(default_factory=TreeCounters)
     changed: dict[str, Page | None] = field(default_factory=dict)
-    viewer: Viewer = ANYBODY
+    viewer: Viewer = UNRESTRICTED_VIEWER
     # What lies in a folder, interactions' pages at the conversation's root by their session, and
     # the last interaction's page of each session.
-    _children: dict[str, Siblings] = field(default_factory=dict)
-    _chapters: dict[str, Siblings] = field(default_factory=dict)
+    _children: dict[str, OrderedSiblings] = field(default_factory=dict)
+    _chapters: dict[str, OrderedSiblings] = field(default_factory=dict)
     _latest: dict[str | None, Page] = field(default_factory=dict)
     # How many pages lie in closed folders beside those that were read.
     _unread: dict[str, int] = field(default_factory=dict)
@@ -112,7 +154,9 @@ class Tree:
         return tree
 
     @classmethod
-    def of(cls, segments: Mapping[str, Segment], pages: Mapping[str, Page], clock: Clock) -> Tree:
+    def of(
+        cls, segments: Mapping[str, Segment], pages: Mapping[str, Page], clock: TreeCounters
+    ) -> Tree:
         """Return a tree as it was stored."""
         tree = cls(dict(segments), {}, clock)
         tree.know(pages.values())
@@ -249,7 +293,7 @@ class Tree:
         return place
 
     def _known(self, index: str) -> int:
-        inside = self._children.get(index, Siblings())
+        inside = self._children.get(index, OrderedSiblings())
         if self.viewer.sees_all:
             return len(inside)
         return sum(self.viewer.sees(self.pages[each]) for each in inside)
@@ -265,9 +309,9 @@ class Tree:
     def _line_up(self, page: Page) -> None:
         if page.parent is None:
             return
-        self._children.setdefault(page.parent, Siblings()).put(page.index, page.place)
+        self._children.setdefault(page.parent, OrderedSiblings()).put(page.index, page.place)
         if page.parent == self.segments[USER].root and page.span is not None and page.span.number:
-            self._chapters.setdefault(page.shown_in, Siblings()).put(page.index, page.place)
+            self._chapters.setdefault(page.shown_in, OrderedSiblings()).put(page.index, page.place)
 
     def _take_down(self, page: Page) -> None:
         if page.parent in self._children:
@@ -282,7 +326,7 @@ def _where(page: Page) -> tuple[str | None, int, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class VisibleTree:
     """A tree as it is seen in a session (None: in that of what was said in none)."""
 
     tree: Tree
@@ -368,7 +412,7 @@ class PageState(StrEnum):
     REMOVED = "removed"
 
 
-def state_of(tree: Tree, index: str) -> PageState:
+def page_state(tree: Tree, index: str) -> PageState:
     """Return what a page is like; ``NotFoundError`` for none of this index."""
     page = tree[index]
     if tree.is_elsewhere(page):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from memci.domain.pages.page import DEEPEST, Page
+from memci.domain.pages.page import MAX_DEPTH, Page
 from memci.domain.pages.tree import Tree
 from memci.errors import RefusedError
 
@@ -29,12 +29,12 @@ class Edit:
         return Edit(self.index, self.became, self.was)
 
 
-def edits_of(tree: Tree) -> list[Edit]:
+def pending_edits(tree: Tree) -> list[Edit]:
     """Return what was done to a tree since ``changed`` was emptied, page by page."""
     return [_edit(tree.pages[each], _was(before)) for each, before in tree.changed.items()]
 
 
-def step_of(tree: Tree, edits: Iterable[Edit]) -> list[Edit]:
+def merged_edits(tree: Tree, edits: Iterable[Edit]) -> list[Edit]:
     """Return what edits in a row came to: one for each page, none for what is as it was.
 
     A step is turned as a whole, and so it cannot speak of a page twice. A page that was opened in
@@ -47,17 +47,17 @@ def step_of(tree: Tree, edits: Iterable[Edit]) -> list[Edit]:
     return [each for each in step if each.was]
 
 
-def take_back(tree: Tree, step: Sequence[Edit]) -> None:
+def undo_step(tree: Tree, step: Sequence[Edit]) -> None:
     """Undo a step. ``RefusedError`` when what it did to one of its pages was changed since."""
     _apply(tree, [each.turned for each in reversed(step)])
 
 
-def do_again(tree: Tree, step: Sequence[Edit]) -> None:
+def redo_step(tree: Tree, step: Sequence[Edit]) -> None:
     """Do an undone step again. ``RefusedError`` when one of its pages was changed since."""
     _apply(tree, step)
 
 
-def folders_of(step: Sequence[Edit]) -> list[str]:
+def parent_folders(step: Sequence[Edit]) -> list[str]:
     """Return the folders that pages would go back into, whichever way a step is turned."""
     parents = (edit.get("parent") for each in step for edit in (each.was, each.became))
     return [each for each in dict.fromkeys(parents) if each is not None]
@@ -149,9 +149,9 @@ def _check_depth(
     while folder is not None:
         levels += 1
         folder = (wanted.get(folder) or tree[folder]).parent
-    if levels > DEEPEST:
+    if levels > MAX_DEPTH:
         raise RefusedError(
-            f"{page.index} cannot go back into {page.parent}: folders hold at most {DEEPEST}"
+            f"{page.index} cannot go back into {page.parent}: folders hold at most {MAX_DEPTH}"
             " levels, and that lies too deep by now"
         )
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from memci.domain.pages.chapters import settle
-from memci.domain.pages.collapse import Collapse, auto_collapse, say_excess
+from memci.domain.pages.collapse import Collapse, auto_collapse, report_excess
 from memci.domain.pages.page import Page
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree
-from memci.domain.pages.undo import Edit, edits_of
+from memci.domain.pages.undo import Edit, pending_edits
 from memci.message import Message
 
 T = TypeVar("T")
@@ -54,7 +54,7 @@ class PageWorkspace:
         self.tree.clock = replace(self.tree.clock, notice=())
         with _watching(self.tree) as changed:
             done = operation()
-            self.steps += edits_of(self.tree)
+            self.steps += pending_edits(self.tree)
         self.rendering.refresh(changed)
         return done
 
@@ -93,7 +93,7 @@ class PageWorkspace:
             for each in self.tree.segments.values()
             if each.max_tokens
         ]
-        self.over = max(0, say_excess(self.rendering, self.rules.window_max_tokens), *over)
+        self.over = max(0, report_excess(self.rendering, self.rules.window_max_tokens), *over)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 from starlette.convertors import Convertor, register_url_convertor
 
-from memci.commands.pages.perform import Asked
+from memci.commands.pages.perform import ToolRequest
 from memci.domain.pages.block import Format
 from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.permission import Actor
@@ -128,7 +128,7 @@ def _done(
     session: str | None = None,
     form: Format = Format.MARKDOWN,
 ) -> Any:
-    commands, asked = call.runtime.page_commands, [Asked(tool, request)]
+    commands, asked = call.runtime.page_commands, [ToolRequest(tool, request)]
     return commands.run(agent, Actor.DEVELOPER, asked, session_id=session, form=form)[0]
 
 

@@ -13,8 +13,8 @@ from memci.domain.pages.outline import (
     MOST_ENTRY,
     MOST_NAME,
     Outline,
-    fitted,
-    lead,
+    entry_prefix,
+    fit_line,
 )
 from memci.errors import SmallModelAnswerError
 from memci.language.detection import Language, language_of
@@ -109,10 +109,10 @@ class LlmOutlines:
             *said,
         )
         return Outline(
-            fitted(answer.name, MOST_NAME, count),
-            fitted(answer.description, MOST_DESCRIPTION, count),
+            fit_line(answer.name, MOST_NAME, count),
+            fit_line(answer.description, MOST_DESCRIPTION, count),
             tuple(
-                fitted(lead(message, language) + line, MOST_ENTRY, count)
+                fit_line(entry_prefix(message, language) + line, MOST_ENTRY, count)
                 for message, line in zip(messages, answer.lines, strict=True)
             ),
         )

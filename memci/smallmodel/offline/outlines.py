@@ -23,8 +23,8 @@ from memci.domain.pages.outline import (
     MOST_ENTRY,
     MOST_NAME,
     Outline,
-    fitted,
-    lead,
+    entry_prefix,
+    fit_line,
 )
 from memci.language.cue_phrases import says_something
 from memci.language.detection import Language, language_of
@@ -90,7 +90,7 @@ class OfflineOutlines:
         room = (MOST_DESCRIPTION - 2) // max(1, len(telling))
         joined = _ARROW.join(self._fitting(text, room, count) for text in telling)
         # Texts may take more tokens side by side than each by itself.
-        return fitted(joined, MOST_DESCRIPTION, count)
+        return fit_line(joined, MOST_DESCRIPTION, count)
 
     def _entries(
         self, messages: Sequence[Message], language: Language, count: Count
@@ -98,23 +98,23 @@ class OfflineOutlines:
         calls: dict[str, str] = {}
         entries = []
         for message in messages:
-            begin = lead(message, language)
+            begin = entry_prefix(message, language)
             if message.role is Role.TOOL:
                 name = calls.get(str(message.tool_call_id)) or message.name
-                begin += fitted(name, MOST_ENTRY // 2, count) + _ARROW if name else ""
+                begin += fit_line(name, MOST_ENTRY // 2, count) + _ARROW if name else ""
             room = MOST_ENTRY - count(begin)
             line = begin + self._line(message, room, count)
-            entries.append(fitted(line, MOST_ENTRY, count))
+            entries.append(fit_line(line, MOST_ENTRY, count))
             calls |= {str(call.get("id")): _function(call) for call in message.tool_calls}
         return entries
 
     def _line(self, message: Message, room: int, count: Count) -> str:
         if message.role is Role.TOOL:
-            return fitted(_result(message.content or ""), room, count) or _NOTHING
+            return fit_line(_result(message.content or ""), room, count) or _NOTHING
         text = _prose(message.content)
         if not message.tool_calls:
             return self._fitting(text, room, count) or _NOTHING
-        called = fitted("; ".join(map(_called, message.tool_calls)), room, count)
+        called = fit_line("; ".join(map(_called, message.tool_calls)), room, count)
         left = room - count(called) - 1
         said = self._fitting(text, left, count) if text and left >= _FEWEST else ""
         return f"{said} {called}".strip()
@@ -128,7 +128,7 @@ class OfflineOutlines:
         while tokens > most and length >= _FEWEST:
             line = " ".join(self._compressor.compress(text, length).split())
             tokens, length = count(line), int(length * _SHRINK)
-        return fitted(line, most, count)
+        return fit_line(line, most, count)
 
 
 def _wanted(messages: Sequence[Message]) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from memci.domain.pages.page import DEEPEST
+from memci.domain.pages.page import MAX_DEPTH
 from memci.errors import InvalidInputError
 from memci.storage.messages import IS_NOTE
 
@@ -169,13 +169,13 @@ def lost_folder(connection: Connection, agent_id: str) -> str | None:
         at: str | None = folder
         while at is not None and at not in depths:
             way.append(at)
-            if len(way) > DEEPEST:
+            if len(way) > MAX_DEPTH:
                 return folder
             at = above[at]
         depth = depths[at]
         for each in reversed(way):
             depth = depths[each] = depth + 1
-        if depth > DEEPEST:
+        if depth > MAX_DEPTH:
             return folder
     return None
 

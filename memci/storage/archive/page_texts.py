@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from memci.errors import ConflictError, InvalidInputError, NotFoundError, PageStoreError
 from memci.storage.archive.tables import CARRIED
 from memci.storage.archive.unpacking import Unpacking
-from memci.storage.page_store.port import BodyKey, PageStore
+from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.schema import page_body
 
 _NOTES = "SELECT id, body FROM page WHERE agent_id = %s AND body IS NOT NULL ORDER BY id"
@@ -38,7 +38,7 @@ def body_lines(connection: Connection, store: PageStore, agent_id: str) -> Itera
     ) as notes:
         for note in notes:
             try:
-                text = store.load(BodyKey(agent_id, note.id, note.body))
+                text = store.load(TextKey(agent_id, note.id, note.body))
             except NotFoundError:
                 lost.append(note.id)
                 continue
@@ -67,7 +67,7 @@ def keep_bodies(
     is left with texts that no page refers to. Raises ``InvalidInputError`` for a note without its
     text or a text without its note, and ``PageStoreError``; no text is left then.
     """
-    kept: dict[str, BodyKey] = {}
+    kept: dict[str, TextKey] = {}
     (entry,) = (each for each in CARRIED if each.table is page_body)
     try:
         for _, row in archive.rows(entry):
@@ -75,7 +75,7 @@ def keep_bodies(
             given = (agent_id, index, version)
             found = connection.exec_driver_sql(_FIND, given).first()
             _check(found is not None and index not in kept, _ONE_NOTE, index)
-            kept[index] = BodyKey(agent_id, index, version)
+            kept[index] = TextKey(agent_id, index, version)
             store.save(kept[index], row["text"])
         without = connection.exec_driver_sql(_WITHOUT, (agent_id, list(kept))).scalar()
         _check(without is None, _ONE_TEXT, without)

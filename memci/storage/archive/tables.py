@@ -19,7 +19,7 @@ from memci.domain.memory.edition import ReplayEvent
 from memci.domain.memory.message_filter import FilterReason, MemoryState
 from memci.domain.memory.node import NodeKind, NodeTier, NodeType
 from memci.domain.pages.page import PageKind
-from memci.domain.pages.pin import Maker
+from memci.domain.pages.pins import Maker
 from memci.language.detection import Language
 from memci.language.key_messages.rules import PinKind
 from memci.message import Remember, Role

@@ -8,12 +8,12 @@ from itertools import islice
 
 from sqlalchemy import Connection
 
-from memci.domain.pages.chapters import stand_in
+from memci.domain.pages.chapters import with_placeholders
 from memci.domain.pages.page import Page
 from memci.message import Message
 from memci.storage.messages import IS_NOTE
 from memci.storage.pages.texts import shown_messages
-from memci.storage.pages.tree import page_of, save_pages
+from memci.storage.pages.tree import page_from_row, save_pages
 
 # An interaction's page is found by the message: of one session and kind, none covers another.
 _OF = """
@@ -128,7 +128,7 @@ def written_pages(
     """
     among = None if only is None else list(only)
     values = {"agent": agent_id, "others": list(others), "only": among}
-    return [page_of(row) for row in connection.exec_driver_sql(_WRITTEN, values)]
+    return [page_from_row(row) for row in connection.exec_driver_sql(_WRITTEN, values)]
 
 
 def reword(
@@ -138,7 +138,7 @@ def reword(
     gone = frozenset(seqs)
     for some in _bites(indexes):
         rows = connection.exec_driver_sql(_PAGES, (agent_id, some))
-        pages = [page_of(row) for row in rows]
+        pages = [page_from_row(row) for row in rows]
         shown = shown_messages(connection, agent_id, pages)
         last = _last_seqs(connection, agent_id, some, gone)
         anew = []
@@ -153,7 +153,7 @@ def _shortened(page: Page, said: Sequence[Message], kept: Sequence[Message], las
     """Return a page that holds less; what is left takes about its share of what all took."""
     held, left = (sum(len(each.text) for each in some) for some in (said, kept))
     held_tokens = page.held_tokens * left // max(1, held)
-    return replace(stand_in(page, kept, last), held_tokens=held_tokens)
+    return replace(with_placeholders(page, kept, last), held_tokens=held_tokens)
 
 
 def _last_seqs(

@@ -11,13 +11,12 @@ from pathlib import Path
 
 from memci.config.settings import Settings
 from memci.errors import ConfigurationError, PageStoreError
-from memci.storage.page_store.cache import CachedPageStore, TextCache
 from memci.storage.page_store.files import FilePageStore, FolderPresence
 from memci.storage.page_store.memory import MemoryPageStore
-from memci.storage.page_store.port import BodyKey, PageStore, delete_many
+from memci.storage.page_store.port import PageStore, TextKey, delete_many
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.page_store.s3 import Bucket, S3PageStore
-from memci.storage.page_store.two_stores import MovingPageStore
+from memci.storage.page_store.wrappers import CachedPageStore, MovingPageStore, TextCache
 from memci.storage.session import Database
 
 _FOLDER = "pages"  # in the data folder
@@ -91,7 +90,7 @@ def _bucket(settings: Settings) -> Bucket:
 _AT_ONCE = 500
 
 
-def remove_texts(store: PageStore, agent_id: str, keys: Collection[BodyKey]) -> None:
+def remove_texts(store: PageStore, agent_id: str, keys: Collection[TextKey]) -> None:
     """Delete an agent's texts, and look whether they are gone.
 
     Raises ``PageStoreError`` when the store does not answer, or still has one; some may be gone

@@ -15,8 +15,15 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from memci.errors import PageStoreError
-from memci.storage.page_store.port import BodyKey, damaged, encoded, key_of, name_of, no_text
-from memci.storage.pages.orphaned_texts import has_notes
+from memci.storage.page_store.port import (
+    TextKey,
+    damaged_text_error,
+    encode_text,
+    no_text_error,
+    parse_file_name,
+    text_file_name,
+)
+from memci.storage.pages.texts import has_notes
 from memci.storage.session import Database
 
 
@@ -73,26 +80,26 @@ class FilePageStore:
         self._folder = folder
         self._presence = presence
 
-    def save(self, key: BodyKey, text: str) -> None:
+    def save(self, key: TextKey, text: str) -> None:
         """Do as ``PageStore.save``."""
-        place, content = self._place(key), encoded(text)
+        place, content = self._place(key), encode_text(text)
         try:
             self._write(place, content)
         except OSError as error:
             raise _failed(error) from error
 
-    def load(self, key: BodyKey) -> str:
+    def load(self, key: TextKey) -> str:
         """Do as ``PageStore.load``."""
         try:
             return self._place(key).read_bytes().decode()
         except FileNotFoundError:
-            raise no_text(key) from None
+            raise no_text_error(key) from None
         except OSError as error:
             raise _failed(error) from error
         except UnicodeDecodeError:
-            raise damaged(key) from None
+            raise damaged_text_error(key) from None
 
-    def delete(self, key: BodyKey) -> None:
+    def delete(self, key: TextKey) -> None:
         """Do as ``PageStore.delete``."""
         place = self._place(key)
         if self._presence is not None:
@@ -103,7 +110,7 @@ class FilePageStore:
         except OSError as error:
             raise _failed(error) from error
 
-    def exists(self, key: BodyKey) -> bool:
+    def exists(self, key: TextKey) -> bool:
         """Do as ``PageStore.exists``."""
         try:
             self._place(key).stat()
@@ -113,7 +120,7 @@ class FilePageStore:
             raise _failed(error) from error
         return True
 
-    def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[BodyKey]:
+    def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
         """Do as ``PageStore.list``.
 
         Among the old also what a writer began that died: there is no text, but it can be deleted.
@@ -131,7 +138,7 @@ class FilePageStore:
         if older_s:
             old = (file for file in found if _changed_at(file) <= latest)
             names = {_BEGUN.sub("", file.name) for file in old}
-        keys = (key_of(agent_id, name) for name in names)
+        keys = (parse_file_name(agent_id, name) for name in names)
         return iter([key for key in keys if key is not None])
 
     def _write(self, place: Path, content: bytes) -> None:
@@ -153,8 +160,8 @@ class FilePageStore:
     def _home(self, agent_id: str) -> Path:
         return self._folder / sha256(agent_id.encode()).hexdigest()
 
-    def _place(self, key: BodyKey) -> Path:
-        return self._home(key.agent_id) / name_of(key)
+    def _place(self, key: TextKey) -> Path:
+        return self._home(key.agent_id) / text_file_name(key)
 
 
 def _keep_names(folder: Path) -> None:

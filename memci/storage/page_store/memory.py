@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from threading import Lock
 from time import monotonic
 
-from memci.storage.page_store.port import BodyKey, encoded, name_of, no_text
+from memci.storage.page_store.port import TextKey, encode_text, no_text_error, text_file_name
 
 
 class MemoryPageStore:
@@ -14,37 +14,37 @@ class MemoryPageStore:
 
     def __init__(self) -> None:
         """Start empty."""
-        self._texts: dict[BodyKey, tuple[str, float]] = {}
+        self._texts: dict[TextKey, tuple[str, float]] = {}
         self._lock = Lock()
 
-    def save(self, key: BodyKey, text: str) -> None:
+    def save(self, key: TextKey, text: str) -> None:
         """Do as ``PageStore.save``."""
-        name_of(key)
-        encoded(text)
+        text_file_name(key)
+        encode_text(text)
         with self._lock:
             self._texts[key] = (text, monotonic())
 
-    def load(self, key: BodyKey) -> str:
+    def load(self, key: TextKey) -> str:
         """Do as ``PageStore.load``."""
-        name_of(key)
+        text_file_name(key)
         with self._lock:
             if key not in self._texts:
-                raise no_text(key)
+                raise no_text_error(key)
             return self._texts[key][0]
 
-    def delete(self, key: BodyKey) -> None:
+    def delete(self, key: TextKey) -> None:
         """Do as ``PageStore.delete``."""
-        name_of(key)
+        text_file_name(key)
         with self._lock:
             self._texts.pop(key, None)
 
-    def exists(self, key: BodyKey) -> bool:
+    def exists(self, key: TextKey) -> bool:
         """Do as ``PageStore.exists``."""
-        name_of(key)
+        text_file_name(key)
         with self._lock:
             return key in self._texts
 
-    def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[BodyKey]:
+    def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
         """Do as ``PageStore.list``."""
         latest = monotonic() - older_s
         with self._lock:

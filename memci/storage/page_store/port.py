@@ -20,7 +20,7 @@ _PAGE = r"[a-z][a-z0-9_]{0,31}-\d{1,15}"
 _NAME = re.compile(rf"(?P<page>{_PAGE})\.(?P<version>\d{{1,{_LONGEST}}})\.txt")
 
 
-class BodyKey(NamedTuple):
+class TextKey(NamedTuple):
     """Whose text it is, of which page, and which version of it.
 
     A version names one text of one page for ever: see ``new_version``.
@@ -38,7 +38,7 @@ class PageStore(Protocol):
     threads. All verbs raise ``PageStoreError`` when the store does not answer.
     """
 
-    def save(self, key: BodyKey, text: str) -> None:
+    def save(self, key: TextKey, text: str) -> None:
         """Keep a text; it is there when this returns, and nothing of it is when this raises.
 
         Raises ``InvalidInputError`` for what not every store can keep: NUL, and halves of
@@ -46,19 +46,19 @@ class PageStore(Protocol):
         """
         ...
 
-    def load(self, key: BodyKey) -> str:
+    def load(self, key: TextKey) -> str:
         """Return a text; ``NotFoundError`` when there is none, or none that can be read."""
         ...
 
-    def delete(self, key: BodyKey) -> None:
+    def delete(self, key: TextKey) -> None:
         """Remove a text; one that is not there is no error."""
         ...
 
-    def exists(self, key: BodyKey) -> bool:
+    def exists(self, key: TextKey) -> bool:
         """Tell whether there is a text."""
         ...
 
-    def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[BodyKey]:
+    def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
         """Yield the keys of an agent's texts that were saved so many seconds ago, in any order.
 
         0: of all. Ages are by the store's own clock where it has one.
@@ -67,7 +67,7 @@ class PageStore(Protocol):
 
 
 @runtime_checkable
-class JoinsTransactions(Protocol):
+class TransactionalStore(Protocol):
     """A store that lives in the database, or has one that does inside it."""
 
     def joined(self, connection: Connection) -> PageStore:
@@ -75,9 +75,9 @@ class JoinsTransactions(Protocol):
         ...
 
 
-def joined(store: PageStore, connection: Connection) -> PageStore:
+def in_transaction(store: PageStore, connection: Connection) -> PageStore:
     """Return a store as a part of a transaction, where it can be one."""
-    return store.joined(connection) if isinstance(store, JoinsTransactions) else store
+    return store.joined(connection) if isinstance(store, TransactionalStore) else store
 
 
 def new_version() -> int:
@@ -90,7 +90,7 @@ def new_version() -> int:
     return 1 + randbelow(10**_LONGEST - 1)
 
 
-def encoded(text: str) -> bytes:
+def encode_text(text: str) -> bytes:
     """Return a text as UTF-8, or raise ``InvalidInputError`` for what not every store can keep."""
     if "\0" in text:
         raise InvalidInputError("a page's text cannot hold the character NUL", field="detail")
@@ -103,7 +103,7 @@ def encoded(text: str) -> bytes:
         ) from None
 
 
-def name_of(key: BodyKey) -> str:
+def text_file_name(key: TextKey) -> str:
     """Return a key without its agent as a name of a file; ``NotFoundError`` for no page's."""
     name = f"{key.page}.{key.version}.txt"
     if not _NAME.fullmatch(name):
@@ -111,41 +111,41 @@ def name_of(key: BodyKey) -> str:
     return name
 
 
-def key_of(agent_id: str, name: str) -> BodyKey | None:
+def parse_file_name(agent_id: str, name: str) -> TextKey | None:
     """Return the key that a name was made of; None: it is no text's."""
     match = _NAME.fullmatch(name)
-    return BodyKey(agent_id, match["page"], int(match["version"])) if match else None
+    return TextKey(agent_id, match["page"], int(match["version"])) if match else None
 
 
-def no_text(key: BodyKey) -> NotFoundError:
+def no_text_error(key: TextKey) -> NotFoundError:
     """Return the error for a key under which nothing is kept."""
     return NotFoundError(f"page {key.page[:40]} has no text of version {key.version}")
 
 
-def damaged(key: BodyKey) -> NotFoundError:
+def damaged_text_error(key: TextKey) -> NotFoundError:
     """Return the error for what is no text any more."""
     return NotFoundError(f"the text of page {key.page} is damaged: bring it back from a back-up")
 
 
 @runtime_checkable
-class TakesMany(Protocol):
+class BatchStore(Protocol):
     """A store that is asked once for many texts, or for several at a time."""
 
-    def load_many(self, keys: Sequence[BodyKey]) -> dict[BodyKey, str]:
+    def load_many(self, keys: Sequence[TextKey]) -> dict[TextKey, str]:
         """Do as ``load_many`` of this module."""
         ...
 
-    def delete_many(self, keys: Sequence[BodyKey]) -> None:
+    def delete_many(self, keys: Sequence[TextKey]) -> None:
         """Do as ``delete_many`` of this module."""
         ...
 
 
-def load_many(store: PageStore, keys: Sequence[BodyKey]) -> dict[BodyKey, str]:
+def load_many(store: PageStore, keys: Sequence[TextKey]) -> dict[TextKey, str]:
     """Return those texts that there are, and that can be read; all in memory at once.
 
     Raises ``PageStoreError``.
     """
-    if isinstance(store, TakesMany):
+    if isinstance(store, BatchStore):
         return store.load_many(keys)
     texts = {}
     for key in keys:
@@ -154,12 +154,12 @@ def load_many(store: PageStore, keys: Sequence[BodyKey]) -> dict[BodyKey, str]:
     return texts
 
 
-def delete_many(store: PageStore, keys: Sequence[BodyKey]) -> None:
+def delete_many(store: PageStore, keys: Sequence[TextKey]) -> None:
     """Remove texts; those that are not there are no error.
 
     Raises ``PageStoreError``; some may be gone then.
     """
-    if isinstance(store, TakesMany):
+    if isinstance(store, BatchStore):
         store.delete_many(keys)
         return
     for key in keys:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from memci.storage.page_store.port import BodyKey, encoded, name_of, no_text
+from memci.storage.page_store.port import TextKey, encode_text, no_text_error, text_file_name
 from memci.storage.session import Connection, Database
 
 _SAVE = """
@@ -47,50 +47,50 @@ class PostgresPageStore:
         """Do as ``JoinsTransactions.joined``."""
         return JoinedPostgresPageStore(self._database, connection)
 
-    def save(self, key: BodyKey, text: str) -> None:
+    def save(self, key: TextKey, text: str) -> None:
         """Do as ``PageStore.save``."""
-        name_of(key)
-        encoded(text)
+        text_file_name(key)
+        encode_text(text)
         with self._writing(key.agent_id) as connection:
             connection.exec_driver_sql(_SAVE, (*key, text))
 
-    def load(self, key: BodyKey) -> str:
+    def load(self, key: TextKey) -> str:
         """Do as ``PageStore.load``."""
-        name_of(key)
+        text_file_name(key)
         with self._reading(key.agent_id) as connection:
             row = connection.exec_driver_sql(_LOAD, tuple(key)).first()
         if row is None:
-            raise no_text(key)
+            raise no_text_error(key)
         return str(row.text)
 
-    def delete(self, key: BodyKey) -> None:
+    def delete(self, key: TextKey) -> None:
         """Do as ``PageStore.delete``."""
-        name_of(key)
+        text_file_name(key)
         with self._writing(key.agent_id) as connection:
             connection.exec_driver_sql(_DELETE, tuple(key))
 
-    def exists(self, key: BodyKey) -> bool:
+    def exists(self, key: TextKey) -> bool:
         """Do as ``PageStore.exists``."""
-        name_of(key)
+        text_file_name(key)
         with self._reading(key.agent_id) as connection:
             return connection.exec_driver_sql(_EXISTS, tuple(key)).first() is not None
 
-    def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[BodyKey]:
+    def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
         """Do as ``PageStore.list``."""
         with self._reading(agent_id) as connection:
             rows = connection.exec_driver_sql(_LIST, (agent_id, older_s)).all()
-        return (BodyKey(agent_id, row.page_id, row.version) for row in rows)
+        return (TextKey(agent_id, row.page_id, row.version) for row in rows)
 
-    def load_many(self, keys: Sequence[BodyKey]) -> dict[BodyKey, str]:
+    def load_many(self, keys: Sequence[TextKey]) -> dict[TextKey, str]:
         """Do as ``TakesMany.load_many``, in one statement."""
         if not keys:
             return {}
         values = _pairs(keys)
         with self._reading(keys[0].agent_id) as connection:
             rows = connection.exec_driver_sql(_LOAD_MANY, values).all()
-        return {BodyKey(keys[0].agent_id, row.page_id, row.version): row.text for row in rows}
+        return {TextKey(keys[0].agent_id, row.page_id, row.version): row.text for row in rows}
 
-    def delete_many(self, keys: Sequence[BodyKey]) -> None:
+    def delete_many(self, keys: Sequence[TextKey]) -> None:
         """Do as ``TakesMany.delete_many``, in one statement."""
         if keys:
             with self._writing(keys[0].agent_id) as connection:
@@ -118,7 +118,7 @@ class JoinedPostgresPageStore(PostgresPageStore):
     _reading = _writing
 
 
-def _pairs(keys: Sequence[BodyKey]) -> dict[str, Any]:
+def _pairs(keys: Sequence[TextKey]) -> dict[str, Any]:
     """Return keys of one agent as values of statements."""
     return {
         "agent": keys[0].agent_id,

@@ -18,7 +18,14 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from memci.errors import ConfigurationError, NotFoundError, PageStoreError
-from memci.storage.page_store.port import BodyKey, damaged, encoded, key_of, name_of, no_text
+from memci.storage.page_store.port import (
+    TextKey,
+    damaged_text_error,
+    encode_text,
+    no_text_error,
+    parse_file_name,
+    text_file_name,
+)
 
 _WHAT_TO_DO = {
     "NoSuchBucket": "there is no such bucket: make it, or set MEMCI_PAGE_S3_BUCKET right",
@@ -42,7 +49,7 @@ _AGAIN = "it does not answer as it should ({}); nothing was changed, try again i
 
 
 @contextmanager
-def told(key: BodyKey | None = None) -> Iterator[None]:
+def translate_errors(key: TextKey | None = None) -> Iterator[None]:
     """Turn boto3's errors into ours, which hold no address and no name of a key.
 
     With a key, "there is no such object" is that there is no such text.
@@ -55,7 +62,7 @@ def told(key: BodyKey | None = None) -> Iterator[None]:
             raise
         code = _code(error)
         if key is not None and code == "NoSuchKey":
-            raise no_text(key) from None
+            raise no_text_error(key) from None
         what = _WHAT_TO_DO.get(code) or _WHAT_HAPPENED.get(type(error).__name__)
         what = what or _AGAIN.format(code or type(error).__name__)
         # Not the cause: logs would quote it, and with it addresses and ids of keys.
@@ -101,10 +108,10 @@ class S3PageStore:
         self._opening = Lock()
         self._opened: Any = None
 
-    def save(self, key: BodyKey, text: str) -> None:
+    def save(self, key: TextKey, text: str) -> None:
         """Do as ``PageStore.save``: S3 shows an object whole, or not at all."""
-        place, content = self._place(key), encoded(text)
-        with told():
+        place, content = self._place(key), encode_text(text)
+        with translate_errors():
             self._client().put_object(
                 Bucket=self._bucket.name,
                 Key=place,
@@ -112,68 +119,68 @@ class S3PageStore:
                 ContentType="text/plain; charset=utf-8",
             )
 
-    def load(self, key: BodyKey) -> str:
+    def load(self, key: TextKey) -> str:
         """Do as ``PageStore.load``."""
         place = self._place(key)
-        with told(key):
+        with translate_errors(key):
             answer = self._client().get_object(Bucket=self._bucket.name, Key=place)
             content: bytes = answer["Body"].read()
         try:
             return content.decode()
         except UnicodeDecodeError:
-            raise damaged(key) from None
+            raise damaged_text_error(key) from None
 
-    def delete(self, key: BodyKey) -> None:
+    def delete(self, key: TextKey) -> None:
         """Do as ``PageStore.delete``."""
         place = self._place(key)
-        with told():
+        with translate_errors():
             self._client().delete_object(Bucket=self._bucket.name, Key=place)
 
-    def exists(self, key: BodyKey) -> bool:
+    def exists(self, key: TextKey) -> bool:
         """Do as ``PageStore.exists``.
 
         By a listing: the answer to HEAD cannot tell a bucket that is not there from an object.
         """
         place = self._place(key)
-        with told():
+        with translate_errors():
             found = self._client().list_objects_v2(
                 Bucket=self._bucket.name, Prefix=place, MaxKeys=1
             )
         return any(each["Key"] == place for each in found.get("Contents", ()))
 
-    def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[BodyKey]:
+    def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
         """Do as ``PageStore.list``; ages are by this machine's clock."""
         home = self._home(agent_id)
         latest = datetime.now(UTC) - timedelta(seconds=older_s) if older_s else None
         keys = []
-        with told():
+        with translate_errors():
             pages = self._client().get_paginator("list_objects_v2")
             for page in pages.paginate(Bucket=self._bucket.name, Prefix=home):
                 for each in page.get("Contents", ()):
-                    key = key_of(agent_id, each["Key"].removeprefix(home))
+                    key = parse_file_name(agent_id, each["Key"].removeprefix(home))
                     if key is not None and (latest is None or each["LastModified"] <= latest):
                         keys.append(key)
         return iter(keys)
 
-    def load_many(self, keys: Sequence[BodyKey]) -> dict[BodyKey, str]:
+    def load_many(self, keys: Sequence[TextKey]) -> dict[TextKey, str]:
         """Do as ``TakesMany.load_many``, a few at a time."""
         found = zip(keys, self._each(self._found, keys), strict=True)
         return {key: text for key, text in found if text is not None}
 
-    def delete_many(self, keys: Sequence[BodyKey]) -> None:
+    def delete_many(self, keys: Sequence[TextKey]) -> None:
         """Do as ``TakesMany.delete_many``, a few at a time.
 
         One request for many would need a checksum that compatible stores do not agree on.
         """
         self._each(self.delete, keys)
 
-    def _found(self, key: BodyKey) -> str | None:
+    def _found(self, key: TextKey) -> str | None:
         try:
             return self.load(key)
         except NotFoundError:
             return None
 
-    def _each(self, act: Callable[[BodyKey], T], keys: Sequence[BodyKey]) -> Sequence[T]:
+    def _each(self, act: Callable[[TextKey], T], keys: Sequence[TextKey]) -> Sequence[T]:
         """Do so with each; at the first error the others that wait are given up."""
         if not keys:
             return ()
@@ -193,8 +200,8 @@ class S3PageStore:
         digest = sha256(agent_id.encode()).hexdigest()
         return f"{prefix}/{digest}/" if prefix else f"{digest}/"
 
-    def _place(self, key: BodyKey) -> str:
-        return self._home(key.agent_id) + name_of(key)
+    def _place(self, key: TextKey) -> str:
+        return self._home(key.agent_id) + text_file_name(key)
 
     def _client(self) -> Any:
         with self._opening:

@@ -3,6 +3,10 @@
 What pages hold, fetched when a window shows it (P11, P14).
 
 Texts of notes are fetched from far stores before anything is locked (P14).
+
+Texts in a page store that no page needs any more (P14).
+
+Which texts pages refer to, over all agents (P14).
 """
 
 from __future__ import annotations
@@ -11,16 +15,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeGuard
 
-from memci.domain.pages.block import Held
-from memci.domain.pages.lookup import among
+from memci.domain.pages.block import PageContent
 from memci.domain.pages.page import Page
-from memci.domain.pages.permission import is_guide
+from memci.domain.pages.page_text import words_in_text
+from memci.domain.pages.permission import is_attp_guide
 from memci.errors import NotFoundError
 from memci.message import Message
 from memci.storage.messages import COLUMNS, IS_NOTE, to_message
-from memci.storage.page_store.cache import CachedPageStore, HeldPageStore
-from memci.storage.page_store.port import BodyKey, PageStore, joined, new_version
-from memci.storage.pages.viewers import viewer_in
+from memci.storage.page_store.port import PageStore, TextKey, in_transaction, new_version
+from memci.storage.page_store.wrappers import CachedPageStore, PrefetchedPageStore
+from memci.storage.pages.viewers import session_viewer
 from memci.storage.session import Connection, Database
 
 _UNSETTLED = f"""
@@ -41,7 +45,7 @@ ORDER BY said.seq
 """  # noqa: S608 - a constant of another module
 
 
-def unsettled(connection: Connection, agent_id: str, seq: int, most: int) -> list[Message]:
+def unsettled_messages(connection: Connection, agent_id: str, seq: int, most: int) -> list[Message]:
     """Return the messages behind a seq that are on no page yet, ascending, at most so many."""
     rows = connection.exec_driver_sql(_UNSETTLED, (agent_id, seq, most))
     return [to_message(row) for row in rows]
@@ -87,12 +91,12 @@ class NoteTexts:
         """Read and write them in a store."""
         self._agent_id = agent_id
         self._store = store
-        self._known: dict[BodyKey, str] = {}
-        self._unsaved: list[BodyKey] = []
+        self._known: dict[TextKey, str] = {}
+        self._unsaved: list[TextKey] = []
 
     def write(self, page: Page, text: str) -> int:
         """Give a page a text, which ``save`` keeps; return its version."""
-        key = BodyKey(self._agent_id, page.index, new_version())
+        key = TextKey(self._agent_id, page.index, new_version())
         self._known[key] = text
         self._unsaved.append(key)
         return key.version
@@ -106,20 +110,20 @@ class NoteTexts:
             self._store.save(key, self._known[key])
         self._unsaved.clear()
 
-    def read(self, page: Page) -> Held:
+    def read(self, page: Page) -> PageContent:
         """Return what a page says of its own: nothing, if it has no text.
 
         One text that the store has lost hinders nothing else: the page can be hidden and removed.
         """
         if page.body is None:
-            return Held()
-        key = BodyKey(self._agent_id, page.index, page.body)
+            return PageContent()
+        key = TextKey(self._agent_id, page.index, page.body)
         if key not in self._known:
             try:
                 self._known[key] = self._store.load(key)
             except NotFoundError:
-                return Held(lost=True)
-        return Held(text=self._known[key])
+                return PageContent(lost=True)
+        return PageContent(text=self._known[key])
 
     def words_in(
         self, connection: Connection, pages: Iterable[Page], words: Sequence[str]
@@ -139,7 +143,7 @@ class NoteTexts:
         found: dict[str, Collection[str]] = {row.page: row.found for row in rows}
         others = [each for each in notes.values() if each.index not in found]
         for page in sorted(others, key=lambda each: each.place, reverse=True)[:_MOST_READ]:
-            found[page.index] = among(self.read(page).text, words)
+            found[page.index] = words_in_text(self.read(page).text, words)
         return found
 
 
@@ -155,7 +159,7 @@ class PageTexts:
         """Read messages through the connection, and notes from the store; ``guide`` is told."""
         self._connection = connection
         self._agent_id = agent_id
-        self._notes = NoteTexts(agent_id, joined(store, connection))
+        self._notes = NoteTexts(agent_id, in_transaction(store, connection))
         self._messages: dict[tuple[str, int], list[Message]] = {}
         self._guide = guide
 
@@ -180,13 +184,13 @@ class PageTexts:
         """Do as ``NoteTexts.save``."""
         self._notes.save()
 
-    def __call__(self, page: Page) -> Held:
+    def __call__(self, page: Page) -> PageContent:
         """Return what a page holds."""
-        if is_guide(page):
-            return Held(text=self._guide)
+        if is_attp_guide(page):
+            return PageContent(text=self._guide)
         if page.span is not None:
             self.fetch([page])
-            return Held(self._messages[_key(page)])
+            return PageContent(self._messages[_key(page)])
         return self._notes.read(page)
 
 
@@ -222,7 +226,7 @@ SELECT id, body FROM seen WHERE body IS NOT NULL AND (expanded OR id = ANY(%(nam
 """
 
 
-def warm(
+def prefetch_texts(
     database: Database,
     store: PageStore,
     agent_id: str,
@@ -241,18 +245,18 @@ def warm(
     store.check()
     with database.agent_snapshot(agent_id) as connection:
         keys = _shown(connection, agent_id, session_id, named)
-    return HeldPageStore(store, store.fetch(keys))
+    return PrefetchedPageStore(store, store.fetch(keys))
 
 
 @contextmanager
-def reading_texts(database: Database, store: PageStore, agent_id: str) -> Iterator[NoteTexts]:
+def open_note_texts(database: Database, store: PageStore, agent_id: str) -> Iterator[NoteTexts]:
     """Lend what reads an agent's notes: by one transaction, or by none where the store is far."""
     if _is_far(store):
         store.check()
         yield NoteTexts(agent_id, store)
         return
     with database.agent_snapshot(agent_id) as connection:
-        yield NoteTexts(agent_id, joined(store, connection))
+        yield NoteTexts(agent_id, in_transaction(store, connection))
 
 
 def _is_far(store: PageStore) -> TypeGuard[CachedPageStore]:
@@ -261,8 +265,8 @@ def _is_far(store: PageStore) -> TypeGuard[CachedPageStore]:
 
 def _shown(
     connection: Connection, agent_id: str, session_id: str | None, named: Collection[str]
-) -> list[BodyKey]:
-    viewer = viewer_in(connection, agent_id, session_id)
+) -> list[TextKey]:
+    viewer = session_viewer(connection, agent_id, session_id)
     values = {
         "agent": agent_id,
         "named": list(named),
@@ -270,4 +274,60 @@ def _shown(
         "user": viewer.user_id,
     }
     rows = connection.exec_driver_sql(_SHOWN_NOTES, values).all()
-    return [BodyKey(agent_id, row.id, row.body) for row in rows]
+    return [TextKey(agent_id, row.id, row.body) for row in rows]
+
+
+_AGENTS_AFTER = "SELECT agent_id FROM lane WHERE agent_id > %s ORDER BY agent_id LIMIT %s"
+# What pages show, and what they would show were a step undone or done again.
+_NAMED = """
+SELECT id AS page, body AS version FROM page
+WHERE agent_id = %(agent)s AND id = ANY(%(pages)s::text[]) AND body IS NOT NULL
+UNION
+SELECT edit.value->>'index', (side.value->>'body')::bigint
+FROM page_step, jsonb_array_elements(changes) AS edit,
+     LATERAL (VALUES (edit.value->'was'), (edit.value->'became')) AS side (value)
+WHERE agent_id = %(agent)s AND side.value->>'body' IS NOT NULL
+"""
+
+
+def agents_after(connection: Connection, after: str, most: int) -> list[str]:
+    """Return agents by id, those of which everything was erased with them."""
+    return list(connection.exec_driver_sql(_AGENTS_AFTER, (after, most)).scalars())
+
+
+def orphaned_keys(
+    connection: Connection, agent_id: str, keys: Collection[TextKey]
+) -> list[TextKey]:
+    """Return those of an agent's texts that no page shows and no step can bring back."""
+    pages = list({key.page for key in keys})
+    rows = connection.exec_driver_sql(_NAMED, {"agent": agent_id, "pages": pages})
+    named = {(row.page, row.version) for row in rows}
+    return [key for key in keys if (key.page, key.version) not in named]
+
+
+_AGENTS_WITH_PAGES = 500
+_NOTES = """
+SELECT id, body FROM page WHERE agent_id = %s AND body IS NOT NULL ORDER BY place DESC LIMIT %s
+"""
+
+
+def all_agents(database: Database) -> Iterator[str]:
+    """Yield all agents that there are or were, by id."""
+    after, bite = "", [""]
+    while bite:
+        with database.upkeep_transaction() as connection:
+            bite = agents_after(connection, after, _AGENTS_WITH_PAGES)
+        yield from bite
+        after = bite[-1] if bite else after
+
+
+def has_notes(database: Database) -> bool:
+    """Tell whether a page of any agent has a text of its own."""
+    return any(notes_of(database, agent_id, 1) for agent_id in all_agents(database))
+
+
+def notes_of(database: Database, agent_id: str, most: int) -> list[TextKey]:
+    """Return where the texts of an agent's newest notes are, at most so many."""
+    with database.agent_snapshot(agent_id) as connection:
+        rows = connection.exec_driver_sql(_NOTES, (agent_id, most)).all()
+    return [TextKey(agent_id, row.id, row.body) for row in rows]

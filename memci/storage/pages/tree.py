@@ -24,17 +24,16 @@ from memci.domain.pages.page import (
     Page,
     PageKind,
     Permission,
-    Recalls,
+    RecallStats,
     Segment,
     SegmentKind,
     Span,
     session_key,
 )
-from memci.domain.pages.tree import Clock, Tree
-from memci.domain.pages.viewer import Viewer
+from memci.domain.pages.tree import Tree, TreeCounters, Viewer
 
 
-def page_of(row: Row[Any]) -> Page:
+def page_from_row(row: Row[Any]) -> Page:
     """Return the page that a row of all its columns is."""
     span = None
     if row.first_seq is not None:
@@ -53,7 +52,7 @@ def page_of(row: Row[Any]) -> Page:
         span=span,
         body=row.body,
         entries=tuple(row.entries),
-        recalls=Recalls(
+        recalls=RecallStats(
             row.recalls, row.recalled_at, row.entered_at, row.archived_at, row.opened_at
         ),
         named=row.named,
@@ -65,7 +64,7 @@ def page_of(row: Row[Any]) -> Page:
     )
 
 
-def row_of(page: Page) -> dict[str, Any]:
+def page_row(page: Page) -> dict[str, Any]:
     """Return a page as a row, without its agent."""
     span = page.span
     return {
@@ -100,10 +99,10 @@ def row_of(page: Page) -> dict[str, Any]:
     }
 
 
-def tree_of(row: Row[Any], pages: Iterable[Page]) -> Tree:
+def tree_from_row(row: Row[Any], pages: Iterable[Page]) -> Tree:
     """Return the tree that a row of ``page_tree`` is with these pages."""
     segments = [_segment_of(each) for each in row.segments]
-    clock = Clock(
+    clock = TreeCounters(
         settled_seq=row.settled_seq,
         interactions=row.interactions,
         next_place=row.next_place,
@@ -115,7 +114,7 @@ def tree_of(row: Row[Any], pages: Iterable[Page]) -> Tree:
     )
 
 
-def tree_row_of(tree: Tree) -> dict[str, Any]:
+def tree_row(tree: Tree) -> dict[str, Any]:
     """Return a tree as a row of ``page_tree``, without its agent and its version."""
     clock = tree.clock
     return {
@@ -216,7 +215,7 @@ def unnamed_pages(connection: Connection, agent_id: str, most: int) -> list[str]
     return list(connection.exec_driver_sql(_UNNAMED, values).scalars())
 
 
-def all_stored(connection: Connection, agent_id: str, seqs: list[int]) -> bool:
+def messages_exist(connection: Connection, agent_id: str, seqs: list[int]) -> bool:
     """Tell whether all of these messages are there: none was erased."""
     found = connection.exec_driver_sql(_STORED, (agent_id, seqs)).scalar_one()
     return int(found) == len(set(seqs))
@@ -266,7 +265,7 @@ ORDER BY place, id
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredTree:
     """A tree at a version."""
 
     tree: Tree
@@ -278,25 +277,27 @@ def settled_seq(connection: Connection, agent_id: str) -> int:
     return connection.exec_driver_sql(_SETTLED, (agent_id,)).scalar() or 0
 
 
-def read_tree(connection: Connection, agent_id: str, sessions: Collection[str | None]) -> Stored:
+def read_tree(
+    connection: Connection, agent_id: str, sessions: Collection[str | None]
+) -> StoredTree:
     """Return what lies in an agent's tree, of active chapters only those of ``sessions``.
 
     Of a new agent it is a planted tree.
     """
     row = connection.exec_driver_sql(_TREE, (agent_id,)).first()
     if row is None or not row.version:
-        return Stored(Tree.planted(), 0)
+        return StoredTree(Tree.planted(), 0)
     pages = _pages_of(connection, agent_id, sessions)
-    return Stored(tree_of(row, pages), row.version)
+    return StoredTree(tree_from_row(row, pages), row.version)
 
 
-def read_shown(
+def read_visible(
     connection: Connection,
     agent_id: str,
     viewer: Viewer,
     sessions: Collection[str | None],
     named: Collection[str] = (),
-) -> Stored:
+) -> StoredTree:
     """Return what windows of ``sessions`` show, the archive, and what is ``named``.
 
     What lies in closed folders is counted as the viewer sees it. Of a new agent it is a planted
@@ -304,7 +305,7 @@ def read_shown(
     """
     row = connection.exec_driver_sql(_TREE, (agent_id,)).first()
     if row is None or not row.version:
-        return Stored(Tree.planted(), 0)
+        return StoredTree(Tree.planted(), 0)
     values = {
         "agent": agent_id,
         "root": f"{USER}-0",
@@ -317,13 +318,13 @@ def read_shown(
         "user": viewer.user_id,
     }
     rows = connection.exec_driver_sql(SHOWN_PAGES, values).all()
-    tree = tree_of(row, map(page_of, rows))
+    tree = tree_from_row(row, map(page_from_row, rows))
     tree.viewer = viewer
     tree.count_unread({each.id: each.inside for each in rows if each.inside})
-    return Stored(tree, row.version)
+    return StoredTree(tree, row.version)
 
 
-def know_sessions(
+def load_sessions(
     connection: Connection, agent_id: str, tree: Tree, sessions: Collection[str | None]
 ) -> None:
     """Have a tree know the active chapters of more sessions, and what their messages go on from."""
@@ -331,10 +332,10 @@ def know_sessions(
         tree.know(_pages_of(connection, agent_id, sessions))
 
 
-def know_pages(connection: Connection, agent_id: str, tree: Tree, indexes: Collection[str]) -> None:
+def load_pages(connection: Connection, agent_id: str, tree: Tree, indexes: Collection[str]) -> None:
     """Have a tree know pages that it was not read with, each with all that was removed with it."""
     values = {"agent": agent_id, "named": list(indexes)}
-    tree.know(page_of(row) for row in connection.exec_driver_sql(_NAMED, values))
+    tree.know(page_from_row(row) for row in connection.exec_driver_sql(_NAMED, values))
 
 
 def _pages_of(
@@ -345,7 +346,7 @@ def _pages_of(
         "root": f"{USER}-0",
         "sessions": [session_key(each) for each in sessions],
     }
-    return (page_of(each) for each in connection.exec_driver_sql(_PAGES, values))
+    return (page_from_row(each) for each in connection.exec_driver_sql(_PAGES, values))
 
 
 _SAVE_TREE = """
@@ -379,14 +380,14 @@ ON CONFLICT (agent_id, id) DO UPDATE SET
 
 def save_tree(connection: Connection, agent_id: str, tree: Tree, version: int) -> None:
     """Write what has changed, as this version. The tree must be locked."""
-    row = {"agent": agent_id, "version": version, **tree_row_of(tree)}
+    row = {"agent": agent_id, "version": version, **tree_row(tree)}
     connection.exec_driver_sql(_SAVE_TREE, row)
     save_pages(connection, agent_id, [tree.pages[index] for index in tree.changed])
 
 
 def save_pages(connection: Connection, agent_id: str, pages: Iterable[Page]) -> None:
     """Write pages as they are now. The tree must be locked."""
-    rows = [{"agent": agent_id, **row_of(page)} for page in pages]
+    rows = [{"agent": agent_id, **page_row(page)} for page in pages]
     if rows:
         connection.exec_driver_sql(_SAVE_PAGE, rows)
 
@@ -412,7 +413,7 @@ def begin_agent(connection: Connection, agent_id: str) -> bool:
     return connection.exec_driver_sql(_BEGIN, {"agent": agent_id}).rowcount > 0
 
 
-def hold_lane(connection: Connection, agent_id: str) -> None:
+def lock_lane(connection: Connection, agent_id: str) -> None:
     """Let nobody append a message before the transaction ends."""
     connection.exec_driver_sql(_HOLD, (agent_id,))
 

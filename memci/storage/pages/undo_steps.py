@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any
 
-from memci.domain.pages.page import Recalls
+from memci.domain.pages.page import RecallStats
 from memci.domain.pages.undo import Edit
 from memci.storage.session import Connection
 
@@ -121,7 +121,7 @@ def _written(edit: Edit) -> dict[str, Any]:
 
 def _plain(values: Any) -> dict[str, Any]:
     return {
-        name: astuple(value) if isinstance(value, Recalls) else value
+        name: astuple(value) if isinstance(value, RecallStats) else value
         for name, value in values.items()
     }
 
@@ -131,4 +131,6 @@ def _read(written: Any) -> Edit:
 
 
 def _values(plain: dict[str, Any]) -> dict[str, Any]:
-    return {name: Recalls(*value) if name == "recalls" else value for name, value in plain.items()}
+    return {
+        name: RecallStats(*value) if name == "recalls" else value for name, value in plain.items()
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from memci.domain.pages.viewer import Viewer
+from memci.domain.pages.tree import Viewer
 from memci.storage.messages import IS_NOTE, last_speaker
 from memci.storage.pages.tree import settled_seq
 
@@ -27,7 +27,7 @@ SELECT coalesce(
 _USERS = "SELECT EXISTS (SELECT FROM message WHERE agent_id = %s AND user_id IS NOT NULL)"
 
 
-def viewer_in(connection: Connection, agent_id: str, session_id: str | None) -> Viewer:
+def session_viewer(connection: Connection, agent_id: str, session_id: str | None) -> Viewer:
     """Return who looks from a session; None: from that of the agent's last message."""
     last = last_speaker(connection, agent_id, session_id)
     if last is None:
@@ -42,7 +42,7 @@ def viewer_in(connection: Connection, agent_id: str, session_id: str | None) -> 
     return Viewer(session, row.user_id, is_new=row.user_id is None and not row.spoken)
 
 
-def viewer_asking(
+def request_viewer(
     connection: Connection, agent_id: str, session_id: str | None, user_id: str | None
 ) -> Viewer:
     """Return who a read is for: the user that it names, or whom the session is with that it names.
@@ -51,7 +51,7 @@ def viewer_asking(
     """
     if user_id is not None or session_id is None:
         return Viewer(session_id, user_id)
-    return viewer_in(connection, agent_id, session_id)
+    return session_viewer(connection, agent_id, session_id)
 
 
 def has_users(connection: Connection, agent_id: str) -> bool:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from memci.domain.pages.block import Held, Reads
+from memci.domain.pages.block import ContentReader, PageContent
 from memci.domain.pages.page import Page
-from memci.domain.pages.tree import Sight
-from memci.domain.pages.viewer import Viewer
-from memci.storage.page_store.port import BodyKey
-from memci.storage.pages.tree import page_of, read_shown
+from memci.domain.pages.tree import Viewer, VisibleTree
+from memci.storage.page_store.port import TextKey
+from memci.storage.pages.tree import page_from_row, read_visible
 from memci.storage.session import Connection
 
 _NOTES = "SELECT id, body FROM page WHERE agent_id = %s AND body IS NOT NULL"
@@ -70,7 +69,9 @@ def removed_pages(
 ) -> list[tuple[Page, int]]:
     """Return what was removed before a place, the latest first, each with how much lies in it."""
     values = {"agent": agent_id, "before": before, "limit": limit}
-    return [(page_of(row), row.inside) for row in connection.exec_driver_sql(_REMOVED, values)]
+    return [
+        (page_from_row(row), row.inside) for row in connection.exec_driver_sql(_REMOVED, values)
+    ]
 
 
 def count_pages(connection: Connection, agent_id: str) -> int:
@@ -78,10 +79,10 @@ def count_pages(connection: Connection, agent_id: str) -> int:
     return int(connection.exec_driver_sql(_COUNT, (agent_id,)).scalar_one())
 
 
-def note_keys(connection: Connection, agent_id: str) -> set[BodyKey]:
+def note_keys(connection: Connection, agent_id: str) -> set[TextKey]:
     """Return where the page store has the texts of an agent's notes."""
     rows = connection.exec_driver_sql(_NOTES, (agent_id,))
-    return {BodyKey(agent_id, row.id, row.body) for row in rows}
+    return {TextKey(agent_id, row.id, row.body) for row in rows}
 
 
 # Of texts elsewhere nothing is read here: no list waits for a network.
@@ -94,12 +95,16 @@ SELECT note.page_id, note.text
 """
 
 
-def listed_pages(connection: Connection, agent_id: str, viewer: Viewer) -> tuple[Sight, Reads]:
+def listed_pages(
+    connection: Connection, agent_id: str, viewer: Viewer
+) -> tuple[VisibleTree, ContentReader]:
     """Return what a viewer sees beside the active chapters, and what open notes say."""
-    tree = read_shown(connection, agent_id, viewer, ()).tree
+    tree = read_visible(connection, agent_id, viewer, ()).tree
     open_notes = [each for each in tree.pages.values() if each.expanded and each.body is not None]
     texts = _texts(connection, agent_id, open_notes)
-    return Sight(tree, viewer.session_id), lambda page: Held(text=texts.get(page.index, ""))
+    return VisibleTree(tree, viewer.session_id), lambda page: PageContent(
+        text=texts.get(page.index, "")
+    )
 
 
 def _texts(connection: Connection, agent_id: str, notes: Collection[Page]) -> dict[str, str]:

@@ -6,22 +6,21 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from memci.domain.context.token_budget import Count
-from memci.domain.pages.block import Format, Writer
+from memci.domain.pages.block import BlockWriter, Format
 from memci.domain.pages.labels import labels_of
-from memci.domain.pages.operations import keep_guide
+from memci.domain.pages.operations import set_attp_guide
 from memci.domain.pages.page import LONGEST_NAME, one_line
 from memci.domain.pages.parameters import PageRules
-from memci.domain.pages.permission import is_guide
+from memci.domain.pages.permission import is_attp_guide
 from memci.domain.pages.render import Rendering
-from memci.domain.pages.tree import Tree
-from memci.domain.pages.viewer import Viewer
+from memci.domain.pages.tree import Tree, Viewer
 from memci.domain.pages.workspace import PageWorkspace
 from memci.language.detection import Language, language_of
 from memci.message import Message, Role
 from memci.schemas.attp import guide_in
 from memci.storage.page_store.port import PageStore
-from memci.storage.pages.texts import PageTexts, unsettled
-from memci.storage.pages.tree import Stored, know_sessions, read_shown, read_tree, settled_seq
+from memci.storage.pages.texts import PageTexts, unsettled_messages
+from memci.storage.pages.tree import StoredTree, load_sessions, read_tree, read_visible, settled_seq
 from memci.storage.pins import Pins, read_pins
 from memci.storage.plans import read_plan
 from memci.storage.session import Connection
@@ -33,7 +32,7 @@ _BATCH = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class WindowSpec:
     """Which window is meant: whose, how it is written and counted, by which rules."""
 
     viewer: Viewer
@@ -76,14 +75,14 @@ class OpenWorkspace:
 
 
 def open_workspace(
-    connection: Connection, agent_id: str, store: PageStore, view: View
+    connection: Connection, agent_id: str, store: PageStore, view: WindowSpec
 ) -> OpenWorkspace:
     """Read an agent's pages, and settle all messages that are on none yet.
 
     Nothing is written. To change something, the tree must have been locked first.
     """
     seq = settled_seq(connection, agent_id)
-    said = unsettled(connection, agent_id, seq, _BATCH)
+    said = unsettled_messages(connection, agent_id, seq, _BATCH)
     sessions = frozenset({view.viewer.session_id, *(each.session_id for each in said)})
     stored = read_tree(connection, agent_id, sessions)
     opened = _opened(connection, agent_id, store, view, stored, said)
@@ -92,8 +91,12 @@ def open_workspace(
     while said:
         waited += len(said)
         opened.desk.settle(said)
-        said = unsettled(connection, agent_id, said[-1].seq, _BATCH) if len(said) == _BATCH else []
-        know_sessions(connection, agent_id, tree, {each.session_id for each in said})
+        said = (
+            unsettled_messages(connection, agent_id, said[-1].seq, _BATCH)
+            if len(said) == _BATCH
+            else []
+        )
+        load_sessions(connection, agent_id, tree, {each.session_id for each in said})
     opened.fetch_open()
     # Once, however much has been said: a page that grows is written as often as is looked.
     if waited:
@@ -103,20 +106,20 @@ def open_workspace(
     return replace(opened, waited=waited)
 
 
-def open_shown(
+def open_visible(
     connection: Connection,
     agent_id: str,
     store: PageStore,
-    view: View,
+    view: WindowSpec,
     named: Collection[str] = (),
 ) -> tuple[OpenWorkspace, list[Message]]:
     """Read of an agent's pages what the window shows and what is named, however many there are.
 
     Nothing is settled: returns the messages that wait for it as well, at most a thousand.
     """
-    said = unsettled(connection, agent_id, settled_seq(connection, agent_id), _BATCH)
+    said = unsettled_messages(connection, agent_id, settled_seq(connection, agent_id), _BATCH)
     sessions = frozenset({view.viewer.session_id, *(each.session_id for each in said)})
-    stored = read_shown(connection, agent_id, view.viewer, sessions, named)
+    stored = read_visible(connection, agent_id, view.viewer, sessions, named)
     return _opened(connection, agent_id, store, view, stored, said), said
 
 
@@ -129,17 +132,17 @@ def _opened(
     connection: Connection,
     agent_id: str,
     store: PageStore,
-    view: View,
-    stored: Stored,
+    view: WindowSpec,
+    stored: StoredTree,
     said: Sequence[Message],
 ) -> OpenWorkspace:
     spoken = language_spoken(connection, agent_id, view.viewer)
     language = spoken or language_of_tree(stored.tree, said)
     guide = guide_in(language)
     # Before anything is settled: whoever looks, its index is the same.
-    keep_guide(stored.tree, on=view.rules.attp, name=guide.name, description=guide.description)
+    set_attp_guide(stored.tree, on=view.rules.attp, name=guide.name, description=guide.description)
     texts = PageTexts(connection, agent_id, store, guide.text)
-    writer = Writer(view.format, labels_of(language))
+    writer = BlockWriter(view.format, labels_of(language))
     pins = read_pins(connection, agent_id)
     stored.tree.viewer = view.viewer
     session, shown = view.viewer.session_id, tuple(filter(view.viewer.sees, pins.pins))
@@ -153,6 +156,6 @@ def language_of_tree(tree: Tree, said: Iterable[Message] = ()) -> Language:
 
     What users have ``said`` that is on no page yet will give pages their names.
     """
-    names = (page.name for page in tree.pages.values() if not is_guide(page))
+    names = (page.name for page in tree.pages.values() if not is_attp_guide(page))
     lines = (one_line(each.text, LONGEST_NAME) for each in said if each.role is Role.USER)
     return language_of(" ".join((*names, *lines)))

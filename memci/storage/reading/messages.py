@@ -16,7 +16,7 @@ from typing import NamedTuple
 from memci.language.question.last_session import Talk, talk_before
 from memci.message import Message
 from memci.storage.messages import IS_NOTE, to_message
-from memci.storage.pages.viewers import viewer_asking
+from memci.storage.pages.viewers import request_viewer
 from memci.storage.search.filters import message_filters
 from memci.storage.search.find import Restriction
 from memci.storage.session import Connection, rows, tuples
@@ -220,7 +220,7 @@ def last_session(
     and holds what the restriction asks for.
     """
     here, user = restriction.session_id, restriction.user_id
-    whose = viewer_asking(connection, agent_id, here, user).user_id
+    whose = request_viewer(connection, agent_id, here, user).user_id
     values = restriction.values()
     conditions = message_filters(values) + (_WITH if whose and not user else "")
     values |= {"agent": agent_id, "now": now, "here": here, "whose": whose, "most": _MOST}

@@ -20,7 +20,7 @@ from memci.domain.context.candidate import (
 )
 from memci.domain.context.search_depth import DEEPEST, lenders
 from memci.domain.documents import ChunkKind, collection_of, last_part
-from memci.domain.pages.viewer import Viewer
+from memci.domain.pages.tree import Viewer
 from memci.language.question import Stretch
 from memci.language.times.calendar import at_offset
 from memci.message import Message, Role, spoken

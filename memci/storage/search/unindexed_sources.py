@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator
 from memci.domain.context.bm25 import MOST_CHARACTERS, probes_of
 from memci.domain.context.candidate import KEPT, UNTIMED, Candidate, Kept, Source
 from memci.domain.context.plan import StepState
-from memci.domain.pages.pin import Maker
+from memci.domain.pages.pins import Maker
 from memci.language.key_messages.rules import PinKind
 from memci.language.times.calendar import at_offset
 from memci.storage.search.indexes import Row

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from memci.commands import checkpoints
 from memci.schemas.frameworks import ChannelValue, CheckpointIn, CheckpointPrune, Typed
 from memci.storage import checkpoints as stored
-from memci.storage.pages.tree import hold_lane
+from memci.storage.pages.tree import lock_lane
 from memci.storage.session import Connection, Database
 from memci.testing import open_database, wait_until
 from tests.support.locks import waiting_for_locks
@@ -17,7 +17,7 @@ VERSIONS = {"messages": "1"}
 
 def put_child(connection: Connection) -> None:
     """As ``put`` does: its one value came with the parent, and is not sent again."""
-    hold_lane(connection, "ada")
+    lock_lane(connection, "ada")
     fields = {
         "thread": "talk", "namespace": "", "id": "2", "parent": "1", "kind": "json", "body": b"{}",
         "versions": VERSIONS, "metadata": {"run_id": "later"},

@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from memci.commands.pages.perform import Asked
+from memci.commands.pages.perform import ToolRequest
 from memci.domain.pages.permission import Actor
 from memci.errors import ErasedError, NotFoundError, RefusedError
 from memci.message import NewMessage, Role
@@ -45,7 +45,7 @@ def say(ada: AgentUnderTest, message_id: str, text: str, *, skip_erased: bool = 
 def prompt(pages: Folders, text: str) -> Any:
     tool = BY_NAME["create_detail_page"]
     request = tool.request(name="Prompt", detail=text, parent="sys-0")
-    (done,) = pages.commands.run("ada", Actor.DEVELOPER, [Asked(tool, request)])
+    (done,) = pages.commands.run("ada", Actor.DEVELOPER, [ToolRequest(tool, request)])
     return done
 
 
@@ -125,8 +125,8 @@ def test_a_page_beside_what_is_remembered_begins_another_life_too(
     note = BY_NAME["create_detail_page"]
     remember = BY_NAME["remember"]
     asked = [
-        Asked(note, note.request(name="Note", detail="Of a new life.", parent="usr-0")),
-        Asked(remember, remember.request(text="The user likes boats.")),
+        ToolRequest(note, note.request(name="Note", detail="Of a new life.", parent="usr-0")),
+        ToolRequest(remember, remember.request(text="The user likes boats.")),
     ]
     with tools_over(pages.commands, broker_url) as tools:
         tools.run_all("ada", Actor.AGENT, asked)

@@ -13,9 +13,9 @@ import redis
 
 from memci.broker.app import make_app
 from memci.broker.wakeup import Wakeups
-from memci.commands.tools.caller import Place
+from memci.commands.tools.caller import Caller
 from memci.commands.tools.memory_reads import summary_request
-from memci.domain.pages.viewer import Viewer
+from memci.domain.pages.tree import Viewer
 from memci.errors import FencedOffError
 from memci.jobs.consolidate import utc_now
 from memci.message import note_metadata
@@ -295,11 +295,11 @@ def test_the_tool_goes_on_from_what_is_summed_up_already(summaries: SummariesUnd
     summaries.exchange(8)
     summaries.run()
     commands = PagesUnderTest(summaries.ada).commands()
-    wanted = summary_request(commands, Place("ada", "s1", None), Summarise()).request
+    wanted = summary_request(commands, Caller("ada", "s1", None), Summarise()).request
     made = summaries.read()
     assert made is not None
     assert (wanted.previous, sorted(wanted.seqs)) == (made.text, list(range(9, 17)))
-    elsewhere = summary_request(commands, Place("ada", None, None), Summarise()).request
+    elsewhere = summary_request(commands, Caller("ada", None, None), Summarise()).request
     assert (elsewhere.previous, len(elsewhere.seqs)) == ("", 16)
 
 

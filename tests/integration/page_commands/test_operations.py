@@ -12,7 +12,7 @@ from memci.commands import configure
 from memci.commands.pages.perform import PageCommands
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.block import Format
-from memci.domain.pages.page import DEEPEST
+from memci.domain.pages.page import MAX_DEPTH
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.errors import NotFoundError, PageStoreError, RefusedError
@@ -205,14 +205,14 @@ def test_folders_hold_so_many_levels_and_no_more(ada, commands):
     told(ada, 1)
     parent = "usr-0"
     with pytest.raises(RefusedError, match="too deep"):
-        for _ in range(DEEPEST + 1):
+        for _ in range(MAX_DEPTH + 1):
             made = do(commands, "create_contents_page", name="Deeper", parent=parent)
             parent = made.page.index
-    assert parent == f"usr-{DEEPEST}"
+    assert parent == f"usr-{MAX_DEPTH}"
     window(commands)
     with pytest.raises(RefusedError, match="too deep"):
         do(commands, "move_page", source="usr-2", target=parent)
-    lowest, above = f"usr-{DEEPEST}", f"usr-{DEEPEST - 1}"
+    lowest, above = f"usr-{MAX_DEPTH}", f"usr-{MAX_DEPTH - 1}"
     with pytest.raises(RefusedError, match="too deep"):
         do(commands, "create_contents_page", name="Between", parent=above, children=[lowest])
 

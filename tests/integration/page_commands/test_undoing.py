@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from memci.domain.pages.page import DEEPEST, Lifecycle
+from memci.domain.pages.page import MAX_DEPTH, Lifecycle
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.tree import PageState
@@ -92,7 +92,7 @@ def test_what_the_system_hides_before_a_step_is_over_stands_in_the_way_of_no_und
     assert notes[1].page.index not in window(small).messages[0].content
 
 
-@pytest.mark.parametrize("levels", [DEEPEST - 3, DEEPEST - 2])
+@pytest.mark.parametrize("levels", [MAX_DEPTH - 3, MAX_DEPTH - 2])
 @pytest.mark.parametrize("turn", ["undo", "redo"])
 def test_what_is_undone_or_done_again_lies_no_deeper_than_folders_go(ada, commands, levels, turn):
     told(ada, 1)
@@ -104,7 +104,7 @@ def test_what_is_undone_or_done_again_lies_no_deeper_than_folders_go(ada, comman
     lowest = deeper(commands, "usr-0", levels)
     do(commands, "move_page", Actor.DEVELOPER, source=home, target=lowest)
     before = tree(commands)
-    if levels == DEEPEST - 3:
+    if levels == MAX_DEPTH - 3:
         do(commands, turn)
         assert {each.index: each.parent for each in tree(commands)}[page] == home
     else:
@@ -119,7 +119,7 @@ def test_what_was_removed_counts_with_all_that_is_in_it_when_that_is_undone(ada,
     page = folder(commands, home)
     folder(commands, page)
     do(commands, "remove_page", index=page)
-    lowest = deeper(commands, "usr-0", DEEPEST - 3)
+    lowest = deeper(commands, "usr-0", MAX_DEPTH - 3)
     do(commands, "move_page", Actor.DEVELOPER, source=home, target=lowest)
     with pytest.raises(RefusedError, match="too deep"):
         do(commands, "undo")

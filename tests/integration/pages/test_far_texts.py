@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import pytest
 
-from memci.commands.tools.caller import Place
+from memci.commands.tools.caller import Caller
 from memci.commands.tools.memory_reads import summary_request
 from memci.jobs.name_pages import PageNaming, Pages
 from memci.schemas.memory_tools import Summarise
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
-from memci.storage.page_store.cache import CachedPageStore, TextCache
 from memci.storage.page_store.memory import MemoryPageStore
-from memci.storage.page_store.port import BodyKey
+from memci.storage.page_store.port import TextKey
+from memci.storage.page_store.wrappers import CachedPageStore, TextCache
 from memci.storage.session import Database
 from tests.support.network import AgentUnderTest
 from tests.support.notes import COUNTER, ROOMY, NoteTaker, asked
@@ -35,7 +35,7 @@ class Watched(MemoryPageStore):
         self.asked: list[str] = []
         self.under_locks: list[str] = []
 
-    def load(self, key: BodyKey) -> str:
+    def load(self, key: TextKey) -> str:
         self.asked.append(key.page)
         with self._database.upkeep_transaction() as connection:
             if connection.exec_driver_sql(_LOCKED).scalar_one():
@@ -135,7 +135,7 @@ def test_a_folder_is_summed_up_by_its_newest_notes_with_no_transaction_open(take
     box = folder(taker, *notes)
     store.lose(notes[4])
     store.asked.clear()
-    place = Place("ada", "s1", None)
+    place = Caller("ada", "s1", None)
     wanted = summary_request(taker.commands, place, Summarise(page=box))
     assert [(text[0], len(text)) for text in wanted.request.texts] == [
         ("0", 20_000), ("1", 60_000), ("2", 60_000), ("3", 60_000)
@@ -151,7 +151,7 @@ def test_a_folder_is_summed_up_by_its_newest_messages(ada, taker, monkeypatch):
     for n in range(6):
         ada.say(f"Question {n}?", session="s1")
         ada.say(f"Answer {n}.", role="assistant", session="s1")
-    place = Place("ada", "s1", None)
+    place = Caller("ada", "s1", None)
     wanted = summary_request(taker.commands, place, Summarise(page="usr-0"))
     assert (wanted.request.seqs, wanted.in_part) == ((13, 12, 11, 10, 9), True)
     wanted = summary_request(taker.commands, place, Summarise(page="usr-3"))

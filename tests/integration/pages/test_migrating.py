@@ -10,18 +10,17 @@ import pytest
 
 from memci.commands.pages.move_texts import Migration, Moved
 from memci.errors import PageStoreError
-from memci.storage.page_store.cache import CachedPageStore, TextCache
 from memci.storage.page_store.files import FilePageStore
 from memci.storage.page_store.memory import MemoryPageStore
-from memci.storage.page_store.port import BodyKey
+from memci.storage.page_store.port import TextKey
 from memci.storage.page_store.postgres import PostgresPageStore
-from memci.storage.page_store.two_stores import MovingPageStore
+from memci.storage.page_store.wrappers import CachedPageStore, MovingPageStore, TextCache
 from memci.testing import wait_until
 from tests.support.network import AgentUnderTest
 from tests.support.notes import NoteTaker
 from tests.support.page_stores import store_of
 
-KEY = BodyKey("ada", "usr-1", 7)
+KEY = TextKey("ada", "usr-1", 7)
 
 
 def ignore(moved: Moved) -> None: ...
@@ -160,7 +159,7 @@ class Forgetful(MemoryPageStore):
         super().__init__()
         self._from = (*first, self)
 
-    def load(self, key: BodyKey) -> str:
+    def load(self, key: TextKey) -> str:
         for store in self._from:
             store.delete(key)
         return super().load(key)

@@ -7,10 +7,10 @@ import pytest
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.commands import erase
 from memci.errors import NotFoundError, PageStoreError
-from memci.storage.page_store.cache import CachedPageStore, TextCache
 from memci.storage.page_store.files import FilePageStore
-from memci.storage.page_store.port import BodyKey, joined
+from memci.storage.page_store.port import TextKey, in_transaction
 from memci.storage.page_store.postgres import PostgresPageStore
+from memci.storage.page_store.wrappers import CachedPageStore, TextCache
 from memci.storage.session import Database
 from memci.upkeep.cleanup import remove_orphans
 from tests.support.network import AgentUnderTest
@@ -48,7 +48,7 @@ class Dying:
         return getattr(self._store, name)
 
     def joined(self, connection):
-        return Dying(joined(self._store, connection))
+        return Dying(in_transaction(self._store, connection))
 
     def save(self, key, text):
         self._store.save(key, text)
@@ -117,7 +117,7 @@ def test_an_erased_agents_texts_are_gone_at_once_and_never_come_back(ada, client
     here, there = cached(page_store), cached(page_store)
     old = NoteTaker(ada.database, here).note("Of the first life")
     assert "Of the first life" in NoteTaker(ada.database, there).window()
-    page_store.save(BodyKey("ada", "usr-9", 1), "an orphan")
+    page_store.save(TextKey("ada", "usr-9", 1), "an orphan")
     erase_agent(ada, client, here)
     assert list(page_store.list("ada")) == []
     with ada.database.agent_transaction("ada") as connection:
@@ -204,4 +204,4 @@ def test_a_step_that_can_be_undone_keeps_its_pages_text(ada, page_store):
     taker.do(asked("expand_details", index=index))
     assert "Undone and redone" in taker.window()
     page = ada.row("SELECT body FROM page WHERE agent_id = %s AND id = %s", index)
-    assert list(page_store.list("ada")) == [BodyKey("ada", index, page.body)]
+    assert list(page_store.list("ada")) == [TextKey("ada", index, page.body)]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memci.commands.pages.perform import Asked, PageCommands
+from memci.commands.pages.perform import PageCommands, ToolRequest
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.errors import RefusedError
@@ -42,7 +42,7 @@ class TwoSessions:
         self.agent.say("Fine.", role="assistant", session=session)
 
     def do(self, session: str, tool: str, actor: Actor = Actor.AGENT, /, **given: Any) -> Any:
-        asked = Asked(BY_NAME[tool], BY_NAME[tool].request(**given))
+        asked = ToolRequest(BY_NAME[tool], BY_NAME[tool].request(**given))
         return self.commands.run("ada", actor, [asked], session_id=session)[0]
 
     def window(self, session: str) -> str:

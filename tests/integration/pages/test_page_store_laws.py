@@ -8,13 +8,12 @@ from contextlib import suppress
 import pytest
 
 from memci.errors import InvalidInputError, NotFoundError
-from memci.storage.page_store.cache import CachedPageStore, TextCache
 from memci.storage.page_store.memory import MemoryPageStore
-from memci.storage.page_store.port import BodyKey, delete_many, load_many, new_version
-from memci.storage.page_store.two_stores import MovingPageStore
+from memci.storage.page_store.port import TextKey, delete_many, load_many, new_version
+from memci.storage.page_store.wrappers import CachedPageStore, MovingPageStore, TextCache
 from tests.support.page_stores import STORES, store_of
 
-KEY = BodyKey("ada", "usr-1", 7)
+KEY = TextKey("ada", "usr-1", 7)
 AGENTS = ("ada", "Ada", "ADA", "..a", "a..", "@", "-", "a:b", "a" * 128, "A" * 128, "a.b", "a_b",
           "a%b", "CON", "ada.")  # fmt: skip
 NO_PAGES = ("", "usr", "../usr-1", "usr-1/../../x", "usr-1\n", "USR-1", "usr-1.1", "usr--1", "页-1")
@@ -36,7 +35,7 @@ def store(request):
 
 
 def test_what_is_saved_is_loaded_character_by_character(store):
-    keys = [BodyKey("ada", f"usr-{number}", new_version()) for number in range(len(TEXTS))]
+    keys = [TextKey("ada", f"usr-{number}", new_version()) for number in range(len(TEXTS))]
     for key, text in zip(keys, TEXTS, strict=True):
         store.save(key, text)
     assert [store.load(key) for key in keys] == list(TEXTS)
@@ -75,7 +74,7 @@ def test_what_is_deleted_is_gone_and_nothing_else(store):
 
 
 def test_many_are_loaded_and_deleted_as_one_by_one(store):
-    keys = [BodyKey("ada", f"usr-{number}", new_version()) for number in range(30)]
+    keys = [TextKey("ada", f"usr-{number}", new_version()) for number in range(30)]
     for key in keys:
         store.save(key, f"Text of {key.page}")
     nowhere = [keys[0]._replace(version=8), keys[0]._replace(page="usr-99")]
@@ -112,7 +111,7 @@ def test_a_page_that_cannot_be_is_not_found(store):
 
 
 def test_the_longest_names_fit(store):
-    key = BodyKey("a" * 128, "s" * 32 + "-" + "9" * 15, 10**18 - 1)
+    key = TextKey("a" * 128, "s" * 32 + "-" + "9" * 15, 10**18 - 1)
     store.save(key, "…")
     assert list(store.list(key.agent_id)) == [key]
     assert store.load(key) == "…"

@@ -13,11 +13,11 @@ import pytest
 from memci.config.settings import load_settings
 from memci.errors import ConfigurationError, NotFoundError, PageStoreError
 from memci.storage.page_store.choose import open_page_store
-from memci.storage.page_store.port import BodyKey
+from memci.storage.page_store.port import TextKey
 from memci.storage.page_store.s3 import S3PageStore
 from tests.support.page_stores import CREDENTIALS
 
-KEY = BodyKey("ada", "usr-1", 7)
+KEY = TextKey("ada", "usr-1", 7)
 SECRETS = (CREDENTIALS["AWS_ACCESS_KEY_ID"], CREDENTIALS["AWS_SECRET_ACCESS_KEY"])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memci.commands.pages.perform import Asked, PageCommands
+from memci.commands.pages.perform import PageCommands, ToolRequest
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.reading.window import Windows
@@ -42,7 +42,7 @@ class World:
         return "".join(each.content or "" for each in self.window(session).messages)
 
     def do(self, session: str | None, tool: str, actor: Actor = Actor.AGENT, **given: Any) -> Any:
-        asked = Asked(BY_NAME[tool], BY_NAME[tool].request(**given))
+        asked = ToolRequest(BY_NAME[tool], BY_NAME[tool].request(**given))
         return self.pages.run("ada", actor, [asked], session_id=session)[0]
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from memci.commands import erase
 from memci.commands.erase import Which
-from memci.commands.tools.tools import asked_of
-from memci.domain.pages.page import DEEPEST, DEFAULT_SEGMENTS, LONGEST_NAME, MOST_SEGMENTS
+from memci.commands.tools.tools import parse_tool_request
+from memci.domain.pages.page import DEFAULT_SEGMENTS, LONGEST_NAME, MAX_DEPTH, MOST_SEGMENTS
 from memci.domain.pages.permission import Actor
 from memci.errors import RefusedError
 from memci.message import note_metadata
@@ -92,7 +92,10 @@ def test_an_agent_with_as_many_segments_as_it_may_have_can_be_moved(ada, elsewhe
     folders = settle(ada)
 
     def make(*ids: str) -> None:
-        asked = [asked_of("create_segment", {"id": each, "name": each}, DEVELOPER) for each in ids]
+        asked = [
+            parse_tool_request("create_segment", {"id": each, "name": each}, DEVELOPER)
+            for each in ids
+        ]
         folders.commands.run("ada", DEVELOPER, asked)
 
     make(*(f"part{number}" for number in range(MOST_SEGMENTS - len(DEFAULT_SEGMENTS))))
@@ -106,7 +109,7 @@ def test_an_agent_whose_folders_are_as_deep_as_they_may_be_can_be_moved(ada, els
     folders = settle(ada)
     folder = "usr-0"
     with pytest.raises(RefusedError, match="too deep"):
-        for _ in range(DEEPEST):
+        for _ in range(MAX_DEPTH):
             folder = folders.do("create_contents_page", name="Inner", parent=folder)
     check_moves(ada, elsewhere)
 

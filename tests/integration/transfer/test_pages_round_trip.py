@@ -14,7 +14,7 @@ from memci.commands.erase import Which
 from memci.errors import ConflictError, InvalidInputError, PageStoreError
 from memci.storage.page_store.files import FilePageStore
 from memci.storage.page_store.memory import MemoryPageStore
-from memci.storage.page_store.port import BodyKey, PageStore
+from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from tests.support.archives import Told, arrived, exported, forged, imported, tables_of, use_model
@@ -103,11 +103,11 @@ def test_a_refused_archive_leaves_no_text(
     assert list(files.list("ada")) == []
 
     class Full(MemoryPageStore):
-        def save(self, key: BodyKey, text: str) -> None:
-            if self.exists(BodyKey("ada", "usr-900", 1)):
+        def save(self, key: TextKey, text: str) -> None:
+            if self.exists(TextKey("ada", "usr-900", 1)):
                 raise PageStoreError
             super().save(key, text)
-            super().save(BodyKey("ada", "usr-900", 1), "full")
+            super().save(TextKey("ada", "usr-900", 1), "full")
 
     full = Full()
     with pytest.raises(PageStoreError):

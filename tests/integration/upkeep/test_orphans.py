@@ -9,13 +9,13 @@ import time
 import pytest
 
 from memci.storage.page_store.files import FilePageStore
-from memci.storage.page_store.port import BodyKey
+from memci.storage.page_store.port import TextKey
 from memci.testing import wait_until
 from memci.upkeep.cleanup import remove_orphans
 from tests.support.network import AgentUnderTest
 from tests.support.notes import NoteTaker
 
-ORPHAN = BodyKey("ada", "usr-7", 7)
+ORPHAN = TextKey("ada", "usr-7", 7)
 _STEP = """
 INSERT INTO page_step (agent_id, number, operations, changes)
 VALUES ('ada', 90, ARRAY['write'], %s::jsonb)

@@ -20,7 +20,7 @@ from memci.domain.context.page_listing import Leaf, Listed
 from memci.domain.context.ranking import Ranked
 from memci.domain.context.rendering import day_words
 from memci.domain.context.token_budget import LIST_OVERHEAD, Count
-from memci.domain.pages.pin import Pin
+from memci.domain.pages.pins import Pin
 from memci.errors import BudgetTooSmallError
 from memci.language.detection import Language
 from memci.language.key_messages.rules import PinKind

@@ -6,11 +6,11 @@ import re
 import tomllib
 from pathlib import Path
 
-from memci.commands.attp.allowed_imports import ALLOWED
 from memci.commands.attp.outcome import Outcome
 from memci.commands.attp.perform import succeeded
 from memci.commands.attp.protocol import LONGEST_CODE, read_answer
 from memci.commands.attp.sandbox import Limits
+from memci.commands.attp.sandbox_functions import ALLOWED
 from memci.language.detection import Language
 from memci.schemas.attp import LONGEST_ANSWER, AttpChanges, guide_in
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter

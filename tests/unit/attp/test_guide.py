@@ -12,14 +12,14 @@ from memci.domain.pages.operations import (
     create_detail_page,
     expand_details,
     hide_details,
-    keep_guide,
     move_page,
     remove_page,
     restore_page,
+    set_attp_guide,
     update_page,
 )
 from memci.domain.pages.page import Permission
-from memci.domain.pages.permission import Actor, is_guide, permission_of
+from memci.domain.pages.permission import Actor, is_attp_guide, permission_of
 from memci.domain.pages.tree import Tree
 from memci.errors import RefusedError
 from memci.language.detection import Language, language_of
@@ -66,32 +66,32 @@ def test_what_functions_return_is_told():
 
 def test_the_page_is_made_once_renamed_and_taken_out():
     tree = Tree.planted()
-    keep_guide(tree, on=False, name="a", description="b")
+    set_attp_guide(tree, on=False, name="a", description="b")
     assert [each.index for each in tree.children("sys-0")] == []
     for name in ("a", "a", "c"):
-        keep_guide(tree, on=True, name=name, description="b")
+        set_attp_guide(tree, on=True, name=name, description="b")
         (page,) = tree.children("sys-0")
         assert (page.index, page.name, page.expanded) == ("sys-1", name, True)
-        assert is_guide(page)
+        assert is_attp_guide(page)
         assert permission_of(tree, page) is Permission.SYSTEM_MANAGED
-    keep_guide(tree, on=False, name="a", description="b")
+    set_attp_guide(tree, on=False, name="a", description="b")
     assert tree.children("sys-0") == []
     assert tree["sys-1"].cold
 
 
 def test_no_other_page_is_taken_for_it():
     tree = Tree.planted()
-    keep_guide(tree, on=True, name="a", description="b")
+    set_attp_guide(tree, on=True, name="a", description="b")
     made = create_detail_page(tree, Actor.DEVELOPER, name="Rules", description="", parent="sys-0")
-    assert not is_guide(made)
-    keep_guide(tree, on=False, name="a", description="b")
+    assert not is_attp_guide(made)
+    set_attp_guide(tree, on=False, name="a", description="b")
     assert [each.index for each in tree.children("sys-0")] == [made.index]
 
 
 @pytest.mark.parametrize("actor", Actor)
 def test_nobody_changes_it(actor: Actor):
     tree = Tree.planted()
-    keep_guide(tree, on=True, name="a", description="b")
+    set_attp_guide(tree, on=True, name="a", description="b")
     aside = create_contents_page(
         tree, Actor.DEVELOPER, name="Aside", description="", parent="sys-0"
     )
@@ -108,7 +108,7 @@ def test_nobody_changes_it(actor: Actor):
             refused()
     assert tree.pages == before
     assert expand_details(tree, actor, index="sys-1").expanded
-    keep_guide(tree, on=False, name="a", description="b")
+    set_attp_guide(tree, on=False, name="a", description="b")
     with pytest.raises(RefusedError, match="it is there while attp is on"):
         restore_page(tree, actor, index="sys-1", parent="sys-0")
     assert tree["sys-1"].cold
@@ -116,7 +116,7 @@ def test_nobody_changes_it(actor: Actor):
 
 def test_it_is_open_again_if_it_was_hidden():
     tree = Tree.planted()
-    keep_guide(tree, on=True, name="a", description="b")
+    set_attp_guide(tree, on=True, name="a", description="b")
     tree.put(replace(tree["sys-1"], expanded=False))
-    keep_guide(tree, on=True, name="a", description="b")
+    set_attp_guide(tree, on=True, name="a", description="b")
     assert tree["sys-1"].expanded

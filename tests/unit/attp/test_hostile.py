@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from memci.commands.attp.host_functions import CallError, Function
 from memci.commands.attp.sandbox import Limits, Sandbox
+from memci.commands.attp.sandbox_functions import CallError, Function
 
 # What is endless has a short time; what ends by itself has one that no busy machine takes.
 SECONDS = 0.3

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from memci.commands.attp.allowed_imports import ALLOWED, Import, first_forbidden, refusal
+from memci.commands.attp.sandbox_functions import (
+    ALLOWED,
+    Import,
+    first_forbidden_import,
+    import_refusal,
+)
 
 
 @pytest.mark.parametrize(
@@ -24,7 +29,7 @@ from memci.commands.attp.allowed_imports import ALLOWED, Import, first_forbidden
     ],
 )
 def test_allowed(code: str):
-    assert first_forbidden(code) is None
+    assert first_forbidden_import(code) is None
 
 
 @pytest.mark.parametrize(
@@ -49,10 +54,10 @@ def test_allowed(code: str):
     ],
 )
 def test_forbidden(code: str, module: str, line: int):
-    assert first_forbidden(code) == Import(module, line)
+    assert first_forbidden_import(code) == Import(module, line)
 
 
 def test_a_refusal_says_what_to_do_instead():
-    assert "mean, median and stdev" in refusal("statistics")
-    assert "no files" in refusal("os.path")
-    assert refusal("numpy").endswith("at hand without it")
+    assert "mean, median and stdev" in import_refusal("statistics")
+    assert "no files" in import_refusal("os.path")
+    assert import_refusal("numpy").endswith("at hand without it")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.commands.attp.outcome import DEEPEST, NotPlainError, plain
+from memci.commands.attp.outcome import MAX_DEPTH, NotJsonError, to_json_value
 
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63) + 1, 2**63 - 1) | st.text(),
@@ -20,22 +20,25 @@ _JSON = st.recursive(
 
 @given(_JSON)
 def test_json_crosses_as_it_is(value: Any):
-    assert plain(value, 100_000) == value
+    assert to_json_value(value, 100_000) == value
 
 
 @given(_JSON)
 def test_the_limit_holds_for_text(value: Any):
     kept = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     try:
-        plain(value, 20)
-    except NotPlainError:
+        to_json_value(value, 20)
+    except NotJsonError:
         return
     # Numbers count two characters each, escapes one.
     assert len(kept) <= 20 * 20
 
 
 def test_tuples_become_lists_and_whole_numbers_keys():
-    assert plain({1: (1, 2.5), "b": [True, None]}, 100) == {"1": [1, 2.5], "b": [True, None]}
+    assert to_json_value({1: (1, 2.5), "b": [True, None]}, 100) == {
+        "1": [1, 2.5],
+        "b": [True, None],
+    }
 
 
 @pytest.mark.parametrize(
@@ -58,20 +61,20 @@ def test_tuples_become_lists_and_whole_numbers_keys():
     ],
 )
 def test_what_does_not_cross_is_named(value: Any, said: str):
-    with pytest.raises(NotPlainError, match=said):
-        plain(value, 100, "x")
+    with pytest.raises(NotJsonError, match=said):
+        to_json_value(value, 100, "x")
 
 
 def test_a_small_graph_that_is_a_large_tree_is_stopped_early():
     value: Any = ["x"]
     for _ in range(25):
         value = [value, value]
-    with pytest.raises(NotPlainError, match="longer than 1000"):
-        plain(value, 1_000)
+    with pytest.raises(NotJsonError, match="longer than 1000"):
+        to_json_value(value, 1_000)
 
 
 def test_what_holds_itself_is_stopped():
     value: list[Any] = []
     value.append(value)
-    with pytest.raises(NotPlainError, match=f"more than {DEEPEST} levels"):
-        plain(value, 1_000)
+    with pytest.raises(NotJsonError, match=f"more than {MAX_DEPTH} levels"):
+        to_json_value(value, 1_000)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from memci.commands.attp.host_functions import CallError
 from memci.commands.attp.outcome import Fault, StopError
 from memci.commands.attp.sandbox import Limits, Sandbox
+from memci.commands.attp.sandbox_functions import CallError
 from memci.errors import ConfigurationError, UnavailableError
 
 

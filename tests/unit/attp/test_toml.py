@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.commands.attp.toml_writer import to_toml
+from memci.commands.attp.outcome import to_toml
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs"])) | st.text(
     '"\\\n\t\r\x7f\x00中é', max_size=12

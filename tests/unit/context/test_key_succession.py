@@ -11,7 +11,7 @@ import pytest
 
 from memci.domain.context.automatic_pins import KeyPins, pinned
 from memci.domain.pages.parameters import PageRules
-from memci.domain.pages.pin import Maker, Pin
+from memci.domain.pages.pins import Maker, Pin
 from memci.language.key_messages.detector import kind_of
 from memci.language.key_messages.rules import PinKind
 

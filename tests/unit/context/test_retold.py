@@ -11,7 +11,7 @@ from memci.domain.context.interaction import interactions
 from memci.domain.context.materials import Covered, Materials
 from memci.domain.context.message_list import Section
 from memci.domain.context.session_summary import RepeatedLines
-from memci.domain.pages.pin import Pin
+from memci.domain.pages.pins import Pin
 from memci.language.detection import Language
 from memci.language.key_messages.rules import PinKind
 from memci.language.sentences import sentence_spans

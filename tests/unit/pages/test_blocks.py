@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memci.domain.pages.block import Format, Held, Writer
+from memci.domain.pages.block import BlockWriter, Format, PageContent
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.labels import labels_of
-from memci.domain.pages.outline import named
+from memci.domain.pages.outline import with_outline
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree
@@ -37,8 +37,8 @@ def told(pair, names=(None, None)):
         for seq, (role, text, name) in enumerate(zip(roles, pair, names, strict=True), 1)
     ]
     tree = Tree.planted()
-    writer = Writer(Format.MARKDOWN, labels_of(language_of(pair[0])))
-    rendering = Rendering(tree, writer, count, lambda _: Held(said), "s")
+    writer = BlockWriter(Format.MARKDOWN, labels_of(language_of(pair[0])))
+    rendering = Rendering(tree, writer, count, lambda _: PageContent(said), "s")
     settle(tree, said, PageRules(), rendering.own_tokens, rendering.count)
     return rendering, tree["usr-1"], said
 
@@ -53,7 +53,7 @@ def block(rendering, page):
 def test_what_is_archived_never_takes_more_than_what_was_said(pair):
     rendering, page, said = told(pair)
     outline = OfflineSummarizer().outline(said, language_of(pair[0]), count)
-    for each in (page, named(page, outline)):
+    for each in (page, with_outline(page, outline)):
         rendering.put(replace(each, expanded=True))
         opened = rendering.own_tokens(rendering.tree["usr-1"])
         rendering.put(replace(each, expanded=False))

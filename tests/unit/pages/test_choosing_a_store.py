@@ -14,12 +14,12 @@ from memci.runtime import Runtime
 from memci.storage.page_store.choose import check_shared, choose_page_store, open_page_store
 from memci.storage.page_store.files import FilePageStore
 from memci.storage.page_store.memory import MemoryPageStore
-from memci.storage.page_store.port import BodyKey, PageStore
+from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.page_store.s3 import S3PageStore
 from memci.storage.session import Database
 
-KEY = BodyKey("ada", "usr-1", 1)
+KEY = TextKey("ada", "usr-1", 1)
 URLS = {"database_url": "postgresql://nowhere/x", "broker_url": "redis://nowhere"}
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from memci.domain.pages.operations import move_into, remove_page
 from memci.domain.pages.page import Page, PageKind
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.tree import Siblings, Tree
-from memci.domain.pages.undo import do_again, edits_of, take_back
+from memci.domain.pages.tree import OrderedSiblings, Tree
+from memci.domain.pages.undo import pending_edits, redo_step, undo_step
 
 FEW, MANY = 200, 8_000
 
@@ -47,7 +47,7 @@ def grows_in_step(act):
 def removed(tree, folder):
     tree.changed.clear()
     remove_page(tree, Actor.AGENT, index=folder)
-    return edits_of(tree)
+    return pending_edits(tree)
 
 
 def test_a_folder_is_removed_and_brought_back():
@@ -55,17 +55,17 @@ def test_a_folder_is_removed_and_brought_back():
     before = tree.children(folder)
     step = removed(tree, folder)
     assert all(each.cold for each in tree.descendants(folder))
-    take_back(tree, step)
+    undo_step(tree, step)
     assert tree.children(folder) == before
-    do_again(tree, step)
+    redo_step(tree, step)
     assert tree[folder].cold
 
 
 def test_removing_a_folder_and_undoing_it_go_by_what_it_holds():
     def act(tree, folder):
         step = removed(tree, folder)
-        take_back(tree, step)
-        do_again(tree, step)
+        undo_step(tree, step)
+        redo_step(tree, step)
 
     assert grows_in_step(act)
 
@@ -76,10 +76,10 @@ def test_filing_many_pages_and_undoing_it_go_by_how_many_they_are():
         tree.changed.clear()
         for each in tree.children(folder):
             move_into(tree, each, other)
-        step = edits_of(tree)
-        take_back(tree, step)
+        step = pending_edits(tree)
+        undo_step(tree, step)
         assert tree.children(other.index) == []
-        do_again(tree, step)
+        redo_step(tree, step)
         assert tree.children(folder) == []
 
     assert grows_in_step(act)
@@ -98,7 +98,7 @@ def test_pages_are_read_in_any_order_in_step_with_their_number():
     st.lists(st.tuples(st.sampled_from("abcdefg"), st.none() | st.integers(0, 9), st.booleans()))
 )
 def test_siblings_are_in_the_order_of_their_places(done):
-    siblings, places = Siblings(), {}
+    siblings, places = OrderedSiblings(), {}
     for index, place, looks in done:
         if place is None:
             siblings.drop(index)

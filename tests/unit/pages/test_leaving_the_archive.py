@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memci.domain.pages.block import Format, Held, Writer
+from memci.domain.pages.block import BlockWriter, Format, PageContent
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.labels import labels_of
 from memci.domain.pages.operations import pin_page, recall_page
@@ -15,8 +15,7 @@ from memci.domain.pages.page import Lifecycle, Page
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
-from memci.domain.pages.tree import Tree
-from memci.domain.pages.viewer import Viewer
+from memci.domain.pages.tree import Tree, Viewer
 from memci.errors import RefusedError
 from memci.language.detection import Language
 from memci.message import Message, Role
@@ -185,8 +184,8 @@ def test_one_long_interaction_takes_no_room_from_the_others(words):
         for seq, (role, text) in enumerate(short * 15 + long + short * 40, 1)
     ]
     count = OfflineTokenCounter().count
-    writer = Writer(Format.MARKDOWN, labels_of(Language.ENGLISH))
-    rendering = Rendering(tree, writer, count, lambda _: Held(), "s1")
+    writer = BlockWriter(Format.MARKDOWN, labels_of(Language.ENGLISH))
+    rendering = Rendering(tree, writer, count, lambda _: PageContent(), "s1")
     rules = PageRules(active_pages=1, archive_unused=1_000)
     settle(tree, said, rules, rendering.own_tokens, count)
     numbers = [page.span.number for page in tree.children(tree.clock.archive)]

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memci.domain.pages.block import Format, Held, Writer
+from memci.domain.pages.block import BlockWriter, Format, PageContent
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.labels import labels_of
 from memci.domain.pages.parameters import PageRules
@@ -36,12 +36,12 @@ def told(language: Language, times: int, archived: int = 0) -> Rendering:
 
     def reads(page):
         assert page.expanded, "of a hidden page nothing is read"
-        return Held(
+        return PageContent(
             [each for each in said if page.span.first_seq <= each.seq <= page.span.last_seq]
         )
 
     tree = Tree.planted()
-    writer = Writer(Format.MARKDOWN, labels_of(language))
+    writer = BlockWriter(Format.MARKDOWN, labels_of(language))
     rendering = Rendering(tree, writer, count, reads, "s")
     rules = PageRules(active_pages=2 - archived)
     settle(tree, said, rules, rendering.own_tokens, count)

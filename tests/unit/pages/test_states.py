@@ -9,8 +9,7 @@ from memci.domain.pages.operations import create_contents_page, hide_details, re
 from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.tree import PageState, Tree, state_of
-from memci.domain.pages.viewer import Viewer
+from memci.domain.pages.tree import PageState, Tree, Viewer, page_state
 from memci.message import Message, Role
 
 AGENT = Actor.AGENT
@@ -26,7 +25,7 @@ def conversation() -> Tree:
 
 
 def states(tree: Tree) -> dict[str, str]:
-    return {index: state_of(tree, index) for index in tree.pages if not index.startswith("sys")}
+    return {index: page_state(tree, index) for index in tree.pages if not index.startswith("sys")}
 
 
 def test_each_state_has_a_word_of_its_own():
@@ -60,9 +59,9 @@ def test_states_are_finer_than_lifecycles():
         PageState.ARCHIVED: Lifecycle.HOT_ARCHIVED,
         PageState.REMOVED: Lifecycle.COLD_ARCHIVED,
     }
-    assert all(of[state_of(tree, index)] is tree.lifecycle(index) for index in tree.pages)
+    assert all(of[page_state(tree, index)] is tree.lifecycle(index) for index in tree.pages)
     assert set(of) == set(PageState)
     tree.viewer = Viewer("another")
     assert states(tree)["usr-3"] == "in another session"
     assert states(tree)["usr-2"] == "inside a hidden folder", "folders are for all sessions"
-    assert all(of[state_of(tree, index)] is tree.lifecycle(index) for index in tree.pages)
+    assert all(of[page_state(tree, index)] is tree.lifecycle(index) for index in tree.pages)

@@ -7,14 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from memci.errors import NotFoundError, PageStoreError
-from memci.storage.page_store.cache import CachedPageStore, TextCache
 from memci.storage.page_store.memory import MemoryPageStore
-from memci.storage.page_store.port import BodyKey
+from memci.storage.page_store.port import TextKey
+from memci.storage.page_store.wrappers import CachedPageStore, TextCache
 
-KEY = BodyKey("ada", "usr-1", 1)
+KEY = TextKey("ada", "usr-1", 1)
 
 
-def keys(number: int) -> list[BodyKey]:
+def keys(number: int) -> list[TextKey]:
     return [KEY._replace(version=version) for version in range(1, number + 1)]
 
 
@@ -23,7 +23,7 @@ class Counted(MemoryPageStore):
 
     loads = 0
 
-    def load(self, key: BodyKey) -> str:
+    def load(self, key: TextKey) -> str:
         self.loads += 1
         return super().load(key)
 
@@ -46,7 +46,7 @@ def test_what_is_written_need_not_be_fetched():
 
 def test_what_cannot_be_written_is_not_in_the_cache_either():
     class Full(MemoryPageStore):
-        def save(self, key: BodyKey, text: str) -> None:
+        def save(self, key: TextKey, text: str) -> None:
             raise PageStoreError
 
     cached = CachedPageStore(Full(), TextCache(10_000))
@@ -58,7 +58,7 @@ def test_what_cannot_be_written_is_not_in_the_cache_either():
 
 def test_what_is_deleted_is_dropped_even_if_the_store_fails():
     class Away(MemoryPageStore):
-        def delete(self, key: BodyKey) -> None:
+        def delete(self, key: TextKey) -> None:
             super().delete(key)
             raise PageStoreError  # it was done, and the answer was lost
 

@@ -8,15 +8,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memci.domain.pages.block import Excess, Format, Held, Writer
+from memci.domain.pages.block import BlockWriter, Excess, Format, PageContent
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.labels import labels_of
-from memci.domain.pages.page import Recalls
+from memci.domain.pages.page import RecallStats
 from memci.domain.pages.parameters import PageRules
-from memci.domain.pages.pin import Pin
+from memci.domain.pages.pins import Pin
 from memci.domain.pages.render import Rendering
-from memci.domain.pages.tree import Tree
-from memci.domain.pages.viewer import Viewer
+from memci.domain.pages.tree import Tree, Viewer
 from memci.language.detection import Language
 from memci.language.key_messages.rules import PinKind
 from memci.message import Message, Role
@@ -37,7 +36,7 @@ def texts_of(language: Language) -> list[str]:
     return [re.sub(r"\{\w*(:,)?\}", "", text) for texts in flat for text in texts]
 
 
-def shown(language: Language, recalls: Recalls) -> Rendering:
+def shown(language: Language, recalls: RecallStats) -> Rendering:
     """A conversation of two interactions, the first of which is archived."""
     said = [
         Message(1, "m1", Role.USER, "问题一", NOW, session_id="s"),
@@ -46,10 +45,10 @@ def shown(language: Language, recalls: Recalls) -> Rendering:
     ]
     tree = Tree.planted()
     tree.viewer = Viewer("s")
-    writer = Writer(Format.MARKDOWN, labels_of(language))
+    writer = BlockWriter(Format.MARKDOWN, labels_of(language))
     pins = [Pin(1, PinKind.TASK, "写报告", "agent", NOW)]
     count = OfflineTokenCounter().count
-    rendering = Rendering(tree, writer, count, lambda _: Held(said[2:]), "s", tuple(pins))
+    rendering = Rendering(tree, writer, count, lambda _: PageContent(said[2:]), "s", tuple(pins))
     settle(tree, said, PageRules(active_pages=1), rendering.own_tokens, rendering.count)
     rendering.put(replace(tree["usr-1"], recalls=recalls))
     tree.clock = replace(tree.clock, notice=("usr-1", "usr-2"))
@@ -66,7 +65,7 @@ def test_chinese_labels_have_full_width_marks():
 
 
 def test_chinese_windows_have_full_width_marks():
-    text = said_in(shown(Language.CHINESE, Recalls(count=2, last_at=7)))
+    text = said_in(shown(Language.CHINESE, RecallStats(count=2, last_at=7)))
     for line in (
         "# 置顶（始终可见）",
         "- [1] 任务：写报告",
@@ -84,10 +83,10 @@ def test_chinese_windows_have_full_width_marks():
 @pytest.mark.parametrize(
     ("recalls", "english", "chinese"),
     [
-        (Recalls(), "never recalled", "未召回"),
-        (Recalls(1, 7), "recalled once, at interaction 7", "召回 1 次，在第 7 轮交互"),
+        (RecallStats(), "never recalled", "未召回"),
+        (RecallStats(1, 7), "recalled once, at interaction 7", "召回 1 次，在第 7 轮交互"),
         (
-            Recalls(2, 7),
+            RecallStats(2, 7),
             "recalled 2 times, last at interaction 7",
             "召回 2 次，最近在第 7 轮交互",
         ),

@@ -14,8 +14,8 @@ from memci.domain.pages.outline import (
     MOST_ENTRY,
     MOST_NAME,
     Outline,
-    fitted,
-    is_outline_of,
+    fit_line,
+    is_valid_outline,
 )
 from memci.domain.pages.page import LONGEST_DESCRIPTION, LONGEST_ENTRY, LONGEST_NAME
 from memci.language.detection import Language, language_of
@@ -172,7 +172,7 @@ def test_a_very_long_message_is_read_at_both_ends():
 )  # fmt: skip
 def test_a_row_of_one_sign_is_no_longer_than_a_line_may_be(sign: str, most: int, longest: int):
     """Rows of sixty-four hyphens and more are one token."""
-    assert len(fitted(sign * 3_000, most, COUNT)) <= longest
+    assert len(fit_line(sign * 3_000, most, COUNT)) <= longest
 
 
 def test_an_outline_that_no_page_could_hold_is_none():
@@ -185,9 +185,9 @@ def test_an_outline_that_no_page_could_hold_is_none():
         Outline("a", "b", ()),
         Outline("", "b", ("c",)),
     ):
-        assert not is_outline_of(outline, said)
+        assert not is_valid_outline(outline, said)
     longest = Outline("-" * LONGEST_NAME, "-" * LONGEST_DESCRIPTION, ("-" * LONGEST_ENTRY,))
-    assert is_outline_of(longest, said)
+    assert is_valid_outline(longest, said)
 
 
 _TEXTS = st.one_of(
@@ -214,7 +214,7 @@ def test_outlines_keep_to_their_tokens_and_are_one_line_each(
 ):
     messages = [say(text, role, seq) for seq, (role, text) in enumerate(said, 1)]
     told = SUMMARIZER.outline(messages, language, COUNT)
-    assert is_outline_of(told, messages)
+    assert is_valid_outline(told, messages)
     assert COUNT(told.name) <= MOST_NAME
     assert COUNT(told.description) <= MOST_DESCRIPTION
     assert all(COUNT(each) <= MOST_ENTRY for each in told.entries)

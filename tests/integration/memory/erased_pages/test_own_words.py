@@ -10,8 +10,8 @@ from sqlalchemy import event
 from memci.commands.erase_search import Words, find_pages, shown_pages
 from memci.errors import NotFoundError, RefusedError
 from memci.smallmodel.offline.lexicon import OfflineLexicon
-from memci.storage.page_store.cache import CachedPageStore, TextCache
 from memci.storage.page_store.port import PageStore
+from memci.storage.page_store.wrappers import CachedPageStore, TextCache
 from tests.support.erasing import MARK, Eraser, found_in_database
 from tests.support.network import AgentUnderTest
 from tests.support.page_folders import Folders, page

@@ -9,7 +9,7 @@ import pytest
 
 from memci.errors import NotFoundError, PageStoreError, RefusedError
 from memci.storage.page_store.memory import MemoryPageStore
-from memci.storage.page_store.port import BodyKey, PageStore
+from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.pages.tree import lock_tree
 from memci.testing import open_database, wait_until
 from tests.support.erasing import MARK, Eraser, found_in_database
@@ -70,7 +70,7 @@ class Failing(MemoryPageStore):
 
     answers = False
 
-    def delete(self, key: BodyKey) -> None:
+    def delete(self, key: TextKey) -> None:
         if not self.answers:
             raise PageStoreError
         super().delete(key)

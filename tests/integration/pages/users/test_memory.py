@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.commands.tools.caller import Place, place_in
+from memci.commands.tools.caller import Caller, session_caller
 from memci.commands.tools.memory_reads import summary_request
 from memci.domain.pages.permission import Actor
 from memci.errors import NotFoundError, RefusedError
@@ -106,7 +106,7 @@ def test_an_agent_without_users_looks_at_its_memory_in_any_session(database, too
 
 def test_what_is_summed_up_is_ones_own(world):
     with world.pages.database.agent_snapshot("ada") as connection:
-        place = place_in(connection, "ada", "b")
+        place = session_caller(connection, "ada", "b")
         seqs = connection.exec_driver_sql(
             "SELECT seq FROM message WHERE agent_id = 'ada' AND user_id = 'bob'"
         ).scalars()
@@ -114,7 +114,7 @@ def test_what_is_summed_up_is_ones_own(world):
     assert set(summary_request(world.pages, place, Summarise()).request.seqs) == own
     asked = summary_request(world.pages, place, Summarise(page="usr-0")).request
     assert set(asked.seqs) == own
-    alone = Place("ada", None, "bob")  # messages of no session
+    alone = Caller("ada", None, "bob")  # messages of no session
     assert set(summary_request(world.pages, alone, Summarise()).request.seqs) == own
     with pytest.raises(NotFoundError):
         summary_request(world.pages, place, Summarise(page=world.of("a")[0]))
@@ -123,7 +123,7 @@ def test_what_is_summed_up_is_ones_own(world):
 def test_a_session_s_summary_has_what_names_no_user_where_all_is_one_user_s(world):
     def summed(session):
         with world.pages.database.agent_snapshot("ada") as connection:
-            place = place_in(connection, "ada", session)
+            place = session_caller(connection, "ada", session)
         return set(summary_request(world.pages, place, Summarise()).request.seqs)
 
     before = summed("b")

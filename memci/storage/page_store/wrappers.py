@@ -1,4 +1,6 @@
-"""Texts of notes kept in this process, the least recently used given up first (P14).
+"""Two stores at once: one that is written, and another that is read as well (P14).
+
+Texts of notes kept in this process, the least recently used given up first (P14).
 
 Texts that one request has fetched, before it locks anything (P14).
 """
@@ -15,14 +17,95 @@ import structlog
 
 from memci.errors import NotFoundError
 from memci.storage.page_store.port import (
-    BodyKey,
     PageStore,
+    TextKey,
     delete_many,
-    joined,
+    in_transaction,
     load_many,
-    no_text,
+    no_text_error,
 )
 from memci.storage.session import Connection
+
+
+class MovingPageStore:
+    """What a process works with while texts move from one store to another.
+
+    New texts go into ``now``; reads look there and then into ``also``, so that it does not matter
+    who has been told already which of the two is the new one.
+    """
+
+    def __init__(
+        self, now: PageStore, also: PageStore, *, whole: tuple[PageStore, PageStore] | None = None
+    ) -> None:
+        """Take both; ``whole`` are the same outside of any transaction."""
+        self._now = now
+        self._also = also
+        self._whole = whole or (now, also)
+
+    def joined(self, connection: Connection) -> MovingPageStore:
+        """Do as ``JoinsTransactions.joined``."""
+        return MovingPageStore(
+            in_transaction(self._now, connection),
+            in_transaction(self._also, connection),
+            whole=self._whole,
+        )
+
+    def save(self, key: TextKey, text: str) -> None:
+        """Do as ``PageStore.save``."""
+        self._now.save(key, text)
+
+    def load(self, key: TextKey) -> str:
+        """Do as ``PageStore.load``."""
+        for store in self._looks():
+            try:
+                return store.load(key)
+            except NotFoundError:
+                continue
+        raise no_text_error(key)
+
+    def delete(self, key: TextKey) -> None:
+        """Do as ``PageStore.delete``.
+
+        In this order: what copies a text looks, once the copy is there, whether it is still
+        wanted (``Migration``), and so sees that it is not, or has its copy removed here.
+        """
+        self._also.delete(key)
+        self._now.delete(key)
+
+    def load_many(self, keys: Sequence[TextKey]) -> dict[TextKey, str]:
+        """Do as ``TakesMany.load_many``."""
+        texts: dict[TextKey, str] = {}
+        for store in self._looks():
+            missing = [key for key in keys if key not in texts]
+            if not missing:
+                break
+            texts |= load_many(store, missing)
+        return texts
+
+    def delete_many(self, keys: Sequence[TextKey]) -> None:
+        """Do as ``TakesMany.delete_many``, in the order of ``delete``."""
+        delete_many(self._also, keys)
+        delete_many(self._now, keys)
+
+    def exists(self, key: TextKey) -> bool:
+        """Do as ``PageStore.exists``."""
+        return any(store.exists(key) for store in self._looks())
+
+    def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
+        """Do as ``PageStore.list``. The age of what is in both is that of either."""
+        listed = dict.fromkeys(self._also.list(agent_id, older_s=older_s))
+        listed.update(dict.fromkeys(self._now.list(agent_id, older_s=older_s)))
+        return iter(listed)
+
+    def _looks(self) -> Iterator[PageStore]:
+        """Yield where to look, one after the other, until a text that is anywhere is found.
+
+        It may have been moved since the first look: into ``now`` after that was looked at, or out
+        of what a snapshot of the database does not show the copy of yet.
+        """
+        now, also = self._whole
+        yield from (self._now, self._also, now, also, now)
+
 
 _log = structlog.get_logger(__name__)
 # Of so many texts it is remembered that they were missed.
@@ -41,8 +124,8 @@ class TextCache:
         """Start empty; 0 keeps nothing."""
         self._most = most_bytes
         self._held = 0
-        self._texts: OrderedDict[BodyKey, str] = OrderedDict()
-        self._missed: OrderedDict[BodyKey, None] = OrderedDict()
+        self._texts: OrderedDict[TextKey, str] = OrderedDict()
+        self._missed: OrderedDict[TextKey, None] = OrderedDict()
         self._lock = Lock()
 
     @property
@@ -50,7 +133,7 @@ class TextCache:
         """How much memory the texts take."""
         return self._held
 
-    def get(self, key: BodyKey) -> str | None:
+    def get(self, key: TextKey) -> str | None:
         """Return a text if it is here; it is now the most recently used."""
         with self._lock:
             text = self._texts.get(key)
@@ -58,7 +141,7 @@ class TextCache:
                 self._texts.move_to_end(key)
             return text
 
-    def put(self, key: BodyKey, text: str) -> None:
+    def put(self, key: TextKey, text: str) -> None:
         """Keep a text; those used the longest ago make room. One that fills it all is not kept."""
         if _bytes_of(text) > self._most:
             return
@@ -69,12 +152,12 @@ class TextCache:
             while self._held > self._most:
                 self._remove(next(iter(self._texts)))
 
-    def drop(self, key: BodyKey) -> None:
+    def drop(self, key: TextKey) -> None:
         """Forget a text."""
         with self._lock:
             self._remove(key)
 
-    def miss(self, key: BodyKey) -> bool:
+    def miss(self, key: TextKey) -> bool:
         """Take note that a text is nowhere; tell whether that is new."""
         with self._lock:
             if key in self._missed:
@@ -84,7 +167,7 @@ class TextCache:
                 self._missed.popitem(last=False)
             return True
 
-    def _remove(self, key: BodyKey) -> None:
+    def _remove(self, key: TextKey) -> None:
         text = self._texts.pop(key, None)
         if text is not None:
             self._held -= _bytes_of(text)
@@ -116,7 +199,7 @@ class CachedPageStore:
         A text whose transaction is undone may stay in the cache: no page will ever name it.
         """
         return CachedPageStore(
-            joined(self._store, connection), self._cache, far=self._far, check=self.check
+            in_transaction(self._store, connection), self._cache, far=self._far, check=self.check
         )
 
     @property
@@ -124,21 +207,21 @@ class CachedPageStore:
         """Whether its texts are better fetched before something is locked."""
         return self._far
 
-    def fetch(self, keys: Iterable[BodyKey]) -> dict[BodyKey, str | None]:
+    def fetch(self, keys: Iterable[TextKey]) -> dict[TextKey, str | None]:
         """Return texts, and None for each that is nowhere."""
-        texts: dict[BodyKey, str | None] = {}
+        texts: dict[TextKey, str | None] = {}
         for key in keys:
             texts[key] = None
             with suppress(NotFoundError):
                 texts[key] = self.load(key)
         return texts
 
-    def save(self, key: BodyKey, text: str) -> None:
+    def save(self, key: TextKey, text: str) -> None:
         """Do as ``PageStore.save``."""
         self._store.save(key, text)
         self._cache.put(key, text)
 
-    def load(self, key: BodyKey) -> str:
+    def load(self, key: TextKey) -> str:
         """Do as ``PageStore.load``; that a text is nowhere is logged once."""
         text = self._cache.get(key)
         if text is None:
@@ -156,19 +239,19 @@ class CachedPageStore:
             self._cache.put(key, text)
         return text
 
-    def delete(self, key: BodyKey) -> None:
+    def delete(self, key: TextKey) -> None:
         """Do as ``PageStore.delete``."""
         try:
             self._store.delete(key)
         finally:
             self._cache.drop(key)
 
-    def load_many(self, keys: Sequence[BodyKey]) -> dict[BodyKey, str]:
+    def load_many(self, keys: Sequence[TextKey]) -> dict[TextKey, str]:
         """Do as ``TakesMany.load_many``; what is fetched is not kept: so many are read once."""
         texts = {key: text for key in keys if (text := self._cache.get(key)) is not None}
         return texts | load_many(self._store, [key for key in keys if key not in texts])
 
-    def delete_many(self, keys: Sequence[BodyKey]) -> None:
+    def delete_many(self, keys: Sequence[TextKey]) -> None:
         """Do as ``TakesMany.delete_many``."""
         try:
             delete_many(self._store, keys)
@@ -176,11 +259,11 @@ class CachedPageStore:
             for key in keys:
                 self._cache.drop(key)
 
-    def exists(self, key: BodyKey) -> bool:
+    def exists(self, key: TextKey) -> bool:
         """Do as ``PageStore.exists``."""
         return self._store.exists(key)
 
-    def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[BodyKey]:
+    def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
         """Do as ``PageStore.list``."""
         return self._store.list(agent_id, older_s=older_s)
 
@@ -189,42 +272,42 @@ def _bytes_of(text: str) -> int:
     return getsizeof(text) + _KEY_BYTES
 
 
-class HeldPageStore:
+class PrefetchedPageStore:
     """Another store, with texts of it at hand; None: it was asked, and has no such text.
 
     The cache is for all requests and may keep none of them: it is small, or the text is nowhere.
     """
 
-    def __init__(self, store: PageStore, texts: Mapping[BodyKey, str | None]) -> None:
+    def __init__(self, store: PageStore, texts: Mapping[TextKey, str | None]) -> None:
         """Answer from ``texts`` first. For as long as one request lasts."""
         self._store = store
         self._texts = texts
 
-    def joined(self, connection: Connection) -> HeldPageStore:
+    def joined(self, connection: Connection) -> PrefetchedPageStore:
         """Do as ``JoinsTransactions.joined``."""
-        return HeldPageStore(joined(self._store, connection), self._texts)
+        return PrefetchedPageStore(in_transaction(self._store, connection), self._texts)
 
-    def save(self, key: BodyKey, text: str) -> None:
+    def save(self, key: TextKey, text: str) -> None:
         """Do as ``PageStore.save``."""
         self._store.save(key, text)
 
-    def load(self, key: BodyKey) -> str:
+    def load(self, key: TextKey) -> str:
         """Do as ``PageStore.load``."""
         if key not in self._texts:
             return self._store.load(key)
         text = self._texts[key]
         if text is None:
-            raise no_text(key)
+            raise no_text_error(key)
         return text
 
-    def delete(self, key: BodyKey) -> None:
+    def delete(self, key: TextKey) -> None:
         """Do as ``PageStore.delete``."""
         self._store.delete(key)
 
-    def exists(self, key: BodyKey) -> bool:
+    def exists(self, key: TextKey) -> bool:
         """Do as ``PageStore.exists``."""
         return self._store.exists(key)
 
-    def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[BodyKey]:
+    def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
         """Do as ``PageStore.list``."""
         return self._store.list(agent_id, older_s=older_s)

@@ -20,7 +20,7 @@ _SHORTEST_PLURAL = 4
 _MOST_WORDS = 64
 
 
-def words_of(query: str) -> list[str]:
+def query_words(query: str) -> list[str]:
     """Return the words to look for, in lower case, each once."""
     words: dict[str, None] = {}
     for run in _RUN.findall(query.lower()):
@@ -29,7 +29,7 @@ def words_of(query: str) -> list[str]:
     return list(words)[:_MOST_WORDS]
 
 
-def score(page: Page, words: Sequence[str], within: Collection[str] = ()) -> int:
+def match_score(page: Page, words: Sequence[str], within: Collection[str] = ()) -> int:
     """Return how well a page fits: words in its name count twice; 0: not at all.
 
     ``within``: those of the words that are in its own text.
@@ -39,7 +39,7 @@ def score(page: Page, words: Sequence[str], within: Collection[str] = ()) -> int
     return sum(2 * (word in name) + (word in rest or word in within) for word in words)
 
 
-def among(text: str, words: Sequence[str]) -> list[str]:
+def words_in_text(text: str, words: Sequence[str]) -> list[str]:
     """Return those of the words that are in a text."""
     lower = text.lower()
     return [word for word in words if word in lower]
@@ -62,7 +62,7 @@ _LONGEST = 16 * MOST_TOKENS
 _GIVEN_UP = 0.1
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """A part of a text, and the offset at which the next one begins, in characters.
 
     None: there is no more.
@@ -72,22 +72,22 @@ class Part(NamedTuple):
     next_offset: int | None
 
 
-def part_of(text: str, offset: int, count: Count) -> Part:
+def text_part(text: str, offset: int, count: Count) -> TextPart:
     """Return what begins at an offset, at most ``MOST_TOKENS`` of it.
 
     Raises ``InvalidInputError`` for an offset behind the end.
     """
-    rest = rest_of(text, offset)
+    rest = text_from(text, offset)
     part = rest[:_LONGEST]
     while len(part) > 1 and (tokens := count(part)) > MOST_TOKENS:
         part = part[: max(1, min(len(part) * MOST_TOKENS // tokens, len(part) - 1))]
     if len(part) == len(rest):
-        return Part(part, None)
+        return TextPart(part, None)
     part = part[: _seam(part)]
-    return Part(part, offset + len(part))
+    return TextPart(part, offset + len(part))
 
 
-def rest_of(text: str, offset: int) -> str:
+def text_from(text: str, offset: int) -> str:
     """Return a text from an offset on; ``InvalidInputError`` for one behind the end."""
     if offset and offset >= len(text):
         raise InvalidInputError(f"the text ends before that, at offset {len(text)}", field="offset")

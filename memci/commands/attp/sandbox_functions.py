@@ -1,0 +1,224 @@
+"""Which imports sandboxed code may make, and what to use instead of others (P15).
+
+The interpreter has more modules than a model is told of. None of them reaches outside, so this is
+no wall but a rule: what was not promised is refused with a hint, on its line.
+
+What sandboxed code finds at hand beside the functions that it is given (P15).
+
+It is run in the sandbox before the code. The interpreter has no ``statistics``; and code that is
+built from text is not needed for anything that a model does here.
+
+Functions of ours that sandboxed code may call: what crosses, how often, and what goes wrong.
+"""
+
+from __future__ import annotations
+
+import io
+import tokenize
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from inspect import signature
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import structlog
+
+from memci.commands.attp.outcome import Fault, JsonValue, NotJsonError, StopError, to_json_value
+
+ALLOWED = ("math", "json", "datetime", "re", "random")
+_NO_OUTSIDE = "there are no files, processes or network here; use the functions that you were given"
+_INSTEAD = {
+    "statistics": "mean, median and stdev are there as functions, without an import",
+    "time": "datetime.datetime.now() tells the time, and nothing waits here",
+    "asyncio": "call the functions directly, one after the other",
+    "collections": "use dict, list and set",
+    "itertools": "use loops and list comprehensions",
+    "functools": "use loops and functions of your own",
+    "typing": "leave types out",
+    "__future__": "leave it out",
+} | dict.fromkeys(
+    ("os", "sys", "io", "pathlib", "subprocess", "socket", "shutil", "requests", "urllib", "httpx"),
+    _NO_OUTSIDE,
+)
+# What ends a statement, or the head of one that goes on in the same line.
+_SEAMS = {";", ":"}
+_SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT}
+
+
+class Import(NamedTuple):
+    """A module that code imports, and the line that does."""
+
+    module: str
+    line: int
+
+
+def import_refusal(module: str) -> str:
+    """Return what to say to code that imports a module that it may not."""
+    root = module.partition(".")[0]
+    hint = _INSTEAD.get(root)
+    return (
+        f"cannot import {module[:80]}: only {', '.join(ALLOWED)} can be imported, and are at hand "
+        f"without it" + (f"; {hint}" if hint else "")
+    )
+
+
+def first_forbidden_import(code: str) -> Import | None:
+    """Return the first import that may not be, as far as the code can be read."""
+    return next((each for each in _imports(code) if each.module not in ALLOWED), None)
+
+
+def _imports(code: str) -> Iterator[Import]:
+    statement: list[tokenize.TokenInfo] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(code).readline):
+            if token.type in _SKIPPED:
+                continue
+            if token.type == tokenize.NEWLINE or token.string in _SEAMS:
+                yield from _of(statement)
+                statement = []
+            else:
+                statement.append(token)
+    except (tokenize.TokenError, SyntaxError):
+        pass  # The interpreter says what is wrong with it.
+    yield from _of(statement)
+
+
+def _of(statement: list[tokenize.TokenInfo]) -> Iterator[Import]:
+    words = [token.string for token in statement]
+    if not words:
+        return
+    line = statement[0].start[0]
+    if words[0] == "from" and "import" in words:
+        yield Import("".join(words[1 : words.index("import")]), line)
+    elif words[0] == "import":
+        for part in " ".join(words[1:]).split(","):
+            yield Import(part.partition(" as ")[0].replace(" ", ""), line)
+
+
+PRELUDE = """
+import math, json, datetime, re, random
+
+def mean(values):
+    numbers = list(values)
+    if not numbers:
+        raise ValueError("mean needs at least one number")
+    return math.fsum(numbers) / len(numbers)
+
+def median(values):
+    numbers = sorted(values)
+    if not numbers:
+        raise ValueError("median needs at least one number")
+    middle = len(numbers) // 2
+    if len(numbers) % 2:
+        return numbers[middle]
+    return (numbers[middle - 1] + numbers[middle]) / 2
+
+def stdev(values):
+    numbers = list(values)
+    if len(numbers) < 2:
+        raise ValueError("stdev needs at least two numbers")
+    center = mean(numbers)
+    return math.sqrt(math.fsum([(each - center) ** 2 for each in numbers]) / (len(numbers) - 1))
+
+def eval(*values):
+    raise PermissionError("eval and exec are not at hand: write the code itself")
+
+exec = eval
+"""
+
+
+Function: TypeAlias = Callable[..., Any]
+Kind: TypeAlias = Literal[
+    "ValueError",
+    "TypeError",
+    "LookupError",
+    "PermissionError",
+    "RuntimeError",
+    "NameError",
+    "ImportError",
+]
+_log = structlog.get_logger(__name__)
+
+
+class CallError(Exception):
+    """An error of a function that code may catch, as a Python error of this kind."""
+
+    def __init__(self, kind: Kind, message: str) -> None:
+        """Take what the code sees."""
+        super().__init__(message)
+        self.kind = kind
+
+
+@dataclass
+class HostFunctions:
+    """The functions of one run, and how many calls it has made.
+
+    A function raises ``CallError`` for what code may catch and ``StopError`` to end the run.
+    Whatever else it raises ends the run as well, and only the log says what it was.
+    """
+
+    functions: Mapping[str, Function]
+    most_calls: int
+    longest: int
+    calls: int = 0
+
+    def call(self, name: str, args: Sequence[object], kwargs: Mapping[str, object]) -> JsonValue:
+        """Call a function with what JSON knows of its arguments."""
+        self.calls += 1
+        if self.calls > self.most_calls:
+            raise StopError(
+                Fault(
+                    "RuntimeError",
+                    f"the code made more than {self.most_calls} calls of functions",
+                    advice="Do less in one call.",
+                )
+            )
+        function = self.functions.get(name)
+        if function is None:
+            raise CallError("NameError", self.unknown(name))
+        values, named = self._arguments(name, args, kwargs)
+        try:
+            signature(function).bind(*values, **named)
+        except TypeError as error:
+            raise CallError("TypeError", f"{name}: {error}") from None
+        return self._answer(name, self._done(name, function, values, named))
+
+    def unknown(self, name: str) -> str:
+        """Return what to say of a name that there is not."""
+        near = get_close_matches(name, self.functions, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(self.functions)}"
+        return f"there is no function {name[:80]}; {hint}"
+
+    def _arguments(
+        self, name: str, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        what = f"the input of {name}"
+        try:
+            values: Any = to_json_value(list(args), self.longest, what)
+            named: Any = to_json_value(dict(kwargs), self.longest, what)
+        except NotJsonError as error:
+            raise CallError("TypeError", str(error)) from None
+        return values, named
+
+    def _done(
+        self, name: str, function: Function, values: list[Any], named: dict[str, Any]
+    ) -> object:
+        try:
+            return function(*values, **named)
+        except (CallError, StopError):
+            raise
+        except Exception:  # noqa: BLE001 - whatever it is, it is no business of the code
+            _log.exception("a function failed that a model's code called", function=name)
+            raise StopError(
+                Fault(
+                    "InternalError",
+                    f"{name} failed within memci, which is not your fault",
+                    advice="Try again, or go on without it.",
+                )
+            ) from None
+
+    def _answer(self, name: str, answer: object) -> JsonValue:
+        try:
+            return to_json_value(answer, self.longest, f"the answer of {name}")
+        except NotJsonError as error:
+            raise CallError("ValueError", str(error)) from None
