@@ -65,8 +65,8 @@ def check_place(
     above = 1 + sum(1 for _ in tree.ancestors(folder.index))
     if above + between + (_height(tree, page) if page else 1) > MAX_DEPTH:
         raise RefusedError(
-            f"{folder.index} lies too deep: folders hold at most {MAX_DEPTH} levels; name one nearer"
-            " to the root"
+            f"{folder.index} lies too deep: folders hold at most {MAX_DEPTH} levels; name one"
+            " nearer to the root"
         )
 
 
