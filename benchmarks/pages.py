@@ -61,7 +61,7 @@ def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
 
 def _grown(pages: int, expanded: int = 10) -> Tree:
     """Return a tree of folders full of notes, every ``expanded``-th of them open."""
-    tree = Tree.planted()
+    tree = Tree.new()
     folder = tree["usr-0"]
     for number in range(pages):
         if number % _IN_FOLDER == 0:
@@ -163,7 +163,7 @@ def _filed(database: Database, agent_id: str, notes: int) -> None:
     _told(database, agent_id, 1)
     with database.agent_transaction(agent_id) as connection:
         lock_tree(connection, agent_id)
-        tree = Tree.planted()
+        tree = Tree.new()
         folder = tree.add_page(_page("usr-0", "Folder", PageKind.CONTENTS))
         for number in range(notes):
             tree.add_page(replace(_page(folder.index, f"Note {number}"), expanded=False))

@@ -43,8 +43,8 @@ def _least(pages: PageCommands, agent_id: str) -> tuple[PageRules, int]:
         rules = page_rules_of(connection, agent_id, pages.rules)
         viewer = session_viewer(connection, agent_id, None)
         view = WindowSpec(viewer, pages.counter.count, rules)
-        desk = open_workspace(connection, agent_id, store, view).desk
-        return rules, collapse_to(desk.rendering, 0, desk.kept).after
+        workspace = open_workspace(connection, agent_id, store, view).workspace
+        return rules, collapse_to(workspace.rendering, 0, workspace.kept).after
 
 
 def _warning(least: int, rules: PageRules) -> str:

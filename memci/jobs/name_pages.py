@@ -153,8 +153,8 @@ class PageNaming:
             stored = frozenset(unnamed_pages(connection, agent_id, self._most + 1))
             view = self._view(connection, agent_id)
             opened, said = open_visible(connection, agent_id, texts, view, stored)
-            tree = opened.desk.tree
-            settle(tree, said, view.rules, opened.desk.rendering.own_tokens, view.count)
+            tree = opened.workspace.tree
+            settle(tree, said, view.rules, opened.workspace.rendering.own_tokens, view.count)
             over = sorted(_over(tree, stored), key=lambda each: each[0], reverse=True)
         pages = [page for _, page in over[: self._most + 1]]
         return _Waiting(pages, texts, more=is_batch(said))
@@ -175,19 +175,21 @@ class PageNaming:
         view = self._view(connection, agent_id)
         indexes = [each.page.index for each in done]
         opened, said = open_visible(connection, agent_id, texts, view, indexes)
-        desk = opened.desk
-        own_tokens = desk.rendering.own_tokens
-        desk.arrange(lambda: settle(desk.tree, said, view.rules, own_tokens, view.count))
+        workspace = opened.workspace
+        own_tokens = workspace.rendering.own_tokens
+        workspace.apply_system_change(
+            lambda: settle(workspace.tree, said, view.rules, own_tokens, view.count)
+        )
         hold = [
             each
             for each in done
-            if each.holds_for(desk.tree) and messages_exist(connection, agent_id, each.seqs)
+            if each.holds_for(workspace.tree) and messages_exist(connection, agent_id, each.seqs)
         ]
-        desk.arrange(lambda: _name(desk.tree, hold))
+        workspace.apply_system_change(lambda: _name(workspace.tree, hold))
         if said or hold:
             opened.fetch_shown()
-            desk.look_after()
-            save_tree(connection, agent_id, desk.tree, opened.version + 1)
+            workspace.enforce_limits()
+            save_tree(connection, agent_id, workspace.tree, opened.version + 1)
         return len(said), len(hold)
 
     def _view(self, connection: Connection, agent_id: str) -> WindowSpec:

@@ -114,17 +114,17 @@ class Windows:
         ``budget_tokens`` holds it to so many, where what must stay allows that (P13); None: to the
         agent's own limit. Raises ``NotFoundError`` for no agent.
         """
-        with self._looking(agent_id, asked.session_id, asked.format) as (desk, _):
-            over = _held_to(desk, asked.budget_tokens)
-            window = desk.rendering.window()
+        with self._looking(agent_id, asked.session_id, asked.format) as (workspace, _):
+            over = _held_to(workspace, asked.budget_tokens)
+            window = workspace.rendering.window()
         return WindowAnswer(
             messages=[ContextMessage.of(each) for each in window.messages],
             tokens=window.tokens,
             by_segment=window.by_segment,
             collapsed=list(window.collapsed),
             over=over,
-            session_id=desk.rendering.session_id,
-            new_session=desk.tree.viewer.names_new_session,
+            session_id=workspace.rendering.session_id,
+            new_session=workspace.tree.viewer.names_new_session,
             tokenizer=self.counter.tokenizer,
         )
 
@@ -148,15 +148,15 @@ class Windows:
         ``lifecycle``: only pages of this one; of those that are out of the tree see ``removed``.
         Raises ``NotFoundError`` for no agent.
         """
-        with self._looking(agent_id, session_id) as (desk, _):
-            _held_to(desk, None)
+        with self._looking(agent_id, session_id) as (workspace, _):
+            _held_to(workspace, None)
             pages = [
-                page_out(desk.rendering, page.index)
-                for segment in desk.tree.segments.values()
-                for page in desk.rendering.sight.within(segment)
+                page_out(workspace.rendering, page.index)
+                for segment in workspace.tree.segments.values()
+                for page in workspace.rendering.visible.all_pages(segment)
             ]
             return _told(
-                desk.rendering, [each for each in pages if lifecycle in {None, each.lifecycle}]
+                workspace.rendering, [each for each in pages if lifecycle in {None, each.lifecycle}]
             )
 
     def removed(
@@ -172,18 +172,18 @@ class Windows:
         Raises ``NotFoundError`` for no agent, ``InvalidInputError`` for a cursor of another list.
         """
         before = _LAST if cursor is None else place_after(cursor)[0]
-        with self._looking(agent_id, session_id) as (desk, connection):
-            _held_to(desk, None)
+        with self._looking(agent_id, session_id) as (workspace, connection):
+            _held_to(workspace, None)
             found = {
                 page.place: removed_out(page, inside)
                 for page, inside in removed_pages(connection, agent_id, before, limit + 1)
             }
             # What leaves the archive by messages that are on no stored page yet.
-            for page in desk.tree.pages.values():
+            for page in workspace.tree.pages.values():
                 if page.cold and page.parent is None and page.place < before:
-                    found[page.place] = page_out(desk.rendering, page.index)
+                    found[page.place] = page_out(workspace.rendering, page.index)
             places, following = page_of(sorted(found, reverse=True), limit, str)
-            return _told(desk.rendering, [found[each] for each in places], following)
+            return _told(workspace.rendering, [found[each] for each in places], following)
 
     @contextmanager
     def _looking(
@@ -196,8 +196,8 @@ class Windows:
             rules = page_rules_of(connection, agent_id, self.rules)
             view = WindowSpec(viewer, self.counter.count, rules, form)
             opened = open_workspace(connection, agent_id, store, view)
-            yield opened.desk, connection
-        ask_where_many_wait(self.database, agent_id, opened.waited)
+            yield opened.workspace, connection
+        ask_where_many_wait(self.database, agent_id, opened.settled)
 
 
 def _told(rendering: Rendering, pages: list[PageOut], following: str | None = None) -> PageTree:
@@ -205,14 +205,14 @@ def _told(rendering: Rendering, pages: list[PageOut], following: str | None = No
     seen = (
         page
         for segment in tree.segments.values()
-        if rendering.sight.size(tree[segment.root])
-        for page in rendering.sight.seen(segment)
+        if rendering.visible.count_children(tree[segment.root])
+        for page in rendering.visible.shown_pages(segment)
     )
     return PageTree(
         segments=[segment_out(each) for each in tree.segments.values()],
         pages=pages,
         session_id=rendering.session_id,
-        archive=tree.clock.archive,
+        archive=tree.counters.archive,
         tokens=rendering.tokens(),
         tokens_of={page.index: rendering.own_tokens(page) for page in seen},
         next_cursor=following,
@@ -220,9 +220,9 @@ def _told(rendering: Rendering, pages: list[PageOut], following: str | None = No
     )
 
 
-def _held_to(desk: PageWorkspace, budget_tokens: int | None) -> int:
+def _held_to(workspace: PageWorkspace, budget_tokens: int | None) -> int:
     """Collapse what is over, and return by how many tokens it still is."""
     if budget_tokens is None:
-        return desk.hold()
-    collapse_to(desk.rendering, budget_tokens, desk.kept)
-    return report_excess(desk.rendering, budget_tokens)
+        return workspace.enforce_if_over()
+    collapse_to(workspace.rendering, budget_tokens, workspace.kept)
+    return report_excess(workspace.rendering, budget_tokens)

@@ -214,9 +214,14 @@ def page_out(rendering: Rendering, index: str) -> PageOut:
     """
     tree = rendering.tree
     page = shown = tree[index]
-    if index in {tree.clock.archive, tree.segment_of(page).root}:
+    if index in {tree.counters.archive, tree.segment_of(page).root}:
         shown = replace(page, name=rendering.writer.name(tree, page))
-    return _told(shown, tree.lifecycle(index), page_state(tree, index), rendering.sight.size(page))
+    return _told(
+        shown,
+        tree.lifecycle(index),
+        page_state(tree, index),
+        rendering.visible.count_children(page),
+    )
 
 
 def removed_out(page: Page, children: int) -> PageOut:

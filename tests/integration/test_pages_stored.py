@@ -24,7 +24,7 @@ def settled(ada, sessions, rules=RULES):
     with ada.database.agent_transaction("ada") as connection:
         lock_tree(connection, "ada")
         stored = read_tree(connection, "ada", sessions)
-        said = unsettled_messages(connection, "ada", stored.tree.clock.settled_seq, 1_000)
+        said = unsettled_messages(connection, "ada", stored.tree.counters.settled_seq, 1_000)
         settle(stored.tree, said, rules, lambda page: 10, len)
         save_tree(connection, "ada", stored.tree, stored.version + 1)
         return stored.tree
@@ -46,7 +46,7 @@ def test_what_is_written_is_read(ada):
     made = settled(ada, ["s1", None], PageRules(active_pages=3))
     stored = read(ada, "s1", None)
     assert stored.tree.pages == made.pages
-    assert stored.tree.clock == made.clock
+    assert stored.tree.counters == made.clock
     assert stored.tree.segments == made.segments
     assert stored.version == 1
     assert [each.index for each in stored.tree.children("usr-0")] == [

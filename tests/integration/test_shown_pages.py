@@ -80,9 +80,9 @@ def part(connection: Connection, pages: PagesUnderTest, session: str | None) -> 
     view = WindowSpec(Viewer(session), COUNTER.count, pages.rules)
     store = PostgresPageStore(pages.ada.database)
     opened, said = open_visible(connection, "ada", store, view)
-    opened.desk.settle(said)
+    opened.workspace.settle(said)
     if said:
-        opened.desk.look_after()
+        opened.workspace.enforce_limits()
     return opened
 
 
@@ -94,12 +94,12 @@ def test_it_shows_what_the_whole_tree_shows(pages, seed):
         random.choice([talk, change, change])(pages, random)
         with pages.ada.database.agent_snapshot("ada") as connection:
             for session in ("s1", "s2", None):
-                one = whole(connection, pages, session).desk
-                other = part(connection, pages, session).desk
+                one = whole(connection, pages, session).workspace
+                other = part(connection, pages, session).workspace
                 assert other.rendering.window() == one.rendering.window()
                 changed = {index: one.tree.pages[index] for index in one.tree.changed}
                 assert {index: other.tree.pages[index] for index in other.tree.changed} == changed
-                assert other.tree.clock == one.tree.clock
+                assert other.tree.counters == one.tree.counters
 
 
 @pytest.mark.parametrize("seed", range(3))

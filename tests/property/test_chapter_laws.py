@@ -53,7 +53,7 @@ def test_what_an_agent_notes_changes_no_page_but_how_far_it_reaches(said, rules,
         return replace(message, metadata=note_metadata()) if note else message
 
     def settled(messages):
-        tree = Tree.planted()
+        tree = Tree.new()
         rendering = rendering_of(tree, messages)
         settle(tree, messages, rules, rendering.own_tokens, rendering.count)
         return tree
@@ -89,10 +89,10 @@ def test_a_page_is_what_the_user_said_and_what_answered_it(said, rules):
 def test_told_at_once_is_told_one_by_one(said, rules):
     said = [(role, session, text, 99) for role, session, text, _ in said]
     one_by_one, messages = told(said, rules)
-    at_once = Tree.planted()
+    at_once = Tree.new()
     settle(at_once, messages, rules, rendering_of(at_once, messages).own_tokens, count)
     assert at_once.pages == one_by_one.pages
-    assert at_once.clock == one_by_one.clock
+    assert at_once.counters == one_by_one.counters
 
 
 @many
@@ -100,14 +100,14 @@ def test_told_at_once_is_told_one_by_one(said, rules):
 def test_told_at_once_is_told_one_by_one_whatever_is_pinned_between(said, rules, pins):
     said = [(role, session, text, 99) for role, session, text, _ in said]
     one_by_one, messages = told(said, rules, pins=pins)
-    at_once = Tree.planted()
+    at_once = Tree.new()
     breaks = sorted({*(each for each in {1, *pins} if each <= len(said)), len(said) + 1})
     for first, behind in pairwise(breaks):
         pin(at_once, pins.get(first))
         rendering = rendering_of(at_once, messages)
         settle(at_once, messages[first - 1 : behind - 1], rules, rendering.own_tokens, count)
     assert at_once.pages == one_by_one.pages
-    assert at_once.clock == one_by_one.clock
+    assert at_once.counters == one_by_one.counters
 
 
 @pytest.mark.parametrize("role", [Role.SYSTEM, Role.ASSISTANT, Role.TOOL])
@@ -143,13 +143,13 @@ def test_so_it_is_where_what_goes_on_lies_in_the_chapter_of_another_session(befo
         at_once, messages[len(before) :], rules, rendering_of(at_once, messages).own_tokens, count
     )
     assert at_once.pages == one_by_one.pages
-    assert at_once.clock == one_by_one.clock
+    assert at_once.counters == one_by_one.counters
 
 
 @many
 @given(SAID, RULES, PINS)
 def test_what_is_pinned_stays_and_takes_no_place_of_others(said, rules, pins):
-    tree, messages = Tree.planted(), written(said)
+    tree, messages = Tree.new(), written(said)
     for message in messages:
         pin(tree, pins.get(message.seq))
         before = dict(tree.pages)
@@ -167,8 +167,8 @@ def test_what_is_pinned_stays_and_takes_no_place_of_others(said, rules, pins):
 @given(SAID, RULES, st.sampled_from([USERS, None]))
 def test_lines_leave_the_contents_page_when_their_time_is_over(said, rules, users):
     tree, messages = told(said, rules, users)
-    now, rendering = tree.clock.interactions, rendering_of(tree, messages)
-    lines = tree.children(tree.clock.archive) if tree.clock.archive else []
+    now, rendering = tree.counters.interactions, rendering_of(tree, messages)
+    lines = tree.children(tree.counters.archive) if tree.counters.archive else []
     for page in lines:
         assert tree.lifecycle(page.index) is Lifecycle.HOT_ARCHIVED
         assert page_state(tree, page.index) is PageState.ARCHIVED
@@ -178,7 +178,7 @@ def test_lines_leave_the_contents_page_when_their_time_is_over(said, rules, user
             assert now - page.recalls.archived_at < rules.archive_unused
     for user in {page.user_id for page in lines}:
         seen = [page for page in lines if Viewer(None, user, is_new=user is None).sees(page)]
-        shown = [tree[tree.clock.archive], *seen]
+        shown = [tree[tree.counters.archive], *seen]
         assert sum(map(rendering.own_tokens, shown)) <= rules.contents_max_tokens
 
 

@@ -77,10 +77,10 @@ def test_the_window_is_looked_after_only_when_it_is_nearly_full(said, limit):
 
 def tokens_telling_of(rendering, *done):
     """Tokens of the window that tells of what was hidden, where all of it is hidden at once."""
-    tree, clock = rendering.tree, rendering.tree.clock
-    tree.clock = replace(clock, notice=tuple(index for each in done for index in each.hidden))
+    tree, clock = rendering.tree, rendering.tree.counters
+    tree.counters = replace(clock, notice=tuple(index for each in done for index in each.hidden))
     tokens = rendering.tokens()
-    tree.clock = clock
+    tree.counters = clock
     return tokens
 
 
@@ -105,9 +105,9 @@ def test_a_collapse_hides_no_more_than_it_must(said, rules, budget):
             continue
         hidden = tree[index]
         rendering.put(replace(hidden, expanded=True))
-        tree.clock = replace(
-            tree.clock, notice=tuple(each for each in done.hidden if each != index)
+        tree.counters = replace(
+            tree.counters, notice=tuple(each for each in done.hidden if each != index)
         )
         assert rendering.tokens() > budget
         rendering.put(hidden)
-        tree.clock = replace(tree.clock, notice=done.hidden)
+        tree.counters = replace(tree.counters, notice=done.hidden)

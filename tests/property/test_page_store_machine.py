@@ -61,7 +61,7 @@ class Notes(RuleBasedStateMachine):
         self.begin()
 
     def begin(self) -> None:
-        self.tree = Tree.planted()
+        self.tree = Tree.new()
         self.paper: dict[str, str] = {}
         self.kept: set[TextKey] = set()
         self.done: list[tuple[list[Edit], dict[str, str]]] = []
@@ -74,7 +74,7 @@ class Notes(RuleBasedStateMachine):
     def opened(self) -> tuple[Tree, NoteTexts]:
         tree = self.tree
         return (
-            Tree.of(tree.segments, tree.pages, tree.clock),
+            Tree.from_stored(tree.segments, tree.pages, tree.counters),
             NoteTexts(self.agent_id, self.here),
         )
 

@@ -51,7 +51,7 @@ class Operations(RuleBasedStateMachine):
 
     @initialize()
     def plant(self) -> None:
-        self.tree, self.paper = Tree.planted(), SimpleTree()
+        self.tree, self.paper = Tree.new(), SimpleTree()
         self.tree.add_segment(
             Segment("tool", SegmentKind.TOOL, Permission.READ_WRITE, name="Tools")
         )
@@ -254,7 +254,7 @@ class Operations(RuleBasedStateMachine):
             for index, page in living.items()
         } == self.paper.shape()
         seen = [page.index for each in self.tree.segments.values() if self.tree.count(each.root)
-                for page in self.rendering.sight.seen(each)]  # fmt: skip
+                for page in self.rendering.visible.shown_pages(each)]  # fmt: skip
         assert seen == self.paper.seen()
         active = {i for i in living if self.tree.lifecycle(i) is Lifecycle.ACTIVE}
         assert (
@@ -277,6 +277,6 @@ def test_every_sequence_of_operations_ends_as_the_rules_say() -> None:
 
 
 def test_an_error_says_what_to_do() -> None:
-    tree = Tree.planted()
+    tree = Tree.new()
     with pytest.raises(MemciError, match="root of its segment"):
         remove_page(tree, Actor.AGENT, index="usr-0")

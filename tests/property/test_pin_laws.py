@@ -48,7 +48,7 @@ def said(seq: int, role: Role, text: str, *, noted: bool = False) -> Message:
 def rendered(
     messages: list[Message], pins: list[Pin], form: Format, language: Language = Language.ENGLISH
 ) -> Rendering:
-    tree = Tree.planted()
+    tree = Tree.new()
     settle(tree, messages, PageRules(), lambda _: 1, len)
     writer = BlockWriter(form, labels_of(language))
 

@@ -66,7 +66,7 @@ def rendering_of(tree: Tree, session: str | None = None, form: Format = Format.M
 
 
 def tree_of(said, done) -> Tree:
-    tree = Tree.planted()
+    tree = Tree.new()
     settle(tree, written(said), RULES, rendering_of(tree).own_tokens, count)
     for each in done:
         do(tree, *each)
@@ -103,7 +103,7 @@ def do(tree: Tree, operation: str, user: str | None, one: int, other: int) -> No
 @many
 @given(SAID)
 def test_a_page_is_of_one_user(said):
-    tree = Tree.planted()
+    tree = Tree.new()
     settle(tree, written(said), RULES, rendering_of(tree).own_tokens, count)
     for message in written(said):
         (page,) = (
@@ -120,7 +120,7 @@ def test_a_page_is_of_one_user(said):
 @many
 @given(SAID)
 def test_settled_at_once_or_one_by_one_a_page_is_of_the_same_user(said):
-    at_once, one_by_one = Tree.planted(), Tree.planted()
+    at_once, one_by_one = Tree.new(), Tree.new()
     settle(at_once, written(said), RULES, rendering_of(at_once).own_tokens, count)
     for message in written(said):
         settle(one_by_one, [message], RULES, rendering_of(one_by_one).own_tokens, count)
@@ -138,7 +138,7 @@ def test_a_window_is_as_if_there_were_no_other_users(form, said, done, session, 
     mine = {
         index: page for index, page in tree.pages.items() if page.cold or tree.sees(page)
     }  # fmt: skip
-    alone = Tree.of(tree.segments, mine, tree.clock)
+    alone = Tree.from_stored(tree.segments, mine, tree.counters)
     assert rendering_of(tree, session, form).window() == rendering_of(alone, session, form).window()
 
 

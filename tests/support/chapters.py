@@ -71,10 +71,10 @@ def shown(page, messages):
 
 def told(said, rules, users=None, pins=None):
     """Tell it message by message, with recalls and pins between."""
-    tree, messages = Tree.planted(), written(said, users)
+    tree, messages = Tree.new(), written(said, users)
     for message, (_, session, _, recall) in zip(messages, said, strict=True):
         rendering = rendering_of(tree, messages)
-        archived = tree.children(tree.clock.archive) if tree.clock.archive else []
+        archived = tree.children(tree.counters.archive) if tree.counters.archive else []
         if recall < len(archived):
             whose = archived[recall].span.session_id
             tree.viewer = Viewer(whose)
@@ -83,11 +83,11 @@ def told(said, rules, users=None, pins=None):
             assert len(unpinned(tree, whose)) <= rules.active_pages
             assert not tree.is_archived(tree.latest(whose)), "what goes on stays in sight"
         pin(tree, (pins or {}).get(message.seq))
-        before, begun = indexes(tree.chapter(session)), tree.clock.interactions
+        before, begun = indexes(tree.chapter(session)), tree.counters.interactions
         rendering = rendering_of(tree, messages)
         settle(tree, [message], rules, rendering.own_tokens, rendering.count)
         # A chapter changes when an interaction begins (P7): what was unpinned waits for that.
-        if tree.clock.interactions > begun:
+        if tree.counters.interactions > begun:
             assert len(unpinned(tree, session)) <= rules.active_pages
         else:
             assert indexes(tree.chapter(session)) == before

@@ -9,7 +9,7 @@ from tests.support.stored import Stored
 
 def plant(alice: Stored, archive: str | None, *, steps: int = 0) -> None:
     """Write the row of a tree, whose pages are written by ``page``."""
-    row = tree_row(Tree.planted())
+    row = tree_row(Tree.new())
     alice.execute(
         "INSERT INTO page_tree (agent_id, version, segments, archive, last_step)"
         " VALUES (%s, 1, %s::jsonb, %s, %s)",

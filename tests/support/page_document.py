@@ -85,7 +85,7 @@ def remade(document: str) -> str:
 def window(language: Language) -> str:
     """A small trip, as its agent sees it: an answer is due, and some things were put away."""
     said, prompt, note, folder = _CHINESE if language is Language.CHINESE else _ENGLISH
-    tree, messages = Tree.planted(), list(_messages(said, prompt))
+    tree, messages = Tree.new(), list(_messages(said, prompt))
     tree.viewer = Viewer("trip")
     notes: dict[str, str] = {}
 
@@ -111,7 +111,7 @@ def window(language: Language) -> str:
     recall_page(tree, agent, index="usr-1")
     pin_page(tree, agent, index="usr-3")
     rendering = Rendering(tree, writer, _count, reads, "trip")
-    contents = tree.clock.archive
+    contents = tree.counters.archive
     collapse_to(rendering, rendering.tokens() - 10, [contents] if contents else ())
     return "".join(each.content or "" for each in rendering.window().messages)
 

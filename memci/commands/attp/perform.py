@@ -1,10 +1,10 @@
 """Do what a model asks for by ATTP: all of it in one transaction, or nothing (P15, P17).
 
-The code is run on a bench that is thrown away, without a lock, and then what it asked for is done
+The code is run on a context that is thrown away, without a lock, and then what it asked for is done
 again for good. Only a tree that is still the same takes it; if it has changed meanwhile, the code
 is run again, as long as its time allows.
 
-The tools of agents as functions for sandboxed code, working on one bench (P15).
+The tools of agents as functions for sandboxed code, working on one context (P15).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class ToolFunctions:
     """
 
     tools: Tools
-    bench: OperationContext
+    context: OperationContext
     most_notes: int
     asked: list[ToolRequest] = field(default_factory=list)
 
@@ -69,7 +69,7 @@ class ToolFunctions:
     def _done(self, asked: ToolRequest) -> Answer:
         self._check_notes(asked)
         try:
-            answer = self.tools.rehearse(self.bench, asked)
+            answer = self.tools.dry_run(self.context, asked)
         except MemciError as error:
             raise _said(asked.tool, error) from error
         if asked.tool.changes:
@@ -138,8 +138,8 @@ def _listed(names: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rehearsed:
-    """What code came to on a bench that was thrown away.
+class _DryRun:
+    """What code came to on a context that was thrown away.
 
     ``tokens``: of the window before; ``over``: by how many what stays then is over a limit.
     """
@@ -172,7 +172,7 @@ class AttpCommands:
         if call.status is AttpStatus.FAIL:
             return _failed(call.target, call.message)
         # First, so that whoever waits holds no connection to the database.
-        with self.sandbox.place():
+        with self.sandbox.reserve():
             return self._call(agent_id, call, session_id)
 
     def _call(self, agent_id: str, call: ToolCall, session_id: str | None) -> AttpAnswer:
@@ -195,48 +195,44 @@ class AttpCommands:
         self, agent_id: str, call: ToolCall, session_id: str | None, seconds: float
     ) -> AttpAnswer | None:
         """Run the code and do what it asked for; None: the pages have changed meanwhile."""
-        rehearsed = self._rehearsed(agent_id, call.code, session_id, seconds)
-        fault = rehearsed.outcome.fault
+        dry_run = self._dry_run(agent_id, call.code, session_id, seconds)
+        fault = dry_run.outcome.fault
         if fault is not None:
             error = str(fault)
             if NOTHING_DONE not in error:
                 error = f"{error} {NOTHING_DONE}"
-            return _failed(call.target, error, rehearsed.outcome.printed)
+            return _failed(call.target, error, dry_run.outcome.printed)
         try:
-            done = self._done(agent_id, rehearsed, session_id)
+            done = self._done(agent_id, dry_run, session_id)
         except ConflictError:
             return None
         except MemciError as error:
-            return _failed(call.target, f"{error}. {NOTHING_DONE}", rehearsed.outcome.printed)
-        return succeeded(call.target, rehearsed.outcome, _changes(done, rehearsed))
+            return _failed(call.target, f"{error}. {NOTHING_DONE}", dry_run.outcome.printed)
+        return succeeded(call.target, dry_run.outcome, _changes(done, dry_run))
 
-    def _rehearsed(
-        self, agent_id: str, code: str, session_id: str | None, seconds: float
-    ) -> _Rehearsed:
-        with self.tools.pages.rehearsal(agent_id, Actor.AGENT, session_id=session_id) as bench:
+    def _dry_run(self, agent_id: str, code: str, session_id: str | None, seconds: float) -> _DryRun:
+        with self.tools.pages.dry_run(agent_id, Actor.AGENT, session_id=session_id) as context:
             functions, tokens = (
-                ToolFunctions(self.tools, bench, self.sandbox.limits.notes),
-                bench.tokens,
+                ToolFunctions(self.tools, context, self.sandbox.limits.notes),
+                context.tokens,
             )
             outcome = self.sandbox.run(code, functions.by_name(), seconds=seconds)
             # What went wrong may have left the tree half changed.
-            over = bench.desk.hold() if outcome.fault is None else 0
-            return _Rehearsed(outcome, functions.asked, bench.mark, tokens, over)
+            over = context.workspace.enforce_if_over() if outcome.fault is None else 0
+            return _DryRun(outcome, functions.asked, context.mark, tokens, over)
 
-    def _done(
-        self, agent_id: str, rehearsed: _Rehearsed, session_id: str | None
-    ) -> Sequence[Answer]:
-        if not rehearsed.asked:
+    def _done(self, agent_id: str, dry_run: _DryRun, session_id: str | None) -> Sequence[Answer]:
+        if not dry_run.asked:
             return []
         return self.tools.run_all(
-            agent_id, Actor.AGENT, rehearsed.asked, session_id=session_id, mark=rehearsed.mark
+            agent_id, Actor.AGENT, dry_run.asked, session_id=session_id, mark=dry_run.mark
         )
 
 
-def _changes(done: Sequence[Answer], rehearsed: _Rehearsed) -> AttpChanges:
+def _changes(done: Sequence[Answer], dry_run: _DryRun) -> AttpChanges:
     pages: dict[str, None] = {}
     collapsed: dict[str, None] = {}
-    after = rehearsed.tokens
+    after = dry_run.tokens
     for each in done:
         if isinstance(each, PageChange):
             pages |= dict.fromkeys(each.changed)
@@ -246,9 +242,9 @@ def _changes(done: Sequence[Answer], rehearsed: _Rehearsed) -> AttpChanges:
     return AttpChanges(
         pages=list(pages),
         collapsed=list(collapsed),
-        tokens_before=rehearsed.tokens,
+        tokens_before=dry_run.tokens,
         tokens_after=after,
-        over=rehearsed.over,
+        over=dry_run.over,
     )
 
 

@@ -283,7 +283,7 @@ class Sandbox:
         self._places = BoundedSemaphore(self.processes)
 
     @contextmanager
-    def place(self) -> Iterator[None]:
+    def reserve(self) -> Iterator[None]:
         """Wait until a process is free: a run in this block begins at once.
 
         Raises ``UnavailableError`` when none gets free in the time that a run may take.

@@ -1,12 +1,12 @@
-"""Operations are done on a bench, and the window is kept to its limits (P4, P13).
+"""Operations are done on a context, and the window is kept to its limits (P4, P13).
 
 Pages are read, listed and found without being opened (P4); nothing changes by that.
 
-Texts are pinned on a bench and taken down, and the window is kept to its limits (R7, P13).
+Texts are pinned on a context and taken down, and the window is kept to its limits (R7, P13).
 
 What an agent did last is taken back, and done again (P17).
 
-How each tool about pages is done (P4): a line a tool, with the shape that is asked.
+How each tool about pages is done (P4): a line a tool, with the shape that is request.
 """
 
 from __future__ import annotations
@@ -60,65 +60,67 @@ Operation: TypeAlias = Callable[[Tree, Actor], Page]
 
 
 def change(
-    bench: OperationContext, operation: Operation, *named: str, text: str | None = None
+    context: OperationContext, operation: Operation, *named: str, text: str | None = None
 ) -> PageChange:
     """Do an operation that speaks of these pages, and keep the window to its limits (P13).
 
     ``text``: what the page of the operation is to hold; None: that is not its matter.
     """
-    bench.know(named)
-    before = bench.tokens
-    page, edits = bench.do(lambda: _written(bench, operation(bench.tree, bench.actor), text))
-    bench.desk.look_after()
+    context.load_visible(named)
+    before = context.tokens
+    page, edits = context.do(
+        lambda: _written(context, operation(context.tree, context.actor), text)
+    )
+    context.workspace.enforce_limits()
     return PageChange(
-        page=bench.out(page.index),
+        page=context.out(page.index),
         changed=[each.index for each in edits],
-        **bench.effect(before),
-        new_session=bench.tree.viewer.names_new_session,
+        **context.effect(before),
+        new_session=context.tree.viewer.names_new_session,
     )
 
 
-def open_page(bench: OperationContext, operation: Operation, index: str) -> PageChange:
+def open_page(context: OperationContext, operation: Operation, index: str) -> PageChange:
     """Do an operation that opens a page; ``RefusedError`` when the window has no room for it.
 
-    Then the bench must be thrown away.
+    Then the context must be thrown away.
     """
-    bench.know([index])
-    over = bench.desk.over
-    done = change(bench, operation, index)
+    context.load_visible([index])
+    over = context.workspace.over
+    done = change(context, operation, index)
     if done.changed and index not in done.changed:  # it was open, in a folder that was hidden
         done = done.model_copy(update={"changed": [*done.changed, index]})
-    if _is_current(bench.tree, index) or (_is_open(bench.tree, index) and done.over <= over):
+    if _is_current(context.tree, index) or (_is_open(context.tree, index) and done.over <= over):
         return done
-    desk = bench.desk
-    room = opening_cost(desk.rendering, desk.rules, index, desk.kept)
+    workspace = context.workspace
+    room = opening_cost(workspace.rendering, workspace.rules, index, workspace.kept)
     raise RefusedError(
         f"{index} does not fit: it takes {room.takes:,} tokens, and at most {room.free:,} of"
         f" {room.most:,} can be free for it; "
-        + ("get_children lists" if bench.tree[index].is_folder else "get_page reads")
+        + ("get_children lists" if context.tree[index].is_folder else "get_page reads")
         + " what it holds without opening it"
     )
 
 
-def collapse(bench: OperationContext, max_tokens: int) -> CollapseAnswer:
+def collapse(context: OperationContext, max_tokens: int) -> CollapseAnswer:
     """Hide pages until the window takes at most so many tokens, where that is possible."""
-    desk = bench.desk
-    kept, before = {*desk.kept, *_not_to_hide(bench)}, bench.tokens
-    done, _ = bench.do(lambda: collapse_to(desk.rendering, max_tokens, kept))
-    desk.say_excess()
+    workspace = context.workspace
+    kept, before = {*workspace.kept, *_not_to_hide(context)}, context.tokens
+    done, _ = context.do(lambda: collapse_to(workspace.rendering, max_tokens, kept))
+    workspace.report_excess()
     return CollapseAnswer(
         collapsed=list(done.hidden),
         tokens_before=before,
-        tokens_after=bench.tokens,
-        over=max(0, bench.tokens - max_tokens),
+        tokens_after=context.tokens,
+        over=max(0, context.tokens - max_tokens),
     )
 
 
-def _written(bench: OperationContext, page: Page, text: str | None) -> Page:
+def _written(context: OperationContext, page: Page, text: str | None) -> Page:
     if text is None:
         return page
-    takes = bench.desk.rendering.count(text)
-    return set_text(bench.tree, page.index, bench.opened.texts.write(page, text), takes)
+    takes = context.workspace.rendering.count(text)
+    return set_text(context.tree, page.index, context.opened.texts.write(page, text), takes)
 
 
 def _is_open(tree: Tree, index: str) -> bool:
@@ -134,88 +136,88 @@ def _is_current(tree: Tree, index: str) -> bool:
     return index in {current.index, *above}
 
 
-def _not_to_hide(bench: OperationContext) -> Iterator[str]:
+def _not_to_hide(context: OperationContext) -> Iterator[str]:
     """Yield what the actor may not hide one by one either, the archive aside (P5)."""
-    if bench.actor is Actor.AGENT:
-        for page in bench.tree.pages.values():
-            if bench.tree.segment_of(page).permission is not Permission.READ_WRITE:
+    if context.actor is Actor.AGENT:
+        for page in context.tree.pages.values():
+            if context.tree.segment_of(page).permission is not Permission.READ_WRITE:
                 yield page.index
 
 
 _MOST_ENTRIES = 50
 
 
-def get_page(bench: OperationContext, asked: GetPage) -> PageText:
+def get_page(context: OperationContext, request: GetPage) -> PageText:
     """Return a page with its text, from an offset on."""
-    page = bench.page(asked.index)
-    held = bench.opened.texts(page)
-    writer = bench.desk.rendering.writer
+    page = context.page(request.index)
+    held = context.opened.texts(page)
+    writer = context.workspace.rendering.writer
     said = [f"{writer.speaker(each)}{writer.labels.colon}{each.text}" for each in held.messages]
-    text = bench.labels.lost if held.lost else "\n\n".join(said) or held.text
-    part = _part(bench, text, asked.offset)
+    text = context.labels.lost if held.lost else "\n\n".join(said) or held.text
+    part = _part(context, text, request.offset)
     return PageText(
-        page=bench.out(page.index),
+        page=context.out(page.index),
         text=part.text,
-        entries=_entries(bench, page) if not asked.offset else [],
+        entries=_entries(context, page) if not request.offset else [],
         next_offset=part.next_offset,
     )
 
 
-def get_children(bench: OperationContext, asked: GetChildren) -> PageList:
+def get_children(context: OperationContext, request: GetChildren) -> PageList:
     """Return what the session sees directly in a folder, from an offset on.
 
     However much of others was read.
     """
-    page, sight = bench.page(asked.index), bench.desk.rendering.sight
-    is_agent = bench.actor is Actor.AGENT
-    inside = list(sight.inside(page) if is_agent else sight.lying_in(page))
-    end = asked.offset + asked.limit
-    listed = _listed(bench, inside[asked.offset : end])
+    page, visible = context.page(request.index), context.workspace.rendering.visible
+    is_agent = context.actor is Actor.AGENT
+    inside = list(visible.children(page) if is_agent else visible.session_children(page))
+    end = request.offset + request.limit
+    listed = _listed(context, inside[request.offset : end])
     more = len(inside) > end
     return listed.model_copy(update={"next_offset": end}) if more else listed
 
 
-def get_parent(bench: OperationContext, asked: GetParent) -> PageList:
+def get_parent(context: OperationContext, request: GetParent) -> PageList:
     """Return the folder that a page lies in; none of a root."""
-    page = bench.page(asked.index)
-    return _listed(bench, list(bench.tree.ancestors(page.index))[:1])
+    page = context.page(request.index)
+    return _listed(context, list(context.tree.ancestors(page.index))[:1])
 
 
-def get_ancestors(bench: OperationContext, asked: GetAncestors) -> PageList:
+def get_ancestors(context: OperationContext, request: GetAncestors) -> PageList:
     """Return the folders above a page, the nearest first."""
-    page = bench.page(asked.index)
-    return _listed(bench, bench.tree.ancestors(page.index))
+    page = context.page(request.index)
+    return _listed(context, context.tree.ancestors(page.index))
 
 
-def find(bench: OperationContext, asked: FindPages) -> PageList:
+def find(context: OperationContext, request: FindPages) -> PageList:
     """Return pages that hold the words of a query, best first, removed ones too."""
-    words, known = query_words(asked.query), bench.tree.pages
-    shown = [page for page in known.values() if bench.sees(page)]
-    within = bench.opened.texts.words_in(shown, words)
+    words, known = query_words(request.query), context.tree.pages
+    shown = [page for page in known.values() if context.sees(page)]
+    within = context.opened.texts.words_in(shown, words)
     here = [(match_score(page, words, within.get(page.index, ())), page.index) for page in shown]
-    viewer = bench.tree.viewer if bench.actor is Actor.AGENT else UNRESTRICTED_VIEWER
-    others = find_pages(bench.connection, bench.agent_id, viewer, words, known, asked.limit)
+    viewer = context.tree.viewer if context.actor is Actor.AGENT else UNRESTRICTED_VIEWER
+    others = find_pages(context.connection, context.agent_id, viewer, words, known, request.limit)
     scored = sorted([*here, *others], key=lambda hit: (hit[0], _number(hit[1])), reverse=True)
-    indexes = [index for held, index in scored[: asked.limit] if held]
-    bench.fetch(indexes)
-    pages = [bench.tree[index] for index in indexes]
-    return _listed(bench, [page for page in pages if bench.sees(page)])
+    indexes = [index for held, index in scored[: request.limit] if held]
+    context.load(indexes)
+    pages = [context.tree[index] for index in indexes]
+    return _listed(context, [page for page in pages if context.sees(page)])
 
 
-def _part(bench: OperationContext, text: str, offset: int) -> TextPart:
+def _part(context: OperationContext, text: str, offset: int) -> TextPart:
     """Return a text from an offset on; for an agent as much of it as a model reads at once."""
-    if bench.actor is Actor.AGENT:
-        return text_part(text, offset, bench.desk.rendering.count)
+    if context.actor is Actor.AGENT:
+        return text_part(text, offset, context.workspace.rendering.count)
     return TextPart(text_from(text, offset), None)
 
 
-def _entries(bench: OperationContext, page: Page) -> list[str]:
+def _entries(context: OperationContext, page: Page) -> list[str]:
     """Return the lines of a page's messages; for an agent the first ones of very many."""
-    return list(page.entries[: _MOST_ENTRIES if bench.actor is Actor.AGENT else None])
+    return list(page.entries[: _MOST_ENTRIES if context.actor is Actor.AGENT else None])
 
 
-def _listed(bench: OperationContext, pages: Iterable[Page]) -> PageList:
-    return PageList(pages=[bench.out(each.index) for each in pages])
+def _listed(context: OperationContext, pages: Iterable[Page]) -> PageList:
+    return PageList(pages=[context.out(each.index) for each in pages])
 
 
 def _number(index: str) -> int:
@@ -223,103 +225,103 @@ def _number(index: str) -> int:
     return int(index.rpartition("-")[2])
 
 
-def pin(bench: OperationContext, asked: Pin) -> PinChange:
+def pin(context: OperationContext, request: Pin) -> PinChange:
     """Pin a text; raises ``NotFoundError`` for no such message, and as ``Pinning.add``."""
-    said = _said(bench, asked)
-    return _pinned(bench, lambda: bench.pinning.add(asked.kind, bench.actor, said).number)
+    said = _said(context, request)
+    return _pinned(context, lambda: context.pinning.add(request.kind, context.actor, said).number)
 
 
-def unpin(bench: OperationContext, asked: Unpin) -> PinChange:
+def unpin(context: OperationContext, request: Unpin) -> PinChange:
     """Take a text down; raises as ``Pinning.take_down``."""
 
     def take_down() -> int:
-        bench.pinning.take_down(asked.pin, bench.actor)
-        return asked.pin
+        context.pinning.take_down(request.pin, context.actor)
+        return request.pin
 
-    return _pinned(bench, take_down)
+    return _pinned(context, take_down)
 
 
-def _said(bench: OperationContext, asked: Pin) -> str | Message:
-    if asked.message is None:
-        return asked.text or ""
-    connection, agent_id = bench.connection, bench.agent_id
-    if bench.actor is Actor.AGENT:
-        session = bench.desk.rendering.session_id
-        session_caller(connection, agent_id, session).seqs(connection, [asked.message])
-    said = message_by_id(connection, agent_id, asked.message)
+def _said(context: OperationContext, request: Pin) -> str | Message:
+    if request.message is None:
+        return request.text or ""
+    connection, agent_id = context.connection, context.agent_id
+    if context.actor is Actor.AGENT:
+        session = context.workspace.rendering.session_id
+        session_caller(connection, agent_id, session).message_seqs(connection, [request.message])
+    said = message_by_id(connection, agent_id, request.message)
     if said is None or not said.text.strip():
         raise NotFoundError("there is no message of this id that says something")
     return said
 
 
-def _pinned(bench: OperationContext, act: Callable[[], int]) -> PinChange:
-    before = bench.tokens
-    number, _ = bench.do(act)
-    bench.desk.look_after()
-    return PinChange(pin=number, **bench.effect(before))
+def _pinned(context: OperationContext, act: Callable[[], int]) -> PinChange:
+    before = context.tokens
+    number, _ = context.do(act)
+    context.workspace.enforce_limits()
+    return PinChange(pin=number, **context.effect(before))
 
 
-def undo(bench: OperationContext) -> StepAnswer:
+def undo(context: OperationContext) -> StepAnswer:
     """Take back what the agent did last; ``RefusedError`` when that cannot be done (P17)."""
-    step = step_to_undo(bench.connection, bench.agent_id, bench.tree.viewer.user_id)
+    step = step_to_undo(context.connection, context.agent_id, context.tree.viewer.user_id)
     if step is None:
         raise RefusedError("there is nothing to undo")
-    return _turn(bench, step, undo_step, undone=True)
+    return _turn(context, step, undo_step, undone=True)
 
 
-def redo(bench: OperationContext) -> StepAnswer:
+def redo(context: OperationContext) -> StepAnswer:
     """Do again what was undone last; ``RefusedError`` when that cannot be done (P17)."""
-    step = step_to_redo(bench.connection, bench.agent_id, bench.tree.viewer.user_id)
+    step = step_to_redo(context.connection, context.agent_id, context.tree.viewer.user_id)
     if step is None:
         raise RefusedError("there is nothing to redo")
-    return _turn(bench, step, redo_step, undone=False)
+    return _turn(context, step, redo_step, undone=False)
 
 
 def _turn(
-    bench: OperationContext,
+    context: OperationContext,
     step: Step,
     turn: Callable[[Tree, Sequence[Edit]], None],
     *,
     undone: bool,
 ) -> StepAnswer:
-    bench.know([each.index for each in step.edits])
-    bench.fetch(parent_folders(step.edits))
-    _check_here(bench, step)
-    before, was_shown = bench.tokens, shows_current_interaction(bench.tree)
-    pinned = visible_developer_pins(bench.tree)
-    bench.desk.do(lambda: turn(bench.tree, step.edits))
-    _check_here(bench, step)
-    if was_shown and not shows_current_interaction(bench.tree):
+    context.load_visible([each.index for each in step.edits])
+    context.load(parent_folders(step.edits))
+    _check_here(context, step)
+    before, was_shown = context.tokens, shows_current_interaction(context.tree)
+    pinned = visible_developer_pins(context.tree)
+    context.workspace.do(lambda: turn(context.tree, step.edits))
+    _check_here(context, step)
+    if was_shown and not shows_current_interaction(context.tree):
         raise RefusedError(
             "that would hide the interaction that you are answering: try after the user's next"
             " message"
         )
-    _check_pinned(bench, pinned)
-    bench.desk.look_after()
-    bench.turned[step.number] = undone
+    _check_pinned(context, pinned)
+    context.workspace.enforce_limits()
+    context.undone_steps[step.number] = undone
     return StepAnswer(
         operations=list(step.operations),
         changed=[each.index for each in step.edits],
-        **bench.effect(before),
+        **context.effect(before),
     )
 
 
-def _check_here(bench: OperationContext, step: Step) -> None:
+def _check_here(context: OperationContext, step: Step) -> None:
     """Refuse to turn what has to do with the chapter of another session of the same user (P5)."""
-    tree = bench.tree
+    tree = context.tree
     there = [each.index for each in step.edits if tree.is_elsewhere(tree[each.index])]
-    if bench.actor is Actor.AGENT and there:
+    if context.actor is Actor.AGENT and there:
         raise RefusedError(
             f"the step is about {there[0]}, in the conversation of another session: it can be"
             " undone and redone there; here, change pages directly"
         )
 
 
-def _check_pinned(bench: OperationContext, before: set[tuple[str, bool]]) -> None:
+def _check_pinned(context: OperationContext, before: set[tuple[str, bool]]) -> None:
     """Refuse to turn what would put out of sight a page that a developer has pinned since."""
-    lost = sorted(index for index, _ in before - visible_developer_pins(bench.tree))
+    lost = sorted(index for index, _ in before - visible_developer_pins(context.tree))
     if lost:
-        what = lost[0] if bench.sees(bench.tree[lost[0]]) else "a page"
+        what = lost[0] if context.sees(context.tree[lost[0]]) else "a page"
         raise RefusedError(
             f"that would hide or remove {what}, which was pinned by the developer and stays open"
         )
@@ -328,72 +330,74 @@ def _check_pinned(bench: OperationContext, before: set[tuple[str, bool]]) -> Non
 OperationHandler: TypeAlias = Callable[[OperationContext, Any], Answer]
 
 
-def _create_detail_page(bench: OperationContext, asked: shapes.CreateDetailPage) -> PageChange:
+def _create_detail_page(context: OperationContext, request: shapes.CreateDetailPage) -> PageChange:
     return change(
-        bench,
+        context,
         lambda tree, actor: create_detail_page(
-            tree, actor, name=asked.name, description=asked.description, parent=asked.parent
+            tree, actor, name=request.name, description=request.description, parent=request.parent
         ),
-        asked.parent,
-        text=asked.detail,
+        request.parent,
+        text=request.detail,
     )
 
 
-def _create_contents_page(bench: OperationContext, asked: shapes.CreateContentsPage) -> PageChange:
+def _create_contents_page(
+    context: OperationContext, request: shapes.CreateContentsPage
+) -> PageChange:
     return change(
-        bench,
+        context,
         lambda tree, actor: create_contents_page(
             tree,
             actor,
-            name=asked.name,
-            description=asked.description,
-            parent=asked.parent,
-            children=asked.children,
+            name=request.name,
+            description=request.description,
+            parent=request.parent,
+            children=request.children,
         ),
-        asked.parent,
-        *asked.children,
+        request.parent,
+        *request.children,
     )
 
 
-def _move_page(bench: OperationContext, asked: shapes.MovePage) -> PageChange:
+def _move_page(context: OperationContext, request: shapes.MovePage) -> PageChange:
     return change(
-        bench,
-        lambda tree, actor: move_page(tree, actor, source=asked.source, target=asked.target),
-        asked.source,
-        asked.target,
+        context,
+        lambda tree, actor: move_page(tree, actor, source=request.source, target=request.target),
+        request.source,
+        request.target,
     )
 
 
-def _update_page(bench: OperationContext, asked: shapes.UpdatePage) -> PageChange:
+def _update_page(context: OperationContext, request: shapes.UpdatePage) -> PageChange:
     return change(
-        bench,
+        context,
         lambda tree, actor: update_page(
-            tree, actor, index=asked.index, name=asked.name, description=asked.description
+            tree, actor, index=request.index, name=request.name, description=request.description
         ),
-        asked.index,
+        request.index,
     )
 
 
-def _restore_page(bench: OperationContext, asked: shapes.RestorePage) -> PageChange:
+def _restore_page(context: OperationContext, request: shapes.RestorePage) -> PageChange:
     return change(
-        bench,
-        lambda tree, actor: restore_page(tree, actor, index=asked.index, parent=asked.parent),
-        asked.index,
-        asked.parent,
+        context,
+        lambda tree, actor: restore_page(tree, actor, index=request.index, parent=request.parent),
+        request.index,
+        request.parent,
     )
 
 
-def _create_segment(bench: OperationContext, asked: shapes.CreateSegment) -> PageChange:
+def _create_segment(context: OperationContext, request: shapes.CreateSegment) -> PageChange:
     return change(
-        bench,
+        context,
         lambda tree, actor: create_segment(
             tree,
             actor,
-            id=asked.id,
-            name=asked.name,
-            kind=asked.kind,
-            permission=asked.permission,
-            max_tokens=asked.max_tokens,
+            id=request.id,
+            name=request.name,
+            kind=request.kind,
+            permission=request.permission,
+            max_tokens=request.max_tokens,
         ),
     )
 
@@ -401,11 +405,11 @@ def _create_segment(bench: OperationContext, asked: shapes.CreateSegment) -> Pag
 def _of_index(operation: Callable[..., Page], **more: Any) -> OperationHandler:
     """Do an operation that is about one page and nothing else."""
 
-    def do(bench: OperationContext, asked: Any) -> PageChange:
+    def do(context: OperationContext, request: Any) -> PageChange:
         return change(
-            bench,
-            lambda tree, actor: operation(tree, actor, index=asked.index, **more),
-            asked.index,
+            context,
+            lambda tree, actor: operation(tree, actor, index=request.index, **more),
+            request.index,
         )
 
     return do
@@ -414,9 +418,9 @@ def _of_index(operation: Callable[..., Page], **more: Any) -> OperationHandler:
 def _opening(operation: Callable[..., Page]) -> OperationHandler:
     """Do an operation that opens one page."""
 
-    def do(bench: OperationContext, asked: Any) -> PageChange:
+    def do(context: OperationContext, request: Any) -> PageChange:
         return open_page(
-            bench, lambda tree, actor: operation(tree, actor, index=asked.index), asked.index
+            context, lambda tree, actor: operation(tree, actor, index=request.index), request.index
         )
 
     return do
@@ -436,9 +440,9 @@ OPERATION_HANDLERS: Mapping[type[Request], OperationHandler] = {
     shapes.UnpinPage: _of_index(pin_page, pinned=False),
     pages.Pin: pin,
     pages.Unpin: unpin,
-    shapes.AutoCollapse: lambda bench, asked: collapse(bench, asked.max_tokens),
-    shapes.Undo: lambda bench, _: undo(bench),
-    shapes.Redo: lambda bench, _: redo(bench),
+    shapes.AutoCollapse: lambda context, request: collapse(context, request.max_tokens),
+    shapes.Undo: lambda context, _: undo(context),
+    shapes.Redo: lambda context, _: redo(context),
     shapes.GetPage: get_page,
     shapes.GetChildren: get_children,
     shapes.GetParent: get_parent,

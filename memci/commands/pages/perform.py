@@ -70,21 +70,23 @@ class PageCommands:
         done, ``PageStoreError`` when a note's text cannot be kept, and ``ConflictError`` when the
         pages are not those of ``mark`` any more.
         """
-        warmed = self.warmed(agent_id, asked, session_id)
+        prefetched = self.prefetched(agent_id, asked, session_id)
         if not any(each.tool.changes for each in asked):
-            with warmed.looking(agent_id, actor, session_id, form) as bench:
-                seen = [perform(bench, each) for each in asked]
-            ask_where_many_wait(self.database, agent_id, bench.opened.waited)
+            with prefetched.reading(agent_id, actor, session_id, form) as context:
+                seen = [perform(context, each) for each in asked]
+            ask_where_many_wait(self.database, agent_id, context.opened.settled)
             return seen
         with self.database.agent_transaction(agent_id) as connection:
             begins = any(each.tool.begins for each in asked)
             is_new = begins and begin_agent(connection, agent_id)
-            whose = warmed.changing(connection, agent_id, actor, session_id, mark=mark, form=form)
-            with whose as bench:
-                done = [perform(bench, each) for each in asked]
+            whose = prefetched.editing(
+                connection, agent_id, actor, session_id, mark=mark, form=form
+            )
+            with whose as context:
+                done = [perform(context, each) for each in asked]
         return [_first(each) for each in done] if is_new else done
 
-    def warmed(
+    def prefetched(
         self, agent_id: str, asked: Iterable[ToolRequest] = (), session_id: str | None = None
     ) -> PageCommands:
         """Return the same, for one request, with the texts at hand that it will show (``warm``).
@@ -111,9 +113,9 @@ class PageCommands:
             if is_there(connection, agent_id):
                 view = self._view(connection, agent_id, None)
                 opened = open_workspace(connection, agent_id, store, view)
-                bench = OperationContext(connection, agent_id, Actor.DEVELOPER, opened)
-                if bench.tree.changed:
-                    bench.save()
+                context = OperationContext(connection, agent_id, Actor.DEVELOPER, opened)
+                if context.tree.changed:
+                    context.save()
 
     def settle_before_erasing(self, agent_id: str) -> None:
         """Do as ``settle``, so that little is left for ``settle_in``, with the lane locked.
@@ -135,14 +137,16 @@ class PageCommands:
         """Return whether there may be more."""
         view = self._view(connection, agent_id, None)
         opened, said = open_visible(connection, agent_id, self.store, view)
-        desk, shown = opened.desk, opened.desk.rendering
-        desk.arrange(lambda: settle(desk.tree, said, view.rules, shown.own_tokens, shown.count))
+        workspace, shown = opened.workspace, opened.workspace.rendering
+        workspace.apply_system_change(
+            lambda: settle(workspace.tree, said, view.rules, shown.own_tokens, shown.count)
+        )
         if said:
-            save_tree(connection, agent_id, desk.tree, opened.version + 1)
+            save_tree(connection, agent_id, workspace.tree, opened.version + 1)
         return is_batch(said)
 
     @contextmanager
-    def changing(
+    def editing(
         self,
         connection: Connection,
         agent_id: str,
@@ -152,23 +156,23 @@ class PageCommands:
         mark: TreeVersion | None = None,
         form: Format = Format.MARKDOWN,
     ) -> Iterator[OperationContext]:
-        """Lend a bench that is saved at the end, in a transaction of the caller's; as ``run``.
+        """Lend a context that is saved at the end, in a transaction of the caller's; as ``run``.
 
-        ``bench.done`` names what was done. The lane's row is locked before the tree: a message
+        ``context.done`` names what was done. The lane's row is locked before the tree: a message
         that came meanwhile would be seen at an index that a page made here is given (P1).
         """
         lock_lane(connection, agent_id)
         lock_tree(connection, agent_id)
         # Afterwards: an erasure that held the lock has ended by now.
         check_there(connection, agent_id)
-        bench = self._bench(connection, agent_id, actor, session_id, form)
-        if mark not in {None, bench.mark}:
+        context = self._open_context(connection, agent_id, actor, session_id, form)
+        if mark not in {None, context.mark}:
             raise ConflictError("the pages have changed meanwhile: look at the window again")
-        yield bench
-        bench.save()
+        yield context
+        context.save()
 
     @contextmanager
-    def rehearsal(
+    def dry_run(
         self,
         agent_id: str,
         actor: Actor,
@@ -176,23 +180,23 @@ class PageCommands:
         session_id: str | None = None,
         form: Format = Format.MARKDOWN,
     ) -> Iterator[OperationContext]:
-        """Lend a bench of which nothing is kept; ``run`` does the same again for good.
+        """Lend a context of which nothing is kept; ``run`` does the same again for good.
 
         Raises ``NotFoundError`` for no agent.
         """
-        warmed = self.warmed(agent_id, (), session_id)
-        with warmed.looking(agent_id, actor, session_id, form) as bench:
-            yield bench
+        prefetched = self.prefetched(agent_id, (), session_id)
+        with prefetched.reading(agent_id, actor, session_id, form) as context:
+            yield context
 
     @contextmanager
-    def looking(
+    def reading(
         self, agent_id: str, actor: Actor, session_id: str | None, form: Format
     ) -> Iterator[OperationContext]:
-        """Do as ``rehearsal``, where texts are at hand already."""
+        """Do as ``dry_run``, where texts are at hand already."""
         with snapshot_of(self.database, agent_id) as connection:
-            yield self._bench(connection, agent_id, actor, session_id, form)
+            yield self._open_context(connection, agent_id, actor, session_id, form)
 
-    def _bench(
+    def _open_context(
         self,
         connection: Connection,
         agent_id: str,
@@ -200,10 +204,10 @@ class PageCommands:
         session_id: str | None,
         form: Format,
     ) -> OperationContext:
-        """Return a bench that begins as the window is shown: what is hidden there is hidden."""
+        """Return a context that begins as the window is shown: what is hidden there is hidden."""
         view = self._view(connection, agent_id, session_id, form)
         opened = open_workspace(connection, agent_id, self.store, view)
-        opened.desk.hold()
+        opened.workspace.enforce_if_over()
         return OperationContext(connection, agent_id, actor, opened)
 
     def _view(
@@ -224,11 +228,11 @@ def _first(done: Answer) -> Answer:
     return done.model_copy(update={"new_agent": True}) if is_change else done
 
 
-def perform(bench: OperationContext, asked: ToolRequest) -> Answer:
-    """Do one thing; after an error the bench must be thrown away."""
-    if bench.actor is Actor.AGENT and not asked.tool.for_agents:
+def perform(context: OperationContext, asked: ToolRequest) -> Answer:
+    """Do one thing; after an error the context must be thrown away."""
+    if context.actor is Actor.AGENT and not asked.tool.for_agents:
         raise RefusedError(f"{asked.tool.name} is for developers alone")
-    answer = OPERATION_HANDLERS[asked.tool.request](bench, asked.request)
+    answer = OPERATION_HANDLERS[asked.tool.request](context, asked.request)
     if asked.tool.changes and asked.tool.undone:
-        bench.done.append(asked.tool.name)
+        context.done.append(asked.tool.name)
     return answer

@@ -144,7 +144,7 @@ class Effect(TypedDict):
 class OperationContext:
     """What operations work on. Nothing is written before ``save``.
 
-    ``turned``: steps, and whether they are undone now.
+    ``undone_steps``: steps, and whether they are undone now.
     """
 
     connection: Connection
@@ -152,41 +152,41 @@ class OperationContext:
     actor: Actor
     opened: OpenWorkspace
     done: list[str] = field(default_factory=list)
-    turned: dict[int, bool] = field(default_factory=dict)
+    undone_steps: dict[int, bool] = field(default_factory=dict)
     _edits: list[Edit] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.mark = TreeVersion(self.opened.version, self.tree.clock.settled_seq)
-        self.pinning = PinChanges(self.desk.rendering, self.desk.rules, *self.opened.pins)
+        self.mark = TreeVersion(self.opened.version, self.tree.counters.settled_seq)
+        self.pinning = PinChanges(self.workspace.rendering, self.workspace.rules, *self.opened.pins)
 
     @property
-    def desk(self) -> PageWorkspace:
-        """The desk."""
-        return self.opened.desk
+    def workspace(self) -> PageWorkspace:
+        """The workspace."""
+        return self.opened.workspace
 
     @property
     def tree(self) -> Tree:
         """The tree."""
-        return self.desk.tree
+        return self.workspace.tree
 
     @property
     def labels(self) -> Labels:
         """The words of the agent's language."""
-        return self.desk.rendering.writer.labels
+        return self.workspace.rendering.writer.labels
 
     @property
     def tokens(self) -> int:
         """What the window takes."""
-        return self.desk.rendering.tokens()
+        return self.workspace.rendering.tokens()
 
-    def know(self, indexes: Sequence[str]) -> None:
+    def load_visible(self, indexes: Sequence[str]) -> None:
         """Have the pages that are spoken of; to an agent those of other users are none."""
-        self.fetch(indexes)
+        self.load(indexes)
         for each in indexes:
             if each in self.tree.pages and not self.sees(self.tree[each]):
                 raise no_page(each)
 
-    def fetch(self, indexes: Sequence[str]) -> None:
+    def load(self, indexes: Sequence[str]) -> None:
         """Fetch pages that are not in the window: cold, or of other sessions."""
         unknown = [each for each in indexes if each not in self.tree.pages]
         if unknown:
@@ -198,7 +198,7 @@ class OperationContext:
 
     def page(self, index: str) -> Page:
         """Return a page that the actor may see; agents see nothing of what was removed (P2)."""
-        self.know([index])
+        self.load_visible([index])
         page = self.tree[index]
         if page.cold and self.actor is Actor.AGENT:
             raise RefusedError(f"{index} was removed from the context: restore_page brings it back")
@@ -206,13 +206,13 @@ class OperationContext:
 
     def out(self, index: str) -> PageOut:
         """Return a page as it is now."""
-        return page_out(self.desk.rendering, index)
+        return page_out(self.workspace.rendering, index)
 
     def do(self, act: Callable[[], T]) -> tuple[T, list[Edit]]:
         """Do something, as part of the step that is saved; return what it has changed, too."""
-        known = len(self.desk.steps)
-        done = self.desk.do(act)
-        edits = self.desk.steps[known:]
+        known = len(self.workspace.steps)
+        done = self.workspace.do(act)
+        edits = self.workspace.steps[known:]
         self._edits += edits
         return done, edits
 
@@ -221,8 +221,8 @@ class OperationContext:
         return Effect(
             tokens_before=before,
             tokens_after=self.tokens,
-            over=self.desk.over,
-            collapsed=list(self.desk.rendering.collapsed()),
+            over=self.workspace.over,
+            collapsed=list(self.workspace.rendering.collapsed()),
         )
 
     def save(self) -> None:
@@ -232,7 +232,7 @@ class OperationContext:
         self.opened.texts.save()
         self.pinning.save(self.connection, self.agent_id)
         save_tree(self.connection, self.agent_id, self.tree, self.opened.version + 1)
-        for number, undone in self.turned.items():
+        for number, undone in self.undone_steps.items():
             mark_undone(self.connection, self.agent_id, number, undone=undone)
         step = merged_edits(self.tree, self._edits)
         if self.actor is Actor.AGENT and step:

@@ -23,7 +23,7 @@ class Caller:
     user_id: str | None
     is_new: bool = False
 
-    def check_sight(self, connection: Connection) -> None:
+    def check_visible(self, connection: Connection) -> None:
         """Raise ``RefusedError`` where nobody knows whose memory may be looked at."""
         if self.is_new and has_users(connection, self.agent_id):
             raise RefusedError(
@@ -31,12 +31,12 @@ class Caller:
                 " at in their own sessions alone: wait for the user's first message"
             )
 
-    def seqs(self, connection: Connection, ids: Sequence[str]) -> list[int]:
+    def message_seqs(self, connection: Connection, ids: Sequence[str]) -> list[int]:
         """Return the seqs of messages in sight; raises ``NotFoundError`` when one is not.
 
         Who speaks with one user reads, pins and erases nothing of another's.
         """
-        self.check_sight(connection)
+        self.check_visible(connection)
         known = seqs_of(
             connection, self.agent_id, ids, session_id=self.session_id, user_id=self.user_id
         )

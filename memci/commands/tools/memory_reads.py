@@ -103,21 +103,21 @@ def moment(at: datetime | None) -> str:
     return clock.isoformat(" ", "minutes")
 
 
-def filtered(connection: Connection, place: Caller, asked: FilterMemory) -> FoundList:
+def filtered(connection: Connection, caller: Caller, asked: FilterMemory) -> FoundList:
     """Return what meets all criteria and is in the agent's sight."""
     find = _memories if asked.what == "memories" else _messages
-    numbered = find(connection, place, asked, asked.limit + 1)
+    numbered = find(connection, caller, asked, asked.limit + 1)
     shown = numbered[: asked.limit]
     more = shown[-1][0] if len(numbered) > len(shown) else None
     return FoundList(found=[each for _, each in shown], more=more)
 
 
 def _memories(
-    connection: Connection, place: Caller, asked: FilterMemory, limit: int
+    connection: Connection, caller: Caller, asked: FilterMemory, limit: int
 ) -> list[tuple[int, Found]]:
     criteria = {**_criteria(asked), "type": asked.type}
-    sight = Visibility(asked.session or place.session_id, place.user_id)
-    rows = filtered_memories(connection, place.agent_id, sight, criteria, limit)
+    sight = Visibility(asked.session or caller.session_id, caller.user_id)
+    rows = filtered_memories(connection, caller.agent_id, sight, criteria, limit)
     return [
         (
             row.id,
@@ -134,10 +134,10 @@ def _memories(
 
 
 def _messages(
-    connection: Connection, place: Caller, asked: FilterMemory, limit: int
+    connection: Connection, caller: Caller, asked: FilterMemory, limit: int
 ) -> list[tuple[int, Found]]:
-    sight = Visibility(place.session_id, place.user_id)
-    found = filtered_messages(connection, place.agent_id, sight, _criteria(asked), limit)
+    sight = Visibility(caller.session_id, caller.user_id)
+    found = filtered_messages(connection, caller.agent_id, sight, _criteria(asked), limit)
     return [
         (
             message.seq,
@@ -179,23 +179,23 @@ class SummaryInput:
     in_part: bool = False
 
 
-def summary_request(pages: PageCommands, place: Caller, asked: Summarise) -> SummaryInput:
+def summary_request(pages: PageCommands, caller: Caller, asked: Summarise) -> SummaryInput:
     """Return what a worker is to sum up; raises ``NotFoundError`` for no such page or message."""
     if asked.page is not None:
-        return _of_page(pages, place, asked.page, asked.max_tokens)
-    with snapshot_of(pages.database, place.agent_id) as connection:
+        return _of_page(pages, caller, asked.page, asked.max_tokens)
+    with snapshot_of(pages.database, caller.agent_id) as connection:
         before = None
         if asked.messages is None:
-            before = _summary_of(connection, place)
+            before = _summary_of(connection, caller)
             seqs = latest_seqs(
                 connection,
-                place.agent_id,
-                session_id=place.session_id,
-                user_id=place.user_id,
+                caller.agent_id,
+                session_id=caller.session_id,
+                user_id=caller.user_id,
                 most=_MOST,
             )
         else:
-            seqs = place.seqs(connection, asked.messages)
+            seqs = caller.message_seqs(connection, asked.messages)
     if before is not None:
         seqs = [seq for seq in seqs if seq > before.through_seq]
     request = SummaryRequest(
@@ -206,22 +206,22 @@ def summary_request(pages: PageCommands, place: Caller, asked: Summarise) -> Sum
     return SummaryInput(request)
 
 
-def _summary_of(connection: Connection, place: Caller) -> StoredSummary | None:
+def _summary_of(connection: Connection, caller: Caller) -> StoredSummary | None:
     """Return the summary of the session, from which the conversation so far is gone on with."""
-    if place.session_id is None:
+    if caller.session_id is None:
         return None
-    viewer = Viewer(place.session_id, place.user_id, is_new=place.is_new)
-    return read_summary(connection, place.agent_id, place.session_id, viewer)
+    viewer = Viewer(caller.session_id, caller.user_id, is_new=caller.is_new)
+    return read_summary(connection, caller.agent_id, caller.session_id, viewer)
 
 
-def _of_page(pages: PageCommands, place: Caller, index: str, max_tokens: int) -> SummaryInput:
-    session = place.session_id
-    with pages.rehearsal(place.agent_id, Actor.AGENT, session_id=session) as bench:
-        held = list(_below(bench, bench.page(index)))
-        seqs = _newest_seqs(bench, held)
+def _of_page(pages: PageCommands, caller: Caller, index: str, max_tokens: int) -> SummaryInput:
+    session = caller.session_id
+    with pages.dry_run(caller.agent_id, Actor.AGENT, session_id=session) as context:
+        held = list(_below(context, context.page(index)))
+        seqs = _newest_seqs(context, held)
     # Afterwards: a store that is far shall hold no transaction.
     notes = [page for page in held if page.body is not None]
-    texts = _newest_texts(pages, place.agent_id, notes)
+    texts = _newest_texts(pages, caller.agent_id, notes)
     request = SummaryRequest(
         seqs=tuple(seqs[:_MOST]),
         texts=tuple(texts[each.index] for each in notes if texts.get(each.index)),
@@ -231,14 +231,14 @@ def _of_page(pages: PageCommands, place: Caller, index: str, max_tokens: int) ->
     return SummaryInput(request, in_part=len(seqs) > _MOST or not whole)
 
 
-def _newest_seqs(bench: OperationContext, held: Iterable[Page]) -> list[int]:
+def _newest_seqs(context: OperationContext, held: Iterable[Page]) -> list[int]:
     """Return the newest messages of pages, latest first; more than ``_MOST`` if there are more."""
     ends = [(page.span.last_seq, page) for page in held if page.span is not None]
     waiting = [page for _, page in sorted(ends, key=lambda each: each[0])]
     seqs: list[int] = []
     while waiting and len(seqs) <= _MOST:
         bite = [waiting.pop() for _ in waiting[-_PAGES_AT_ONCE:]]
-        said = shown_messages(bench.connection, bench.agent_id, bite)
+        said = shown_messages(context.connection, context.agent_id, bite)
         seqs += [each.seq for messages in said.values() for each in messages]
     return sorted(set(seqs), reverse=True)
 
@@ -257,8 +257,8 @@ def _newest_texts(pages: PageCommands, agent_id: str, notes: Iterable[Page]) -> 
     return texts
 
 
-def _below(bench: OperationContext, page: Page) -> Iterator[Page]:
-    for each in bench.opened.desk.rendering.sight.below(page):
+def _below(context: OperationContext, page: Page) -> Iterator[Page]:
+    for each in context.opened.workspace.rendering.visible.subtree(page):
         if not each.is_folder:
             yield each
 
@@ -280,64 +280,64 @@ class MemoryTools:
     def run(self, agent_id: str, asked: ToolRequest, *, session_id: str | None) -> Answer:
         """Use a tool; raises ``NotFoundError`` for no agent, and what the tool raises."""
         with snapshot_of(self.pages.database, agent_id) as connection:
-            place = session_caller(connection, agent_id, session_id)
-            place.check_sight(connection)
+            caller = session_caller(connection, agent_id, session_id)
+            caller.check_visible(connection)
             if isinstance(asked.request, shapes.FilterMemory):
-                return filtered(connection, place, asked.request)
+                return filtered(connection, caller, asked.request)
             seq = progress(connection, agent_id).message_seq
         match asked.request:
             case shapes.Recall() as request:
-                return self._recall(place, request, seq)
+                return self._recall(caller, request, seq)
             case shapes.Search() as request:
-                return self._search(place, request, seq)
+                return self._search(caller, request, seq)
             case shapes.Summarise() as request:
-                return self._summarise(place, request)
+                return self._summarise(caller, request)
             case shapes.Erase() as request:
-                return self._erase(place, request)
+                return self._erase(caller, request)
             case _:
                 raise AssertionError(f"{asked.tool.name} is no tool of memory that is used alone")
 
-    def _summarise(self, place: Caller, asked: shapes.Summarise) -> shapes.Summary:
-        wanted = summary_request(self.pages, place, asked)
+    def _summarise(self, caller: Caller, asked: shapes.Summarise) -> shapes.Summary:
+        wanted = summary_request(self.pages, caller, asked)
         request = wanted.request.model_dump(mode="json")
-        answer = self.reads.call("summarise", place.agent_id, request)
+        answer = self.reads.call("summarise", caller.agent_id, request)
         note = _IN_PART if wanted.in_part else None
         return shapes.Summary.model_validate(answer).model_copy(update={"note": note})
 
-    def _recall(self, place: Caller, asked: shapes.Recall, seq: int) -> Answer:
+    def _recall(self, caller: Caller, asked: shapes.Recall, seq: int) -> Answer:
         fields = {
             "keywords": asked.keywords,
             "depth": asked.depth,
             "limit": asked.limit,
             "format": "structured",
         }
-        answer = self._ask("recall", place, fields, seq)
+        answer = self._ask("recall", caller, fields, seq)
         return found_from_recall(RecallAnswer.model_validate(answer), asked.keywords)
 
-    def _search(self, place: Caller, asked: shapes.Search, seq: int) -> Answer:
+    def _search(self, caller: Caller, asked: shapes.Search, seq: int) -> Answer:
         times = asked.model_dump(mode="json", include={"since", "until"}, exclude_none=True)
         fields = {"query": asked.query, "k": asked.limit, "filters": times}
         return found_from_search(
-            SearchAnswer.model_validate(self._ask("search", place, fields, seq))
+            SearchAnswer.model_validate(self._ask("search", caller, fields, seq))
         )
 
     def _ask(
-        self, use: ReadUse, place: Caller, fields: Mapping[str, Any], seq: int
+        self, use: ReadUse, caller: Caller, fields: Mapping[str, Any], seq: int
     ) -> dict[str, Any]:
-        whose = {"session_id": place.session_id, "user_id": place.user_id}
+        whose = {"session_id": caller.session_id, "user_id": caller.user_id}
         fresh = {"min_seq": seq, "wait_ms": _WAIT_MS}
-        return self.reads.call(use, place.agent_id, {**fields, **whose, **fresh}, wait_ms=_WAIT_MS)
+        return self.reads.call(use, caller.agent_id, {**fields, **whose, **fresh}, wait_ms=_WAIT_MS)
 
-    def _erase(self, place: Caller, asked: shapes.Erase) -> Answer:
-        with snapshot_of(self.pages.database, place.agent_id) as connection:
-            place.seqs(connection, asked.messages)
+    def _erase(self, caller: Caller, asked: shapes.Erase) -> Answer:
+        with snapshot_of(self.pages.database, caller.agent_id) as connection:
+            caller.message_seqs(connection, asked.messages)
         which = Which(asked.messages)
-        self.pages.settle_before_erasing(place.agent_id)
+        self.pages.settle_before_erasing(caller.agent_id)
         receipt = erase.run(
             self.pages.database,
             self.pages.store,
             self.tokens,
-            place.agent_id,
+            caller.agent_id,
             which,
             settle=self.pages.settle_in,
         )

@@ -41,16 +41,16 @@ class PlanChange:
     said: str | None
 
 
-def change_plan(connection: Connection, place: Caller, asked: UpdatePlan, seq: int) -> PlanChange:
+def change_plan(connection: Connection, caller: Caller, asked: UpdatePlan, seq: int) -> PlanChange:
     """Return the plan as it is asked for, as of the message ``seq``; nothing is written.
 
     Raises ``ConflictError`` for no plan, ``NotFoundError`` for no such step.
     """
-    plan = read_plan(connection, place.agent_id, Viewer(place.session_id, place.user_id))
+    plan = read_plan(connection, caller.agent_id, Viewer(caller.session_id, caller.user_id))
     if asked.steps is not None:
         items = [item_of(each) for each in asked.steps]
         known = {words_of(each.text) for each in plan.steps} if plan else set()
-        after = listed(plan, items, seq, place.session_id, place.user_id)
+        after = listed(plan, items, seq, caller.session_id, caller.user_id)
         is_new = plan is None or after.made_seq != plan.made_seq
         if not is_new and all(words_of(each.text) in known for each in items):
             return PlanChange(after, None)
@@ -64,18 +64,18 @@ def change_plan(connection: Connection, place: Caller, asked: UpdatePlan, seq: i
 
 
 def update_plan(
-    connection: Connection, place: Caller, asked: UpdatePlan, note: Callable[[str], int]
+    connection: Connection, caller: Caller, asked: UpdatePlan, note: Callable[[str], int]
 ) -> PlanAnswer:
     """Do it; ``note`` stores a message with these words and returns its seq.
 
     The lane must be locked. Words of a plan are always a message's, and are erased with it (M25).
     """
-    seq = last_seq(connection, place.agent_id)
-    change = change_plan(connection, place, asked, seq)
+    seq = last_seq(connection, caller.agent_id)
+    change = change_plan(connection, caller, asked, seq)
     if change.said is not None:
-        change = change_plan(connection, place, asked, note(change.said))
-    save_plan(connection, place.agent_id, change.plan)
-    return PlanAnswer.of(change.plan, place.session_id)
+        change = change_plan(connection, caller, asked, note(change.said))
+    save_plan(connection, caller.agent_id, change.plan)
+    return PlanAnswer.of(change.plan, caller.session_id)
 
 
 _Write: TypeAlias = Callable[[Connection, Caller, Any, str], Answer]
@@ -83,7 +83,7 @@ _Write: TypeAlias = Callable[[Connection, Caller, Any, str], Answer]
 
 @dataclass(frozen=True, slots=True)
 class MemoryWrites:
-    """Does and rehearses ``remember``, ``update``, ``focus`` and ``update_plan``."""
+    """Does and tries ``remember``, ``update``, ``focus`` and ``update_plan``."""
 
     defaults: MemoryParameters
     limits: AppendLimits
@@ -92,8 +92,8 @@ class MemoryWrites:
         self, connection: Connection, agent_id: str, asked: ToolRequest, *, session_id: str | None
     ) -> Answer:
         """Do it. The lane's row must be locked, and its token be published after COMMIT."""
-        place = session_caller(connection, agent_id, session_id)
-        return self._writes[type(asked.request)](connection, place, asked.request, asked.id)
+        caller = session_caller(connection, agent_id, session_id)
+        return self._writes[type(asked.request)](connection, caller, asked.request, asked.id)
 
     def prepare(
         self, connection: Connection, agent_id: str, asked: ToolRequest, *, session_id: str | None
@@ -114,9 +114,9 @@ class MemoryWrites:
                 names = [row["name"] for row in list_focus(connection, agent_id)]
                 return shapes.InFocus(focus=[entity, *(each for each in names if each != entity)])
             case UpdatePlan() as request:
-                place = session_caller(connection, agent_id, session_id)
-                change = change_plan(connection, place, request, last_seq(connection, agent_id))
-                return PlanAnswer.of(change.plan, place.session_id)
+                caller = session_caller(connection, agent_id, session_id)
+                change = change_plan(connection, caller, request, last_seq(connection, agent_id))
+                return PlanAnswer.of(change.plan, caller.session_id)
             case _:
                 raise AssertionError(f"{asked.tool.name} writes nothing into memory")
 
@@ -130,46 +130,46 @@ class MemoryWrites:
         }
 
     def _remember(
-        self, connection: Connection, place: Caller, asked: shapes.Remember, message_id: str
+        self, connection: Connection, caller: Caller, asked: shapes.Remember, message_id: str
     ) -> Answer:
-        self._note(connection, place, message_id, asked.text, None)
+        self._note(connection, caller, message_id, asked.text, None)
         return shapes.Noted(message=message_id)
 
     def _update(
-        self, connection: Connection, place: Caller, asked: shapes.Update, message_id: str
+        self, connection: Connection, caller: Caller, asked: shapes.Update, message_id: str
     ) -> Answer:
-        corrected = _correctable(connection, place, asked.memory)
-        self._note(connection, place, message_id, asked.text, corrected)
+        corrected = _correctable(connection, caller, asked.memory)
+        self._note(connection, caller, message_id, asked.text, corrected)
         return shapes.Noted(message=message_id, corrects=asked.memory)
 
-    def _focus(self, connection: Connection, place: Caller, asked: shapes.Focus, _: str) -> Answer:
-        points = bring_into_focus(connection, place.agent_id, asked.entity, self.defaults)
+    def _focus(self, connection: Connection, caller: Caller, asked: shapes.Focus, _: str) -> Answer:
+        points = bring_into_focus(connection, caller.agent_id, asked.entity, self.defaults)
         return shapes.InFocus(focus=[each.name for each in points.focus])
 
     def _update_plan(
-        self, connection: Connection, place: Caller, asked: UpdatePlan, message_id: str
+        self, connection: Connection, caller: Caller, asked: UpdatePlan, message_id: str
     ) -> Answer:
         def note(said: str) -> int:
             # It is found in the chat, and no memory is made of it: the plan itself is shown.
-            return self._append(connection, place, message_id, said, Remember.NEVER)
+            return self._append(connection, caller, message_id, said, Remember.NEVER)
 
-        return update_plan(connection, place, asked, note)
+        return update_plan(connection, caller, asked, note)
 
     def _note(
         self,
         connection: Connection,
-        place: Caller,
+        caller: Caller,
         message_id: str,
         text: str,
         corrected: Corrected | None,
     ) -> None:
         self._check_size(text)
-        self._append(connection, place, message_id, text, Remember.NOW, corrected)
+        self._append(connection, caller, message_id, text, Remember.NOW, corrected)
 
     def _append(
         self,
         connection: Connection,
-        place: Caller,
+        caller: Caller,
         message_id: str,
         text: str,
         remember: Remember,
@@ -177,10 +177,10 @@ class MemoryWrites:
     ) -> int:
         note = NewMessage(Role.ASSISTANT, text, id=message_id, metadata=note_metadata(corrected))
         request = Append(
-            place.agent_id,
+            caller.agent_id,
             [note],
-            session_id=place.session_id,
-            user_id=place.user_id,
+            session_id=caller.session_id,
+            user_id=caller.user_id,
             remember=remember,
             source=JobSource.HTTP,
         )
@@ -194,13 +194,13 @@ class MemoryWrites:
             )
 
 
-def _correctable(connection: Connection, place: Caller, memory: int) -> Corrected:
+def _correctable(connection: Connection, caller: Caller, memory: int) -> Corrected:
     """Return what a memory is known by; raises when there is none that could be corrected."""
-    place.check_sight(connection)
-    row = read_node(connection, place.agent_id, memory)
-    origin = origin_of(connection, place.agent_id, memory)
-    sight = Visibility(place.session_id, place.user_id)
-    unseen = row is not None and not seen(connection, place.agent_id, [memory], sight)
+    caller.check_visible(connection)
+    row = read_node(connection, caller.agent_id, memory)
+    origin = origin_of(connection, caller.agent_id, memory)
+    sight = Visibility(caller.session_id, caller.user_id)
+    unseen = row is not None and not seen(connection, caller.agent_id, [memory], sight)
     if origin is None or origin.kind is not NodeKind.MEMORY or unseen:
         raise NotFoundError(f"there is no memory {memory}: search or recall tells their numbers")
     if row is None:

@@ -60,9 +60,9 @@ class Tools:
     """Uses tools for agents and developers.
 
     One call is ``run``. A program of calls that takes effect as a whole (ATTP) first does each with
-    ``rehearse`` on a bench of ``pages.rehearsal``, and keeps every ``Asked`` whose tool changes
+    ``dry_run`` on a context of ``pages.dry_run``, and keeps every ``Asked`` whose tool changes
     something. Then ``run_all`` does these for good, in order, in one transaction and in the same
-    session, with the bench's ``mark``: where the pages are others by then, it raises
+    session, with the context's ``mark``: where the pages are others by then, it raises
     ``ConflictError`` and nothing is done. Tools that are not ``in_code`` are no part of it.
     """
 
@@ -93,18 +93,18 @@ class Tools:
             return self.run_all(agent_id, actor, [asked], session_id=session_id, form=form)[0]
         return self.memory.run(agent_id, asked, session_id=session_id)
 
-    def rehearse(self, bench: OperationContext, asked: ToolRequest) -> Answer:
-        """Answer as ``run`` would, with nothing kept but what happens to the bench; raises as it.
+    def dry_run(self, context: OperationContext, asked: ToolRequest) -> Answer:
+        """Answer as ``run`` would, with nothing kept but what happens to the context; raises as it.
 
-        After an error of a tool that changes something the bench must be thrown away.
+        After an error of a tool that changes something the context must be thrown away.
         """
         if asked.tool.about is About.PAGES:
-            return perform(bench, asked)
-        session = bench.opened.desk.rendering.session_id
+            return perform(context, asked)
+        session = context.opened.workspace.rendering.session_id
         if _writes(asked):
-            connection, agent_id = bench.connection, bench.agent_id
+            connection, agent_id = context.connection, context.agent_id
             return self.writes.prepare(connection, agent_id, asked, session_id=session)
-        return self.memory.run(bench.agent_id, asked, session_id=session)
+        return self.memory.run(context.agent_id, asked, session_id=session)
 
     def run_all(
         self,
@@ -125,7 +125,7 @@ class Tools:
                 agent_id, actor, asked, session_id=session_id, mark=mark, form=form
             )
         only_memory = mark is None and all(_writes(each) for each in asked)
-        pages = None if only_memory else self.pages.warmed(agent_id, asked, session_id)
+        pages = None if only_memory else self.pages.prefetched(agent_id, asked, session_id)
         with self.pages.database.agent_transaction(agent_id) as connection:
             # The lane's row first: whoever locks the tree as well does so in this order (P16).
             if any(isinstance(each.request, Remember) for each in asked):
@@ -137,27 +137,27 @@ class Tools:
             if pages is None:
                 done = [self._write(connection, agent_id, each, session_id) for each in asked]
             else:
-                changing = pages.changing(
+                editing = pages.editing(
                     connection, agent_id, actor, session_id, mark=mark, form=form
                 )
-                done = self._mixed(changing, asked, session_id)
+                done = self._mixed(editing, asked, session_id)
         # Always: a worker that looked while the lane was locked has gone again.
         self.tokens.wake_lane(agent_id)
         return done
 
     def _mixed(
         self,
-        changing: AbstractContextManager[OperationContext],
+        editing: AbstractContextManager[OperationContext],
         asked: Sequence[ToolRequest],
         session_id: str | None,
     ) -> list[Answer]:
-        def one(bench: OperationContext, each: ToolRequest) -> Answer:
+        def one(context: OperationContext, each: ToolRequest) -> Answer:
             if _writes(each):
-                return self._write(bench.connection, bench.agent_id, each, session_id)
-            return perform(bench, each)
+                return self._write(context.connection, context.agent_id, each, session_id)
+            return perform(context, each)
 
-        with changing as bench:
-            return [one(bench, each) for each in asked]
+        with editing as context:
+            return [one(context, each) for each in asked]
 
     def _write(
         self, connection: Connection, agent_id: str, asked: ToolRequest, session_id: str | None

@@ -112,17 +112,17 @@ def _written(section: Section, heading: str, leaves: Sequence[_Counted], count: 
     return part_of(Role.SYSTEM, items, count)
 
 
-def contents_listed(sight: VisibleTree, writer: BlockWriter) -> Listed | None:
+def contents_listed(visible: VisibleTree, writer: BlockWriter) -> Listed | None:
     """Return the Contents Page as the viewer sees it; None where it has no line."""
-    tree = sight.tree
-    archive = tree.pages.get(tree.clock.archive or "")
-    if archive is None or not sight.has(archive):
+    tree = visible.tree
+    archive = tree.pages.get(tree.counters.archive or "")
+    if archive is None or not visible.contains(archive):
         return None
-    leaves = [_leaf(sight, writer, each, 2, _nothing) for each in sight.inside(archive)]
-    return Listed(_leaf(sight, writer, archive, 1, _nothing).text, leaves) if leaves else None
+    leaves = [_leaf(visible, writer, each, 2, _nothing) for each in visible.children(archive)]
+    return Listed(_leaf(visible, writer, archive, 1, _nothing).text, leaves) if leaves else None
 
 
-def tree_listed(sight: VisibleTree, writer: BlockWriter, reads: ContentReader) -> Listed | None:
+def tree_listed(visible: VisibleTree, writer: BlockWriter, reads: ContentReader) -> Listed | None:
     """Return notes, folders and what is filed in these, as the window shows them; None for none.
 
     Open notes show what ``reads`` gives. Of interactions, which are retrieved word for word or
@@ -130,37 +130,37 @@ def tree_listed(sight: VisibleTree, writer: BlockWriter, reads: ContentReader) -
     ``sys``: a list has its own system text.
     """
     leaves = [
-        _leaf(sight, writer, page, level, reads) for page, level in _filed(sight) if level > 1
+        _leaf(visible, writer, page, level, reads) for page, level in _filed(visible) if level > 1
     ]
     if not leaves:
         return None
-    root = replace(sight.tree[sight.tree.segments[USER].root], expanded=True)
-    return Listed(_leaf(sight, writer, root, 1, _nothing).text, leaves)
+    root = replace(visible.tree[visible.tree.segments[USER].root], expanded=True)
+    return Listed(_leaf(visible, writer, root, 1, _nothing).text, leaves)
 
 
-def _filed(sight: VisibleTree) -> Iterator[tuple[Page, int]]:
-    tree = sight.tree
+def _filed(visible: VisibleTree) -> Iterator[tuple[Page, int]]:
+    tree = visible.tree
     root = tree.segments[USER].root
     for segment in tree.segments.values():
         if segment.kind is SegmentKind.SYSTEM:
             continue
-        for page, level in sight.walk(segment):
+        for page, level in visible.walk(segment):
             of_chapter = page.span is not None and page.parent == root
-            in_archive = page.index == tree.clock.archive or tree.is_archived(page)
+            in_archive = page.index == tree.counters.archive or tree.is_archived(page)
             if not of_chapter and not in_archive:
                 yield page, level
 
 
 def _leaf(
-    sight: VisibleTree, writer: BlockWriter, page: Page, level: int, reads: ContentReader
+    visible: VisibleTree, writer: BlockWriter, page: Page, level: int, reads: ContentReader
 ) -> Leaf:
     shown = page if page.span is None else replace(page, expanded=False)
-    place = Placement(level, sight.size(page))
-    text = writer.block(sight.tree, shown, place, reads)
+    place = Placement(level, visible.count_children(page))
+    text = writer.block(visible.tree, shown, place, reads)
     if page.is_folder or not shown.expanded:
         return Leaf(page.index, text)
     closed = replace(shown, expanded=False)
-    return Leaf(page.index, text, writer.block(sight.tree, closed, place, reads))
+    return Leaf(page.index, text, writer.block(visible.tree, closed, place, reads))
 
 
 def _nothing(_: Page) -> PageContent:

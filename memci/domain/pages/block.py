@@ -79,7 +79,7 @@ class BlockWriter:
         parts = [self._heading(tree, page, place)]
         if tree.is_archived(page):
             parts += self._entries(page)
-        elif page.index == tree.clock.archive:
+        elif page.index == tree.counters.archive:
             parts.append(self.labels.archive_says)
         else:
             held = reads(page) if page.expanded and not page.is_folder else PageContent()
@@ -126,7 +126,7 @@ class BlockWriter:
         return ("=" if self.format is Format.TEXT else "#") * min(level, _DEEPEST)
 
     def _usual_name(self, tree: Tree, page: Page) -> str:
-        if page.index == tree.clock.archive:
+        if page.index == tree.counters.archive:
             return self.labels.archive
         kind = tree.segment_of(page).kind
         return self.labels.system if kind is SegmentKind.SYSTEM else self.labels.conversation
@@ -228,7 +228,7 @@ class RenderedBlocks:
     ``reads`` gives what expanded pages hold.
     """
 
-    sight: VisibleTree
+    visible: VisibleTree
     writer: BlockWriter
     count: Count
     reads: ContentReader
@@ -238,8 +238,8 @@ class RenderedBlocks:
         """Return a page's own block."""
         known = self._known.get(page.index)
         if known is None or known.level != level or known.page is not page:
-            place = Placement(level, self.sight.size(page))
-            text = self.writer.block(self.sight.tree, page, place, self.reads)
+            place = Placement(level, self.visible.count_children(page))
+            text = self.writer.block(self.visible.tree, page, place, self.reads)
             known = RenderedBlock(page, level, text, self.count(text))
             self._known[page.index] = known
         return known
@@ -250,7 +250,7 @@ class RenderedBlocks:
         if not is_open(page):
             return written.own
         if written.below is None:
-            inside = self.sight.inside(page)
+            inside = self.visible.children(page)
             written.below = sum(self.tokens(each, level + 1) for each in inside)
         return written.own + written.below
 
@@ -260,14 +260,14 @@ class RenderedBlocks:
         if not is_open(page):
             return written.text
         if written.whole is None:
-            below = [self.text(each, level + 1) for each in self.sight.inside(page)]
+            below = [self.text(each, level + 1) for each in self.visible.children(page)]
             written.whole = written.text + "".join(below)
         return written.whole
 
     def forget(self, index: str, before: Page | None) -> None:
         """Drop a page's block, and the sums above it, where it was ``before`` and where it is."""
         self._known.pop(index, None)
-        for page in (before, self.sight.tree.pages.get(index)):
+        for page in (before, self.visible.tree.pages.get(index)):
             if page is not None:
                 self._forget_sums(page.parent)
 
@@ -275,7 +275,7 @@ class RenderedBlocks:
         first = True
         while index is not None:
             written = self._known.get(index)
-            page = self.sight.tree.pages.get(index)
+            page = self.visible.tree.pages.get(index)
             if written is not None:
                 written.below = written.whole = None
                 if first and page is not None and not page.expanded:

@@ -82,7 +82,7 @@ def settle(
             _begin(tree, message, count)
             growing.give(partial(_may_be_listed, tree, session_key(message.session_id)))
             archive_old_pages(tree, message.session_id, rules, line_tokens)
-        tree.clock = replace(tree.clock, settled_seq=message.seq)
+        tree.counters = replace(tree.counters, settled_seq=message.seq)
     growing.give()
 
 
@@ -107,13 +107,13 @@ def archive_old_pages(
     )
     for page in chapter[: -rules.active_pages]:
         _archive(tree, page)
-    if tree.clock.archive is None:
+    if tree.counters.archive is None:
         return
-    now = tree.clock.interactions
-    for page in tree.children(tree.clock.archive):
+    now = tree.counters.interactions
+    for page in tree.children(tree.counters.archive):
         if not page.pinned and _is_over(page.recalls, now, rules):
             remove_from_tree(tree, page)
-    _fit(tree, tree.clock.archive, rules, line_tokens)
+    _fit(tree, tree.counters.archive, rules, line_tokens)
 
 
 def entry_line(message: Message) -> str:
@@ -166,8 +166,8 @@ def _user_of(message: Message, latest: Page | None) -> str | None:
 
 
 def _begin(tree: Tree, message: Message, count: Count) -> None:
-    number = tree.clock.interactions + 1
-    tree.clock = replace(tree.clock, interactions=number)
+    number = tree.counters.interactions + 1
+    tree.counters = replace(tree.counters, interactions=number)
     root = tree[tree.segments[USER].root]
     if not root.expanded:  # what the user says is seen, whatever was hidden before
         tree.put(replace(root, expanded=True))
@@ -237,8 +237,8 @@ def _span(message: Message, number: int) -> Span:
 
 
 def _archive(tree: Tree, page: Page) -> None:
-    archive = tree.clock.archive or _begin_archive(tree)
-    recalls = replace(page.recalls, archived_at=tree.clock.interactions)
+    archive = tree.counters.archive or _begin_archive(tree)
+    recalls = replace(page.recalls, archived_at=tree.counters.interactions)
     tree.put(replace(page, parent=archive, place=tree.take_place(), recalls=recalls))
 
 
@@ -256,7 +256,7 @@ def _begin_archive(tree: Tree) -> str:
         )
     )
     tree.put(replace(page, place=0))
-    tree.clock = replace(tree.clock, archive=page.index)
+    tree.counters = replace(tree.counters, archive=page.index)
     return page.index
 
 

@@ -64,7 +64,7 @@ def _open_pages(
 ) -> Iterator[Page]:
     for segment in segments:
         if segment.id != SYSTEM:
-            for page in rendering.sight.seen(segment):
+            for page in rendering.visible.shown_pages(segment):
                 if page.expanded and page.index not in stay and _may_hide(rendering.tree, page):
                     yield page
 
@@ -93,7 +93,7 @@ def _just_opened(tree: Tree, page: Page) -> bool:
 
     Else what a model opens would be hidden again by the very message that tells it so.
     """
-    return tree.clock.interactions in {page.recalls.opened_at, page.recalls.last_at} - {0}
+    return tree.counters.interactions in {page.recalls.opened_at, page.recalls.last_at} - {0}
 
 
 def _is_finished(rendering: Rendering, page: Page) -> bool:
@@ -198,7 +198,7 @@ def _collapse(
 ) -> Collapse:
     """Hide pages until the limit holds; ``told`` was hidden just before, and is told as well."""
     rendering.excess = None
-    notice, before = rendering.tree.clock.notice, rendering.tokens()
+    notice, before = rendering.tree.counters.notice, rendering.tokens()
     hidden: list[str] = []
 
     def taken() -> int:
@@ -266,7 +266,7 @@ def _joined(done: Sequence[Collapse]) -> Collapse:
 
 
 def _tell(tree: Tree, notice: Sequence[str]) -> None:
-    tree.clock = replace(tree.clock, notice=tuple(notice))
+    tree.counters = replace(tree.counters, notice=tuple(notice))
 
 
 def _hide(rendering: Rendering, page: Page, is_enough: Callable[[int, int], bool]) -> bool:
@@ -325,12 +325,12 @@ def opening_cost(
     The line that says what was hidden for it takes its part of what is free.
     """
     rendering.excess = None
-    tree, notice = rendering.tree, rendering.tree.clock.notice
+    tree, notice = rendering.tree, rendering.tree.counters.notice
     page = tree[index]
     rendering.put(replace(page, expanded=False, pinned_by=None))
     collapse_to(rendering, 0, kept)
     rendering.put(replace(tree[index], pinned_by=page.pinned_by))  # its line says so
-    tree.clock = replace(tree.clock, notice=max(notice, tree.clock.notice, key=len))
+    tree.counters = replace(tree.counters, notice=max(notice, tree.counters.notice, key=len))
     least = rendering.tokens()
     most = rules.window_max_tokens
     segment = tree.segment_of(page)

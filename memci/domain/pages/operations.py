@@ -130,12 +130,12 @@ def recall_page(tree: Tree, actor: Actor, *, index: str) -> Page:
     """Bring an archived page back to the end of the active chapter, opened, and count it (P9)."""
     page = tree[index]
     check_permission(tree, page, Action.EXPAND, actor)
-    if page.parent is None or page.parent != tree.clock.archive:
+    if page.parent is None or page.parent != tree.counters.archive:
         raise RefusedError(
             f"{index} is not archived: expand_details opens it, restore_page brings a removed"
             " page back"
         )
-    now = tree.clock.interactions
+    now = tree.counters.interactions
     recalls = replace(page.recalls, count=page.recalls.count + 1, last_at=now, entered_at=now)
     return tree.put(
         replace(
@@ -163,7 +163,7 @@ def restore_page(tree: Tree, actor: Actor, *, index: str, parent: str) -> Page:
         )
     check_place(tree, folder, Action.RECEIVE, actor, page)
     check_stays_shared(tree, page, folder, actor)
-    now = tree.clock.interactions
+    now = tree.counters.interactions
     recalls = replace(page.recalls, entered_at=now) if page.span else RecallStats()
     back = tree.in_chapter(page)
     tree.put(replace(back, parent=parent, place=tree.take_place(), recalls=recalls))
@@ -304,7 +304,7 @@ def expand_details(tree: Tree, actor: Actor, *, index: str) -> Page:
     _check_there(tree, page)
     for folder in list(tree.ancestors(index)):
         tree.put(replace(folder, expanded=True))
-    recalls = replace(page.recalls, opened_at=tree.clock.interactions)
+    recalls = replace(page.recalls, opened_at=tree.counters.interactions)
     return tree.put(replace(page, expanded=True, recalls=recalls))
 
 
@@ -344,7 +344,7 @@ def _check_there(tree: Tree, page: Page, then: str = "") -> None:
         raise RefusedError(
             f"{page.index} was removed from the context: restore_page brings it back{after}"
         )
-    if any(folder.index == tree.clock.archive for folder in tree.ancestors(page.index)):
+    if any(folder.index == tree.counters.archive for folder in tree.ancestors(page.index)):
         raise RefusedError(f"{page.index} is archived: recall_page brings it back{after}")
 
 

@@ -173,7 +173,7 @@ def permission_of(tree: Tree, page: Page) -> Permission:
 
 
 def _managed(tree: Tree, page: Page) -> str:
-    if page.index == tree.clock.archive:
+    if page.index == tree.counters.archive:
         return (
             f"{page.index} is the Contents Page, which the system keeps in order: it can be"
             " expanded and read, and recall_page brings a page back"

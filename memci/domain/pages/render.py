@@ -26,7 +26,7 @@ class NativeMessages:
     ``notice`` is what goes before a segment's first block; empty: nothing does.
     """
 
-    sight: VisibleTree
+    visible: VisibleTree
     blocks: RenderedBlocks
 
     def of(self, segment: Segment, notice: str) -> list[Utterance]:
@@ -37,11 +37,11 @@ class NativeMessages:
         role, text = segment.role, notice
         written: list[Utterance] = []
         current: list[Utterance] = []
-        for page, level in self.sight.walk(segment):
+        for page, level in self.visible.walk(segment):
             block = self.blocks.of(page, level).text
             if not self._speaks(page):
                 text += block
-            elif self.sight.is_current(page):
+            elif self.visible.is_current(page):
                 current = [Utterance(role, block), *self._said(page)]
             else:
                 written += [Utterance(role, text + block), *self._said(page)]
@@ -51,14 +51,14 @@ class NativeMessages:
     def tokens(self, segment: Segment, notice: str) -> int:
         """Return what those messages take; what has not changed is not counted again (P12)."""
         total, blocks, is_begun = self.blocks.count(notice) if notice else 0, 0, bool(notice)
-        for page, level in self.sight.walk(segment):
+        for page, level in self.visible.walk(segment):
             total += self.blocks.of(page, level).own
             if not self._speaks(page):
                 is_begun = True
                 continue
             total += self._said_tokens(page, level)
             blocks += 1
-            is_begun = is_begun and self.sight.is_current(page)
+            is_begun = is_begun and self.visible.is_current(page)
         return total + MESSAGE_OVERHEAD * (blocks + is_begun)
 
     def _said_tokens(self, page: Page, level: int) -> int:
@@ -79,7 +79,7 @@ class NativeMessages:
             page.expanded
             and page.span is not None
             and page.span.number > 0
-            and not self.sight.tree.is_archived(page)
+            and not self.visible.tree.is_archived(page)
         )
 
 
@@ -114,16 +114,16 @@ class Rendering:
     excess: Excess | None = None
     plan: Plan | None = None
     pin_tokens: int = field(init=False, default=0)  # of the message of pins
-    sight: VisibleTree = field(init=False)
+    visible: VisibleTree = field(init=False)
     _pinned: Utterance | None = field(init=False, default=None)
     _had: dict[str, bool] = field(init=False, default_factory=dict)
     _blocks: RenderedBlocks = field(init=False)
     _native: NativeMessages = field(init=False)
 
     def __post_init__(self) -> None:
-        self.sight = VisibleTree(self.tree, self.session_id)
-        self._blocks = RenderedBlocks(self.sight, self.writer, self.count, self.reads)
-        self._native = NativeMessages(self.sight, self._blocks)
+        self.visible = VisibleTree(self.tree, self.session_id)
+        self._blocks = RenderedBlocks(self.visible, self.writer, self.count, self.reads)
+        self._native = NativeMessages(self.visible, self._blocks)
         self.pin(self.pins)
 
     def pin(self, pins: Iterable[Pin]) -> None:
@@ -152,7 +152,7 @@ class Rendering:
 
     def own_tokens(self, page: Page) -> int:
         """Return what a page's own block takes."""
-        return self._blocks.of(page, self.sight.level(page)).own
+        return self._blocks.of(page, self.visible.level(page)).own
 
     def window(self) -> Window:
         """Return the messages."""
@@ -174,7 +174,7 @@ class Rendering:
 
     def collapsed(self) -> tuple[str, ...]:
         """Return what the last change hid, as far as it is seen here (P13)."""
-        return tuple(each for each in self.tree.clock.notice if self._has(each))
+        return tuple(each for each in self.tree.counters.notice if self._has(each))
 
     def refresh(self, changed: Mapping[str, Page | None]) -> None:
         """Write anew what has changed with these pages; they are given as they were before."""
@@ -193,7 +193,7 @@ class Rendering:
         """Tell whether a page is seen here; asked again and again while many are collapsed."""
         if index not in self._had:
             page = self.tree.pages.get(index)
-            self._had[index] = page is not None and self.sight.has(page)
+            self._had[index] = page is not None and self.visible.contains(page)
         return self._had[index]
 
     @property
@@ -205,7 +205,7 @@ class Rendering:
         return Utterance(Role.USER, text) if text else None
 
     def _shown(self) -> list[Segment]:
-        shown = self.sight.segments()
+        shown = self.visible.segments()
         if self._is_native:  # the conversation goes on where the window ends
             shown.sort(key=lambda each: each.id == USER)
         return shown

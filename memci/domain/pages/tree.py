@@ -134,7 +134,7 @@ class Tree:
 
     segments: dict[str, Segment] = field(default_factory=dict)
     pages: dict[str, Page] = field(default_factory=dict)
-    clock: TreeCounters = field(default_factory=TreeCounters)
+    counters: TreeCounters = field(default_factory=TreeCounters)
     changed: dict[str, Page | None] = field(default_factory=dict)
     viewer: Viewer = UNRESTRICTED_VIEWER
     # What lies in a folder, interactions' pages at the conversation's root by their session, and
@@ -146,7 +146,7 @@ class Tree:
     _unread: dict[str, int] = field(default_factory=dict)
 
     @classmethod
-    def planted(cls) -> Tree:
+    def new(cls) -> Tree:
         """Return a new agent's tree: a root for each default segment."""
         tree = cls()
         for segment in DEFAULT_SEGMENTS:
@@ -154,12 +154,12 @@ class Tree:
         return tree
 
     @classmethod
-    def of(
-        cls, segments: Mapping[str, Segment], pages: Mapping[str, Page], clock: TreeCounters
+    def from_stored(
+        cls, segments: Mapping[str, Segment], pages: Mapping[str, Page], counters: TreeCounters
     ) -> Tree:
         """Return a tree as it was stored."""
-        tree = cls(dict(segments), {}, clock)
-        tree.know(pages.values())
+        tree = cls(dict(segments), {}, counters)
+        tree.add_loaded(pages.values())
         return tree
 
     def count_unread(self, inside: Mapping[str, int]) -> None:
@@ -206,7 +206,7 @@ class Tree:
 
     def is_archived(self, page: Page) -> bool:
         """Tell whether a page is a line of the Contents Page (P7)."""
-        return self.clock.archive is not None and page.parent == self.clock.archive
+        return self.counters.archive is not None and page.parent == self.counters.archive
 
     def chapter(self, session_id: str | None) -> list[Page]:
         """Return a session's active chapter: its interactions at the conversation's root (P7)."""
@@ -232,7 +232,7 @@ class Tree:
         if page.cold:
             return Lifecycle.COLD_ARCHIVED
         for folder in self.ancestors(index):
-            if not folder.expanded or folder.index == self.clock.archive:
+            if not folder.expanded or folder.index == self.counters.archive:
                 return Lifecycle.HOT_ARCHIVED
         return Lifecycle.ACTIVE
 
@@ -251,7 +251,7 @@ class Tree:
         self._hold(page)
         return page
 
-    def know(self, pages: Iterable[Page]) -> None:
+    def add_loaded(self, pages: Iterable[Page]) -> None:
         """Take in pages that it was not read with; nothing changes by that."""
         for page in pages:
             if page.index not in self.pages:
@@ -288,8 +288,8 @@ class Tree:
 
     def take_place(self) -> int:
         """Return a place behind all that are taken."""
-        place = self.clock.next_place
-        self.clock = replace(self.clock, next_place=place + 1)
+        place = self.counters.next_place
+        self.counters = replace(self.counters, next_place=place + 1)
         return place
 
     def _known(self, index: str) -> int:
@@ -335,17 +335,17 @@ class VisibleTree:
     def segments(self) -> list[Segment]:
         """Return the segments in which there is something to see."""
         tree = self.tree
-        return [each for each in tree.segments.values() if self.size(tree[each.root])]
+        return [each for each in tree.segments.values() if self.count_children(tree[each.root])]
 
-    def seen(self, segment: Segment) -> Iterator[Page]:
+    def shown_pages(self, segment: Segment) -> Iterator[Page]:
         """Yield the pages of a segment that can be seen, in order."""
         return (page for page, _ in self.walk(segment))
 
-    def within(self, segment: Segment) -> Iterator[Page]:
+    def all_pages(self, segment: Segment) -> Iterator[Page]:
         """Yield all pages of a segment in order, hidden ones and what they hold, too."""
-        return self.below(self.tree[segment.root])
+        return self.subtree(self.tree[segment.root])
 
-    def below(self, page: Page) -> Iterator[Page]:
+    def subtree(self, page: Page) -> Iterator[Page]:
         """Yield a page and what can be seen below it, were all folders open."""
         return (each for each, _ in self._walk(page, 1, hidden=True))
 
@@ -353,26 +353,26 @@ class VisibleTree:
         """Yield the pages of a segment that can be seen, in order, each with its level from 1."""
         return self._walk(self.tree[segment.root], 1)
 
-    def inside(self, page: Page) -> Iterator[Page]:
+    def children(self, page: Page) -> Iterator[Page]:
         """Yield what can be seen in a folder: of interactions only those of this session.
 
         And of no user but its own (``Viewer``).
         """
-        return filter(self.tree.viewer.sees, self.lying_in(page))
+        return filter(self.tree.viewer.sees, self.session_children(page))
 
-    def lying_in(self, page: Page) -> Iterator[Page]:
+    def session_children(self, page: Page) -> Iterator[Page]:
         """Yield what lies in a folder, whoever's it is: of interactions those of this session."""
         return (each for each in self.tree.children(page.index) if self._is_of_session(each))
 
-    def has(self, page: Page) -> bool:
+    def contains(self, page: Page) -> bool:
         """Tell whether a page can be seen, were all folders open."""
         above = (page, *self.tree.ancestors(page.index))
         return not page.cold and self.tree.sees(page) and all(map(self._is_of_session, above))
 
-    def size(self, page: Page) -> int:
+    def count_children(self, page: Page) -> int:
         """Return how many pages there are to see directly in a folder."""
         if page.index == self.tree.segments[USER].root:
-            return sum(1 for _ in self.inside(page))
+            return sum(1 for _ in self.children(page))
         return self.tree.count(page.index)
 
     def level(self, page: Page) -> int:
@@ -392,7 +392,7 @@ class VisibleTree:
     def _walk(self, page: Page, level: int, *, hidden: bool = False) -> Iterator[tuple[Page, int]]:
         yield page, level
         if hidden or is_open(page):
-            for each in self.inside(page):
+            for each in self.children(page):
                 yield from self._walk(each, level + 1, hidden=hidden)
 
 

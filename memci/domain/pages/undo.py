@@ -24,7 +24,7 @@ class Edit:
     became: Mapping[str, Any]
 
     @property
-    def turned(self) -> Edit:
+    def inverse(self) -> Edit:
         """Return the edit that takes this one back."""
         return Edit(self.index, self.became, self.was)
 
@@ -49,7 +49,7 @@ def merged_edits(tree: Tree, edits: Iterable[Edit]) -> list[Edit]:
 
 def undo_step(tree: Tree, step: Sequence[Edit]) -> None:
     """Undo a step. ``RefusedError`` when what it did to one of its pages was changed since."""
-    _apply(tree, [each.turned for each in reversed(step)])
+    _apply(tree, [each.inverse for each in reversed(step)])
 
 
 def redo_step(tree: Tree, step: Sequence[Edit]) -> None:

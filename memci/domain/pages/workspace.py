@@ -47,24 +47,26 @@ class PageWorkspace:
     def settle(self, said: Iterable[Message]) -> None:
         """Put messages onto pages that are on none yet; then the window is to be looked after."""
         shown = self.rendering
-        self.arrange(lambda: settle(self.tree, said, self.rules, shown.own_tokens, shown.count))
+        self.apply_system_change(
+            lambda: settle(self.tree, said, self.rules, shown.own_tokens, shown.count)
+        )
 
     def do(self, operation: Callable[[], T]) -> T:
         """Do what was asked; an error leaves the tree half changed, and it must be thrown away."""
-        self.tree.clock = replace(self.tree.clock, notice=())
+        self.tree.counters = replace(self.tree.counters, notice=())
         with _watching(self.tree) as changed:
             done = operation()
             self.steps += pending_edits(self.tree)
         self.rendering.refresh(changed)
         return done
 
-    def arrange(self, change: Callable[[], None]) -> None:
+    def apply_system_change(self, change: Callable[[], None]) -> None:
         """Do what nobody asked for: no step, and nothing to undo (P17)."""
         with _watching(self.tree) as changed:
             change()
         self.rendering.refresh(changed)
 
-    def look_after(self) -> None:
+    def enforce_limits(self) -> None:
         """Collapse what the window has no room for.
 
         Chapters are kept to their length when an interaction begins (P7), and not by what is done
@@ -75,18 +77,18 @@ class PageWorkspace:
         with _watching(self.tree):
             done = auto_collapse(self.rendering, self.rules, self.kept, opened)
         self.collapsed = done or self.collapsed
-        self.say_excess()
+        self.report_excess()
 
-    def hold(self) -> int:
+    def enforce_if_over(self) -> int:
         """Collapse a window that is over a limit, as it is shown; return by how much it still is.
 
         Whoever works on it begins with what was seen.
         """
         if self.over:
-            self.look_after()
+            self.enforce_limits()
         return self.over
 
-    def say_excess(self) -> None:
+    def report_excess(self) -> None:
         """Have the window say by how much it is over its limit, if it is (P13)."""
         over = [
             self.rendering.tokens_of(each) - each.max_tokens

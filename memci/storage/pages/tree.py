@@ -109,14 +109,14 @@ def tree_from_row(row: Row[Any], pages: Iterable[Page]) -> Tree:
         archive=row.archive,
         notice=tuple(row.notice),
     )
-    return Tree.of(
+    return Tree.from_stored(
         {each.id: each for each in segments}, {each.index: each for each in pages}, clock
     )
 
 
 def tree_row(tree: Tree) -> dict[str, Any]:
     """Return a tree as a row of ``page_tree``, without its agent and its version."""
-    clock = tree.clock
+    clock = tree.counters
     return {
         "segments": json.dumps([_written(each) for each in tree.segments.values()]),
         "settled_seq": clock.settled_seq,
@@ -286,7 +286,7 @@ def read_tree(
     """
     row = connection.exec_driver_sql(_TREE, (agent_id,)).first()
     if row is None or not row.version:
-        return StoredTree(Tree.planted(), 0)
+        return StoredTree(Tree.new(), 0)
     pages = _pages_of(connection, agent_id, sessions)
     return StoredTree(tree_from_row(row, pages), row.version)
 
@@ -305,7 +305,7 @@ def read_visible(
     """
     row = connection.exec_driver_sql(_TREE, (agent_id,)).first()
     if row is None or not row.version:
-        return StoredTree(Tree.planted(), 0)
+        return StoredTree(Tree.new(), 0)
     values = {
         "agent": agent_id,
         "root": f"{USER}-0",
@@ -329,13 +329,13 @@ def load_sessions(
 ) -> None:
     """Have a tree know the active chapters of more sessions, and what their messages go on from."""
     if sessions:
-        tree.know(_pages_of(connection, agent_id, sessions))
+        tree.add_loaded(_pages_of(connection, agent_id, sessions))
 
 
 def load_pages(connection: Connection, agent_id: str, tree: Tree, indexes: Collection[str]) -> None:
     """Have a tree know pages that it was not read with, each with all that was removed with it."""
     values = {"agent": agent_id, "named": list(indexes)}
-    tree.know(page_from_row(row) for row in connection.exec_driver_sql(_NAMED, values))
+    tree.add_loaded(page_from_row(row) for row in connection.exec_driver_sql(_NAMED, values))
 
 
 def _pages_of(

@@ -43,20 +43,20 @@ class WindowSpec:
 
 @dataclass(frozen=True, slots=True)
 class OpenWorkspace:
-    """A desk, the texts behind it, and the version of the tree that it was opened at.
+    """A workspace, the texts behind it, and the version of the tree that it was opened at.
 
-    ``waited``: how many messages were on no stored page.
+    ``settled``: how many messages were on no stored page.
     """
 
-    desk: PageWorkspace
+    workspace: PageWorkspace
     texts: PageTexts
     version: int
     pins: Pins  # of all users
-    waited: int = 0
+    settled: int = 0
 
     def fetch_open(self) -> None:
         """Fetch at once what all open pages hold, also those in closed folders."""
-        tree = self.desk.tree
+        tree = self.workspace.tree
         self.texts.fetch(
             page
             for page in tree.pages.values()
@@ -65,11 +65,11 @@ class OpenWorkspace:
 
     def fetch_shown(self) -> None:
         """Fetch at once what the open pages of the window hold."""
-        rendering = self.desk.rendering
+        rendering = self.workspace.rendering
         self.texts.fetch(
             page
             for segment in rendering.tree.segments.values()
-            for page in rendering.sight.seen(segment)
+            for page in rendering.visible.shown_pages(segment)
             if page.expanded
         )
 
@@ -86,11 +86,11 @@ def open_workspace(
     sessions = frozenset({view.viewer.session_id, *(each.session_id for each in said)})
     stored = read_tree(connection, agent_id, sessions)
     opened = _opened(connection, agent_id, store, view, stored, said)
-    tree = opened.desk.tree
+    tree = opened.workspace.tree
     waited = 0
     while said:
         waited += len(said)
-        opened.desk.settle(said)
+        opened.workspace.settle(said)
         said = (
             unsettled_messages(connection, agent_id, said[-1].seq, _BATCH)
             if len(said) == _BATCH
@@ -100,10 +100,10 @@ def open_workspace(
     opened.fetch_open()
     # Once, however much has been said: a page that grows is written as often as is looked.
     if waited:
-        opened.desk.look_after()
+        opened.workspace.enforce_limits()
     else:
-        opened.desk.say_excess()
-    return replace(opened, waited=waited)
+        opened.workspace.report_excess()
+    return replace(opened, settled=waited)
 
 
 def open_visible(

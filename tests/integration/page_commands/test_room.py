@@ -98,8 +98,8 @@ def test_a_rehearsal_begins_with_the_window_that_was_shown(ada, commands):
     opened_elsewhere(ada, small)
     before = tree(small, session_id="s1")
     shown = window(small, session_id="s2")
-    with small.rehearsal("ada", Actor.AGENT, session_id="s2") as bench:
-        assert bench.tokens == shown.tokens
+    with small.dry_run("ada", Actor.AGENT, session_id="s2") as context:
+        assert context.tokens == shown.tokens
     assert tree(small, session_id="s1") == before
 
 

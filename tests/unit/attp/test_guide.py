@@ -65,7 +65,7 @@ def test_what_functions_return_is_told():
 
 
 def test_the_page_is_made_once_renamed_and_taken_out():
-    tree = Tree.planted()
+    tree = Tree.new()
     set_attp_guide(tree, on=False, name="a", description="b")
     assert [each.index for each in tree.children("sys-0")] == []
     for name in ("a", "a", "c"):
@@ -80,7 +80,7 @@ def test_the_page_is_made_once_renamed_and_taken_out():
 
 
 def test_no_other_page_is_taken_for_it():
-    tree = Tree.planted()
+    tree = Tree.new()
     set_attp_guide(tree, on=True, name="a", description="b")
     made = create_detail_page(tree, Actor.DEVELOPER, name="Rules", description="", parent="sys-0")
     assert not is_attp_guide(made)
@@ -90,7 +90,7 @@ def test_no_other_page_is_taken_for_it():
 
 @pytest.mark.parametrize("actor", Actor)
 def test_nobody_changes_it(actor: Actor):
-    tree = Tree.planted()
+    tree = Tree.new()
     set_attp_guide(tree, on=True, name="a", description="b")
     aside = create_contents_page(
         tree, Actor.DEVELOPER, name="Aside", description="", parent="sys-0"
@@ -115,7 +115,7 @@ def test_nobody_changes_it(actor: Actor):
 
 
 def test_it_is_open_again_if_it_was_hidden():
-    tree = Tree.planted()
+    tree = Tree.new()
     set_attp_guide(tree, on=True, name="a", description="b")
     tree.put(replace(tree["sys-1"], expanded=False))
     set_attp_guide(tree, on=True, name="a", description="b")

@@ -173,12 +173,12 @@ def test_all_at_work_is_told():
         sandbox.run("ask()", {"ask": ask})
         assert len(told) == 1
         with (
-            sandbox.place(),
+            sandbox.reserve(),
             pytest.raises(UnavailableError, match="MEMCI_SANDBOX_PROCESSES"),
-            sandbox.place(),
+            sandbox.reserve(),
         ):
             pytest.fail("there is no second place")
-        with sandbox.place():
+        with sandbox.reserve():
             assert sandbox.run("__result__ = 1", {}, seconds=20).result == 1
     finally:
         sandbox.close()

@@ -36,7 +36,7 @@ def told(pair, names=(None, None)):
         Message(seq, f"m{seq}", role, text, now, session_id="s", name=name)
         for seq, (role, text, name) in enumerate(zip(roles, pair, names, strict=True), 1)
     ]
-    tree = Tree.planted()
+    tree = Tree.new()
     writer = BlockWriter(Format.MARKDOWN, labels_of(language_of(pair[0])))
     rendering = Rendering(tree, writer, count, lambda _: PageContent(said), "s")
     settle(tree, said, PageRules(), rendering.own_tokens, rendering.count)
@@ -58,10 +58,10 @@ def test_what_is_archived_never_takes_more_than_what_was_said(pair):
         opened = rendering.own_tokens(rendering.tree["usr-1"])
         rendering.put(replace(each, expanded=False))
         assert rendering.own_tokens(rendering.tree["usr-1"]) <= opened
-        rendering.tree.clock = replace(rendering.tree.clock, archive="usr-0")
+        rendering.tree.counters = replace(rendering.tree.counters, archive="usr-0")
         rendering.put(replace(each, expanded=False, description=each.description + " "))
         assert rendering.own_tokens(rendering.tree["usr-1"]) <= opened
-        rendering.tree.clock = replace(rendering.tree.clock, archive=None)
+        rendering.tree.counters = replace(rendering.tree.counters, archive=None)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_lines_name_who_spoke(pair):
 )
 def test_an_archived_page_shows_how_it_began_and_ended(ask, more):
     rendering, page, _ = told((ask, "12 euros."))
-    rendering.tree.clock = replace(rendering.tree.clock, archive="usr-0")
+    rendering.tree.counters = replace(rendering.tree.counters, archive="usr-0")
     entries = tuple(f"assistant: line {each}" for each in range(91))
     shown = block(rendering, replace(page, entries=entries))
     lines = [each for each in shown.splitlines() if each.startswith("- ")]

@@ -18,7 +18,7 @@ FEW, MANY = 200, 8_000
 
 
 def full_folder(number):
-    tree = Tree.planted()
+    tree = Tree.new()
     folder = tree.add_page(page("usr-0", PageKind.CONTENTS))
     for _ in range(number):
         tree.add_page(page(folder.index))
@@ -88,7 +88,7 @@ def test_filing_many_pages_and_undoing_it_go_by_how_many_they_are():
 def test_pages_are_read_in_any_order_in_step_with_their_number():
     def act(tree, folder):
         pages = {page.index: page for page in reversed(tree.pages.values())}
-        again = Tree.of(tree.segments, pages, tree.clock)
+        again = Tree.from_stored(tree.segments, pages, tree.counters)
         assert again.children(folder) == tree.children(folder)
 
     assert grows_in_step(act)

@@ -30,19 +30,19 @@ class Told:
     """A conversation that goes on, an interaction at a time."""
 
     def __init__(self, rules: PageRules = RULES) -> None:
-        self.tree, self.rules = Tree.planted(), rules
+        self.tree, self.rules = Tree.new(), rules
         self.tokens: dict[str, int] = {}
         self.tree.viewer = Viewer("s1")
 
     def until(self, interaction: int) -> Tree:
         """Go on until so many have begun."""
-        while self.tree.clock.interactions < interaction:
+        while self.tree.counters.interactions < interaction:
             self.talk()
         return self.tree
 
     def talk(self, user: str | None = None, session: str = "s1") -> None:
         """Begin another interaction."""
-        number = self.tree.clock.interactions + 1
+        number = self.tree.counters.interactions + 1
         said = [
             Message(2 * number - 1, f"q{number}", Role.USER, "?", NOW, None, session, user),
             Message(2 * number, f"a{number}", Role.ASSISTANT, "!", NOW, None, session, user),
@@ -55,7 +55,7 @@ class Told:
 
     def lines(self) -> list[int]:
         """The interactions that the Contents Page lists."""
-        archive = self.tree.children(self.tree.clock.archive or "")
+        archive = self.tree.children(self.tree.counters.archive or "")
         return [each.span.number for each in archive if each.span]
 
 
@@ -176,7 +176,7 @@ def test_a_line_that_takes_more_than_all_may_leaves_before_any_other():
 @pytest.mark.parametrize("words", ["word", "词"])
 def test_one_long_interaction_takes_no_room_from_the_others(words):
     """Ninety messages were ninety lines: they pushed all others out, and then themselves."""
-    tree = Tree.planted()
+    tree = Tree.new()
     short = [(Role.USER, "Short."), (Role.ASSISTANT, "Short.")]
     long = [(Role.USER, f"{words} " * 40), *[(Role.ASSISTANT, f"{words} " * 40)] * 90]
     said = [
@@ -188,8 +188,8 @@ def test_one_long_interaction_takes_no_room_from_the_others(words):
     rendering = Rendering(tree, writer, count, lambda _: PageContent(), "s1")
     rules = PageRules(active_pages=1, archive_unused=1_000)
     settle(tree, said, rules, rendering.own_tokens, count)
-    numbers = [page.span.number for page in tree.children(tree.clock.archive)]
-    assert numbers == list(range(1, tree.clock.interactions))
-    lines = {each.span.number: each for each in tree.children(tree.clock.archive)}
+    numbers = [page.span.number for page in tree.children(tree.counters.archive)]
+    assert numbers == list(range(1, tree.counters.interactions))
+    lines = {each.span.number: each for each in tree.children(tree.counters.archive)}
     assert len(lines[16].entries) == 91
     assert rendering.own_tokens(lines[16]) <= rules.contents_max_tokens / 7

@@ -26,7 +26,7 @@ def talk(number):
 
 
 def settled(said):
-    tree = Tree.planted()
+    tree = Tree.new()
     settle(tree, said, PageRules(), lambda _: 1, len)
     return tree
 

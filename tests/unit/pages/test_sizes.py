@@ -40,7 +40,7 @@ def told(language: Language, times: int, archived: int = 0) -> Rendering:
             [each for each in said if page.span.first_seq <= each.seq <= page.span.last_seq]
         )
 
-    tree = Tree.planted()
+    tree = Tree.new()
     writer = BlockWriter(Format.MARKDOWN, labels_of(language))
     rendering = Rendering(tree, writer, count, reads, "s")
     rules = PageRules(active_pages=2 - archived)

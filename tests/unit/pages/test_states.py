@@ -17,7 +17,7 @@ AGENT = Actor.AGENT
 
 def conversation() -> Tree:
     """Two interactions and the Contents Page with a third, the oldest."""
-    tree, now = Tree.planted(), datetime(2026, 1, 1, tzinfo=UTC)
+    tree, now = Tree.new(), datetime(2026, 1, 1, tzinfo=UTC)
     roles = (Role.USER, Role.ASSISTANT)
     said = [Message(seq, f"m{seq}", roles[1 - seq % 2], f"{seq}", now) for seq in range(1, 6)]
     settle(tree, said, PageRules(active_pages=2), lambda _: 10, len)
@@ -30,7 +30,7 @@ def states(tree: Tree) -> dict[str, str]:
 
 def test_each_state_has_a_word_of_its_own():
     tree = conversation()
-    (contents,) = (each for each in (tree.clock.archive,) if each)
+    (contents,) = (each for each in (tree.counters.archive,) if each)
     shown = {"usr-0": "expanded", "usr-1": "archived", "usr-2": "expanded", "usr-3": "expanded"}
     assert states(tree) == {**shown, contents: "expanded"}
     hide_details(tree, AGENT, index="usr-2")

@@ -43,7 +43,7 @@ def shown(language: Language, recalls: RecallStats) -> Rendering:
         Message(2, "m2", Role.ASSISTANT, "回答一", NOW, session_id="s", name="小美"),
         Message(3, "m3", Role.USER, "问题二", NOW, session_id="s"),
     ]
-    tree = Tree.planted()
+    tree = Tree.new()
     tree.viewer = Viewer("s")
     writer = BlockWriter(Format.MARKDOWN, labels_of(language))
     pins = [Pin(1, PinKind.TASK, "写报告", "agent", NOW)]
@@ -51,7 +51,7 @@ def shown(language: Language, recalls: RecallStats) -> Rendering:
     rendering = Rendering(tree, writer, count, lambda _: PageContent(said[2:]), "s", tuple(pins))
     settle(tree, said, PageRules(active_pages=1), rendering.own_tokens, rendering.count)
     rendering.put(replace(tree["usr-1"], recalls=recalls))
-    tree.clock = replace(tree.clock, notice=("usr-1", "usr-2"))
+    tree.counters = replace(tree.counters, notice=("usr-1", "usr-2"))
     rendering.excess = Excess(1_200, 8_000)
     return rendering
 
