@@ -7,8 +7,13 @@ from typing import Any
 from memci.broker.names import UPKEEP_QUEUE, queue
 from memci.broker.redis_queues import remove_binding_keys
 from memci.queue.sweep import sweep as sweep_lanes
-from memci.upkeep.cleanup import prune_done_jobs, prune_receipts, remove_orphans
-from memci.upkeep.due_jobs import request_due_consolidations, request_due_passes
+from memci.upkeep.duties import (
+    prune_done_jobs,
+    prune_receipts,
+    remove_orphans,
+    request_due_consolidations,
+    request_due_passes,
+)
 from workers.app import app
 from workers.lifecycle import runtime
 
@@ -20,7 +25,7 @@ def sweep(**_: Any) -> None:
     sweep_lanes(here.database, here.agent_queues, here.tokens)
 
 
-@app.task(name="memci.upkeep.due_jobs")
+@app.task(name="memci.upkeep.duties")
 def compress(**_: Any) -> None:
     """Ask for the passes that time brings (M16)."""
     here = runtime()
@@ -31,13 +36,13 @@ def compress(**_: Any) -> None:
     )
 
 
-@app.task(name="memci.upkeep.due_jobs")
+@app.task(name="memci.upkeep.duties")
 def consolidate(**_: Any) -> None:
     """Ask for agents whose short-term memories have come to the end of their term (R5)."""
     request_due_consolidations(runtime().database)
 
 
-@app.task(name="memci.upkeep.cleanup")
+@app.task(name="memci.upkeep.duties")
 def prune(**_: Any) -> None:
     """Remove done jobs and old receipts."""
     here = runtime()
@@ -53,7 +58,7 @@ def janitor(**_: Any) -> None:
         remove_binding_keys(client)
 
 
-@app.task(name="memci.upkeep.cleanup")
+@app.task(name="memci.upkeep.duties")
 def orphans(after: str = "", **_: Any) -> None:
     """Remove texts of notes that no page needs any more; the rest of the agents in another task.
 

@@ -26,7 +26,6 @@ from memci.cli.commands import (
     erase,
     index,
     jobs,
-    keys,
     memory,
     network,
     pages,
@@ -35,20 +34,11 @@ from memci.cli.commands import (
     remember,
     search,
     services,
-    sessions,
     settings,
     tools,
     transfer,
 )
-from memci.cli.commands import agents as usage
-from memci.cli.commands import database as reembed
-from memci.cli.commands import jobs as job_actions
-from memci.cli.commands import jobs as lane
-from memci.cli.commands import pages as pins
-from memci.cli.commands import pages as plan
 from memci.cli.commands import search as context
-from memci.cli.commands import settings as env
-from memci.cli.commands import tools as mcp
 from memci.domain.agent import AGENT_ID_PATTERN
 from memci.errors import InvalidInputError, MemciError
 from memci.validation_messages import expectation
@@ -136,35 +126,35 @@ _COMMANDS: tuple[tuple[str, Callable[..., Any]], ...] = (
     ("watch", network.watch),
     ("plot", network.plot),
     ("jobs", jobs.jobs),
-    ("usage", usage.usage),
+    ("usage", agents.usage),
     ("focus", memory.focus),
-    ("history", sessions.history),
-    ("sessions", sessions.sessions),
-    ("summaries", sessions.summaries),
-    ("handover", sessions.handover),
-    ("consolidate", sessions.consolidate),
+    ("history", memory.history),
+    ("sessions", memory.sessions),
+    ("summaries", memory.summaries),
+    ("handover", memory.handover),
+    ("consolidate", memory.consolidate),
     ("compress", memory.compress),
-    ("pins", pins.pins),
-    ("plan", plan.plan),
+    ("pins", pages.pins),
+    ("plan", pages.plan),
     ("index", index.index),
     ("documents", index.documents),
     ("unindex", index.unindex),
     ("collections", index.collections),
     ("restore", memory.restore),
     ("rebuild", rebuild.rebuild),
-    ("retry", job_actions.retry),
-    ("discard", job_actions.discard),
-    ("cancel", job_actions.cancel),
-    ("pause", lane.pause),
-    ("resume", lane.resume),
+    ("retry", jobs.retry),
+    ("discard", jobs.discard),
+    ("cancel", jobs.cancel),
+    ("pause", jobs.pause),
+    ("resume", jobs.resume),
     ("settings", settings.settings),
-    ("reembed", reembed.reembed),
+    ("reembed", database.reembed),
     ("erase", erase.erase),
     ("export", transfer.export),
     ("import", transfer.import_),
     ("tools", tools.tools),
-    ("mcp", mcp.mcp),
-    ("env", env.env),
+    ("mcp", tools.mcp),
+    ("env", settings.env),
     ("doctor", services.doctor),
 )
 
@@ -190,7 +180,7 @@ def _root(
 
 for _name, _command in _COMMANDS:
     app.command(_name)(_command)
-app.add_typer(keys.app, name="keys")
+app.add_typer(settings.app, name="keys")
 app.add_typer(database.app, name="db")
 app.add_typer(pages.app, name="pages")
 

@@ -11,8 +11,7 @@
 
 from __future__ import annotations
 
-from memci.client.client import Agent, AsyncAgent, AsyncMemci, Memci
-from memci.client.collection import AsyncCollection, Collection
+from memci.client.client import Agent, AsyncAgent, AsyncCollection, AsyncMemci, Collection, Memci
 from memci.client.exchange import Retries
 
 __all__ = [

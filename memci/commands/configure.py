@@ -15,12 +15,18 @@ from memci.domain.pages.collapse import collapse_to
 from memci.domain.pages.parameters import PageRules
 from memci.errors import InvalidInputError, PageStoreError
 from memci.schemas.settings import SettingsAnswer
-from memci.storage.agents import check_there, is_there
+from memci.storage.agents import (
+    check_there,
+    is_there,
+    own_of,
+    own_parameters,
+    page_rules_of,
+    replace_parameters,
+)
 from memci.storage.pages.texts import prefetch_texts
 from memci.storage.pages.tree import lock_lane, lock_tree
 from memci.storage.pages.viewers import session_viewer
 from memci.storage.pages.workspace import WindowSpec, open_workspace
-from memci.storage.parameters import own_of, own_parameters, page_rules_of, replace_parameters
 
 
 def warnings_of(pages: PageCommands, agent_id: str) -> list[str]:

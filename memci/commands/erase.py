@@ -36,7 +36,7 @@ from memci.queue.lane_control import preempt_lane
 from memci.queue.lease import Lease
 from memci.queue.submit import submit_follow_up
 from memci.schemas.agents import ReceiptAnswer
-from memci.schemas.erasure import CondemnedMessage, EraseRequest, ErasurePreview
+from memci.schemas.archive import CondemnedMessage, EraseRequest, ErasurePreview
 from memci.storage.agents import snapshot_of
 from memci.storage.erasure import deletion_set as condemning
 from memci.storage.erasure.deletion_set import DeletionSet, count_beside

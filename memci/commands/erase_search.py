@@ -23,12 +23,11 @@ from typing import NamedTuple
 from memci.domain.pages.page import Page
 from memci.domain.pages.pins import Pin
 from memci.language.detection import Language, language_of
-from memci.schemas.erasure import CondemnedPage, CondemnedPin
+from memci.schemas.archive import CondemnedPage, CondemnedPin
 from memci.smallmodel.ports import Lexicon
 from memci.storage.agents import snapshot_of
-from memci.storage.erasure.deletion_set import ids_of
+from memci.storage.erasure.deletion_set import ids_of, not_indexed, worded_messages
 from memci.storage.erasure.pages import written_pages
-from memci.storage.erasure.word_search import not_indexed, worded_messages
 from memci.storage.page_store.port import PageStore, TextKey, load_many
 from memci.storage.page_store.wrappers import CachedPageStore
 from memci.storage.pages.undo_steps import words_of_steps

@@ -14,13 +14,14 @@ from memci.domain.memory.node import Fate, NodeKind
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.passage import details_of
 from memci.errors import ConflictError, InvalidInputError, NotFoundError
-from memci.language.entities import Entity, is_pronoun
+from memci.language.names import Entity, is_pronoun
 from memci.queue import network_jobs
 from memci.queue.network_jobs import submit_restore
 from memci.queue.submit import lock_agent, unlock_lane
 from memci.schemas.agents import FocusList, FocusPoint
 from memci.schemas.editions import RestoreAnswer
 from memci.schemas.sessions import ConsolidateAnswer, SessionEndAnswer
+from memci.storage.agents import parameters_of
 from memci.storage.network.mention import mention_entity
 from memci.storage.network.node_history import (
     Origin,
@@ -31,7 +32,6 @@ from memci.storage.network.node_history import (
     successors_of,
     was_merged,
 )
-from memci.storage.parameters import parameters_of
 from memci.storage.reading.nodes import list_focus
 from memci.storage.session import Connection, Database
 from memci.storage.sessions import end_session as sessions_end_session

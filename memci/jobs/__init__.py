@@ -10,11 +10,10 @@ from memci.jobs.compress import NetworkCompression
 from memci.jobs.consolidate import Consolidation
 from memci.jobs.create import MemoryCreation
 from memci.jobs.document import DocumentIndexing
-from memci.jobs.drop_links import LinkDropping
 from memci.jobs.index import ItemIndexing, MessageIndexing, WindowLimits
+from memci.jobs.maintenance import LinkDropping, Reembedding
 from memci.jobs.name_pages import PageNaming, Pages
 from memci.jobs.rebuild import NetworkRebuild, Replay
-from memci.jobs.reembed import Reembedding
 from memci.jobs.restore import MemoryRestoring
 from memci.jobs.summarise import AskingAfter, SessionSummaries, SummaryAsks, Summing
 from memci.jobs.track import MessageTracking

@@ -14,7 +14,7 @@ from random import Random
 import numpy as np
 
 from memci.domain.job import backoff_s
-from memci.domain.memory.link import is_generic
+from memci.domain.memory.node import is_generic
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.scan import (
     Compress,
@@ -38,6 +38,7 @@ from memci.queue.lease import Lease
 from memci.queue.usage_accounting import Accounts
 from memci.smallmodel.ports import Vectors
 from memci.smallmodel.registry import SmallModels
+from memci.storage.agents import parameters_of
 from memci.storage.network.links import decay_links, focus_nodes
 from memci.storage.network.passes import (
     Batch,
@@ -54,7 +55,6 @@ from memci.storage.network.passes import (
     take_snapshot,
     write_outcome,
 )
-from memci.storage.parameters import parameters_of
 from memci.storage.search_index import Embedded, Terms, index_nodes
 from memci.storage.session import Connection, Database
 

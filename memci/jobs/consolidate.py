@@ -14,12 +14,13 @@ from uuid import UUID
 from memci.domain.job import Job
 from memci.domain.memory.consolidation import ALIKE_COSINE, Merge, ShortMemory, groups, merged
 from memci.domain.memory.edition import ReplayEvent
-from memci.domain.memory.link import Link
+from memci.domain.memory.node import Link
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.tier import Promotion, Settled, promotion
 from memci.jobs.network_growth import MOST_COMPARED, note_short_terms
 from memci.queue.handler import Effect
 from memci.queue.network_jobs import CONSOLIDATE_KIND
+from memci.storage.agents import parameters_of
 from memci.storage.network.editions import log_event
 from memci.storage.network.node_history import passages_of
 from memci.storage.network.passes import position
@@ -36,7 +37,6 @@ from memci.storage.network.short_term import (
     write_merges,
     young_memories,
 )
-from memci.storage.parameters import parameters_of
 from memci.storage.session import Connection, Database
 
 

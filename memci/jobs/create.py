@@ -15,9 +15,8 @@ from uuid import UUID
 from memci.domain.job import Job
 from memci.domain.memory.creation import AnnotatedSegment, Creation, Focus, attend, joined_with
 from memci.domain.memory.edition import ReplayEvent
-from memci.domain.memory.link import relation_names
 from memci.domain.memory.message_filter import FilterReason, MemoryState, reach
-from memci.domain.memory.node import NodeTier
+from memci.domain.memory.node import NodeTier, relation_names
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.tier import tier_of
 from memci.errors import SmallModelAnswerError
@@ -34,11 +33,11 @@ from memci.message import Message, Remember, Role
 from memci.queue.follow_up_jobs import ask_naming, ask_tracking
 from memci.queue.handler import Effect
 from memci.smallmodel.registry import SmallModels
+from memci.storage.agents import parameters_of
 from memci.storage.memory_state import handed_messages, lock_messages, mark_memory, taken_messages
 from memci.storage.messages import receipt_times
 from memci.storage.network.editions import log_event
 from memci.storage.network.links import focus_of
-from memci.storage.parameters import parameters_of
 from memci.storage.search_index import Embedded, message_vectors, nearest_nodes
 from memci.storage.session import Connection, Database
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Any
 
-from memci.domain.context.token_budget import Count
+from memci.domain.context.message_list import Count
 from memci.domain.job import Job
 from memci.domain.pages.chapters import entry_line, settle
 from memci.domain.pages.outline import MOST_ENTRY, Outline, fit_line, is_valid_outline, with_outline
@@ -27,12 +27,12 @@ from memci.message import Message, Role
 from memci.queue.follow_up_jobs import NAME_KIND, ask_naming_again
 from memci.queue.handler import Effect
 from memci.smallmodel.ports import Summarizer, TokenCounter
+from memci.storage.agents import page_rules_of
 from memci.storage.page_store.port import PageStore
 from memci.storage.pages.texts import prefetch_texts, shown_messages
 from memci.storage.pages.tree import lock_tree, messages_exist, save_tree, unnamed_pages
 from memci.storage.pages.viewers import session_viewer
 from memci.storage.pages.workspace import WindowSpec, is_batch, open_visible
-from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
 
 # Messages that the summarizer is shown of an interaction: of a longer one its beginning, where it

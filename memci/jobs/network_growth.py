@@ -25,7 +25,7 @@ from memci.domain.memory.creation import (
 from memci.domain.memory.node import NodeKind, NodeTier
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.passage import details_of, place_of
-from memci.language.entities import Entity
+from memci.language.names import Entity
 from memci.queue.network_jobs import ask_for_next_consolidation
 from memci.smallmodel.ports import Vectors
 from memci.storage.network.links import add_links, focus_of, lock_links, replace_focus

@@ -26,15 +26,16 @@ from memci.errors import SmallModelUnavailableError
 from memci.jobs.compress import BATCH, BatchScan, utc_now
 from memci.jobs.consolidate import Consolidation
 from memci.jobs.create import MemoryCreation
+from memci.jobs.maintenance import BITE as REEMBEDDED
 from memci.jobs.message_texts import VectorGuard
 from memci.jobs.network_growth import note_short_terms
-from memci.jobs.reembed import BITE as REEMBEDDED
 from memci.jobs.restore import MemoryRestoring
-from memci.language.entities import Entity
+from memci.language.names import Entity
 from memci.queue.handler import Effect
 from memci.queue.lease import Lease, held_lease
 from memci.queue.network_jobs import REBUILD_KIND
 from memci.smallmodel.registry import SmallModels
+from memci.storage.agents import parameters_of
 from memci.storage.network.editions import (
     has_stale_vectors,
     next_entry,
@@ -51,7 +52,6 @@ from memci.storage.network.passes import (
     open_pass,
     position,
 )
-from memci.storage.parameters import parameters_of
 from memci.storage.reembedding import StaleTexts, replace_vectors, stale_nodes
 from memci.storage.session import Connection, Database, looking_beside
 from memci.storage.vectors import VectorModel

@@ -14,7 +14,7 @@ from memci.domain.memory.wording import leans_on, worded
 from memci.errors import SmallModelAnswerError
 from memci.jobs.conversation import Background, tells
 from memci.jobs.message_texts import MessageTexts, unit_rows
-from memci.language.entities import key_entities
+from memci.language.names import key_entities
 from memci.language.worth import Judgement
 from memci.message import Message, Role
 from memci.smallmodel.ports import Annotation, TopicSegment, Vectors

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from memci.domain.context.rolling_summary import piece_of, summed_up
-from memci.domain.context.token_budget import message_tokens
+from memci.domain.context.message_list import message_tokens
+from memci.domain.context.session_summary import piece_of, summed_up
 from memci.domain.job import Job
 from memci.domain.memory.parameters import MemoryParameters
 from memci.jobs.consolidate import utc_now
@@ -25,8 +25,8 @@ from memci.queue.follow_up_jobs import (
 )
 from memci.queue.handler import Effect, Handler
 from memci.smallmodel.ports import Summarizer, TokenCounter
+from memci.storage.agents import parameters_of
 from memci.storage.pages.tree import messages_exist
-from memci.storage.parameters import parameters_of
 from memci.storage.session import Connection, Database
 from memci.storage.sessions import Conversation, Last, conversation_at
 from memci.storage.summaries import (

@@ -23,8 +23,8 @@ from memci.message import Message
 from memci.queue.follow_up_jobs import TRACK_KIND, ask_tracking
 from memci.queue.handler import Effect
 from memci.smallmodel.ports import TokenCounter
+from memci.storage.agents import page_rules_of
 from memci.storage.pages.tree import lock_tree
-from memci.storage.parameters import page_rules_of
 from memci.storage.pins import read_pins, refused_pins, save_pins
 from memci.storage.plans import (
     Untracked,

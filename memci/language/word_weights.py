@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from memci.language import chinese_words
-from memci.language.dated_words import dated_moments
 from memci.language.detection import Language
 from memci.language.load_once import LoadOnce
+from memci.language.times.finder import dated_moments
 from memci.language.word_lists import (
     CHINESE_FUNCTION_WORDS,
     CHINESE_NEGATIONS,

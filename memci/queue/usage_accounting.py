@@ -23,7 +23,7 @@ from memci.domain.job import Job
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.usage import Usage
 from memci.smallmodel.usage_account import Account, charged_to
-from memci.storage.parameters import parameters_of
+from memci.storage.agents import parameters_of
 from memci.storage.session import Database
 from memci.storage.usage import Use, add_to_job, add_to_pass, add_usage, usage_of_day
 

@@ -8,13 +8,12 @@ from typing import TypeAlias
 from uuid import uuid4
 
 from memci.domain.context.assembly import Assembly, assemble
-from memci.domain.context.candidate import KEPT, Candidate, Source
+from memci.domain.context.candidate import KEPT, Candidate, Source, depth
 from memci.domain.context.interaction import interactions
 from memci.domain.context.message_list import Piece, stable_prefix
 from memci.domain.context.plan import Plan
 from memci.domain.context.ranking import Ranked, at_most
 from memci.domain.context.recent_messages import GROWTH
-from memci.domain.context.search_depth import depth
 from memci.domain.context.selection import Filler
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import Walk
@@ -31,10 +30,10 @@ from memci.reading.retrieval import Asked, Stopwatch, restriction_of
 from memci.reading.supersession import with_newer_beside
 from memci.schemas.reads import ContextAnswer, ContextRequest
 from memci.smallmodel.ports import Vectors
+from memci.storage.agents import own_of
 from memci.storage.erasure.locks import stand_beside
 from memci.storage.pages.viewers import request_viewer
 from memci.storage.pages.visible_pages import listed_pages
-from memci.storage.parameters import own_of
 from memci.storage.pins import read_pins
 from memci.storage.plans import read_plan
 from memci.storage.reading import recall as network

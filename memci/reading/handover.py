@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from memci.domain.context.handover import Handover, exchanges
+from memci.domain.context.message_list import Count
 from memci.domain.context.plan import plan_text
-from memci.domain.context.rolling_summary import summed_up
-from memci.domain.context.token_budget import Count
+from memci.domain.context.session_summary import summed_up
 from memci.domain.pages.tree import Viewer
 from memci.errors import NotFoundError
 from memci.language.detection import language_of
@@ -23,9 +23,8 @@ from memci.reading.models import ReadingDefaults, ReadingModels
 from memci.reading.reader import Reader, wait_until_fresh
 from memci.schemas.sessions import HandoverAnswer, HandoverRequest
 from memci.smallmodel.ports import Summarizer
-from memci.storage.agents import check_there
+from memci.storage.agents import check_there, parameters_of
 from memci.storage.pages.viewers import request_viewer
-from memci.storage.parameters import parameters_of
 from memci.storage.pins import read_pins
 from memci.storage.plans import read_plan
 from memci.storage.reading.messages import message_ids, recent_messages

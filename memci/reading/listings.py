@@ -55,8 +55,7 @@ from memci.schemas.agents import (
     UsageCounts,
 )
 from memci.schemas.messages import MessageList, MessageOut, ToolCall
-from memci.storage.agents import check_there, snapshot_of
-from memci.storage.parameters import parameters_of
+from memci.storage.agents import check_there, parameters_of, snapshot_of
 from memci.storage.reading.agents import (
     Holdings,
     holdings,

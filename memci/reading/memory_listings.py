@@ -47,7 +47,7 @@ from memci.schemas.sessions import (
     SummaryList,
     VersionAnswer,
 )
-from memci.storage.agents import is_there, snapshot_of
+from memci.storage.agents import is_there, parameters_of, snapshot_of
 from memci.storage.documents.documents import (
     document_by_id,
     is_collection_there,
@@ -55,7 +55,6 @@ from memci.storage.documents.documents import (
     list_documents,
 )
 from memci.storage.network.node_history import fates_of
-from memci.storage.parameters import parameters_of
 from memci.storage.reading.nodes import list_focus, list_links, list_nodes, list_trail, read_node
 from memci.storage.reading.superseded import ever_was, versions_of
 from memci.storage.session import Connection, Database

@@ -8,14 +8,14 @@ from __future__ import annotations
 import time
 from datetime import datetime
 
-from memci.domain.context.search_depth import DEEPEST
+from memci.domain.context.candidate import DEEPEST
 from memci.language.question import Talk
 from memci.reading.deferred_writes import ReadActivity
 from memci.reading.models import ReadingDefaults, ReadingModels
 from memci.reading.retrieval import Asked, Retrieval, restriction_of
 from memci.schemas.reads import Fresh, Scope
 from memci.smallmodel.ports import Vectors
-from memci.storage.parameters import parameters_of
+from memci.storage.agents import parameters_of
 from memci.storage.reading.messages import last_session
 from memci.storage.reading.snapshot_state import progress
 from memci.storage.session import Database

@@ -30,8 +30,8 @@ from memci.reading.reader import Reader, wait_until_fresh
 from memci.reading.recall_answer import Found, Recalled, as_structure, as_text
 from memci.schemas.reads import RecallAnswer, RecallRequest, RecallText
 from memci.smallmodel.ports import Vectors
+from memci.storage.agents import parameters_of
 from memci.storage.network.node_history import Successor, successors_of
-from memci.storage.parameters import parameters_of
 from memci.storage.reading import forgotten
 from memci.storage.reading import recall as network
 from memci.storage.reading.forgotten import forgotten_at

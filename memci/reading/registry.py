@@ -10,8 +10,8 @@ from memci.queue.usage_accounting import Accounts
 from memci.reading.context import Assemble
 from memci.reading.deferred_writes import ReadActivity
 from memci.reading.edition_comparison import Compare
+from memci.reading.frameworks import ItemReads
 from memci.reading.handover import HandingOver
-from memci.reading.items import ItemReads
 from memci.reading.models import ReadingDefaults, ReadingModels
 from memci.reading.recall import Recall
 from memci.reading.search import Search

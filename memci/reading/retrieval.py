@@ -19,6 +19,7 @@ from pydantic import JsonValue
 from memci.domain.context import bm25
 from memci.domain.context.bm25 import scored
 from memci.domain.context.candidate import (
+    DEEPEST,
     KEPT,
     Candidate,
     Channel,
@@ -30,7 +31,6 @@ from memci.domain.context.candidate import (
 )
 from memci.domain.context.duplicates import by_words, joined, unrepeated
 from memci.domain.context.ranking import Hints, Ranked, best_of, fuse_rrf, fuse_scaled, hints_of
-from memci.domain.context.search_depth import DEEPEST
 from memci.domain.documents import symbols_in
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import SmallModelError

@@ -7,12 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from memci.domain.context.candidate import SAID, UNTIMED, Candidate, Source
+from memci.domain.context.candidate import SAID, UNTIMED, Candidate, Source, depth
+from memci.domain.context.message_list import fitting
 from memci.domain.context.ranking import Ranked
-from memci.domain.context.search_depth import depth
-from memci.domain.context.selection import thin
-from memci.domain.context.supersession import stands_alone
-from memci.domain.context.token_budget import fitting
+from memci.domain.context.selection import stands_alone, thin
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import until_mark
 from memci.language.detection import language_of
@@ -23,7 +21,7 @@ from memci.reading.retrieval import Asked, Ranking, Stopwatch, analysis_account
 from memci.reading.supersession import with_newer
 from memci.schemas.reads import Hit, HitDocument, HitPin, HitStep, SearchAnswer, SearchRequest
 from memci.smallmodel.ports import Vectors
-from memci.storage.parameters import own_of
+from memci.storage.agents import own_of
 from memci.storage.reading.messages import Place, places_of
 from memci.storage.reading.snapshot_state import snapshot_state_of
 from memci.storage.search.find import Found

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from memci.domain.context.candidate import Candidate, Source
 from memci.domain.context.ranking import Ranked
-from memci.domain.context.supersession import Ended, Key, held_then, leaders_first
+from memci.domain.context.selection import Ended, Key, held_then, leaders_first
 from memci.language.claims import claims_in
 from memci.language.times.ranges import Stretch
 from memci.message import Message

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from memci.domain.context.token_budget import Utterance
+from memci.domain.context.message_list import Utterance
 from memci.domain.pages.block import BlockWriter, Format
 from memci.domain.pages.collapse import collapse_to, report_excess
 from memci.domain.pages.labels import labels_of
@@ -38,13 +38,12 @@ from memci.schemas.pages import (
 )
 from memci.schemas.reads import ContextMessage
 from memci.smallmodel.ports import TokenCounter
-from memci.storage.agents import snapshot_of
+from memci.storage.agents import page_rules_of, snapshot_of
 from memci.storage.page_store.port import PageStore
 from memci.storage.pages.texts import prefetch_texts
 from memci.storage.pages.viewers import session_viewer
 from memci.storage.pages.visible_pages import removed_pages
 from memci.storage.pages.workspace import WindowSpec, open_workspace
-from memci.storage.parameters import page_rules_of
 from memci.storage.pins import pinned_pages, read_pins
 from memci.storage.plans import read_plan
 from memci.storage.reading.messages import message_ids

@@ -21,8 +21,6 @@ from typing import Any, TypeAlias, get_type_hints
 from memci.errors import InvalidInputError
 from memci.schemas import memory_tools as memory
 from memci.schemas import page_tools, pages
-from memci.schemas import pages as pins
-from memci.schemas import pages as plans
 from memci.schemas.base import Answer, Request
 from memci.schemas.json_schema import schema_asked
 from memci.schemas.page_tools import schema_told
@@ -111,8 +109,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(page_tools.RestorePage, pages.PageChange),
     Tool(page_tools.PinPage, pages.PageChange, idempotent=True),
     Tool(page_tools.UnpinPage, pages.PageChange, idempotent=True),
-    Tool(pins.Pin, pins.PinChange, undone=False),
-    Tool(pins.Unpin, pins.PinChange, undone=False),
+    Tool(pages.Pin, pages.PinChange, undone=False),
+    Tool(pages.Unpin, pages.PinChange, undone=False),
     Tool(page_tools.AutoCollapse, pages.CollapseAnswer, idempotent=True),
     Tool(
         page_tools.Undo,
@@ -143,7 +141,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(memory.Summarise, memory.Summary, About.MEMORY, changes=False),
     Tool(memory.FilterMemory, memory.FoundList, About.MEMORY, changes=False),
     Tool(memory.Focus, memory.InFocus, About.MEMORY, idempotent=True),
-    Tool(plans.UpdatePlan, plans.PlanAnswer, About.MEMORY, undone=False, idempotent=True),
+    Tool(pages.UpdatePlan, pages.PlanAnswer, About.MEMORY, undone=False, idempotent=True),
 )
 BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}
 

@@ -16,12 +16,10 @@ from typing import Any
 from memci.config.settings import Settings
 from memci.errors import ConfigurationError
 from memci.smallmodel.litellm.adapters import FAMILY, llm_adapter
-from memci.smallmodel.offline.annotator import OfflineAnnotator
+from memci.smallmodel.offline.annotator import OfflineAnnotator, OfflineJudge, OfflineQueryPlanner
 from memci.smallmodel.offline.compressor import OfflineCompressor
 from memci.smallmodel.offline.embedder import OfflineEmbedder
-from memci.smallmodel.offline.judge import OfflineJudge
 from memci.smallmodel.offline.lexicon import OfflineLexicon
-from memci.smallmodel.offline.query_planner import OfflineQueryPlanner
 from memci.smallmodel.offline.relation_namer import OfflineRelationNamer
 from memci.smallmodel.offline.segmenter import OfflineSegmenter
 from memci.smallmodel.offline.summarizer import OfflineSummarizer

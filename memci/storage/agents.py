@@ -1,14 +1,22 @@
 """Which agents there are: one exists from its first message or page on, until it is erased.
 
 (M1, M25)
+
+The parameters that one agent has of its own: of its memory and of its pages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields
+from typing import Any
 
 from memci.domain.agent import no_agent
+from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.pages.parameters import PageRules
+from memci.domain.parameters import P, replaced
 from memci.storage.session import Connection, Database
 
 # A condition on ``lane``. Of an erased agent the lane stays, so that its ids never come back; with
@@ -36,3 +44,40 @@ def snapshot_of(database: Database, agent_id: str) -> Iterator[Connection]:
     with database.agent_snapshot(agent_id) as connection:
         check_there(connection, agent_id)
         yield connection
+
+
+_READ = "SELECT parameters FROM agent_setting WHERE agent_id = %s"
+_WRITE = """
+INSERT INTO agent_setting (agent_id, parameters) VALUES (%s, %s::jsonb)
+ON CONFLICT (agent_id) DO UPDATE SET parameters = excluded.parameters, changed_at = now()
+"""
+
+
+def own_parameters(connection: Connection, agent_id: str) -> dict[str, Any]:
+    """Return what differs from the defaults; empty for an agent that was never configured."""
+    row = connection.exec_driver_sql(_READ, (agent_id,)).first()
+    return dict(row[0]) if row else {}
+
+
+def parameters_of(
+    connection: Connection, agent_id: str, defaults: MemoryParameters
+) -> MemoryParameters:
+    """Return the agent's memory parameters: its own values over the defaults."""
+    own = own_parameters(connection, agent_id)
+    return own_of(defaults, own)
+
+
+def page_rules_of(connection: Connection, agent_id: str, defaults: PageRules) -> PageRules:
+    """Return the rules of the agent's pages: its own values over the defaults."""
+    return own_of(defaults, own_parameters(connection, agent_id))
+
+
+def own_of(defaults: P, own: Mapping[str, Any]) -> P:
+    """Return defaults with those of an agent's own values that are about the same."""
+    mine = {each.name for each in fields(defaults)} & own.keys()
+    return replaced(defaults, {name: own[name] for name in mine}) if mine else defaults
+
+
+def replace_parameters(connection: Connection, agent_id: str, values: Mapping[str, Any]) -> None:
+    """Keep these and no others."""
+    connection.exec_driver_sql(_WRITE, (agent_id, json.dumps(values)))

@@ -18,7 +18,8 @@ from kombu import Exchange, Queue
 from kombu.exceptions import OperationalError
 from redis.exceptions import NoPermissionError
 
-from memci.embedded import Postgres, Redis, Servers, binaries
+from memci.embedded import Postgres, Redis, Servers
+from memci.embedded import server as binaries
 from memci.storage.migrate import upgrade
 from memci.storage.session import Database
 from memci.testing import wait_until

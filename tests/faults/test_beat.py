@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from memci.testing import open_database, wait_until
-from memci.upkeep.due_jobs import request_due_passes
+from memci.upkeep.duties import request_due_passes
 from tests.support.fleet import NO_MODEL
 from tests.support.locks import waiting_for_locks
 
@@ -94,7 +94,7 @@ def make_active(producer, count):
 
 
 def test_one_lane_in_a_long_effect_costs_nobody_else_the_pass(producer, monkeypatch):
-    monkeypatch.setattr("memci.upkeep.due_jobs._BITE", 10)
+    monkeypatch.setattr("memci.upkeep.duties._BITE", 10)
     make_active(producer, 45)
 
     def ask():

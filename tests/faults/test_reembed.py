@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.commands import reembed
+from memci.commands import rebuild
 from memci.smallmodel.offline.embedder import DIMENSION, MODEL, OfflineEmbedder
 from memci.testing import wait_until
 from tests.support.network import AgentUnderTest
@@ -26,15 +26,15 @@ def test_a_worker_killed_in_the_middle_of_it_loses_nothing(database, fleet, upke
     assert "made by bag-of-words (64 numbers)" in refused.said
     assert "memci reembed" in refused.said
 
-    assert reembed.run(database, OfflineEmbedder()) == 1
+    assert rebuild.run(database, OfflineEmbedder()) == 1
     victim = fleet.start("memci.lane")
     wait_until(lambda: new_vectors(ada) > 0, "the first bite", timeout_s=60)
     victim.kill()
     assert 0 < new_vectors(ada) < 2 * MESSAGES
     fleet.start("memci.lane", ready=False)
     wait_until(lambda: new_vectors(ada) == 2 * MESSAGES, "all vectors are new", timeout_s=90)
-    wait_until(lambda: not reembed.progress(database).left.queued, "no job is left", timeout_s=20)
-    held = reembed.progress(database).held
+    wait_until(lambda: not rebuild.progress(database).left.queued, "no job is left", timeout_s=20)
+    held = rebuild.progress(database).held
     assert held is not None
     assert (held.model.name, held.model.dimension) == (MODEL, DIMENSION)
 

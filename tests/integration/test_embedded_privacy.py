@@ -17,7 +17,8 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from memci.embedded import Postgres, Redis, Servers, binaries, connect, own, servers_of
+from memci.embedded import Postgres, Redis, Servers, connect, own, servers_of
+from memci.embedded import server as binaries
 from memci.embedded.files import NAMESPACE, Account, server_account
 from memci.errors import ConfigurationError
 

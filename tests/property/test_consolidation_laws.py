@@ -14,8 +14,7 @@ from memci.domain.memory.consolidation import (
     joined_links,
     merged,
 )
-from memci.domain.memory.link import Link
-from memci.domain.memory.node import NodeType
+from memci.domain.memory.node import Link, NodeType
 from memci.language.detection import Language
 from memci.language.near_duplicates import say_the_same
 from tests.support.examples import examples

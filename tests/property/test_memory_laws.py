@@ -9,8 +9,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from memci.domain.memory.creation import draw, least_important
-from memci.domain.memory.link import decayed
-from memci.domain.memory.node import NodeKind
+from memci.domain.memory.node import NodeKind, decayed
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.scan import (
     Compress,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memci.domain.memory.link import decayed
+from memci.domain.memory.node import decayed
 from memci.domain.memory.parameters import MemoryParameters
 from memci.jobs import compress
 from memci.storage.network.links import decay_links

@@ -19,7 +19,7 @@ from memci.jobs.message_texts import MessageTexts
 from memci.jobs.restore import retelling
 from memci.jobs.segments import annotated_segments
 from memci.language.detection import language_of
-from memci.language.entities import Entity
+from memci.language.names import Entity
 from memci.message import Message, Role
 from memci.smallmodel.ports import TopicSegment, Vectors
 from memci.storage.search_index import Embedded

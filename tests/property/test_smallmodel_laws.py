@@ -12,10 +12,9 @@ from memci.language.detection import Language
 from memci.language.sentences import sentence_spans
 from memci.language.topic_changes import cut_into_pieces
 from memci.message import Message, Role
-from memci.smallmodel.offline.annotator import OfflineAnnotator
+from memci.smallmodel.offline.annotator import OfflineAnnotator, OfflineJudge
 from memci.smallmodel.offline.compressor import OfflineCompressor
 from memci.smallmodel.offline.embedder import MODEL
-from memci.smallmodel.offline.judge import OfflineJudge
 from memci.smallmodel.offline.lexicon import OfflineLexicon
 from memci.smallmodel.offline.relation_namer import OfflineRelationNamer
 from memci.smallmodel.offline.segmenter import LONGEST_SEGMENT, OfflineSegmenter

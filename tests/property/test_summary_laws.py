@@ -15,7 +15,7 @@ from memci.domain.context.interaction import interactions
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Section
 from memci.domain.context.rendering import named
-from memci.domain.context.rolling_summary import piece_of, summed_up
+from memci.domain.context.session_summary import piece_of, summed_up
 from memci.domain.pages.pins import Pin
 from memci.errors import BudgetTooSmallError
 from memci.language.detection import Language

@@ -15,7 +15,7 @@ from memci.commands import erase
 from memci.commands.erase import Which, preview
 from memci.language.detection import language_of
 from memci.schemas.agents import ReceiptAnswer
-from memci.schemas.erasure import ErasurePreview
+from memci.schemas.archive import ErasurePreview
 from memci.smallmodel.ports import TopicSegment
 from memci.storage.erasure.erase import digest_of, erased_among
 from memci.storage.page_store.port import PageStore

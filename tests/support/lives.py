@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 from uuid import uuid4
 
-from memci.commands import checkpoints, erase, items
+from memci.commands import erase, framework_storage
 from memci.commands.erase import Which
 from memci.domain.documents import Chunk, ChunkKind
 from memci.domain.memory.parameters import MemoryParameters
@@ -84,7 +84,7 @@ def _framed(ada: AgentUnderTest) -> None:
         )
     )
     tokens: Any = Told()
-    items.run(ada.database, tokens, ada.agent_id, put_items)
+    framework_storage.run(ada.database, tokens, ada.agent_id, put_items)
     typed = {"kind": "msgpack", "body": "AP8="}
     checkpoint = {
         "id": "c1",
@@ -98,8 +98,10 @@ def _framed(ada: AgentUnderTest) -> None:
         "task_id": "t1",
         "writes": [{**typed, "place": -1, "channel": "error"}],
     }
-    checkpoints.put(ada.database, ada.agent_id, "t/1", CheckpointIn.model_validate(checkpoint))
-    checkpoints.put_writes(ada.database, ada.agent_id, "t/1", WritesIn.model_validate(writes))
+    framework_storage.put(
+        ada.database, ada.agent_id, "t/1", CheckpointIn.model_validate(checkpoint)
+    )
+    framework_storage.put_writes(ada.database, ada.agent_id, "t/1", WritesIn.model_validate(writes))
 
 
 def _erased(ada: AgentUnderTest) -> None:

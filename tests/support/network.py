@@ -19,7 +19,7 @@ from memci.domain.memory.snapshot_retention import SNAPSHOT_BYTES
 from memci.jobs.compress import NetworkCompression
 from memci.jobs.create import MEMORY_CREATE, MemoryCreation
 from memci.queue.lease import Lease
-from memci.storage.parameters import replace_parameters
+from memci.storage.agents import replace_parameters
 from memci.storage.session import Database
 from memci.testing import FakeClock
 from tests.support.models import ScriptedModels

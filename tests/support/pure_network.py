@@ -14,12 +14,11 @@ from memci.domain.memory.creation import (
     attend,
     plan_creation,
 )
-from memci.domain.memory.link import decayed, importance
-from memci.domain.memory.node import NodeKind, NodeType
+from memci.domain.memory.node import NodeKind, NodeType, decayed, importance
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.scan import Compress, Forgotten, Protected, ScannedNode, scan
 from memci.language.detection import language_of
-from memci.language.entities import key_entities
+from memci.language.names import key_entities
 
 SAID_AT = datetime(2026, 1, 1, tzinfo=UTC)
 

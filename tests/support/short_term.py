@@ -13,7 +13,7 @@ from memci.domain.memory.node import NodeTier, NodeType
 from memci.jobs.consolidate import Consolidation
 from memci.jobs.network_growth import Growth, Thought, note_created
 from memci.language.detection import language_of
-from memci.language.entities import Entity
+from memci.language.names import Entity
 from memci.queue.network_jobs import CONSOLIDATE_KIND
 from memci.storage.search_index import Terms
 from tests.support.models import words

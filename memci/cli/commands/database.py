@@ -69,7 +69,7 @@ def status(*, as_json: JsonOption = False) -> None:
 
 
 if TYPE_CHECKING:
-    from memci.commands.reembed import Progress
+    from memci.commands.rebuild import Progress
 
 
 def reembed(
@@ -91,7 +91,7 @@ def reembed(
     """
     from memci.cli.connection import opened_database, read_settings
     from memci.cli.output import hint, print_json, say
-    from memci.commands import reembed as command
+    from memci.commands import rebuild as command
     from memci.smallmodel.registry import build_small_models
 
     settings = read_settings()

@@ -12,7 +12,7 @@ from memci.errors import InvalidInputError
 if TYPE_CHECKING:
     from memci.client import Agent
     from memci.schemas.agents import ReceiptAnswer
-    from memci.schemas.erasure import ErasurePreview
+    from memci.schemas.archive import ErasurePreview
 
 _EXCERPT = 80
 

@@ -1,11 +1,15 @@
 """``memci settings``.
 
 ``memci env``.
+
+``memci keys``.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Sequence
+from enum import StrEnum
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated
 
@@ -138,3 +142,64 @@ def _plain(url: str) -> str:
     """Return the address without SQLAlchemy's driver in it, which psql and others refuse."""
     scheme, separator, rest = url.partition("://")
     return scheme.partition("+")[0] + separator + rest
+
+
+app = typer.Typer(help="Make API keys.", no_args_is_help=True, rich_markup_mode=None)
+
+
+class Scope(StrEnum):
+    """What a key may do; each may do all that the one before it may."""
+
+    READ = "read"
+    WRITE = "write"
+    ADMIN = "admin"
+
+
+@app.callback()
+def keys() -> None:
+    """Make API keys."""
+
+
+@app.command("new")
+def new(
+    *,
+    name: Annotated[str, typer.Argument(help="Who will use it.")],
+    agents: Annotated[
+        str,
+        typer.Option(
+            metavar="PATTERN",
+            help="For which agents, and which collection/NAME: * and ? as in file names; "
+            "with commas, several.",
+        ),
+    ] = "*",
+    scope: Annotated[Scope, typer.Option(help="What it may do.")] = Scope.READ,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a key and show it, once; MEMCI_API_KEYS gets only its hash.
+
+    Only the key is on standard output, for $(memci keys new NAME); what the server needs is beside
+    it, on standard error.
+    """
+    from pydantic import ValidationError
+
+    from memci.api_keys import new_key
+    from memci.cli.connection import read_settings
+    from memci.cli.output import hint, print_json, say
+    from memci.schemas.problems import describe_faults
+
+    # Settings for the outside are refused until there is a key, which is made here.
+    known = read_settings(host="127.0.0.1").api_keys
+    if any(each.name == name for each in known):
+        raise InvalidInputError(f"there is a key {name!r} in MEMCI_API_KEYS already", field="name")
+    try:
+        key, entry = new_key(name, agents=agents, scope=scope.value)
+    except ValidationError as error:
+        raise InvalidInputError(describe_faults(error)) from None
+    entries = [each.model_dump(mode="json") for each in (*known, entry)]
+    if as_json:
+        print_json({"key": key, "entry": entries[-1], "api_keys": entries})
+        return
+    say(key)
+    hint("this key is shown once: give it to its user, who sends it as 'Authorization: Bearer …'")
+    hint("(the command line sends what MEMCI_API_KEY holds). Start the server with:")
+    hint(f"MEMCI_API_KEYS='{json.dumps(entries, ensure_ascii=False)}'")

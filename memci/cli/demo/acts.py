@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from memci.cli.commands.recall import REASONS
 from memci.cli.commands.search import print_context
-from memci.cli.demo.screen import DEPTH, TIMEOUT_S, Player, Screen
+from memci.cli.demo.stories import DEPTH, TIMEOUT_S, Player, Screen
 from memci.cli.output import bar, shortened
 from memci.domain.job import JobState
 from memci.errors import MemciError

@@ -19,8 +19,8 @@ from threading import Thread
 from memci import embedded
 from memci.cli.demo import acts
 from memci.cli.demo.acts import forget
-from memci.cli.demo.screen import STORIES, Player, Screen
-from memci.cli.up.interrupts import Interrupts
+from memci.cli.demo.stories import STORIES, Player, Screen
+from memci.cli.up.supervisor import Interrupts
 from memci.client import Memci
 from memci.config.settings import Settings
 from memci.embedded.files import free_port

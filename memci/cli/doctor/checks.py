@@ -31,10 +31,10 @@ from memci.cli.connection import client_for
 from memci.cli.doctor.findings import Finding, note, ok, wrong
 from memci.cli.output import counted
 from memci.cli.up.addresses import PARTS
-from memci.commands.reembed import progress
+from memci.commands.rebuild import progress
 from memci.config.settings import Settings
 from memci.domain.agent import AGENT_ID_PATTERN
-from memci.embedded import binaries
+from memci.embedded import server
 from memci.errors import (
     BrokerUnavailableError,
     ConfigurationError,
@@ -180,9 +180,9 @@ def check_machine(settings: Settings) -> Iterator[Finding]:
 
 def _binaries() -> Finding:
     try:
-        found = [binaries.postgres(), binaries.initdb(), binaries.redis_server()]
+        found = [server.postgres(), server.initdb(), server.redis_server()]
     except ConfigurationError as error:
-        return wrong("binaries", str(error), binaries.INSTALL)
+        return wrong("binaries", str(error), server.INSTALL)
     return ok("binaries", f"{', '.join(path.name for path in found)} are installed")
 
 

@@ -33,9 +33,8 @@ from memci.domain.job import JobState
 from memci.errors import ConflictError, InvalidInputError, UnavailableError
 from memci.message import Remember
 from memci.schemas.agents import CompressAnswer, FocusList, ReceiptAnswer
-from memci.schemas.archive import ArchiveManifest, ImportAnswer
+from memci.schemas.archive import ArchiveManifest, ErasurePreview, ImportAnswer
 from memci.schemas.editions import ComparisonAnswer, EditionAnswer, RestoreAnswer
-from memci.schemas.erasure import ErasurePreview
 from memci.schemas.messages import AppendAnswer
 from memci.schemas.reads import ContextAnswer, RecallAnswer, RecallText, SearchAnswer
 from memci.schemas.sessions import ConsolidateAnswer, HandoverAnswer, SessionEndAnswer

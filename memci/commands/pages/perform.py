@@ -19,13 +19,12 @@ from memci.schemas.base import Answer, Request
 from memci.schemas.pages import PageChange
 from memci.schemas.tools import Tool
 from memci.smallmodel.ports import TokenCounter
-from memci.storage.agents import check_there, is_there, snapshot_of
+from memci.storage.agents import check_there, is_there, page_rules_of, snapshot_of
 from memci.storage.page_store.port import PageStore
 from memci.storage.pages.texts import prefetch_texts
 from memci.storage.pages.tree import begin_agent, lock_lane, lock_tree, save_tree
 from memci.storage.pages.viewers import session_viewer
 from memci.storage.pages.workspace import WindowSpec, is_batch, open_visible, open_workspace
-from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
 
 # What requests call a page that may be shown by them.

@@ -17,9 +17,9 @@ from datetime import date
 from typing import TypeAlias
 
 from memci.domain.context.candidate import KEPT, Candidate, Source
+from memci.domain.context.highlight import NOBODY, Speakers, line_at, to_name, written
 from memci.domain.context.plan import steps_listed
 from memci.domain.context.ranking import Ranked, by_rank
-from memci.domain.context.speakers import NOBODY, Speakers, line_at, to_name, written
 from memci.domain.memory.wording import labels
 from memci.language.times import without_notes
 from memci.message import Role

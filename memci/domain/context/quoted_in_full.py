@@ -13,7 +13,7 @@ from memci.domain.context.candidate import Candidate, Source
 from memci.domain.context.highlight import Spans, answers, is_courtesy
 from memci.domain.context.materials import Covered
 from memci.domain.context.rendering import named
-from memci.domain.context.supersession import Key
+from memci.domain.context.selection import Key
 from memci.domain.pages.pins import Pin
 from memci.language.detection import Language
 from memci.language.times import without_notes

@@ -7,6 +7,8 @@ What was said before the recent interactions, in brief (R8, R15).
 
 The session's summary when there is one, and a line each of the last messages that it does not tell
 of and that have no place among the recent ones.
+
+How a summary rolls on over a session, a piece at a time (R8).
 """
 
 from __future__ import annotations
@@ -22,7 +24,16 @@ from memci.domain.context.candidate import Candidate, message_candidate
 from memci.domain.context.highlight import Highlighter, Spans, is_courtesy
 from memci.domain.context.interaction import Interaction
 from memci.domain.context.materials import Materials
-from memci.domain.context.message_list import Item, Part, Section, part_of, part_tokens
+from memci.domain.context.message_list import (
+    MESSAGE_OVERHEAD,
+    Count,
+    Item,
+    Part,
+    Section,
+    message_tokens,
+    part_of,
+    part_tokens,
+)
 from memci.domain.context.quoted_in_full import (
     LEAD,
     memories_quoted_in_full,
@@ -31,8 +42,7 @@ from memci.domain.context.quoted_in_full import (
 )
 from memci.domain.context.recent_messages import Recent
 from memci.domain.context.rendering import days_above, indented, named
-from memci.domain.context.supersession import Key
-from memci.domain.context.token_budget import MESSAGE_OVERHEAD, Count
+from memci.domain.context.selection import Key
 from memci.language.detection import Language
 from memci.language.summary_lines import Line, lines_of, under_days
 from memci.language.times.date_notes import with_absolute
@@ -389,3 +399,34 @@ def _line(message: Message, gist: Highlighter, language: Language) -> _Line:
     line = named(message.role, message.name, language) + indented(text) + "\n"
     is_whole = text in {said, gist.but_courtesy(said)}
     return _Line(message, line, shortened=text != said, is_whole=is_whole)
+
+
+def piece_of(said: Sequence[Message], most_tokens: int, count: Count, *, more: bool) -> int:
+    """Return how many of these messages (ascending seq) are summed up together.
+
+    All, where they have at most ``most_tokens`` tokens and no ``more`` follow that belong to them;
+    else as many as fit, at least one, and where that can be whole interactions.
+    """
+    taken = tokens = 0
+    for message in said:
+        tokens += message_tokens([message], count)
+        if taken and tokens > most_tokens:
+            break
+        taken += 1
+    if taken == len(said) and not more:
+        return taken
+    begins = [at for at in range(1, taken) if said[at].role is Role.USER]
+    next_begins = taken < len(said) and said[taken].role is Role.USER
+    return begins[-1] if begins and not next_begins else taken
+
+
+def summed_up(said: Sequence[Message]) -> list[Message]:
+    """Return those messages that a summary tells of: what was said, and what tools answered.
+
+    Not what the system said, nor what an agent noted for its memory and said to nobody (R20).
+    """
+    return [
+        message
+        for message in said
+        if message.role is not Role.SYSTEM and not message.is_note and message.text.strip()
+    ]

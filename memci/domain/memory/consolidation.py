@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
-from memci.domain.memory.link import Link
-from memci.domain.memory.node import NodeType
+from memci.domain.memory.node import Link, NodeType
 from memci.domain.memory.passage import Passage, details_of
 from memci.language.detection import Language
 from memci.language.near_duplicates import Reading, read, says, tells_the_same

@@ -19,12 +19,11 @@ from datetime import datetime
 from random import Random
 from typing import TypeAlias
 
-from memci.domain.memory.link import LOCKED, Link, relation_names
-from memci.domain.memory.node import NodeKind, NodeTier, NodeType
+from memci.domain.memory.node import LOCKED, Link, NodeKind, NodeTier, NodeType, relation_names
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.passage import Passage
 from memci.language.detection import Language
-from memci.language.entities import Entity
+from memci.language.names import Entity
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TypeAlias
 
-from memci.domain.memory.link import importance
-from memci.domain.memory.node import NodeKind
+from memci.domain.memory.node import NodeKind, importance
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import SmallModelAnswerError
 from memci.language.detection import Language

@@ -1,23 +1,33 @@
-"""Erasing for good (M25)."""
+"""Erasing for good (M25).
+
+Moving one agent as one archive: between servers, or under another name.
+"""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from tempfile import TemporaryFile
+from typing import IO, Any
 
-from memci.commands import erase
-from memci.commands import erase as erase_preview
+from fastapi import APIRouter
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response, StreamingResponse
+
+from memci.commands import erase, transfer
 from memci.commands.erase import Which
 from memci.commands.erase_search import Words, find_messages, find_pages, find_pins
 from memci.http.documentation import problems
 from memci.http.request import AgentId, Call
 from memci.http.routing import AdminRoute
+from memci.http.uploads import ARCHIVE_TYPE, uploaded
 from memci.schemas.agents import ReceiptAnswer
-from memci.schemas.erasure import EraseRequest, ErasurePreview
+from memci.schemas.archive import EraseRequest, ErasurePreview, ImportAnswer
 
-router = APIRouter(prefix="/v1", tags=["erasing"], route_class=AdminRoute)
+erasing = APIRouter(prefix="/v1", tags=["erasing"], route_class=AdminRoute)
 
 
-@router.post("/agents/{agent}/erase", responses=problems(400, 404, 413, 415))
+@erasing.post("/agents/{agent}/erase", responses=problems(400, 404, 413, 415))
 def erase_messages(
     agent: AgentId, body: EraseRequest, call: Call
 ) -> ReceiptAnswer | ErasurePreview:
@@ -42,18 +52,18 @@ def erase_messages(
             pins=find_pins(database, agent, words, most=body.k),
         )
         if not (which.message_ids or which.page_indexes or which.pins):
-            told = erase_preview.NOTHING
+            told = erase.NOTHING
         else:
-            told = erase_preview.preview(database, store, agent, which, words)
+            told = erase.preview(database, store, agent, which, words)
         return told.model_copy(update={"unread": found.unread})
     if body.preview:
-        return erase_preview.preview(database, store, agent, which)
+        return erase.preview(database, store, agent, which)
     pages = runtime.page_commands
     pages.settle_before_erasing(agent)
     return erase.run(database, store, runtime.tokens, agent, which, settle=pages.settle_in)
 
 
-@router.delete("/agents/{agent}", responses=problems(404))
+@erasing.delete("/agents/{agent}", responses=problems(404))
 def erase_agent(agent: AgentId, call: Call) -> ReceiptAnswer:
     """Erase an agent for good: all that it holds, and what waits for it in the broker.
 
@@ -63,3 +73,65 @@ def erase_agent(agent: AgentId, call: Call) -> ReceiptAnswer:
     return erase.run_agent(
         runtime.database, runtime.page_store, runtime.tokens, runtime.agent_queues, agent
     )
+
+
+transferring = APIRouter(prefix="/v1", tags=["transfer"], route_class=AdminRoute)
+
+_CHUNK = 256 * 1024
+_BINARY: dict[str, Any] = {ARCHIVE_TYPE: {"schema": {"type": "string", "format": "binary"}}}
+
+
+@transferring.post(
+    "/agents/{agent}/export",
+    response_class=StreamingResponse,
+    responses={200: {"description": "The archive", "content": _BINARY}, **problems(404, 409)},
+)
+def export_agent(agent: AgentId, call: Call) -> Response:
+    """Return all that an agent is, at one moment, as one archive.
+
+    A zip of JSON lines, one file a table, with vectors, pages, the texts of notes, trails,
+    receipts, settings, tombstones and jobs that wait; `manifest.json` says what is in it and what
+    is left out. The agent goes on meanwhile, and keeps what it has.
+    """
+    # First to a file: a slow reader would keep a transaction open, and an error comes in time.
+    with ExitStack() as opened:
+        file = opened.enter_context(TemporaryFile())
+        transfer.export(call.runtime.database, call.runtime.page_store, agent, file)
+        size = file.tell()
+        file.seek(0)
+        opened.pop_all()
+    headers = {
+        "Content-Length": str(size),
+        "Content-Disposition": f'attachment; filename="{agent}.zip"',
+    }
+    return StreamingResponse(_chunks(file), media_type=ARCHIVE_TYPE, headers=headers)
+
+
+@transferring.post(
+    "/agents/{agent}/import",
+    responses=problems(409, 413, 415),
+    openapi_extra={"requestBody": {"required": True, "content": _BINARY}},
+)
+async def import_agent(agent: AgentId, call: Call) -> ImportAnswer:
+    """Make an agent of an archive, all or nothing; jobs that waited in it are run from now on.
+
+    The id in the path need not be the archive's. An agent that holds something already is left as
+    it is, and so is one of whom a message in the archive was erased for good. Vectors of another
+    embedder are made anew by a job.
+    """
+    runtime = call.runtime
+    most = runtime.settings.max_import_bytes
+    async with uploaded(call, max_bytes=most) as file:
+
+        def run() -> ImportAnswer:
+            return transfer.run(
+                runtime.database, runtime.page_store, runtime.tokens, agent, file, max_bytes=most
+            )
+
+        return await run_in_threadpool(run)
+
+
+def _chunks(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        while chunk := file.read(_CHUNK):
+            yield chunk

@@ -1,16 +1,46 @@
-"""Is it alive, is it ready, how is it; open to all who reach the server: no ids, no content."""
+"""Is it alive, is it ready, how is it; open to all who reach the server: no ids, no content.
+
+Whether the parts that the API needs are as they must be.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memci.http import problems, readiness
+from memci.broker.health import check_broker
+from memci.errors import MemciError
+from memci.http import problems
 from memci.http.documentation import described
+from memci.runtime import Runtime
 from memci.schemas.agents import AliveAnswer, ReadyAnswer
 from memci.schemas.problems import TYPE_PREFIX, Problem, ProblemType
+from memci.storage.migrate import check_database, check_migrations
 from memci.telemetry.metrics import CONTENT_TYPE, HttpMetrics
+
+OK = "ok"
+
+
+def check(runtime: Runtime) -> dict[str, str]:
+    """Return for each part ``OK``, or what is wrong with it; all are asked."""
+    checks: dict[str, Callable[[], None]] = {
+        "database": lambda: check_database(runtime.database),
+        "broker": lambda: check_broker(runtime.celery),
+        "migrations": lambda: check_migrations(runtime.database),
+    }
+    said = {}
+    for name, ask in checks.items():
+        try:
+            ask()
+        except MemciError as error:
+            said[name] = str(error)
+        else:
+            said[name] = OK
+    return said
+
 
 router = APIRouter(tags=["health"])
 
@@ -24,8 +54,8 @@ def alive() -> AliveAnswer:
 @router.get("/readyz", responses=described(503), response_model=ReadyAnswer)
 def ready(request: Request) -> Response | ReadyAnswer:
     """Say whether database, broker and migrations are as they must be."""
-    checks = readiness.check(request.app.state.runtime)
-    failed = sorted(name for name, said in checks.items() if said != readiness.OK)
+    checks = check(request.app.state.runtime)
+    failed = sorted(name for name, said in checks.items() if said != OK)
     if not failed:
         return ReadyAnswer(ready=True, checks=checks)
     problem = Problem(

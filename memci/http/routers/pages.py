@@ -1,11 +1,20 @@
-"""Pages and the context window (page-tree.md)."""
+"""Pages and the context window (page-tree.md).
+
+Pinned texts (R7).
+
+The plan of a session (R7).
+
+ATTP over HTTP (page-tree.md P15).
+
+Tools of models: their schemas, and their calls, for any loop around a model (P15).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Body, Path, Query
 from starlette.convertors import Convertor, register_url_convertor
 
 from memci.commands.pages.perform import ToolRequest
@@ -16,10 +25,23 @@ from memci.errors import InvalidInputError
 from memci.http.documentation import problems
 from memci.http.request import AgentId, Call, Cursor, SessionId, WindowFormat
 from memci.http.routing import ReadRoute, WriteRoute
+from memci.http.tool_calls import scope_of, tool_named, tools_for, use_tool
+from memci.schemas.attp import AttpAnswer, AttpRequest
 from memci.schemas.base import Request
 from memci.schemas.page_tools import GetPage
-from memci.schemas.pages import PageText, PageTree, WindowAnswer, WindowRequest
-from memci.schemas.tools import BY_NAME, TOOLS, About, Tool
+from memci.schemas.pages import (
+    PageText,
+    PageTree,
+    Pin,
+    PinChange,
+    PinList,
+    PlanAnswer,
+    Unpin,
+    UpdatePlan,
+    WindowAnswer,
+    WindowRequest,
+)
+from memci.schemas.tools import BY_NAME, TOOLS, About, Tool, ToolFormat, written
 
 
 class _PageIndex(Convertor[str]):
@@ -141,3 +163,126 @@ for _tool in TOOLS:
             name=_tool.name,
             responses=problems(400, 409, 413, 415) if _tool.request.model_fields else problems(409),
         )
+
+
+pin_writing = APIRouter(
+    prefix="/v1", tags=["pages"], route_class=WriteRoute, responses=problems(404, 403)
+)
+
+
+@reading.get("/agents/{agent}/pins")
+def list_pins(agent: AgentId, call: Call) -> PinList:
+    """List what is pinned: texts that every window and context shows, and pages that stay open."""
+    return call.runtime.windows.pins(agent)
+
+
+@pin_writing.post("/agents/{agent}/pins", responses=problems(400, 413, 415))
+def add_pin(agent: AgentId, body: Pin, call: Call, session_id: SessionId = None) -> PinChange:
+    """Pin a text, or that of a message, until it is taken down."""
+    return _pins_done(call, agent, body, session_id)
+
+
+@pin_writing.delete("/agents/{agent}/pins/{pin}")
+def take_down_pin(
+    agent: AgentId,
+    pin: Annotated[int, Path(ge=1, le=2**62)],
+    call: Call,
+    session_id: SessionId = None,
+) -> PinChange:
+    """Take a pinned text down."""
+    return _pins_done(call, agent, Unpin(pin=pin), session_id)
+
+
+def _pins_done(call: Call, agent: str, asked: Pin | Unpin, session_id: str | None) -> PinChange:
+    name = "pin" if isinstance(asked, Pin) else "unpin"
+    done: Any = call.runtime.tools.run(agent, Actor.DEVELOPER, name, asked, session_id=session_id)
+    change: PinChange = done
+    return change
+
+
+plan_writing = APIRouter(
+    prefix="/v1",
+    tags=["pages"],
+    route_class=WriteRoute,
+    responses=problems(400, 404, 409, 413, 415),
+)
+
+
+@reading.get("/agents/{agent}/plan")
+def show_plan(agent: AgentId, call: Call, session_id: SessionId = None) -> PlanAnswer:
+    """Return what a session follows, step by step; none: that of the last message."""
+    return call.runtime.windows.plan(agent, session_id)
+
+
+@plan_writing.post("/agents/{agent}/plan")
+def update_plan(
+    agent: AgentId, body: UpdatePlan, call: Call, session_id: SessionId = None
+) -> PlanAnswer:
+    """Set the steps of a session's plan, all of them; or, with step and state, how far one is.
+
+    Steps that are half the same as before are that plan as it now is; others take its place.
+    """
+    run = call.runtime.tools.run
+    done: Any = run(agent, Actor.DEVELOPER, "update_plan", body, session_id=session_id)
+    plan: PlanAnswer = done
+    return plan
+
+
+attp_writing = APIRouter(
+    prefix="/v1", tags=["pages"], route_class=WriteRoute, responses=problems(400, 404, 413, 415)
+)
+
+
+@attp_writing.post("/agents/{agent}/pages/attp")
+def attp(
+    agent: AgentId, request: AttpRequest, call: Call, session_id: SessionId = None
+) -> AttpAnswer:
+    """Do what a model's answer in ATTP asks for, all of it or nothing, and answer in its TOML.
+
+    What is wrong with the model's answer or its code is told in ours, for the model to read.
+    """
+    return call.runtime.attp.run(agent, request.text, session_id=session_id)
+
+
+tool_listing = APIRouter(prefix="/v1", tags=["tools"], route_class=ReadRoute, responses=problems())
+tool_calling = APIRouter(
+    prefix="/v1",
+    tags=["tools"],
+    route_class=ReadRoute,
+    responses=problems(400, 404, 409, 413, 415),
+)
+
+
+@tool_listing.get("/tools")
+def list_tools(
+    call: Call,
+    form: Annotated[
+        ToolFormat, Query(alias="format", description="As which provider or protocol wants them")
+    ] = ToolFormat.OPENAI,
+) -> list[dict[str, Any]]:
+    """Return the tools that a model may be given, to hand to its provider as they are.
+
+    Only those that the key may use: one of scope read those that only look, and one of scope write
+    none that erases.
+    """
+    return written(tools_for(call.state.key), form)
+
+
+@tool_calling.post("/agents/{agent}/tools/{tool}")
+def use(
+    agent: AgentId,
+    tool: Annotated[str, Path(max_length=64, description="Name of a tool, as the model gave it")],
+    arguments: Annotated[dict[str, Any], Body(description="As the model gave them")],
+    call: Call,
+    session_id: SessionId = None,
+    form: WindowFormat = Format.MARKDOWN,
+) -> dict[str, Any]:
+    """Use a tool as the agent's model, and return what the model is to be told.
+
+    Permissions are checked as for the agent itself, and what it does can be undone. A tool that
+    changes something needs a key of scope write, and one that erases a key of scope admin, as
+    `/erase` does. Refusals are problems, whose `detail` is for the model to read.
+    """
+    named = tool_named(tool)
+    call.check(scope_of(named))
+    return use_tool(call.runtime, agent, named, arguments, session_id, form)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memci.language.detection import Language, language_of
-from memci.language.entities import Entity
+from memci.language.names import Entity
 from memci.language.question.intent import (
     Asks,
     Bounds,

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 
 from memci.language.detection import Language, language_of
-from memci.language.entities import Entity, is_pronoun, is_speaker, named
+from memci.language.names import Entity, is_pronoun, is_speaker, named
 from memci.language.times.ranges import Moment
 
 _L = r"[0-9A-Za-zÀ-ÖØ-öø-ɏ_]"

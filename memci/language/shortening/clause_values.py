@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from memci.language.clauses import Clause, clauses, without_conjunction
 from memci.language.cue_phrases import Cue, is_social
 from memci.language.detection import Language, language_of
-from memci.language.importance_cues import stake_of_clause
 from memci.language.word_lists import CHINESE_FILLERS, CHINESE_NEGATIONS, ENGLISH_FILLERS
 from memci.language.word_weights import UNKNOWN, Word, rarity, weigh
+from memci.language.worth import stake_of_clause
 
 _ENGLISH = re.compile(
     r"(?<![\w'’-])(?:" + "|".join(map(re.escape, ENGLISH_FILLERS)) + r")(?![\w'’-])[,，]?\s*",

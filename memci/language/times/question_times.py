@@ -19,7 +19,6 @@ from memci.language.times import (
     rules,
     weekdays,
 )
-from memci.language.times import weekdays as month_days
 from memci.language.times.absolute_dates import MONTH
 from memci.language.times.calendar import ZH_NUMBER
 from memci.language.times.calendar import day as days_later
@@ -90,7 +89,7 @@ def _moment(
 
 
 _RULES = (
-    *month_days.MONTH_DAY_RULES,
+    *weekdays.MONTH_DAY_RULES,
     *weekdays.WEEKDAY_RULES,
     *question_english.ENGLISH_PART_RULES,
     *question_english.RULES,

@@ -6,12 +6,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from memci.config.settings import Settings
-from memci.smallmodel.litellm.annotator import LlmAnnotator, LlmJudge, LlmRelationNamer
+from memci.smallmodel.litellm.annotator import (
+    LlmAnnotator,
+    LlmJudge,
+    LlmQueryPlanner,
+    LlmRelationNamer,
+)
 from memci.smallmodel.litellm.compressor import LlmCompressor
 from memci.smallmodel.litellm.embedder import LlmEmbedder
 from memci.smallmodel.litellm.language_model import LanguageModel
 from memci.smallmodel.litellm.provider import Provider
-from memci.smallmodel.litellm.query_planner import LlmQueryPlanner
 from memci.smallmodel.litellm.segmenter import LlmSegmenter
 from memci.smallmodel.litellm.summarizer import LlmSummarizer
 

@@ -3,6 +3,8 @@
 Names how a memory relates to focus points (M6), by a language model.
 
 Judges what is worth keeping for long (R3), by a language model.
+
+Cuts a question into what has to be searched for (R10), by a language model.
 """
 
 from __future__ import annotations
@@ -12,17 +14,19 @@ from collections.abc import Sequence
 from memci.domain.memory.node import NodeType
 from memci.errors import SmallModelAnswerError
 from memci.language.detection import Language, language_of
-from memci.language.entities import is_pronoun
+from memci.language.names import is_pronoun
 from memci.language.worth import Judgement
 from memci.smallmodel.litellm.compressor import akin, refuse_invented, stands_in
 from memci.smallmodel.litellm.language_model import (
     LanguageModel,
     Notes,
+    Plan,
     Question,
     Relations,
     Verdict,
+    excerpt,
 )
-from memci.smallmodel.ports import Annotation, Annotator, Judge, RelationNamer
+from memci.smallmodel.ports import Annotation, Annotator, Judge, QueryPlanner, RelationNamer
 
 _READ = 8_000
 _LONGEST_PHRASE = 80
@@ -152,3 +156,54 @@ class LlmJudge:
         return self._model.ask(
             question, lambda: self._offline.judge([text], [summary] if summary else [])[0]
         )
+
+
+# Characters of a question that a call shows, and of an answer's queries; how many are used.
+_READ_PLAN = 2_000
+_LONGEST_QUERY = 300
+_MOST = 4
+
+
+class LlmQueryPlanner:
+    """One call for each question."""
+
+    def __init__(self, model: LanguageModel, offline: QueryPlanner) -> None:
+        """Take the model, and what stands in for it."""
+        self._model = model
+        self._offline = offline
+
+    def load(self) -> None:
+        """Import what calls need."""
+        self._model.load()
+
+    def plan(self, text: str, language: Language) -> list[str]:
+        """Return at most 4 questions; what they name and figure stands in ``text``."""
+        shown = excerpt(text, _READ_PLAN)
+        if not shown:
+            return []
+
+        def read(answer: Plan) -> list[str]:
+            if not all(0 < len(each) <= _LONGEST_QUERY for each in answer.queries):
+                raise SmallModelAnswerError(
+                    "the model planned a query that is empty or has more than "
+                    f"{_LONGEST_QUERY} characters"
+                )
+            refuse_invented("\n".join(answer.queries), text)
+            own: dict[str, str] = {}
+            for each in answer.queries:
+                own.setdefault(_plain(each), each)
+            own.pop(_plain(text), None)
+            return list(own.values())[:_MOST]
+
+        question = Question(
+            prompt="plan_query",
+            language=language,
+            data={"question": shown},
+            shape=Plan,
+            read=read,
+        )
+        return self._model.ask(question, lambda: self._offline.plan(text, language))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(" .?!。？！")

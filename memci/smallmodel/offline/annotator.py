@@ -1,10 +1,16 @@
-"""Says what a text is about, and of what type it is (M4, R4)."""
+"""Says what a text is about, and of what type it is (M4, R4).
+
+Judges what is worth keeping for long (R3), by the turns of phrase that show it.
+
+Cuts a question into what has to be searched for (R10), where it plainly is several.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 
 from memci.domain.memory.node import NodeType
 from memci.language import chinese_words
@@ -12,8 +18,10 @@ from memci.language.cue_phrases import EPISODIC, PROCEDURAL, is_social
 from memci.language.detection import Language, language_of
 from memci.language.keywords import keywords
 from memci.language.names import entities
+from memci.language.question import as_read, parts_of
 from memci.language.sentences import sentences
 from memci.language.shortening.clause_values import clause_values
+from memci.language.worth import Judgement, judged
 from memci.smallmodel.offline.compressor import OfflineCompressor
 from memci.smallmodel.ports import Annotation
 
@@ -97,3 +105,32 @@ def _type(text: str) -> NodeType:
     if counts[NodeType.EPISODIC] * 3 >= len(statements) > 0 and counts[NodeType.EPISODIC]:
         return NodeType.EPISODIC
     return NodeType.SEMANTIC
+
+
+class OfflineJudge:
+    """Cues and statistics, for English and Chinese; it does without summaries."""
+
+    def judge(self, texts: Sequence[str], summaries: Sequence[str] = ()) -> list[Judgement]:
+        """Judge each text by itself; as many answers as texts, in their order."""
+        del summaries
+        return [judged(text, partial(_names, text)) for text in (each[:_READ] for each in texts)]
+
+
+def _names(text: str) -> bool:
+    language = language_of(text)
+    tagged = chinese_words.tagged_words(text) if language is Language.CHINESE else []
+    return bool(entities(text, tagged))
+
+
+_LONGEST = 300
+
+
+class OfflineQueryPlanner:
+    """The questions that stand in it, word for word."""
+
+    def plan(self, text: str, language: Language) -> list[str]:
+        """Return at most 4 questions, or none where ``text`` is one, or they are too long."""
+        del language
+        parts = parts_of(as_read(text))
+        several = len(parts) > 1 and all(len(each) <= _LONGEST for each in parts)
+        return list(parts) if several else []

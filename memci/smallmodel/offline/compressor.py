@@ -17,9 +17,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 from memci.language.clauses import Clause, lacks_doer, without_conjunction
-from memci.language.dated_words import tells_only_when
 from memci.language.detection import Language, language_of
-from memci.language.shortening.clause_excerpts import Part, excerpt
 from memci.language.shortening.clause_values import (
     AGAIN,
     OPEN_MARKS,
@@ -28,8 +26,9 @@ from memci.language.shortening.clause_values import (
     closed,
     opened,
 )
-from memci.language.shortening.phrases import HAN, JOINS, units_of
+from memci.language.shortening.phrases import HAN, JOINS, Part, excerpt, units_of
 from memci.language.shortening.protected_spans import balanced
+from memci.language.times.finder import tells_only_when
 from memci.language.word_weights import Word, is_specific
 
 _WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")

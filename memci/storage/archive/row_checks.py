@@ -37,7 +37,7 @@ from memci.domain.memory.tier import Promotion
 from memci.domain.pages.parameters import PageRules
 from memci.domain.strict_json import NotStrictError, decode
 from memci.errors import InvalidInputError
-from memci.language.entities import Entity
+from memci.language.names import Entity
 from memci.storage.archive import page_checks, value_checks
 from memci.storage.archive.tables import CARRIED, Carried
 from memci.storage.archive.value_checks import (

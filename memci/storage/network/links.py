@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable, Sequence
 from sqlalchemy import Connection
 
 from memci.domain.memory.creation import Focus
-from memci.domain.memory.link import FAINTEST, LOCKED, Link, breaking_point, fading, relation_names
+from memci.domain.memory.node import FAINTEST, LOCKED, Link, breaking_point, fading, relation_names
 from memci.domain.memory.parameters import MemoryParameters
 from memci.language.detection import Language
-from memci.language.entities import Entity
+from memci.language.names import Entity
 
 _ADD = """
 INSERT INTO link (agent_id, source, target, relation, strength, hint)
@@ -28,7 +28,7 @@ JOIN node ON node.agent_id = link.agent_id AND node.id = link.target
 WHERE link.agent_id = %s AND link.source = ANY(%s)
 """
 # Arrays of the columns' own type are looked up by hash; psycopg sends smaller numbers as smallint.
-# The same float arithmetic as memci.domain.memory.link.decayed; a test holds both together.
+# The same float arithmetic as memci.domain.memory.node.decayed; a test holds both together.
 _BREAK = """
 DELETE FROM link WHERE agent_id = %(agent)s AND source = ANY(%(sources)s::bigint[])
 AND target <> ALL(%(focus)s::bigint[])

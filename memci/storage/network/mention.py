@@ -11,7 +11,7 @@ from memci.domain.memory.creation import Ground, plan_mention
 from memci.domain.memory.edition import ReplayEvent
 from memci.domain.memory.parameters import MemoryParameters
 from memci.language.detection import language_of
-from memci.language.entities import Entity
+from memci.language.names import Entity
 from memci.storage.network.editions import log_event
 from memci.storage.network.links import focus_of, lock_links, replace_focus
 from memci.storage.network.node_history import TrailEvent, append_history

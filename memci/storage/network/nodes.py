@@ -13,7 +13,7 @@ from psycopg.types.json import Jsonb
 from sqlalchemy import Connection
 
 from memci.domain.memory.creation import NewNode, draw, least_important
-from memci.domain.memory.link import importance
+from memci.domain.memory.node import importance
 from memci.domain.memory.scan import Forgetting
 from memci.language.times.calendar import offset_of
 from memci.storage.network.links import supports_of

@@ -17,8 +17,7 @@ from psycopg.types.json import Jsonb
 from sqlalchemy import Connection
 
 from memci.domain.memory.consolidation import Merge, ShortMemory, joined_links
-from memci.domain.memory.link import Link
-from memci.domain.memory.node import NodeType
+from memci.domain.memory.node import Link, NodeType
 from memci.domain.memory.tier import Judged, Promotion, Source
 from memci.language.detection import Language
 from memci.language.times.calendar import at_offset, offset_of

@@ -14,8 +14,7 @@ from sqlalchemy import Connection
 from sqlalchemy.engine import RowMapping
 
 from memci.domain.memory.edition import ComparedNetwork, ComparedNode
-from memci.domain.memory.link import importance
-from memci.domain.memory.node import Fate
+from memci.domain.memory.node import Fate, importance
 from memci.storage.network.node_history import FATAL, fate_by
 from memci.storage.network.passes import COLUMNS, NETWORK
 

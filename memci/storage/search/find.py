@@ -12,13 +12,14 @@ from sqlalchemy import Connection
 
 from memci.domain.context import bm25
 from memci.domain.context.candidate import (
+    DEEPEST,
     KEPT,
     WRITTEN,
     Candidate,
     Extract,
     Source,
+    lenders,
 )
-from memci.domain.context.search_depth import DEEPEST, lenders
 from memci.domain.documents import ChunkKind, collection_of, last_part
 from memci.domain.pages.tree import Viewer
 from memci.language.question import Stretch

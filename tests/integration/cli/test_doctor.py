@@ -24,7 +24,7 @@ from memci.cli.doctor.checks import (
 )
 from memci.cli.doctor.examine import worst
 from memci.cli.doctor.findings import Finding, Level
-from memci.commands import reembed
+from memci.commands import rebuild
 from memci.config.settings import Settings
 from memci.embedded import Postgres, Servers
 from memci.message import NewMessage, Role
@@ -197,7 +197,7 @@ def test_vectors_of_another_embedder_are_wrong_and_those_left_are_told(database:
     (found,) = check_vectors(database, OfflineEmbedder())
     assert found.level is Level.WRONG
     assert "memci reembed" in found.advice
-    reembed.run(database, OfflineEmbedder())
+    rebuild.run(database, OfflineEmbedder())
     (found,) = check_vectors(database, OfflineEmbedder())
     assert found.level is Level.NOTE
     assert "1 agent" in found.text

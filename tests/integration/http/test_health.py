@@ -3,7 +3,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from memci.http import readiness
+from memci.http.routers import health
 from memci.telemetry.metrics import LANE_GAUGES
 from tests.integration.http.serving import Served
 
@@ -22,7 +22,7 @@ def test_it_is_not_ready_for_a_database_of_another_release(
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = 'v0000'")
     answer = http.get("/readyz")
     assert answer.status_code == 503
-    assert answer.json()["checks"]["database"] == readiness.OK
+    assert answer.json()["checks"]["database"] == health.OK
     assert "memci db upgrade" in answer.json()["checks"]["migrations"]
 
 

@@ -12,8 +12,7 @@ from memci.errors import SmallModelAnswerError
 from memci.language.detection import Language, language_of
 from memci.message import Message, Role
 from memci.smallmodel.litellm.prompts import instructions
-from memci.smallmodel.offline.annotator import OfflineAnnotator
-from memci.smallmodel.offline.judge import OfflineJudge
+from memci.smallmodel.offline.annotator import OfflineAnnotator, OfflineJudge
 from memci.smallmodel.offline.relation_namer import OfflineRelationNamer
 from memci.smallmodel.registry import SmallModels
 from tests.support.model_server import ModelServer, says

@@ -11,9 +11,9 @@ import redis
 
 from memci.broker.app import make_app
 from memci.broker.wakeup import Wakeups
-from memci.commands import reembed
+from memci.commands import rebuild
 from memci.domain.context.bm25 import REACH, first_after, position_at, session_at
-from memci.jobs.reembed import Reembedding
+from memci.jobs.maintenance import Reembedding
 from memci.queue.network_jobs import REEMBED_KIND
 from memci.storage.search_index import renew_around
 from memci.storage.session import Database
@@ -117,7 +117,7 @@ def test_sums_are_made_anew_with_the_vectors(database: Database):
     ada = AgentUnderTest(database)
     talk(ada, Random(7))
     ada.models = ScriptedModels(embedder=OtherWords())
-    reembed.run(ada.database, ada.models.embedder)
+    rebuild.run(ada.database, ada.models.embedder)
     while jobs := ada.rows(
         "SELECT id, payload FROM job WHERE agent_id = %s AND state = 'queued' AND kind = %s",
         REEMBED_KIND,

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy.dialects import postgresql
 
-from memci.commands import jobs, memory, rebuild, reembed
+from memci.commands import jobs, memory, rebuild
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ErasedError, NotFoundError
 from memci.queue.network_jobs import submit_drop
@@ -18,7 +18,7 @@ from memci.storage.erasure.erase import erase_agent
 from memci.storage.erasure.locks import stand_alone
 from memci.storage.schema import lane
 from memci.testing import open_database, wait_until
-from memci.upkeep.due_jobs import request_due_consolidations, request_due_passes
+from memci.upkeep.duties import request_due_consolidations, request_due_passes
 from tests.support.erasing import Eraser, bury, erased
 from tests.support.locks import waiting_for_locks
 from tests.support.mailbox import Mailbox
@@ -78,7 +78,7 @@ def test_an_erased_agent_gets_no_work(told: Mailbox, eraser: Eraser) -> None:
     eraser.erase_agent()
     with eraser.database.lane_transaction() as connection:
         assert submit_drop(connection, "ada", [1])
-    assert reembed.run(eraser.database, BagOfWords()) == 0
+    assert rebuild.run(eraser.database, BagOfWords()) == 0
     assert told.ada.rows("SELECT FROM job WHERE agent_id = %s") == []
 
 
@@ -93,7 +93,7 @@ def test_who_is_being_erased_is_asked_for_vectors_afterwards(
         ):
             with eraser.database.agent_transaction("ada") as connection:
                 stand_alone(connection, "ada")
-                running = pool.submit(reembed.run, eraser.database, BagOfWords())
+                running = pool.submit(rebuild.run, eraser.database, BagOfWords())
                 wait_until(lambda: waiting_for_locks(watching) == 1, "it waits for the erasure")
                 erase(connection)
             assert running.result(20) == asked

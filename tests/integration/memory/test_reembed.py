@@ -6,11 +6,11 @@ from uuid import uuid4
 
 import pytest
 
-from memci.commands import reembed
+from memci.commands import rebuild
 from memci.domain.job import Job, JobSource
 from memci.errors import WrongEmbedderError
 from memci.jobs.index import ItemIndexing
-from memci.jobs.reembed import Reembedding
+from memci.jobs.maintenance import Reembedding
 from memci.queue.network_jobs import REEMBED_KIND, ReembeddingLeft
 from memci.storage.items import put_item
 from memci.storage.search_index import nearest_nodes
@@ -99,7 +99,7 @@ def test_another_embedder_is_refused_wherever_vectors_are_written(ada):
 def test_vectors_are_made_anew_in_bites_and_nothing_else_changes(ada):
     content = ada.memories()
     embedder = with_other_words(ada)
-    assert reembed.run(ada.database, embedder) == 1
+    assert rebuild.run(ada.database, embedder) == 1
     bites = []
     while queued(ada):
         bites.append(run_next(ada, bite=3))
@@ -107,7 +107,7 @@ def test_vectors_are_made_anew_in_bites_and_nothing_else_changes(ada):
     assert max(bites) == 3
     assert {entry[1:] for entry in stored(ada)} == {("other-words", 96)}
     assert ada.memories() == content
-    assert reembed.progress(ada.database).left == ReembeddingLeft(queued=0, dead=0)
+    assert rebuild.progress(ada.database).left == ReembeddingLeft(queued=0, dead=0)
     ada.remember("[Ann] sold honey")
 
 
@@ -125,7 +125,7 @@ def test_items_of_programs_get_new_vectors_too(ada):
         assert indexing(connection)["indexed"] == 8
     put_items(ada, 1)  # the same text
     embedder = with_other_words(ada)
-    reembed.run(ada.database, embedder)
+    rebuild.run(ada.database, embedder)
     run_next(ada, bite=2 * len(TEXTS) + 2)
     late = Reembedding(ada.database, embedder, bite=3).prepare(queued(ada)[0])
     with ada.database.agent_transaction("ada") as connection:
@@ -137,7 +137,7 @@ def test_items_of_programs_get_new_vectors_too(ada):
     with ada.lease().effect() as connection:
         assert late(connection)["reembedded"] == 2
     ada.execute("DELETE FROM job WHERE agent_id = %s AND id = %s", queued(ada)[0].id)
-    assert reembed.progress(ada.database).left.queued == 1
+    assert rebuild.progress(ada.database).left.queued == 1
     while queued(ada):
         run_next(ada, bite=3)
     rows = ada.rows("SELECT key, model, vector_dims(embedding) FROM item WHERE agent_id = %s")
@@ -148,9 +148,9 @@ def test_items_of_programs_get_new_vectors_too(ada):
 
 def test_what_was_made_anew_is_found_by_meaning_while_the_rest_still_waits(ada):
     embedder = with_other_words(ada)
-    reembed.run(ada.database, embedder)
+    rebuild.run(ada.database, embedder)
     run_next(ada, bite=len(TEXTS) + 2)  # all messages, and two memories
-    assert reembed.progress(ada.database).left.queued == 1
+    assert rebuild.progress(ada.database).left.queued == 1
     with ada.database.agent_snapshot("ada") as connection:
         (near,) = nearest_nodes(connection, "ada", embedder.embed(TEXTS[:1]), embedder.model, 10)
     assert len(near) == 2
@@ -159,10 +159,10 @@ def test_what_was_made_anew_is_found_by_meaning_while_the_rest_still_waits(ada):
 
 def test_asking_twice_asks_once_and_asking_for_the_old_one_goes_back(ada):
     old, new = ada.models.embedder, with_other_words(ada)
-    assert reembed.run(ada.database, new) == 1
-    assert reembed.run(ada.database, new) == 0
+    assert rebuild.run(ada.database, new) == 1
+    assert rebuild.run(ada.database, new) == 0
     run_next(ada, bite=4)
-    assert reembed.run(ada.database, old) == 1
+    assert rebuild.run(ada.database, old) == 1
     ada.models = ScriptedModels(embedder=old)
     while queued(ada):
         run_next(ada, bite=100)
@@ -170,7 +170,7 @@ def test_asking_twice_asks_once_and_asking_for_the_old_one_goes_back(ada):
 
 
 def test_the_same_bite_twice_is_the_same_as_once(ada):
-    reembed.run(ada.database, with_other_words(ada))
+    rebuild.run(ada.database, with_other_words(ada))
     job = queued(ada)[0]
     for _ in range(2):
         effect = Reembedding(ada.database, ada.models.embedder).prepare(job)
@@ -180,7 +180,7 @@ def test_the_same_bite_twice_is_the_same_as_once(ada):
 
 
 def test_what_was_forgotten_meanwhile_stays_so(ada):
-    reembed.run(ada.database, with_other_words(ada))
+    rebuild.run(ada.database, with_other_words(ada))
     effect = Reembedding(ada.database, ada.models.embedder).prepare(queued(ada)[0])
     gone = ada.nodes("memory")[0].id
     for table, column in (("node", "id"), ("node_vector", "node_id")):
@@ -195,14 +195,14 @@ def test_every_agent_is_asked_whatever_its_lane_is_at(database):
         AgentUnderTest(database, f"agent{number}").remember("[Ann] keeps bees")
     with database.agent_transaction("agent3") as connection:
         connection.exec_driver_sql("SELECT FROM lane WHERE agent_id = 'agent3' FOR UPDATE")
-        assert reembed.run(database, OtherWords()) == 5
-    assert reembed.progress(database).left.queued == 5
+        assert rebuild.run(database, OtherWords()) == 5
+    assert rebuild.progress(database).left.queued == 5
 
 
 def test_a_database_without_vectors_takes_the_first_embedder(database):
-    assert reembed.progress(database).held is None
+    assert rebuild.progress(database).held is None
     ada = AgentUnderTest(database, str(uuid4()))
     ada.remember("[Ann] keeps bees")
-    held = reembed.progress(database).held
+    held = rebuild.progress(database).held
     assert held is not None
     assert (held.model.name, held.model.dimension, held.change) == ("bag-of-words", 64, 1)

@@ -24,7 +24,7 @@ from memci.storage.page_store.files import FilePageStore
 from memci.storage.page_store.memory import MemoryPageStore
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_store.wrappers import CachedPageStore, TextCache
-from memci.upkeep.cleanup import remove_orphans
+from memci.upkeep.duties import remove_orphans
 from tests.support.erasing import Eraser
 from tests.support.network import AgentUnderTest
 from tests.support.notes import COUNTER, ROOMY, NoteTaker, asked

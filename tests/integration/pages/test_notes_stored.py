@@ -12,7 +12,7 @@ from memci.storage.page_store.port import TextKey, in_transaction
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.page_store.wrappers import CachedPageStore, TextCache
 from memci.storage.session import Database
-from memci.upkeep.cleanup import remove_orphans
+from memci.upkeep.duties import remove_orphans
 from tests.support.network import AgentUnderTest
 from tests.support.notes import NoteTaker, asked
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from memci.domain.context.candidate import Channel, Source
-from memci.domain.context.search_depth import DEEPEST
+from memci.domain.context.candidate import DEEPEST, Channel, Source
 from memci.reading.search import Search
 from memci.schemas.reads import Filters, Hit, SearchAnswer, SearchRequest
 from tests.support.models import ScriptedPlanner

@@ -6,7 +6,7 @@ import pytest
 
 from memci.queue.network_jobs import CONSOLIDATE_KIND, ask_for_due_consolidations
 from memci.storage.session import Database
-from memci.upkeep.due_jobs import request_due_consolidations
+from memci.upkeep.duties import request_due_consolidations
 from tests.support.rows_read import rows_read
 
 _FILL = """

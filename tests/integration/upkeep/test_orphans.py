@@ -11,7 +11,7 @@ import pytest
 from memci.storage.page_store.files import FilePageStore
 from memci.storage.page_store.port import TextKey
 from memci.testing import wait_until
-from memci.upkeep.cleanup import remove_orphans
+from memci.upkeep.duties import remove_orphans
 from tests.support.network import AgentUnderTest
 from tests.support.notes import NoteTaker
 

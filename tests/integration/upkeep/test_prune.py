@@ -13,7 +13,7 @@ from memci.reading.deferred_writes import ReadActivity
 from memci.storage.receipts import NewReceipt, write_receipt
 from memci.storage.session import Database
 from memci.testing import open_database
-from memci.upkeep.cleanup import prune_done_jobs, prune_receipts
+from memci.upkeep.duties import prune_done_jobs, prune_receipts
 from tests.support.rows_read import rows_read
 
 HOUR_S = 3600.0
@@ -136,7 +136,7 @@ class TestReceipts:
     def test_more_than_one_bite_goes_at_once(
         self, database: Database, monkeypatch: pytest.MonkeyPatch
     ):
-        monkeypatch.setattr("memci.upkeep.cleanup._RECEIPTS", 10)
+        monkeypatch.setattr("memci.upkeep.duties._RECEIPTS", 10)
         self.assemble(database, "a1", hours=2, count=25)
         assert prune_receipts(database, keep_s=HOUR_S) == 25
 

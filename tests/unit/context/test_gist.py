@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.context.highlight import Highlighter, is_all_courtesy, is_courtesy, joined, whole
-from memci.domain.context.speakers import Speakers
+from memci.domain.context.highlight import (
+    Highlighter,
+    Speakers,
+    is_all_courtesy,
+    is_courtesy,
+    joined,
+    whole,
+)
 from memci.language.sentences import sentence_spans
 from memci.language.small_talk import tells_much
 from tests.support.talk import words

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.domain.context.candidate import Candidate, Channel, Extract, Source
+from memci.domain.context.candidate import DEEPEST, Candidate, Channel, Extract, Source, depth
 from memci.domain.context.duplicates import joined
 from memci.domain.context.ranking import Hints, Ranked, Wanted, best_of, fuse_scaled, hints_of
-from memci.domain.context.search_depth import DEEPEST, depth
 from memci.language.question import analyse
 from tests.support.talk import BEGIN, in_order, keys, memory, message
 

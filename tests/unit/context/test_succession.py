@@ -12,7 +12,7 @@ from memci.domain.context.candidate import Source
 from memci.domain.context.materials import Materials
 from memci.domain.context.packing import Packed, pack
 from memci.domain.context.ranking import Ranked
-from memci.domain.context.supersession import Ended, held_then, leaders_first
+from memci.domain.context.selection import Ended, held_then, leaders_first
 from memci.language.detection import Language
 from memci.language.times.ranges import Stretch
 from tests.support.talk import in_order, memory, message

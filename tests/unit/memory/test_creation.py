@@ -3,10 +3,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from memci.domain.memory.creation import Creation, Ground, Likeness, attend, plan_creation, stand_in
-from memci.domain.memory.link import Link
-from memci.domain.memory.node import NodeKind
+from memci.domain.memory.node import Link, NodeKind
 from memci.domain.memory.parameters import MemoryParameters
-from memci.language.entities import Entity
+from memci.language.names import Entity
 from tests.support.pure_network import segment
 
 EMPTY = Ground((), {}, {}, {}, last_node_id=0, room=100)

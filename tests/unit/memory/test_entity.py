@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.language.entities import Entity, is_pronoun, key_entities
+from memci.language.names import Entity, is_pronoun, key_entities
 
 
 @pytest.mark.parametrize("word", ["it", "They", "我", "他们", "这个", "ｉｔ"])

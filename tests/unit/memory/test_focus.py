@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memci.domain.memory.creation import mention
-from memci.language.entities import Entity
+from memci.language.names import Entity
 
 A, B, C, D = (Entity.named(name) for name in "abcd")
 entities = st.lists(st.sampled_from([A, B, C, D]))

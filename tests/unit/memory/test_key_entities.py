@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.language.entities import is_speaker, key_entities
+from memci.language.names import is_speaker, key_entities
 
 
 def names(entities: list[str], keywords: list[str], speakers: tuple[str, ...] = ()) -> list[str]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.memory.link import is_generic
+from memci.domain.memory.node import is_generic
 from memci.domain.memory.scan import check_compressed, shrunk_keywords, shrunk_phrase
 from memci.errors import SmallModelAnswerError
 

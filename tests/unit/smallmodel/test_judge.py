@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.smallmodel.offline.judge import OfflineJudge
+from memci.smallmodel.offline.annotator import OfflineJudge
 
 KEPT = [
     "We decided to move the billing service to Postgres.",

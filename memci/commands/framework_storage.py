@@ -1,22 +1,75 @@
-"""Keep, copy and take away checkpoints of a framework's threads (docs/frameworks.md)."""
+"""Keep and take away items of an agent's programs (docs/frameworks.md).
+
+Keep, copy and take away checkpoints of a framework's threads (docs/frameworks.md).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from memci.broker.wakeup import Wakeups
 from memci.errors import ConflictError, NotFoundError
+from memci.queue.follow_up_jobs import ask_indexing
 from memci.schemas.frameworks import (
     CheckpointIn,
     CheckpointKept,
     CheckpointPrune,
+    ItemIn,
+    ItemsAnswer,
+    ItemsIn,
     ThreadAnswer,
     WritesIn,
 )
 from memci.storage import checkpoints as stored
-from memci.storage.agents import check_there
+from memci.storage.agents import check_there, is_there
+from memci.storage.items import put_item, remove_expired, remove_item
 from memci.storage.pages.tree import begin_agent, lock_lane
 from memci.storage.session import Connection, Database
+
+
+def run(database: Database, tokens: Wakeups, agent_id: str, request: ItemsIn) -> ItemsAnswer:
+    """Keep some items and take others away, all or none.
+
+    A first item makes an agent. Raises ``NotFoundError`` while the agent is being erased.
+    """
+    latest = {(each.namespace, each.key): each for each in request.items}
+    kept = [each for each in latest.values() if each.value is not None]
+    woken, removed = False, 0
+    with database.agent_transaction(agent_id) as connection:
+        if _enter(connection, agent_id, begins=bool(kept)):
+            woken = any(each.text for each in kept) and ask_indexing(connection, agent_id)
+            remove_expired(connection, agent_id)
+            for place, each in latest.items():
+                if each.value is None:
+                    removed += remove_item(connection, agent_id, place)
+                else:
+                    _put(connection, agent_id, each)
+    if woken:
+        tokens.wake_lane(agent_id)
+    return ItemsAnswer(stored=len(kept), removed=removed)
+
+
+def _enter(connection: Connection, agent_id: str, *, begins: bool) -> bool:
+    """Let nobody erase the agent meanwhile; False where there is none, and none begins."""
+    if not begins:
+        lock_lane(connection, agent_id)
+        return is_there(connection, agent_id)
+    begin_agent(connection, agent_id)
+    lock_lane(connection, agent_id)
+    check_there(connection, agent_id)
+    return True
+
+
+def _put(connection: Connection, agent_id: str, item: ItemIn) -> None:
+    put_item(
+        connection,
+        agent_id,
+        (item.namespace, item.key),
+        item.value or {},
+        text=item.text if item.text and item.text.strip() else None,
+        ttl_minutes=item.ttl_minutes,
+    )
 
 
 def put(database: Database, agent_id: str, thread: str, request: CheckpointIn) -> CheckpointKept:

@@ -1,7 +1,11 @@
-"""``memci.read.items``: items that fit a query, by words and by meaning."""
+"""``memci.read.items``: items that fit a query, by words and by meaning.
+
+Checkpoints of a framework's threads, read as they were written.
+"""
 
 from __future__ import annotations
 
+import base64
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -15,8 +19,19 @@ from memci.domain.items import rank_items
 from memci.language.detection import language_of
 from memci.queue.follow_up_jobs import ask_indexing_of_idle
 from memci.reading.models import ReadingModels
-from memci.schemas.frameworks import ItemList, ItemOut, ItemSearch
+from memci.schemas.frameworks import (
+    ChannelValueOut,
+    CheckpointList,
+    CheckpointOut,
+    CheckpointSearch,
+    ItemList,
+    ItemOut,
+    ItemSearch,
+    PendingWriteOut,
+    TypedOut,
+)
 from memci.smallmodel.ports import Vectors
+from memci.storage import checkpoints as stored
 from memci.storage.items import (
     FoundItems,
     ItemQuestion,
@@ -26,7 +41,7 @@ from memci.storage.items import (
     place_of,
     refresh_items,
 )
-from memci.storage.session import Database
+from memci.storage.session import Connection, Database
 
 # Items that are not indexed yet and are read whole: their own job is on its way.
 _TAIL = 64
@@ -155,3 +170,41 @@ def _taken(found: FoundItems, ranked: list[tuple[Place, float]]) -> list[ItemOut
     scored = {place for place, _ in ranked}
     latest = [item_of(row) for row in found.others if place_of(row) not in scored]
     return [*(item_of(rows[place], score) for place, score in ranked), *latest]
+
+
+def find(database: Database, agent_id: str, request: CheckpointSearch) -> CheckpointList:
+    """Return checkpoints, the latest first; none of an agent that is not there."""
+    asked = request.model_dump(include={"thread", "namespace", "id", "before", "filter"})
+    if request.after is not None:
+        asked |= {f"after_{name}": value for name, value in request.after.model_dump().items()}
+    with database.agent_snapshot(agent_id) as connection:
+        rows = stored.find_checkpoints(connection, agent_id, asked, request.limit + 1)
+        page = [_whole(connection, agent_id, row) for row in rows[: request.limit]]
+    return CheckpointList(checkpoints=page, more=len(rows) > request.limit)
+
+
+def _whole(connection: Connection, agent_id: str, row: Any) -> CheckpointOut:
+    values = stored.values_of(connection, agent_id, row)
+    writes = stored.writes_of(connection, agent_id, row)
+    return CheckpointOut(
+        thread=row.thread,
+        namespace=row.namespace,
+        id=row.id,
+        parent=row.parent,
+        checkpoint=TypedOut(kind=row.kind, body=_text(row.body)),
+        values=[
+            ChannelValueOut(channel=each.channel, kind=each.kind, body=_text(each.body))
+            for each in values
+        ],
+        writes=[
+            PendingWriteOut(
+                task_id=each.task_id, channel=each.channel, kind=each.kind, body=_text(each.body)
+            )
+            for each in writes
+        ],
+        metadata=row.metadata,
+    )
+
+
+def _text(body: bytes) -> str:
+    return base64.b64encode(body).decode()

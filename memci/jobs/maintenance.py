@@ -1,4 +1,6 @@
-"""``memci.vector.reembed``: an agent's vectors are made anew, by the embedder now in use.
+"""``memci.link.drop``: dangling links that a recall has reported go (M15, ``drop_on_visit``).
+
+``memci.vector.reembed``: an agent's vectors are made anew, by the embedder now in use.
 
 A job does one bite and queues the next in its own effect, so other jobs of the agent come between
 them, and a worker that dies loses one bite. Reads go on: what has no vector of the new model yet
@@ -13,13 +15,48 @@ from typing import Any
 from uuid import uuid4
 
 from memci.domain.job import Job, JobSource
+from memci.domain.memory.parameters import MemoryParameters
 from memci.queue.handler import Effect
-from memci.queue.network_jobs import REEMBED_KIND
+from memci.queue.network_jobs import DROP_KIND, REEMBED_KIND
 from memci.queue.submit import NewJob, insert_job
 from memci.smallmodel.ports import Embedder, Vectors
+from memci.storage.agents import parameters_of
+from memci.storage.network.links import drop_dangling
 from memci.storage.reembedding import Place, StaleTexts, replace_vectors, stale_texts
 from memci.storage.session import Connection, Database
 from memci.storage.vectors import VectorModel, check_model
+
+
+class LinkDropping:
+    """Removes all links to the nodes that the payload names as ``targets``: ids.
+
+    They stay where the agent keeps dangling links again by now.
+    """
+
+    kind = DROP_KIND
+    triggers_compression = False
+
+    def __init__(self, defaults: MemoryParameters) -> None:
+        """Take the parameters of agents that set none."""
+        self._defaults = defaults
+
+    def prepare(self, job: Job) -> Effect:
+        """Return the effect: there is nothing to think about."""
+        return _Effect(job.agent_id, job.payload["targets"], self._defaults)
+
+
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    agent_id: str
+    targets: list[int]
+    defaults: MemoryParameters
+
+    def __call__(self, connection: Connection) -> Mapping[str, Any]:
+        parameters = parameters_of(connection, self.agent_id, self.defaults)
+        if not parameters.drops_on_visit:
+            return {"dropped": 0}
+        return {"dropped": drop_dangling(connection, self.agent_id, self.targets)}
+
 
 # Texts in one job: some seconds of MiniLM on one core.
 BITE = 256
@@ -46,11 +83,13 @@ class Reembedding:
             stale = stale_texts(connection, job.agent_id, model, begin, self._bite)
         vectors = self._embedder.embed(stale.texts)
         complete = len(stale.texts) < self._bite
-        return _Effect(job.agent_id, stale, vectors, model, None if complete else stale.end(begin))
+        return _ReembedEffect(
+            job.agent_id, stale, vectors, model, None if complete else stale.end(begin)
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class _Effect:
+class _ReembedEffect:
     agent_id: str
     stale: StaleTexts
     vectors: Vectors

@@ -1,0 +1,129 @@
+"""Items: what an agent's programs keep (docs/frameworks.md).
+
+Checkpoints of a framework's threads (docs/frameworks.md).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+from fastapi import APIRouter, Path
+
+from memci.commands import framework_storage as keeping
+from memci.http.documentation import problems
+from memci.http.request import AgentId, Call
+from memci.http.routing import ReadRoute, WriteRoute
+from memci.reading.frameworks import find, item_of, listed, refresh
+from memci.schemas.frameworks import (
+    CheckpointIn,
+    CheckpointKept,
+    CheckpointList,
+    CheckpointPrune,
+    CheckpointSearch,
+    ItemList,
+    ItemPlaces,
+    ItemsAnswer,
+    ItemSearch,
+    ItemsIn,
+    NamespaceList,
+    NamespaceSearch,
+    ThreadAnswer,
+    ThreadCopy,
+    ThreadName,
+    WritesIn,
+)
+from memci.storage.items import get_items, list_namespaces
+
+_PROBLEMS = problems(400, 404, 413, 415)
+item_reading = APIRouter(prefix="/v1", tags=["items"], route_class=ReadRoute, responses=_PROBLEMS)
+item_writing = APIRouter(prefix="/v1", tags=["items"], route_class=WriteRoute, responses=_PROBLEMS)
+
+
+@item_writing.put("/agents/{agent}/items")
+def put_items(agent: AgentId, body: ItemsIn, call: Call) -> ItemsAnswer:
+    """Keep items under their names, in the place of what was there, and take others away."""
+    return keeping.run(call.runtime.database, call.runtime.tokens, agent, body)
+
+
+@item_reading.post("/agents/{agent}/items/get")
+def get_items_by_place(agent: AgentId, body: ItemPlaces, call: Call) -> ItemList:
+    """Read items by their names; null where there is none."""
+    database = call.runtime.database
+    places = [(each.namespace, each.key) for each in body.items]
+    with database.agent_snapshot(agent) as connection:
+        found = get_items(connection, agent, places)
+    if body.refresh:
+        refresh(database, agent, list(found))
+    return ItemList(items=[item_of(found[place]) if place in found else None for place in places])
+
+
+@item_reading.post("/agents/{agent}/items/search")
+def search_items(agent: AgentId, body: ItemSearch, call: Call) -> ItemList:
+    """List items by namespace and value; with a query those first that fit it best."""
+    if not (body.query and body.query.strip()):
+        return listed(call.runtime.database, agent, body)
+    request = body.model_dump(mode="json", exclude_unset=True)
+    if call.traceparent is not None:
+        request["traceparent"] = call.traceparent
+    return ItemList.model_validate(call.runtime.reads.call("items", agent, request))
+
+
+@item_reading.post("/agents/{agent}/items/namespaces")
+def list_item_namespaces(agent: AgentId, body: NamespaceSearch, call: Call) -> NamespaceList:
+    """List namespaces that hold items."""
+    with call.runtime.database.agent_snapshot(agent) as connection:
+        found = list_namespaces(
+            connection,
+            agent,
+            [(each.type, each.path) for each in body.match],
+            max_depth=body.max_depth,
+            limit=body.limit,
+            offset=body.offset,
+        )
+    return NamespaceList(namespaces=found)
+
+
+_CHECKPOINTS_PROBLEMS = problems(400, 404, 409, 413, 415)
+checkpoint_reading = APIRouter(
+    prefix="/v1", tags=["threads"], route_class=ReadRoute, responses=_CHECKPOINTS_PROBLEMS
+)
+checkpoint_writing = APIRouter(
+    prefix="/v1", tags=["threads"], route_class=WriteRoute, responses=_CHECKPOINTS_PROBLEMS
+)
+
+# A thread's name may hold slashes.
+Thread: TypeAlias = Annotated[ThreadName, Path()]
+
+
+@checkpoint_writing.post("/agents/{agent}/threads/{thread:path}/checkpoints")
+def put_checkpoint(
+    agent: AgentId, thread: Thread, body: CheckpointIn, call: Call
+) -> CheckpointKept:
+    """Store a checkpoint of a thread, with the values that are new in it."""
+    return keeping.put(call.runtime.database, agent, thread, body)
+
+
+@checkpoint_writing.post("/agents/{agent}/threads/{thread:path}/writes")
+def put_pending_writes(
+    agent: AgentId, thread: Thread, body: WritesIn, call: Call
+) -> CheckpointKept:
+    """Store what a task has written after a checkpoint."""
+    return keeping.put_writes(call.runtime.database, agent, thread, body)
+
+
+@checkpoint_writing.post("/agents/{agent}/threads/{thread:path}/copy")
+def copy_thread(agent: AgentId, thread: Thread, body: ThreadCopy, call: Call) -> ThreadAnswer:
+    """Store a thread under another name, too."""
+    return keeping.copy(call.runtime.database, agent, thread, body.to)
+
+
+@checkpoint_writing.post("/agents/{agent}/checkpoints/prune")
+def prune_checkpoints(agent: AgentId, body: CheckpointPrune, call: Call) -> ThreadAnswer:
+    """Remove checkpoints of some runs, or of some threads all, or all but the latest."""
+    return keeping.prune(call.runtime.database, agent, body)
+
+
+@checkpoint_reading.post("/agents/{agent}/checkpoints/search")
+def search_checkpoints(agent: AgentId, body: CheckpointSearch, call: Call) -> CheckpointList:
+    """List checkpoints, the latest first."""
+    return find(call.runtime.database, agent, body)
