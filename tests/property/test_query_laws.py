@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memci.language.question import Analysis, analyse, analyse_anew, holds, parts_of
-from memci.language.times.absolute_dates import MONTHS
+from memci.language.times.dates import MONTHS
 from tests.support.examples import examples
 
 PIECES = (

@@ -10,7 +10,7 @@ from datetime import date, datetime
 from itertools import accumulate
 
 from memci.language.detection import Language
-from memci.language.times.absolute_dates import MONTHS
+from memci.language.times.dates import MONTHS
 from memci.language.times.finder import find_times
 from memci.language.times.rules import Granularity, Reading, TimeMention
 

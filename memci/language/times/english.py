@@ -12,8 +12,8 @@ import re
 from datetime import date
 
 from memci.language.times import calendar
-from memci.language.times.absolute_dates import MONTH, MONTH_WORDS, month_number
 from memci.language.times.calendar import EN_NUMBER, english_number
+from memci.language.times.dates import MONTH, MONTH_WORDS, month_number
 from memci.language.times.rules import (
     Reading,
     Rule,
@@ -191,7 +191,7 @@ _SEASONS = ("spring", "summer", "autumn", "fall", "winter")
 _SEASON = f"(?P<season>{'|'.join(_SEASONS)})"
 _VAGUE = r"(?:a\s+few|(?P<two>a\s+couple(?:\s+of)?|couple\s+of)|several|some|many|few)"
 
-RULES = (
+RELATIVE_RULES = (
     Rule.of(r"\b(?:the\s+)?day\s+(?P<side>before)\s+yesterday\b" + _PART, _beyond, "day"),
     Rule.of(r"\b(?:the\s+)?day\s+(?P<side>after)\s+tomorrow\b" + _PART, _beyond, "day"),
     Rule.of(rf"\b(?P<day>yesterday|today|tomorrow)\b{_PART}", _named_day, *_DAYS),
@@ -255,7 +255,7 @@ _IDIOM_BEFORE = {
     "today": {"of", "ago", "people", "kids", "children", "society", "world", "technology"},
     "tomorrow": {"of", "a", "no", "better", "brighter", "until", "till"},
 }
-_ENGLISH_DOUBTS_STEP = re.compile(r"(?:last|next|this)\b", re.IGNORECASE)
+_RELATIVE = re.compile(r"(?:last|next|this)\b", re.IGNORECASE)
 # "Last week of June", "last Friday in May".
 _OF = re.compile(
     r"(?:['’]s)?\s+(?:of|in\s+(?:january|february|march|april|may|june|july|august|september"
@@ -293,7 +293,7 @@ def doubtful(text: str, start: int, end: int, reading: Reading) -> bool:
 
 def _counted_from_elsewhere(text: str, start: int, end: int) -> bool:
     """Tell whether it is another's: "the last week", "my last year", "last week of June"."""
-    if not _ENGLISH_DOUBTS_STEP.match(text, start, end):
+    if not _RELATIVE.match(text, start, end):
         return False
     before = word_before(text, start)
     return before in _OWN or before.endswith(("'s", "’s")) or bool(_OF.match(text, end))

@@ -13,8 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from memci.language.detection import Language
-from memci.language.times import absolute_dates, chinese, english
-from memci.language.times import rules as surroundings
+from memci.language.times import chinese, dates, english, rules
 from memci.language.times.rules import Reading, Rule, TimeMention, readings
 
 # Between midnight and four, "today" may be the day that has just ended. Exactly midnight is what
@@ -24,10 +23,10 @@ _DAYS = ("today", "tonight", "tomorrow", "yesterday", "this ", "今", "明", "�
 
 _Doubtful = Callable[[str, int, int, Reading], bool]
 _RULES: tuple[tuple[Iterable[Rule], Language, _Doubtful], ...] = (
-    (absolute_dates.RULES, Language.ENGLISH, absolute_dates.comes_again),
-    (english.RULES, Language.ENGLISH, english.doubtful),
-    (chinese.DATES, Language.CHINESE, absolute_dates.comes_again),
-    (chinese.RULES, Language.CHINESE, chinese.doubtful),
+    (dates.DATE_RULES, Language.ENGLISH, dates.comes_again),
+    (english.RELATIVE_RULES, Language.ENGLISH, english.doubtful),
+    (chinese.DATE_RULES, Language.CHINESE, dates.comes_again),
+    (chinese.RELATIVE_RULES, Language.CHINESE, chinese.doubtful),
 )
 
 
@@ -41,7 +40,7 @@ def find_times(text: str, said_at: datetime) -> list[TimeMention]:
     candidates = sorted(_candidates(text, said_at), key=lambda each: (each.start, -each.end))
     if not candidates:
         return []
-    untouched, quoted = surroundings.untouched(text), surroundings.quoted(text)
+    untouched, quoted = rules.untouched(text), rules.quoted(text)
     found: list[TimeMention] = []
     for mention in candidates:
         place = mention.start, mention.end
@@ -59,7 +58,7 @@ def _alike(text: str, found: list[TimeMention]) -> list[TimeMention]:
     for at, mention in enumerate(found):
         if not mention.reading.yearless:
             continue
-        if group and surroundings.ends_sentence(text, found[group[-1]].end, mention.start):
+        if group and rules.ends_sentence(text, found[group[-1]].end, mention.start):
             group = []
         group.append(at)
         if not all(found[each].certain for each in group):
@@ -72,8 +71,8 @@ def _alike(text: str, found: list[TimeMention]) -> list[TimeMention]:
 
 def _candidates(text: str, said_at: datetime) -> Iterator[TimeMention]:
     said, small_hours = said_at.date(), _in_small_hours(said_at)
-    for rules, language, doubtful in _RULES:
-        for start, end, reading in readings(rules, text, said):
+    for group, language, doubtful in _RULES:
+        for start, end, reading in readings(group, text, said):
             certain = reading.certain and (
                 reading.whole
                 or not (

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from enum import Enum
 
-from memci.language.times import calendar, question_chinese, question_english
+from memci.language.times import calendar, chinese, question_english
 from memci.language.times.calendar import YEAR
 from memci.language.times.question_english import yearless
 from memci.language.times.rules import Reading, Rule
@@ -224,7 +224,7 @@ def _english(match: re.Match[str], said: date) -> Reading:
     feast, which = _named(_ENGLISH, match["feast"]), (match["which"] or "").lower()
     if match["year"] or match["after"]:
         return feast.of(int(match["year"] or match["after"]))
-    whose = question_english.year_in(match, said)
+    whose = question_english.english_year_in(match, said)
     if whose is not None:
         return feast.of(whose)
     latest = _latest(feast, said)
@@ -238,13 +238,13 @@ def _english(match: re.Match[str], said: date) -> Reading:
 
 
 def _chinese(match: re.Match[str], said: date) -> Reading:
-    feast, year = _named(_CHINESE, match["feast"]), question_chinese.year_in(match, said)
+    feast, year = _named(_CHINESE, match["feast"]), chinese.chinese_year_in(match, said)
     if year is None and feast.is_movable:
         return _latest(feast, said)  # it has another date in other years
     return yearless(_latest(feast, said) if year is None else feast.of(year), year)
 
 
-RULES = (
+HOLIDAY_RULES = (
     Rule.of(
         rf"\b{_YEAR_BEFORE}(?P<feast>{'|'.join(each.words for each in _ENGLISH)})\b{_OF_YEAR}",
         _english,

@@ -13,8 +13,8 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 from memci.language.times import calendar
-from memci.language.times.absolute_dates import MONTH, MONTH_WORDS, month_number
 from memci.language.times.calendar import EN_NUMBER, english_number
+from memci.language.times.dates import MONTH, MONTH_WORDS, month_number
 from memci.language.times.rules import Granularity, Reading, Rule, unsure
 
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -34,7 +34,7 @@ _FEW = 4
 _LATELY = 14  # days
 
 
-def year_in(match: re.Match[str], said: date) -> int | None:
+def english_year_in(match: re.Match[str], said: date) -> int | None:
     """Return the year that the groups ``year`` and ``whose`` name; None: none."""
     parts = match.groupdict()
     if parts.get("year"):
@@ -62,7 +62,7 @@ def within(month: Reading, first: int, last: int) -> Reading:
 
 def month_in(match: re.Match[str], said: date) -> Reading:
     """Return the month of the group ``m``, in the year that is named beside it."""
-    number_, year = month_number(match["m"]), year_in(match, said)
+    number_, year = month_number(match["m"]), english_year_in(match, said)
     found = latest(said, number_) if year is None else calendar.month_of(year, number_)
     return yearless(found, year)
 
@@ -87,7 +87,7 @@ def _nth_in_month(match: re.Match[str], said: date) -> Reading:
 
 def _season(match: re.Match[str], said: date) -> Reading:
     name = match["season"].lower().replace("fall", "autumn")
-    year = year_in(match, said)
+    year = english_year_in(match, said)
     return season_of(said, name, year)
 
 
@@ -110,7 +110,7 @@ def quarter_of(said: date, count: int, year: int | None) -> Reading:
 
 def _quarter(match: re.Match[str], said: date) -> Reading:
     count = int(match["q"]) if match["q"] else _NTH.index(match["nth"].lower()) + 1
-    return quarter_of(said, count, year_in(match, said))
+    return quarter_of(said, count, english_year_in(match, said))
 
 
 def _day_of_month(match: re.Match[str], said: date) -> Reading:
@@ -204,7 +204,7 @@ def _other_day(_match: re.Match[str], said: date) -> Reading:
 _UNIT = "(?P<unit>day|week|month|year)"
 _DAY = r"(?<![\w.,/:$€£–—-])(?P<d>\d{1,2})"
 
-RULES = (
+QUESTION_RULES = (
     Rule.of(
         rf"\b(?P<nth>first|second|third|fourth|last|1st|2nd|3rd|4th)\s+"
         rf"(?P<unit>week|weekend|{'|'.join(_WEEKDAYS)})\s+(?:of|in)\s+{_M}{OF_YEAR}?",
@@ -283,7 +283,7 @@ RULES = (
 # The first and last months of parts of a year, days of a month, and days of a week (from 0).
 _MONTHS = {"early": (1, 4), "mid": (5, 8), "late": (9, 12), "first": (1, 6), "second": (7, 12)}
 _DAYS = {"early": (1, 10), "mid": (11, 20), "late": (21, 31), "first": (1, 15), "second": (16, 31)}
-_ENGLISH_PARTS_WEEKDAYS = {
+_WEEKDAYS_OF_PARTS = {
     "early": (0, 1),
     "mid": (2, 3),
     "late": (4, 6),
@@ -309,7 +309,7 @@ def _part(match: re.Match[str], whole: Reading) -> Reading:
     if whole.granularity is Granularity.MONTH:
         return unsure(within(whole, *_DAYS[name]))
     if whole.granularity is Granularity.WEEK:
-        first, last = _ENGLISH_PARTS_WEEKDAYS[name]
+        first, last = _WEEKDAYS_OF_PARTS[name]
         return unsure(calendar.period(monday + timedelta(first), monday + timedelta(last)))
     first, last = _MONTHS[name]
     months = (calendar.month_of(whole.first.year, month) for month in (first, last))
@@ -332,7 +332,7 @@ def _of_which(match: re.Match[str], said: date) -> Reading:
     return _part(match, around[(match["unit"] or "year").lower()](said, step))
 
 
-ENGLISH_PART_RULES = (
+PART_RULES = (
     Rule.of(rf"\b{_PART}(?:the\s+month\s+of\s+)?(?P<m>{MONTH}){OF_YEAR}?(?!\s+\d)", _of_month,
             *MONTH_WORDS),
     Rule.of(rf"\b{_PART}{YEAR}", _of_year, "19", "20"),

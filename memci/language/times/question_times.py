@@ -1,30 +1,342 @@
 """Dates in figures: "5/8/2023" is 8 May to some and 5 August to others (R10).
 
 The times that a question names (R10).
+
+Times that are counted in hours and minutes, from now: "two hours ago", "刚才" (R10).
+
+Times that another one only is the measure of: "the day after 8 May", 5月8日前两天 (R10).
+
+What stands around times: "from March to June", "before 2022", 三月以来 (R10).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from datetime import date, datetime
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import date, datetime, timedelta
 from itertools import islice
 
 from memci.language.times import (
     calendar,
+    chinese,
+    dates,
     find_times,
     holidays,
-    question_chinese,
     question_english,
     rules,
-    weekdays,
 )
-from memci.language.times.absolute_dates import MONTH
 from memci.language.times.calendar import ZH_NUMBER
-from memci.language.times.calendar import day as days_later
-from memci.language.times.ranges import ONE_OF_TWO, Moment, TimeRange, apart, range_of
-from memci.language.times.relative_times import clock_moments, connected
-from memci.language.times.rules import Reading, readings
+from memci.language.times.dates import MONTH, is_bare_weekday, is_weekday
+from memci.language.times.ranges import (
+    CERTAIN,
+    GUESSED,
+    ONE_OF_TWO,
+    ROUNDED,
+    Moment,
+    TimeRange,
+    apart,
+    moved,
+    range_of,
+)
+from memci.language.times.rules import Reading, readings, unsure
+
+_HOUR, _MINUTE = timedelta(hours=1), timedelta(minutes=1)
+_UNITS = {"hour": _HOUR, "minute": _MINUTE, "小时": _HOUR, "钟头": _HOUR, "分钟": _MINUTE}
+_FEW = 5
+_ENGLISH = (
+    r"(?:(?P<few>(?:a\s+)?few|several)|(?P<two>(?:a\s+)?couple(?:\s+of)?)"
+    rf"|{calendar.EN_NUMBER})"
+)
+_CHINESE = f"(?:(?P<few>[几数])|(?P<half>半)|(?P<n>{calendar.ZH_NUMBER}))个?"
+_AGO = (
+    re.compile(rf"\b{_ENGLISH}\s+(?P<unit>hour|minute)s?\s+ago\b", re.IGNORECASE | re.ASCII),
+    re.compile(f"{_CHINESE}(?P<unit>小时|钟头|分钟)(?:之|以)?前"),
+)
+_ROLLING = (
+    re.compile(
+        rf"\b(?:the\s+)?(?:last|past)\s+(?:{_ENGLISH}\s+)?(?P<unit>hour|minute)s?\b",
+        re.IGNORECASE | re.ASCII,
+    ),
+    re.compile(f"(?:最近|过去|近){_CHINESE}(?P<unit>小时|钟头|分钟)"),
+)
+_JUST_NOW = re.compile(r"\bjust\s+now\b|\ba\s+moment\s+ago\b|刚才|刚刚", re.IGNORECASE)
+
+
+def clock_moments(text: str, now: datetime) -> Iterator[Moment]:
+    """Yield the stretches that end now or a few hours or minutes ago."""
+    for match in _matches(_AGO, text):
+        unit, count = _UNITS[match["unit"].lower()], _count(match)
+        half = max(unit, unit * count / 4) / 2
+        yield from _moment(match, now, unit * count + half, unit * count - half, ROUNDED)
+    for match in _matches(_ROLLING, text):
+        long = _UNITS[match["unit"].lower()] * _count(match)
+        yield from _moment(match, now, long, timedelta(), CERTAIN)
+    for match in _JUST_NOW.finditer(text):
+        yield from _moment(match, now, _HOUR, timedelta(), GUESSED)
+
+
+def _matches(patterns: tuple[re.Pattern[str], ...], text: str) -> Iterator[re.Match[str]]:
+    for pattern in patterns:
+        yield from pattern.finditer(text)
+
+
+def _count(match: re.Match[str]) -> float:
+    groups = match.groupdict()
+    if groups.get("few"):
+        return _FEW
+    if groups.get("two"):
+        return 2
+    if groups.get("half"):
+        return 0.5
+    words = groups["n"] or "a"
+    return calendar.english_number(words) if words.isascii() else calendar.chinese_number(words)
+
+
+def _moment(
+    match: re.Match[str], now: datetime, far: timedelta, near: timedelta, certainty: float
+) -> Iterator[Moment]:
+    """Yield what lies so far back, unless that is before the calendar begins."""
+    try:
+        since, until = now - far, now - near
+    except OverflowError:
+        return
+    if since < until:
+        yield Moment(*match.span(), (TimeRange(since, until, certainty, until - since),))
+
+
+_LOOK_BACK = 48
+_DAY = timedelta(days=1)
+_DAYS_A_WEEK, _SATURDAY = 7, 5
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_COUNTED_ENGLISH = re.compile(
+    rf"(?:the\s+|last\s+|{calendar.EN_NUMBER}\s+)?\b(?P<unit>day|night|week|weekend|month|year"
+    rf"|{'|'.join(_WEEKDAYS)})s?\s+(?P<side>before|after|following|of|prior\s+to)\s+(?:the\s+)?\Z",
+    re.IGNORECASE | re.ASCII,
+)
+_COUNTED_CHINESE = re.compile(
+    f"的?(?P<side>[前后])(?P<n>{calendar.ZH_NUMBER})个?(?P<unit>天|周|星期|礼拜|月|年)"
+    "|那(?:一)?个?(?P<same>周末|周|星期|礼拜|月|年)"
+)
+_COUNTED_UNITS = {
+    "天": "day",
+    "周": "week",
+    "星期": "week",
+    "礼拜": "week",
+    "月": "month",
+    "年": "year",
+}
+_COUNTED_UNITS |= {"night": "day", "周末": "weekend"}
+_AROUND = {
+    "week": calendar.week,
+    "weekend": calendar.weekend,
+    "month": calendar.month,
+    "year": calendar.year,
+}
+_SIDES = {"前": -1, "后": 1, "before": -1, "prior": -1, "after": 1, "following": 1}
+
+
+def counted_from(text: str, moment: Moment) -> Moment:
+    """Return the time that is counted from a moment, or the moment."""
+    time = moment.time
+    if time.since is None or time.until is None:
+        return moment
+    back = text[max(0, moment.start - _LOOK_BACK) : moment.start]
+    found = _COUNTED_ENGLISH.search(back) or _COUNTED_CHINESE.match(text, moment.end)
+    if found is None:
+        return moment
+    parts = found.groupdict()
+    words, n = parts.get("unit") or parts["same"], parts.get("n")
+    side = _SIDES.get((parts.get("side") or "").lower().split(" ")[0], 0)
+    try:
+        first, last = time.since.date(), (time.until - _DAY).date()
+        reading = _counted(first, last, words.lower(), n, side)
+    except (OverflowError, ValueError):
+        return moment
+    if reading is None:
+        return moment
+    start = moment.start - len(found[0]) if found.re is _COUNTED_ENGLISH else moment.start
+    end = max(moment.end, found.end() if found.re is _COUNTED_CHINESE else 0)
+    return Moment(start, end, (range_of(unsure(reading), time.since.tzinfo, yearly=time.yearly),))
+
+
+def _counted(first: date, last: date, words: str, n: str | None, side: int) -> Reading | None:
+    """Return the unit around a stretch of days (side 0), before it (-1) or after it (1)."""
+    unit, edge = _COUNTED_UNITS.get(words, words), last if side > 0 else first
+    if unit in _WEEKDAYS:
+        return _weekday(edge, _WEEKDAYS.index(unit), side)
+    if not side:
+        return _AROUND[unit](edge, 0) if unit in _AROUND else None
+    if unit == "weekend":
+        return calendar.weekend(edge, -(edge.weekday() < _SATURDAY) if side < 0 else 0)
+    if n is not None:
+        count = calendar.english_number(n) if n.isascii() else calendar.chinese_number(n)
+        return calendar.distant(edge, unit, side * count)
+    if unit in ("month", "year"):
+        return _AROUND[unit](edge, side)
+    near = _DAYS_A_WEEK if unit == "week" else 1
+    ends = sorted((edge + side * _DAY, edge + side * near * _DAY))
+    return calendar.period(*ends)
+
+
+def _weekday(edge: date, index: int, side: int) -> Reading:
+    """Return the weekday in what begins at ``edge`` (side 0), or the next one before or after."""
+    ahead = (index - edge.weekday()) % _DAYS_A_WEEK
+    if side < 0:
+        return calendar.day(edge, ahead - _DAYS_A_WEEK)
+    return calendar.day(edge, ahead or (_DAYS_A_WEEK if side else 0))
+
+
+_DAYS_A_WEEK = 7
+_FLAGS = re.IGNORECASE | re.ASCII
+
+
+def _before(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![A-Za-z0-9])(?:{pattern})\s*(?:the\s+)?\Z", _FLAGS)
+
+
+_FROM = _before("from|between|从|自从?|在")
+_BETWEEN = _before("between|在")
+_TO = re.compile(r"\s*(?:to|until|till|through|thru|[-–—~～]|到|至|直到)\s*(?:the\s+)?", _FLAGS)
+_AND = re.compile(r"\s*(?:and|和|与|到|至)\s*(?:the\s+)?", _FLAGS)
+_IN_BETWEEN = re.compile(r"\s*(?:之间|中间|期间|这段|的?时候)")
+_OPEN_BEFORE = _before("before|prior\\s+to|earlier\\s+than|until|till|up\\s+to|by")
+_UNTIL_END = _before("until|till|up\\s+to|by")
+# "What was I up to yesterday?" is not about all days until then.
+_DOING = re.compile(
+    r"\b(?:[Ii]|you|we|they|he|she|been|(?:was|were|is|are)\s+[A-Z]\w+)\s+up\s+to\s*\Z"
+)
+_SINCE = _before("since|starting|beginning|自从?")
+_AFTER = _before("after|later\\s+than|following")
+_ABOUT = _before("around|about|circa|roughly|approximately|大约|大概|差不多")
+_FROM_ON = re.compile(r"\s*(?:on(?:wards?)?|onwards?|以来|开始|起|到现在|至今|到目前)", _FLAGS)
+_ABOUT_AFTER = re.compile(r"\s*(?:左右|前后|or\s+so\b)", _FLAGS)
+# 前 and 后 alone begin other words as well.
+_ENDS = r"(?=[\s,.?!，。？！、]|\Z|[我你他她们的都有])"
+_BEFORE_AFTER = re.compile(rf"\s*(?:之前|以前|前{_ENDS})")
+_AFTER_AFTER = re.compile(rf"\s*(?:之后|以后|后{_ENDS})")
+
+
+def connected(text: str, moments: list[Moment]) -> list[Moment]:
+    """Return moments with the words around them: joined, opened at one end, or moved."""
+    near = apart(counted_from(text, each) for each in moments)
+    joined: list[Moment] = []
+    for each in near:
+        whole = _joined(text, joined[-1], each) if joined else None
+        if whole is None:
+            joined.append(each)
+        else:
+            joined[-1] = whole
+    return [_opened(text, each) for each in joined]
+
+
+def _back(text: str, moment: Moment) -> str:
+    return text[max(0, moment.start - _LOOK_BACK) : moment.start]
+
+
+def _joined(text: str, first: Moment, second: Moment) -> Moment | None:
+    """Join "from A to B", "between A and B" and A到B; None where they stand by themselves."""
+    middle, back = text[first.end : second.start], _back(text, first)
+    ranged = bool(_TO.fullmatch(middle)) or (
+        bool(_AND.fullmatch(middle))
+        and (bool(_BETWEEN.search(back)) or bool(_IN_BETWEEN.match(text, second.end)))
+    )
+    if not ranged:
+        return None
+    a, b = _same_year(first.time, second.time)
+    if is_weekday(text, first) and is_weekday(text, second):
+        a, b = _of_one_week(text, first, second)
+    if a.since is None or b.until is None or a.since >= b.until:
+        return None
+    time = TimeRange(
+        a.since, b.until, min(a.certainty, b.certainty), b.until - a.since, a.yearly and b.yearly
+    )
+    prefix = _FROM.search(back)
+    return Moment(first.start - (len(prefix[0]) if prefix else 0), second.end, (time,))
+
+
+def _same_year(a: TimeRange, b: TimeRange) -> tuple[TimeRange, TimeRange]:
+    """Give what was named without its year the year of the other."""
+    if a.yearly and b.since is not None and a.since is not None:
+        options = [_in_year(a, b.since.year - back) for back in (0, 1)]
+        a = next((each for each in options if each.since and each.since <= b.since), a)
+        return (a if b.yearly else replace(a, yearly=False)), b
+    if b.yearly and a.since is not None and b.since is not None:
+        options = [_in_year(b, a.since.year + on) for on in (0, 1)]
+        b = next((each for each in options if each.since and each.since >= a.since), b)
+        return a, replace(b, yearly=False)
+    return a, b
+
+
+def _of_one_week(text: str, first: Moment, second: Moment) -> tuple[TimeRange, TimeRange]:
+    """Read two weekdays: the second behind the first, or the first before the second.
+
+    "From next Friday to Sunday" goes on from Friday; "from Friday to Wednesday" is over.
+    """
+    a, b = first.time, second.time
+    if a.since is None or b.since is None or not is_bare_weekday(text, second):
+        return a, b
+    ahead = (b.since - a.since).days % _DAYS_A_WEEK or _DAYS_A_WEEK
+    try:
+        if not is_bare_weekday(text, first):
+            return a, _shifted(b, ahead - (b.since - a.since).days)
+        return (_shifted(a, -_DAYS_A_WEEK) if a.since >= b.since else a), b
+    except OverflowError:
+        return a, b  # there is no such week
+
+
+def _shifted(time: TimeRange, days: int) -> TimeRange:
+    step = timedelta(days)
+    return replace(
+        time, since=time.since and time.since + step, until=time.until and time.until + step
+    )
+
+
+def _in_year(time: TimeRange, year: int) -> TimeRange:
+    if time.since is None or time.until is None:
+        return time
+    place = moved(time.since, time.until, year)
+    return replace(time, since=place[0], until=place[1]) if place else time
+
+
+def _opened(text: str, moment: Moment) -> Moment:
+    """Read before, until, since, after and around, in front of a moment or behind it."""
+    back = _back(text, moment)
+    read: Callable[[TimeRange], TimeRange]
+    if _SINCE.search(back) or _FROM_ON.match(text, moment.end):
+        read = _since
+    elif _OPEN_BEFORE.search(back) and not _DOING.search(back):
+        read = _until if _UNTIL_END.search(back) else _earlier
+    elif _BEFORE_AFTER.match(text, moment.end):
+        read = _earlier
+    elif _AFTER.search(back) or _AFTER_AFTER.match(text, moment.end):
+        read = _later
+    elif _ABOUT.search(back) or _ABOUT_AFTER.match(text, moment.end):
+        read = _about
+    else:
+        return moment
+    return replace(moment, times=tuple(read(each) for each in moment.times))
+
+
+def _since(time: TimeRange) -> TimeRange:
+    return replace(time, until=None, yearly=False) if time.since else time
+
+
+def _until(time: TimeRange) -> TimeRange:
+    return replace(time, since=None, yearly=False) if time.until else time
+
+
+def _earlier(time: TimeRange) -> TimeRange:
+    return replace(time, since=None, until=time.since, yearly=False) if time.since else time
+
+
+def _later(time: TimeRange) -> TimeRange:
+    return replace(time, since=time.until, until=None, yearly=False) if time.until else time
+
+
+def _about(time: TimeRange) -> TimeRange:
+    return replace(time, certainty=min(time.certainty, ROUNDED), slack=2 * time.slack)
+
 
 # Two figures and a year. Dots and dashes take a whole year: 1.2.23 is a version.
 _WHOLE = re.compile(
@@ -49,13 +361,13 @@ def figure_moments(text: str, now: datetime) -> Iterator[Moment]:
         # Who writes dots writes the day first.
         orders = [(b, a)] if match["mark"] == "." else [(a, b), (b, a)]
         days = _days([(year if year > 99 else _CENTURY + year, *each) for each in orders])  # noqa: PLR2004
-        yield from _moment(match.span(), [(day, False) for day in days], now)
+        yield from _dated_moment(match.span(), [(day, False) for day in days], now)
     for match in _SHORT.finditer(text):
         a, b = int(match["a"]), int(match["b"])
         days = [
             max(past) for month, day in ((a, b), (b, a)) if (past := _past(now.date(), month, day))
         ]
-        yield from _moment(match.span("mention"), [(day, True) for day in days], now)
+        yield from _dated_moment(match.span("mention"), [(day, True) for day in days], now)
 
 
 def _past(today: date, month: int, day: int) -> list[date]:
@@ -74,7 +386,7 @@ def _days(parts: list[tuple[int, int, int]]) -> list[date]:
     return found
 
 
-def _moment(
+def _dated_moment(
     place: tuple[int, int], days: list[tuple[date, bool]], now: datetime
 ) -> Iterator[Moment]:
     days = list(dict.fromkeys(days))
@@ -89,18 +401,18 @@ def _moment(
 
 
 _RULES = (
-    *weekdays.MONTH_DAY_RULES,
-    *weekdays.WEEKDAY_RULES,
-    *question_english.ENGLISH_PART_RULES,
-    *question_english.RULES,
-    *question_chinese.RULES,
-    *holidays.RULES,
+    *dates.MONTH_DAY_RULES,
+    *dates.WEEKDAY_RULES,
+    *question_english.PART_RULES,
+    *question_english.QUESTION_RULES,
+    *chinese.QUESTION_RULES,
+    *holidays.HOLIDAY_RULES,
 )
 # A month alone: "in May", 五月.
 _BARE_MONTH = re.compile(rf"{MONTH}|{ZH_NUMBER}月份?", re.IGNORECASE)
 # "Every Monday" and 每年五月 name no day.
 _EVERY = re.compile(r"\b(?:every|each)\s+\Z|每(?:个|逢|到)?\Z", re.IGNORECASE)
-_LOOK_BACK = 24
+_WORDS_BEFORE = 24
 # A question that names more is none.
 _MOST = 32
 _LATELY = re.compile(r"recently|lately|of\s+late|最近", re.IGNORECASE)
@@ -118,7 +430,7 @@ def moments_of(text: str, now: datetime) -> list[Moment]:
     found = _moments(text, now)
     for each in found:
         # "What did she do last week, as told on 6 November?" is asked from then.
-        if _TOLD.search(text[max(0, each.start - _LOOK_BACK) : each.start]) and each.time.since:
+        if _TOLD.search(text[max(0, each.start - _WORDS_BEFORE) : each.start]) and each.time.since:
             then = _moments(text, each.time.since)
             # "Recently" is that day itself.
             return [one for one in then if not _LATELY.match(text, one.start, one.end)]
@@ -132,7 +444,7 @@ def _moments(text: str, now: datetime) -> list[Moment]:
         for each in (*_found(text, now), *figure_moments(text, now), *clock_moments(text, now))
         if not untouched.touches(each.start, each.end)
     )
-    found = weekdays.with_weekdays(text, found)
+    found = dates.with_weekdays(text, found)
     return [each for each in connected(text, found[:_MOST]) if not _every(text, each)]
 
 
@@ -153,10 +465,10 @@ def _asked(reading: Reading, words: str, today: date) -> tuple[Reading, bool]:
             try:
                 return question_english.latest_day(today, month, day), True
             except ValueError:
-                return days_later(reading.first, 0), True
+                return calendar.day(reading.first, 0), True
         return reading, True
     return reading, bool(_BARE_MONTH.fullmatch(words))
 
 
 def _every(text: str, moment: Moment) -> bool:
-    return bool(_EVERY.search(text[max(0, moment.start - _LOOK_BACK) : moment.start]))
+    return bool(_EVERY.search(text[max(0, moment.start - _WORDS_BEFORE) : moment.start]))

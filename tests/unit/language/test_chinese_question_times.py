@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.asked_times import times
+from tests.support.question_times import times
 
 DATES = [
     ("2022年5月8日我做了什么？", "2022-05-08"),

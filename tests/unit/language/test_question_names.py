@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memci.language.question import analyse, holds
-from tests.support.asked_times import NOW
+from tests.support.question_times import NOW
 
 ENGLISH = [
     ("When did Melanie go to the pottery workshop?", ["Melanie"]),

@@ -8,7 +8,7 @@ import pytest
 
 from memci.language.question import analyse
 from memci.language.times.holidays import MoonFeast
-from tests.support.asked_times import NOW, times
+from tests.support.question_times import NOW, times
 
 # A lunation, in days; a new moon; and where feasts stand in theirs.
 MONTH, NEW_MOON = 29.530589, date(2000, 1, 6)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memci.language.question import Order, analyse
-from tests.support.asked_times import NOW
+from tests.support.question_times import NOW
 
 LATEST = [
     "When did I last go for a run?",
