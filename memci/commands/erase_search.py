@@ -138,7 +138,7 @@ class _Written(NamedTuple):
 
     def _parts(self) -> Iterator[str]:
         page = self.page
-        if page.span is None or page.named or page.summed:
+        if page.span is None or page.named or page.summarized:
             yield page.name
             yield page.description
             yield from page.entries
@@ -154,7 +154,7 @@ def find_pages(
     ``NotFoundError`` for no agent, and ``PageStoreError``.
     """
     written = _written(database, agent_id)[::-1]
-    notes = [each.page for each in written if each.page.body is not None]
+    notes = [each.page for each in written if each.page.text_version is not None]
     is_far = isinstance(store, CachedPageStore) and store.far
     unread = {page.index for page in notes[_MOST_READ:]} if is_far else set[str]()
     found: list[str] = []
@@ -196,9 +196,9 @@ def _saying(
     for at in range(0, len(written), _AT_ONCE):
         some = written[at : at + _AT_ONCE]
         keys = {
-            each.page.index: TextKey(agent_id, each.page.index, each.page.body)
+            each.page.index: TextKey(agent_id, each.page.index, each.page.text_version)
             for each in some
-            if each.page.body is not None and each.page.index not in unread
+            if each.page.text_version is not None and each.page.index not in unread
         }
         texts = load_many(store, list(keys.values()))
         for each in some:
@@ -209,7 +209,7 @@ def _saying(
 def _shown_page(page: Page, says: str, words: Words | None) -> CondemnedPage:
     excerpt = " ".join(says.split())[:_EXCERPT] if words is None else words.excerpt(says, _EXCERPT)
     return CondemnedPage(
-        index=page.index, name=page.name, goes=page.body is not None, excerpt=excerpt
+        index=page.index, name=page.name, goes=page.text_version is not None, excerpt=excerpt
     )
 
 

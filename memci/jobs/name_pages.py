@@ -85,7 +85,7 @@ class _Named:
     def holds_for(self, tree: Tree) -> bool:
         """Tell whether the page still shows the same, and still waits to be named."""
         page = tree.pages.get(self.page.index)
-        return page is not None and page.span == self.page.span and page.has_stand_ins
+        return page is not None and page.span == self.page.span and page.has_placeholders
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +236,7 @@ def _name(tree: Tree, done: Iterable[_Named]) -> None:
 def _over(tree: Tree, stored: Collection[str]) -> Iterator[tuple[int, Page]]:
     """Yield pages of interactions that are over and have stand-ins, each after its number."""
     for page in tree.pages.values():
-        if page.has_stand_ins and page.span is not None:
+        if page.has_placeholders and page.span is not None:
             over = tree.latest(page.span.session_id) is not page
             if over or page.index in stored:
                 yield page.span.number, page

@@ -23,7 +23,7 @@ from tests.support.rows_read import rows_read
 
 MANY = """
 INSERT INTO page (agent_id, id, kind, segment, parent, place, name, description, expanded, named,
-                  cold, body)
+                  cold, text_version)
 SELECT %s, 'usr-' || (1000 + n), 'detail', 'usr', %s, 1000 + n, 'Note ' || n, 'it', false, true,
        n > 10000, 1
 FROM generate_series(1, 20000) AS n

@@ -185,12 +185,12 @@ class Notes(RuleBasedStateMachine):
     def sweep(self) -> None:
         """What no page and no step names goes, and nothing else does."""
         steps = [edit for step, _ in [*self.done, *self.undone] for edit in step]
-        named = {(page.index, page.body) for page in self.tree.pages.values()}
+        named = {(page.index, page.text_version) for page in self.tree.pages.values()}
         named |= {
-            (edit.index, side["body"])
+            (edit.index, side["text_version"])
             for edit in steps
             for side in (edit.was, edit.became)
-            if "body" in side
+            if "text_version" in side
         }
         for key in [each for each in self.kept if (each.page, each.version) not in named]:
             self.here.delete(key)

@@ -53,11 +53,11 @@ def page(alice: Stored, index: str, parent: str | None, name: str, **columns: ob
     first, last = columns.get("first"), columns.get("last")
     alice.execute(
         "INSERT INTO page (agent_id, id, kind, segment, parent, place, name, description, expanded,"
-        " cold, managed, user_id, first_seq, last_seq, session_id, number, body, entries)"
+        " cold, managed, user_id, first_seq, last_seq, session_id, number, text_version, entries)"
         " VALUES (%s, %s, %s, 'usr', %s, %s, %s, %s, true, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
         index, columns.get("kind", "detail"), parent, int(index.rpartition("-")[2]), name,
         columns.get("description", ""), columns.get("cold", False), columns.get("managed", False),
         columns.get("user"),
-        first, last, columns.get("session"), first and 1, columns.get("body"),
+        first, last, columns.get("session"), first and 1, columns.get("text_version"),
         columns.get("entries", []),
     )  # fmt: skip

@@ -220,7 +220,7 @@ def _of_page(pages: PageCommands, caller: Caller, index: str, max_tokens: int) -
         held = list(_below(context, context.page(index)))
         seqs = _newest_seqs(context, held)
     # Afterwards: a store that is far shall hold no transaction.
-    notes = [page for page in held if page.body is not None]
+    notes = [page for page in held if page.text_version is not None]
     texts = _newest_texts(pages, caller.agent_id, notes)
     request = SummaryRequest(
         seqs=tuple(seqs[:_MOST]),

@@ -155,10 +155,10 @@ class BlockWriter:
 
     def _takes(self, page: Page) -> list[str]:
         """Say what it takes to open a page, if that is much; in two digits, which are short."""
-        if page.held_tokens < _MUCH:
+        if page.content_tokens < _MUCH:
             return []
-        unit: int = 10 ** (len(str(page.held_tokens)) - 2)
-        return [self.labels.takes.format(round(page.held_tokens / unit) * unit)]
+        unit: int = 10 ** (len(str(page.content_tokens)) - 2)
+        return [self.labels.takes.format(round(page.content_tokens / unit) * unit)]
 
     def _entries(self, page: Page) -> list[str]:
         entries = self._shortened(page.entries)

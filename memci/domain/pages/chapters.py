@@ -134,7 +134,7 @@ def with_placeholders(page: Page, said: Sequence[Message], last_seq: int) -> Pag
         name=_stand_in_name(said[0]),
         description="",
         named=False,
-        summed=False,
+        summarized=False,
         span=replace(page.span, first_seq=said[0].seq, last_seq=last_seq),
         entries=tuple(entry_line(each) for each in said) if page.span.number else (),
     )
@@ -184,7 +184,7 @@ def _begin(tree: Tree, message: Message, count: Count) -> None:
             entries=(entry_line(message),),
             recalls=RecallStats(entered_at=number),
             user_id=_user_of(message, tree.latest(message.session_id)),
-            held_tokens=_tokens(message, count),
+            content_tokens=_tokens(message, count),
         )
     )
 
@@ -203,7 +203,7 @@ def _extend(tree: Tree, message: Message, growing: EntryBuffer, count: Count) ->
             page,
             span=span,
             user_id=_user_of(message, page),
-            held_tokens=page.held_tokens + _tokens(message, count),
+            content_tokens=page.content_tokens + _tokens(message, count),
         )
     )
     growing.add(page.index, entry_line(message))
@@ -221,7 +221,7 @@ def _add_system_page(tree: Tree, message: Message, count: Count) -> None:
             expanded=True,
             span=_span(message, 0),
             user_id=message.user_id,
-            held_tokens=_tokens(message, count),
+            content_tokens=_tokens(message, count),
         )
     )
 

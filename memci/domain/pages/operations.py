@@ -184,9 +184,9 @@ def create_detail_page(
     return _add(tree, actor, folder, PageKind.DETAIL, name, description)
 
 
-def set_text(tree: Tree, index: str, version: int, held_tokens: int = 0) -> Page:
+def set_text(tree: Tree, index: str, version: int, content_tokens: int = 0) -> Page:
     """Let a note show a text that the page store keeps as this version (P14), unasked."""
-    return tree.put(replace(tree[index], body=version, held_tokens=held_tokens))
+    return tree.put(replace(tree[index], text_version=version, content_tokens=content_tokens))
 
 
 def create_contents_page(

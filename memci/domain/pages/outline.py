@@ -72,7 +72,7 @@ def with_outline(page: Page, outline: Outline) -> Page:
         description=page.description if page.named and page.description else outline.description,
         entries=outline.entries,
         named=True,
-        summed=True,
+        summarized=True,
     )
 
 

@@ -1,7 +1,4 @@
-"""A page of the tree: a file of messages or a note, or a folder of pages.
-
-The parts of a context, and what an agent may do in each (P3, P5).
-"""
+"""Pages and segments of an agent's page tree, and the permissions of segments (P1, P3, P5)."""
 
 from __future__ import annotations
 
@@ -36,81 +33,63 @@ class Lifecycle(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The messages that make an interaction (P6): of one session, from one seq to another.
+    """The messages of one interaction (P6).
 
-    Messages of other sessions may lie between them, and system messages, which have pages of their
-    own. ``number`` counts the agent's interactions from 1; 0: a system message. ``answered``:
-    somebody else than the user has spoken, so that the user's next message begins another.
+    Messages of other sessions, and system messages (which have pages of their own), may lie
+    between ``first_seq`` and ``last_seq``.
     """
 
     first_seq: int
     last_seq: int
     session_id: str | None
-    number: int
-    answered: bool = False
+    number: int  # counts the agent's interactions from 1; 0: a system message
+    answered: bool = False  # somebody else has spoken: the next user message starts a new page
 
 
 @dataclass(frozen=True, slots=True)
 class RecallStats:
-    """How often a page was recalled by its index, and at which interaction (P7 to P9).
-
-    ``entered_at`` is the interaction at which it last entered the active chapter, by being made
-    or recalled; ``archived_at`` that at which it last left it; ``opened_at`` that at which somebody
-    last expanded it. 0: never.
-    """
+    """How often a page was recalled; the other fields are interaction numbers, 0: never (P7-P9)."""
 
     count: int = 0
     last_at: int = 0
-    entered_at: int = 0
+    entered_at: int = 0  # last entered the active chapter: created or recalled
     archived_at: int = 0
-    opened_at: int = 0
+    opened_at: int = 0  # last expanded by an agent or a developer
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page; ``index`` names it for ever (P1).
-
-    ``parent`` is None for a segment's root and for the topmost page of what was removed, whose
-    ``cold`` is true as it is below. ``place`` orders siblings. ``span`` is what an interaction's
-    page shows; ``body`` the version of its own text that a note shows, kept in the page store
-    (P14). ``entries`` are lines that stand for its messages, by their order (P7). ``named``: its
-    name and description are no stand-ins any more, and ``summed``: nor are its entries (P6). Who
-    names a page himself leaves its entries to the summarizer. ``chapter`` is the key of another
-    session than its own that has recalled it into its window (P9). ``user_id``: only in this user's
-    sessions it is seen; None: in all. ``pinned_by``: "agent" or "developer"; None: it is not.
-    ``held_tokens``: what its messages or its text take where they are shown, counted as they were
-    said or written; 0: not known.
-    """
+    """One page; ``index`` names it for ever (P1)."""
 
     index: str
     kind: PageKind
     segment: str
-    parent: str | None
-    place: int
+    parent: str | None  # None: the root of a segment, or the top page of a removed subtree
+    place: int  # orders siblings
     name: str = ""
     description: str = ""
     expanded: bool = False
-    cold: bool = False
+    cold: bool = False  # removed from the tree (P2)
     managed: bool = False  # SYSTEM_MANAGED, whatever its segment is (P5)
-    span: Span | None = None
-    body: int | None = None
-    entries: tuple[str, ...] = ()
+    span: Span | None = None  # the messages of an interaction's page
+    text_version: int | None = None  # of a note's own text in the page store (P14)
+    entries: tuple[str, ...] = ()  # one line for each message of the span (P7)
     recalls: RecallStats = RecallStats()
-    named: bool = False
-    summed: bool = False
-    pinned_by: str | None = None
-    chapter: str = ""
-    user_id: str | None = None
-    held_tokens: int = 0
+    named: bool = False  # name and description are final, no placeholders (P6)
+    summarized: bool = False  # so are the entries
+    pinned_by: str | None = None  # "agent", "developer" or None: not pinned
+    chapter: str = ""  # key of another session that recalled the page into its window (P9)
+    user_id: str | None = None  # the only user who sees it; None: all users do
+    content_tokens: int = 0  # of its messages or text when they were written; 0: unknown
 
     @property
     def shown_in(self) -> str:
-        """The key of the session whose active chapter it lies in, at the conversation's root."""
+        """The key of the session in whose active chapter the page is."""
         return self.chapter or session_key(self.span.session_id if self.span else None)
 
     @property
     def pinned(self) -> bool:
-        """Whether the system does not hide it (P13)."""
+        """Whether the system must keep the page open (P13)."""
         return self.pinned_by is not None
 
     @property
@@ -119,18 +98,18 @@ class Page:
         return self.kind is PageKind.CONTENTS
 
     @property
-    def has_stand_ins(self) -> bool:
-        """Whether the summarizer is still to say what it holds (P6)."""
-        return bool(self.span and self.span.number) and not (self.named and self.summed)
+    def has_placeholders(self) -> bool:
+        """Whether the summarizer has not yet written the name or the entries (P6)."""
+        return bool(self.span and self.span.number) and not (self.named and self.summarized)
 
 
 def session_key(session_id: str | None) -> str:
-    """Return what a session is told from all others by, that of no session included."""
+    """Return a unique key of a session; None (no session) has a key, too."""
     return "-" if session_id is None else f"+{session_id}"
 
 
 def one_line(text: str, longest: int) -> str:
-    """Return a text as one line of at most so many characters, ended by "…" where it is cut."""
+    """Return the text as one line of at most ``longest`` characters; a cut line ends with "…"."""
     line = " ".join(text.split())
     return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
 
@@ -144,7 +123,7 @@ class Permission(StrEnum):
 
 
 class SegmentKind(StrEnum):
-    """What a segment is for; ``system`` renders as a system message, the others as a user's."""
+    """A ``system`` segment renders as a system message, the others as user messages."""
 
     SYSTEM = "system"
     USER = "user"
@@ -154,27 +133,23 @@ class SegmentKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A named part of the context; its root is the folder ``{id}-0``.
-
-    ``next_number`` is that of the next page that is made in it. ``max_tokens`` 0: only the
-    window's own limit.
-    """
+    """A named part of the context; its root is the folder ``{id}-0``."""
 
     id: str
     kind: SegmentKind
     permission: Permission
     name: str = ""
-    max_tokens: int = 0
-    next_number: int = 1
+    max_tokens: int = 0  # 0: only the limit of the window applies
+    next_number: int = 1  # of the next page in it
 
     @property
     def root(self) -> str:
-        """Return the index of its root."""
+        """The index of its root page."""
         return f"{self.id}-0"
 
     @property
     def role(self) -> Role:
-        """Return as whose messages it renders (P11)."""
+        """The role of the message that renders it (P11)."""
         return Role.SYSTEM if self.kind is SegmentKind.SYSTEM else Role.USER
 
 

@@ -27,7 +27,7 @@ from memci.storage.archive.page_texts import body_lines
 from memci.storage.archive.rows import lines_of
 from memci.storage.archive.tables import CARRIED, LEFT_OUT
 from memci.storage.page_store.port import PageStore
-from memci.storage.schema import page_body
+from memci.storage.schema import page_text
 from memci.storage.vectors import held_model
 
 # Half the time of zlib's own default, for a twentieth more bytes.
@@ -95,7 +95,7 @@ def pack(
         each.name: packing.add(
             each.file,
             body_lines(connection, store, agent_id)
-            if each.table is page_body
+            if each.table is page_text
             else lines_of(connection, agent_id, each),
         )
         for each in CARRIED

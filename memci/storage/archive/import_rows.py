@@ -14,7 +14,7 @@ from memci.storage.archive.tables import CARRIED, Carried
 from memci.storage.archive.unpacking import Unpacking
 from memci.storage.erasure.erase import erased_among
 from memci.storage.erasure.locks import stand_alone
-from memci.storage.schema import lane, message, page_body
+from memci.storage.schema import lane, message, page_text
 from memci.storage.search_index import sum_all
 
 # One statement's share: no more rows, and no more bytes but for one long row.
@@ -27,7 +27,7 @@ _MAY_BE_THERE = {
     "erased_message": "true",
     "lane": "true",
     "page_tree": "version = 0",
-    "page_body": "true",  # no page refers to it
+    "page_text": "true",  # no page refers to it
 }
 # Whoever was at work for the agent, which had nothing to do, looks anew.
 _FENCE_OFF = """
@@ -84,7 +84,7 @@ def fill(connection: Connection, agent_id: str, archive: Unpacking) -> dict[str,
             _fill_lane(connection, agent_id, entry, archive)
         elif entry.table is message:
             _fill_messages(connection, agent_id, entry, archive)
-        elif entry.table is not page_body:
+        elif entry.table is not page_text:
             for batch in _batches(archive.rows(entry)):
                 _add(connection, agent_id, entry, batch)
     check_consistency(connection, agent_id)

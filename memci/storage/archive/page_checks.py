@@ -163,12 +163,14 @@ def _is_page(row: Mapping[str, Any]) -> bool:
         return False
     folder, cold, parent = row["kind"] == PageKind.CONTENTS, row["cold"], row["parent"]
     if _is_root(row["id"]):
-        return folder and parent is None and not cold and row["body"] is None and _no_span(row)
+        return (
+            folder and parent is None and not cold and row["text_version"] is None and _no_span(row)
+        )
     if parent is None and not cold:
         return False
     if folder:
-        return row["body"] is None and _no_span(row)
-    if row["body"] is not None:
+        return row["text_version"] is None and _no_span(row)
+    if row["text_version"] is not None:
         return _no_span(row)
     # A page that the system writes anew each time has nothing of its own.
     return _is_span(row) or (row["managed"] and _no_span(row))
@@ -200,11 +202,11 @@ OWN: Mapping[str, Check] = {
     "page.id": is_index,
     "page.segment": is_segment_id,
     "page.parent": is_index,
-    "page.body": _is_version,
+    "page.text_version": _is_version,
     "page.name": _is_name,
     "page.chapter": is_chapter,
     "page.pinned_by": one_of(Actor),
-    "page.held_tokens": whole(_MOST_COUNT),
+    "page.content_tokens": whole(_MOST_COUNT),
     "page.description": _is_description,
     "page.entries": are_entries,
     "page_tree.segments": are_segments,
@@ -212,9 +214,9 @@ OWN: Mapping[str, Check] = {
     "page_tree.notice": are_indexes,
     "page_step.operations": are_operations,
     "page_step.changes": are_changes,
-    "page_body.page_id": is_index,
-    "page_body.version": _is_version,
-    "page_body.text": _is_stored,
+    "page_text.page_id": is_index,
+    "page_text.version": _is_version,
+    "page_text.text": _is_stored,
 }
 # By table: what its rows must be beyond what each column holds.
 TOLD: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {

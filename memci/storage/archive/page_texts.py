@@ -12,14 +12,16 @@ from memci.errors import ConflictError, InvalidInputError, NotFoundError, PageSt
 from memci.storage.archive.tables import CARRIED
 from memci.storage.archive.unpacking import Unpacking
 from memci.storage.page_store.port import PageStore, TextKey
-from memci.storage.schema import page_body
+from memci.storage.schema import page_text
 
-_NOTES = "SELECT id, body FROM page WHERE agent_id = %s AND body IS NOT NULL ORDER BY id"
+_NOTES = (
+    "SELECT id, text_version FROM page WHERE agent_id = %s AND text_version IS NOT NULL ORDER BY id"
+)
 # Its texts come one by one, from far away maybe: between two of them the database hears of us.
 _AT_ONCE = 20
-_FIND = "SELECT FROM page WHERE agent_id = %s AND id = %s AND body = %s"
+_FIND = "SELECT FROM page WHERE agent_id = %s AND id = %s AND text_version = %s"
 _WITHOUT = """
-SELECT id FROM page WHERE agent_id = %s AND body IS NOT NULL AND NOT id = ANY(%s::text[])
+SELECT id FROM page WHERE agent_id = %s AND text_version IS NOT NULL AND NOT id = ANY(%s::text[])
 ORDER BY id LIMIT 1
 """
 _MOST_NAMED = 100
@@ -38,11 +40,11 @@ def body_lines(connection: Connection, store: PageStore, agent_id: str) -> Itera
     ) as notes:
         for note in notes:
             try:
-                text = store.load(TextKey(agent_id, note.id, note.body))
+                text = store.load(TextKey(agent_id, note.id, note.text_version))
             except NotFoundError:
                 lost.append(note.id)
                 continue
-            row = {"page_id": note.id, "version": note.body, "text": text}
+            row = {"page_id": note.id, "version": note.text_version, "text": text}
             yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
     if lost:
         raise _lost(lost)
@@ -68,7 +70,7 @@ def keep_bodies(
     text or a text without its note, and ``PageStoreError``; no text is left then.
     """
     kept: dict[str, TextKey] = {}
-    (entry,) = (each for each in CARRIED if each.table is page_body)
+    (entry,) = (each for each in CARRIED if each.table is page_text)
     try:
         for _, row in archive.rows(entry):
             index, version = row["page_id"], row["version"]

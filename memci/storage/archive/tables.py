@@ -126,7 +126,7 @@ CARRIED: tuple[Carried, ...] = (
     Carried(schema.page, _by_key(schema.page), closed={"kind": PageKind}),
     Carried(schema.page_step, _by_key(schema.page_step)),
     # Of whichever page store there is, and into that which there is.
-    Carried(schema.page_body, _by_key(schema.page_body), not_carried=frozenset({"created_at"})),
+    Carried(schema.page_text, _by_key(schema.page_text), not_carried=frozenset({"created_at"})),
     Carried(schema.erased_message, _by_key(schema.erased_message)),
     Carried(
         schema.pin, _by_key(schema.pin), closed={"kind": PinKind, "pinned_by": Maker},

@@ -40,8 +40,8 @@ SELECT page.id, EXISTS (
 """  # noqa: S608 - constants of this module
 # A folder that was erased before says nothing more.
 _NAMED = """
-SELECT id, body IS NOT NULL AS note FROM page WHERE agent_id = %s AND id = ANY(%s)
-   AND (body IS NOT NULL OR first_seq IS NOT NULL OR named OR description <> ''
+SELECT id, text_version IS NOT NULL AS note FROM page WHERE agent_id = %s AND id = ANY(%s)
+   AND (text_version IS NOT NULL OR first_seq IS NOT NULL OR named OR description <> ''
         OR name NOT IN ('', %s))
 """
 # Every index below the next of its segment was given once.
@@ -52,7 +52,7 @@ SELECT segment->>'id' AS id, (segment->>'next_number')::bigint AS next
 # What an agent, a developer or a small model has written; the rest stands in for messages.
 _WRITTEN = """
 SELECT * FROM page
- WHERE agent_id = %(agent)s AND (first_seq IS NULL OR named OR summed OR id = ANY(%(others)s))
+ WHERE agent_id = %(agent)s AND (first_seq IS NULL OR named OR summarized OR id = ANY(%(others)s))
    AND (%(only)s::text[] IS NULL OR id = ANY(%(only)s::text[])) ORDER BY place, id
 """
 _PAGES = "SELECT * FROM page WHERE agent_id = %s AND id = ANY(%s) ORDER BY id"
@@ -152,8 +152,8 @@ def reword(
 def _shortened(page: Page, said: Sequence[Message], kept: Sequence[Message], last: int) -> Page:
     """Return a page that holds less; what is left takes about its share of what all took."""
     held, left = (sum(len(each.text) for each in some) for some in (said, kept))
-    held_tokens = page.held_tokens * left // max(1, held)
-    return replace(with_placeholders(page, kept, last), held_tokens=held_tokens)
+    content_tokens = page.content_tokens * left // max(1, held)
+    return replace(with_placeholders(page, kept, last), content_tokens=content_tokens)
 
 
 def _last_seqs(

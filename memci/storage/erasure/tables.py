@@ -190,7 +190,7 @@ WHERE agent_id = %(agent)s AND version > 0
 """
 _PAGES = "DELETE FROM page WHERE agent_id = %(agent)s AND id = ANY(%(pages)s::text[])"
 # Other page stores give them up when this is committed.
-_BODIES = "DELETE FROM page_body WHERE agent_id = %(agent)s AND page_id = ANY(%(pages)s::text[])"
+_BODIES = "DELETE FROM page_text WHERE agent_id = %(agent)s AND page_id = ANY(%(pages)s::text[])"
 # Its number is not given again. Of what the detector pinned the message is known when it was taken
 # down, too.
 PINNED_OF_MESSAGES = "message_seq = ANY(%(seqs)s::bigint[])"
@@ -258,7 +258,7 @@ REGISTRY: tuple[Entry, ...] = (
     Entry("tracking", why=_NUMBERS),
     Entry("page_step", (_STEPS,)),
     Entry("page_tree", (_TREE,), of_agent="version > 0", why="else it is only locked"),
-    Entry("page_body", (_BODIES,)),
+    Entry("page_text", (_BODIES,)),
     Entry("page", (_PAGES,)),
     Entry("item", why="of no message: what a program has put there, and takes away itself"),
     Entry("checkpoint", _threads("checkpoint")),

@@ -10,23 +10,23 @@ from memci.storage.page_store.port import TextKey, encode_text, no_text_error, t
 from memci.storage.session import Connection, Database
 
 _SAVE = """
-INSERT INTO page_body (agent_id, page_id, version, text) VALUES (%s, %s, %s, %s)
+INSERT INTO page_text (agent_id, page_id, version, text) VALUES (%s, %s, %s, %s)
 ON CONFLICT (agent_id, page_id, version) DO NOTHING
 """
-_LOAD = "SELECT text FROM page_body WHERE agent_id = %s AND page_id = %s AND version = %s"
-_EXISTS = "SELECT FROM page_body WHERE agent_id = %s AND page_id = %s AND version = %s"
-_DELETE = "DELETE FROM page_body WHERE agent_id = %s AND page_id = %s AND version = %s"
+_LOAD = "SELECT text FROM page_text WHERE agent_id = %s AND page_id = %s AND version = %s"
+_EXISTS = "SELECT FROM page_text WHERE agent_id = %s AND page_id = %s AND version = %s"
+_DELETE = "DELETE FROM page_text WHERE agent_id = %s AND page_id = %s AND version = %s"
 _PAIRS = "unnest(%(pages)s::text[], %(versions)s::bigint[]) AS wanted (page_id, version)"
 _LOAD_MANY = f"""
-SELECT page_id, version, text FROM {_PAIRS} JOIN page_body USING (page_id, version)
+SELECT page_id, version, text FROM {_PAIRS} JOIN page_text USING (page_id, version)
 WHERE agent_id = %(agent)s
 """  # noqa: S608 - a constant of this module
 _DELETE_MANY = f"""
-DELETE FROM page_body AS body USING {_PAIRS}
+DELETE FROM page_text AS body USING {_PAIRS}
 WHERE agent_id = %(agent)s AND (body.page_id, body.version) = (wanted.page_id, wanted.version)
 """  # noqa: S608 - as above
 _LIST = """
-SELECT page_id, version FROM page_body
+SELECT page_id, version FROM page_text
 WHERE agent_id = %s AND created_at <= clock_timestamp() - make_interval(secs => %s)
 """
 

@@ -76,7 +76,7 @@ SELECT wanted.page, wanted.version,
        ARRAY(SELECT word FROM unnest(%(words)s::text[]) AS word
               WHERE strpos(note.lower, word) > 0) AS found
 FROM unnest(%(pages)s::text[], %(versions)s::bigint[]) AS wanted (page, version),
-LATERAL (SELECT lower(text) AS lower FROM page_body
+LATERAL (SELECT lower(text) AS lower FROM page_text
           WHERE agent_id = %(agent)s AND page_id = wanted.page AND version = wanted.version
          OFFSET 0) AS note
 """
@@ -115,9 +115,9 @@ class NoteTexts:
 
         One text that the store has lost hinders nothing else: the page can be hidden and removed.
         """
-        if page.body is None:
+        if page.text_version is None:
             return PageContent()
-        key = TextKey(self._agent_id, page.index, page.body)
+        key = TextKey(self._agent_id, page.index, page.text_version)
         if key not in self._known:
             try:
                 self._known[key] = self._store.load(key)
@@ -132,7 +132,9 @@ class NoteTexts:
 
         Of texts that are not in the database only those of the newest notes are looked at.
         """
-        notes = {(each.index, each.body): each for each in pages if each.body is not None}
+        notes = {
+            (each.index, each.text_version): each for each in pages if each.text_version is not None
+        }
         values = {
             "agent": self._agent_id,
             "pages": [index for index, _ in notes],
@@ -209,20 +211,21 @@ WITH RECURSIVE above AS (
     SELECT page.id, page.parent FROM above JOIN page
         ON page.agent_id = %(agent)s AND page.id = above.parent),
 seen AS (
-    SELECT id, kind, body, expanded, cold FROM page
+    SELECT id, kind, text_version, expanded, cold FROM page
     WHERE agent_id = %(agent)s AND (parent IS NULL AND NOT cold OR id = ANY(%(named)s::text[]))
     UNION
     SELECT below.* FROM seen, LATERAL (
-        (SELECT id, kind, body, expanded, cold FROM page
+        (SELECT id, kind, text_version, expanded, cold FROM page
           WHERE agent_id = %(agent)s AND parent = seen.id AND session_id IS NULL
             AND NOT cold AND NOT seen.cold AND (%(all)s OR user_id IS NULL OR user_id = %(user)s))
         UNION ALL
-        (SELECT id, kind, body, expanded, cold FROM page
+        (SELECT id, kind, text_version, expanded, cold FROM page
           WHERE agent_id = %(agent)s AND parent = seen.id AND parent IS NOT NULL
             AND cold AND seen.cold)) AS below
     WHERE seen.kind = 'contents'
       AND (seen.expanded OR seen.id = 'usr-0' OR seen.id IN (SELECT id FROM above)))
-SELECT id, body FROM seen WHERE body IS NOT NULL AND (expanded OR id = ANY(%(named)s::text[]))
+SELECT id, text_version FROM seen
+WHERE text_version IS NOT NULL AND (expanded OR id = ANY(%(named)s::text[]))
 """
 
 
@@ -274,19 +277,19 @@ def _shown(
         "user": viewer.user_id,
     }
     rows = connection.exec_driver_sql(_SHOWN_NOTES, values).all()
-    return [TextKey(agent_id, row.id, row.body) for row in rows]
+    return [TextKey(agent_id, row.id, row.text_version) for row in rows]
 
 
 _AGENTS_AFTER = "SELECT agent_id FROM lane WHERE agent_id > %s ORDER BY agent_id LIMIT %s"
 # What pages show, and what they would show were a step undone or done again.
 _NAMED = """
-SELECT id AS page, body AS version FROM page
-WHERE agent_id = %(agent)s AND id = ANY(%(pages)s::text[]) AND body IS NOT NULL
+SELECT id AS page, text_version AS version FROM page
+WHERE agent_id = %(agent)s AND id = ANY(%(pages)s::text[]) AND text_version IS NOT NULL
 UNION
-SELECT edit.value->>'index', (side.value->>'body')::bigint
+SELECT edit.value->>'index', (side.value->>'text_version')::bigint
 FROM page_step, jsonb_array_elements(changes) AS edit,
      LATERAL (VALUES (edit.value->'was'), (edit.value->'became')) AS side (value)
-WHERE agent_id = %(agent)s AND side.value->>'body' IS NOT NULL
+WHERE agent_id = %(agent)s AND side.value->>'text_version' IS NOT NULL
 """
 
 
@@ -307,7 +310,8 @@ def orphaned_keys(
 
 _AGENTS_WITH_PAGES = 500
 _NOTES = """
-SELECT id, body FROM page WHERE agent_id = %s AND body IS NOT NULL ORDER BY place DESC LIMIT %s
+SELECT id, text_version FROM page WHERE agent_id = %s AND text_version IS NOT NULL
+ORDER BY place DESC LIMIT %s
 """
 
 
@@ -330,4 +334,4 @@ def notes_of(database: Database, agent_id: str, most: int) -> list[TextKey]:
     """Return where the texts of an agent's newest notes are, at most so many."""
     with database.agent_snapshot(agent_id) as connection:
         rows = connection.exec_driver_sql(_NOTES, (agent_id, most)).all()
-    return [TextKey(agent_id, row.id, row.body) for row in rows]
+    return [TextKey(agent_id, row.id, row.text_version) for row in rows]

@@ -50,17 +50,17 @@ def page_from_row(row: Row[Any]) -> Page:
         cold=row.cold,
         managed=row.managed,
         span=span,
-        body=row.body,
+        text_version=row.text_version,
         entries=tuple(row.entries),
         recalls=RecallStats(
             row.recalls, row.recalled_at, row.entered_at, row.archived_at, row.opened_at
         ),
         named=row.named,
-        summed=row.summed,
+        summarized=row.summarized,
         pinned_by=row.pinned_by,
         chapter=row.chapter,
         user_id=row.user_id,
-        held_tokens=row.held_tokens,
+        content_tokens=row.content_tokens,
     )
 
 
@@ -79,18 +79,18 @@ def page_row(page: Page) -> dict[str, Any]:
         "cold": page.cold,
         "managed": page.managed,
         "named": page.named,
-        "summed": page.summed,
+        "summarized": page.summarized,
         "pinned_by": page.pinned_by,
         "chapter": page.chapter,
         "user_id": page.user_id,
-        "held_tokens": page.held_tokens,
+        "content_tokens": page.content_tokens,
         "first_seq": span.first_seq if span else None,
         "last_seq": span.last_seq if span else None,
         "session_id": span.session_id if span else None,
         "number": span.number if span else None,
         "answered": span.answered if span else None,
         "entries": list(page.entries),
-        "body": page.body,
+        "text_version": page.text_version,
         "recalls": page.recalls.count,
         "recalled_at": page.recalls.last_at,
         "entered_at": page.recalls.entered_at,
@@ -197,7 +197,7 @@ ORDER BY place, page.id
 # Interactions that are over, since another of their session has begun or they lie elsewhere.
 _UNNAMED = """
 SELECT id FROM page
-WHERE agent_id = %(agent)s AND number > 0 AND NOT (named AND summed) AND (cold
+WHERE agent_id = %(agent)s AND number > 0 AND NOT (named AND summarized) AND (cold
     OR EXISTS (SELECT FROM page AS later
         WHERE later.agent_id = %(agent)s AND later.first_seq IS NOT NULL
           AND later.session_id = page.session_id AND later.last_seq > page.last_seq)
@@ -357,24 +357,24 @@ WHERE agent_id = %(agent)s
 """
 _SAVE_PAGE = """
 INSERT INTO page (agent_id, id, kind, segment, parent, place, name, description, expanded, cold,
-    managed, named, summed, pinned_by, first_seq, last_seq, session_id, number, answered, entries,
-    body, recalls, recalled_at, entered_at, archived_at, opened_at, chapter, user_id,
-    held_tokens)
+    managed, named, summarized, pinned_by, first_seq, last_seq, session_id, number, answered,
+    entries, text_version, recalls, recalled_at, entered_at, archived_at, opened_at, chapter,
+    user_id, content_tokens)
 VALUES (%(agent)s, %(id)s, %(kind)s, %(segment)s, %(parent)s, %(place)s, %(name)s,
-    %(description)s, %(expanded)s, %(cold)s, %(managed)s, %(named)s, %(summed)s, %(pinned_by)s,
+    %(description)s, %(expanded)s, %(cold)s, %(managed)s, %(named)s, %(summarized)s, %(pinned_by)s,
     %(first_seq)s, %(last_seq)s, %(session_id)s, %(number)s, %(answered)s, %(entries)s::text[],
-    %(body)s, %(recalls)s, %(recalled_at)s, %(entered_at)s, %(archived_at)s, %(opened_at)s,
-    %(chapter)s, %(user_id)s, %(held_tokens)s)
+    %(text_version)s, %(recalls)s, %(recalled_at)s, %(entered_at)s, %(archived_at)s, %(opened_at)s,
+    %(chapter)s, %(user_id)s, %(content_tokens)s)
 ON CONFLICT (agent_id, id) DO UPDATE SET
     parent = excluded.parent, place = excluded.place, name = excluded.name,
     description = excluded.description, expanded = excluded.expanded, cold = excluded.cold,
-    managed = excluded.managed, named = excluded.named, summed = excluded.summed,
+    managed = excluded.managed, named = excluded.named, summarized = excluded.summarized,
     pinned_by = excluded.pinned_by, first_seq = excluded.first_seq, last_seq = excluded.last_seq,
-    answered = excluded.answered, entries = excluded.entries, body = excluded.body,
+    answered = excluded.answered, entries = excluded.entries, text_version = excluded.text_version,
     recalls = excluded.recalls, recalled_at = excluded.recalled_at,
     entered_at = excluded.entered_at, archived_at = excluded.archived_at,
     opened_at = excluded.opened_at, chapter = excluded.chapter,
-    user_id = excluded.user_id, held_tokens = excluded.held_tokens
+    user_id = excluded.user_id, content_tokens = excluded.content_tokens
 """
 
 

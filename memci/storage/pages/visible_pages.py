@@ -14,7 +14,7 @@ from memci.storage.page_store.port import TextKey
 from memci.storage.pages.tree import page_from_row, read_visible
 from memci.storage.session import Connection
 
-_NOTES = "SELECT id, body FROM page WHERE agent_id = %s AND body IS NOT NULL"
+_NOTES = "SELECT id, text_version FROM page WHERE agent_id = %s AND text_version IS NOT NULL"
 _COUNT = "SELECT count(*) FROM page WHERE agent_id = %s AND (parent IS NOT NULL OR cold)"
 # What was removed by itself, the latest first, and how many pages went directly inside it.
 _REMOVED = """
@@ -27,8 +27,9 @@ ORDER BY place DESC LIMIT %(limit)s
 # are in the database.
 _FIND = """
 SELECT id, held FROM page
-LEFT JOIN page_body AS note
-    ON note.agent_id = page.agent_id AND note.page_id = page.id AND note.version = page.body,
+LEFT JOIN page_text AS note
+    ON note.agent_id = page.agent_id AND note.page_id = page.id
+       AND note.version = page.text_version,
 LATERAL (SELECT lower(name) AS name, lower(concat_ws(
     ' ', description, array_to_string(entries, ' '), note.text)) AS rest OFFSET 0) AS says,
 LATERAL (
@@ -82,14 +83,14 @@ def count_pages(connection: Connection, agent_id: str) -> int:
 def note_keys(connection: Connection, agent_id: str) -> set[TextKey]:
     """Return where the page store has the texts of an agent's notes."""
     rows = connection.exec_driver_sql(_NOTES, (agent_id,))
-    return {TextKey(agent_id, row.id, row.body) for row in rows}
+    return {TextKey(agent_id, row.id, row.text_version) for row in rows}
 
 
 # Of texts elsewhere nothing is read here: no list waits for a network.
 _TEXTS = """
 SELECT note.page_id, note.text
   FROM unnest(%(pages)s::text[], %(versions)s::bigint[]) AS wanted (page, version)
- CROSS JOIN LATERAL (SELECT page_id, text FROM page_body
+ CROSS JOIN LATERAL (SELECT page_id, text FROM page_text
                       WHERE agent_id = %(agent)s AND page_id = wanted.page
                         AND version = wanted.version OFFSET 0) AS note
 """
@@ -100,7 +101,9 @@ def listed_pages(
 ) -> tuple[VisibleTree, ContentReader]:
     """Return what a viewer sees beside the active chapters, and what open notes say."""
     tree = read_visible(connection, agent_id, viewer, ()).tree
-    open_notes = [each for each in tree.pages.values() if each.expanded and each.body is not None]
+    open_notes = [
+        each for each in tree.pages.values() if each.expanded and each.text_version is not None
+    ]
     texts = _texts(connection, agent_id, open_notes)
     return VisibleTree(tree, viewer.session_id), lambda page: PageContent(
         text=texts.get(page.index, "")
@@ -113,7 +116,7 @@ def _texts(connection: Connection, agent_id: str, notes: Collection[Page]) -> di
     values = {
         "agent": agent_id,
         "pages": [each.index for each in notes],
-        "versions": [each.body for each in notes],
+        "versions": [each.text_version for each in notes],
     }
     rows = connection.exec_driver_sql(_TEXTS, values)
     return {row.page_id: row.text for row in rows}

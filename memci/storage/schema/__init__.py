@@ -51,7 +51,7 @@ from memci.storage.schema.network import (
     session_end,
     trail,
 )
-from memci.storage.schema.pages import page, page_body, page_step, page_tree, pin
+from memci.storage.schema.pages import page, page_step, page_text, page_tree, pin
 
 __all__ = [
     "EDITION_SCHEMA",
@@ -87,8 +87,8 @@ __all__ = [
     "node_vector",
     "node_version",
     "page",
-    "page_body",
     "page_step",
+    "page_text",
     "page_tree",
     "pass_log",
     "pass_snapshot",

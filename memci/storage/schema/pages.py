@@ -42,7 +42,7 @@ page = Table(
     Column("cold", Boolean, nullable=False, server_default=false()),
     Column("managed", Boolean, nullable=False, server_default=false()),
     Column("named", Boolean, nullable=False, server_default=false()),
-    Column("summed", Boolean, nullable=False, server_default=false()),
+    Column("summarized", Boolean, nullable=False, server_default=false()),
     Column("pinned_by", Text),  # agent or developer; none: it is not pinned
     # Of an interaction's page: which messages it shows (P6); number 0: a system message.
     Column("first_seq", BigInteger),
@@ -52,7 +52,7 @@ page = Table(
     Column("answered", Boolean),
     Column("entries", ARRAY(Text), nullable=False, server_default=_EMPTY),
     # Of a note: the version of its text in the page store (P14).
-    Column("body", BigInteger),
+    Column("text_version", BigInteger),
     Column("recalls", Integer, nullable=False, server_default=_ZERO),
     Column("recalled_at", BigInteger, nullable=False, server_default=_ZERO),
     Column("entered_at", BigInteger, nullable=False, server_default=_ZERO),
@@ -63,7 +63,7 @@ page = Table(
     # In whose sessions alone it is seen; none: in all.
     Column("user_id", Text),
     # About what its messages or its text take where they are shown; 0: not known.
-    Column("held_tokens", Integer, nullable=False, server_default=_ZERO),
+    Column("content_tokens", Integer, nullable=False, server_default=_ZERO),
     # What lies in a folder, and of the conversation what belongs to a session.
     Index("page_living", "agent_id", "parent", "session_id", postgresql_where=text("NOT cold")),
     Index("page_inside", "agent_id", "parent",
@@ -76,15 +76,15 @@ page = Table(
           postgresql_where=text("first_seq IS NOT NULL")),
     # What the summarizer has still to name, the newest first.
     Index("page_unnamed", "agent_id", "number",
-          postgresql_where=text("number > 0 AND NOT (named AND summed)")),
+          postgresql_where=text("number > 0 AND NOT (named AND summarized)")),
     # What somebody wrote, removed or not: a search looks into it.
     Index("page_written", "agent_id", postgresql_where=text("first_seq IS NULL")),
     postgresql_with={"fillfactor": 70},
 )  # fmt: skip
 
 # The page store that is used unless another is named (P14).
-page_body = Table(
-    "page_body",
+page_text = Table(
+    "page_text",
     metadata,
     agent_column(),
     Column("page_id", Text, primary_key=True),

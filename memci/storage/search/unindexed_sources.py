@@ -97,7 +97,7 @@ SELECT p.text, NULL AS kind, '' AS name, to_jsonb(p.user_id) AS more,
 # at all. System prompts are none of it.
 _PAGE = """
 WITH RECURSIVE written AS MATERIALIZED (
-    SELECT id, kind, parent, place, name, description, cold, body, user_id FROM page
+    SELECT id, kind, parent, place, name, description, cold, text_version, user_id FROM page
      WHERE agent_id = %(agent)s AND first_seq IS NULL AND segment <> 'sys'),
 seen AS (
     SELECT p.* FROM written p WHERE p.parent IS NULL {user}
@@ -109,8 +109,8 @@ SELECT concat_ws(E'\\n', nullif(p.name, ''), nullif(p.description, ''), nullif(n
        NULL::bigint[] AS seqs, NULL::smallint AS said_offset
   FROM (SELECT * FROM seen WHERE parent IS NOT NULL OR cold
          ORDER BY place DESC LIMIT %(most_looked_at)s) p
-  LEFT JOIN page_body note
-    ON note.agent_id = %(agent)s AND note.page_id = p.id AND note.version = p.body
+  LEFT JOIN page_text note
+    ON note.agent_id = %(agent)s AND note.page_id = p.id AND note.version = p.text_version
 UNION ALL
 SELECT concat_ws(E'\\n', p.name, nullif(p.description, ''), array_to_string(p.entries, E'\\n')),
        NULL, p.id, NULL, p.session_id, m.said_at, ARRAY[p.first_seq, p.last_seq],

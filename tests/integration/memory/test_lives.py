@@ -85,7 +85,7 @@ def test_a_life_of_which_all_that_was_said_is_erased_still_has_its_pages(
     assert is_there(ada)
     assert f"{MARK} is kind." in pages.window()
     receipt = eraser.erase_agent()
-    assert receipt.body["rows"].keys() >= {"page", "page_body", "page_step", "page_tree", "pin"}
+    assert receipt.body["rows"].keys() >= {"page", "page_text", "page_step", "page_tree", "pin"}
     assert rows_left(ada) == []
     assert found_in_database(superuser, MARK) == []
     assert not is_there(ada)

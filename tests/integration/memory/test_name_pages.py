@@ -28,7 +28,7 @@ def test_what_is_over_gets_its_name_and_the_current_interaction_keeps_its_stand_
     assert "booked for Thursday" in room.description
     assert backup.name == "Why did the nightly backup to Frankfurt fail?"
     assert room.entries[1].startswith("assistant: Done")
-    assert (room.named, room.summed) == (True, True)
+    assert (room.named, room.summarized) == (True, True)
     assert (lunch.name, lunch.description, lunch.named) == (LUNCH[0], "", False)
     assert pages.waiting() == 0
 
@@ -65,7 +65,7 @@ def test_lines_of_the_contents_page_are_within_their_tokens(pages):
     archived = [page for page in pages.pages() if page.archived_at]
     assert len(archived) == 5
     for page in archived:
-        assert page.summed
+        assert page.summarized
         assert all(COUNTER.count(line) <= MOST_ENTRY for line in page.entries)
     assert pages.shown().count("- user: ") == 5
 

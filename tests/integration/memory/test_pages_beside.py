@@ -12,7 +12,7 @@ from tests.support.network import AgentUnderTest
 from tests.support.page_folders import Folders
 from tests.support.rebuilding import Rebuilding
 
-TABLES = ("page_tree", "page", "page_step", "page_body")
+TABLES = ("page_tree", "page", "page_step", "page_text")
 
 
 def stored(ada: AgentUnderTest) -> dict[str, list[Any]]:

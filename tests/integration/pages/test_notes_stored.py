@@ -203,5 +203,5 @@ def test_a_step_that_can_be_undone_keeps_its_pages_text(ada, page_store):
     taker.do(asked("redo"))
     taker.do(asked("expand_details", index=index))
     assert "Undone and redone" in taker.window()
-    page = ada.row("SELECT body FROM page WHERE agent_id = %s AND id = %s", index)
-    assert list(page_store.list("ada")) == [TextKey("ada", index, page.body)]
+    page = ada.row("SELECT text_version FROM page WHERE agent_id = %s AND id = %s", index)
+    assert list(page_store.list("ada")) == [TextKey("ada", index, page.text_version)]

@@ -43,9 +43,9 @@ def pages(talk: Stored) -> Stored:
          entries=["user: when the ferry leaves"])  # fmt: skip
     page(talk, "usr-3", "usr-0", "Ferry of the chapter", first=3, last=3, session="s2")
     page(talk, "usr-4", None, "Ferry gone", first=1, last=1, session="s1", cold=True)
-    page(talk, "usr-6", "usr-0", "Quay", description="where ferries moor", body=7)
+    page(talk, "usr-6", "usr-0", "Quay", description="where ferries moor", text_version=7)
     talk.execute(
-        "INSERT INTO page_body (agent_id, page_id, version, text) VALUES (%s, 'usr-6', 7, %s)",
+        "INSERT INTO page_text (agent_id, page_id, version, text) VALUES (%s, 'usr-6', 7, %s)",
         "Bring coins for the lockers.",
     )
     page(talk, "usr-7", None, "Removed ferry note", cold=True)

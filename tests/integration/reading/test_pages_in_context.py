@@ -50,9 +50,9 @@ def test_the_contents_page_stands_before_what_was_found_and_the_tree_behind(
     reader: Reader, archived: Stored
 ):
     plant(archived, "usr-9")
-    page(archived, "usr-4", "usr-0", "Rules", description="how to book", body=7)
+    page(archived, "usr-4", "usr-0", "Rules", description="how to book", text_version=7)
     archived.execute(
-        "INSERT INTO page_body (agent_id, page_id, version, text) VALUES (%s, 'usr-4', 7, %s)",
+        "INSERT INTO page_text (agent_id, page_id, version, text) VALUES (%s, 'usr-4', 7, %s)",
         "Ask for the window seat.",
     )
     page(archived, "usr-5", "usr-0", "Another user's", user="u7")
@@ -81,10 +81,10 @@ def test_the_contents_page_stands_before_what_was_found_and_the_tree_behind(
 
 def test_a_long_open_note_stands_closed_and_those_behind_it_stay(reader: Reader, archived: Stored):
     plant(archived, "usr-9")
-    page(archived, "usr-4", "usr-0", "Rules", description="how to book", body=7)
+    page(archived, "usr-4", "usr-0", "Rules", description="how to book", text_version=7)
     page(archived, "usr-5", "usr-0", "Quay", description="where ferries moor")
     archived.execute(
-        "INSERT INTO page_body (agent_id, page_id, version, text) VALUES (%s, 'usr-4', 7, %s)",
+        "INSERT INTO page_text (agent_id, page_id, version, text) VALUES (%s, 'usr-4', 7, %s)",
         "Ask for the window seat. " * 200,
     )
     tree = told(assemble(reader, budget=2_000), "tree")
@@ -130,9 +130,9 @@ def test_a_receipt_names_where_all_came_from(reader: Reader, archived: Stored):
 
 
 def note(of: Stored, index: str, name: str, text: str, **more: Any) -> None:
-    page(of, index, "usr-0", name, body=7, **more)
+    page(of, index, "usr-0", name, text_version=7, **more)
     of.execute(
-        "INSERT INTO page_body (agent_id, page_id, version, text) VALUES (%s, %s, 7, %s)",
+        "INSERT INTO page_text (agent_id, page_id, version, text) VALUES (%s, %s, 7, %s)",
         index,
         text,
     )

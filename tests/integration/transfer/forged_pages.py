@@ -18,7 +18,7 @@ def of(pick: Callable[[dict[str, Any]], bool], **changed: Any) -> Change:
 
 
 def is_note(row: dict[str, Any]) -> bool:
-    return row["body"] is not None and not row["cold"]
+    return row["text_version"] is not None and not row["cold"]
 
 
 def is_folder(row: dict[str, Any]) -> bool:
@@ -77,13 +77,13 @@ PAGES: dict[str, tuple[str, Change]] = {
     "a page of a description without end": ("page", of(is_folder, description="x" * 2001)),
     "a page of a summary without end": ("page", of(is_talk, entries=["x" * 401])),
     "a page of a summary of many lines": ("page", of(is_talk, entries=["a\nb"])),
-    "a folder with a text": ("page", of(is_folder, body=1)),
+    "a folder with a text": ("page", of(is_folder, text_version=1)),
     "a folder of messages": ("page", of(is_folder, first_seq=1, last_seq=1, number=1,
                                         answered=True)),
     "a folder with summaries": ("page", of(is_folder, entries=["user: a"])),
     "a note of messages": ("page", of(is_note, first_seq=1, last_seq=1, number=1, answered=True)),
-    "a note of version 0": ("page", of(is_note, body=0)),
-    "a page of nothing": ("page", of(is_note, body=None)),
+    "a note of version 0": ("page", of(is_note, text_version=0)),
+    "a page of nothing": ("page", of(is_note, text_version=None)),
     "a page of half a span": ("page", of(is_talk, last_seq=None)),
     "a page that ends before it begins": ("page", of(is_talk, first_seq=10, last_seq=9)),
     "a page of a system message in the conversation": ("page", of(is_talk, number=0)),
@@ -91,7 +91,7 @@ PAGES: dict[str, tuple[str, Change]] = {
     "a page of two system messages": ("page", of(is_system, first_seq=1)),
     "a root that lies in something": ("page", of(is_root, parent="sys-0")),
     "a root that was removed": ("page", of(is_root, cold=True)),
-    "a root that is a note": ("page", of(is_root, kind="detail", body=1)),
+    "a root that is a note": ("page", of(is_root, kind="detail", text_version=1)),
     "a page that lies nowhere": ("page", of(is_note, parent=None)),
     "a recall before the first": ("page", of(is_talk, recalls=-1)),
     "a tree of version 0": ("page_tree", first(version=0)),
@@ -110,7 +110,7 @@ PAGES: dict[str, tuple[str, Change]] = {
     "a page of a user that is no text": ("page", first(user_id=5)),
     "a step of a user that is no text": ("page_step", first(user_id=["bob"])),
     "a page that nobody pinned": ("page", first(pinned_by="root")),
-    "a page that takes less than nothing": ("page", first(held_tokens=-1)),
+    "a page that takes less than nothing": ("page", first(content_tokens=-1)),
     "a step that is half undone": ("page_step", first(undone="half")),
     "a step of number 0": ("page_step", first(number=0)),
     "a step of an operation that is none": ("page_step", first(operations=["rm -rf"])),
@@ -121,18 +121,18 @@ PAGES: dict[str, tuple[str, Change]] = {
     "a step that came from nothing": (
         "page_step", first(changes=[{"index": "usr-1", "was": {}, "became": {"name": "x"}}])),
     "a step that changes an index": ("page_step", edit(index="usr-1", kind=("detail", "contents"))),
-    "a step that gives another's text": ("page_step", edit(body=(1, 2))),
+    "a step that gives another's text": ("page_step", edit(text_version=(1, 2))),
     "a step that shows other messages": ("page_step", edit(span=([1, 2], [1, 9]))),
     "a step that names in many lines": ("page_step", edit(name=("a", "a\n# b"))),
     "a step of recalls that are none": ("page_step", edit(recalls=([0], [1]))),
     "a step of recalls of text": ("page_step", edit(recalls=([0, 0, 0, 0, 0], [0, 0, 0, 0, "1"]))),
     "a step that removes a root": ("page_step", edit(index="usr-0", cold=(False, True))),
     "a step that moves a root": ("page_step", edit(index="usr-0", parent=(None, "usr-5"))),
-    "a text of no page": ("page_body", first(page_id="..")),
-    "a text of version 0": ("page_body", first(version=0)),
-    "a text that is none": ("page_body", first(text="")),
-    "a text with U+0000": ("page_body", first(text="a\u0000b")),
-    "half a surrogate pair in a text": ("page_body", lambda rows: rows.__setitem__(
+    "a text of no page": ("page_text", first(page_id="..")),
+    "a text of version 0": ("page_text", first(version=0)),
+    "a text that is none": ("page_text", first(text="")),
+    "a text with U+0000": ("page_text", first(text="a\u0000b")),
+    "half a surrogate pair in a text": ("page_text", lambda rows: rows.__setitem__(
         0, '{"page_id": "usr-1", "version": 1, "text": "\\ud800"}')),
 }  # fmt: skip
 TREES: dict[str, tuple[str, Change]] = {
@@ -169,8 +169,8 @@ TREES: dict[str, tuple[str, Change]] = {
     "a step into a page": ("page_step", edit(index="usr-2", parent=("usr-0", "usr-1"))),
     "a step out of nowhere": ("page_step", edit(index="usr-2", parent=("usr-998", "usr-0"))),
     "a step into another segment": ("page_step", edit(index="usr-2", parent=("usr-0", "sys-0"))),
-    "a note without a text": ("page_body", lambda rows: rows.pop()),
-    "a text of another version": ("page_body", first(version=7)),
-    "a text of no note": ("page_body", first(page_id="usr-1")),
-    "two texts of one note": ("page_body", lambda rows: rows.append(rows[0])),
+    "a note without a text": ("page_text", lambda rows: rows.pop()),
+    "a text of another version": ("page_text", first(version=7)),
+    "a text of no note": ("page_text", first(page_id="usr-1")),
+    "two texts of one note": ("page_text", lambda rows: rows.append(rows[0])),
 }  # fmt: skip

@@ -99,7 +99,7 @@ def test_a_refused_archive_leaves_no_text(
     archive = exported(ada.database)
     files = FilePageStore(tmp_path)
     with pytest.raises(InvalidInputError, match="every note has its text"):
-        imported(elsewhere, forged(archive, "page_body", lambda rows: rows.pop()), store=files)
+        imported(elsewhere, forged(archive, "page_text", lambda rows: rows.pop()), store=files)
     assert list(files.list("ada")) == []
 
     class Full(MemoryPageStore):

@@ -36,8 +36,12 @@ def test_orphans_go_when_they_are_old_and_what_is_needed_stays(ada, page_store):
     was, became = ORPHAN._replace(version=8), ORPHAN._replace(version=9)
     changes = [
         {"index": "usr-1", "was": {"name": "A"}, "became": {"name": "B"}},
-        {"index": "usr-7", "was": {"body": was.version}, "became": {"body": became.version}},
-        {"index": "usr-7", "was": {"body": None}, "became": {"body": None}},
+        {
+            "index": "usr-7",
+            "was": {"text_version": was.version},
+            "became": {"text_version": became.version},
+        },
+        {"index": "usr-7", "was": {"text_version": None}, "became": {"text_version": None}},
     ]
     with ada.database.agent_transaction("ada") as connection:
         connection.exec_driver_sql(_STEP, (json.dumps(changes),))

@@ -75,7 +75,7 @@ def test_it_says_about_what_the_page_takes_when_it_is_open(language, times):
 
 def test_where_it_takes_little_the_line_is_short():
     rendering = told(Language.ENGLISH, 3)
-    assert 0 < rendering.tree["usr-1"].held_tokens < 200
+    assert 0 < rendering.tree["usr-1"].content_tokens < 200
     rendering.put(replace(rendering.tree["usr-1"], expanded=False))
     assert heading(rendering, "usr-1").endswith(" (page, hidden, can be expanded)")
 
@@ -95,6 +95,6 @@ def test_the_contents_page_says_it_too():
 )
 def test_two_digits_are_enough(held, said):
     rendering = told(Language.ENGLISH, 1)
-    rendering.put(replace(rendering.tree["usr-1"], expanded=False, held_tokens=held))
+    rendering.put(replace(rendering.tree["usr-1"], expanded=False, content_tokens=held))
     line = heading(rendering, "usr-1")
     assert line.endswith(f", about {said} tokens)" if said else "can be expanded)")

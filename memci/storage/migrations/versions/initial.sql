@@ -596,7 +596,7 @@ CREATE TABLE page (
     cold BOOLEAN DEFAULT false NOT NULL,
     managed BOOLEAN DEFAULT false NOT NULL,
     named BOOLEAN DEFAULT false NOT NULL,
-    summed BOOLEAN DEFAULT false NOT NULL,
+    summarized BOOLEAN DEFAULT false NOT NULL,
     pinned_by TEXT,
     first_seq BIGINT,
     last_seq BIGINT,
@@ -604,7 +604,7 @@ CREATE TABLE page (
     number BIGINT,
     answered BOOLEAN,
     entries TEXT[] DEFAULT '{}' NOT NULL,
-    body BIGINT,
+    text_version BIGINT,
     recalls INTEGER DEFAULT 0 NOT NULL,
     recalled_at BIGINT DEFAULT 0 NOT NULL,
     entered_at BIGINT DEFAULT 0 NOT NULL,
@@ -612,17 +612,17 @@ CREATE TABLE page (
     opened_at BIGINT DEFAULT 0 NOT NULL,
     chapter TEXT DEFAULT '' NOT NULL,
     user_id TEXT,
-    held_tokens INTEGER DEFAULT 0 NOT NULL,
+    content_tokens INTEGER DEFAULT 0 NOT NULL,
     PRIMARY KEY (agent_id, id)
 ) WITH (fillfactor = 70);
 CREATE INDEX page_inside ON page (agent_id, parent) WHERE cold AND parent IS NOT NULL;
 CREATE INDEX page_living ON page (agent_id, parent, session_id) WHERE NOT cold;
 CREATE INDEX page_removed ON page (agent_id, place) WHERE cold AND parent IS NULL;
 CREATE INDEX page_span ON page (agent_id, session_id, last_seq) WHERE first_seq IS NOT NULL;
-CREATE INDEX page_unnamed ON page (agent_id, number) WHERE number > 0 AND NOT (named AND summed);
+CREATE INDEX page_unnamed ON page (agent_id, number) WHERE number > 0 AND NOT (named AND summarized);
 CREATE INDEX page_written ON page (agent_id) WHERE first_seq IS NULL;
 
-CREATE TABLE page_body (
+CREATE TABLE page_text (
     agent_id TEXT NOT NULL,
     page_id TEXT NOT NULL,
     version BIGINT NOT NULL,
