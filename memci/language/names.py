@@ -228,7 +228,7 @@ _PLACE_KIND = re.compile(f"(?:[\u3400-\u9fff]?(?:{_KIND}))?")
 _LATIN = re.compile(r"[A-Za-z]")
 
 
-def entities(text: str, tagged: Iterable[TaggedWord]) -> list[str]:
+def find_entities(text: str, tagged: Iterable[TaggedWord]) -> list[str]:
     """Return the names in ``text``, best first; ``tagged``: the words of its Chinese sentences."""
     found: Counter[str] = Counter()
     for name, weight in _found(text, tagged):
@@ -364,15 +364,15 @@ _UNSPACED = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0
 _IN_WORD = rf"[^\W{_UNSPACED}]"
 
 
-def names(text: str, key: str) -> bool:
+def names_entity(text: str, key: str) -> bool:
     """Tell whether a text holds the entity's name, in any case, width or spacing, as a word.
 
     ``key`` is the entity's (``Entity.key``).
     """
-    return bool(named(text, (key,)))
+    return bool(entities_named(text, (key,)))
 
 
-def named(text: str, keys: Iterable[str]) -> frozenset[str]:
+def entities_named(text: str, keys: Iterable[str]) -> frozenset[str]:
     """Return those of the keys whose names a text holds."""
     folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
     return frozenset(key for key in keys if key in folded and _pattern(key).search(folded))

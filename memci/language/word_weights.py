@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from memci.language import chinese_words
 from memci.language.detection import Language
 from memci.language.load_once import LoadOnce
-from memci.language.times.finder import dated_moments
+from memci.language.times.mentions import spans_with_date_notes
 from memci.language.word_lists import (
     CHINESE_FUNCTION_WORDS,
     CHINESE_NEGATIONS,
@@ -120,7 +120,7 @@ def is_specific(word: Word) -> bool:
 def weigh(text: str, language: Language) -> list[Word]:
     """Return the words of ``text`` with their weights, in order."""
     words = _weigh_chinese(text) if language is Language.CHINESE else _weigh_english(text)
-    moments = dated_moments(text)
+    moments = spans_with_date_notes(text)
     return [_within(word, moments, _DATED) for word in words] if moments else words
 
 

@@ -19,7 +19,7 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import Walk
 from memci.domain.pages.pins import Pin
 from memci.domain.pages.tree import Viewer
-from memci.language.times.ranges import Stretch
+from memci.language.times.ranges import TimeSpan
 from memci.message import Message
 from memci.reading.context_materials import Read, materials_of
 from memci.reading.context_receipt import Account, answer, given_by, prefix_of, receipt_body
@@ -125,7 +125,7 @@ class Assemble(Reader):
             outset = outset_behind(connection, agent_id, request.session_id)
             parameters = own_of(self._defaults.memory, outset.parameters)
             said = self._said(connection, agent_id, request)
-            times: Sequence[Stretch] = ()
+            times: Sequence[TimeSpan] = ()
             if asked is None:
                 ranked = self._around_focus(connection, agent_id, request, parameters)
                 filler = Filler((), 0)

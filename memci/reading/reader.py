@@ -9,7 +9,7 @@ import time
 from datetime import datetime
 
 from memci.domain.context.candidate import DEEPEST
-from memci.language.question import Talk
+from memci.language.question import Conversation
 from memci.reading.deferred_writes import ReadActivity
 from memci.reading.models import ReadingDefaults, ReadingModels
 from memci.reading.retrieval import Asked, Retrieval, restriction_of
@@ -55,7 +55,7 @@ class Reader:
                 own = parameters_of(connection, agent_id, memory)
             analysed = own.query_analysis_enabled
 
-        def last(now: datetime) -> Talk | None:
+        def last(now: datetime) -> Conversation | None:
             with self._database.agent_snapshot(agent_id) as connection:
                 return last_session(connection, agent_id, restriction_of(scope), now)
 

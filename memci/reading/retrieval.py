@@ -36,23 +36,23 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import SmallModelError
 from memci.language.detection import Language, language_of
 from memci.language.question import (
-    Analysis,
-    Moment,
-    Stretch,
-    Talk,
+    Conversation,
+    QueryAnalysis,
+    TimeExpression,
     TimeRange,
+    TimeSpan,
     analyse,
-    analyse_anew,
-    as_read,
-    asks_of_now,
-    is_bare,
-    last_session_in,
-    moments_in,
-    parts_of,
-    stretches_of,
+    analyse_with_names,
+    asks_about_present,
+    find_last_session,
+    names_only_times,
+    shortened_question,
+    spans_to_search,
+    split_questions,
+    time_expressions_in,
     times_of,
 )
-from memci.language.question.intent import Bounds
+from memci.language.question.intent import HitLimits
 from memci.reading.models import ReadingModels
 from memci.schemas.reads import Fusion, Scope
 from memci.smallmodel.ports import QueryPlanner, Vectors
@@ -63,7 +63,7 @@ from memci.storage.search.find import Found, Question, Restriction, find
 from memci.storage.session import Connection
 
 
-def analysis_account(analysis: Analysis) -> dict[str, JsonValue]:
+def analysis_account(analysis: QueryAnalysis) -> dict[str, JsonValue]:
     """Return what was read out of a question, as ``explain`` tells it.
 
     ``times`` are pairs of ISO 8601: from, and before; null where a time is open at that end.
@@ -107,7 +107,7 @@ _TAIL_CHARACTERS = 20_000
 
 
 # When the conversation before was, as seen from a moment; None: there was none.
-LastSession: TypeAlias = Callable[[datetime], Talk | None]
+LastSession: TypeAlias = Callable[[datetime], Conversation | None]
 
 
 def _no_session(_now: datetime) -> None:
@@ -126,19 +126,19 @@ class Asked:
     text: str
     questions: tuple[Question, ...]
     now: datetime
-    moments: list[Moment] | None = None
-    analysis: Analysis | None = None
+    moments: list[TimeExpression] | None = None
+    analysis: QueryAnalysis | None = None
 
-    def analysed(self, bounds: Bounds) -> Asked:
+    def analysed(self, bounds: HitLimits) -> Asked:
         """Return it with its analysis."""
         analysis = analyse(self.text, self.now, bounds=bounds, moments=self.moments)
         return replace(self, analysis=analysis)
 
-    def analysis_among(self, names: Collection[str], bounds: Bounds) -> Analysis:
+    def analysis_among(self, names: Collection[str], bounds: HitLimits) -> QueryAnalysis:
         """Return how it is read where these people speak."""
         if self.analysis is None:
             return analyse(self.text, self.now, names=names, bounds=bounds, moments=self.moments)
-        return analyse_anew(
+        return analyse_with_names(
             self.analysis, self.text, self.now, names=names, bounds=bounds, moments=self.moments
         )
 
@@ -156,13 +156,13 @@ class Ranking:
 
     text: str
     ranked: list[Ranked]
-    analysis: Analysis | None
+    analysis: QueryAnalysis | None
     timed: Timed
 
     @property
-    def as_of(self) -> Sequence[Stretch]:
+    def as_of(self) -> Sequence[TimeSpan]:
         """The times at which something is to have held; none: it is to hold now."""
-        return () if asks_of_now(self.text) else self.timed.stretches
+        return () if asks_about_present(self.text) else self.timed.stretches
 
 
 class Retrieval:
@@ -197,9 +197,9 @@ class Retrieval:
         beside: list[str] = []
         moments = None
         if analysed:
-            moments = moments_in(text, now) or _last_talk(text, now, last_session)
+            moments = time_expressions_in(text, now) or _last_talk(text, now, last_session)
             beside += planned(self._models.query_planner, text, language_of(text))
-            parts = parts_of(as_read(text))
+            parts = split_questions(shortened_question(text))
             beside += parts if len(parts) > 1 else ()
         texts = list(dict.fromkeys((text, *beside)))
         questions = [self._question(each, scope, best) for each in texts[1:]]
@@ -241,7 +241,7 @@ class Retrieval:
             return Ranking(asked.text, best_of(fused), None, hints.timed)
         names = {name for one in found for name in _speakers(one)}
         analysis = asked.analysis_among(names, parameters.bounds)
-        leading = stretches_of(analysis.times) if analysis.time_alone else ()
+        leading = spans_to_search(analysis.times) if analysis.time_alone else ()
         timed = Timed(asked.questions[0].stretches, leading)
         hints = hints_of(analysis, asked.questions[0].symbols, timed)
         fused = [self._fused(*each, scope, hints) for each in pairs]
@@ -304,11 +304,11 @@ class Retrieval:
         return scored(found.kept, question.terms, self._models.lexicon.terms, known)
 
 
-def _last_talk(text: str, now: datetime, last_session: LastSession) -> list[Moment]:
+def _last_talk(text: str, now: datetime, last_session: LastSession) -> list[TimeExpression]:
     """Return the conversation before, where a question names it."""
-    place = last_session_in(as_read(text))
+    place = find_last_session(shortened_question(text))
     talk = last_session(now) if place else None
-    return [Moment(*place, (talk.time(),))] if place and talk else []
+    return [TimeExpression(*place, (talk.time(),))] if place and talk else []
 
 
 def _speakers(found: Found) -> Iterator[str]:
@@ -331,18 +331,18 @@ def lent(candidates: Sequence[Candidate], found: Found) -> list[Candidate]:
     ]
 
 
-def _stretches(text: str, moments: Sequence[Moment], scope: Scope) -> tuple[Stretch, ...]:
+def _stretches(text: str, moments: Sequence[TimeExpression], scope: Scope) -> tuple[TimeSpan, ...]:
     """Return the times whose messages are found whatever their words (R11).
 
     The filters name one where they bound it at both ends, or the question says nothing: what was
     said "since May" is no answer to everything.
     """
     since, until = scope.filters.since, scope.filters.until
-    named = stretches_of(times_of(moments))
+    named = spans_to_search(times_of(moments))
     if not (since or until):
         return named
-    if (since and until) or is_bare(as_read(text), moments):
-        return *named, Stretch(since, until, besides=bool(named))
+    if (since and until) or names_only_times(shortened_question(text), moments):
+        return *named, TimeSpan(since, until, besides=bool(named))
     return named
 
 

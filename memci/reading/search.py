@@ -14,7 +14,7 @@ from memci.domain.context.selection import stands_alone, thin
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import until_mark
 from memci.language.detection import language_of
-from memci.language.question import Analysis
+from memci.language.question import QueryAnalysis
 from memci.reading.deferred_writes import use_of
 from memci.reading.reader import Reader, wait_until_fresh
 from memci.reading.retrieval import Asked, Ranking, Stopwatch, analysis_account
@@ -88,7 +88,7 @@ class Search(Reader):
         return asked.as_deep_as(depth(hits or seems_to_want, request.budget_tokens))
 
     def _take(
-        self, ranked: list[Ranked], request: SearchRequest, analysis: Analysis | None
+        self, ranked: list[Ranked], request: SearchRequest, analysis: QueryAnalysis | None
     ) -> list[Ranked]:
         most = _MOST
         if request.budget_tokens is None:

@@ -9,7 +9,7 @@ from memci.domain.context.candidate import Candidate, Source
 from memci.domain.context.ranking import Ranked
 from memci.domain.context.selection import Ended, Key, held_then, leaders_first
 from memci.language.claims import claims_in
-from memci.language.times.ranges import Stretch
+from memci.language.times.ranges import TimeSpan
 from memci.message import Message
 from memci.reading.retrieval import restriction_of
 from memci.schemas.reads import Scope
@@ -24,7 +24,7 @@ def with_newer_beside(
     said: Iterable[Message],
     ranked: Sequence[Ranked],
     scope: Scope,
-    asked: Sequence[Stretch] = (),
+    asked: Sequence[TimeSpan] = (),
 ) -> list[Ranked]:
     """Do as ``with_newer``, and put first what is otherwise now than was ``said`` before it.
 
@@ -51,7 +51,7 @@ def with_newer(
     agent_id: str,
     ranked: Sequence[Ranked],
     scope: Scope,
-    asked: Sequence[Stretch] = (),
+    asked: Sequence[TimeSpan] = (),
 ) -> list[Ranked]:
     """Mark what no longer holds, and put what is so now before it, found or not.
 
@@ -84,7 +84,7 @@ def _order(
     marked: Iterable[Ranked],
     ended: Mapping[Key, Sequence[Ended]],
     told: Mapping[int, Sequence[Candidate]],
-    asked: Sequence[Stretch],
+    asked: Sequence[TimeSpan],
 ) -> tuple[dict[Key, list[Candidate]], dict[Key, list[Candidate]]]:
     """Return what goes before each, and what behind it: of all versions of what no longer holds."""
     found = {each.key: each.candidate for each in marked}
@@ -169,7 +169,7 @@ def _marked(
     candidate: Candidate,
     ended: Sequence[Ended],
     told: Mapping[int, Sequence[Candidate]],
-    asked: Sequence[Stretch],
+    asked: Sequence[TimeSpan],
 ) -> Candidate:
     nodes = [node for each in ended for node in each.now]
     until = ended[0].until

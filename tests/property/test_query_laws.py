@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.language.question import Analysis, analyse, analyse_anew, holds, parts_of
+from memci.language.names import entities_named
+from memci.language.question import (
+    QueryAnalysis,
+    analyse,
+    analyse_with_names,
+    split_questions,
+)
 from memci.language.times.dates import MONTHS
 from tests.support.examples import examples
 
@@ -62,7 +68,7 @@ def test_any_text_can_be_read(text: str, now: datetime, at: datetime, known: lis
 def test_to_read_anew_where_somebody_is_named_is_to_read(
     text: str, now: datetime, known: list[str]
 ) -> None:
-    found = analyse_anew(analyse(text, now), text, now, names=known)
+    found = analyse_with_names(analyse(text, now), text, now, names=known)
 
     assert found == analyse(text, now, names=known)
 
@@ -97,7 +103,7 @@ def test_what_is_farther_outside_fits_less(text: str, day: date, far: int) -> No
 @given(texts)
 def test_parts_stand_in_the_text_in_their_order(text: str) -> None:
     end = 0
-    for part in parts_of(text):
+    for part in split_questions(text):
         assert part.strip() == part != ""
         end = text.index(part, end) + len(part)
 
@@ -107,8 +113,8 @@ def test_parts_stand_in_the_text_in_their_order(text: str) -> None:
 def test_a_text_holds_some_of_the_keys(question: str, known: list[str], text: str) -> None:
     keys = analyse(question, datetime(2023, 5, 9, tzinfo=UTC), names=known).entity_keys
 
-    assert holds(text, keys) <= keys
-    assert holds(" ".join(keys), keys) == keys
+    assert entities_named(text, keys) <= keys
+    assert entities_named(" ".join(keys), keys) == keys
 
 
 def written(day: date) -> list[str]:
@@ -122,7 +128,7 @@ def written(day: date) -> list[str]:
     ]
 
 
-def first_day(found: Analysis) -> date:
+def first_day(found: QueryAnalysis) -> date:
     (only,) = found.times
     assert only.since is not None
     assert only.until == only.since + timedelta(days=1)

@@ -7,7 +7,7 @@ from datetime import MAXYEAR, MINYEAR, date, datetime, timedelta, timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.language.times import absolute_notes, find_times, with_absolute
+from memci.language.times import add_date_notes, date_notes, find_times
 from tests.support.examples import examples
 
 PIECES = (
@@ -49,17 +49,17 @@ def test_mentions_point_at_their_words_in_order(text: str, said_at: datetime) ->
 @settings(max_examples=examples(1000))
 @given(texts, moments)
 def test_annotating_twice_is_annotating_once(text: str, said_at: datetime) -> None:
-    once = with_absolute(text, said_at)
+    once = add_date_notes(text, said_at)
 
-    assert with_absolute(once, said_at) == once
-    assert absolute_notes(once, said_at) == []
+    assert add_date_notes(once, said_at) == once
+    assert date_notes(once, said_at) == []
 
 
 @settings(max_examples=examples(1000))
 @given(texts, moments)
 def test_the_original_is_what_is_left_without_the_notes(text: str, said_at: datetime) -> None:
-    annotated = with_absolute(text, said_at)
-    for note in absolute_notes(text, said_at):
+    annotated = add_date_notes(text, said_at)
+    for note in date_notes(text, said_at):
         at = note.at  # the notes before it are gone again
         assert annotated[at : at + len(note.text)] == note.text
         annotated = annotated[:at] + annotated[at + len(note.text) :]
@@ -73,5 +73,5 @@ def test_only_certain_relative_mentions_get_a_date(text: str, said_at: datetime)
     whole = [each for each in find_times(text, said_at) if each.reading.whole]
 
     assert all(each.certain for each in whole)
-    if not absolute_notes(text, said_at):
-        assert with_absolute(text, said_at) == text
+    if not date_notes(text, said_at):
+        assert add_date_notes(text, said_at) == text

@@ -17,7 +17,7 @@ from memci.domain.context.plan import StepState
 from memci.domain.pages.pins import Maker
 from memci.language.detection import Language, language_of
 from memci.language.key_messages.rules import PinKind
-from memci.language.times.ranges import Stretch
+from memci.language.times.ranges import TimeSpan
 from memci.message import Message, Role
 
 
@@ -167,8 +167,8 @@ class Timed:
     by.
     """
 
-    stretches: tuple[Stretch, ...] = ()
-    leading: tuple[Stretch, ...] = ()
+    stretches: tuple[TimeSpan, ...] = ()
+    leading: tuple[TimeSpan, ...] = ()
 
     def has(self, candidate: Candidate) -> bool:
         """Tell whether it is a message of a time that is asked for."""
@@ -179,7 +179,7 @@ class Timed:
         return candidate.source in SAID and _holds(self.leading, candidate)
 
 
-def _holds(stretches: tuple[Stretch, ...], found: Candidate) -> bool:
+def _holds(stretches: tuple[TimeSpan, ...], found: Candidate) -> bool:
     # Most questions name no time, and hundreds of candidates are looked at for each.
     return bool(stretches) and any(each.holds(found.at, found.session_id) for each in stretches)
 

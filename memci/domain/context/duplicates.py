@@ -21,7 +21,7 @@ from memci.domain.context.highlight import NOBODY, Speakers, line_at, to_name, w
 from memci.domain.context.plan import steps_listed
 from memci.domain.context.ranking import Ranked, by_rank
 from memci.domain.memory.wording import labels
-from memci.language.times import without_notes
+from memci.language.times import remove_date_notes
 from memci.message import Role
 
 # What the best memory adds to the score of its messages, and how near the best of them must come.
@@ -171,7 +171,7 @@ def quotes(memory: str, message: str) -> bool:
 
 def words_of(text: str) -> tuple[str, ...]:
     """Return the words of a text, in order and in small letters, without dates put beside them."""
-    return tuple(_WORD.findall(without_notes(text).casefold()))
+    return tuple(_WORD.findall(remove_date_notes(text).casefold()))
 
 
 def _lines(message: Candidate) -> Iterable[tuple[str, ...]]:
@@ -183,7 +183,7 @@ def _lines(message: Candidate) -> Iterable[tuple[str, ...]]:
 
 
 def _sentences(line: str) -> list[str]:
-    return _SENTENCE_END.split(without_notes(line))
+    return _SENTENCE_END.split(remove_date_notes(line))
 
 
 def _held(words: Sequence[str], lines: Iterable[Sequence[str]]) -> bool:

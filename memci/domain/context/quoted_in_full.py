@@ -16,7 +16,7 @@ from memci.domain.context.rendering import named
 from memci.domain.context.selection import Key
 from memci.domain.pages.pins import Pin
 from memci.language.detection import Language
-from memci.language.times import without_notes
+from memci.language.times import remove_date_notes
 from memci.message import Message, Role
 
 # Who says a line of a summary, in any language.
@@ -92,7 +92,7 @@ def _says(text: str, leads: Mapping[str, Collection[str]], spans: Spans) -> bool
     for row in text.splitlines():
         lead, line = _labelled(row)
         for each in spans(line):
-            sentence = on_one_line(without_notes(line[slice(*each)]))
+            sentence = on_one_line(remove_date_notes(line[slice(*each)]))
             known = leads.get(sentence, ())
             is_known = lead.casefold() in known if lead else len(known) == 1
             if not is_known and (not is_courtesy(sentence) or answers(sentence, before)):

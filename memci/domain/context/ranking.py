@@ -25,7 +25,8 @@ from typing import NamedTuple, TypeAlias
 
 from memci.domain.context.candidate import KEPT, SAID, WRITTEN, Candidate, Channel, Source, Timed
 from memci.domain.documents import is_named
-from memci.language.question import Analysis, Asks, Order, holds
+from memci.language.names import entities_named
+from memci.language.question import AnswerKind, Order, QueryAnalysis
 
 # Cormack, Clarke and Büttcher 2009: how much less the first ranks count than their number says.
 RRF_K = 60
@@ -410,10 +411,12 @@ def _is_of_kind(text: str, wanted: Wanted | None) -> bool:
     return wanted is Wanted.NUMBER and _NUMBERS.search(text) is not None
 
 
-_WANTED = {Asks.WHEN: Wanted.TIME, Asks.HOW_MANY: Wanted.NUMBER}
+_WANTED = {AnswerKind.WHEN: Wanted.TIME, AnswerKind.HOW_MANY: Wanted.NUMBER}
 
 
-def hints_of(analysis: Analysis, names: Collection[str] = (), timed: Timed | None = None) -> Hints:
+def hints_of(
+    analysis: QueryAnalysis, names: Collection[str] = (), timed: Timed | None = None
+) -> Hints:
     """Return what raises a candidate: who speaks, when, of what, and which kind of answer.
 
     ``names`` are those of code that the question asks for; ``timed``: what is a hit by its time.
@@ -430,4 +433,4 @@ def hints_of(analysis: Analysis, names: Collection[str] = (), timed: Timed | Non
 
 
 def _share_of(keys: frozenset[str]) -> Callable[[str], float]:
-    return lambda text: len(holds(text, keys)) / len(keys)
+    return lambda text: len(entities_named(text, keys)) / len(keys)

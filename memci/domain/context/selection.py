@@ -21,7 +21,7 @@ from memci.domain.context.duplicates import quotes, unsaid
 from memci.domain.context.highlight import Speakers
 from memci.domain.context.ranking import Ranked
 from memci.language.small_talk import asks, can_answer, is_trivial, tells_much
-from memci.language.times.ranges import Stretch
+from memci.language.times.ranges import TimeSpan
 
 Key: TypeAlias = tuple[Source, int]
 About: TypeAlias = tuple[str, str]  # subject and attribute of a claim (memory/claim.py)
@@ -68,7 +68,7 @@ class Ended:
         return not {attribute for _, attribute in changed}.isdisjoint(attributes)
 
 
-def held_then(at: datetime, until: datetime, asked: Iterable[Stretch]) -> bool:
+def held_then(at: datetime, until: datetime, asked: Iterable[TimeSpan]) -> bool:
     """Tell whether what was so from ``at`` to ``until`` was so at the end of all times asked for.
 
     No time, or one that is not over yet, asks for what is so now.

@@ -45,7 +45,7 @@ from memci.domain.context.rendering import days_above, indented, named
 from memci.domain.context.selection import Key
 from memci.language.detection import Language
 from memci.language.summary_lines import Line, lines_of, under_days
-from memci.language.times.date_notes import with_absolute
+from memci.language.times.mentions import add_date_notes
 from memci.message import Message, Role
 
 # A sentence longer than this many characters may stand in a summary clause by clause, each but the
@@ -141,7 +141,7 @@ def _needs_day(text: str, day: str) -> bool:
         said_at = datetime.fromisoformat(f"{day}{_NOON}")
     except ValueError:  # none, or none that there is
         return False
-    return with_absolute(text, said_at) != text
+    return add_date_notes(text, said_at) != text
 
 
 _CEILING = 0.15  # of the room

@@ -10,7 +10,7 @@ from typing import Literal, Self
 from memci.domain.parameters import check_all, replaced
 from memci.domain.usage import Budget
 from memci.errors import InvalidInputError
-from memci.language.question.intent import Bounds
+from memci.language.question.intent import HitLimits
 
 # The calendar ends: what would outlast it lasts as long as anybody can tell.
 _LONGEST_HOURS = 365_000 * 24
@@ -69,9 +69,9 @@ class MemoryParameters:
             )
 
     @property
-    def bounds(self) -> Bounds:
+    def bounds(self) -> HitLimits:
         """How many hits each source offers for a question."""
-        return Bounds(self.k_min, self.k_max, self.complexity_threshold)
+        return HitLimits(self.k_min, self.k_max, self.complexity_threshold)
 
     @property
     def short_term(self) -> timedelta:

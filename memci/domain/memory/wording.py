@@ -18,7 +18,7 @@ from dataclasses import replace
 
 from memci.language.detection import Language, language_of
 from memci.language.small_talk import asks, can_answer, last_question
-from memci.language.times import with_absolute
+from memci.language.times import add_date_notes
 from memci.message import Message, Role
 
 # What a tool answers was written elsewhere, on another day.
@@ -38,7 +38,7 @@ def _plain(part: str, message: Message | None) -> str:
     if message is None or not part.strip():
         return part
     name = " ".join((message.name or "").split())
-    dated = with_absolute(part, message.said_at) if message.role in _SPEAKING else part
+    dated = add_date_notes(part, message.said_at) if message.role in _SPEAKING else part
     body = dated.lstrip()
     if not name or body.lower().startswith((f"{name.lower()}:", f"{name.lower()}：")):
         return dated
@@ -121,7 +121,7 @@ def labels(role: Role | None, name: str | None) -> tuple[str, ...]:
 def _quoted(question: Message, language: Language) -> str:
     words = last_question(question.text[-_END:])[:_LONGEST_QUESTION]
     name = " ".join((_named(question, language).name or "").split())
-    return f"[{name}: {with_absolute(words, question.said_at)}]"
+    return f"[{name}: {add_date_notes(words, question.said_at)}]"
 
 
 def _named(message: Message, language: Language) -> Message:

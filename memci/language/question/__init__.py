@@ -1,37 +1,41 @@
 """Query analysis (R10): what a question asks, of whom, of when, and how much it wants."""
 
 from memci.language.question.analysis import (
-    Analysis,
+    QueryAnalysis,
     analyse,
-    analyse_anew,
-    as_read,
-    moments_in,
+    analyse_with_names,
+    shortened_question,
+    time_expressions_in,
     times_of,
 )
-from memci.language.question.intent import Asks, Bounds, Order, asks_of_now, is_bare
-from memci.language.question.last_session import Talk, last_session_in
-from memci.language.question.names import holds
-from memci.language.question.subquestions import parts_of
-from memci.language.times.ranges import Moment, Stretch, TimeRange, stretches_of
+from memci.language.question.intent import (
+    AnswerKind,
+    HitLimits,
+    Order,
+    asks_about_present,
+    names_only_times,
+)
+from memci.language.question.last_session import Conversation, find_last_session
+from memci.language.question.subquestions import split_questions
+from memci.language.times.ranges import TimeExpression, TimeRange, TimeSpan, spans_to_search
 
 __all__ = [
-    "Analysis",
-    "Asks",
-    "Bounds",
-    "Moment",
+    "AnswerKind",
+    "Conversation",
+    "HitLimits",
     "Order",
-    "Stretch",
-    "Talk",
+    "QueryAnalysis",
+    "TimeExpression",
     "TimeRange",
+    "TimeSpan",
     "analyse",
-    "analyse_anew",
-    "as_read",
-    "asks_of_now",
-    "holds",
-    "is_bare",
-    "last_session_in",
-    "moments_in",
-    "parts_of",
-    "stretches_of",
+    "analyse_with_names",
+    "asks_about_present",
+    "find_last_session",
+    "names_only_times",
+    "shortened_question",
+    "spans_to_search",
+    "split_questions",
+    "time_expressions_in",
     "times_of",
 ]

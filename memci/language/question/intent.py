@@ -22,10 +22,10 @@ from enum import StrEnum
 from functools import cache
 from typing import NamedTuple
 
-from memci.language.times.ranges import Moment
+from memci.language.times.ranges import TimeExpression
 
 
-class Asks(StrEnum):
+class AnswerKind(StrEnum):
     """Kinds of answers."""
 
     WHEN = "when"
@@ -49,35 +49,35 @@ _PLACE = (
 )
 _PERSON = "person|people|friend|friends|colleague|family\\s+member|one\\s+of\\s+(?:them|us|my)"
 _ENGLISH = {
-    Asks.WHEN: (
+    AnswerKind.WHEN: (
         rf"when\b|how\s+long\s+ago\b|(?:what|which)\s+(?:{_TIME})\b"
         r"|what(?:['’]s|\s+(?:was|is))\s+the\s+(?:exact\s+)?(?:date|day|time)\b"
     ),
-    Asks.WHERE: rf"where\b|(?:what|which)\s+(?:\w+\s+)?(?:{_PLACE})\b",
-    Asks.WHO: rf"who(?:m|se|['’]s)?\b|(?:what|which)\s+(?:{_PERSON})\b",
-    Asks.HOW_MANY: (
+    AnswerKind.WHERE: rf"where\b|(?:what|which)\s+(?:\w+\s+)?(?:{_PLACE})\b",
+    AnswerKind.WHO: rf"who(?:m|se|['’]s)?\b|(?:what|which)\s+(?:{_PERSON})\b",
+    AnswerKind.HOW_MANY: (
         r"how\s+(?:many|much|often|old|far|tall|big|long)\b"
         r"|what\s+(?:number|percentage|share|amount)\b"
     ),
 }
 _CHINESE = {
-    Asks.WHEN: (
+    AnswerKind.WHEN: (
         "什么时候|什么时间|何时|哪一?(?:天|年|月|周|日)|哪个(?:月|星期|周|季节)|几(?:月|号|点)"
         "|(?:多久|多长时间)(?:之|以)?前|什么日子|星期几|周几"
     ),
-    Asks.WHERE: (
+    AnswerKind.WHERE: (
         "哪里|哪儿|何处|什么地方|哪个(?:城市|国家|地方|公园|省|县|镇|学校|餐厅|饭店|景点)"
         "|(?:住|在|去|来)哪(?![个些位种天年])"
     ),
-    Asks.WHO: "谁|哪一?位|哪个人|什么人|何人",
-    Asks.HOW_MANY: (
+    AnswerKind.WHO: "谁|哪一?位|哪个人|什么人|何人",
+    AnswerKind.HOW_MANY: (
         "多少|几(?:个|次|天|年|人|本|部|只|种|位|岁|口|件|家|条|张|遍|小时|周)|多[久长大高远重]"
     ),
 }
 
 
 @cache
-def _patterns() -> tuple[tuple[Asks, re.Pattern[str]], ...]:
+def _patterns() -> tuple[tuple[AnswerKind, re.Pattern[str]], ...]:
     """Compile what most processes never need."""
     english = ((kind, _OPENS + rf"(?:{words})") for kind, words in _ENGLISH.items())
     return tuple(
@@ -85,14 +85,14 @@ def _patterns() -> tuple[tuple[Asks, re.Pattern[str]], ...]:
     )
 
 
-def asks_of(text: str) -> Asks:
+def answer_kind(text: str) -> AnswerKind:
     """Return what the first thing that is asked is: a time, a person, a place, a number."""
     found = [
         (match.start(), -match.end(), kind)
         for kind, pattern in _patterns()
         if (match := pattern.search(text))
     ]
-    return min(found, default=(0, 0, Asks.OTHER))[2]
+    return min(found, default=(0, 0, AnswerKind.OTHER))[2]
 
 
 # Each sign that a question needs several memories, and its weight: 1 - the product of what they
@@ -250,7 +250,7 @@ class Order(StrEnum):
     EARLIEST = "earliest"
 
 
-def order_of(text: str, moments: Iterable[Moment] = ()) -> Order | None:
+def order_of(text: str, moments: Iterable[TimeExpression] = ()) -> Order | None:
     """Return which occasion a question asks for; None: of none, or of more than one.
 
     A word of one of its ``moments`` ("last week") is none of an order.
@@ -285,7 +285,7 @@ _PAST = re.compile(
 _SENTENCE_END = re.compile(r"[.!?。！？]\s*(?=\S)")
 
 
-def asks_of_now(text: str) -> bool:
+def asks_about_present(text: str) -> bool:
     """Tell whether the last sentence of a text is in the present, or any says that it is of now.
 
     "Which town do I live in, since I moved in March?" is; "Where did I live in March?" and
@@ -330,7 +330,9 @@ _BARE_HAN = re.compile(
 _WORD = re.compile(r"[^\W_]+")
 
 
-def is_bare(text: str, moments: Iterable[Moment], names: Collection[str] = ()) -> bool:
+def names_only_times(
+    text: str, moments: Iterable[TimeExpression], names: Collection[str] = ()
+) -> bool:
     """Tell whether a question says nothing beside its times, who is asked about, and common words.
 
     ``names``: of those who speak, as the question may name them.
@@ -343,7 +345,7 @@ def is_bare(text: str, moments: Iterable[Moment], names: Collection[str] = ()) -
     return all(word in known for word in _WORD.findall(_BARE_HAN.sub(" ", left)))
 
 
-def _without(text: str, moments: Iterable[Moment]) -> str:
+def _without(text: str, moments: Iterable[TimeExpression]) -> str:
     pieces, end = [], 0
     for each in moments:
         pieces.append(text[end : each.start])
@@ -352,7 +354,7 @@ def _without(text: str, moments: Iterable[Moment]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class HitLimits:
     """How many hits a question may have: ``least`` up to ``threshold``, then in a line to ``most``.
 
     ``threshold``: complexity, 0 to 1.

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from memci.language.question.intent import is_bare
-from memci.language.times.ranges import CERTAIN, Moment, TimeRange
+from memci.language.question.intent import names_only_times
+from memci.language.times.ranges import CERTAIN, TimeExpression, TimeRange
 
 _FLAGS = re.IGNORECASE | re.ASCII
 _END = r"(?=\s*(?:[.?!,;]|\Z))"
@@ -87,7 +87,7 @@ _ONE_BEFORE = re.compile(r"\bthe\s+(?:one|conversation|session|chat)\s+before\b|
 _BEFORE_OR_AFTER = re.compile(r"\s*(?:之|以)[前后]")
 
 
-def last_session_in(text: str) -> tuple[int, int] | None:
+def find_last_session(text: str) -> tuple[int, int] | None:
     """Return the characters of a question that name the conversation before; None: none do."""
     if _ONE_BEFORE.search(text):
         return None
@@ -111,7 +111,7 @@ def _is_ours(text: str, found: re.Match[str]) -> bool:
         return True
     talking = [match for each in _TALKING for match in each.finditer(text)]
     places = sorted(match.span() for match in (found, *talking))
-    return bool(talking) and is_bare(text, [Moment(*each, ()) for each in places])
+    return bool(talking) and names_only_times(text, [TimeExpression(*each, ()) for each in places])
 
 
 def _is_another(text: str, found: re.Match[str]) -> bool:
@@ -127,7 +127,7 @@ _LEAST_SLACK = timedelta(hours=1)
 _INSTANT = timedelta(microseconds=1)
 
 
-class Talk(NamedTuple):
+class Conversation(NamedTuple):
     """A conversation from its first to its last message, both aware; None: in no session."""
 
     session_id: str | None
@@ -154,19 +154,19 @@ class Talk(NamedTuple):
         return here is None and silent < _AT_ONCE
 
 
-def talk_before(
+def previous_conversation(
     said: Iterable[tuple[str | None, datetime]], here: str | None, now: datetime
-) -> Talk | None:
+) -> Conversation | None:
     """Return the last conversation that does not go on; None: there was none.
 
     ``said``: the sessions and times of messages, the latest first, and none after ``now``.
     """
-    latest: dict[str | None, Talk] = {}
+    latest: dict[str | None, Conversation] = {}
     over: set[str | None] = set()
     for session_id, at in said:
         talk = latest.get(session_id)
         if talk is None or (talk.goes_on(here, now) and talk.began - at >= PAUSE):
-            latest[session_id] = Talk(session_id, at, at)
+            latest[session_id] = Conversation(session_id, at, at)
         elif session_id not in over and talk.began - at < PAUSE:
             latest[session_id] = talk._replace(began=at)
         else:

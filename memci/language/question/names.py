@@ -15,8 +15,8 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 
 from memci.language.detection import Language, language_of
-from memci.language.names import Entity, is_pronoun, is_speaker, named
-from memci.language.times.ranges import Moment
+from memci.language.names import Entity, entities_named, is_pronoun, is_speaker
+from memci.language.times.ranges import TimeExpression
 
 _L = r"[0-9A-Za-zÀ-ÖØ-öø-ɏ_]"
 _PART = rf"[A-ZÀ-ÖØ-Þ]{_L}*(?:[-'’.&+#/]{_L}+)*[+#]*"
@@ -206,12 +206,7 @@ _TITLE = re.compile(
 )
 
 
-def holds(text: str, keys: Iterable[str]) -> frozenset[str]:
-    """Return those of the keys of a question's entities that a text names, as whole words."""
-    return named(text, keys)
-
-
-def called(entities: Iterable[str], names: Collection[str]) -> frozenset[str]:
+def speakers_called(entities: Iterable[str], names: Collection[str]) -> frozenset[str]:
     """Return those of the names that an entity is short for, where it can be only one: "Mel"."""
     found = set()
     for entity in entities:
@@ -232,11 +227,11 @@ def speakers_in(text: str, names: Collection[str]) -> frozenset[str]:
         chinese = language_of(name) is Language.CHINESE
         if key and (not chinese or len(key) >= _SHORTEST_CHINESE):
             by_key.setdefault(key, []).append(name)
-    return frozenset(name for key in named(text, by_key) for name in by_key[key])
+    return frozenset(name for key in entities_named(text, by_key) for name in by_key[key])
 
 
 def entities_in(
-    text: str, language: Language, known: Collection[str], moments: Iterable[Moment]
+    text: str, language: Language, known: Collection[str], moments: Iterable[TimeExpression]
 ) -> tuple[str, ...]:
     """Return the named things of a question, at most 12, in the order of their mention.
 
@@ -273,11 +268,11 @@ def _longest(found: dict[str, tuple[int, str]]) -> dict[str, tuple[int, str]]:
     return {
         key: place
         for key, place in found.items()
-        if not any(key != other and key in named(other, (key,)) for other in found)
+        if not any(key != other and key in entities_named(other, (key,)) for other in found)
     }
 
 
-def _masked(text: str, moments: Iterable[Moment]) -> str:
+def _masked(text: str, moments: Iterable[TimeExpression]) -> str:
     """Return the text with a dot for each character of a time: dates and holidays name nobody."""
     for each in moments:
         text = text[: each.start] + "." * (each.end - each.start) + text[each.end :]

@@ -33,7 +33,7 @@ _LINKS = re.compile(
 _SHORTEST = {True: 4, False: 8}  # characters of a part, in Chinese and otherwise
 
 
-def parts_of(text: str) -> tuple[str, ...]:
+def split_questions(text: str) -> tuple[str, ...]:
     """Return the questions in a text, in order, each as it is written; at most 4.
 
     What is said before a question stays with it. Most texts are one part; a blank one is none.

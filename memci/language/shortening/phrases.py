@@ -13,7 +13,7 @@ from itertools import pairwise
 from memci.language import chinese_words
 from memci.language.clauses import DOERS, does, is_finite, lacks_doer, subject_words
 from memci.language.shortening.protected_spans import Span, atoms, joined
-from memci.language.times.finder import dated_moments, is_moment
+from memci.language.times.mentions import has_only_relative_times, spans_with_date_notes
 from memci.language.word_lists import ENGLISH_SUPPOSING, ENGLISH_VERBS_OR_NOUNS
 from memci.language.word_weights import Word
 
@@ -107,7 +107,7 @@ def units_of(text: str, words: Sequence[Word]) -> list[Word]:
 
 def _undivided(text: str) -> list[Span]:
     """Return the atoms, and what tells when in two ways: "yesterday (2026-03-07)"."""
-    moments = dated_moments(text)
+    moments = spans_with_date_notes(text)
     return joined([*atoms(text), *moments]) if moments else atoms(text)
 
 
@@ -118,7 +118,9 @@ def ends_of(text: str, words: Sequence[Word]) -> list[bool]:
         # A note can be left out, and so can the day.
         or after.text.startswith(("(", "（"))
         or after.key in {"today", "tonight"}
-        or (after.text.endswith(")") and is_moment(after.text) and not is_finite(word))
+        or (
+            after.text.endswith(")") and has_only_relative_times(after.text) and not is_finite(word)
+        )
         or (
             (after.weight <= 0 or _may_end(word.text))
             and after.key not in _GOES_ON

@@ -1,16 +1,21 @@
 """Expressions of time in what was said, and the days that they mean (R4, R10)."""
 
-from memci.language.times.date_notes import Note, absolute_notes, with_absolute, without_notes
-from memci.language.times.finder import find_times
+from memci.language.times.mentions import (
+    DateNote,
+    add_date_notes,
+    date_notes,
+    find_times,
+    remove_date_notes,
+)
 from memci.language.times.rules import Granularity, Reading, TimeMention
 
 __all__ = [
+    "DateNote",
     "Granularity",
-    "Note",
     "Reading",
     "TimeMention",
-    "absolute_notes",
+    "add_date_notes",
+    "date_notes",
     "find_times",
-    "with_absolute",
-    "without_notes",
+    "remove_date_notes",
 ]

@@ -15,17 +15,17 @@ from datetime import date, timedelta
 
 from memci.language.times import calendar
 from memci.language.times.calendar import YEAR, ZH_NUMBER, chinese_number
-from memci.language.times.dates import nearest
+from memci.language.times.dates import nearest_day
 from memci.language.times.question_english import (
+    days_of_month,
     half_ago,
-    lately,
-    latest,
+    latest_month,
     quarter_of,
+    recent_days,
     season_of,
-    within,
     yearless,
 )
-from memci.language.times.rules import Reading, Rule, sentence_around, unsure
+from memci.language.times.rules import Reading, Rule, as_guess, sentence_around
 
 _HAN = "\u3400-\u9fff"
 # 前天, 后天, 前年 and 后年 also come about by accident (目前天气, 先天后天, 三年前年轻).
@@ -81,11 +81,11 @@ def _weekday(match: re.Match[str], said: date) -> Reading:
 
 
 def _bare_weekday(match: re.Match[str], said: date) -> Reading:
-    return unsure(calendar.day(said, -((said.weekday() - _index(match["day"])) % 7)))
+    return as_guess(calendar.day(said, -((said.weekday() - _index(match["day"])) % 7)))
 
 
 def _bare_weekend(_match: re.Match[str], said: date) -> Reading:
-    return unsure(calendar.weekend(said, -(said.weekday() < _SATURDAY)))
+    return as_guess(calendar.weekend(said, -(said.weekday() < _SATURDAY)))
 
 
 def _month(match: re.Match[str], said: date) -> Reading:
@@ -111,12 +111,12 @@ def _distant(match: re.Match[str], said: date) -> Reading:
     back = match["side"].endswith("前")
     found = calendar.distant(said, _UNITS[match["unit"]], -count if back else count)
     # 两周后 may as well be counted from the day of the story.
-    return unsure(found, sure=back)
+    return as_guess(found, sure=back)
 
 
 def _vague(match: re.Match[str], said: date) -> Reading:
     near, far = (calendar.rolling(said, _UNITS[match["unit"]], -count).first for count in (2, 7))
-    return unsure(calendar.period(far, near))
+    return as_guess(calendar.period(far, near))
 
 
 def _rolling(match: re.Match[str], said: date) -> Reading:
@@ -143,9 +143,9 @@ def _days(match: re.Match[str], _said: date) -> Reading | None:
 def _without_year(match: re.Match[str], said: date) -> Reading | None:
     if match["d"] is not None:
         told = sentence_around(match.string, *match.span())
-        return nearest(said, chinese_number(match["m"]), chinese_number(match["d"]), told)
+        return nearest_day(said, chinese_number(match["m"]), chinese_number(match["d"]), told)
     month = chinese_number(match["m"])
-    return unsure(calendar.month_of(said.year - (month > said.month), month))
+    return as_guess(calendar.month_of(said.year - (month > said.month), month))
 
 
 _MONTH_AND_DAY = f"(?P<m>{ZH_NUMBER})月(?:份|(?P<d>{ZH_NUMBER})[日号])?"
@@ -220,7 +220,7 @@ _RELATIVE_TO_AN_EVENT = re.compile(r"[^\W\d_a-zA-Z]\Z")
 _MAY_STAND_BEFORE_A_COUNT = re.compile(r"[我你他她它们在是从早于自大约概就了的，]\Z")
 
 
-def doubtful(text: str, start: int, end: int, _reading: Reading) -> bool:
+def is_doubtful(text: str, start: int, end: int, _reading: Reading) -> bool:
     """Tell whether a Chinese expression may be an ideal, generic, or counted from an event."""
     words = text[start:end]
     if words.startswith("明"):
@@ -264,23 +264,27 @@ def chinese_year_in(match: re.Match[str], said: date) -> int | None:
 
 def _month_in(match: re.Match[str], said: date, group: str = "m") -> Reading:
     year, month = chinese_year_in(match, said), chinese_number(match[group])
-    return yearless(latest(said, month) if year is None else calendar.month_of(year, month), year)
+    return yearless(
+        latest_month(said, month) if year is None else calendar.month_of(year, month), year
+    )
 
 
 def _part_of_month(match: re.Match[str], said: date) -> Reading:
     month = _month_in(match, said)
-    return replace(within(month, *_PARTS[match["part"]]), certain=False, yearless=month.yearless)
+    return replace(
+        days_of_month(month, *_PARTS[match["part"]]), certain=False, yearless=month.yearless
+    )
 
 
 def _part_of_this(match: re.Match[str], said: date) -> Reading:
     month = calendar.month(said, _MONTH_STEPS[match["step"]])
-    return unsure(within(month, *_PARTS[match["part"]]))
+    return as_guess(days_of_month(month, *_PARTS[match["part"]]))
 
 
 def _week_of_month(match: re.Match[str], said: date) -> Reading:
     month, count = _month_in(match, said), chinese_number(match["n"])
     first = _DAYS_A_WEEK * (count - 1) + 1
-    found = within(month, first, first + _DAYS_A_WEEK - 1)
+    found = days_of_month(month, first, first + _DAYS_A_WEEK - 1)
     return replace(found, certain=False, yearless=month.yearless)
 
 
@@ -289,7 +293,7 @@ def _part_of_year(match: re.Match[str], said: date) -> Reading:
     first, last = _PARTS_OF_YEAR[match["part"] or match["half"]]
     begun = year if year is not None else said.year - (first > said.month)
     found = calendar.period(date(begun, first, 1), calendar.month_of(begun, last).last)
-    return replace(unsure(found), yearless=year is None)
+    return replace(as_guess(found), yearless=year is None)
 
 
 def _season(match: re.Match[str], said: date) -> Reading:
@@ -331,7 +335,7 @@ def _months(match: re.Match[str], said: date) -> Reading | None:
         chinese_number(match["m1"]),
         chinese_number(match["m2"]),
     )
-    ended = latest(said, last) if year is None else calendar.month_of(year, last)
+    ended = latest_month(said, last) if year is None else calendar.month_of(year, last)
     begun = calendar.month_of(ended.first.year - (year is None and first > last), first)
     if begun.first > ended.last:
         return None
@@ -360,12 +364,12 @@ def _past_units(match: re.Match[str], said: date) -> Reading:
 def _lately(match: re.Match[str], said: date) -> Reading:
     """Read 前几天, 前两天 and 前段时间."""
     far, near = {"几": (7, 2), "两": (3, 1), "些": (14, 2)}.get(match["n"] or "", (_A_WHILE, 7))
-    return unsure(calendar.period(said - timedelta(far), said - timedelta(near)))
+    return as_guess(calendar.period(said - timedelta(far), said - timedelta(near)))
 
 
 def _recent(match: re.Match[str], said: date) -> Reading | None:
     """Read 最近, unless it is said of a place: 离我最近."""
-    return None if _NEAREST.search(match.string[: match.start()]) else lately(match, said)
+    return None if _NEAREST.search(match.string[: match.start()]) else recent_days(match, said)
 
 
 def _decade(match: re.Match[str], _said: date) -> Reading:

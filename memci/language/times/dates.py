@@ -16,8 +16,8 @@ from datetime import date, timedelta
 
 from memci.language.times import calendar
 from memci.language.times.calendar import ZH_NUMBER, chinese_number
-from memci.language.times.ranges import Moment
-from memci.language.times.rules import Granularity, Reading, Rule, sentence_around, unsure
+from memci.language.times.ranges import TimeExpression
+from memci.language.times.rules import Granularity, Reading, Rule, as_guess, sentence_around
 
 _YEARLY = re.compile(
     r"\b(?:birthdays?|anniversar\w+|born|holidays?|every|each|annual\w*|always|usually|yearly"
@@ -34,12 +34,12 @@ _TO_COME = re.compile(
 )
 
 
-def comes_again(text: str, start: int, end: int, _reading: Reading) -> bool:
+def is_recurring(text: str, start: int, end: int, _reading: Reading) -> bool:
     """Tell whether a day and month may be of every year: "her birthday is on May 5"."""
     return bool(_YEARLY.search(sentence_around(text, start, end)))
 
 
-def told_otherwise(sentence: str, *, ahead: bool) -> bool:
+def contradicts_tense(sentence: str, *, ahead: bool) -> bool:
     """Tell whether a sentence is of the past and the day ``ahead``, or the other way round."""
     over, to_come = bool(_OVER.search(sentence)), bool(_TO_COME.search(sentence))
     return over and not to_come if ahead else to_come and not over
@@ -84,10 +84,12 @@ def _date(match: re.Match[str], said: date) -> Reading | None:
     month = int(number) if number.isdecimal() else month_number(number)
     if year is not None:
         return _whole(calendar.day(date(int(year), month, _number(match["d"])), 0))
-    return nearest(said, month, _number(match["d"]), sentence_around(match.string, *match.span()))
+    return nearest_day(
+        said, month, _number(match["d"]), sentence_around(match.string, *match.span())
+    )
 
 
-def nearest(said: date, month: int, day: int, sentence: str) -> Reading | None:
+def nearest_day(said: date, month: int, day: int, sentence: str) -> Reading | None:
     """Return the day of that month and day that is nearest; certain only when it is near.
 
     ``sentence``: what it is told in, in lower case.
@@ -102,7 +104,7 @@ def nearest(said: date, month: int, day: int, sentence: str) -> Reading | None:
     found = min(dates, key=lambda each: abs(each - said))
     far = abs((found - said).days)
     sure = far <= _NEAR_DAYS or (
-        far <= _QUARTER and not told_otherwise(sentence, ahead=found > said)
+        far <= _QUARTER and not contradicts_tense(sentence, ahead=found > said)
     )
     return replace(calendar.day(found, 0), certain=sure, yearless=True)
 
@@ -246,23 +248,23 @@ WEEKDAY_RULES = (
 )  # fmt: skip
 
 
-def is_weekday(text: str, moment: Moment) -> bool:
+def is_weekday(text: str, moment: TimeExpression) -> bool:
     """Tell whether what a moment is named by is a day of the week, and no more."""
     place = moment.start, moment.end
     return any(each.fullmatch(text, *place) for each in (_ENGLISH_ONE, _CHINESE_ONE))
 
 
-def is_bare_weekday(text: str, moment: Moment) -> bool:
+def is_bare_weekday(text: str, moment: TimeExpression) -> bool:
     """Tell whether a moment is named by a day of the week alone, of no week that is told."""
     return any(each.fullmatch(text, moment.start, moment.end) for each in _BARE)
 
 
-def with_weekdays(text: str, moments: Sequence[Moment]) -> list[Moment]:
+def merge_weekdays(text: str, moments: Sequence[TimeExpression]) -> list[TimeExpression]:
     """Return moments where a weekday beside a date is a part of it, and no other day.
 
     So "Wednesday, 11 November" is one day, whatever day of the week that was.
     """
-    joined: list[Moment] = []
+    joined: list[TimeExpression] = []
     for each in moments:
         last = joined[-1] if joined else None
         if last and _is_dated(text, last, each):
@@ -273,7 +275,7 @@ def with_weekdays(text: str, moments: Sequence[Moment]) -> list[Moment]:
     return joined
 
 
-def _is_dated(text: str, first: Moment, last: Moment) -> bool:
+def _is_dated(text: str, first: TimeExpression, last: TimeExpression) -> bool:
     """Tell whether one is the weekday of the other, which is a date."""
     if not _BESIDE.fullmatch(text, first.end, last.start):
         return False
@@ -281,7 +283,7 @@ def _is_dated(text: str, first: Moment, last: Moment) -> bool:
     return weekdays in {(True, False), (False, True)} and _is_day(first) and _is_day(last)
 
 
-def _is_day(moment: Moment) -> bool:
+def _is_day(moment: TimeExpression) -> bool:
     since, until = moment.time.since, moment.time.until
     return since is not None and until is not None and until - since <= _A_DAY
 
@@ -340,7 +342,7 @@ def _latest(text: str, said: date, day: int) -> Reading | None:
     if _A_MONTH.search(text):
         return None
     found = next((each for each in _around(said, day) if each <= said), None)
-    return None if found is None else unsure(calendar.day(found, 0))
+    return None if found is None else as_guess(calendar.day(found, 0))
 
 
 def _of_weekday(match: re.Match[str], said: date) -> Reading | None:
@@ -359,7 +361,7 @@ def _between(text: str, said: date, days: tuple[int, int]) -> Reading | None:
     months = (last.first.month, last.first.month - 1)
     begun = (_of_month(last.first.year, month, days[0]) for month in months)
     first = next((each for each in begun if each and each < last.first), None)
-    return unsure(calendar.period(first, last.last)) if first else None
+    return as_guess(calendar.period(first, last.last)) if first else None
 
 
 def _from_to(match: re.Match[str], said: date) -> Reading | None:

@@ -17,9 +17,9 @@ from memci.language.times.dates import MONTH, MONTH_WORDS, month_number
 from memci.language.times.rules import (
     Reading,
     Rule,
+    as_guess,
     inside_sentence,
     sentence_around,
-    unsure,
     word_after,
     word_before,
 )
@@ -76,15 +76,15 @@ def _weekday(match: re.Match[str], said: date) -> Reading:
     day, today = _index(match["day"]), said.weekday()
     latest, coming = -((today - day) % 7 or 7), (day - today) % 7 or 7
     if which == "last":
-        return unsure(calendar.day(said, latest), sure=plain or day >= today)
+        return as_guess(calendar.day(said, latest), sure=plain or day >= today)
     if which == "next":
         agreed = day <= today and (today != _SUNDAY or day == _SUNDAY)
-        return unsure(calendar.day(said, coming), sure=plain or agreed)
-    return unsure(calendar.weekday(said, 0, day), sure=day > today)
+        return as_guess(calendar.day(said, coming), sure=plain or agreed)
+    return as_guess(calendar.weekday(said, 0, day), sure=day > today)
 
 
 def _bare_weekday(match: re.Match[str], said: date) -> Reading:
-    return unsure(calendar.day(said, -((said.weekday() - _index(match["day"])) % 7)))
+    return as_guess(calendar.day(said, -((said.weekday() - _index(match["day"])) % 7)))
 
 
 def _weekend(match: re.Match[str], said: date) -> Reading:
@@ -92,13 +92,13 @@ def _weekend(match: re.Match[str], said: date) -> Reading:
     today = said.weekday()
     on_it = today >= _SATURDAY
     if which == "last":
-        return unsure(calendar.weekend(said, -1), sure=not (plain and on_it))
+        return as_guess(calendar.weekend(said, -1), sure=not (plain and on_it))
     if which == "next" and plain:
-        return unsure(calendar.weekend(said, int(on_it)), sure=not on_it)
+        return as_guess(calendar.weekend(said, int(on_it)), sure=not on_it)
     if which == "next":
-        return unsure(calendar.weekend(said, 1), sure=on_it)
+        return as_guess(calendar.weekend(said, 1), sure=on_it)
     # "This weekend", said on a Monday, is as often the one that is just over.
-    return unsure(calendar.weekend(said, 0), sure=today >= _THURSDAY)
+    return as_guess(calendar.weekend(said, 0), sure=today >= _THURSDAY)
 
 
 def _calendar(match: re.Match[str], said: date) -> Reading:
@@ -108,7 +108,7 @@ def _calendar(match: re.Match[str], said: date) -> Reading:
     if plain:
         return calendar.rolling(said, unit, step)
     if unit == "week":
-        return unsure(calendar.week(said, step), sure=said.weekday() != _SUNDAY)
+        return as_guess(calendar.week(said, step), sure=said.weekday() != _SUNDAY)
     return calendar.month(said, step) if unit == "month" else calendar.year(said, step)
 
 
@@ -120,17 +120,19 @@ def _month(match: re.Match[str], said: date) -> Reading | None:
         return None  # "this may help"
     if which == "last":
         past = calendar.month_of(said.year - (month >= said.month), month)
-        return unsure(past, sure=capital and (plain or month >= said.month))
+        return as_guess(past, sure=capital and (plain or month >= said.month))
     if which == "next":
         coming = calendar.month_of(said.year + (month <= said.month), month)
-        return unsure(coming, sure=capital and (plain or month <= said.month))
+        return as_guess(coming, sure=capital and (plain or month <= said.month))
     # "This May", said in November, may be the next one.
-    return unsure(calendar.month_of(said.year, month), sure=abs(said.month - month) <= _HALF_A_YEAR)
+    return as_guess(
+        calendar.month_of(said.year, month), sure=abs(said.month - month) <= _HALF_A_YEAR
+    )
 
 
 def _bare_month(match: re.Match[str], said: date) -> Reading:
     month = month_number(match["m"])
-    return unsure(calendar.month_of(said.year - (month > said.month), month))
+    return as_guess(calendar.month_of(said.year - (month > said.month), month))
 
 
 def _season(match: re.Match[str], said: date) -> Reading:
@@ -152,7 +154,7 @@ def _distant(match: re.Match[str], said: date) -> Reading:
 
 
 def _weekends_ago(match: re.Match[str], said: date) -> Reading:
-    return unsure(
+    return as_guess(
         calendar.weekend(said, -english_number(match["n"])), sure=said.weekday() < _SATURDAY
     )
 
@@ -167,7 +169,7 @@ def _vague(match: re.Match[str], said: date) -> Reading:
     unit = match["unit"].lower()
     counts = (1, 3) if match["two"] else (2, 7)
     near, far = (calendar.rolling(said, unit, -count).first for count in counts)
-    return unsure(calendar.period(far, near))
+    return as_guess(calendar.period(far, near))
 
 
 def _rolling(match: re.Match[str], said: date) -> Reading:
@@ -183,8 +185,8 @@ def _next_but_one(match: re.Match[str], said: date) -> Reading:
     if unit == "year":
         return calendar.year(said, step)
     if unit == "week":
-        return unsure(calendar.week(said, step), sure=said.weekday() != _SUNDAY)
-    return unsure(calendar.weekend(said, step), sure=step < 0 and said.weekday() < _SATURDAY)
+        return as_guess(calendar.week(said, step), sure=said.weekday() != _SUNDAY)
+    return as_guess(calendar.weekend(said, step), sure=step < 0 and said.weekday() < _SATURDAY)
 
 
 _SEASONS = ("spring", "summer", "autumn", "fall", "winter")
@@ -280,7 +282,7 @@ _TAKES = re.compile(
 _I = re.compile(r"I(?:['’]\w+)?\Z")
 
 
-def doubtful(text: str, start: int, end: int, reading: Reading) -> bool:
+def is_doubtful(text: str, start: int, end: int, reading: Reading) -> bool:
     """Tell whether an English expression may be a title, an idiom, or counted from elsewhere."""
     return (
         _counted_from_elsewhere(text, start, end)

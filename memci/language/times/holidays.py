@@ -59,7 +59,8 @@ class _Holiday:
 
     def _first(self, year: int) -> date:
         if self.counted_from == "easter":
-            return easter(year)
+            found: date = easter(year)
+            return found
         if self.counted_from:
             return lunar_date(self.counted_from, year)
         first = date(year, self.month, self.day)
@@ -81,7 +82,8 @@ _WHOSE = f"(?:(?:(?<!\\d)(?P<year>{YEAR})年|(?P<whose>大?前年|去年|今年|
 
 
 def _named(holidays: tuple[_Holiday, ...], text: str) -> _Holiday:
-    return next(each for each in holidays if re.fullmatch(each.words, text, re.IGNORECASE | re.ASCII))
+    flags = re.IGNORECASE | re.ASCII
+    return next(each for each in holidays if re.fullmatch(each.words, text, flags))
 
 
 def _english(match: re.Match[str], said: date) -> Reading:

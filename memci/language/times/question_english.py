@@ -15,7 +15,7 @@ from datetime import date, timedelta
 from memci.language.times import calendar
 from memci.language.times.calendar import EN_NUMBER, english_number
 from memci.language.times.dates import MONTH, MONTH_WORDS, month_number
-from memci.language.times.rules import Granularity, Reading, Rule, unsure
+from memci.language.times.rules import Granularity, Reading, Rule, as_guess
 
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _SEASONS = ("spring", "summer", "autumn", "fall", "winter")
@@ -44,7 +44,7 @@ def english_year_in(match: re.Match[str], said: date) -> int | None:
     return None
 
 
-def latest(said: date, month: int) -> Reading:
+def latest_month(said: date, month: int) -> Reading:
     """Return the latest such month that has begun."""
     return calendar.month_of(said.year - (month > said.month), month)
 
@@ -54,7 +54,7 @@ def yearless(reading: Reading, year: int | None) -> Reading:
     return replace(reading, yearless=year is None, certain=reading.certain and year is not None)
 
 
-def within(month: Reading, first: int, last: int) -> Reading:
+def days_of_month(month: Reading, first: int, last: int) -> Reading:
     """Return days of a month; the last are no later than the month's."""
     begin = month.first.replace(day=first)
     return calendar.period(begin, month.first.replace(day=min(last, month.last.day)))
@@ -63,7 +63,7 @@ def within(month: Reading, first: int, last: int) -> Reading:
 def month_in(match: re.Match[str], said: date) -> Reading:
     """Return the month of the group ``m``, in the year that is named beside it."""
     number_, year = month_number(match["m"]), english_year_in(match, said)
-    found = latest(said, number_) if year is None else calendar.month_of(year, number_)
+    found = latest_month(said, number_) if year is None else calendar.month_of(year, number_)
     return yearless(found, year)
 
 
@@ -73,7 +73,7 @@ def _nth_in_month(match: re.Match[str], said: date) -> Reading:
     count = next((i for i, word in enumerate(_NTH) if nth in (word, f"{i + 1}{word[-2:]}")), -1)
     if unit == "week":
         first = _DAYS_A_WEEK * count + 1 if count >= 0 else month.last.day - _DAYS_A_WEEK + 1
-        found = within(month, first, first + _DAYS_A_WEEK - 1)
+        found = days_of_month(month, first, first + _DAYS_A_WEEK - 1)
         return replace(found, certain=False, yearless=month.yearless)
     index = _SATURDAY if unit == "weekend" else _WEEKDAYS.index(unit)
     edge = month.first if count >= 0 else month.last
@@ -157,12 +157,14 @@ def _days_of_month(match: re.Match[str], said: date) -> Reading | None:
     first, last = int(match["d1"]), int(match["d2"])
     if not 1 <= first <= last <= month.last.day:
         return None
-    return replace(within(month, first, last), yearless=month.yearless, certain=not month.yearless)
+    return replace(
+        days_of_month(month, first, last), yearless=month.yearless, certain=not month.yearless
+    )
 
 
 def _weekday(match: re.Match[str], said: date) -> Reading:
     index = _WEEKDAYS.index(match["day"].lower())
-    return unsure(calendar.day(said, -((said.weekday() - index) % _DAYS_A_WEEK)))
+    return as_guess(calendar.day(said, -((said.weekday() - index) % _DAYS_A_WEEK)))
 
 
 def _half(match: re.Match[str], said: date) -> Reading:
@@ -192,13 +194,13 @@ def _rolling(match: re.Match[str], said: date) -> Reading:
     return replace(calendar.rolling(said, match["unit"].lower(), step * count), certain=True)
 
 
-def lately(_match: re.Match[str], said: date) -> Reading:
+def recent_days(_match: re.Match[str], said: date) -> Reading:
     """Return the last days: "recently", 最近."""
-    return unsure(calendar.period(said - timedelta(_LATELY), said))
+    return as_guess(calendar.period(said - timedelta(_LATELY), said))
 
 
 def _other_day(_match: re.Match[str], said: date) -> Reading:
-    return unsure(calendar.period(said - timedelta(7), said - timedelta(1)))
+    return as_guess(calendar.period(said - timedelta(7), said - timedelta(1)))
 
 
 _UNIT = "(?P<unit>day|week|month|year)"
@@ -275,7 +277,7 @@ QUESTION_RULES = (
     Rule.of(r"\bthe\s+other\s+day\b", _other_day, "other"),
     # What was "most recently" may be long ago.
     Rule.of(r"(?<!most\s)(?<!more\s)(?<!as\s)\b(?:recently|lately|of\s+late"
-            r"|(?:these|in\s+recent|over\s+recent)\s+(?:days|weeks))\b", lately,
+            r"|(?:these|in\s+recent|over\s+recent)\s+(?:days|weeks))\b", recent_days,
             "recent", "late", "these"),
 )  # fmt: skip
 
@@ -307,13 +309,13 @@ _PART = _parts(r"early|(?:beginning|start)\s+of", r"late|end\s+of")
 def _part(match: re.Match[str], whole: Reading) -> Reading:
     name, monday = next(name for name in _DAYS if match[name]), whole.first
     if whole.granularity is Granularity.MONTH:
-        return unsure(within(whole, *_DAYS[name]))
+        return as_guess(days_of_month(whole, *_DAYS[name]))
     if whole.granularity is Granularity.WEEK:
         first, last = _WEEKDAYS_OF_PARTS[name]
-        return unsure(calendar.period(monday + timedelta(first), monday + timedelta(last)))
+        return as_guess(calendar.period(monday + timedelta(first), monday + timedelta(last)))
     first, last = _MONTHS[name]
     months = (calendar.month_of(whole.first.year, month) for month in (first, last))
-    return unsure(calendar.period(next(months).first, next(months).last))
+    return as_guess(calendar.period(next(months).first, next(months).last))
 
 
 def _of_month(match: re.Match[str], said: date) -> Reading:

@@ -33,13 +33,13 @@ from memci.language.times.ranges import (
     GUESSED,
     ONE_OF_TWO,
     ROUNDED,
-    Moment,
+    TimeExpression,
     TimeRange,
-    apart,
-    moved,
+    moved_to_year,
     range_of,
+    without_overlaps,
 )
-from memci.language.times.rules import Reading, readings, unsure
+from memci.language.times.rules import Reading, as_guess, readings
 
 _HOUR, _MINUTE = timedelta(hours=1), timedelta(minutes=1)
 _UNITS = {"hour": _HOUR, "minute": _MINUTE, "小时": _HOUR, "钟头": _HOUR, "分钟": _MINUTE}
@@ -63,7 +63,7 @@ _ROLLING = (
 _JUST_NOW = re.compile(r"\bjust\s+now\b|\ba\s+moment\s+ago\b|刚才|刚刚", re.IGNORECASE)
 
 
-def clock_moments(text: str, now: datetime) -> Iterator[Moment]:
+def hours_and_minutes(text: str, now: datetime) -> Iterator[TimeExpression]:
     """Yield the stretches that end now or a few hours or minutes ago."""
     for match in _matches(_AGO, text):
         unit, count = _UNITS[match["unit"].lower()], _count(match)
@@ -95,14 +95,14 @@ def _count(match: re.Match[str]) -> float:
 
 def _moment(
     match: re.Match[str], now: datetime, far: timedelta, near: timedelta, certainty: float
-) -> Iterator[Moment]:
+) -> Iterator[TimeExpression]:
     """Yield what lies so far back, unless that is before the calendar begins."""
     try:
         since, until = now - far, now - near
     except OverflowError:
         return
     if since < until:
-        yield Moment(*match.span(), (TimeRange(since, until, certainty, until - since),))
+        yield TimeExpression(*match.span(), (TimeRange(since, until, certainty, until - since),))
 
 
 _LOOK_BACK = 48
@@ -136,7 +136,7 @@ _AROUND = {
 _SIDES = {"前": -1, "后": 1, "before": -1, "prior": -1, "after": 1, "following": 1}
 
 
-def counted_from(text: str, moment: Moment) -> Moment:
+def counted_from(text: str, moment: TimeExpression) -> TimeExpression:
     """Return the time that is counted from a moment, or the moment."""
     time = moment.time
     if time.since is None or time.until is None:
@@ -157,7 +157,9 @@ def counted_from(text: str, moment: Moment) -> Moment:
         return moment
     start = moment.start - len(found[0]) if found.re is _COUNTED_ENGLISH else moment.start
     end = max(moment.end, found.end() if found.re is _COUNTED_CHINESE else 0)
-    return Moment(start, end, (range_of(unsure(reading), time.since.tzinfo, yearly=time.yearly),))
+    return TimeExpression(
+        start, end, (range_of(as_guess(reading), time.since.tzinfo, yearly=time.yearly),)
+    )
 
 
 def _counted(first: date, last: date, words: str, n: str | None, side: int) -> Reading | None:
@@ -217,10 +219,10 @@ _BEFORE_AFTER = re.compile(rf"\s*(?:之前|以前|前{_ENDS})")
 _AFTER_AFTER = re.compile(rf"\s*(?:之后|以后|后{_ENDS})")
 
 
-def connected(text: str, moments: list[Moment]) -> list[Moment]:
+def with_connectives(text: str, moments: list[TimeExpression]) -> list[TimeExpression]:
     """Return moments with the words around them: joined, opened at one end, or moved."""
-    near = apart(counted_from(text, each) for each in moments)
-    joined: list[Moment] = []
+    near = without_overlaps(counted_from(text, each) for each in moments)
+    joined: list[TimeExpression] = []
     for each in near:
         whole = _joined(text, joined[-1], each) if joined else None
         if whole is None:
@@ -230,11 +232,11 @@ def connected(text: str, moments: list[Moment]) -> list[Moment]:
     return [_opened(text, each) for each in joined]
 
 
-def _back(text: str, moment: Moment) -> str:
+def _back(text: str, moment: TimeExpression) -> str:
     return text[max(0, moment.start - _LOOK_BACK) : moment.start]
 
 
-def _joined(text: str, first: Moment, second: Moment) -> Moment | None:
+def _joined(text: str, first: TimeExpression, second: TimeExpression) -> TimeExpression | None:
     """Join "from A to B", "between A and B" and A到B; None where they stand by themselves."""
     middle, back = text[first.end : second.start], _back(text, first)
     ranged = bool(_TO.fullmatch(middle)) or (
@@ -252,7 +254,7 @@ def _joined(text: str, first: Moment, second: Moment) -> Moment | None:
         a.since, b.until, min(a.certainty, b.certainty), b.until - a.since, a.yearly and b.yearly
     )
     prefix = _FROM.search(back)
-    return Moment(first.start - (len(prefix[0]) if prefix else 0), second.end, (time,))
+    return TimeExpression(first.start - (len(prefix[0]) if prefix else 0), second.end, (time,))
 
 
 def _same_year(a: TimeRange, b: TimeRange) -> tuple[TimeRange, TimeRange]:
@@ -268,7 +270,9 @@ def _same_year(a: TimeRange, b: TimeRange) -> tuple[TimeRange, TimeRange]:
     return a, b
 
 
-def _of_one_week(text: str, first: Moment, second: Moment) -> tuple[TimeRange, TimeRange]:
+def _of_one_week(
+    text: str, first: TimeExpression, second: TimeExpression
+) -> tuple[TimeRange, TimeRange]:
     """Read two weekdays: the second behind the first, or the first before the second.
 
     "From next Friday to Sunday" goes on from Friday; "from Friday to Wednesday" is over.
@@ -295,11 +299,11 @@ def _shifted(time: TimeRange, days: int) -> TimeRange:
 def _in_year(time: TimeRange, year: int) -> TimeRange:
     if time.since is None or time.until is None:
         return time
-    place = moved(time.since, time.until, year)
+    place = moved_to_year(time.since, time.until, year)
     return replace(time, since=place[0], until=place[1]) if place else time
 
 
-def _opened(text: str, moment: Moment) -> Moment:
+def _opened(text: str, moment: TimeExpression) -> TimeExpression:
     """Read before, until, since, after and around, in front of a moment or behind it."""
     back = _back(text, moment)
     read: Callable[[TimeRange], TimeRange]
@@ -353,7 +357,7 @@ _SHORT = re.compile(
 _CENTURY = 2000
 
 
-def figure_moments(text: str, now: datetime) -> Iterator[Moment]:
+def numeric_dates(text: str, now: datetime) -> Iterator[TimeExpression]:
     """Yield dates in figures, month first before day first where both are possible."""
     for match in _WHOLE.finditer(text):
         year = int(match["year"] or match["year2"])
@@ -388,7 +392,7 @@ def _days(parts: list[tuple[int, int, int]]) -> list[date]:
 
 def _dated_moment(
     place: tuple[int, int], days: list[tuple[date, bool]], now: datetime
-) -> Iterator[Moment]:
+) -> Iterator[TimeExpression]:
     days = list(dict.fromkeys(days))
     if not days:
         return
@@ -397,7 +401,7 @@ def _dated_moment(
     if len(times) > 1:
         times = [TimeRange(each.since, each.until, ONE_OF_TWO, each.slack, each.yearly)
                  for each in times]  # fmt: skip
-    yield Moment(*place, tuple(times))
+    yield TimeExpression(*place, tuple(times))
 
 
 _RULES = (
@@ -422,7 +426,7 @@ _TOLD = re.compile(
 )
 
 
-def moments_of(text: str, now: datetime) -> list[Moment]:
+def time_expressions_of(text: str, now: datetime) -> list[TimeExpression]:
     """Return the expressions of time in a question asked at ``now`` (aware), in order.
 
     Days begin at midnight in the time zone of ``now``. A date without a year is the latest one.
@@ -437,24 +441,24 @@ def moments_of(text: str, now: datetime) -> list[Moment]:
     return found
 
 
-def _moments(text: str, now: datetime) -> list[Moment]:
-    untouched = rules.untouched(text)
-    found = apart(
+def _moments(text: str, now: datetime) -> list[TimeExpression]:
+    untouched = rules.code_and_quoted_lines(text)
+    found = without_overlaps(
         each
-        for each in (*_found(text, now), *figure_moments(text, now), *clock_moments(text, now))
+        for each in (*_found(text, now), *numeric_dates(text, now), *hours_and_minutes(text, now))
         if not untouched.touches(each.start, each.end)
     )
-    found = dates.with_weekdays(text, found)
-    return [each for each in connected(text, found[:_MOST]) if not _every(text, each)]
+    found = dates.merge_weekdays(text, found)
+    return [each for each in with_connectives(text, found[:_MOST]) if not _every(text, each)]
 
 
-def _found(text: str, now: datetime) -> Iterator[Moment]:
+def _found(text: str, now: datetime) -> Iterator[TimeExpression]:
     zone, today = now.tzinfo, now.date()
     for mention in find_times(text, now)[:_MOST]:
         reading, yearly = _asked(mention.reading, mention.text, today)
-        yield Moment(mention.start, mention.end, (range_of(reading, zone, yearly=yearly),))
+        yield TimeExpression(mention.start, mention.end, (range_of(reading, zone, yearly=yearly),))
     for start, end, reading in islice(readings(_RULES, text, today), _MOST):
-        yield Moment(start, end, (range_of(reading, zone, yearly=reading.yearless),))
+        yield TimeExpression(start, end, (range_of(reading, zone, yearly=reading.yearless),))
 
 
 def _asked(reading: Reading, words: str, today: date) -> tuple[Reading, bool]:
@@ -470,5 +474,5 @@ def _asked(reading: Reading, words: str, today: date) -> tuple[Reading, bool]:
     return reading, bool(_BARE_MONTH.fullmatch(words))
 
 
-def _every(text: str, moment: Moment) -> bool:
+def _every(text: str, moment: TimeExpression) -> bool:
     return bool(_EVERY.search(text[max(0, moment.start - _WORDS_BEFORE) : moment.start]))

@@ -48,7 +48,7 @@ class TimeRange:
         here = _fit(at, self.since, self.until, self.slack)
         if not self.yearly or here == 1 or self.since is None or self.until is None:
             return here
-        others = (moved(self.since, self.until, at.year + step) for step in (-1, 0, 1))
+        others = (moved_to_year(self.since, self.until, at.year + step) for step in (-1, 0, 1))
         return max(here, *(_OTHER_YEAR * _fit(at, *other, self.slack) for other in others if other))
 
 
@@ -64,24 +64,24 @@ def _fit(at: datetime, since: datetime | None, until: datetime | None, slack: ti
 
 def range_of(reading: Reading, zone: tzinfo | None, *, yearly: bool = False) -> TimeRange:
     """Return the days of a reading, from midnight to midnight in a time zone."""
-    since, until = begin_of(reading.first, zone), end_of(reading.last, zone)
+    since, until = start_of_day(reading.first, zone), end_of_day(reading.last, zone)
     certainty = CERTAIN if reading.certain else GUESSED
     if reading.approximate:
         certainty = min(certainty, ROUNDED)
     return TimeRange(since, until, certainty, reading.last - reading.first + _DAY, yearly)
 
 
-def begin_of(day: date, zone: tzinfo | None) -> datetime:
+def start_of_day(day: date, zone: tzinfo | None) -> datetime:
     """Return the first moment of a day."""
     return datetime.combine(day, time.min, zone or UTC)
 
 
-def end_of(day: date, zone: tzinfo | None) -> datetime | None:
+def end_of_day(day: date, zone: tzinfo | None) -> datetime | None:
     """Return the first moment after a day; None after the calendar's last."""
-    return begin_of(day + _DAY, zone) if day < date.max else None
+    return start_of_day(day + _DAY, zone) if day < date.max else None
 
 
-def moved(since: datetime, until: datetime, year: int) -> tuple[datetime, datetime] | None:
+def moved_to_year(since: datetime, until: datetime, year: int) -> tuple[datetime, datetime] | None:
     """Return the same days of the year that they begin in; None beyond the calendar.
 
     What begins on 29 February begins on the 28th.
@@ -95,7 +95,7 @@ def moved(since: datetime, until: datetime, year: int) -> tuple[datetime, dateti
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class TimeExpression:
     """Characters ``start`` to ``end`` of a question, and the time that they mean.
 
     ``times``: two where the same figures may be read in two ways, else one.
@@ -111,9 +111,9 @@ class Moment:
         return self.times[0]
 
 
-def apart(moments: Iterable[Moment]) -> list[Moment]:
+def without_overlaps(moments: Iterable[TimeExpression]) -> list[TimeExpression]:
     """Return moments in order, none overlapping another; the longer of two that begin alike."""
-    found: list[Moment] = []
+    found: list[TimeExpression] = []
     for each in sorted(moments, key=lambda each: (each.start, -each.end)):
         if not found or each.start >= found[-1].end:
             found.append(each)
@@ -124,7 +124,7 @@ def apart(moments: Iterable[Moment]) -> list[Moment]:
 _YEARS_BACK = 3
 
 
-class Stretch(NamedTuple):
+class TimeSpan(NamedTuple):
     """From ``since`` to before ``until``, both aware; None: open at that end.
 
     ``besides``: it is looked into where what was named leaves room. ``session``: only what was
@@ -144,15 +144,15 @@ class Stretch(NamedTuple):
         return begun and (self.until is None or at < self.until)
 
 
-def stretches_of(times: Iterable[TimeRange]) -> tuple[Stretch, ...]:
+def spans_to_search(times: Iterable[TimeRange]) -> tuple[TimeSpan, ...]:
     """Return what a question names, then the same days of earlier years where it names no year."""
     times = list(times)
-    named = [Stretch(each.since, each.until, session=each.session) for each in times]
+    named = [TimeSpan(each.since, each.until, session=each.session) for each in times]
     earlier = [
-        Stretch(*place, besides=True)
+        TimeSpan(*place, besides=True)
         for each in times
         if each.yearly and each.since is not None and each.until is not None
         for back in range(1, _YEARS_BACK + 1)
-        if (place := moved(each.since, each.until, each.since.year - back))
+        if (place := moved_to_year(each.since, each.until, each.since.year - back))
     ]
     return tuple(dict.fromkeys([*named, *earlier]))

@@ -53,7 +53,7 @@ class Reading:
         return self.first + (self.last - self.first) // 2
 
 
-def unsure(reading: Reading, *, sure: bool = False) -> Reading:
+def as_guess(reading: Reading, *, sure: bool = False) -> Reading:
     """Return the reading as a guess, unless it is sure."""
     return reading if sure else replace(reading, certain=False)
 
@@ -146,7 +146,7 @@ _SENTENCE_END = re.compile(r"[.!?。！？\n]")
 _NEAR = 64
 
 
-class Covered:
+class CharacterMask:
     """The characters of a text that a pattern covers."""
 
     def __init__(self, text: str, pattern: re.Pattern[str]) -> None:
@@ -159,14 +159,14 @@ class Covered:
         return self._mask.find(1, start, end) >= 0
 
 
-def untouched(text: str) -> Covered:
+def code_and_quoted_lines(text: str) -> CharacterMask:
     """Return where code, addresses and quoted lines stand."""
-    return Covered(text, _UNTOUCHED)
+    return CharacterMask(text, _UNTOUCHED)
 
 
-def quoted(text: str) -> Covered:
+def quotations(text: str) -> CharacterMask:
     """Return what stands between quotation marks or title marks."""
-    return Covered(text, _QUOTED)
+    return CharacterMask(text, _QUOTED)
 
 
 def word_before(text: str, start: int) -> str:

@@ -17,8 +17,8 @@ from memci.language import chinese_words
 from memci.language.cue_phrases import EPISODIC, PROCEDURAL, is_social
 from memci.language.detection import Language, language_of
 from memci.language.keywords import keywords
-from memci.language.names import entities
-from memci.language.question import as_read, parts_of
+from memci.language.names import find_entities
+from memci.language.question import shortened_question, split_questions
 from memci.language.sentences import sentences
 from memci.language.shortening.clause_values import clause_values
 from memci.language.worth import Judgement, judged
@@ -53,7 +53,7 @@ class OfflineAnnotator:
         language = language_of(text)
         han, english = _by_language(text, language)
         tagged = chinese_words.tagged_words(han) if han else []
-        names = entities(text, tagged)
+        names = find_entities(text, tagged)
         return Annotation(
             phrase=self._phrase(text),
             keywords=tuple(keywords(text, language, tagged, names, english)),
@@ -119,7 +119,7 @@ class OfflineJudge:
 def _names(text: str) -> bool:
     language = language_of(text)
     tagged = chinese_words.tagged_words(text) if language is Language.CHINESE else []
-    return bool(entities(text, tagged))
+    return bool(find_entities(text, tagged))
 
 
 _LONGEST = 300
@@ -131,6 +131,6 @@ class OfflineQueryPlanner:
     def plan(self, text: str, language: Language) -> list[str]:
         """Return at most 4 questions, or none where ``text`` is one, or they are too long."""
         del language
-        parts = parts_of(as_read(text))
+        parts = split_questions(shortened_question(text))
         several = len(parts) > 1 and all(len(each) <= _LONGEST for each in parts)
         return list(parts) if several else []

@@ -28,7 +28,7 @@ from memci.language.shortening.clause_values import (
 )
 from memci.language.shortening.phrases import HAN, JOINS, Part, excerpt, units_of
 from memci.language.shortening.protected_spans import balanced
-from memci.language.times.finder import tells_only_when
+from memci.language.times.mentions import has_only_times
 from memci.language.word_weights import Word, is_specific
 
 _WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
@@ -80,7 +80,7 @@ def _words_of(candidate: Candidate) -> Iterator[tuple[_Kind, Word]]:
     units = units_of(candidate.clause.text, candidate.words)
     first = next((at for at, word in enumerate(units) if word.negation), len(units))
     for at, unit in enumerate(units[:first]):
-        if tells_only_when(unit.text):
+        if has_only_times(unit.text):
             yield _Kind.WHEN, unit
         elif lacks_doer(units, at):
             yield _Kind.VERB, unit
@@ -91,7 +91,7 @@ def _words_of(candidate: Candidate) -> Iterator[tuple[_Kind, Word]]:
     named = [unit for unit in units[:first] if not _UNDIVIDED.search(unit.text)]
     for word in candidate.words:
         if any(unit.start <= word.start < unit.end for unit in named):
-            yield (_Kind.WHEN if tells_only_when(word.text) else _Kind.INSIDE), word
+            yield (_Kind.WHEN if has_only_times(word.text) else _Kind.INSIDE), word
 
 
 def _has_company(units: Sequence[Word], at: int) -> bool:
@@ -210,7 +210,7 @@ class _Choice:
             if self._hangs(at):
                 continue
             part = excerpt(clause.text, self._unsaid(at), room, whose=self.candidates[at].vital)
-            if not part.text or tells_only_when(part.text):
+            if not part.text or has_only_times(part.text):
                 continue
             if not strictly or self._tells(at, part):
                 self._take(at, replace(clause, text=part.text), len(part.text) + _SET_OFF)
@@ -239,7 +239,7 @@ class _Choice:
             for word in self.candidates[at].words
             if word.weight > 0 and any(unit.start <= word.start < unit.end for unit in part.words)
         ]
-        new = [word for word in told if not self.said[word.key] and not tells_only_when(word.text)]
+        new = [word for word in told if not self.said[word.key] and not has_only_times(word.text)]
         return bool(new) and (len(told) > 1 or is_specific(new[0]) or "《" in part.text)
 
     def written(self) -> str:

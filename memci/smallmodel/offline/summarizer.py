@@ -18,7 +18,7 @@ from memci.language.cue_phrases import is_courtesy
 from memci.language.detection import Language, language_of
 from memci.language.sentences import sentences
 from memci.language.summary_lines import TOOL_MARK, Line, lines_of, most_telling, told_most, written
-from memci.language.times.date_notes import with_absolute
+from memci.language.times.mentions import add_date_notes
 from memci.message import Message, Role
 from memci.smallmodel.offline.compressor import OfflineCompressor
 from memci.smallmodel.offline.outlines import OfflineOutlines, outcome_of
@@ -73,7 +73,7 @@ class OfflineSummarizer:
                 text = " ".join(part.split())
                 if text and not is_courtesy(text):
                     short = self._compressor.compress(text, most).strip()
-                    relative = with_absolute(text, message.said_at) != text
+                    relative = add_date_notes(text, message.said_at) != text
                     yield Line(f"{lead}{short}", day, relative)
 
     def _result(self, message: Message, calls: Mapping[str, str]) -> str:

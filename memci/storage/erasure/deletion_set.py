@@ -13,7 +13,7 @@ from itertools import islice
 
 from sqlalchemy import Connection
 
-from memci.language.names import Entity, names
+from memci.language.names import Entity, names_entity
 from memci.message import Message
 from memci.storage.erasure.pages import DeletedPages, condemned_pages
 from memci.storage.erasure.tables import OF_THREAD, PINNED_OF_MESSAGES, STEPS_OF_MESSAGES
@@ -222,7 +222,7 @@ def _still_named(
         wanted = [seq for seq in some if not around[seq] <= named_by.keys()]
         for said in reversed(messages_of(connection, agent_id, wanted)):
             for each in around[said.seq] - named_by.keys():
-                if names(said.searched, entities[each]):
+                if names_entity(said.searched, entities[each]):
                     named_by[each] = said.seq
     return named_by
 
@@ -246,7 +246,7 @@ def _mentioned(
         if not open_ones:
             break
         for said in messages_of(connection, agent_id, some):
-            found = {key for key in open_ones if names(said.searched, key)}
+            found = {key for key in open_ones if names_entity(said.searched, key)}
             gone, open_ones = gone | found, open_ones - found
     return sorted(name for name, key in keys.items() if key in gone)
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from memci.language.question.last_session import Talk, talk_before
+from memci.language.question.last_session import Conversation, previous_conversation
 from memci.message import Message
 from memci.storage.messages import IS_NOTE, to_message
 from memci.storage.pages.viewers import request_viewer
@@ -213,7 +213,7 @@ AND (m.user_id = %(whose)s OR m.user_id IS NULL AND %(whose)s = (
 
 def last_session(
     connection: Connection, agent_id: str, restriction: Restriction, now: datetime
-) -> Talk | None:
+) -> Conversation | None:
     """Return the last conversation before ``now`` (aware), if there was one.
 
     It is another than the one that goes on in ``restriction.session_id``, of the user who is there,
@@ -228,7 +228,7 @@ def last_session(
     statements = (_LATEST_BEFORE.format(conditions=f"{conditions} {place}") for place in places)
     found = [row for each in statements for row in tuples(connection, each, values)]
     found.sort(key=lambda row: row[1:], reverse=True)
-    return talk_before(((session, at) for session, at, _ in found), here, now)
+    return previous_conversation(((session, at) for session, at, _ in found), here, now)
 
 
 # The page of a session, or of no session, that ends first behind the message.

@@ -22,7 +22,7 @@ from memci.domain.context.candidate import (
 )
 from memci.domain.documents import ChunkKind, collection_of, last_part
 from memci.domain.pages.tree import Viewer
-from memci.language.question import Stretch
+from memci.language.question import TimeSpan
 from memci.language.times.calendar import at_offset
 from memci.message import Message, Role, spoken
 from memci.storage.search import statement
@@ -114,7 +114,7 @@ class Question:
     names: tuple[str, ...] = ()
     walks: bool = False
     focus: bool = False
-    stretches: tuple[Stretch, ...] = ()
+    stretches: tuple[TimeSpan, ...] = ()
 
     @property
     def symbols(self) -> tuple[str, ...]:

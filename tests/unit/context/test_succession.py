@@ -14,7 +14,7 @@ from memci.domain.context.packing import Packed, pack
 from memci.domain.context.ranking import Ranked
 from memci.domain.context.selection import Ended, held_then, leaders_first
 from memci.language.detection import Language
-from memci.language.times.ranges import Stretch
+from memci.language.times.ranges import TimeSpan
 from tests.support.talk import in_order, memory, message
 
 MAY = datetime(2026, 5, 5, tzinfo=UTC)
@@ -107,15 +107,15 @@ class TestHeldThen:
     )
     def test_what_was_so_at_the_end_of_a_time(self, end: timedelta, held: bool):
         """Of days 1 to 3."""
-        asked = Stretch(BEGIN, BEGIN + end)
+        asked = TimeSpan(BEGIN, BEGIN + end)
         assert held_then(BEGIN + DAY, BEGIN + DAY * 3, [asked]) is held
 
     def test_no_time_and_one_without_an_end_ask_for_now(self):
         assert not held_then(BEGIN, BEGIN + DAY, [])
-        assert not held_then(BEGIN, BEGIN + DAY, [Stretch(BEGIN, None)])
+        assert not held_then(BEGIN, BEGIN + DAY, [TimeSpan(BEGIN, None)])
 
     def test_it_holds_at_all_times_that_are_named(self):
-        first, later = Stretch(None, BEGIN + DAY), Stretch(BEGIN, BEGIN + DAY * 9)
+        first, later = TimeSpan(None, BEGIN + DAY), TimeSpan(BEGIN, BEGIN + DAY * 9)
         assert held_then(BEGIN, BEGIN + DAY * 2, [first])
         assert not held_then(BEGIN, BEGIN + DAY * 2, [first, later])
         assert held_then(BEGIN, BEGIN + DAY * 2, [first, later._replace(besides=True)])

@@ -8,11 +8,11 @@ import pytest
 
 from memci.domain.context.candidate import Candidate, Channel, Source, Timed
 from memci.domain.context.ranking import Hints, Ranked, fuse_rrf, fuse_scaled
-from memci.language.question import Stretch, TimeRange, analyse, stretches_of
+from memci.language.question import TimeRange, TimeSpan, analyse, spans_to_search
 from tests.support.talk import BEGIN, memory, message
 
 BOTH = (Channel.DENSE, Channel.LEXICAL)
-WEEK = Stretch(BEGIN, BEGIN + timedelta(days=7))
+WEEK = TimeSpan(BEGIN, BEGIN + timedelta(days=7))
 EARLIER = BEGIN - timedelta(days=30)
 TEXT = "one two three four"
 
@@ -93,19 +93,19 @@ def test_documents_have_no_time():
 def test_a_stretch_ends_before_its_end():
     assert WEEK.holds(BEGIN)
     assert not WEEK.holds(BEGIN + timedelta(days=7))
-    assert Stretch(None, BEGIN).holds(EARLIER)
-    assert Stretch(BEGIN, None).holds(BEGIN + timedelta(days=900))
+    assert TimeSpan(None, BEGIN).holds(EARLIER)
+    assert TimeSpan(BEGIN, None).holds(BEGIN + timedelta(days=900))
 
 
 def test_what_names_no_year_is_looked_for_in_earlier_ones_too():
     may = datetime(2026, 5, 1, tzinfo=UTC)
     yearly = TimeRange(may, may + timedelta(days=31), yearly=True)
-    first, *others = stretches_of([yearly])
+    first, *others = spans_to_search([yearly])
     assert (first.since, first.besides) == (may, False)
     assert [each.since.year for each in others if each.since] == [2025, 2024, 2023]
     assert all(each.besides for each in others)
-    assert len(stretches_of([yearly, yearly])) == 4
-    assert len(stretches_of([TimeRange(may, None)])) == 1
+    assert len(spans_to_search([yearly, yearly])) == 4
+    assert len(spans_to_search([TimeRange(may, None)])) == 1
 
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memci.language.times import with_absolute
+from memci.language.times import add_date_notes
 
 TUESDAY = datetime(2023, 5, 9, 15, tzinfo=UTC)
 
@@ -37,8 +37,8 @@ TUESDAY = datetime(2023, 5, 9, 15, tzinfo=UTC)
     ],
 )
 def test_dates_stand_beside_the_words(text: str, annotated: str) -> None:
-    assert with_absolute(text, TUESDAY) == annotated
-    assert with_absolute(annotated, TUESDAY) == annotated
+    assert add_date_notes(text, TUESDAY) == annotated
+    assert add_date_notes(annotated, TUESDAY) == annotated
 
 
 @pytest.mark.parametrize(
@@ -49,26 +49,26 @@ def test_dates_stand_beside_the_words(text: str, annotated: str) -> None:
     ],
 )
 def test_weeks_across_months_and_years(said: str, english: str, chinese: str) -> None:
-    annotated = with_absolute("last week, 上周", datetime.fromisoformat(said))
+    annotated = add_date_notes("last week, 上周", datetime.fromisoformat(said))
 
     assert annotated == f"last week ({english}), 上周（{chinese}）"
-    assert with_absolute(annotated, TUESDAY) == annotated
+    assert add_date_notes(annotated, TUESDAY) == annotated
 
 
 def test_a_repeated_expression_gets_its_date_once() -> None:
     text = "Last Friday I ran, and last Friday I swam."
     annotated = "Last Friday (2023-05-05) I ran, and last Friday I swam."
 
-    assert with_absolute(text, TUESDAY) == annotated
-    assert with_absolute(annotated, TUESDAY) == annotated
+    assert add_date_notes(text, TUESDAY) == annotated
+    assert add_date_notes(annotated, TUESDAY) == annotated
 
 
 def test_days_without_a_year_are_dated_together_or_not_at_all() -> None:
     text = "改到了9月20日，原来是5月28日"
     apart = "改到了9月20日。原来是5月28日"
 
-    assert with_absolute(text, TUESDAY) == text
-    assert with_absolute(apart, TUESDAY) == f"{apart}（2023-05-28）"
+    assert add_date_notes(text, TUESDAY) == text
+    assert add_date_notes(apart, TUESDAY) == f"{apart}（2023-05-28）"
 
 
 @pytest.mark.parametrize(
@@ -81,15 +81,15 @@ def test_days_without_a_year_are_dated_together_or_not_at_all() -> None:
     ],
 )
 def test_what_is_left_alone(text: str) -> None:
-    assert with_absolute(text, TUESDAY) == text
+    assert add_date_notes(text, TUESDAY) == text
 
 
 def test_a_date_does_not_part_words_that_belong_together() -> None:
-    annotated = with_absolute("a week ago today", TUESDAY)
+    annotated = add_date_notes("a week ago today", TUESDAY)
 
     assert annotated == "a week ago (around 2023-05-02) today"
-    assert with_absolute(annotated, TUESDAY) == annotated
+    assert add_date_notes(annotated, TUESDAY) == annotated
 
 
 def test_a_date_of_the_writer_is_not_replaced() -> None:
-    assert with_absolute("last Friday (2020-01-01)", TUESDAY) == "last Friday (2020-01-01)"
+    assert add_date_notes("last Friday (2020-01-01)", TUESDAY) == "last Friday (2020-01-01)"

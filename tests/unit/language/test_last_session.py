@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memci.language.question import Talk, last_session_in
-from memci.language.question.last_session import talk_before
+from memci.language.question import Conversation, find_last_session
+from memci.language.question.last_session import previous_conversation
 from tests.support.question_times import NOW
 
 ASKED = [
@@ -87,14 +87,14 @@ OTHERS = [
 
 @pytest.mark.parametrize(("question", "words"), ASKED)
 def test_what_names_the_conversation_before(question: str, words: str) -> None:
-    place = last_session_in(question)
+    place = find_last_session(question)
     assert place is not None
     assert question[slice(*place)] == words
 
 
 @pytest.mark.parametrize("question", OTHERS)
 def test_what_only_looks_like_it(question: str) -> None:
-    assert last_session_in(question) is None
+    assert find_last_session(question) is None
 
 
 HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
@@ -103,7 +103,9 @@ HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 def last(*said: tuple[str | None, float], here: str | None = None) -> tuple[object, ...] | None:
     """The session of the last conversation, and how many hours ago it began and ended."""
     by_time = sorted(said, key=lambda each: each[1])
-    found = talk_before(((session, NOW - ago * HOUR) for session, ago in by_time), here, NOW)
+    found = previous_conversation(
+        ((session, NOW - ago * HOUR) for session, ago in by_time), here, NOW
+    )
     return found and (found[0], *((NOW - at) / HOUR for at in found[1:]))
 
 
@@ -148,18 +150,18 @@ def test_the_one_that_ended_last_counts_however_long_ago_it_began() -> None:
 
 
 def test_what_was_said_at_its_ends_is_of_it() -> None:
-    time = Talk("a", NOW - 2 * HOUR, NOW - HOUR).time()
+    time = Conversation("a", NOW - 2 * HOUR, NOW - HOUR).time()
     assert time.fit(NOW - 2 * HOUR, "a") == time.fit(NOW - HOUR, "a") == 1
     assert time.fit(NOW, "a") == pytest.approx(0.5)
-    assert Talk("a", NOW, NOW).time().fit(NOW - HOUR, "a") == 0.5
+    assert Conversation("a", NOW, NOW).time().fit(NOW - HOUR, "a") == 0.5
 
 
 def test_what_was_said_elsewhere_is_not_of_it() -> None:
-    time, loose = (Talk(each, NOW - HOUR, NOW).time() for each in ("a", None))
+    time, loose = (Conversation(each, NOW - HOUR, NOW).time() for each in ("a", None))
     assert time.fit(NOW, "b") == time.fit(NOW) == loose.fit(NOW, "a") == 0
     assert loose.fit(NOW) == 1
 
 
 def test_one_may_end_with_the_calendar() -> None:
     end = datetime.max.replace(tzinfo=UTC)
-    assert Talk("a", end - MINUTE, end).time().fit(end, "a") == 1
+    assert Conversation("a", end - MINUTE, end).time().fit(end, "a") == 1

@@ -17,7 +17,7 @@ import pytest
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import InvalidInputError
 from memci.language.detection import Language
-from memci.language.question import Asks, Bounds, analyse, parts_of
+from memci.language.question import AnswerKind, HitLimits, analyse, split_questions
 from memci.reading.retrieval import analysis_account, planned
 from tests.support.models import ScriptedModels, ScriptedPlanner
 from tests.support.question_times import NOW, times
@@ -26,36 +26,36 @@ from tests.support.question_times import NOW, times
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        ("When did Melanie paint a sunrise?", Asks.WHEN),
-        ("In which month did John score?", Asks.WHEN),
-        ("What year did she move?", Asks.WHEN),
-        ("How long ago was her birthday?", Asks.WHEN),
-        ("I forgot: when did we meet?", Asks.WHEN),
-        ("Tell me when we met", Asks.WHEN),
-        ("What did she say when he came?", Asks.OTHER),
-        ("Where does Evan live?", Asks.WHERE),
-        ("Which country did James visit?", Asks.WHERE),
-        ("In which area did they grow?", Asks.WHERE),
-        ("Who helped Evan?", Asks.WHO),
-        ("Whose number did he get?", Asks.WHO),
-        ("With whom did she dance?", Asks.WHO),
-        ("How many dogs has Maria?", Asks.HOW_MANY),
-        ("How long did he practise?", Asks.HOW_MANY),
-        ("What is the man who came called?", Asks.OTHER),
-        ("Why did she leave?", Asks.OTHER),
-        ("我什么时候去的？", Asks.WHEN),
-        ("我是哪天去的？", Asks.WHEN),
-        ("多久以前去的？", Asks.WHEN),
-        ("我去了哪里？", Asks.WHERE),
-        ("他住在哪个城市？", Asks.WHERE),
-        ("谁帮助了我？", Asks.WHO),
-        ("有几个人来了？", Asks.HOW_MANY),
-        ("我跑了多久？", Asks.HOW_MANY),
-        ("我去的时候看了什么？", Asks.OTHER),
-        ("", Asks.OTHER),
+        ("When did Melanie paint a sunrise?", AnswerKind.WHEN),
+        ("In which month did John score?", AnswerKind.WHEN),
+        ("What year did she move?", AnswerKind.WHEN),
+        ("How long ago was her birthday?", AnswerKind.WHEN),
+        ("I forgot: when did we meet?", AnswerKind.WHEN),
+        ("Tell me when we met", AnswerKind.WHEN),
+        ("What did she say when he came?", AnswerKind.OTHER),
+        ("Where does Evan live?", AnswerKind.WHERE),
+        ("Which country did James visit?", AnswerKind.WHERE),
+        ("In which area did they grow?", AnswerKind.WHERE),
+        ("Who helped Evan?", AnswerKind.WHO),
+        ("Whose number did he get?", AnswerKind.WHO),
+        ("With whom did she dance?", AnswerKind.WHO),
+        ("How many dogs has Maria?", AnswerKind.HOW_MANY),
+        ("How long did he practise?", AnswerKind.HOW_MANY),
+        ("What is the man who came called?", AnswerKind.OTHER),
+        ("Why did she leave?", AnswerKind.OTHER),
+        ("我什么时候去的？", AnswerKind.WHEN),
+        ("我是哪天去的？", AnswerKind.WHEN),
+        ("多久以前去的？", AnswerKind.WHEN),
+        ("我去了哪里？", AnswerKind.WHERE),
+        ("他住在哪个城市？", AnswerKind.WHERE),
+        ("谁帮助了我？", AnswerKind.WHO),
+        ("有几个人来了？", AnswerKind.HOW_MANY),
+        ("我跑了多久？", AnswerKind.HOW_MANY),
+        ("我去的时候看了什么？", AnswerKind.OTHER),
+        ("", AnswerKind.OTHER),
     ],
 )
-def test_what_is_asked_for(question: str, expected: Asks) -> None:
+def test_what_is_asked_for(question: str, expected: AnswerKind) -> None:
     assert analyse(question, NOW).asks is expected
 
 
@@ -94,24 +94,24 @@ def test_questions_for_several_things_get_more(question: str) -> None:
 
 
 def test_an_agents_bounds_are_its_parameters() -> None:
-    assert MemoryParameters(k_min=4, k_max=9, complexity_threshold=0.25).bounds == Bounds(
+    assert MemoryParameters(k_min=4, k_max=9, complexity_threshold=0.25).bounds == HitLimits(
         4, 9, 0.25
     )
-    assert MemoryParameters().bounds == Bounds()
+    assert MemoryParameters().bounds == HitLimits()
     with pytest.raises(InvalidInputError, match="k_min, which is 20") as refused:
         MemoryParameters(k_min=20)
     assert refused.value.field == "k_max"
 
 
 def test_k_grows_in_a_line_above_the_threshold() -> None:
-    bounds = Bounds(2, 12, 0.5)
+    bounds = HitLimits(2, 12, 0.5)
 
     assert [bounds.k(each) for each in (0, 0.5, 0.6, 0.75, 1)] == [2, 2, 4, 7, 12]
-    assert Bounds(3, 15, 1.0).k(0.99) == 3
-    assert Bounds(3, 15, 1.0).k(1.0) == 15
-    assert Bounds(3, 15, 0.0).k(0.5) == 9
-    assert Bounds(5, 5).k(0.9) == 5
-    assert analyse("List all of them and compare both.", NOW, bounds=Bounds(1, 100)).k > 50
+    assert HitLimits(3, 15, 1.0).k(0.99) == 3
+    assert HitLimits(3, 15, 1.0).k(1.0) == 15
+    assert HitLimits(3, 15, 0.0).k(0.5) == 9
+    assert HitLimits(5, 5).k(0.9) == 5
+    assert analyse("List all of them and compare both.", NOW, bounds=HitLimits(1, 100)).k > 50
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_k_grows_in_a_line_above_the_threshold() -> None:
     ],
 )  # fmt: skip
 def test_questions_that_are_several(text: str, expected: tuple[str, ...]) -> None:
-    assert parts_of(text) == expected
+    assert split_questions(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_questions_that_are_several(text: str, expected: tuple[str, ...]) -> Non
     ],
 )  # fmt: skip
 def test_questions_that_are_one(text: str) -> None:
-    assert parts_of(text) == (text,)
+    assert split_questions(text) == (text,)
 
 
 def test_what_was_read_out_of_a_question() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memci.language.question import analyse, holds
+from memci.language.names import entities_named
+from memci.language.question import analyse
 from tests.support.question_times import NOW
 
 ENGLISH = [
@@ -85,10 +86,10 @@ def test_a_text_holds_a_key_as_a_whole_word() -> None:
     keys = analyse(question, NOW, names=("李明",)).entity_keys
 
     assert keys == {"ann", "new york", "李明"}
-    assert holds("ANN was in new  york", keys) == {"ann", "new york"}
-    assert holds("Anna saw New Yorkers", keys) == set()
-    assert holds("昨天李明来了", keys) == {"李明"}
-    assert holds("", keys) == set()
+    assert entities_named("ANN was in new  york", keys) == {"ann", "new york"}
+    assert entities_named("Anna saw New Yorkers", keys) == set()
+    assert entities_named("昨天李明来了", keys) == {"李明"}
+    assert entities_named("", keys) == set()
 
 
 def test_at_most_twelve_things_are_named() -> None:
