@@ -1,15 +1,6 @@
-"""Where a page may be put (P1, P5): checked before anything changes.
+"""Operations on pages: create, rename, move, remove, recall, expand, hide, pin (P1 to P9).
 
-Pages go to other folders, out of the tree, and back into it (P2, P9).
-
-New pages and segments, and what pages are called (P4).
-
-Pages are opened and closed, and kept open (P4, P13).
-
-The page of ``sys`` that explains ATTP to an agent, while that is on (P15).
-
-Its text is derived, as interactions are: nothing of it is stored but its place, so that it always
-tells of the tools that there are.
+Every function checks everything before it changes anything.
 """
 
 from __future__ import annotations
@@ -55,9 +46,9 @@ def check_place(
     *,
     between: int = 0,
 ) -> None:
-    """Raise ``RefusedError``, which says why, unless a folder may take a page (None: a new one).
+    """Raise ``RefusedError`` with the reason unless a page (None: a new one) may go into a folder.
 
-    ``between``: folders that are still to be made, one in the other, to hold the page.
+    ``between``: number of folders still to be created, nested, between the folder and the page.
     """
     check_permission(tree, folder, act, actor)
     if folder.cold:
@@ -71,7 +62,7 @@ def check_place(
 
 
 def check_move(tree: Tree, page: Page, folder: Page, actor: Actor, *, between: int = 0) -> None:
-    """Do as ``check_place``, and unless the page may leave where it lies (P5)."""
+    """Check as ``check_place`` does, and that the page may leave its folder (P5)."""
     check_permission(tree, page, Action.TAKE, actor)
     check_place(tree, folder, Action.RECEIVE, actor, page, between=between)
     if page.cold:
@@ -85,7 +76,7 @@ def check_move(tree: Tree, page: Page, folder: Page, actor: Actor, *, between: i
 
 
 def _height(tree: Tree, page: Page) -> int:
-    """Return how many levels a page and all below it take."""
+    """Return the number of levels of a page and everything below it."""
     levels, pages = 0, [page]
     while pages:
         levels += 1
@@ -94,7 +85,7 @@ def _height(tree: Tree, page: Page) -> int:
 
 
 def move_page(tree: Tree, actor: Actor, *, source: str, target: str) -> Page:
-    """Put a page, with all below it, behind the others of a folder (P2)."""
+    """Move a page and everything below it to the end of a folder (P2)."""
     page, folder = tree[source], tree[target]
     check_move(tree, page, folder, actor)
     if not all(each.expanded for each in (folder, *tree.ancestors(target)) if each.parent):
@@ -103,14 +94,14 @@ def move_page(tree: Tree, actor: Actor, *, source: str, target: str) -> Page:
 
 
 def move_into(tree: Tree, page: Page, folder: Page) -> Page:
-    """Do as ``move_page``, unchecked."""
+    """Do as ``move_page`` without checks."""
     page = tree.in_chapter(tree[page.index])
     moved = replace(page, parent=folder.index, place=tree.take_place())
     return tree.put(moved)
 
 
 def remove_page(tree: Tree, actor: Actor, *, index: str) -> Page:
-    """Take a page out of the tree with all below it; its messages stay (ColdArchived, P2)."""
+    """Remove a page and everything below it; its messages are kept (ColdArchived, P2)."""
     page = tree[index]
     check_permission(tree, page, Action.TAKE, actor)
     if page.cold:
@@ -120,14 +111,14 @@ def remove_page(tree: Tree, actor: Actor, *, index: str) -> Page:
 
 
 def remove_from_tree(tree: Tree, page: Page) -> Page:
-    """Do as ``remove_page``, unasked. Its place says when: what is removed later is behind it."""
+    """Do as ``remove_page`` without checks. Pages removed later get a higher place."""
     for each in list(tree.descendants(page.index)):
         tree.put(replace(each, cold=True))
     return tree.put(replace(tree[page.index], parent=None, place=tree.take_place()))
 
 
 def recall_page(tree: Tree, actor: Actor, *, index: str) -> Page:
-    """Bring an archived page back to the end of the active chapter, opened, and count it (P9)."""
+    """Move an archived page to the end of the active chapter, expand and count it (P9)."""
     page = tree[index]
     check_permission(tree, page, Action.EXPAND, actor)
     if page.parent is None or page.parent != tree.counters.archive:
@@ -149,7 +140,7 @@ def recall_page(tree: Tree, actor: Actor, *, index: str) -> Page:
 
 
 def restore_page(tree: Tree, actor: Actor, *, index: str, parent: str) -> Page:
-    """Put a removed page back, with all that was removed with it, behind a folder's others."""
+    """Move a removed page, and all that was removed with it, to the end of a folder."""
     page, folder = tree[index], tree[parent]
     check_not_attp_guide(page)
     if not page.cold:
@@ -175,17 +166,14 @@ def restore_page(tree: Tree, actor: Actor, *, index: str, parent: str) -> Page:
 def create_detail_page(
     tree: Tree, actor: Actor, *, name: str, description: str, parent: str
 ) -> Page:
-    """Add a note, whose text ``give_text`` names (P14).
-
-    It starts hidden, but for what is part of a system prompt (P3).
-    """
+    """Add a note without text (see ``set_text``); expanded only in a system segment (P3)."""
     folder = tree[parent]
     check_place(tree, folder, Action.ADD, actor)
     return _add(tree, actor, folder, PageKind.DETAIL, name, description)
 
 
 def set_text(tree: Tree, index: str, version: int, content_tokens: int = 0) -> Page:
-    """Let a note show a text that the page store keeps as this version (P14), unasked."""
+    """Set the version of a note's text in the page store (P14), without checks."""
     return tree.put(replace(tree[index], text_version=version, content_tokens=content_tokens))
 
 
@@ -198,7 +186,7 @@ def create_contents_page(
     parent: str,
     children: Sequence[str] = (),
 ) -> Page:
-    """Add a folder, and move pages into it, in this order. It starts hidden, as a note does."""
+    """Add a folder and move pages into it in this order; hidden as a note is."""
     folder = tree[parent]
     check_place(tree, folder, Action.ADD, actor)
     for child in dict.fromkeys(children):
@@ -214,7 +202,7 @@ def create_contents_page(
 def update_page(
     tree: Tree, actor: Actor, *, index: str, name: str | None = None, description: str | None = None
 ) -> Page:
-    """Give a page another name or description, or both."""
+    """Change the name or the description of a page, or both."""
     page = tree[index]
     check_permission(tree, page, Action.WRITE, actor)
     if name is None and description is None:
@@ -239,10 +227,10 @@ def create_segment(
     permission: Permission,
     max_tokens: int = 0,
 ) -> Page:
-    """Add a part of the context with a permission of its own; return its root (P4).
+    """Add a segment and return its root page (P4).
 
-    Raises ``RefusedError`` for an agent, and when there are ``MOST_SEGMENTS`` already, and
-    ``ConflictError`` when there is one of this id.
+    Raises ``RefusedError`` for an agent and beyond ``MOST_SEGMENTS``, and ``ConflictError`` if the
+    id is taken.
     """
     if actor is Actor.AGENT:
         raise RefusedError("segments are made by developers alone")
@@ -277,12 +265,12 @@ def _add(
 
 
 def _starts_open(tree: Tree, folder: Page) -> bool:
-    """Tell whether what is made in a folder is seen at once: what is part of a system prompt is."""
+    """Return True if new pages in the folder start expanded: those of system prompts do."""
     return tree.segment_of(folder).kind is SegmentKind.SYSTEM
 
 
 def _made_for(tree: Tree, actor: Actor) -> str | None:
-    """Return who is to see what is made: an agent speaks of its user, a developer to all."""
+    """Return the user who sees a new page: the agent's current user, or all for a developer."""
     return tree.viewer.user_id if actor is Actor.AGENT else None
 
 
@@ -298,7 +286,7 @@ def _description(text: str) -> str:
 
 
 def expand_details(tree: Tree, actor: Actor, *, index: str) -> Page:
-    """Show what a page holds; hidden folders above it open, too, or nothing would be seen."""
+    """Expand a page and all folders above it."""
     page = tree[index]
     check_permission(tree, page, Action.EXPAND, actor)
     _check_there(tree, page)
@@ -309,7 +297,7 @@ def expand_details(tree: Tree, actor: Actor, *, index: str) -> Page:
 
 
 def hide_details(tree: Tree, actor: Actor, *, index: str) -> Page:
-    """Show a page by its description alone, a folder by itself and the number of its pages."""
+    """Show only the description of a page, or only the number of pages of a folder."""
     page = tree[index]
     check_permission(tree, page, Action.HIDE, actor)
     if page.parent is not None:  # a root that is closed opens with the next interaction
@@ -318,9 +306,9 @@ def hide_details(tree: Tree, actor: Actor, *, index: str) -> Page:
 
 
 def pin_page(tree: Tree, actor: Actor, *, index: str, pinned: bool = True) -> Page:
-    """Keep a page from being collapsed or archived by the system (P7, P13), or let it be again.
+    """Pin a page, so that the system neither collapses nor archives it (P7, P13), or unpin it.
 
-    What a developer has pinned stays so, whatever an agent asks.
+    An agent cannot unpin what a developer has pinned.
     """
     page = tree[index]
     check_permission(tree, page, Action.EXPAND, actor)
@@ -335,10 +323,7 @@ def pin_page(tree: Tree, actor: Actor, *, index: str, pinned: bool = True) -> Pa
 
 
 def _check_there(tree: Tree, page: Page, then: str = "") -> None:
-    """Refuse a page that lies in no part of the window that can be open; say what brings it back.
-
-    ``then``: what can be done afterwards.
-    """
+    """Refuse a removed or archived page, and say how to get it back; ``then``: what works then."""
     after = f", and {then}" if then else ""
     if page.cold:
         raise RefusedError(
@@ -349,7 +334,7 @@ def _check_there(tree: Tree, page: Page, then: str = "") -> None:
 
 
 def set_attp_guide(tree: Tree, *, on: bool, name: str, description: str) -> None:
-    """Have the guide in the tree, expanded, while it is on, and out of it else."""
+    """Add the page that explains ATTP, expanded, or remove it if ATTP is not ``on`` (P15)."""
     root = tree.segments[SYSTEM].root
     known = next((page for page in tree.children(root) if is_attp_guide(page)), None)
     if known is None:

@@ -1,4 +1,4 @@
-"""Who may do what to which page (P5): the one place that says no, before anything changes."""
+"""Permission checks (P5): every refusal happens here, before anything changes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from memci.errors import RefusedError
 
 
 class Actor(StrEnum):
-    """Who asks."""
+    """Who requests an operation."""
 
     AGENT = "agent"  # a model: ATTP, MCP, function schemas
     DEVELOPER = "developer"  # HTTP, client, CLI
 
 
 class Action(Enum):
-    """What is asked of a page, as far as permissions tell it apart."""
+    """What an operation does to a page, as far as permissions distinguish it."""
 
     EXPAND = auto()
     HIDE = auto()
@@ -33,7 +33,7 @@ _STAYS = "that stays open, and where it is"
 
 
 def check_permission(tree: Tree, page: Page, act: Action, actor: Actor) -> None:
-    """Raise ``RefusedError``, which says why, unless the actor may do this to the page."""
+    """Raise ``RefusedError`` with the reason unless the actor may do this to the page."""
     if act is Action.TAKE and page.parent is None and not page.cold:
         raise RefusedError(f"{page.index} is the root of its segment: it stays where it is")
     if act in {Action.ADD, Action.RECEIVE} and not page.is_folder:
@@ -59,7 +59,7 @@ def check_permission(tree: Tree, page: Page, act: Action, actor: Actor) -> None:
 
 
 def check_in_session(tree: Tree, page: Page, actor: Actor) -> None:
-    """Raise ``RefusedError`` when an agent would change what another session has in its window."""
+    """Raise ``RefusedError`` if an agent would change a page of another session's chapter."""
     if actor is Actor.AGENT and tree.is_elsewhere(page):
         raise RefusedError(
             f"{page.index} lies in the conversation of another session: get_page reads it; once"
@@ -68,12 +68,12 @@ def check_in_session(tree: Tree, page: Page, actor: Actor) -> None:
 
 
 def is_attp_guide(page: Page) -> bool:
-    """Tell whether a page is the guide: there is no other that the system keeps in ``sys``."""
+    """Return True for the page that explains ATTP: the only managed page in ``sys``."""
     return page.managed and page.segment == SYSTEM
 
 
 def check_not_attp_guide(page: Page) -> None:
-    """Raise ``RefusedError`` for the page that explains ATTP: it is made anew as it was (P15)."""
+    """Raise ``RefusedError`` for the page that explains ATTP (P15)."""
     if is_attp_guide(page):
         raise RefusedError(
             f"{page.index} explains ATTP, and the system keeps it as it is: it is there while attp"
@@ -82,7 +82,7 @@ def check_not_attp_guide(page: Page) -> None:
 
 
 def _check_shared(tree: Tree, page: Page, act: Action) -> None:
-    """Refuse what would tell other users the words of this one, or take away what is theirs."""
+    """Refuse to show a user's words to other users, or to move pages that others see, too."""
     viewer = tree.viewer
     if act is Action.WRITE and viewer.user_id is not None and page.user_id is None:
         raise RefusedError(f"all users see {page.index}: only a developer can name it")
@@ -93,7 +93,7 @@ def _check_shared(tree: Tree, page: Page, act: Action) -> None:
 
 
 def _check_pinned(tree: Tree, page: Page, act: Action) -> None:
-    """Refuse to hide or to take what a developer has pinned, and the folders above it."""
+    """Refuse to hide or move what a developer has pinned, and the folders above it."""
     if act not in {Action.HIDE, Action.TAKE}:
         return
     for each in _pinned_by_developer(tree):
@@ -105,9 +105,10 @@ def _check_pinned(tree: Tree, page: Page, act: Action) -> None:
 
 
 def visible_developer_pins(tree: Tree) -> set[tuple[str, bool]]:
-    """Return what a developer has pinned that is in sight, and once more as True if it is open.
+    """Return pages that a developer has pinned and that are active.
 
-    No agent may make these fewer.
+    As (index, False), and as (index, True) as well if the page is expanded. No operation of an
+    agent may remove an element of this set.
     """
     return {
         (page.index, is_open)
@@ -124,26 +125,26 @@ def _pinned_by_developer(tree: Tree) -> Iterator[Page]:
 
 
 def check_stays_shared(tree: Tree, page: Page, folder: Page, actor: Actor) -> None:
-    """Raise ``RefusedError`` when an agent would put what all see where one user alone sees it."""
+    """Raise ``RefusedError`` if an agent moves a page that all users see to one user's folder."""
     is_all_s = page.user_id is None and tree.viewer.user_id is not None
     if actor is Actor.AGENT and is_all_s and not _is_shared(tree, folder):
         raise RefusedError(f"all users see {page.index}: name a folder that all see, too")
 
 
 def _is_taken_from_others(tree: Tree, page: Page) -> bool:
-    """Tell whether a page goes, in a session of one user, that others see as well."""
+    """Return True if other users than the viewer's see the page as well."""
     return tree.viewer.user_id is not None and _is_shared(tree, page)
 
 
 def _is_shared(tree: Tree, page: Page) -> bool:
-    """Tell whether all users see a page: what lies in a folder is seen with it or not at all."""
+    """Return True if all users see the page and the folders above it."""
     return all(each.user_id is None for each in (page, *tree.ancestors(page.index)))
 
 
 def check_current_stays_visible(tree: Tree, page: Page, actor: Actor) -> None:
-    """Raise ``RefusedError`` when an agent would lose sight of what it is answering.
+    """Raise ``RefusedError`` if an agent would hide the interaction that it is answering.
 
-    ``page`` is what is hidden, removed or put into what is hidden, with all below it.
+    ``page`` is hidden, removed or moved into a hidden folder, with everything below it.
     """
     current = tree.latest(tree.viewer.session_id)
     if actor is Actor.DEVELOPER or current is None or current.cold:
@@ -157,7 +158,7 @@ def check_current_stays_visible(tree: Tree, page: Page, actor: Actor) -> None:
 
 
 def shows_current_interaction(tree: Tree) -> bool:
-    """Tell whether the interaction that goes on is open, and all folders above it but the root."""
+    """Return True if the current interaction and all folders above it are expanded."""
     current = tree.latest(tree.viewer.session_id)
     if current is None or current.cold:
         return current is None
@@ -166,7 +167,7 @@ def shows_current_interaction(tree: Tree) -> bool:
 
 
 def permission_of(tree: Tree, page: Page) -> Permission:
-    """Return what holds for a page: its segment's permission, or a stricter one on its way."""
+    """Return the permission of a page: its segment's, or a stricter one of a folder above it."""
     if page.managed or any(folder.managed for folder in tree.ancestors(page.index)):
         return Permission.SYSTEM_MANAGED
     return tree.segment_of(page).permission

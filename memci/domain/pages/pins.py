@@ -1,4 +1,4 @@
-"""Texts that stay in sight until they are taken down (R7, P13)."""
+"""Pinned texts: the window always shows them until they are unpinned (R7, P13)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from enum import StrEnum
 from memci.domain.pages.labels import Labels, fenced
 from memci.language.key_messages.rules import PinKind
 
-# What they are called in a window's account, beside the segments; so no segment may be.
+# Their name in the tokens by segment; so no segment may have this id.
 PINS = "pins"
 
 
@@ -24,35 +24,28 @@ class Maker(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """A pinned text; ``number`` names it for ever among its agent's.
+    """A pinned text."""
 
-    ``by``: who pinned it, a ``Maker``. ``message_seq``: the message whose text it is; None: it was
-    given as a text. ``span``: which part of that text, [start, end) in characters; None: all of it;
-    ``said``: all of it, where that is known.
-    ``user_id``: in whose sessions alone it is shown; None: in all. ``session_id``: in which session
-    alone; None: in all. ``speaker`` and ``said_in``: the ``name`` and
-    the session of its message.
-    """
-
-    number: int
+    number: int  # unique for ever within the agent
     kind: PinKind
     text: str
-    by: str
+    by: str  # a Maker
     created_at: datetime
-    message_seq: int | None = None
-    user_id: str | None = None
-    span: tuple[int, int] | None = None
-    session_id: str | None = None
+    message_seq: int | None = None  # the message whose text it is; None: given as a text
+    user_id: str | None = None  # shown only to this user; None: to all
+    span: tuple[int, int] | None = None  # [start, end) of the message, in characters; None: all
+    session_id: str | None = None  # shown only in this session; None: in all
+    # The whole text, the speaker's name and the session of the message.
     said: str | None = field(default=None, compare=False, repr=False)
     speaker: str | None = field(default=None, compare=False)
     said_in: str | None = field(default=None, compare=False)
 
 
 def pin_pieces(pins: Sequence[Pin], labels: Labels, mark: str = "#") -> list[str]:
-    """Return the block of pins, pin by pin; the first piece begins with its heading.
+    """Return the block of pins as one string a pin; the first begins with the heading.
 
-    Like every block it begins with a heading mark and ends with a blank line (P12). What is pinned
-    is untrusted: it is on one line, behind its kind, or fenced.
+    The block begins with a heading mark and ends with a blank line (P12). Pinned text is untrusted:
+    it is written on one line after its kind, or fenced.
     """
     if not pins:
         return []

@@ -1,4 +1,4 @@
-"""Taking operations back and doing them again (P17)."""
+"""Undo and redo of operations (P17)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from memci.domain.pages.tree import Tree
 from memci.errors import RefusedError
 
 _FIELDS = tuple(each.name for each in fields(Page))
-# Of a page that a step has made: undone it is out of the tree, and its index is never given again.
+# Fields of a created page once its creation is undone; its index is never used again.
 _UNMADE: Mapping[str, Any] = {"parent": None, "cold": True}
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Fields that were changed of one page: as they were, and as they became."""
+    """Changed fields of one page: their values before and after."""
 
     index: str
     was: Mapping[str, Any]
@@ -25,21 +25,17 @@ class Edit:
 
     @property
     def inverse(self) -> Edit:
-        """Return the edit that takes this one back."""
+        """The edit that undoes this one."""
         return Edit(self.index, self.became, self.was)
 
 
 def pending_edits(tree: Tree) -> list[Edit]:
-    """Return what was done to a tree since ``changed`` was emptied, page by page."""
+    """Return the edits that lead from ``tree.changed`` to the present pages."""
     return [_edit(tree.pages[each], _was(before)) for each, before in tree.changed.items()]
 
 
 def merged_edits(tree: Tree, edits: Iterable[Edit]) -> list[Edit]:
-    """Return what edits in a row came to: one for each page, none for what is as it was.
-
-    A step is turned as a whole, and so it cannot speak of a page twice. A page that was opened in
-    it, and collapsed by the system before it was over, is as it was.
-    """
+    """Merge consecutive edits into at most one for each page; unchanged pages are left out."""
     was: dict[str, dict[str, Any]] = {}
     for each in edits:
         was[each.index] = {**each.was, **was.get(each.index, {})}
@@ -48,17 +44,17 @@ def merged_edits(tree: Tree, edits: Iterable[Edit]) -> list[Edit]:
 
 
 def undo_step(tree: Tree, step: Sequence[Edit]) -> None:
-    """Undo a step. ``RefusedError`` when what it did to one of its pages was changed since."""
+    """Undo a step; raises ``RefusedError`` if one of its pages has changed since."""
     _apply(tree, [each.inverse for each in reversed(step)])
 
 
 def redo_step(tree: Tree, step: Sequence[Edit]) -> None:
-    """Do an undone step again. ``RefusedError`` when one of its pages was changed since."""
+    """Redo a step; raises ``RefusedError`` if one of its pages has changed since."""
     _apply(tree, step)
 
 
 def parent_folders(step: Sequence[Edit]) -> list[str]:
-    """Return the folders that pages would go back into, whichever way a step is turned."""
+    """Return the folders that undo or redo of a step would move pages into."""
     parents = (edit.get("parent") for each in step for edit in (each.was, each.became))
     return [each for each in dict.fromkeys(parents) if each is not None]
 
@@ -92,7 +88,7 @@ def _apply(tree: Tree, edits: Sequence[Edit]) -> None:
 
 
 def _check(tree: Tree, wanted: Mapping[str, Page]) -> None:
-    """Refuse what would leave a page without its folder, or a folder below itself (P1)."""
+    """Refuse a tree with a page without its folder, or a folder below itself (P1)."""
     inside = _lying_in(wanted.values())
     for page in wanted.values():
         _check_pinned(tree, page)
@@ -113,7 +109,7 @@ def _check(tree: Tree, wanted: Mapping[str, Page]) -> None:
 
 
 def _check_pinned(tree: Tree, page: Page) -> None:
-    """Refuse what would leave a page pinned where it cannot be open (P13)."""
+    """Refuse a page that is pinned and archived or removed (P13)."""
     if page.pinned and tree.is_archived(page):
         raise RefusedError(
             f"{page.index} would be both pinned and archived: unpin_page or recall_page it first"
@@ -123,7 +119,7 @@ def _check_pinned(tree: Tree, page: Page) -> None:
 
 
 def _lying_in(pages: Iterable[Page]) -> Mapping[str | None, Sequence[Page]]:
-    """Return pages by the folders that they lie in."""
+    """Return pages by parent folder."""
     lying: dict[str | None, list[Page]] = {}
     for each in pages:
         lying.setdefault(each.parent, []).append(each)
@@ -136,7 +132,7 @@ def _check_depth(
     wanted: Mapping[str, Page],
     inside: Mapping[str | None, Sequence[Page]],
 ) -> None:
-    """Refuse what would lie too deep: the folder may lie deeper by now, or hold more."""
+    """Refuse a page at a level beyond ``MAX_DEPTH``."""
     levels, below = 0, [page]
     while below:
         levels += 1
@@ -157,7 +153,7 @@ def _check_depth(
 
 
 def _staying(tree: Tree, folder: Page, wanted: Mapping[str, Page]) -> Iterator[Page]:
-    """Yield what lies directly in a folder, and is left as it is."""
+    """Yield the pages directly in a folder that the step does not change."""
     return (each for each in tree.children(folder.index) if each.index not in wanted)
 
 

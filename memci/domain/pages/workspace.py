@@ -1,7 +1,7 @@
-"""One change of an agent's pages from beginning to end (P6 to P8, P13, P16).
+"""A tree that is being edited, with the window over it (P6 to P8, P13, P16).
 
-What waits is settled, something is done to the tree, and the window is brought back inside its
-budget.
+First new messages are put onto pages, then operations change the tree, then the window is brought
+back inside its token limits.
 """
 
 from __future__ import annotations
@@ -25,34 +25,29 @@ T = TypeVar("T")
 
 @dataclass
 class PageWorkspace:
-    """A tree that is worked on, and the window of one session over it.
-
-    ``kept`` is what must stay open beside what is pinned. ``steps`` are
-    what was asked for, change by change; what the system does itself is in ``tree.changed`` alone.
-    ``over``: tokens by which what must stay is over a limit; 0: the window fits.
-    """
+    """A tree that is being edited, and the window of one session over it."""
 
     rendering: Rendering
     rules: PageRules
-    kept: Collection[str] = ()
-    steps: list[Edit] = field(default_factory=list)
+    kept: Collection[str] = ()  # indexes of pages that must stay open, beside pinned ones
+    steps: list[Edit] = field(default_factory=list)  # requested changes, without the system's own
     collapsed: Collapse | None = None
-    over: int = 0
+    over: int = 0  # tokens by which the window exceeds a limit; 0: it fits
 
     @property
     def tree(self) -> Tree:
-        """The tree."""
+        """The tree that is edited."""
         return self.rendering.tree
 
     def settle(self, said: Iterable[Message]) -> None:
-        """Put messages onto pages that are on none yet; then the window is to be looked after."""
+        """Put new messages onto pages; call ``enforce_limits`` afterwards."""
         shown = self.rendering
         self.apply_system_change(
             lambda: settle(self.tree, said, self.rules, shown.own_tokens, shown.count)
         )
 
     def do(self, operation: Callable[[], T]) -> T:
-        """Do what was asked; an error leaves the tree half changed, and it must be thrown away."""
+        """Run a requested change and record its edits; after an error discard the workspace."""
         self.tree.counters = replace(self.tree.counters, notice=())
         with _watching(self.tree) as changed:
             done = operation()
@@ -61,16 +56,15 @@ class PageWorkspace:
         return done
 
     def apply_system_change(self, change: Callable[[], None]) -> None:
-        """Do what nobody asked for: no step, and nothing to undo (P17)."""
+        """Run a change of the system, which cannot be undone (P17)."""
         with _watching(self.tree) as changed:
             change()
         self.rendering.refresh(changed)
 
     def enforce_limits(self) -> None:
-        """Collapse what the window has no room for.
+        """Collapse pages until the window fits its limits (P13).
 
-        Chapters are kept to their length when an interaction begins (P7), and not by what is done
-        in one: a recall that is undone has changed nothing.
+        Chapters are cut to their length only when an interaction begins (P7).
         """
         touched = dict.fromkeys(each.index for each in reversed(self.steps))
         opened = [index for index in reversed(touched) if self.tree[index].expanded]
@@ -80,16 +74,13 @@ class PageWorkspace:
         self.report_excess()
 
     def enforce_if_over(self) -> int:
-        """Collapse a window that is over a limit, as it is shown; return by how much it still is.
-
-        Whoever works on it begins with what was seen.
-        """
+        """Collapse a window that exceeds a limit; return the tokens by which it still does."""
         if self.over:
             self.enforce_limits()
         return self.over
 
     def report_excess(self) -> None:
-        """Have the window say by how much it is over its limit, if it is (P13)."""
+        """Set ``over``, and let the window say by how much it exceeds its limit (P13)."""
         over = [
             self.rendering.tokens_of(each) - each.max_tokens
             for each in self.tree.segments.values()
@@ -100,7 +91,7 @@ class PageWorkspace:
 
 @contextmanager
 def _watching(tree: Tree) -> Iterator[dict[str, Page | None]]:
-    """Collect what changes in a tree meanwhile, and add it to what had changed before."""
+    """Collect the changes made within the block, and add them to the earlier ones."""
     before, tree.changed = tree.changed, {}
     changed = tree.changed
     try:

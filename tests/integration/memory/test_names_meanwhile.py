@@ -94,7 +94,7 @@ def test_a_page_that_got_another_index_meanwhile_is_not_mistaken(pages):
 def test_what_is_erased_meanwhile_leaves_no_trace(pages):
     pages.tell(ROOM, LUNCH)
     pages.run()
-    pages.ada.execute("UPDATE page SET named = false, summed = false WHERE agent_id = %s")
+    pages.ada.execute("UPDATE page SET named = false, summarized = false WHERE agent_id = %s")
     effect = pages.handler.prepare(pages.job)
     pages.ada.execute("DELETE FROM message WHERE agent_id = %s AND seq = 2")
     pages.write(effect)
@@ -108,7 +108,7 @@ def test_what_is_erased_meanwhile_leaves_no_trace(pages):
 def test_operations_and_naming_at_the_same_time_lose_nothing(pages):
     pages.tell(*[(f"Question {n}?", f"Answer {n}.") for n in range(6)])
     pages.run()
-    pages.ada.execute("UPDATE page SET named = false, summed = false WHERE agent_id = %s")
+    pages.ada.execute("UPDATE page SET named = false, summarized = false WHERE agent_id = %s")
 
     def note(n: int) -> None:
         pages.do("create_detail_page", name=f"N{n}", description="", detail="x", parent="usr-0")
@@ -119,5 +119,5 @@ def test_operations_and_naming_at_the_same_time_lose_nothing(pages):
         for each in notes:
             each.result()
     assert [page.named for page in pages.pages()] == [True] * 5 + [False]
-    count = pages.ada.row("SELECT count(*) AS n FROM page WHERE agent_id = %s AND body > 0")
+    count = pages.ada.row("SELECT count(*) AS n FROM page WHERE agent_id = %s AND text_version > 0")
     assert count.n == 8

@@ -60,7 +60,9 @@ def test_an_erased_agent_begins_anew_and_no_text_takes_the_place_of_another(
         pages.undo()
     for _ in range(3):
         pages.note("Mine", "of the second life")
-    assert page(ada, first).body != old.version, "what is cached of it is not taken for the new"
+    assert page(ada, first).text_version != old.version, (
+        "what is cached of it is not taken for the new"
+    )
     pages.do("expand_details", index=first)
     assert "of the second life" in pages.window()
 
