@@ -1,15 +1,9 @@
-"""Days, weeks, months and years around a day.
+"""Days, weeks, months and years around a day; numbers in words; offsets from UTC (R4, R10).
 
-Beyond the years 1 to 9999 they raise what ``datetime`` does: OverflowError or ValueError.
+Functions that return a ``Reading`` raise OverflowError or ValueError beyond the years 1 to 9999.
 
-Counts and dates as Chinese writes them.
-
-Counts, as English writes them before "days ago".
-
-The offset from UTC that a speaker's clock has: his "yesterday" is a day of his own (R4, R10).
-
-Whole minutes, east of Greenwich positive; None is UTC. What is said at an offset is the same
-instant, and comes in the same order, as in UTC: only its day and its hour are others.
+An offset is that of the speaker's clock, in whole minutes, east of Greenwich positive; None is UTC.
+It decides which day "yesterday" is; the order of messages depends on the instant alone.
 """
 
 from __future__ import annotations
@@ -20,9 +14,18 @@ from calendar import monthrange
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
 
-from memci.language.times.rules import Granularity, Reading
+from memci.language.times.rules import Granularity, Reading, as_guess
 
-_SATURDAY = 5
+DAYS_A_WEEK = 7
+SATURDAY, SUNDAY = 5, 6
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+CHINESE_WEEKDAYS = "一二三四五六日"
+SEASONS = ("spring", "summer", "autumn", "fall", "winter")
+CHINESE_UNITS = {"天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week"}
+CHINESE_UNITS |= {"月": "month", "年": "year"}
+# Steps from this week, month or year.
+STEPS = {"last": -1, "this": 0, "next": 1}
+CHINESE_STEPS = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2}
 # "Two weeks ago" is said of anything from eleven to seventeen days.
 _WEEK_SLACK = 3
 # "Ten days ago" may be nine or eleven, "eight days ago" is eight.
@@ -53,9 +56,14 @@ def weekday(said: date, weeks: int, index: int) -> Reading:
     return day(said, 7 * weeks - said.weekday() + index)
 
 
+def latest_weekday(said: date, index: int) -> Reading:
+    """Return the latest such day, today included, 0 (Monday) to 6 (Sunday); a guess."""
+    return as_guess(day(said, -((said.weekday() - index) % DAYS_A_WEEK)))
+
+
 def weekend(said: date, weeks: int) -> Reading:
     """Return Saturday and Sunday of the week that many weeks later."""
-    saturday = weekday(said, weeks, _SATURDAY).first
+    saturday = weekday(said, weeks, SATURDAY).first
     return Reading(saturday, saturday + timedelta(1), Granularity.WEEKEND)
 
 
@@ -124,7 +132,7 @@ YEAR = r"(?:\d{4}|[一二三四五六七八九][零〇一二三四五六七八�
 
 
 def chinese_number(text: str) -> int:
-    """Return the value of what ``NUMBER`` or ``YEAR`` matched: 3, 三, 十五, 二十三, 二〇二三."""
+    """Return the value of what ``ZH_NUMBER`` or ``YEAR`` matched: 3, 三, 十五, 二十三, 二〇二三."""
     if text.isdecimal():
         return int(text)
     if "十" in text:
@@ -151,10 +159,15 @@ _VALUES |= {"a": 1, "an": 1}
 
 
 def english_number(words: str) -> int:
-    """Return the value of what ``NUMBER`` matched."""
+    """Return the value of what ``EN_NUMBER`` matched."""
     if words.isdecimal():
         return int(words)
     return sum(_VALUES[word] for word in re.split(r"[\s-]+", words.lower()))
+
+
+def number(words: str) -> int:
+    """Return the value of what ``EN_NUMBER`` or ``ZH_NUMBER`` matched."""
+    return english_number(words) if words.isascii() else chinese_number(words)
 
 
 _MINUTE = timedelta(minutes=1)

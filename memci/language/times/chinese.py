@@ -1,10 +1,8 @@
-"""Chinese expressions of time. Weeks begin on Monday, and 上周五 is the Friday of last week.
+"""Chinese expressions of time: those of messages, then those that only questions name (R10).
 
-Chinese writes no blanks, so each word is also looked at from both sides: 目前天气 has no 前天.
-
-When a Chinese expression does not mean what its words say: titles, ideals, generic talk.
-
-Chinese times as questions name them, beyond what ``memci.language.times`` finds (R10).
+Weeks begin on Monday, and 上周五 is the Friday of last week. Chinese writes no blanks, so patterns
+also look at both sides of each word: 目前天气 has no 前天. ``is_doubtful`` finds titles, ideals and
+generic talk.
 """
 
 from __future__ import annotations
@@ -14,7 +12,16 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 from memci.language.times import calendar
-from memci.language.times.calendar import YEAR, ZH_NUMBER, chinese_number
+from memci.language.times.calendar import (
+    CHINESE_STEPS,
+    CHINESE_UNITS,
+    CHINESE_WEEKDAYS,
+    DAYS_A_WEEK,
+    SATURDAY,
+    YEAR,
+    ZH_NUMBER,
+    chinese_number,
+)
 from memci.language.times.dates import nearest_day
 from memci.language.times.question_english import (
     days_of_month,
@@ -46,18 +53,13 @@ _MING = (
     "(?<![说文光证表声发照透公黎聪鲜英清开简精分标注阐指查昆三小晓])"
     f"(?:(?<![{_HAN}])|(?!明天[生才真资赋使空]))"
 )
-_STEPS = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2}
 _WEEKS = ("周", "星期", "礼拜")
 _WEEK = f"(?:{'|'.join(_WEEKS)})"
 _NOT_A_WEEK = "(?![期围边年转游遭密刚长身折济旋知岁末一二三四五六日天])"
 _NOT_A_YEAR = "(?![轻代龄级纪度])"
-_SATURDAY = 5
-_WEEKDAYS = "一二三四五六日"
 
 _DAYS = {"大前天": -3, "前天": -2, "昨": -1, "今": 0, "明": 1, "后天": 2, "大后天": 3}
 _YEARS = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2, "大后年": 3}
-_UNITS = {"天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week"}
-_UNITS |= {"月": "month", "年": "year"}
 
 
 def _day(match: re.Match[str], said: date) -> Reading:
@@ -65,31 +67,31 @@ def _day(match: re.Match[str], said: date) -> Reading:
 
 
 def _week(match: re.Match[str], said: date) -> Reading:
-    return calendar.week(said, _STEPS[match["step"]])
+    return calendar.week(said, CHINESE_STEPS[match["step"]])
 
 
 def _weekend(match: re.Match[str], said: date) -> Reading:
-    return calendar.weekend(said, _STEPS[match["step"]])
+    return calendar.weekend(said, CHINESE_STEPS[match["step"]])
 
 
 def _index(character: str) -> int:
-    return _WEEKDAYS.index(character.replace("天", "日"))
+    return CHINESE_WEEKDAYS.index(character.replace("天", "日"))
 
 
 def _weekday(match: re.Match[str], said: date) -> Reading:
-    return calendar.weekday(said, _STEPS[match["step"]], _index(match["day"]))
+    return calendar.weekday(said, CHINESE_STEPS[match["step"]], _index(match["day"]))
 
 
 def _bare_weekday(match: re.Match[str], said: date) -> Reading:
-    return as_guess(calendar.day(said, -((said.weekday() - _index(match["day"])) % 7)))
+    return calendar.latest_weekday(said, _index(match["day"]))
 
 
 def _bare_weekend(_match: re.Match[str], said: date) -> Reading:
-    return as_guess(calendar.weekend(said, -(said.weekday() < _SATURDAY)))
+    return as_guess(calendar.weekend(said, -(said.weekday() < SATURDAY)))
 
 
 def _month(match: re.Match[str], said: date) -> Reading:
-    found = calendar.month(said, _STEPS[match["step"]])
+    found = calendar.month(said, CHINESE_STEPS[match["step"]])
     return _in_month(found.first.year, found.first.month, match["d"])
 
 
@@ -109,18 +111,20 @@ def _year(match: re.Match[str], said: date) -> Reading:
 def _distant(match: re.Match[str], said: date) -> Reading:
     count = chinese_number(match["n"])
     back = match["side"].endswith("前")
-    found = calendar.distant(said, _UNITS[match["unit"]], -count if back else count)
+    found = calendar.distant(said, CHINESE_UNITS[match["unit"]], -count if back else count)
     # 两周后 may as well be counted from the day of the story.
     return as_guess(found, sure=back)
 
 
 def _vague(match: re.Match[str], said: date) -> Reading:
-    near, far = (calendar.rolling(said, _UNITS[match["unit"]], -count).first for count in (2, 7))
+    near, far = (
+        calendar.rolling(said, CHINESE_UNITS[match["unit"]], -count).first for count in (2, 7)
+    )
     return as_guess(calendar.period(far, near))
 
 
 def _rolling(match: re.Match[str], said: date) -> Reading:
-    return calendar.rolling(said, _UNITS[match["unit"]], -chinese_number(match["n"]))
+    return calendar.rolling(said, CHINESE_UNITS[match["unit"]], -chinese_number(match["n"]))
 
 
 def _full(match: re.Match[str], _said: date) -> Reading:
@@ -153,64 +157,39 @@ _COUNTED = f"(?P<n>{ZH_NUMBER})(?:个)?(?P<unit>天|周|星期|礼拜|(?<=个)�
 _LONE = "(?<![几数多百千万第零半十两一二三四五六七八九\\d.])"
 
 RELATIVE_RULES = (
-    Rule.of(
-        f"{_FREE}(?P<day>大?前天|大?后天){_PART}(?![天气空努形养性环培因教获免习然])",
-        _day,
-        "前天",
-        "后天",
-    ),
+    Rule.of(f"{_FREE}(?P<day>大?前天|大?后天){_PART}(?![天气空努形养性环培因教获免习然])",
+            _day, "前天", "后天"),
     Rule.of(f"(?P<day>昨)(?:[天日儿]|晚|夜){_PART}(?!重现)", _day, "昨"),
     Rule.of(
         f"(?<![如当现至])(?P<day>今)(?:[天日儿]|晚|早|晨|夜){_PART}(?!头条|说法|之)", _day, "今"
     ),
-    Rule.of(
-        f"{_MING}(?P<day>明)(?:[天日儿]|晚|早|晨){_PART}(?!天(?!气)|之|方舟)",
-        _day,
-        "明",
-    ),
+    Rule.of(f"{_MING}(?P<day>明)(?:[天日儿]|晚|早|晨){_PART}(?!天(?!气)|之|方舟)", _day, "明"),
     Rule.of(f"{_STEP}{_WEEK}{_NOT_A_WEEK}", _week, *_WEEKS),
     Rule.of(f"{_STEP}{_WEEK}末", _weekend, "末"),
     Rule.of(f"{_STEP}{_WEEK}(?P<day>[一二三四五六日天]){_PART}", _weekday, *_WEEKS),
-    Rule.of(
-        f"(?<![上下这本每个]){_WEEK}(?P<day>[一二三四五六日天])(?![个报]){_PART}",
-        _bare_weekday,
-        *_WEEKS,
-    ),
+    Rule.of(f"(?<![上下这本每个]){_WEEK}(?P<day>[一二三四五六日天])(?![个报]){_PART}",
+            _bare_weekday, *_WEEKS),
     Rule.of("(?<![上下这本每个])周末", _bare_weekend, "末"),
     Rule.of(f"{_STEP}月(?:份|(?P<d>{ZH_NUMBER})[日号])?(?![亮光饼球台经])", _month, "月"),
-    Rule.of(
-        f"{_FREE}(?P<year>大?前年|大?后年)(?:的?{_MONTH_AND_DAY})?{_NOT_A_YEAR}",
-        _year,
-        "年",
-    ),
-    Rule.of(
-        f"(?P<year>(?<!过)去年|(?<![如当现至])今年|{_MING}明年)"
-        f"(?:的?{_MONTH_AND_DAY})?{_NOT_A_YEAR}",
-        _year,
-        "年",
-    ),
+    Rule.of(f"{_FREE}(?P<year>大?前年|大?后年)(?:的?{_MONTH_AND_DAY})?{_NOT_A_YEAR}", _year, "年"),
+    Rule.of(f"(?P<year>(?<!过)去年|(?<![如当现至])今年|{_MING}明年)"
+            f"(?:的?{_MONTH_AND_DAY})?{_NOT_A_YEAR}", _year, "年"),
     Rule.of(f"{_LONE}{_COUNTED}(?P<side>之前|以前|前)(?![后往进途台夕])", _distant, "前"),
     Rule.of(f"{_LONE}{_COUNTED}(?P<side>之后|以后|后)(?![来续面辈裔])", _distant, "后"),
     Rule.of(
         "(?<![十百千])[几数]十?个?(?P<unit>天|周|星期|礼拜|月|年)(?:之前|以前|前)", _vague, "前"
     ),
     Rule.of(f"(?:最近|过去|近)的?{_COUNTED}", _rolling, "近", "过去"),
-)
+)  # fmt: skip
 
 DATE_RULES = (
-    Rule.of(
-        f"(?<![\\d.])(?P<year>{YEAR})年(?P<m>{ZH_NUMBER})月(?P<d>{ZH_NUMBER})[日号]"
-        f"(?:至|到|[-–—~～])(?:(?P<y2>{YEAR})年)?(?:(?P<m2>{ZH_NUMBER})月)?(?P<d2>{ZH_NUMBER})[日号]",
-        _days,
-        "年",
-    ),
+    Rule.of(f"(?<![\\d.])(?P<year>{YEAR})年(?P<m>{ZH_NUMBER})月(?P<d>{ZH_NUMBER})[日号]"
+            f"(?:至|到|[-–—~～])(?:(?P<y2>{YEAR})年)?(?:(?P<m2>{ZH_NUMBER})月)?(?P<d2>{ZH_NUMBER})[日号]",
+            _days, "年"),
     Rule.of(f"(?<![\\d.])(?P<year>{YEAR})年(?:{_MONTH_AND_DAY})?", _full, "年"),
-    Rule.of(
-        "(?:(?<![\\d.年个零〇一二三四五六七八九十两几多这上下])|(?<=一下))" + _MONTH_AND_DAY,
-        _without_year,
-        "月",
-    ),
-)
+    Rule.of("(?:(?<![\\d.年个零〇一二三四五六七八九十两几多这上下])|(?<=一下))" + _MONTH_AND_DAY,
+            _without_year, "月"),
+)  # fmt: skip
 
 
 _IDEAL = re.compile(r"(?:美好|的|没有|新)\Z")
@@ -221,7 +200,7 @@ _MAY_STAND_BEFORE_A_COUNT = re.compile(r"[我你他她它们在是从早于自�
 
 
 def is_doubtful(text: str, start: int, end: int, _reading: Reading) -> bool:
-    """Tell whether a Chinese expression may be an ideal, generic, or counted from an event."""
+    """Return True if a Chinese expression may be an ideal, generic, or counted from an event."""
     words = text[start:end]
     if words.startswith("明"):
         return bool(_IDEAL.search(text[max(0, start - 2) : start]) or _TITLE.match(text, end))
@@ -237,8 +216,6 @@ def is_doubtful(text: str, start: int, end: int, _reading: Reading) -> bool:
 
 
 _SEASONS = {"春": "spring", "夏": "summer", "秋": "autumn", "冬": "winter"}
-_WHOSE = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2}
-_MONTH_STEPS = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1}
 
 # First and last day of a month's part.
 _PARTS = {"初": (1, 10), "上旬": (1, 10), "中旬": (11, 20), "中": (11, 20)}
@@ -249,7 +226,6 @@ _PARTS_OF_YEAR |= {"上半年": (1, 6), "下半年": (7, 12)}
 _WHOSE_YEAR = f"(?:(?:(?<!\\d)(?P<year>{YEAR})年|(?P<whose>大?前年|去年|今年|明年|后年))的?)"
 _MONTH_PART = f"(?P<part>{'|'.join(_PARTS)})(?![学级文国午间])"
 _NEAREST = re.compile(r"[离距離]\w{0,6}\Z")
-_DAYS_A_WEEK = 7
 _FEW, _A_WHILE = 5, 60
 _CENTURY, _PIVOT = 1900, 3
 
@@ -259,7 +235,7 @@ def chinese_year_in(match: re.Match[str], said: date) -> int | None:
     parts = match.groupdict()
     if parts.get("year"):
         return chinese_number(parts["year"])
-    return said.year + _WHOSE[parts["whose"]] if parts.get("whose") else None
+    return said.year + _YEARS[parts["whose"]] if parts.get("whose") else None
 
 
 def _month_in(match: re.Match[str], said: date, group: str = "m") -> Reading:
@@ -277,14 +253,14 @@ def _part_of_month(match: re.Match[str], said: date) -> Reading:
 
 
 def _part_of_this(match: re.Match[str], said: date) -> Reading:
-    month = calendar.month(said, _MONTH_STEPS[match["step"]])
+    month = calendar.month(said, CHINESE_STEPS[match["step"]])
     return as_guess(days_of_month(month, *_PARTS[match["part"]]))
 
 
 def _week_of_month(match: re.Match[str], said: date) -> Reading:
     month, count = _month_in(match, said), chinese_number(match["n"])
-    first = _DAYS_A_WEEK * (count - 1) + 1
-    found = days_of_month(month, first, first + _DAYS_A_WEEK - 1)
+    first = DAYS_A_WEEK * (count - 1) + 1
+    found = days_of_month(month, first, first + DAYS_A_WEEK - 1)
     return replace(found, certain=False, yearless=month.yearless)
 
 
@@ -344,7 +320,9 @@ def _months(match: re.Match[str], said: date) -> Reading | None:
 
 def _and_half(match: re.Match[str], said: date) -> Reading:
     """Read 一年半前, 两个半月前."""
-    return half_ago(said, _UNITS[match["unit"] or match["unit2"]], chinese_number(match["n"]))
+    return half_ago(
+        said, CHINESE_UNITS[match["unit"] or match["unit2"]], chinese_number(match["n"])
+    )
 
 
 def _half(match: re.Match[str], said: date) -> Reading:
@@ -353,7 +331,7 @@ def _half(match: re.Match[str], said: date) -> Reading:
 
 
 def _past_units(match: re.Match[str], said: date) -> Reading:
-    unit = _UNITS[match["unit"]]
+    unit = CHINESE_UNITS[match["unit"]]
     if match["n"] == "半":
         days = 182 if unit == "year" else 15
         return calendar.period(said - timedelta(days), said)
@@ -374,7 +352,7 @@ def _recent(match: re.Match[str], said: date) -> Reading | None:
 
 def _decade(match: re.Match[str], _said: date) -> Reading:
     tens = chinese_number(match["tens"])
-    tens = tens // 10 if tens > _DAYS_A_WEEK + 2 else tens
+    tens = tens // 10 if tens > DAYS_A_WEEK + 2 else tens
     first = _CENTURY + 10 * tens + (100 if tens < _PIVOT else 0)
     return calendar.period(date(first, 1, 1), date(first + 9, 12, 31))
 

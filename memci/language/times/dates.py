@@ -1,10 +1,6 @@
-"""When a date without its year is of no year in particular.
+"""Dates: written out with or without a year, weekdays, and days of a month that is not named.
 
-Dates that are written out: wholly, or without their year.
-
-Days of the week: "two Fridays ago", 两周前的周五; and those beside dates (R10).
-
-Days of a month that is not named: "on the 11th", "Wednesday the 11th", 11号 (R10).
+For example "2023-05-08", "May 8", "two Fridays ago", "Wednesday the 11th", 11号 (R10).
 """
 
 from __future__ import annotations
@@ -15,7 +11,15 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 from memci.language.times import calendar
-from memci.language.times.calendar import ZH_NUMBER, chinese_number
+from memci.language.times.calendar import (
+    CHINESE_STEPS,
+    CHINESE_WEEKDAYS,
+    DAYS_A_WEEK,
+    STEPS,
+    WEEKDAYS,
+    ZH_NUMBER,
+    chinese_number,
+)
 from memci.language.times.ranges import TimeExpression
 from memci.language.times.rules import Granularity, Reading, Rule, as_guess, sentence_around
 
@@ -35,12 +39,12 @@ _TO_COME = re.compile(
 
 
 def is_recurring(text: str, start: int, end: int, _reading: Reading) -> bool:
-    """Tell whether a day and month may be of every year: "her birthday is on May 5"."""
+    """Return True if a day and month may be of every year: "her birthday is on May 5"."""
     return bool(_YEARLY.search(sentence_around(text, start, end)))
 
 
 def contradicts_tense(sentence: str, *, ahead: bool) -> bool:
-    """Tell whether a sentence is of the past and the day ``ahead``, or the other way round."""
+    """Return True if a sentence is of the past and the day ``ahead``, or the other way round."""
     over, to_come = bool(_OVER.search(sentence)), bool(_TO_COME.search(sentence))
     return over and not to_come if ahead else to_come and not over
 
@@ -142,54 +146,29 @@ def _iso(match: re.Match[str], _said: date) -> Reading:
 
 _TO = r"\s?[-–—]\s?"
 DATE_RULES = (
-    Rule.of(
-        rf"(?P<d1>{_DAY})(?:\s+(?P<m1>{MONTH})(?:,?\s+(?P<y1>\d{{4}}))?)?{_TO}"
-        rf"(?P<d2>\d{{1,2}})\s+(?P<m>{MONTH}),?\s+(?P<year>\d{{4}})(?!\d)",
-        _date_range,
-        *MONTH_WORDS,
-    ),
-    Rule.of(
-        rf"\b(?P<m>{MONTH})\s+(?P<d1>\d{{1,2}}){_TO}(?P<d2>\d{{1,2}}){_YEAR}",
-        _date_range,
-        *MONTH_WORDS,
-    ),
-    Rule.of(
-        r"(?<![\w./-])(?P<year>\d{4})([-/.])(?P<m>0?[1-9]|1[0-2])\2(?P<d>[0-2]?\d|3[01])(?![\w-])",
-        _iso,
-        *"-/.",
-    ),
+    Rule.of(rf"(?P<d1>{_DAY})(?:\s+(?P<m1>{MONTH})(?:,?\s+(?P<y1>\d{{4}}))?)?{_TO}"
+            rf"(?P<d2>\d{{1,2}})\s+(?P<m>{MONTH}),?\s+(?P<year>\d{{4}})(?!\d)",
+            _date_range, *MONTH_WORDS),
+    Rule.of(rf"\b(?P<m>{MONTH})\s+(?P<d1>\d{{1,2}}){_TO}(?P<d2>\d{{1,2}}){_YEAR}",
+            _date_range, *MONTH_WORDS),
+    Rule.of(r"(?<![\w./-])(?P<year>\d{4})([-/.])(?P<m>0?[1-9]|1[0-2])\2(?P<d>[0-2]?\d|3[01])(?![\w-])",
+            _iso, *"-/."),
     Rule.of(rf"(?P<d>{_DAY})\s+(?:of\s+)?(?P<m>{MONTH}){_YEAR}", _date, *MONTH_WORDS),
-    Rule.of(
-        rf"\b(?P<m>{MONTH})\s+(?:the\s+)?(?P<d>\d{{1,2}}(?:st|nd|rd|th)?){_YEAR}",
-        _date,
-        *MONTH_WORDS,
-    ),
+    Rule.of(rf"\b(?P<m>{MONTH})\s+(?:the\s+)?(?P<d>\d{{1,2}}(?:st|nd|rd|th)?){_YEAR}",
+            _date, *MONTH_WORDS),
     Rule.of(
         rf"(?P<d>{_DAY})\s+(?:of\s+)?(?=(?-i:[A-Z]))(?P<m>{MONTH}){_ALONE}", _date, *MONTH_WORDS
     ),
-    Rule.of(
-        rf"\b(?=(?-i:[A-Z]))(?P<m>{MONTH})\s+(?:the\s+)?(?P<d>\d{{1,2}}(?:st|nd|rd|th)?){_ALONE}"
-        r"(?!\s*%|\.\d|,\d{3})",
-        _date,
-        *MONTH_WORDS,
-    ),
-    Rule.of(
-        rf"\b(?:(?=(?-i:[A-Z]))|(?<=in )|(?<=since ))(?P<m>{MONTH}){_YEAR}",
-        _month_of_year,
-        *MONTH_WORDS,
-    ),
-    Rule.of(
-        r"\b(?:in|since|of|by|until|till|from|during|before|after|year|back in)\s+"
-        r"(?P<mention>(?P<year>(?:19|20)\d\d))(?![\w%:/-]|[.,]\d)(?!\s+(?!was\b|is\b|has\b)[a-z]+s\b)",
-        _year,
-        "19",
-        "20",
-    ),
-)
+    Rule.of(rf"\b(?=(?-i:[A-Z]))(?P<m>{MONTH})\s+(?:the\s+)?(?P<d>\d{{1,2}}(?:st|nd|rd|th)?){_ALONE}"
+            r"(?!\s*%|\.\d|,\d{3})", _date, *MONTH_WORDS),
+    Rule.of(rf"\b(?:(?=(?-i:[A-Z]))|(?<=in )|(?<=since ))(?P<m>{MONTH}){_YEAR}",
+            _month_of_year, *MONTH_WORDS),
+    Rule.of(r"\b(?:in|since|of|by|until|till|from|during|before|after|year|back in)\s+"
+            r"(?P<mention>(?P<year>(?:19|20)\d\d))(?![\w%:/-]|[.,]\d)(?!\s+(?!was\b|is\b|has\b)[a-z]+s\b)",
+            _year, "19", "20"),
+)  # fmt: skip
 
 
-DAYS_A_WEEK = 7
-ENGLISH = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 # Short forms are words as well ("who sat 2nd"): they count beside a date alone.
 ENGLISH_WORD = r"(?P<w>mon|tues|wednes|thurs|fri|satur|sun)day"
 CHINESE_WORD = "(?:星期|礼拜|周)(?P<w>[一二三四五六日天])"
@@ -204,7 +183,6 @@ _NO_UNIT = (
     r"|semester|spring|summer|autumn|fall|winter)s?\b)"
 )
 _SHORT = r"(?:mon|tues?|wed|thu(?:rs)?|fri|sat|sun)\.?"
-_CHINESE = "一二三四五六日"
 _ENGLISH_ONE = re.compile(
     rf"(?:(?:last|this|next|on)\s+)?(?:{ENGLISH_WORD}|{_SHORT})", re.IGNORECASE
 )
@@ -214,12 +192,12 @@ _BESIDE = re.compile(r"[\s,，、(（]*(?:the\s+)?", re.IGNORECASE)
 _A_DAY = timedelta(hours=26)  # with a change of the clocks
 
 
-def index_of(match: re.Match[str]) -> int:
+def _index(match: re.Match[str]) -> int:
     """Return which weekday the group ``w`` names, 0 (Monday) to 6 (Sunday)."""
     word = match["w"].lower().replace("天", "日")
-    if word in _CHINESE:
-        return _CHINESE.index(word)
-    return next(index for index, name in enumerate(ENGLISH) if name.startswith(word))
+    if word in CHINESE_WEEKDAYS:
+        return CHINESE_WEEKDAYS.index(word)
+    return next(index for index, name in enumerate(WEEKDAYS) if name.startswith(word))
 
 
 def _weeks_ago(said: date, index: int, weeks: int) -> Reading:
@@ -229,15 +207,15 @@ def _weeks_ago(said: date, index: int, weeks: int) -> Reading:
 
 
 def _before_last(match: re.Match[str], said: date) -> Reading:
-    return _weeks_ago(said, index_of(match), 1)
+    return _weeks_ago(said, _index(match), 1)
 
 
 def _so_many_ago(match: re.Match[str], said: date) -> Reading:
-    return _weeks_ago(said, index_of(match), calendar.english_number(match["n"]) - 1)
+    return _weeks_ago(said, _index(match), calendar.english_number(match["n"]) - 1)
 
 
 def _of_a_week_ago(match: re.Match[str], said: date) -> Reading:
-    return calendar.weekday(said, -calendar.chinese_number(match["n"]), index_of(match))
+    return calendar.weekday(said, -calendar.chinese_number(match["n"]), _index(match))
 
 
 WEEKDAY_RULES = (
@@ -249,18 +227,18 @@ WEEKDAY_RULES = (
 
 
 def is_weekday(text: str, moment: TimeExpression) -> bool:
-    """Tell whether what a moment is named by is a day of the week, and no more."""
+    """Return True if a time is named by a day of the week alone or with "last", "on" …."""
     place = moment.start, moment.end
     return any(each.fullmatch(text, *place) for each in (_ENGLISH_ONE, _CHINESE_ONE))
 
 
 def is_bare_weekday(text: str, moment: TimeExpression) -> bool:
-    """Tell whether a moment is named by a day of the week alone, of no week that is told."""
+    """Return True if a time is named by a day of the week alone, and by no week."""
     return any(each.fullmatch(text, moment.start, moment.end) for each in _BARE)
 
 
 def merge_weekdays(text: str, moments: Sequence[TimeExpression]) -> list[TimeExpression]:
-    """Return moments where a weekday beside a date is a part of it, and no other day.
+    """Return times where a weekday beside a date is a part of that date.
 
     So "Wednesday, 11 November" is one day, whatever day of the week that was.
     """
@@ -276,7 +254,7 @@ def merge_weekdays(text: str, moments: Sequence[TimeExpression]) -> list[TimeExp
 
 
 def _is_dated(text: str, first: TimeExpression, last: TimeExpression) -> bool:
-    """Tell whether one is the weekday of the other, which is a date."""
+    """Return True if one is the weekday of the other, which is a date."""
     if not _BESIDE.fullmatch(text, first.end, last.start):
         return False
     weekdays = is_weekday(text, first), is_weekday(text, last)
@@ -291,7 +269,7 @@ def _is_day(moment: TimeExpression) -> bool:
 # A day of the month falls on each weekday at least once within so many months around.
 _MONTHS_AROUND = 14
 _AHEAD = 3  # questions are seldom about what is far ahead
-_STEPS = {"last": -1, "this": 0, "next": 1, "上上": -2, "上": -1, "这": 0, "本": 0, "下": 1}
+_STEPS = STEPS | CHINESE_STEPS
 _NTH = r"(?P<d>\d{1,2})(?:st|nd|rd|th)"
 _BEFORE = r"\b(?:on|since|until|till|by|before|after|from|around)\s+"
 # Of a list (四月三号和五号) and of a count (廿一号) it is a part.
@@ -346,11 +324,11 @@ def _latest(text: str, said: date, day: int) -> Reading | None:
 
 
 def _of_weekday(match: re.Match[str], said: date) -> Reading | None:
-    return _nearest(said, int(match["d"]), index_of(match))
+    return _nearest(said, chinese_number(match["d"]), _index(match))
 
 
 def _alone(match: re.Match[str], said: date) -> Reading | None:
-    return _latest(match.string, said, int(match["d"]))
+    return _latest(match.string, said, chinese_number(match["d"]))
 
 
 def _between(text: str, said: date, days: tuple[int, int]) -> Reading | None:
@@ -367,40 +345,19 @@ def _between(text: str, said: date, days: tuple[int, int]) -> Reading | None:
 def _from_to(match: re.Match[str], said: date) -> Reading | None:
     if _RANKED.search(match.string):
         return None
-    return _between(match.string, said, (int(match["d1"]), int(match["d"])))
-
-
-def _chinese_from_to(match: re.Match[str], said: date) -> Reading | None:
     return _between(match.string, said, (chinese_number(match["d1"]), chinese_number(match["d"])))
 
 
-def _of_one_month(said: date, whose: str, first: int, last: int) -> Reading | None:
-    month = said.month + _STEPS[whose.lower()]
-    begun, ended = _of_month(said.year, month, first), _of_month(said.year, month, last)
-    return calendar.period(begun, ended) if begun and ended and begun <= ended else None
-
-
 def _from_to_of(match: re.Match[str], said: date) -> Reading | None:
-    return _of_one_month(said, match["whose"], int(match["d1"]), int(match["d"]))
-
-
-def _chinese_from_to_of(match: re.Match[str], said: date) -> Reading | None:
-    return _of_one_month(
-        said, match["whose"], chinese_number(match["d1"]), chinese_number(match["d"])
-    )
+    """Read "from the 3rd to the 5th of last month", 上个月3号到5号."""
+    month = said.month + _STEPS[match["whose"].lower()]
+    first, last = (_of_month(said.year, month, chinese_number(match[d])) for d in ("d1", "d"))
+    return calendar.period(first, last) if first and last and first <= last else None
 
 
 def _of_that_month(match: re.Match[str], said: date) -> Reading | None:
     found = _of_month(said.year, said.month + _STEPS[match["whose"].lower()], int(match["d"]))
     return None if found is None else calendar.day(found, 0)
-
-
-def _of_chinese_weekday(match: re.Match[str], said: date) -> Reading | None:
-    return _nearest(said, chinese_number(match["d"]), index_of(match))
-
-
-def _chinese_alone(match: re.Match[str], said: date) -> Reading | None:
-    return _latest(match.string, said, chinese_number(match["d"]))
 
 
 MONTH_DAY_RULES = (
@@ -415,11 +372,11 @@ MONTH_DAY_RULES = (
             rf"(?:the\s+)?{_NTH}\s+of\s+(?P<whose>last|this|next)\s+month)\b",
             _from_to_of, "month"),
     Rule.of(f"(?<![\\d年月第路零〇一二三四五六七八九十廿卅和与及、])(?P<d1>{ZH_NUMBER})[号日]?(?:至|到|[-–—~～])"
-            f"(?P<d>{ZH_NUMBER})号{_CHINESE_SPAN_ENDS}", _chinese_from_to, "号"),
+            f"(?P<d>{ZH_NUMBER})号{_CHINESE_SPAN_ENDS}", _from_to, "号"),
     Rule.of(f"(?P<whose>上上|上|这|本|下)个?月(?P<d1>{ZH_NUMBER})[日号]?(?:至|到|[-–—~～])"
-            f"(?P<d>{ZH_NUMBER})[日号]", _chinese_from_to_of, "月"),
-    Rule.of(f"{CHINESE_WORD}\\s?(?P<d>{ZH_NUMBER})[号日]{_CHINESE_DAY_ENDS}", _of_chinese_weekday,
+            f"(?P<d>{ZH_NUMBER})[日号]", _from_to_of, "月"),
+    Rule.of(f"{CHINESE_WORD}\\s?(?P<d>{ZH_NUMBER})[号日]{_CHINESE_DAY_ENDS}", _of_weekday,
             "号", "日"),
-    Rule.of(rf"{_CHINESE_DAY}[\s,，]?[(（]?{CHINESE_WORD}[)）]?", _of_chinese_weekday, "号"),
-    Rule.of(f"{_CHINESE_DAY}{_CHINESE_DAY_ENDS}", _chinese_alone, "号"),
+    Rule.of(rf"{_CHINESE_DAY}[\s,，]?[(（]?{CHINESE_WORD}[)）]?", _of_weekday, "号"),
+    Rule.of(f"{_CHINESE_DAY}{_CHINESE_DAY_ENDS}", _alone, "号"),
 )  # fmt: skip

@@ -1,9 +1,8 @@
-"""English expressions of time that are relative to the day on which they are said.
+"""English expressions of time that are relative to the day of the message.
 
 Two conventions compete: "last Friday" is the latest Friday, or the Friday of last week; and a week
-begins on Monday, or on Sunday. A reading is certain where they agree on the days.
-
-When an English expression does not mean what its words say: names, idioms, other stories.
+begins on Monday, or on Sunday. A reading is certain where both give the same days.
+``is_doubtful`` finds expressions that mean something else: names, idioms, other stories.
 """
 
 from __future__ import annotations
@@ -12,7 +11,14 @@ import re
 from datetime import date
 
 from memci.language.times import calendar
-from memci.language.times.calendar import EN_NUMBER, english_number
+from memci.language.times.calendar import (
+    EN_NUMBER,
+    SATURDAY,
+    SEASONS,
+    STEPS,
+    SUNDAY,
+    english_number,
+)
 from memci.language.times.dates import MONTH, MONTH_WORDS, month_number
 from memci.language.times.rules import (
     Reading,
@@ -24,7 +30,6 @@ from memci.language.times.rules import (
     word_before,
 )
 
-_SATURDAY, _SUNDAY = 5, 6
 _THURSDAY = 3
 _FEBRUARY, _HALF_A_YEAR = 2, 6
 
@@ -37,7 +42,6 @@ _PART = r"(?:\s+(?:morning|afternoon|evening|night)\b)?"
 _UNIT = "(?P<unit>day|week|month|year)"
 _WHICH = r"(?P<which>(?:this|the)\s+(?:past|coming)|this\s+(?:last|next)|last|next|this)"
 _UNITS = ("day", "week", "month", "year")
-_STEP = {"last": -1, "this": 0, "next": 1}
 _PAST = ("past", "last")
 
 _DAYS = {"yesterday": -1, "today": 0, "tomorrow": 1, "tonight": 0}
@@ -78,19 +82,19 @@ def _weekday(match: re.Match[str], said: date) -> Reading:
     if which == "last":
         return as_guess(calendar.day(said, latest), sure=plain or day >= today)
     if which == "next":
-        agreed = day <= today and (today != _SUNDAY or day == _SUNDAY)
+        agreed = day <= today and (today != SUNDAY or day == SUNDAY)
         return as_guess(calendar.day(said, coming), sure=plain or agreed)
     return as_guess(calendar.weekday(said, 0, day), sure=day > today)
 
 
 def _bare_weekday(match: re.Match[str], said: date) -> Reading:
-    return as_guess(calendar.day(said, -((said.weekday() - _index(match["day"])) % 7)))
+    return calendar.latest_weekday(said, _index(match["day"]))
 
 
 def _weekend(match: re.Match[str], said: date) -> Reading:
     which, plain = _which(match)
     today = said.weekday()
-    on_it = today >= _SATURDAY
+    on_it = today >= SATURDAY
     if which == "last":
         return as_guess(calendar.weekend(said, -1), sure=not (plain and on_it))
     if which == "next" and plain:
@@ -104,11 +108,11 @@ def _weekend(match: re.Match[str], said: date) -> Reading:
 def _calendar(match: re.Match[str], said: date) -> Reading:
     """Read last, this or next week, month or year; "this past week" rolls back from today."""
     which, plain = _which(match)
-    unit, step = match["unit"].lower(), _STEP[which]
+    unit, step = match["unit"].lower(), STEPS[which]
     if plain:
         return calendar.rolling(said, unit, step)
     if unit == "week":
-        return as_guess(calendar.week(said, step), sure=said.weekday() != _SUNDAY)
+        return as_guess(calendar.week(said, step), sure=said.weekday() != SUNDAY)
     return calendar.month(said, step) if unit == "month" else calendar.year(said, step)
 
 
@@ -155,7 +159,7 @@ def _distant(match: re.Match[str], said: date) -> Reading:
 
 def _weekends_ago(match: re.Match[str], said: date) -> Reading:
     return as_guess(
-        calendar.weekend(said, -english_number(match["n"])), sure=said.weekday() < _SATURDAY
+        calendar.weekend(said, -english_number(match["n"])), sure=said.weekday() < SATURDAY
     )
 
 
@@ -185,12 +189,11 @@ def _next_but_one(match: re.Match[str], said: date) -> Reading:
     if unit == "year":
         return calendar.year(said, step)
     if unit == "week":
-        return as_guess(calendar.week(said, step), sure=said.weekday() != _SUNDAY)
-    return as_guess(calendar.weekend(said, step), sure=step < 0 and said.weekday() < _SATURDAY)
+        return as_guess(calendar.week(said, step), sure=said.weekday() != SUNDAY)
+    return as_guess(calendar.weekend(said, step), sure=step < 0 and said.weekday() < SATURDAY)
 
 
-_SEASONS = ("spring", "summer", "autumn", "fall", "winter")
-_SEASON = f"(?P<season>{'|'.join(_SEASONS)})"
+_SEASON = f"(?P<season>{'|'.join(SEASONS)})"
 _VAGUE = r"(?:a\s+few|(?P<two>a\s+couple(?:\s+of)?|couple\s+of)|several|some|many|few)"
 
 RELATIVE_RULES = (
@@ -204,7 +207,7 @@ RELATIVE_RULES = (
     Rule.of(rf"\b{_WHICH}\s+weekend\b", _weekend, "weekend"),
     Rule.of(rf"\b{_WHICH}\s+(?P<unit>week|month|year)\b", _calendar, *_UNITS),
     Rule.of(rf"\b{_WHICH}\s+(?P<m>{MONTH})(?!\s+\d)", _month, *MONTH_WORDS),
-    Rule.of(rf"\b{_WHICH}\s+{_SEASON}\b", _season, *_SEASONS),
+    Rule.of(rf"\b{_WHICH}\s+{_SEASON}\b", _season, *SEASONS),
     Rule.of(r"\b(?:the\s+)?(?P<unit>week|weekend|month|year)\s+before\s+(?P<which>last)\b",
             _next_but_one, "last"),
     Rule.of(r"\b(?:the\s+)?(?P<unit>week|weekend|month|year)\s+after\s+(?P<which>next)\b",
@@ -283,7 +286,7 @@ _I = re.compile(r"I(?:['’]\w+)?\Z")
 
 
 def is_doubtful(text: str, start: int, end: int, reading: Reading) -> bool:
-    """Tell whether an English expression may be a title, an idiom, or counted from elsewhere."""
+    """Return True if an English expression may be a title, an idiom, or counted from elsewhere."""
     return (
         _counted_from_elsewhere(text, start, end)
         or _perhaps_title(text, start, end)
@@ -294,7 +297,7 @@ def is_doubtful(text: str, start: int, end: int, reading: Reading) -> bool:
 
 
 def _counted_from_elsewhere(text: str, start: int, end: int) -> bool:
-    """Tell whether it is another's: "the last week", "my last year", "last week of June"."""
+    """Return True if it is another's: "the last week", "my last year", "last week of June"."""
     if not _RELATIVE.match(text, start, end):
         return False
     before = word_before(text, start)
@@ -302,7 +305,7 @@ def _counted_from_elsewhere(text: str, start: int, end: int) -> bool:
 
 
 def _perhaps_title(text: str, start: int, end: int) -> bool:
-    """Tell whether capitals look like a name: "Yesterday Once More", "Last Friday Night"."""
+    """Return True if capitals look like a name: "Yesterday Once More", "Last Friday Night"."""
     if not text[start].isupper():
         return False
     after = word_after(text, end)
@@ -321,7 +324,7 @@ def _idiom(text: str, start: int, end: int) -> bool:
 
 
 def _lasting(text: str, start: int, end: int) -> bool:
-    """Tell whether "in two weeks" may be how long something takes, and not when it is to be."""
+    """Return True if "in two weeks" may be how long something takes, and not when it is to be."""
     if not _IN.match(text, start, end):
         return False
     sentence = sentence_around(text, start, end)
@@ -329,7 +332,7 @@ def _lasting(text: str, start: int, end: int) -> bool:
 
 
 def _loose(text: str, start: int, end: int, reading: Reading) -> bool:
-    """Tell whether a count is more or less than it says: "over two years ago"."""
+    """Return True if a count is more or less than it says: "over two years ago"."""
     if not _COUNTED.search(text, start, end):
         return False
     before = word_before(text, start)

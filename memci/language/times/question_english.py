@@ -1,9 +1,7 @@
-"""English times as questions name them, beyond what ``memci.language.times`` finds (R10).
+"""English times that only questions name: "early may", "in spring", "the second half of 2022".
 
-There a date is only written down where it is certain; a question is also helped by a guess: months
-in small letters, parts of months, seasons, quarters. Readings without a year are the latest one.
-
-Parts of years, months and weeks: "early May", "the second half of 2022" (R10).
+A date is written into a message only where it is certain; a question is helped by a guess as well.
+A reading without a year is the latest one (R10).
 """
 
 from __future__ import annotations
@@ -13,14 +11,20 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 from memci.language.times import calendar
-from memci.language.times.calendar import EN_NUMBER, english_number
+from memci.language.times.calendar import (
+    DAYS_A_WEEK,
+    EN_NUMBER,
+    SATURDAY,
+    SEASONS,
+    STEPS,
+    WEEKDAYS,
+    english_number,
+)
 from memci.language.times.dates import MONTH, MONTH_WORDS, month_number
 from memci.language.times.rules import Granularity, Reading, Rule, as_guess
 
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_SEASONS = ("spring", "summer", "autumn", "fall", "winter")
 _NTH = ("first", "second", "third", "fourth")
-_SATURDAY, _DAYS_A_WEEK, _MONTHS_A_QUARTER = 5, 7, 3
+_MONTHS_A_QUARTER = 3
 # Groups: year, whose. Nothing: the latest.
 YEAR = r"(?P<year>(?:19|20)\d\d)(?![\w%]|[.,:/-]\d)"
 _WHOSE = r"(?:(?:of|in)\s+)?(?P<whose>last|this|next)\s+year"
@@ -28,7 +32,6 @@ OF_YEAR = rf"(?:,?\s+(?:(?:of|in)\s+)?{YEAR}|,?\s+{_WHOSE}\b)"
 _M = rf"(?P<m>{MONTH})"
 # In small letters these are verbs as well.
 _VERBS = "(?:mar(?:ch)?|may)"
-_STEPS = {"last": -1, "this": 0, "next": 1}
 _AROUND_WORDS = "on|since|before|after|until|till|by|from|between|around"
 _FEW = 4
 _LATELY = 14  # days
@@ -40,7 +43,7 @@ def english_year_in(match: re.Match[str], said: date) -> int | None:
     if parts.get("year"):
         return int(parts["year"])
     if parts.get("whose"):
-        return said.year + _STEPS[parts["whose"].lower()]
+        return said.year + STEPS[parts["whose"].lower()]
     return None
 
 
@@ -72,14 +75,14 @@ def _nth_in_month(match: re.Match[str], said: date) -> Reading:
     month, nth, unit = month_in(match, said), match["nth"].lower(), match["unit"].lower()
     count = next((i for i, word in enumerate(_NTH) if nth in (word, f"{i + 1}{word[-2:]}")), -1)
     if unit == "week":
-        first = _DAYS_A_WEEK * count + 1 if count >= 0 else month.last.day - _DAYS_A_WEEK + 1
-        found = days_of_month(month, first, first + _DAYS_A_WEEK - 1)
+        first = DAYS_A_WEEK * count + 1 if count >= 0 else month.last.day - DAYS_A_WEEK + 1
+        found = days_of_month(month, first, first + DAYS_A_WEEK - 1)
         return replace(found, certain=False, yearless=month.yearless)
-    index = _SATURDAY if unit == "weekend" else _WEEKDAYS.index(unit)
+    index = SATURDAY if unit == "weekend" else WEEKDAYS.index(unit)
     edge = month.first if count >= 0 else month.last
-    ahead = (index - edge.weekday()) % _DAYS_A_WEEK
+    ahead = (index - edge.weekday()) % DAYS_A_WEEK
     # The last one begins at most six days before the month's end.
-    steps = ahead + _DAYS_A_WEEK * count if count >= 0 else (ahead or _DAYS_A_WEEK) - _DAYS_A_WEEK
+    steps = ahead + DAYS_A_WEEK * count if count >= 0 else (ahead or DAYS_A_WEEK) - DAYS_A_WEEK
     day = edge + timedelta(steps)
     found = calendar.period(day, day + timedelta(unit == "weekend"))
     return replace(found, yearless=month.yearless)
@@ -87,8 +90,7 @@ def _nth_in_month(match: re.Match[str], said: date) -> Reading:
 
 def _season(match: re.Match[str], said: date) -> Reading:
     name = match["season"].lower().replace("fall", "autumn")
-    year = english_year_in(match, said)
-    return season_of(said, name, year)
+    return season_of(said, name, english_year_in(match, said))
 
 
 def season_of(said: date, name: str, year: int | None) -> Reading:
@@ -163,8 +165,7 @@ def _days_of_month(match: re.Match[str], said: date) -> Reading | None:
 
 
 def _weekday(match: re.Match[str], said: date) -> Reading:
-    index = _WEEKDAYS.index(match["day"].lower())
-    return as_guess(calendar.day(said, -((said.weekday() - index) % _DAYS_A_WEEK)))
+    return calendar.latest_weekday(said, WEEKDAYS.index(match["day"].lower()))
 
 
 def _half(match: re.Match[str], said: date) -> Reading:
@@ -209,14 +210,14 @@ _DAY = r"(?<![\w.,/:$€£–—-])(?P<d>\d{1,2})"
 QUESTION_RULES = (
     Rule.of(
         rf"\b(?P<nth>first|second|third|fourth|last|1st|2nd|3rd|4th)\s+"
-        rf"(?P<unit>week|weekend|{'|'.join(_WEEKDAYS)})\s+(?:of|in)\s+{_M}{OF_YEAR}?",
-        _nth_in_month, "week", *_WEEKDAYS,
+        rf"(?P<unit>week|weekend|{'|'.join(WEEKDAYS)})\s+(?:of|in)\s+{_M}{OF_YEAR}?",
+        _nth_in_month, "week", *WEEKDAYS,
     ),
-    Rule.of(rf"\b(?:the\s+)?(?P<season>{'|'.join(_SEASONS)}){OF_YEAR}", _season, *_SEASONS),
+    Rule.of(rf"\b(?:the\s+)?(?P<season>{'|'.join(SEASONS)}){OF_YEAR}", _season, *SEASONS),
     Rule.of(
         r"\b(?:in|during|over|for|since|before|after|until|by)\s+"
-        rf"(?P<mention>the\s+(?P<season>{'|'.join(_SEASONS)}))\b",
-        _season, *_SEASONS,
+        rf"(?P<mention>the\s+(?P<season>{'|'.join(SEASONS)}))\b",
+        _season, *SEASONS,
     ),
     Rule.of(rf"\b(?:Q(?P<q>[1-4])|(?:the\s+)?(?P<nth>{'|'.join(_NTH)})\s+quarter)"
             rf"{OF_YEAR}", _quarter, "q"),
@@ -264,7 +265,7 @@ QUESTION_RULES = (
     Rule.of(r"(?<![\w./$€£:-])(?P<y1>(?:19|20)\d\d)\s?[-–—]\s?(?P<y2>(?:19|20)\d\d)(?![\w./:-])",
             _years, "19", "20"),
     Rule.of(r"\b(?P<decade>(?:19|20)\d0)['’]?s\b", _decade, "0s", "0'", "0’"),
-    Rule.of(rf"\b(?P<day>{'|'.join(_WEEKDAYS)})\b", _weekday, *_WEEKDAYS),
+    Rule.of(rf"\b(?P<day>{'|'.join(WEEKDAYS)})\b", _weekday, *WEEKDAYS),
     Rule.of(r"\bhalf\s+a\s+(?P<unit>year|month)\s+ago\b", _half, "half"),
     Rule.of(rf"{EN_NUMBER}\s+(?P<unit>year|month|week)\s+and\s+a\s+half\s+ago\b", _half, "half"),
     Rule.of(rf"{EN_NUMBER}\s+and\s+a\s+half\s+(?P<unit>year|month|week)s?\s+ago\b", _half, "half"),
@@ -329,7 +330,7 @@ def _of_year(match: re.Match[str], _said: date) -> Reading:
 
 def _of_which(match: re.Match[str], said: date) -> Reading:
     """Read "the end of last month", "the start of the year"."""
-    step = _STEPS[(match["which"] or "this").lower()]
+    step = STEPS[(match["which"] or "this").lower()]
     around = {"year": calendar.year, "month": calendar.month, "week": calendar.week}
     return _part(match, around[(match["unit"] or "year").lower()](said, step))
 

@@ -1,12 +1,8 @@
-"""Dates in figures: "5/8/2023" is 8 May to some and 5 August to others (R10).
+"""The times that a question names (R10).
 
-The times that a question names (R10).
-
-Times that are counted in hours and minutes, from now: "two hours ago", "刚才" (R10).
-
-Times that another one only is the measure of: "the day after 8 May", 5月8日前两天 (R10).
-
-What stands around times: "from March to June", "before 2022", 三月以来 (R10).
+Beside those of ``find_times``: hours and minutes ("two hours ago", 刚才), dates in figures
+("5/8/2023" is 8 May to some and 5 August to others), times counted from others ("the day after
+8 May"), and the words around times ("from March to June", "before 2022", 三月以来).
 """
 
 from __future__ import annotations
@@ -26,7 +22,7 @@ from memci.language.times import (
     question_english,
     rules,
 )
-from memci.language.times.calendar import ZH_NUMBER
+from memci.language.times.calendar import CHINESE_UNITS, DAYS_A_WEEK, SATURDAY, WEEKDAYS, ZH_NUMBER
 from memci.language.times.dates import MONTH, is_bare_weekday, is_weekday
 from memci.language.times.ranges import (
     CERTAIN,
@@ -90,7 +86,7 @@ def _count(match: re.Match[str]) -> float:
     if groups.get("half"):
         return 0.5
     words = groups["n"] or "a"
-    return calendar.english_number(words) if words.isascii() else calendar.chinese_number(words)
+    return calendar.number(words)
 
 
 def _moment(
@@ -107,26 +103,16 @@ def _moment(
 
 _LOOK_BACK = 48
 _DAY = timedelta(days=1)
-_DAYS_A_WEEK, _SATURDAY = 7, 5
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _COUNTED_ENGLISH = re.compile(
     rf"(?:the\s+|last\s+|{calendar.EN_NUMBER}\s+)?\b(?P<unit>day|night|week|weekend|month|year"
-    rf"|{'|'.join(_WEEKDAYS)})s?\s+(?P<side>before|after|following|of|prior\s+to)\s+(?:the\s+)?\Z",
+    rf"|{'|'.join(WEEKDAYS)})s?\s+(?P<side>before|after|following|of|prior\s+to)\s+(?:the\s+)?\Z",
     re.IGNORECASE | re.ASCII,
 )
 _COUNTED_CHINESE = re.compile(
     f"的?(?P<side>[前后])(?P<n>{calendar.ZH_NUMBER})个?(?P<unit>天|周|星期|礼拜|月|年)"
     "|那(?:一)?个?(?P<same>周末|周|星期|礼拜|月|年)"
 )
-_COUNTED_UNITS = {
-    "天": "day",
-    "周": "week",
-    "星期": "week",
-    "礼拜": "week",
-    "月": "month",
-    "年": "year",
-}
-_COUNTED_UNITS |= {"night": "day", "周末": "weekend"}
+_COUNTED_UNITS = CHINESE_UNITS | {"night": "day", "周末": "weekend"}
 _AROUND = {
     "week": calendar.week,
     "weekend": calendar.weekend,
@@ -165,31 +151,29 @@ def counted_from(text: str, moment: TimeExpression) -> TimeExpression:
 def _counted(first: date, last: date, words: str, n: str | None, side: int) -> Reading | None:
     """Return the unit around a stretch of days (side 0), before it (-1) or after it (1)."""
     unit, edge = _COUNTED_UNITS.get(words, words), last if side > 0 else first
-    if unit in _WEEKDAYS:
-        return _weekday(edge, _WEEKDAYS.index(unit), side)
+    if unit in WEEKDAYS:
+        return _weekday(edge, WEEKDAYS.index(unit), side)
     if not side:
         return _AROUND[unit](edge, 0) if unit in _AROUND else None
     if unit == "weekend":
-        return calendar.weekend(edge, -(edge.weekday() < _SATURDAY) if side < 0 else 0)
+        return calendar.weekend(edge, -(edge.weekday() < SATURDAY) if side < 0 else 0)
     if n is not None:
-        count = calendar.english_number(n) if n.isascii() else calendar.chinese_number(n)
-        return calendar.distant(edge, unit, side * count)
+        return calendar.distant(edge, unit, side * calendar.number(n))
     if unit in ("month", "year"):
         return _AROUND[unit](edge, side)
-    near = _DAYS_A_WEEK if unit == "week" else 1
+    near = DAYS_A_WEEK if unit == "week" else 1
     ends = sorted((edge + side * _DAY, edge + side * near * _DAY))
     return calendar.period(*ends)
 
 
 def _weekday(edge: date, index: int, side: int) -> Reading:
     """Return the weekday in what begins at ``edge`` (side 0), or the next one before or after."""
-    ahead = (index - edge.weekday()) % _DAYS_A_WEEK
+    ahead = (index - edge.weekday()) % DAYS_A_WEEK
     if side < 0:
-        return calendar.day(edge, ahead - _DAYS_A_WEEK)
-    return calendar.day(edge, ahead or (_DAYS_A_WEEK if side else 0))
+        return calendar.day(edge, ahead - DAYS_A_WEEK)
+    return calendar.day(edge, ahead or (DAYS_A_WEEK if side else 0))
 
 
-_DAYS_A_WEEK = 7
 _FLAGS = re.IGNORECASE | re.ASCII
 
 
@@ -280,11 +264,11 @@ def _of_one_week(
     a, b = first.time, second.time
     if a.since is None or b.since is None or not is_bare_weekday(text, second):
         return a, b
-    ahead = (b.since - a.since).days % _DAYS_A_WEEK or _DAYS_A_WEEK
+    ahead = (b.since - a.since).days % DAYS_A_WEEK or DAYS_A_WEEK
     try:
         if not is_bare_weekday(text, first):
             return a, _shifted(b, ahead - (b.since - a.since).days)
-        return (_shifted(a, -_DAYS_A_WEEK) if a.since >= b.since else a), b
+        return (_shifted(a, -DAYS_A_WEEK) if a.since >= b.since else a), b
     except OverflowError:
         return a, b  # there is no such week
 
@@ -396,11 +380,9 @@ def _dated_moment(
     days = list(dict.fromkeys(days))
     if not days:
         return
-    readings: list[tuple[Reading, bool]] = [(calendar.day(day, 0), yearly) for day, yearly in days]
-    times = [range_of(reading, now.tzinfo, yearly=yearly) for reading, yearly in readings]
+    times = [range_of(calendar.day(day, 0), now.tzinfo, yearly=yearly) for day, yearly in days]
     if len(times) > 1:
-        times = [TimeRange(each.since, each.until, ONE_OF_TWO, each.slack, each.yearly)
-                 for each in times]  # fmt: skip
+        times = [replace(each, certainty=ONE_OF_TWO) for each in times]
     yield TimeExpression(*place, tuple(times))
 
 

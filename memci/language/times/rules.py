@@ -1,8 +1,6 @@
-"""What a mention of time is, and which days it means.
+"""Rules that find expressions of time, what they return, and the text around a match.
 
-How rules for expressions of time are written down.
-
-What stands around an expression: code, quotations, titles, the words before and after it.
+A ``Rule`` is a pattern with a function that reads a match; a ``Reading`` is the days it means.
 """
 
 from __future__ import annotations
@@ -155,7 +153,7 @@ class CharacterMask:
             self._mask[match.start() : match.end()] = b"\1" * len(match[0])
 
     def touches(self, start: int, end: int) -> bool:
-        """Tell whether any character from ``start`` to before ``end`` is covered."""
+        """Return True if any character from ``start`` to before ``end`` is covered."""
         return self._mask.find(1, start, end) >= 0
 
 
@@ -182,12 +180,12 @@ def word_after(text: str, end: int) -> str:
 
 
 def inside_sentence(text: str, start: int) -> bool:
-    """Tell whether a place is not the beginning of a sentence, where any word has a capital."""
+    """Return True if a place is not the beginning of a sentence, where any word has a capital."""
     return bool(_IN_A_SENTENCE.search(text[max(0, start - _NEAR) : start]))
 
 
 def ends_sentence(text: str, start: int, end: int) -> bool:
-    """Tell whether a sentence ends between two places."""
+    """Return True if a sentence ends between two places."""
     return bool(_SENTENCE_END.search(text, start, end))
 
 
