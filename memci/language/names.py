@@ -1,10 +1,6 @@
-"""Names in Latin letters: what has a capital for its own sake, and not because a sentence opens.
+"""Names of people, places, products and works in a text; entities, the things of memories (M5).
 
-Names of people, places, products and works in a text (M5): never pronouns.
-
-Entities: the things that memories are about (M5).
-
-Whether a text names an entity.
+A Latin name has a capital that is not there because a sentence begins. Pronouns are never names.
 """
 
 from __future__ import annotations
@@ -96,7 +92,7 @@ def latin_names(text: str) -> Iterator[str]:
 
 
 def _opens(sentence: str, label: int, start: int) -> bool:
-    """Say whether nothing but the sentence's label stands before ``start``."""
+    """Return True if nothing but the sentence's label stands before ``start``."""
     before = sentence[label if start >= label else 0 : start]
     return not any(character.isalnum() for character in before)
 
@@ -119,7 +115,7 @@ def _trimmed(name: str, *, opens: bool) -> str:
 
 
 def _begins_a_name(words: list[str], *, opens: bool) -> bool:
-    """Say whether a function word with a capital belongs to the name that follows it."""
+    """Return True if a function word with a capital belongs to the name that follows it."""
     first = words[0].lower()
     named = len(words) > 1 and words[1][0].isupper() and not _no_name(words[1])
     if named and first in _OPENS_TITLES:
@@ -136,7 +132,7 @@ def _is_person(word: str) -> bool:
 
 
 def _only_describes(word: str) -> bool:
-    """Say whether a capitalised word is a usual adjective, adverb or participle before a name."""
+    """Return True if a word is a usual adjective, adverb or participle before a name."""
     lower = word.lower()
     if lower in ENGLISH_OPENING_ADJECTIVES and lower not in (
         "new",
@@ -157,7 +153,7 @@ def _is_adverb(lower: str) -> bool:
 
 
 def _is_participle(word: str) -> bool:
-    """Say whether a word is a verb's form in -ing: "Learning German", not "Beijing University"."""
+    """Return True if a word is a verb in -ing: "Learning German", not "Beijing University"."""
     lower = word.lower()
     stem = lower.removesuffix("ing")
     verbs = (stem, f"{stem}e", stem[:-1])
@@ -191,12 +187,12 @@ def _next_word(rest: str) -> str:
 
 
 def is_interjection(word: str) -> bool:
-    """Say whether a word is only a sound: "oooh", "hmm"."""
+    """Return True if a word is only a sound: "oooh", "hmm"."""
     return bool(_INTERJECTION.search(word))
 
 
 def is_plural(word: str) -> bool:
-    """Say whether a lower-case word is a usual word in the plural."""
+    """Return True if a lower-case word is a usual word in the plural."""
     return word.endswith("s") and rarity(word[:-1]) < UNKNOWN
 
 
@@ -285,7 +281,7 @@ def _within(name: str, longer: str) -> bool:
 
 
 def _is_title(quoted: str) -> bool:
-    """Say whether most words of a quotation have a capital: a title has, a saying has not."""
+    """Return True if most words of a quotation have a capital: a title has, a saying has not."""
     words = [word for word in quoted.split() if len(word) >= _SHORTEST_IN_TITLE]
     return 2 * sum(not word[0].islower() for word in words) >= len(words)
 
@@ -304,7 +300,7 @@ _PRONOUN_WORDS = frozenset(_PRONOUNS.split())
 
 
 def is_pronoun(word: str) -> bool:
-    """Tell whether a word is an unresolved pronoun, which is never an entity."""
+    """Return True if a word is an unresolved pronoun, which is never an entity."""
     return _folded(word) in _PRONOUN_WORDS
 
 
@@ -337,7 +333,7 @@ def key_entities(
 
 
 def is_speaker(word: str, speakers: Iterable[str]) -> bool:
-    """Tell whether a word names one of these people: whole, in part, or short ("Mel", Melanie)."""
+    """Return True if a word names a speaker: whole, in part, or short ("Mel", Melanie)."""
     called = _folded(word)
     return any(called == name or _is_short_for(called, name) for name in map(_folded, speakers))
 
@@ -365,7 +361,7 @@ _IN_WORD = rf"[^\W{_UNSPACED}]"
 
 
 def names_entity(text: str, key: str) -> bool:
-    """Tell whether a text holds the entity's name, in any case, width or spacing, as a word.
+    """Return True if a text holds the entity's name, in any case, width or spacing, as a word.
 
     ``key`` is the entity's (``Entity.key``).
     """

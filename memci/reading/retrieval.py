@@ -76,7 +76,7 @@ def analysis_account(analysis: QueryAnalysis) -> dict[str, JsonValue]:
         "complexity": round(analysis.complexity, 3),
         "k": analysis.k,
         "parts": list(analysis.parts),
-        "asks": analysis.asks.value,
+        "asks": analysis.answer_kind.value,
         "order": analysis.order and analysis.order.value,
     }
 
@@ -241,7 +241,7 @@ class Retrieval:
             return Ranking(asked.text, best_of(fused), None, hints.timed)
         names = {name for one in found for name in _speakers(one)}
         analysis = asked.analysis_among(names, parameters.bounds)
-        leading = spans_to_search(analysis.times) if analysis.time_alone else ()
+        leading = spans_to_search(analysis.times) if analysis.only_times else ()
         timed = Timed(asked.questions[0].stretches, leading)
         hints = hints_of(analysis, asked.questions[0].symbols, timed)
         fused = [self._fused(*each, scope, hints) for each in pairs]
@@ -272,7 +272,7 @@ class Retrieval:
             best,
             symbols_in(text),
             walks=Channel.BFS in scope.channels,
-            focus=goes_on(scope),
+            focus=is_current(scope),
         )
 
     def _fused(self, question: Question, found: Found, scope: Scope, hints: Hints) -> list[Ranked]:
@@ -353,7 +353,7 @@ def _unscored(candidate: Candidate) -> Candidate:
     return candidate._replace(dense=None, lexical=None)
 
 
-def goes_on(scope: Scope) -> bool:
+def is_current(scope: Scope) -> bool:
     """Tell whether a walk begins at the focus, too: in a session, or where nothing else is asked.
 
     Out of the blue, what was talked about last has nothing to do with the question.

@@ -425,7 +425,7 @@ def hints_of(
         speakers=analysis.speakers,
         fits=analysis.time_fit if analysis.times else None,
         holds=_share_of(analysis.entity_keys) if analysis.entity_keys else None,
-        wanted=_WANTED.get(analysis.asks),
+        wanted=_WANTED.get(analysis.answer_kind),
         names=(lambda symbol: is_named(symbol, names)) if names else None,
         timed=timed or Timed(),
         order=analysis.order,

@@ -1,4 +1,4 @@
-"""What is read out of a question before anything is searched (R10)."""
+"""Analyse a question before anything is searched (R10)."""
 
 from __future__ import annotations
 
@@ -31,32 +31,24 @@ _MOST_TIMES = 8
 
 @dataclass(frozen=True, slots=True)
 class QueryAnalysis:
-    """A question, read.
-
-    ``entities``: the things it names, in the order of their mention; ``entity_keys``: the same as
-    ``holds`` looks for them in a text. ``speakers``: who of the known names is named. ``times``: at
-    most 8. ``complexity``: 0 to 1. ``k``: how many hits each source offers for it. ``parts``: the
-    questions that it consists of, at most 4. ``asks``: the kind of answer it wants. ``time_alone``:
-    it names times and hardly anything else, and wants what was then. ``order``: which of several
-    occasions it wants.
-    """
+    """What a question names and asks for."""
 
     language: Language
-    entities: tuple[str, ...]
-    entity_keys: frozenset[str]
-    speakers: frozenset[str]
-    times: tuple[TimeRange, ...]
-    complexity: float
-    k: int
-    parts: tuple[str, ...]
-    asks: AnswerKind
-    time_alone: bool = False
-    order: Order | None = None
+    entities: tuple[str, ...]  # names in the question, in order of first mention
+    entity_keys: frozenset[str]  # their ``Entity.key``, for ``entities_named``
+    speakers: frozenset[str]  # the known names among them
+    times: tuple[TimeRange, ...]  # at most 8
+    complexity: float  # 0 to 1
+    k: int  # how many hits each source offers
+    parts: tuple[str, ...]  # the questions that it consists of, at most 4
+    answer_kind: AnswerKind
+    only_times: bool = False  # it names hardly anything but times, and wants all that was then
+    order: Order | None = None  # the first or the latest of several occasions
 
     def time_fit(self, at: datetime, session_id: str | None = None) -> float:
-        """Return how well what was said at a moment (aware), in a session, fits the times.
+        """Return how well a message of this time (aware) and session fits the times.
 
-        1 inside one, 0 where none is named.
+        1 inside one of them; 0 if the question names none.
         """
         return max((each.fit(at, session_id) for each in self.times), default=0.0)
 
@@ -69,11 +61,11 @@ def analyse(
     bounds: HitLimits | None = None,
     moments: Sequence[TimeExpression] | None = None,
 ) -> QueryAnalysis:
-    """Read a question, asked at ``now`` (aware, in the asker's time zone if that is known).
+    """Analyse a question asked at ``now`` (aware, in the asker's time zone if that is known).
 
-    ``names``: those of the people who speak in the agent's memory. ``bounds``: of ``k``.
-    ``moments``: what ``moments_in`` has read in it already. Of a very long text the beginning and
-    the end are read. Any text can be read; none raises.
+    ``names``: of the people who speak in the agent's memory. ``bounds``: of ``k``. ``moments``: the
+    result of ``time_expressions_in``, if it is known. Of a very long text only both ends are read.
+    No text raises.
     """
     read = shortened_question(text)
     language = language_of(read)
@@ -96,8 +88,8 @@ def analyse(
         complexity=complexity,
         k=(bounds or HitLimits()).k(complexity),
         parts=parts,
-        asks=answer_kind(read),
-        time_alone=alone,
+        answer_kind=answer_kind(read),
+        only_times=alone,
         order=None if len(parts) > 1 else order_of(read, moments),
     )
 
@@ -111,9 +103,9 @@ def analyse_with_names(
     bounds: HitLimits | None = None,
     moments: Sequence[TimeExpression] | None = None,
 ) -> QueryAnalysis:
-    """Return what ``analyse`` would with these names; ``analysis`` is what it returned without.
+    """Return what ``analyse`` returns with these names; ``analysis`` is its result without them.
 
-    Most questions name nobody who speaks: they are not read twice.
+    Most questions name no speaker and are not analysed again.
     """
     if speakers_in(shortened_question(text), names) or speakers_called(analysis.entities, names):
         return analyse(text, now, names=names, bounds=bounds, moments=moments)
@@ -126,7 +118,7 @@ def time_expressions_in(text: str, now: datetime) -> list[TimeExpression]:
 
 
 def shortened_question(text: str) -> str:
-    """Return what is read of a text: of a long one both ends, with single blanks."""
+    """Return the part of a text that is analysed: both ends of a long one, with single blanks."""
     if len(text) > _BEGINNING + _END:
         text = f"{text[:_BEGINNING]}\n{text[-_END:]}"
     return _BLANKS.sub(lambda blank: "\n" if "\n" in blank[0] else " ", text)

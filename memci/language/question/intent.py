@@ -1,16 +1,7 @@
-"""What kind of answer a question asks for (R10).
+"""What a question asks for: kind of answer, number of hits, first or latest occasion (R6, R10).
 
-How much a question asks for (R10).
-
-Whether a question asks for the latest of several occasions, or for the earliest (R10).
-
-Whether a question that names a time asks for what is so now all the same (R6, R10).
-
-Questions that say hardly anything beside a time: "What did I do last week?" (R10).
-
-They want what was then, whatever its words: their own words stand in everything that is said.
-
-How many answers a question deserves (R10).
+Also whether it asks about the present, and whether it names hardly anything beside a time ("What
+did I do last week?"): such a question wants all that was then, whatever its words.
 """
 
 from __future__ import annotations
@@ -86,7 +77,7 @@ def _patterns() -> tuple[tuple[AnswerKind, re.Pattern[str]], ...]:
 
 
 def answer_kind(text: str) -> AnswerKind:
-    """Return what the first thing that is asked is: a time, a person, a place, a number."""
+    """Return the kind of answer that the first question in a text wants."""
     found = [
         (match.start(), -match.end(), kind)
         for kind, pattern in _patterns()
@@ -251,9 +242,9 @@ class Order(StrEnum):
 
 
 def order_of(text: str, moments: Iterable[TimeExpression] = ()) -> Order | None:
-    """Return which occasion a question asks for; None: of none, or of more than one.
+    """Return which occasion a question asks for; None: neither, or both.
 
-    A word of one of its ``moments`` ("last week") is none of an order.
+    Words within its ``moments`` ("last week") do not count.
     """
     if _NEITHER.search(text):
         return None
@@ -286,7 +277,7 @@ _SENTENCE_END = re.compile(r"[.!?。！？]\s*(?=\S)")
 
 
 def asks_about_present(text: str) -> bool:
-    """Tell whether the last sentence of a text is in the present, or any says that it is of now.
+    """Return True if the last sentence is in the present tense, or a word says "now".
 
     "Which town do I live in, since I moved in March?" is; "Where did I live in March?" and
     我三月住在哪里？ are not.
@@ -333,7 +324,7 @@ _WORD = re.compile(r"[^\W_]+")
 def names_only_times(
     text: str, moments: Iterable[TimeExpression], names: Collection[str] = ()
 ) -> bool:
-    """Tell whether a question says nothing beside its times, who is asked about, and common words.
+    """Return True if a question holds only times, names of speakers and common words.
 
     ``names``: of those who speak, as the question may name them.
     """
@@ -355,14 +346,11 @@ def _without(text: str, moments: Iterable[TimeExpression]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class HitLimits:
-    """How many hits a question may have: ``least`` up to ``threshold``, then in a line to ``most``.
-
-    ``threshold``: complexity, 0 to 1.
-    """
+    """How many hits a question gets: ``least`` up to ``threshold``, then linearly to ``most``."""
 
     least: int = 3
     most: int = 15
-    threshold: float = 0.5
+    threshold: float = 0.5  # of complexity, 0 to 1
 
     def k(self, complexity: float) -> int:
         """Return how many hits each source offers for a question of such complexity, 0 to 1."""

@@ -1,6 +1,6 @@
-"""Questions about the conversation before this one: "what did we discuss last time?" (R10).
+"""Questions about the conversation before this one: "What did we discuss last time?" (R10).
 
-Conversations, told apart by their sessions and their silences (R10).
+Conversations are told apart by their sessions and by silence.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ _BEFORE_OR_AFTER = re.compile(r"\s*(?:之|以)[前后]")
 
 
 def find_last_session(text: str) -> tuple[int, int] | None:
-    """Return the characters of a question that name the conversation before; None: none do."""
+    """Return (start, end) of the words that name the conversation before; None: there are none."""
     if _ONE_BEFORE.search(text):
         return None
     found = next((match for each in _OURS if (match := each.search(text))), None)
@@ -103,7 +103,7 @@ def find_last_session(text: str) -> tuple[int, int] | None:
 
 
 def _is_ours(text: str, found: re.Match[str]) -> bool:
-    """Tell whether a question that does not say whose conversation it means speaks of ours."""
+    """Return True if a question that names no participants means our conversation."""
     if _OTHERS.search(text):
         return False
     is_named = not found[0].lower().endswith(("time", "次", "回"))
@@ -135,7 +135,7 @@ class Conversation(NamedTuple):
     ended: datetime
 
     def time(self) -> TimeRange:
-        """Return the stretch of time that it took, as its session has it."""
+        """Return its time range, restricted to its session."""
         slack = max(self.ended - self.began, _LEAST_SLACK)
         try:
             until = self.ended + _INSTANT
@@ -143,10 +143,10 @@ class Conversation(NamedTuple):
             until = None  # with the calendar
         return TimeRange(self.began, until, CERTAIN, slack, session=self.session_id or "")
 
-    def goes_on(self, here: str | None, now: datetime) -> bool:
-        """Tell whether it is the one in which something is asked ``now``, in the session ``here``.
+    def is_current(self, here: str | None, now: datetime) -> bool:
+        """Return True if a question asked ``now`` in the session ``here`` belongs to it.
 
-        Who names no session asks in none; but a message of any may be the question itself.
+        A question without a session belongs to none, but a message may be the question itself.
         """
         silent = now - self.ended
         if self.session_id == here:
@@ -157,7 +157,7 @@ class Conversation(NamedTuple):
 def previous_conversation(
     said: Iterable[tuple[str | None, datetime]], here: str | None, now: datetime
 ) -> Conversation | None:
-    """Return the last conversation that does not go on; None: there was none.
+    """Return the last conversation that is over; None: there is none.
 
     ``said``: the sessions and times of messages, the latest first, and none after ``now``.
     """
@@ -165,11 +165,11 @@ def previous_conversation(
     over: set[str | None] = set()
     for session_id, at in said:
         talk = latest.get(session_id)
-        if talk is None or (talk.goes_on(here, now) and talk.began - at >= PAUSE):
+        if talk is None or (talk.is_current(here, now) and talk.began - at >= PAUSE):
             latest[session_id] = Conversation(session_id, at, at)
         elif session_id not in over and talk.began - at < PAUSE:
             latest[session_id] = talk._replace(began=at)
         else:
             over.add(session_id)
-    ended = (each for each in latest.values() if not each.goes_on(here, now))
+    ended = (each for each in latest.values() if not each.is_current(here, now))
     return max(ended, key=lambda each: each.ended, default=None)

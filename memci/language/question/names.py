@@ -1,11 +1,8 @@
-"""Whom and what a question names (R10).
+"""Names in a question: people, places, products, titles (R10).
 
-Names in Latin letters: what has a capital that the sentence does not give it (R10).
-
-Chinese names, by their surname and by what stands beside them: no dictionary is at hand (R10).
-
-Careful rather than complete: a name that is missed costs little, for its characters are searched
-anyway, and a word that is taken for a name draws the wrong memories.
+Precision comes before recall: a missed name costs little, for its characters are searched anyway,
+but a word taken for a name finds the wrong memories. A Latin name has a capital that the sentence
+does not give it; a Chinese name is found by its surname and the words beside it.
 """
 
 from __future__ import annotations
@@ -127,7 +124,7 @@ def _no_name(word: str) -> bool:
 
 
 def _opens(text: str, start: int) -> bool:
-    """Say whether a place is the beginning of a sentence, where any word has a capital."""
+    """Return True if a sentence begins at this place, where any word has a capital."""
     before = text[max(0, start - _NEAR) : start]
     return bool(_SENTENCE_BEGINS.search(before)) and not before.endswith(_ABBREVIATIONS)
 
@@ -207,7 +204,7 @@ _TITLE = re.compile(
 
 
 def speakers_called(entities: Iterable[str], names: Collection[str]) -> frozenset[str]:
-    """Return those of the names that an entity is short for, where it can be only one: "Mel"."""
+    """Return the names that an entity abbreviates where only one is possible: "Mel"."""
     found = set()
     for entity in entities:
         meant = [name for name in names if is_speaker(entity, (name,))]
@@ -217,9 +214,9 @@ def speakers_called(entities: Iterable[str], names: Collection[str]) -> frozense
 
 
 def speakers_in(text: str, names: Collection[str]) -> frozenset[str]:
-    """Return those of the names that a question holds: whole words, in any case.
+    """Return the names that a question holds as whole words, in any case.
 
-    Of Chinese names the characters; a name of a single character is not looked for.
+    Chinese names match by their characters; those of one character are not searched.
     """
     by_key: dict[str, list[str]] = {}
     for name in names:
@@ -233,9 +230,9 @@ def speakers_in(text: str, names: Collection[str]) -> frozenset[str]:
 def entities_in(
     text: str, language: Language, known: Collection[str], moments: Iterable[TimeExpression]
 ) -> tuple[str, ...]:
-    """Return the named things of a question, at most 12, in the order of their mention.
+    """Return the names in a question, at most 12, in order of first mention.
 
-    ``known``: names that are known to be names, whatever their letters. What tells a time is none.
+    ``known``: names that count whatever their letters. Expressions of time are no names.
     """
     masked = _masked(text, moments)
     found: dict[str, tuple[int, str]] = {}
@@ -264,7 +261,7 @@ def _known(text: str, known: Collection[str]) -> Iterator[tuple[int, str]]:
 
 
 def _longest(found: dict[str, tuple[int, str]]) -> dict[str, tuple[int, str]]:
-    """Leave out what is only a part of another: "Smith" beside "Ada Smith"."""
+    """Drop names that are part of another: "Smith" beside "Ada Smith"."""
     return {
         key: place
         for key, place in found.items()
@@ -280,7 +277,7 @@ def _masked(text: str, moments: Iterable[TimeExpression]) -> str:
 
 
 def _is_title(quoted: str) -> bool:
-    """Say whether a quotation names something: its long words have capitals, or it is Chinese."""
+    """Return True if the long words of a quotation have capitals, or it is Chinese."""
     words = [word for word in quoted.split() if len(word) > 3]  # noqa: PLR2004
     return language_of(quoted) is Language.CHINESE or (
         bool(words) and all(not word[0].islower() for word in words)

@@ -1,4 +1,4 @@
-"""A question that plainly is several, cut into them (R10)."""
+"""Split a text that asks several questions (R10)."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _SHORTEST = {True: 4, False: 8}  # characters of a part, in Chinese and otherwis
 
 
 def split_questions(text: str) -> tuple[str, ...]:
-    """Return the questions in a text, in order, each as it is written; at most 4.
+    """Return the questions in a text, in order and verbatim, at most 4.
 
-    What is said before a question stays with it. Most texts are one part; a blank one is none.
+    A statement stays with the question after it. Most texts are one part; a blank one has none.
     """
     sentences = _sentences(text)
     parts = [part for each in sentences for part in _cut(each)]

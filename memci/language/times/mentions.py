@@ -1,10 +1,8 @@
-"""Expressions of time in a text, and the days that they mean (R4, R10).
+"""Expressions of time in a text: find them, and write their dates beside them (R4, R10).
 
-When something was, said from the day on which it was told: "yesterday", "下周六".
-
-Without the date that stands beside it in brackets such a word tells nothing later.
-
-Absolute dates beside the words that mean them (R4): "last Friday (2023-05-05)".
+``find_times`` returns the days that they mean. ``add_date_notes`` turns "last Friday" into
+"last Friday (2023-05-05)". Other functions recognise relative times ("yesterday", 下周六) in texts
+that are shortened: without its note such a time means nothing later.
 """
 
 from __future__ import annotations
@@ -38,9 +36,9 @@ _RULES: tuple[tuple[Iterable[Rule], Language, _Doubtful], ...] = (
 def find_times(text: str, said_at: datetime) -> list[TimeMention]:
     """Return the expressions of time in ``text``, in order; none overlaps another.
 
-    English and Chinese are both looked for. The day is that of ``said_at`` in its own offset from
-    UTC: pass the speaker's local time where it is known. Code, addresses and lines quoted
-    with ``>`` are passed over; what stands in quotation marks is never certain.
+    Both English and Chinese are read. The day is that of ``said_at`` in its own offset from UTC:
+    pass the speaker's local time where it is known. Code, addresses and lines quoted with ``>``
+    are skipped; a time within quotation marks is never certain.
     """
     candidates = sorted(_candidates(text, said_at), key=lambda each: (each.start, -each.end))
     if not candidates:
@@ -57,7 +55,7 @@ def find_times(text: str, said_at: datetime) -> list[TimeMention]:
 
 
 def _equally_certain(text: str, found: list[TimeMention]) -> list[TimeMention]:
-    """Let days without a year be certain together or not at all: "moved from May 8 to May 20"."""
+    """Make days without a year in one sentence all certain or all guesses."""
     doubted: set[int] = set()
     group: list[int] = []
     for at, mention in enumerate(found):
@@ -128,7 +126,7 @@ Span = tuple[int, int]
 
 
 def spans_with_date_notes(text: str) -> list[Span]:
-    """Return (start, end) of each such moment with its note: "yesterday (2026-03-07)"."""
+    """Return (start, end) of each relative time with its note: "yesterday (2026-03-07)"."""
     if "(" not in text and "（" not in text:
         return []
     found = []
@@ -141,12 +139,12 @@ def spans_with_date_notes(text: str) -> list[Span]:
 
 
 def has_only_times(text: str) -> bool:
-    """Say whether nothing but times, dates and bare numbers is in a part."""
+    """Return True if a text holds nothing but times, dates and numbers."""
     return not any(each.isalnum() for each in _ABSOLUTE.sub("", RELATIVE_TIME.sub("", text)))
 
 
 def has_only_relative_times(text: str) -> bool:
-    """Say whether a word or a part tells only when: "yesterday (2026-03-07)", "下周"."""
+    """Return True if a text is relative times alone: "yesterday (2026-03-07)", 下周."""
     return not any(each.isalnum() for each in RELATIVE_TIME.sub("", _NOTE.sub("", text)))
 
 

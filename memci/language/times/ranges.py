@@ -1,9 +1,4 @@
-"""A stretch of time that a question names, and how well something fits into it (R10).
-
-An expression of time in a question (R10).
-
-Stretches of time that are looked into for whatever was said then (R10, R11).
-"""
+"""Time ranges that a question names, how well a message fits them, where to search (R10, R11)."""
 
 from __future__ import annotations
 
@@ -25,24 +20,19 @@ _FEBRUARY, _SHORTEST_MONTH = 2, 28
 
 @dataclass(frozen=True, slots=True)
 class TimeRange:
-    """From ``since`` to before ``until``, both aware; None: open at that end, never at both.
-
-    ``certainty``: 0 to 1, whether the words mean these days. ``slack``: how far outside something
-    fits half as well as inside; as long as what was named, so that a day is looked for more
-    closely than a year. ``yearly``: no year was named, and the range is the latest; it lies as
-    well, if less likely, in every other year. ``session``: what was said in it
-    alone is meant; "": in none.
-    """
+    """From ``since`` to before ``until``, both aware; None: open at that end, never at both."""
 
     since: datetime | None
     until: datetime | None
-    certainty: float = CERTAIN
+    certainty: float = CERTAIN  # 0 to 1, that the words mean these days
+    # A message so far outside fits half as well as one inside: as long as the named range, so that
+    # a day is matched more closely than a year.
     slack: timedelta = _DAY
-    yearly: bool = False
-    session: str | None = None
+    yearly: bool = False  # no year was named: the latest is meant, or (less likely) another one
+    session: str | None = None  # only messages of this session fit; "": of no session
 
     def fit(self, at: datetime, session_id: str | None = None) -> float:
-        """Return how well what was said fits: 1 inside, falling to 0 with the distance outside."""
+        """Return how well a message of this time fits: 1 inside, less the further outside."""
         if self.session is not None and self.session != (session_id or ""):
             return 0.0
         here = _fit(at, self.since, self.until, self.slack)
@@ -96,14 +86,11 @@ def moved_to_year(since: datetime, until: datetime, year: int) -> tuple[datetime
 
 @dataclass(frozen=True, slots=True)
 class TimeExpression:
-    """Characters ``start`` to ``end`` of a question, and the time that they mean.
-
-    ``times``: two where the same figures may be read in two ways, else one.
-    """
+    """Characters ``start`` to ``end`` of a question, and the time that they mean."""
 
     start: int
     end: int
-    times: tuple[TimeRange, ...]
+    times: tuple[TimeRange, ...]  # two where the same figures have two readings, else one
 
     @property
     def time(self) -> TimeRange:
@@ -112,7 +99,7 @@ class TimeExpression:
 
 
 def without_overlaps(moments: Iterable[TimeExpression]) -> list[TimeExpression]:
-    """Return moments in order, none overlapping another; the longer of two that begin alike."""
+    """Return expressions in order without overlaps; of two with the same start the longer one."""
     found: list[TimeExpression] = []
     for each in sorted(moments, key=lambda each: (each.start, -each.end)):
         if not found or each.start >= found[-1].end:
@@ -125,19 +112,15 @@ _YEARS_BACK = 3
 
 
 class TimeSpan(NamedTuple):
-    """From ``since`` to before ``until``, both aware; None: open at that end.
-
-    ``besides``: it is looked into where what was named leaves room. ``session``: only what was
-    said in this session lies in it; "": in none.
-    """
+    """From ``since`` to before ``until``, both aware; None: open at that end."""
 
     since: datetime | None
     until: datetime | None
-    besides: bool = False
-    session: str | None = None
+    besides: bool = False  # searched only where the named spans leave room for more hits
+    session: str | None = None  # only messages of this session are in it; "": of no session
 
     def holds(self, at: datetime, session_id: str | None = None) -> bool:
-        """Tell whether what was said at a moment (aware), in a session, lies in it."""
+        """Return True if a message of this time (aware) and session is in it."""
         if self.session is not None and self.session != (session_id or ""):
             return False
         begun = self.since is None or at >= self.since
@@ -145,7 +128,7 @@ class TimeSpan(NamedTuple):
 
 
 def spans_to_search(times: Iterable[TimeRange]) -> tuple[TimeSpan, ...]:
-    """Return what a question names, then the same days of earlier years where it names no year."""
+    """Return the named ranges, then the same days of earlier years where no year was named."""
     times = list(times)
     named = [TimeSpan(each.since, each.until, session=each.session) for each in times]
     earlier = [

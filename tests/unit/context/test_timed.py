@@ -126,10 +126,10 @@ MORE = [
 @pytest.mark.parametrize("text", TIME_ALONE)
 def test_questions_of_a_time_alone(text: str):
     found = analyse(text, NOW, names=("Caroline", "李明"))
-    assert found.time_alone
+    assert found.only_times
     assert found.k >= 7
 
 
 @pytest.mark.parametrize("text", MORE)
 def test_questions_that_say_more(text: str):
-    assert not analyse(text, NOW, names=("Caroline", "李明")).time_alone
+    assert not analyse(text, NOW, names=("Caroline", "李明")).only_times

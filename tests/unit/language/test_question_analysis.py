@@ -56,7 +56,7 @@ from tests.support.question_times import NOW, times
     ],
 )
 def test_what_is_asked_for(question: str, expected: AnswerKind) -> None:
-    assert analyse(question, NOW).asks is expected
+    assert analyse(question, NOW).answer_kind is expected
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_names(question: str, expected: str) -> None:
 def test_asks(question: str, asks: str, hits: str) -> None:
     found = analyse(question, NOW)
 
-    assert found.asks.value == asks
+    assert found.answer_kind.value == asks
     assert found.k == int(hits)
 
 

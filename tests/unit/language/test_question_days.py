@@ -105,7 +105,7 @@ def test_the_calendar_may_end_there(year: int) -> None:
 
 @pytest.mark.parametrize("day", ["2 May 2023", "Tue, 2 May 2023", "Tuesday the 2nd"])
 def test_a_question_that_says_hardly_more_than_its_day_says_so(day: str) -> None:
-    assert analyse(f"What happened on {day}?", NOW).time_alone
+    assert analyse(f"What happened on {day}?", NOW).only_times
 
 
 # Asked on Tuesday, 9 May 2023.
