@@ -62,8 +62,7 @@ _NO_NAMES = frozenset(
 )
 # After these a word with a capital that opens the sentence is somebody who does something.
 _DOING = re.compile(
-    r"['’]s\b|,? (?:and|or|&) [A-Z]|[ ](?:said|says|told|went|goes|likes|liked|"
-    r"loves|"
+    r"['’]s\b|,? (?:and|or|&) [A-Z]|[ ](?:said|says|told|went|goes|likes|liked|loves|"
     r"wants|wanted|lives|lived|works|worked|made|got|bought|met|mentioned|recommended|asked|called)\b"
 )
 _NOT_OPENING = re.compile(r"(?:ing|ly|ed)\Z")
