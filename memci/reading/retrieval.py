@@ -119,27 +119,34 @@ class Asked:
     """A text and what is asked of the database for it.
 
     The question itself comes first, then what is to be looked for beside it: the questions that it
-    consists of, and those of a planner. ``moments``: the times in it, read at ``now``; None: they
-    were not read. ``analysis``: how it is read before it is known who speaks (R10); None: not yet.
+    consists of, and those of a planner. ``expressions``: the times in it, read at ``now``; None:
+    they were not read. ``analysis``: how it is read before it is known who speaks (R10); None: not yet.
     """
 
     text: str
     questions: tuple[Question, ...]
     now: datetime
-    moments: list[TimeExpression] | None = None
+    expressions: list[TimeExpression] | None = None
     analysis: QueryAnalysis | None = None
 
     def analysed(self, bounds: HitLimits) -> Asked:
         """Return it with its analysis."""
-        analysis = analyse(self.text, self.now, bounds=bounds, moments=self.moments)
+        analysis = analyse(self.text, self.now, bounds=bounds, expressions=self.expressions)
         return replace(self, analysis=analysis)
 
     def analysis_among(self, names: Collection[str], bounds: HitLimits) -> QueryAnalysis:
         """Return how it is read where these people speak."""
         if self.analysis is None:
-            return analyse(self.text, self.now, names=names, bounds=bounds, moments=self.moments)
+            return analyse(
+                self.text, self.now, names=names, bounds=bounds, expressions=self.expressions
+            )
         return analyse_with_names(
-            self.analysis, self.text, self.now, names=names, bounds=bounds, moments=self.moments
+            self.analysis,
+            self.text,
+            self.now,
+            names=names,
+            bounds=bounds,
+            expressions=self.expressions,
         )
 
     def as_deep_as(self, best: int) -> Asked:
@@ -195,17 +202,17 @@ class Retrieval:
         """
         now = scope.now or scope.as_of or self._clock()
         beside: list[str] = []
-        moments = None
+        expressions = None
         if analysed:
-            moments = time_expressions_in(text, now) or _last_talk(text, now, last_session)
+            expressions = time_expressions_in(text, now) or _last_talk(text, now, last_session)
             beside += planned(self._models.query_planner, text, language_of(text))
             parts = split_questions(shortened_question(text))
             beside += parts if len(parts) > 1 else ()
         texts = list(dict.fromkeys((text, *beside)))
         questions = [self._question(each, scope, best) for each in texts[1:]]
         whole = self._question(text, scope, best, vector)
-        whole = replace(whole, stretches=_stretches(text, moments or (), scope))
-        return Asked(text, (whole, *questions), now, moments)
+        whole = replace(whole, stretches=_stretches(text, expressions or (), scope))
+        return Asked(text, (whole, *questions), now, expressions)
 
     def find(
         self,
@@ -331,17 +338,19 @@ def lent(candidates: Sequence[Candidate], found: Found) -> list[Candidate]:
     ]
 
 
-def _stretches(text: str, moments: Sequence[TimeExpression], scope: Scope) -> tuple[TimeSpan, ...]:
+def _stretches(
+    text: str, expressions: Sequence[TimeExpression], scope: Scope
+) -> tuple[TimeSpan, ...]:
     """Return the times whose messages are found whatever their words (R11).
 
     The filters name one where they bound it at both ends, or the question says nothing: what was
     said "since May" is no answer to everything.
     """
     since, until = scope.filters.since, scope.filters.until
-    named = spans_to_search(times_of(moments))
+    named = spans_to_search(times_of(expressions))
     if not (since or until):
         return named
-    if (since and until) or names_only_times(shortened_question(text), moments):
+    if (since and until) or names_only_times(shortened_question(text), expressions):
         return *named, TimeSpan(since, until, besides=bool(named))
     return named
 

@@ -59,38 +59,38 @@ def analyse(
     *,
     names: Collection[str] = (),
     bounds: HitLimits | None = None,
-    moments: Sequence[TimeExpression] | None = None,
+    expressions: Sequence[TimeExpression] | None = None,
 ) -> QueryAnalysis:
     """Analyse a question asked at ``now`` (aware, in the asker's time zone if that is known).
 
-    ``names``: of the people who speak in the agent's memory. ``bounds``: of ``k``. ``moments``: the
-    result of ``time_expressions_in``, if it is known. Of a very long text only both ends are read.
-    No text raises.
+    ``names``: of the people who speak in the agent's memory. ``bounds``: of ``k``.
+    ``expressions``: the result of ``time_expressions_in``, if it is known. Of a very long text only
+    both ends are read. No text raises.
     """
     read = shortened_question(text)
     language = language_of(read)
-    moments = list(time_expressions_of(read, now) if moments is None else moments)
+    expressions = list(time_expressions_of(read, now) if expressions is None else expressions)
     speakers = speakers_in(read, names)
-    entities = entities_in(read, language, speakers, moments)
+    entities = entities_in(read, language, speakers, expressions)
     unknown = [each for each in entities if not speakers_in(each, speakers)]
     speakers |= speakers_called(unknown, names)
     parts = split_questions(read)
-    alone = bool(moments) and names_only_times(read, moments, speakers)
+    alone = bool(expressions) and names_only_times(read, expressions, speakers)
     complexity = complexity_of(
-        read, names=len(entities), times=len(moments), parts=len(parts), whole=alone
+        read, names=len(entities), times=len(expressions), parts=len(parts), whole=alone
     )
     return QueryAnalysis(
         language=language,
         entities=entities,
         entity_keys=frozenset(Entity.named(each).key for each in entities),
         speakers=speakers,
-        times=times_of(moments),
+        times=times_of(expressions),
         complexity=complexity,
         k=(bounds or HitLimits()).k(complexity),
         parts=parts,
         answer_kind=answer_kind(read),
         only_times=alone,
-        order=None if len(parts) > 1 else order_of(read, moments),
+        order=None if len(parts) > 1 else order_of(read, expressions),
     )
 
 
@@ -101,14 +101,14 @@ def analyse_with_names(
     *,
     names: Collection[str],
     bounds: HitLimits | None = None,
-    moments: Sequence[TimeExpression] | None = None,
+    expressions: Sequence[TimeExpression] | None = None,
 ) -> QueryAnalysis:
     """Return what ``analyse`` returns with these names; ``analysis`` is its result without them.
 
     Most questions name no speaker and are not analysed again.
     """
     if speakers_in(shortened_question(text), names) or speakers_called(analysis.entities, names):
-        return analyse(text, now, names=names, bounds=bounds, moments=moments)
+        return analyse(text, now, names=names, bounds=bounds, expressions=expressions)
     return analysis
 
 
@@ -124,6 +124,6 @@ def shortened_question(text: str) -> str:
     return _BLANKS.sub(lambda blank: "\n" if "\n" in blank[0] else " ", text)
 
 
-def times_of(moments: Sequence[TimeExpression]) -> tuple[TimeRange, ...]:
+def times_of(expressions: Sequence[TimeExpression]) -> tuple[TimeRange, ...]:
     """Return the times that they mean, each once, at most 8."""
-    return tuple(dict.fromkeys(time for each in moments for time in each.times))[:_MOST_TIMES]
+    return tuple(dict.fromkeys(time for each in expressions for time in each.times))[:_MOST_TIMES]

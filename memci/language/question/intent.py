@@ -241,14 +241,14 @@ class Order(StrEnum):
     EARLIEST = "earliest"
 
 
-def order_of(text: str, moments: Iterable[TimeExpression] = ()) -> Order | None:
+def order_of(text: str, expressions: Iterable[TimeExpression] = ()) -> Order | None:
     """Return which occasion a question asks for; None: neither, or both.
 
-    Words within its ``moments`` ("last week") do not count.
+    Words within its ``expressions`` ("last week") do not count.
     """
     if _NEITHER.search(text):
         return None
-    taken = [(each.start, each.end) for each in moments]
+    taken = [(each.start, each.end) for each in expressions]
     asked = [
         order
         for order, patterns in ((Order.LATEST, _LATEST), (Order.EARLIEST, _EARLIEST))
@@ -322,13 +322,13 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def names_only_times(
-    text: str, moments: Iterable[TimeExpression], names: Collection[str] = ()
+    text: str, expressions: Iterable[TimeExpression], names: Collection[str] = ()
 ) -> bool:
     """Return True if a question holds only times, names of speakers and common words.
 
     ``names``: of those who speak, as the question may name them.
     """
-    left = _without(text, moments).casefold()
+    left = _without(text, expressions).casefold()
     named = {word for name in names for word in _WORD.findall(name.casefold())}
     for name in named:
         left = left if name.isascii() else left.replace(name, " ")
@@ -336,9 +336,9 @@ def names_only_times(
     return all(word in known for word in _WORD.findall(_BARE_HAN.sub(" ", left)))
 
 
-def _without(text: str, moments: Iterable[TimeExpression]) -> str:
+def _without(text: str, expressions: Iterable[TimeExpression]) -> str:
     pieces, end = [], 0
-    for each in moments:
+    for each in expressions:
         pieces.append(text[end : each.start])
         end = each.end
     return " ".join([*pieces, text[end:]])

@@ -227,13 +227,13 @@ def speakers_in(text: str, names: Collection[str]) -> frozenset[str]:
 
 
 def entities_in(
-    text: str, language: Language, known: Collection[str], moments: Iterable[TimeExpression]
+    text: str, language: Language, known: Collection[str], expressions: Iterable[TimeExpression]
 ) -> tuple[str, ...]:
     """Return the names in a question, at most 12, in order of first mention.
 
     ``known``: names that count whatever their letters. Expressions of time are no names.
     """
-    masked = _masked(text, moments)
+    masked = _masked(text, expressions)
     found: dict[str, tuple[int, str]] = {}
     for at, name in (*_known(text, known), *_named(masked, language)):
         key = Entity.named(name).key
@@ -268,9 +268,9 @@ def _longest(found: dict[str, tuple[int, str]]) -> dict[str, tuple[int, str]]:
     }
 
 
-def _masked(text: str, moments: Iterable[TimeExpression]) -> str:
+def _masked(text: str, expressions: Iterable[TimeExpression]) -> str:
     """Return the text with a dot for each character of a time: dates and holidays name nobody."""
-    for each in moments:
+    for each in expressions:
         text = text[: each.start] + "." * (each.end - each.start) + text[each.end :]
     return text
 

@@ -226,24 +226,24 @@ WEEKDAY_RULES = (
 )  # fmt: skip
 
 
-def is_weekday(text: str, moment: TimeExpression) -> bool:
+def is_weekday(text: str, expression: TimeExpression) -> bool:
     """Return True if a time is named by a day of the week alone or with "last", "on" …."""
-    place = moment.start, moment.end
+    place = expression.start, expression.end
     return any(each.fullmatch(text, *place) for each in (_ENGLISH_ONE, _CHINESE_ONE))
 
 
-def is_bare_weekday(text: str, moment: TimeExpression) -> bool:
+def is_bare_weekday(text: str, expression: TimeExpression) -> bool:
     """Return True if a time is named by a day of the week alone, and by no week."""
-    return any(each.fullmatch(text, moment.start, moment.end) for each in _BARE)
+    return any(each.fullmatch(text, expression.start, expression.end) for each in _BARE)
 
 
-def merge_weekdays(text: str, moments: Sequence[TimeExpression]) -> list[TimeExpression]:
+def merge_weekdays(text: str, expressions: Sequence[TimeExpression]) -> list[TimeExpression]:
     """Return times where a weekday beside a date is a part of that date.
 
     So "Wednesday, 11 November" is one day, whatever day of the week that was.
     """
     joined: list[TimeExpression] = []
-    for each in moments:
+    for each in expressions:
         last = joined[-1] if joined else None
         if last and _is_dated(text, last, each):
             day = each if is_weekday(text, last) else last
@@ -261,8 +261,8 @@ def _is_dated(text: str, first: TimeExpression, last: TimeExpression) -> bool:
     return weekdays in {(True, False), (False, True)} and _is_day(first) and _is_day(last)
 
 
-def _is_day(moment: TimeExpression) -> bool:
-    since, until = moment.time.since, moment.time.until
+def _is_day(expression: TimeExpression) -> bool:
+    since, until = expression.time.since, expression.time.until
     return since is not None and until is not None and until - since <= _A_DAY
 
 

@@ -108,10 +108,10 @@ _ENGLISH = (
     rf"(?:{_DAY})s?)"
     rf"(?: (?:{_PART}))?\b"
 )
-_MOMENT = rf"(?:{_ENGLISH}|{_CHINESE})"
-RELATIVE_TIME = re.compile(_MOMENT, re.IGNORECASE)
+_RELATIVE = rf"(?:{_ENGLISH}|{_CHINESE})"
+RELATIVE_TIME = re.compile(_RELATIVE, re.IGNORECASE)
 _NOTE = re.compile(r"\s?[(（][^()（）\n]*\d{4}[^()（）\n]*[)）]")
-_BEFORE_NOTE = re.compile(rf"{_MOMENT}[上下晚早中]?[午上晨]?$", re.IGNORECASE)
+_BEFORE_NOTE = re.compile(rf"{_RELATIVE}[上下晚早中]?[午上晨]?$", re.IGNORECASE)
 _LOOK_BACK = 24
 _ABSOLUTE = re.compile(
     r"(?:\d+|[〇零一二三四五六七八九十两半]+)(?:年|月|日|号|点半?|时|分)|"

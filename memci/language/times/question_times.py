@@ -64,12 +64,12 @@ def hours_and_minutes(text: str, now: datetime) -> Iterator[TimeExpression]:
     for match in _matches(_AGO, text):
         unit, count = _UNITS[match["unit"].lower()], _count(match)
         half = max(unit, unit * count / 4) / 2
-        yield from _moment(match, now, unit * count + half, unit * count - half, ROUNDED)
+        yield from _past_expression(match, now, unit * count + half, unit * count - half, ROUNDED)
     for match in _matches(_ROLLING, text):
         long = _UNITS[match["unit"].lower()] * _count(match)
-        yield from _moment(match, now, long, timedelta(), CERTAIN)
+        yield from _past_expression(match, now, long, timedelta(), CERTAIN)
     for match in _JUST_NOW.finditer(text):
-        yield from _moment(match, now, _HOUR, timedelta(), GUESSED)
+        yield from _past_expression(match, now, _HOUR, timedelta(), GUESSED)
 
 
 def _matches(patterns: tuple[re.Pattern[str], ...], text: str) -> Iterator[re.Match[str]]:
@@ -89,7 +89,7 @@ def _count(match: re.Match[str]) -> float:
     return calendar.number(words)
 
 
-def _moment(
+def _past_expression(
     match: re.Match[str], now: datetime, far: timedelta, near: timedelta, certainty: float
 ) -> Iterator[TimeExpression]:
     """Yield what lies so far back, unless that is before the calendar begins."""
@@ -122,15 +122,15 @@ _AROUND = {
 _SIDES = {"前": -1, "后": 1, "before": -1, "prior": -1, "after": 1, "following": 1}
 
 
-def counted_from(text: str, moment: TimeExpression) -> TimeExpression:
-    """Return the time that is counted from a moment, or the moment."""
-    time = moment.time
+def counted_from(text: str, expression: TimeExpression) -> TimeExpression:
+    """Return the time counted from an expression ("the day after 8 May"), or the expression."""
+    time = expression.time
     if time.since is None or time.until is None:
-        return moment
-    back = text[max(0, moment.start - _LOOK_BACK) : moment.start]
-    found = _COUNTED_ENGLISH.search(back) or _COUNTED_CHINESE.match(text, moment.end)
+        return expression
+    back = text[max(0, expression.start - _LOOK_BACK) : expression.start]
+    found = _COUNTED_ENGLISH.search(back) or _COUNTED_CHINESE.match(text, expression.end)
     if found is None:
-        return moment
+        return expression
     parts = found.groupdict()
     words, n = parts.get("unit") or parts["same"], parts.get("n")
     side = _SIDES.get((parts.get("side") or "").lower().split(" ")[0], 0)
@@ -138,11 +138,11 @@ def counted_from(text: str, moment: TimeExpression) -> TimeExpression:
         first, last = time.since.date(), (time.until - _DAY).date()
         reading = _counted(first, last, words.lower(), n, side)
     except (OverflowError, ValueError):
-        return moment
+        return expression
     if reading is None:
-        return moment
-    start = moment.start - len(found[0]) if found.re is _COUNTED_ENGLISH else moment.start
-    end = max(moment.end, found.end() if found.re is _COUNTED_CHINESE else 0)
+        return expression
+    start = expression.start - len(found[0]) if found.re is _COUNTED_ENGLISH else expression.start
+    end = max(expression.end, found.end() if found.re is _COUNTED_CHINESE else 0)
     return TimeExpression(
         start, end, (range_of(as_guess(reading), time.since.tzinfo, yearly=time.yearly),)
     )
@@ -203,9 +203,9 @@ _BEFORE_AFTER = re.compile(rf"\s*(?:之前|以前|前{_ENDS})")
 _AFTER_AFTER = re.compile(rf"\s*(?:之后|以后|后{_ENDS})")
 
 
-def with_connectives(text: str, moments: list[TimeExpression]) -> list[TimeExpression]:
-    """Return moments with the words around them: joined, opened at one end, or moved."""
-    near = without_overlaps(counted_from(text, each) for each in moments)
+def with_connectives(text: str, expressions: list[TimeExpression]) -> list[TimeExpression]:
+    """Return expressions with the words around them: joined, opened at one end, or moved."""
+    near = without_overlaps(counted_from(text, each) for each in expressions)
     joined: list[TimeExpression] = []
     for each in near:
         whole = _joined(text, joined[-1], each) if joined else None
@@ -216,8 +216,8 @@ def with_connectives(text: str, moments: list[TimeExpression]) -> list[TimeExpre
     return [_opened(text, each) for each in joined]
 
 
-def _back(text: str, moment: TimeExpression) -> str:
-    return text[max(0, moment.start - _LOOK_BACK) : moment.start]
+def _back(text: str, expression: TimeExpression) -> str:
+    return text[max(0, expression.start - _LOOK_BACK) : expression.start]
 
 
 def _joined(text: str, first: TimeExpression, second: TimeExpression) -> TimeExpression | None:
@@ -287,23 +287,23 @@ def _in_year(time: TimeRange, year: int) -> TimeRange:
     return replace(time, since=place[0], until=place[1]) if place else time
 
 
-def _opened(text: str, moment: TimeExpression) -> TimeExpression:
-    """Read before, until, since, after and around, in front of a moment or behind it."""
-    back = _back(text, moment)
+def _opened(text: str, expression: TimeExpression) -> TimeExpression:
+    """Read before, until, since, after and around, in front of an expression or behind it."""
+    back = _back(text, expression)
     read: Callable[[TimeRange], TimeRange]
-    if _SINCE.search(back) or _FROM_ON.match(text, moment.end):
+    if _SINCE.search(back) or _FROM_ON.match(text, expression.end):
         read = _since
     elif _OPEN_BEFORE.search(back) and not _DOING.search(back):
         read = _until if _UNTIL_END.search(back) else _earlier
-    elif _BEFORE_AFTER.match(text, moment.end):
+    elif _BEFORE_AFTER.match(text, expression.end):
         read = _earlier
-    elif _AFTER.search(back) or _AFTER_AFTER.match(text, moment.end):
+    elif _AFTER.search(back) or _AFTER_AFTER.match(text, expression.end):
         read = _later
-    elif _ABOUT.search(back) or _ABOUT_AFTER.match(text, moment.end):
+    elif _ABOUT.search(back) or _ABOUT_AFTER.match(text, expression.end):
         read = _about
     else:
-        return moment
-    return replace(moment, times=tuple(read(each) for each in moment.times))
+        return expression
+    return replace(expression, times=tuple(read(each) for each in expression.times))
 
 
 def _since(time: TimeRange) -> TimeRange:
@@ -349,13 +349,13 @@ def numeric_dates(text: str, now: datetime) -> Iterator[TimeExpression]:
         # Who writes dots writes the day first.
         orders = [(b, a)] if match["mark"] == "." else [(a, b), (b, a)]
         days = _days([(year if year > 99 else _CENTURY + year, *each) for each in orders])  # noqa: PLR2004
-        yield from _dated_moment(match.span(), [(day, False) for day in days], now)
+        yield from _numeric_date(match.span(), [(day, False) for day in days], now)
     for match in _SHORT.finditer(text):
         a, b = int(match["a"]), int(match["b"])
         days = [
             max(past) for month, day in ((a, b), (b, a)) if (past := _past(now.date(), month, day))
         ]
-        yield from _dated_moment(match.span("mention"), [(day, True) for day in days], now)
+        yield from _numeric_date(match.span("mention"), [(day, True) for day in days], now)
 
 
 def _past(today: date, month: int, day: int) -> list[date]:
@@ -374,7 +374,7 @@ def _days(parts: list[tuple[int, int, int]]) -> list[date]:
     return found
 
 
-def _dated_moment(
+def _numeric_date(
     place: tuple[int, int], days: list[tuple[date, bool]], now: datetime
 ) -> Iterator[TimeExpression]:
     days = list(dict.fromkeys(days))
@@ -413,17 +413,17 @@ def time_expressions_of(text: str, now: datetime) -> list[TimeExpression]:
 
     Days begin at midnight in the time zone of ``now``. A date without a year is the latest one.
     """
-    found = _moments(text, now)
+    found = _expressions(text, now)
     for each in found:
         # "What did she do last week, as told on 6 November?" is asked from then.
         if _TOLD.search(text[max(0, each.start - _WORDS_BEFORE) : each.start]) and each.time.since:
-            then = _moments(text, each.time.since)
+            then = _expressions(text, each.time.since)
             # "Recently" is that day itself.
             return [one for one in then if not _LATELY.match(text, one.start, one.end)]
     return found
 
 
-def _moments(text: str, now: datetime) -> list[TimeExpression]:
+def _expressions(text: str, now: datetime) -> list[TimeExpression]:
     untouched = rules.code_and_quoted_lines(text)
     found = without_overlaps(
         each
@@ -456,5 +456,5 @@ def _asked(reading: Reading, words: str, today: date) -> tuple[Reading, bool]:
     return reading, bool(_BARE_MONTH.fullmatch(words))
 
 
-def _every(text: str, moment: TimeExpression) -> bool:
-    return bool(_EVERY.search(text[max(0, moment.start - _WORDS_BEFORE) : moment.start]))
+def _every(text: str, expression: TimeExpression) -> bool:
+    return bool(_EVERY.search(text[max(0, expression.start - _WORDS_BEFORE) : expression.start]))

@@ -98,10 +98,10 @@ class TimeExpression:
         return self.times[0]
 
 
-def without_overlaps(moments: Iterable[TimeExpression]) -> list[TimeExpression]:
+def without_overlaps(expressions: Iterable[TimeExpression]) -> list[TimeExpression]:
     """Return expressions in order without overlaps; of two with the same start the longer one."""
     found: list[TimeExpression] = []
-    for each in sorted(moments, key=lambda each: (each.start, -each.end)):
+    for each in sorted(expressions, key=lambda each: (each.start, -each.end)):
         if not found or each.start >= found[-1].end:
             found.append(each)
     return found
