@@ -120,7 +120,8 @@ class Asked:
 
     The question itself comes first, then what is to be looked for beside it: the questions that it
     consists of, and those of a planner. ``expressions``: the times in it, read at ``now``; None:
-    they were not read. ``analysis``: how it is read before it is known who speaks (R10); None: not yet.
+    they were not read. ``analysis``: how it is read without the names of speakers (R10); None: not
+    yet analysed.
     """
 
     text: str
