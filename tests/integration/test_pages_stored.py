@@ -46,7 +46,7 @@ def test_what_is_written_is_read(ada):
     made = settled(ada, ["s1", None], PageRules(active_pages=3))
     stored = read(ada, "s1", None)
     assert stored.tree.pages == made.pages
-    assert stored.tree.counters == made.clock
+    assert stored.tree.counters == made.counters
     assert stored.tree.segments == made.segments
     assert stored.version == 1
     assert [each.index for each in stored.tree.children("usr-0")] == [

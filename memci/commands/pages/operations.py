@@ -1,13 +1,4 @@
-"""Operations are done on a context, and the window is kept to its limits (P4, P13).
-
-Pages are read, listed and found without being opened (P4); nothing changes by that.
-
-Texts are pinned on a context and taken down, and the window is kept to its limits (R7, P13).
-
-What an agent did last is taken back, and done again (P17).
-
-How each tool about pages is done (P4): a line a tool, with the shape that is request.
-"""
+"""The handler of each page tool: changes, reads, pins, undo and redo (P4, P13, P17, R7)."""
 
 from __future__ import annotations
 
@@ -62,9 +53,9 @@ Operation: TypeAlias = Callable[[Tree, Actor], Page]
 def change(
     context: OperationContext, operation: Operation, *named: str, text: str | None = None
 ) -> PageChange:
-    """Do an operation that speaks of these pages, and keep the window to its limits (P13).
+    """Run an operation on the ``named`` pages, then enforce the limits of the window (P13).
 
-    ``text``: what the page of the operation is to hold; None: that is not its matter.
+    ``text``: the text of the page that the operation creates; None: it has none.
     """
     context.load_visible(named)
     before = context.tokens
@@ -81,9 +72,9 @@ def change(
 
 
 def open_page(context: OperationContext, operation: Operation, index: str) -> PageChange:
-    """Do an operation that opens a page; ``RefusedError`` when the window has no room for it.
+    """Run an operation that opens a page; raises ``RefusedError`` if the page does not fit.
 
-    Then the context must be thrown away.
+    Discard the context after an error.
     """
     context.load_visible([index])
     over = context.workspace.over
@@ -103,7 +94,7 @@ def open_page(context: OperationContext, operation: Operation, index: str) -> Pa
 
 
 def collapse(context: OperationContext, max_tokens: int) -> CollapseAnswer:
-    """Hide pages until the window takes at most so many tokens, where that is possible."""
+    """Hide pages until the window takes at most ``max_tokens``, if possible."""
     workspace = context.workspace
     kept, before = {*workspace.kept, *_not_to_hide(context)}, context.tokens
     done, _ = context.do(lambda: collapse_to(workspace.rendering, max_tokens, kept))
@@ -128,7 +119,7 @@ def _is_open(tree: Tree, index: str) -> bool:
 
 
 def _is_current(tree: Tree, index: str) -> bool:
-    """Tell whether it is what is being answered, or a folder above it: both stay open."""
+    """Return True for the current interaction's page and the folders above it."""
     current = tree.latest(tree.viewer.session_id)
     if current is None:
         return False
@@ -137,7 +128,7 @@ def _is_current(tree: Tree, index: str) -> bool:
 
 
 def _not_to_hide(context: OperationContext) -> Iterator[str]:
-    """Yield what the actor may not hide one by one either, the archive aside (P5)."""
+    """Yield the pages that the actor may not hide, the archive aside (P5)."""
     if context.actor is Actor.AGENT:
         for page in context.tree.pages.values():
             if context.tree.segment_of(page).permission is not Permission.READ_WRITE:
@@ -148,7 +139,7 @@ _MOST_ENTRIES = 50
 
 
 def get_page(context: OperationContext, request: GetPage) -> PageText:
-    """Return a page with its text, from an offset on."""
+    """Return a page and its text from an offset on."""
     page = context.page(request.index)
     held = context.opened.texts(page)
     writer = context.workspace.rendering.writer
@@ -164,10 +155,7 @@ def get_page(context: OperationContext, request: GetPage) -> PageText:
 
 
 def get_children(context: OperationContext, request: GetChildren) -> PageList:
-    """Return what the session sees directly in a folder, from an offset on.
-
-    However much of others was read.
-    """
+    """Return the pages directly in a folder that the session sees, from an offset on."""
     page, visible = context.page(request.index), context.workspace.rendering.visible
     is_agent = context.actor is Actor.AGENT
     inside = list(visible.children(page) if is_agent else visible.session_children(page))
@@ -178,7 +166,7 @@ def get_children(context: OperationContext, request: GetChildren) -> PageList:
 
 
 def get_parent(context: OperationContext, request: GetParent) -> PageList:
-    """Return the folder that a page lies in; none of a root."""
+    """Return the folder of a page; an empty list for a root."""
     page = context.page(request.index)
     return _listed(context, list(context.tree.ancestors(page.index))[:1])
 
@@ -190,7 +178,7 @@ def get_ancestors(context: OperationContext, request: GetAncestors) -> PageList:
 
 
 def find(context: OperationContext, request: FindPages) -> PageList:
-    """Return pages that hold the words of a query, best first, removed ones too."""
+    """Return pages that contain words of a query, best first, removed ones included."""
     words, known = query_words(request.query), context.tree.pages
     shown = [page for page in known.values() if context.sees(page)]
     within = context.opened.texts.words_in(shown, words)
@@ -205,14 +193,14 @@ def find(context: OperationContext, request: FindPages) -> PageList:
 
 
 def _part(context: OperationContext, text: str, offset: int) -> TextPart:
-    """Return a text from an offset on; for an agent as much of it as a model reads at once."""
+    """Return a text from an offset on; for an agent at most ``MOST_TOKENS`` of it."""
     if context.actor is Actor.AGENT:
         return text_part(text, offset, context.workspace.rendering.count)
     return TextPart(text_from(text, offset), None)
 
 
 def _entries(context: OperationContext, page: Page) -> list[str]:
-    """Return the lines of a page's messages; for an agent the first ones of very many."""
+    """Return the entries of a page; for an agent at most ``_MOST_ENTRIES``."""
     return list(page.entries[: _MOST_ENTRIES if context.actor is Actor.AGENT else None])
 
 
@@ -221,18 +209,18 @@ def _listed(context: OperationContext, pages: Iterable[Page]) -> PageList:
 
 
 def _number(index: str) -> int:
-    """Return the number within an index: newer pages have higher ones."""
+    """Return the number of an index; newer pages have higher numbers."""
     return int(index.rpartition("-")[2])
 
 
 def pin(context: OperationContext, request: Pin) -> PinChange:
-    """Pin a text; raises ``NotFoundError`` for no such message, and as ``Pinning.add``."""
+    """Pin a text; raises ``NotFoundError`` for no such message, and as ``PinChanges.add``."""
     said = _said(context, request)
     return _pinned(context, lambda: context.pinning.add(request.kind, context.actor, said).number)
 
 
 def unpin(context: OperationContext, request: Unpin) -> PinChange:
-    """Take a text down; raises as ``Pinning.take_down``."""
+    """Unpin a text; raises as ``PinChanges.take_down``."""
 
     def take_down() -> int:
         context.pinning.take_down(request.pin, context.actor)
@@ -262,25 +250,25 @@ def _pinned(context: OperationContext, act: Callable[[], int]) -> PinChange:
 
 
 def undo(context: OperationContext) -> StepAnswer:
-    """Take back what the agent did last; ``RefusedError`` when that cannot be done (P17)."""
+    """Undo the agent's last step; raises ``RefusedError`` if that is not possible (P17)."""
     step = step_to_undo(context.connection, context.agent_id, context.tree.viewer.user_id)
     if step is None:
         raise RefusedError("there is nothing to undo")
-    return _turn(context, step, undo_step, undone=True)
+    return _apply_step(context, step, undo_step, undone=True)
 
 
 def redo(context: OperationContext) -> StepAnswer:
-    """Do again what was undone last; ``RefusedError`` when that cannot be done (P17)."""
+    """Redo the step that was undone last; raises ``RefusedError`` (P17)."""
     step = step_to_redo(context.connection, context.agent_id, context.tree.viewer.user_id)
     if step is None:
         raise RefusedError("there is nothing to redo")
-    return _turn(context, step, redo_step, undone=False)
+    return _apply_step(context, step, redo_step, undone=False)
 
 
-def _turn(
+def _apply_step(
     context: OperationContext,
     step: Step,
-    turn: Callable[[Tree, Sequence[Edit]], None],
+    apply: Callable[[Tree, Sequence[Edit]], None],
     *,
     undone: bool,
 ) -> StepAnswer:
@@ -289,7 +277,7 @@ def _turn(
     _check_here(context, step)
     before, was_shown = context.tokens, shows_current_interaction(context.tree)
     pinned = visible_developer_pins(context.tree)
-    context.workspace.do(lambda: turn(context.tree, step.edits))
+    context.workspace.do(lambda: apply(context.tree, step.edits))
     _check_here(context, step)
     if was_shown and not shows_current_interaction(context.tree):
         raise RefusedError(
@@ -307,7 +295,7 @@ def _turn(
 
 
 def _check_here(context: OperationContext, step: Step) -> None:
-    """Refuse to turn what has to do with the chapter of another session of the same user (P5)."""
+    """Refuse a step on pages in the chapter of another session of the same user (P5)."""
     tree = context.tree
     there = [each.index for each in step.edits if tree.is_elsewhere(tree[each.index])]
     if context.actor is Actor.AGENT and there:
@@ -318,7 +306,7 @@ def _check_here(context: OperationContext, step: Step) -> None:
 
 
 def _check_pinned(context: OperationContext, before: set[tuple[str, bool]]) -> None:
-    """Refuse to turn what would put out of sight a page that a developer has pinned since."""
+    """Refuse a step that would hide a page that a developer has pinned since."""
     lost = sorted(index for index, _ in before - visible_developer_pins(context.tree))
     if lost:
         what = lost[0] if context.sees(context.tree[lost[0]]) else "a page"
@@ -330,114 +318,49 @@ def _check_pinned(context: OperationContext, before: set[tuple[str, bool]]) -> N
 OperationHandler: TypeAlias = Callable[[OperationContext, Any], Answer]
 
 
-def _create_detail_page(context: OperationContext, request: shapes.CreateDetailPage) -> PageChange:
-    return change(
-        context,
-        lambda tree, actor: create_detail_page(
-            tree, actor, name=request.name, description=request.description, parent=request.parent
-        ),
-        request.parent,
-        text=request.detail,
-    )
+def _changing(operation: Callable[..., Page], *page_fields: str, **fixed: Any) -> OperationHandler:
+    """Return the handler of an operation whose parameters are the fields of its request.
 
+    ``page_fields`` name the fields that hold page indexes; ``detail`` is the text of a note.
+    """
 
-def _create_contents_page(
-    context: OperationContext, request: shapes.CreateContentsPage
-) -> PageChange:
-    return change(
-        context,
-        lambda tree, actor: create_contents_page(
-            tree,
-            actor,
-            name=request.name,
-            description=request.description,
-            parent=request.parent,
-            children=request.children,
-        ),
-        request.parent,
-        *request.children,
-    )
-
-
-def _move_page(context: OperationContext, request: shapes.MovePage) -> PageChange:
-    return change(
-        context,
-        lambda tree, actor: move_page(tree, actor, source=request.source, target=request.target),
-        request.source,
-        request.target,
-    )
-
-
-def _update_page(context: OperationContext, request: shapes.UpdatePage) -> PageChange:
-    return change(
-        context,
-        lambda tree, actor: update_page(
-            tree, actor, index=request.index, name=request.name, description=request.description
-        ),
-        request.index,
-    )
-
-
-def _restore_page(context: OperationContext, request: shapes.RestorePage) -> PageChange:
-    return change(
-        context,
-        lambda tree, actor: restore_page(tree, actor, index=request.index, parent=request.parent),
-        request.index,
-        request.parent,
-    )
-
-
-def _create_segment(context: OperationContext, request: shapes.CreateSegment) -> PageChange:
-    return change(
-        context,
-        lambda tree, actor: create_segment(
-            tree,
-            actor,
-            id=request.id,
-            name=request.name,
-            kind=request.kind,
-            permission=request.permission,
-            max_tokens=request.max_tokens,
-        ),
-    )
-
-
-def _of_index(operation: Callable[..., Page], **more: Any) -> OperationHandler:
-    """Do an operation that is about one page and nothing else."""
-
-    def do(context: OperationContext, request: Any) -> PageChange:
+    def handle(context: OperationContext, request: Request) -> PageChange:
+        values = dict(request) | fixed
+        text = values.pop("detail", None)
+        named = [values[each] for each in page_fields]
         return change(
             context,
-            lambda tree, actor: operation(tree, actor, index=request.index, **more),
-            request.index,
+            lambda tree, actor: operation(tree, actor, **values),
+            *named,
+            *values.get("children", ()),
+            text=text,
         )
 
-    return do
+    return handle
 
 
 def _opening(operation: Callable[..., Page]) -> OperationHandler:
-    """Do an operation that opens one page."""
+    """Return the handler of an operation that opens one page."""
 
-    def do(context: OperationContext, request: Any) -> PageChange:
-        return open_page(
-            context, lambda tree, actor: operation(tree, actor, index=request.index), request.index
-        )
+    def handle(context: OperationContext, request: Any) -> PageChange:
+        index = request.index
+        return open_page(context, lambda tree, actor: operation(tree, actor, index=index), index)
 
-    return do
+    return handle
 
 
 OPERATION_HANDLERS: Mapping[type[Request], OperationHandler] = {
-    shapes.CreateDetailPage: _create_detail_page,
-    shapes.CreateContentsPage: _create_contents_page,
-    shapes.MovePage: _move_page,
-    shapes.UpdatePage: _update_page,
+    shapes.CreateDetailPage: _changing(create_detail_page, "parent"),
+    shapes.CreateContentsPage: _changing(create_contents_page, "parent"),
+    shapes.MovePage: _changing(move_page, "source", "target"),
+    shapes.UpdatePage: _changing(update_page, "index"),
     shapes.ExpandDetails: _opening(expand_details),
-    shapes.HideDetails: _of_index(hide_details),
-    shapes.RemovePage: _of_index(remove_page),
+    shapes.HideDetails: _changing(hide_details, "index"),
+    shapes.RemovePage: _changing(remove_page, "index"),
     shapes.RecallPage: _opening(recall_page),
-    shapes.RestorePage: _restore_page,
-    shapes.PinPage: _of_index(pin_page, pinned=True),
-    shapes.UnpinPage: _of_index(pin_page, pinned=False),
+    shapes.RestorePage: _changing(restore_page, "index", "parent"),
+    shapes.PinPage: _changing(pin_page, "index", pinned=True),
+    shapes.UnpinPage: _changing(pin_page, "index", pinned=False),
     pages.Pin: pin,
     pages.Unpin: unpin,
     shapes.AutoCollapse: lambda context, request: collapse(context, request.max_tokens),
@@ -448,5 +371,5 @@ OPERATION_HANDLERS: Mapping[type[Request], OperationHandler] = {
     shapes.GetParent: get_parent,
     shapes.GetAncestors: get_ancestors,
     shapes.FindPages: find,
-    shapes.CreateSegment: _create_segment,
+    shapes.CreateSegment: _changing(create_segment),
 }

@@ -1,4 +1,4 @@
-"""Do operations on an agent's pages: all of them in one transaction, or none (P15, P16)."""
+"""Run page operations: all of one request in one transaction, or none (P15, P16)."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from memci.storage.pages.viewers import session_viewer
 from memci.storage.pages.workspace import WindowSpec, is_batch, open_visible, open_workspace
 from memci.storage.session import Connection, Database
 
-# What requests call a page that may be shown by them.
+# Request fields with the index of a page that the operation may expand.
 _OPENED = ("index", "source")
 
 
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
-    """A tool, and what is asked of it; ``id`` names this asking."""
+    """A call of a tool with its arguments; ``id`` is unique."""
 
     tool: Tool
     request: Request
@@ -59,15 +59,14 @@ class PageCommands:
         mark: TreeVersion | None = None,
         form: Format = Format.MARKDOWN,
     ) -> list[Answer]:
-        """Do what is asked, in order, on the window of a session (None: that of the last message).
+        """Run the calls in order on the window of a session (None: that of the last message).
 
-        ``form`` is how that window is written: what fits, and all tokens, are those of it.
-        A first page makes an agent: its system prompt can be there before its first message, and
-        an agent that begins with a note needs nobody to have spoken.
+        Tokens are counted for a window in the format ``form``. Creating a page creates the agent
+        if it does not exist.
 
-        Raises ``NotFoundError`` for no agent or no such page, ``RefusedError`` for what may not be
-        done, ``PageStoreError`` when a note's text cannot be kept, and ``ConflictError`` when the
-        pages are not those of ``mark`` any more.
+        Raises ``NotFoundError`` for no such agent or page, ``RefusedError`` for a forbidden
+        operation, ``PageStoreError`` if a text cannot be saved, and ``ConflictError`` if the tree
+        is no longer at the version ``mark``.
         """
         prefetched = self.prefetched(agent_id, asked, session_id)
         if not any(each.tool.changes for each in asked):
@@ -88,9 +87,9 @@ class PageCommands:
     def prefetched(
         self, agent_id: str, asked: Iterable[ToolRequest] = (), session_id: str | None = None
     ) -> PageCommands:
-        """Return the same, for one request, with the texts at hand that it will show (``warm``).
+        """Return a copy for one request that has fetched the texts it will show.
 
-        To be called before anything is locked; raises ``PageStoreError``.
+        Call this before anything is locked; raises ``PageStoreError``.
         """
         named = [getattr(each.request, name, "") for each in asked for name in _OPENED]
         named = [*filter(None, named)]
@@ -99,10 +98,7 @@ class PageCommands:
         )
 
     def settle(self, agent_id: str) -> None:
-        """Put what was said onto pages by the rules of now: other rules make other pages (P1).
-
-        Does nothing for no agent.
-        """
+        """Put new messages onto pages by the present rules (P1); no error for an unknown agent."""
         store = prefetch_texts(self.database, self.store, agent_id)
         with self.database.agent_transaction(agent_id) as connection:
             if not is_there(connection, agent_id):
@@ -117,23 +113,20 @@ class PageCommands:
                     context.save()
 
     def settle_before_erasing(self, agent_id: str) -> None:
-        """Do as ``settle``, so that little is left for ``settle_in``, with the lane locked.
-
-        A page store that does not answer stands in the way of no erasure.
-        """
+        """Do as ``settle``, so that ``settle_in`` has little to do; ignores ``PageStoreError``."""
         with suppress(PageStoreError):
             self.settle(agent_id)
 
     def settle_in(self, connection: Connection, agent_id: str) -> None:
-        """Put what was said onto pages, in a transaction that has locked the tree.
+        """Put new messages onto pages, in a transaction that has locked the tree.
 
-        No text of a note is read: what the window has no room for is collapsed by who looks next.
+        Reads no texts of notes and collapses nothing: the next reader of the window does.
         """
         while self._settle_some(connection, agent_id):
             pass
 
     def _settle_some(self, connection: Connection, agent_id: str) -> bool:
-        """Return whether there may be more."""
+        """Settle one batch; return True if there may be more."""
         view = self._view(connection, agent_id, None)
         opened, said = open_visible(connection, agent_id, self.store, view)
         workspace, shown = opened.workspace, opened.workspace.rendering
@@ -155,10 +148,10 @@ class PageCommands:
         mark: TreeVersion | None = None,
         form: Format = Format.MARKDOWN,
     ) -> Iterator[OperationContext]:
-        """Lend a context that is saved at the end, in a transaction of the caller's; as ``run``.
+        """Yield a context and save it at the end, in a transaction of the caller; as ``run``.
 
-        ``context.done`` names what was done. The lane's row is locked before the tree: a message
-        that came meanwhile would be seen at an index that a page made here is given (P1).
+        The lane's row is locked before the tree: otherwise a new message's page could be shown with
+        an index that is given to another page here (P1).
         """
         lock_lane(connection, agent_id)
         lock_tree(connection, agent_id)
@@ -179,10 +172,7 @@ class PageCommands:
         session_id: str | None = None,
         form: Format = Format.MARKDOWN,
     ) -> Iterator[OperationContext]:
-        """Lend a context of which nothing is kept; ``run`` does the same again for good.
-
-        Raises ``NotFoundError`` for no agent.
-        """
+        """Yield a context that is never saved; raises ``NotFoundError`` for no agent."""
         prefetched = self.prefetched(agent_id, (), session_id)
         with prefetched.reading(agent_id, actor, session_id, form) as context:
             yield context
@@ -191,7 +181,7 @@ class PageCommands:
     def reading(
         self, agent_id: str, actor: Actor, session_id: str | None, form: Format
     ) -> Iterator[OperationContext]:
-        """Do as ``dry_run``, where texts are at hand already."""
+        """Do as ``dry_run`` without fetching texts first."""
         with snapshot_of(self.database, agent_id) as connection:
             yield self._open_context(connection, agent_id, actor, session_id, form)
 
@@ -203,7 +193,7 @@ class PageCommands:
         session_id: str | None,
         form: Format,
     ) -> OperationContext:
-        """Return a context that begins as the window is shown: what is hidden there is hidden."""
+        """Return a context whose window is collapsed as readers see it."""
         view = self._view(connection, agent_id, session_id, form)
         opened = open_workspace(connection, agent_id, self.store, view)
         opened.workspace.enforce_if_over()
@@ -222,13 +212,13 @@ class PageCommands:
 
 
 def _first(done: Answer) -> Answer:
-    """Let what began an agent say so: its id may be misspelt."""
+    """Mark the answer as one that created the agent: its id may be misspelt."""
     is_change = isinstance(done, PageChange)
     return done.model_copy(update={"new_agent": True}) if is_change else done
 
 
 def perform(context: OperationContext, asked: ToolRequest) -> Answer:
-    """Do one thing; after an error the context must be thrown away."""
+    """Run one call; discard the context after an error."""
     if context.actor is Actor.AGENT and not asked.tool.for_agents:
         raise RefusedError(f"{asked.tool.name} is for developers alone")
     answer = OPERATION_HANDLERS[asked.tool.request](context, asked.request)

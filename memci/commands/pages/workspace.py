@@ -1,7 +1,4 @@
-"""Texts are pinned and taken down (R7).
-
-An agent's pages, opened for some operations in a row (P4, P16, P17).
-"""
+"""The context of page operations: the open workspace, changed pins, and saving (P16, P17, R7)."""
 
 from __future__ import annotations
 
@@ -32,22 +29,22 @@ from memci.storage.session import Connection
 
 @dataclass
 class PinChanges:
-    """The pins of a window that is worked on; nothing is written before ``save``."""
+    """Changes of the pins of a window; nothing is written before ``save``."""
 
     rendering: Rendering
     rules: PageRules
-    every: Sequence[Pin]  # other users' too
+    every: Sequence[Pin]  # of all users
     last: int
     _added: dict[int, Pin] = field(default_factory=dict)
     _taken_down: set[int] = field(default_factory=set)
     _given_way: set[int] = field(default_factory=set)
 
     def add(self, kind: PinKind, by: Actor, said: str | Message) -> Pin:
-        """Pin a text; raises ``RefusedError`` when there are too many, or they are too long.
+        """Pin a text; raises ``RefusedError`` for too many pins and ``TooLargeError`` for too long.
 
-        Who speaks with a user pins for this user, and a developer for all, unless it is a message.
-        What the detector has pinned gives way to it, the oldest first.
-        Nobody who sees it is shown more pins than the rules allow.
+        An agent pins for its current user, a developer for all users, a message for its own user.
+        Pins of the detector are dropped to make room, oldest first. The limits hold for every user
+        who sees the pin.
         """
         pin = self._made(kind, by, said)
         for beside in list(self._windows_of(pin)):
@@ -59,7 +56,7 @@ class PinChanges:
         return pin
 
     def take_down(self, number: int, by: Actor) -> None:
-        """Unpin; raises ``RefusedError`` for what the developer pinned, if an agent asks."""
+        """Unpin a text; raises ``RefusedError`` if an agent unpins a developer's pin."""
         known = self.rendering.pins if by is Actor.AGENT else [*self.every, *self._added.values()]
         pin = next((each for each in known if each.number == number), None)
         if pin is None:
@@ -70,7 +67,7 @@ class PinChanges:
         self._taken_down.add(number)
 
     def save(self, connection: Connection, agent_id: str) -> None:
-        """Write what has changed. The tree must be locked."""
+        """Write the changes. The tree must be locked."""
         save_pins(connection, agent_id, self._added.values(), self._taken_down, self._given_way)
 
     def _made(self, kind: PinKind, by: Actor, said: str | Message) -> Pin:
@@ -81,7 +78,7 @@ class PinChanges:
         return Pin(number, kind, said.text, by.value, now, said.seq, user or said.user_id)
 
     def _windows_of(self, pin: Pin) -> Iterator[Sequence[Pin]]:
-        """Yield what is pinned beside it in this window, and then for each user who will see it."""
+        """Yield the other pins of this window, then those of each user who will see the pin."""
         if self._is_seen(pin):
             yield self.rendering.pins
         every = (*self.every, *self._added.values())
@@ -95,7 +92,7 @@ class PinChanges:
         return self.rendering.tree.viewer.sees(pin)
 
     def _with_room(self, beside: Sequence[Pin], pin: Pin) -> Sequence[Pin]:
-        """Return what is pinned beside it once findings have given way, as far as need be."""
+        """Return the other pins after dropping as many of the detector's as necessary."""
         left = [each for each in beside if each.number not in self._given_way]
         for old in [each for each in left if each.by == Maker.DETECTOR]:
             takes = self.rendering.tokens_of_pins((*left, pin))
@@ -125,14 +122,14 @@ T = TypeVar("T")
 
 
 class TreeVersion(NamedTuple):
-    """What a tree was when it was opened: the same mark, the same tree."""
+    """Identifies the state of a tree: equal versions mean equal trees."""
 
     version: int
     settled_seq: int
 
 
 class Effect(TypedDict):
-    """What was done to the window: its tokens, those over a limit, and what was hidden (P13)."""
+    """Effect on the window: tokens before, after and over the limit; collapsed pages (P13)."""
 
     tokens_before: int
     tokens_after: int
@@ -142,17 +139,14 @@ class Effect(TypedDict):
 
 @dataclass
 class OperationContext:
-    """What operations work on. Nothing is written before ``save``.
-
-    ``undone_steps``: steps, and whether they are undone now.
-    """
+    """The state that operations work on. Nothing is written before ``save``."""
 
     connection: Connection
     agent_id: str
     actor: Actor
     opened: OpenWorkspace
-    done: list[str] = field(default_factory=list)
-    undone_steps: dict[int, bool] = field(default_factory=dict)
+    done: list[str] = field(default_factory=list)  # names of the operations, for the undo step
+    undone_steps: dict[int, bool] = field(default_factory=dict)  # by step number: undone now?
     _edits: list[Edit] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -161,43 +155,43 @@ class OperationContext:
 
     @property
     def workspace(self) -> PageWorkspace:
-        """The workspace."""
+        """The workspace of the pages."""
         return self.opened.workspace
 
     @property
     def tree(self) -> Tree:
-        """The tree."""
+        """The page tree."""
         return self.workspace.tree
 
     @property
     def labels(self) -> Labels:
-        """The words of the agent's language."""
+        """Labels in the agent's language."""
         return self.workspace.rendering.writer.labels
 
     @property
     def tokens(self) -> int:
-        """What the window takes."""
+        """Tokens of the window."""
         return self.workspace.rendering.tokens()
 
     def load_visible(self, indexes: Sequence[str]) -> None:
-        """Have the pages that are spoken of; to an agent those of other users are none."""
+        """Load pages; raises ``NotFoundError`` for those that the actor may not see."""
         self.load(indexes)
         for each in indexes:
             if each in self.tree.pages and not self.sees(self.tree[each]):
                 raise no_page(each)
 
     def load(self, indexes: Sequence[str]) -> None:
-        """Fetch pages that are not in the window: cold, or of other sessions."""
+        """Load pages that are not in the window: removed ones, and those of other sessions."""
         unknown = [each for each in indexes if each not in self.tree.pages]
         if unknown:
             load_pages(self.connection, self.agent_id, self.tree, unknown)
 
     def sees(self, page: Page) -> bool:
-        """Tell whether the actor may see a page: a developer sees all."""
+        """Return True if the actor may see a page; a developer sees all."""
         return self.actor is Actor.DEVELOPER or self.tree.sees(page)
 
     def page(self, index: str) -> Page:
-        """Return a page that the actor may see; agents see nothing of what was removed (P2)."""
+        """Return a page that the actor may see; an agent sees no removed page (P2)."""
         self.load_visible([index])
         page = self.tree[index]
         if page.cold and self.actor is Actor.AGENT:
@@ -205,11 +199,11 @@ class OperationContext:
         return page
 
     def out(self, index: str) -> PageOut:
-        """Return a page as it is now."""
+        """Return a page in the form of answers."""
         return page_out(self.workspace.rendering, index)
 
     def do(self, act: Callable[[], T]) -> tuple[T, list[Edit]]:
-        """Do something, as part of the step that is saved; return what it has changed, too."""
+        """Run a change as part of the undo step; return its result and its edits."""
         known = len(self.workspace.steps)
         done = self.workspace.do(act)
         edits = self.workspace.steps[known:]
@@ -217,7 +211,7 @@ class OperationContext:
         return done, edits
 
     def effect(self, before: int) -> Effect:
-        """Return what was done to a window that took so many tokens ``before``."""
+        """Return the effect on a window that took ``before`` tokens."""
         return Effect(
             tokens_before=before,
             tokens_after=self.tokens,
@@ -226,9 +220,9 @@ class OperationContext:
         )
 
     def save(self) -> None:
-        """Write what was ``done``; what an agent did is one step. The tree must be locked."""
-        # All that a far store is asked under the lock: the key of a text has its page's index in
-        # it. Each text is kept, or refused, within half a minute.
+        """Write all changes; those of an agent become one undo step. The tree must be locked."""
+        # The only request to a remote store under the lock, since the key contains the page index.
+        # A store accepts or refuses each text within half a minute.
         self.opened.texts.save()
         self.pinning.save(self.connection, self.agent_id)
         save_tree(self.connection, self.agent_id, self.tree, self.opened.version + 1)

@@ -1,13 +1,8 @@
-"""The block of text that stands for one page in a window (P11).
+"""The text block of one page in a window (P11), and the blocks of a window with token counts (P12).
 
 Every block begins with a heading mark and ends with a blank line: only there do token counts add
-up (P12). What pages hold is untrusted: titles and descriptions are one line that is no heading of
-its own, and messages are fenced, so that none can look like another page.
-
-Blocks as they were written, kept with exact token counts until something changes them (P12).
-
-In one rendering, which nothing outlives, what a page's block costs is counted once; a change costs
-the blocks that it changes and the sums above them, not the tree.
+up. What pages hold is untrusted: names and descriptions are one line and no heading of their own,
+and messages are fenced, so that none can look like another page.
 """
 
 from __future__ import annotations
@@ -27,14 +22,14 @@ from memci.message import Message
 
 _DEEPEST = 6  # headings of Markdown have no more levels
 _MOST_LISTED = 10
-# Lines of an archived page: however long an interaction was, it leaves room for others.
+# Entries of an archived page that are shown.
 _MOST_ENTRIES = 6
 _LAST_ENTRIES = 2
-_MUCH = 200  # tokens that are worth a thought before a page is opened
+_MUCH = 200  # tokens; from here on the heading says how many a page takes
 
 
 class Format(StrEnum):
-    """How a window is written."""
+    """The format of a window."""
 
     MARKDOWN = "markdown"
     TEXT = "text"
@@ -43,22 +38,22 @@ class Format(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PageContent:
-    """What an expanded page shows: an interaction's messages, or a note's own text."""
+    """The content of a page: messages of an interaction, or the text of a note."""
 
     messages: Sequence[Message] = ()
     text: str = ""
-    lost: bool = False  # its text is missing where it was kept (P14)
+    lost: bool = False  # the page store has lost the text (P14)
 
 
 class Placement(NamedTuple):
-    """Where a page is seen: at which level, and how many pages there are to see in it."""
+    """The level of a page, and how many visible pages it holds."""
 
     level: int
     inside: int
 
 
 class Excess(NamedTuple):
-    """Tokens by which a window is over, and how many it may take."""
+    """Tokens by which a window exceeds its limit, and that limit."""
 
     over: int
     most: int
@@ -75,7 +70,7 @@ class BlockWriter:
     labels: Labels
 
     def block(self, tree: Tree, page: Page, place: Placement, reads: ContentReader) -> str:
-        """Return the block of a page that can be seen, without those of the pages below it."""
+        """Return the block of a page without the pages below it."""
         parts = [self._heading(tree, page, place)]
         if tree.is_archived(page):
             parts += self._entries(page)
@@ -90,7 +85,7 @@ class BlockWriter:
         return "\n\n".join(parts) + "\n\n"
 
     def notice(self, collapsed: Sequence[str]) -> str:
-        """Return the line that says what was collapsed (P13); empty when nothing was."""
+        """Return the line that names collapsed pages (P13), or an empty text."""
         if not collapsed:
             return ""
         listed = [*collapsed[:_MOST_LISTED], *(["…"] if len(collapsed) > _MOST_LISTED else [])]
@@ -98,21 +93,21 @@ class BlockWriter:
         return f"{self._mark(1)} {said}\n\n"
 
     def excess(self, excess: Excess | None) -> str:
-        """Return the line that says by how much the window is over (P13); empty when it fits."""
+        """Return the line that says by how much the window exceeds its limit (P13), or ""."""
         if excess is None:
             return ""
         return f"{self._mark(1)} {self.labels.excess.format(**excess._asdict())}\n\n"
 
     def pins(self, pins: Sequence[Pin]) -> str:
-        """Return the block of what is pinned; empty when nothing is."""
+        """Return the block of pinned texts, or an empty text."""
         return "".join(pin_pieces(pins, self.labels, self._mark(1)))
 
     def name(self, tree: Tree, page: Page) -> str:
-        """Return what a page is called; roots and the Contents Page have names of our own."""
+        """Return the name of a page; roots and the Contents Page have fixed names."""
         return page.name or self._usual_name(tree, page)
 
     def speaker(self, message: Message) -> str:
-        """Return who said a message: the role, and the name that was given."""
+        """Return the role and the name of a message's speaker."""
         role = self.labels.roles[message.role.value]
         return f"{role} {plain_name(message.name)}".strip()
 
@@ -154,7 +149,7 @@ class BlockWriter:
         return self.labels.never_recalled
 
     def _takes(self, page: Page) -> list[str]:
-        """Say what it takes to open a page, if that is much; in two digits, which are short."""
+        """Return the tokens of a large page, rounded to two digits."""
         if page.content_tokens < _MUCH:
             return []
         unit: int = 10 ** (len(str(page.content_tokens)) - 2)
@@ -166,7 +161,7 @@ class BlockWriter:
         return ["\n".join([*lines, *(f"- {each}" for each in entries)])] if entries else lines
 
     def _shortened(self, entries: Sequence[str]) -> Sequence[str]:
-        """Return how an interaction began and ended, and how much was said between."""
+        """Return the first and last entries, and the number of those between."""
         if len(entries) <= _MOST_ENTRIES:
             return entries
         first = _MOST_ENTRIES - _LAST_ENTRIES - 1
@@ -175,7 +170,7 @@ class BlockWriter:
 
     @staticmethod
     def _description(page: Page, beside: Sequence[str]) -> list[str]:
-        """Return a page's description, unless its name and what stands beside it say all of it."""
+        """Return the description unless the name or the texts ``beside`` contain all of it."""
         said = [_as_words(each) for each in (page.name, *beside)]
         parts = [_as_words(each) for each in page.description.split("→")]
         if all(any(part in each for each in said) for part in parts):
@@ -183,7 +178,7 @@ class BlockWriter:
         return [plain_line(page.description)]
 
     def _held(self, tree: Tree, page: Page, held: PageContent) -> list[str]:
-        if held.lost:  # it is no text of anybody's: no fence
+        if held.lost:
             return [self.labels.lost]
         segment = tree.segment_of(page)
         # What an agent may write is fenced, in a segment of system prompts, too.
@@ -204,29 +199,26 @@ class BlockWriter:
 
 
 def _as_words(text: str) -> str:
-    """Return a text without what a shortened copy of it would differ by."""
+    """Return a text in lower case, without what a shortened copy would differ in."""
     return " ".join(text.lower().split()).rstrip("….。 ")
 
 
 @dataclass(slots=True)
 class RenderedBlock:
-    """A page's own block at a level, and what it and all that can be seen below it take."""
+    """The block of a page at a level, with token counts."""
 
     page: Page
     level: int
     text: str
-    own: int
-    below: int | None = None  # None: never looked below it
-    whole: str | None = None  # the text of both, while nothing below has changed
-    said: int | None = None  # what its messages take as messages of their own
+    own: int  # tokens of text
+    below: int | None = None  # tokens of the visible pages below; None: not counted
+    whole: str | None = None  # text with the pages below; None: not built since a change
+    said: int | None = None  # tokens of its messages as separate messages (native format)
 
 
 @dataclass(frozen=True, slots=True)
 class RenderedBlocks:
-    """The blocks of what is seen, each written when it is first asked for.
-
-    ``reads`` gives what expanded pages hold.
-    """
+    """The blocks of a window, each rendered at its first use; ``reads`` returns page content."""
 
     visible: VisibleTree
     writer: BlockWriter
@@ -235,7 +227,7 @@ class RenderedBlocks:
     _known: dict[str, RenderedBlock] = field(default_factory=dict)
 
     def of(self, page: Page, level: int) -> RenderedBlock:
-        """Return a page's own block."""
+        """Return the block of a page."""
         known = self._known.get(page.index)
         if known is None or known.level != level or known.page is not page:
             place = Placement(level, self.visible.count_children(page))
@@ -245,7 +237,7 @@ class RenderedBlocks:
         return known
 
     def tokens(self, page: Page, level: int) -> int:
-        """Return what the blocks of a page and of all that can be seen below it take."""
+        """Return the tokens of a page and all visible pages below it."""
         written = self.of(page, level)
         if not is_open(page):
             return written.own
@@ -255,7 +247,7 @@ class RenderedBlocks:
         return written.own + written.below
 
     def text(self, page: Page, level: int) -> str:
-        """Return the blocks of a page and of all that can be seen below it, in order."""
+        """Return the blocks of a page and all visible pages below it, in order."""
         written = self.of(page, level)
         if not is_open(page):
             return written.text
@@ -265,7 +257,7 @@ class RenderedBlocks:
         return written.whole
 
     def forget(self, index: str, before: Page | None) -> None:
-        """Drop a page's block, and the sums above it, where it was ``before`` and where it is."""
+        """Drop a page's block, and the sums above its former and its present place."""
         self._known.pop(index, None)
         for page in (before, self.visible.tree.pages.get(index)):
             if page is not None:
@@ -279,6 +271,6 @@ class RenderedBlocks:
             if written is not None:
                 written.below = written.whole = None
                 if first and page is not None and not page.expanded:
-                    del self._known[index]  # it says how many pages are inside
+                    del self._known[index]  # its heading counts the pages inside
             first = False
             index = page.parent if page is not None else None

@@ -1,8 +1,6 @@
-"""Interactions become pages, and pages move from the active chapter through the archive (P6 to P9).
+"""Messages become pages; pages move from the active chapter to the archive (P6 to P9).
 
-A pure function of what was said: settling messages one by one or many at once gives the same tree.
-
-Lines of messages on their way to pages that go on (P6, P7).
+A pure function of the messages: settling them one by one or all at once gives the same tree.
 """
 
 from __future__ import annotations
@@ -34,20 +32,17 @@ from memci.message import Message, Role
 
 @dataclass(frozen=True, slots=True)
 class EntryBuffer:
-    """Gathers lines, and gives a page all of its own at once.
-
-    One by one, a page of very many messages would be copied as often as it has messages.
-    """
+    """Collects entries and adds them to each page at once, so that a page is copied only once."""
 
     tree: Tree
     _lines: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, index: str, line: str) -> None:
-        """Have a line for a page."""
+        """Collect an entry of a page."""
         self._lines.setdefault(index, []).append(line)
 
-    def give(self, is_due: Callable[[Page], bool] = lambda _: True) -> None:
-        """Give their lines to the pages that need them now."""
+    def flush(self, is_due: Callable[[Page], bool] = lambda _: True) -> None:
+        """Add the collected entries to the pages for which ``is_due`` is true."""
         for index in list(self._lines):
             page = self.tree[index]
             if is_due(page):
@@ -55,11 +50,12 @@ class EntryBuffer:
                 self.tree.put(replace(page, entries=(*page.entries, *lines)))
 
 
-# Tokens of a page's line on the Contents Page, with its entries.
+# Returns the tokens of a page's line on the Contents Page, with its entries.
 LineTokens = Callable[[Page], int]
 
-# What stands in for a name and for the summary of an entry until a small model has made one (P6).
-_LONGEST_STAND_IN = 80
+# Characters of a placeholder for a name, and of one for an entry, until a small model has written
+# them (P6).
+_LONGEST_PLACEHOLDER = 80
 # About thirty tokens: a Chinese character is one at least.
 _LONGEST_ENTRY = {Language.ENGLISH: 80, Language.CHINESE: 28}
 
@@ -71,33 +67,32 @@ def settle(
     line_tokens: LineTokens,
     count: Count,
 ) -> None:
-    """Take messages that are not on any page yet into the tree, in the order of their seqs."""
-    growing = EntryBuffer(tree)
+    """Put new messages onto pages, in ascending order of seq."""
+    entries = EntryBuffer(tree)
     for message in said:
         if message.role is Role.SYSTEM:
             _add_system_page(tree, message, count)
-        elif _goes_on(tree, message):
-            _extend(tree, message, growing, count)
-        elif not message.is_note:  # said to nobody, it begins nothing
+        elif _continues_interaction(tree, message):
+            _extend(tree, message, entries, count)
+        elif not message.is_note:  # a note begins no interaction
             _begin(tree, message, count)
-            growing.give(partial(_may_be_listed, tree, session_key(message.session_id)))
+            entries.flush(partial(_may_be_listed, tree, session_key(message.session_id)))
             archive_old_pages(tree, message.session_id, rules, line_tokens)
         tree.counters = replace(tree.counters, settled_seq=message.seq)
-    growing.give()
+    entries.flush()
 
 
 def _may_be_listed(tree: Tree, session: str, page: Page) -> bool:
-    """Tell whether the Contents Page may have a line of a page once a chapter has been kept."""
+    """Return True if the page is archived, or may be when its chapter is cut."""
     return tree.is_archived(page) or page.shown_in == session
 
 
 def archive_old_pages(
     tree: Tree, session_id: str | None, rules: PageRules, line_tokens: LineTokens
 ) -> None:
-    """Archive what is over the active chapter's length, and let old lines leave (P7, P8).
+    """Archive pages beyond the length of the active chapter, and remove old lines (P7, P8).
 
-    The current interaction stays, whatever is recalled meanwhile. What is pinned stays, and takes
-    no place of others (P13).
+    The current interaction and pinned pages stay; pinned ones do not count (P13).
     """
     latest = tree.latest(session_id)
     current = latest.index if latest is not None else None
@@ -117,21 +112,21 @@ def archive_old_pages(
 
 
 def entry_line(message: Message) -> str:
-    """Return the line that stands for a message on the Contents Page until it is summed up (P7)."""
+    """Return the placeholder of a message's entry, until it is summarized (P7)."""
     language = language_of(message.text)
     return entry_prefix(message, language) + one_line(message.text, _LONGEST_ENTRY[language])
 
 
 def with_placeholders(page: Page, said: Sequence[Message], last_seq: int) -> Page:
-    """Return a page of these messages, at least one, as if nobody had named it yet (P6).
+    """Return the page of these messages, at least one, with placeholders for all texts (P6).
 
-    It ends with ``last_seq``: notes that were made on it may come after what was said.
+    Its span ends with ``last_seq``: notes may come after the messages.
     """
     if page.span is None:
         raise AssertionError("only an interaction's page stands for messages")
     return replace(
         page,
-        name=_stand_in_name(said[0]),
+        name=_placeholder_name(said[0]),
         description="",
         named=False,
         summarized=False,
@@ -140,28 +135,25 @@ def with_placeholders(page: Page, said: Sequence[Message], last_seq: int) -> Pag
     )
 
 
-def _stand_in_name(message: Message) -> str:
-    return one_line(message.text, _LONGEST_STAND_IN) or message.role.value
+def _placeholder_name(message: Message) -> str:
+    return one_line(message.text, _LONGEST_PLACEHOLDER) or message.role.value
 
 
-def _goes_on(tree: Tree, message: Message) -> bool:
-    """Tell whether a message belongs to its session's current interaction (P6)."""
+def _continues_interaction(tree: Tree, message: Message) -> bool:
+    """Return True if a message belongs to its session's current interaction (P6)."""
     latest = tree.latest(message.session_id)
-    if latest is None or latest.span is None or _is_anothers(latest, message):
+    if latest is None or latest.span is None or _is_of_other_user(latest, message):
         return False
     return message.role is not Role.USER or not latest.span.answered
 
 
-def _is_anothers(page: Page, message: Message) -> bool:
-    """Tell whether a message is of another user than a page, which it must not be on then."""
+def _is_of_other_user(page: Page, message: Message) -> bool:
+    """Return True if message and page name different users: they must be on different pages."""
     return bool(page.user_id and message.user_id and page.user_id != message.user_id)
 
 
 def _user_of(message: Message, latest: Page | None) -> str | None:
-    """Return whose a message is; one that does not say so is of the user that its session is with.
-
-    Who records what an assistant or a tool has said may leave the user out.
-    """
+    """Return the user of a message; by default the user of the session's latest page."""
     return message.user_id or (latest.user_id if latest is not None else None)
 
 
@@ -169,7 +161,7 @@ def _begin(tree: Tree, message: Message, count: Count) -> None:
     number = tree.counters.interactions + 1
     tree.counters = replace(tree.counters, interactions=number)
     root = tree[tree.segments[USER].root]
-    if not root.expanded:  # what the user says is seen, whatever was hidden before
+    if not root.expanded:  # the user's message must be visible
         tree.put(replace(root, expanded=True))
     tree.add_page(
         Page(
@@ -178,7 +170,7 @@ def _begin(tree: Tree, message: Message, count: Count) -> None:
             segment=USER,
             parent=tree.segments[USER].root,
             place=0,
-            name=_stand_in_name(message),
+            name=_placeholder_name(message),
             expanded=True,
             span=_span(message, number),
             entries=(entry_line(message),),
@@ -189,12 +181,12 @@ def _begin(tree: Tree, message: Message, count: Count) -> None:
     )
 
 
-def _extend(tree: Tree, message: Message, growing: EntryBuffer, count: Count) -> None:
+def _extend(tree: Tree, message: Message, entries: EntryBuffer, count: Count) -> None:
     page = tree.latest(message.session_id)
     if page is None or page.span is None:
         raise AssertionError("an interaction that goes on has a page")
     span = replace(page.span, last_seq=message.seq)
-    if message.is_note:  # it goes with the page when that is erased, but is no part of the talk
+    if message.is_note:  # erased with the page, but not shown
         tree.put(replace(page, span=span))
         return
     span = replace(span, answered=span.answered or message.role is not Role.USER)
@@ -206,7 +198,7 @@ def _extend(tree: Tree, message: Message, growing: EntryBuffer, count: Count) ->
             content_tokens=page.content_tokens + _tokens(message, count),
         )
     )
-    growing.add(page.index, entry_line(message))
+    entries.add(page.index, entry_line(message))
 
 
 def _add_system_page(tree: Tree, message: Message, count: Count) -> None:
@@ -217,7 +209,7 @@ def _add_system_page(tree: Tree, message: Message, count: Count) -> None:
             segment=SYSTEM,
             parent=tree.segments[SYSTEM].root,
             place=0,
-            name=_stand_in_name(message),
+            name=_placeholder_name(message),
             expanded=True,
             span=_span(message, 0),
             user_id=message.user_id,
@@ -227,7 +219,7 @@ def _add_system_page(tree: Tree, message: Message, count: Count) -> None:
 
 
 def _tokens(message: Message, count: Count) -> int:
-    """Return about what a message takes on an open page."""
+    """Return about how many tokens a message takes on an expanded page."""
     return count(fenced(message.text, message.role.value)) if message.text else 0
 
 
@@ -243,7 +235,7 @@ def _archive(tree: Tree, page: Page) -> None:
 
 
 def _begin_archive(tree: Tree) -> str:
-    """Make the Contents Page: before all else of the conversation, and the system's own."""
+    """Create the Contents Page: the first page of the conversation, managed by the system."""
     page = tree.add_page(
         Page(
             index="",
@@ -267,11 +259,10 @@ def _is_over(recalls: RecallStats, now: int, rules: PageRules) -> bool:
 
 
 def _fit(tree: Tree, archive: str, rules: PageRules, line_tokens: LineTokens) -> None:
-    """Let the least recently recalled lines leave until the Contents Page fits its limit (P8).
+    """Remove the least recently recalled lines until the Contents Page fits its limit (P8).
 
-    A line that takes more than all may leaves before any other. It is as long as a user sees it,
-    with what is hers and what is nobody's: who talks much takes no line from another. Whoever
-    looks, the same lines leave.
+    Lines longer than the whole limit go first. The limit holds for the lines that each user sees:
+    one user's lines never displace another's, and the result is the same for every viewer.
     """
     lines = tree.children(archive)
     tokens = {page.index: line_tokens(page) for page in lines}
@@ -295,5 +286,5 @@ def _fit(tree: Tree, archive: str, rules: PageRules, line_tokens: LineTokens) ->
 
 
 def _readers(page: Page, users: Collection[str | None]) -> Collection[str | None]:
-    """Return who of these users sees a line."""
+    """Return those of the users who see a line."""
     return users if page.user_id is None else [page.user_id]

@@ -1,9 +1,4 @@
-"""Keeping the window inside its budget by hiding pages (P13): no model, and nothing is lost.
-
-In which order pages are hidden: what a window loses least by goes first (P13).
-
-What a window has no room for, and what it says of that (P13).
-"""
+"""Auto-collapse: hide pages to keep the window inside its token budget (P13), without a model."""
 
 from __future__ import annotations
 
@@ -27,11 +22,11 @@ def collapse_order(
     kept: Collection[str],
     opened: Sequence[str] = (),
 ) -> list[tuple[Page, bool]]:
-    """Return the pages of these segments that may be hidden, each with whether it was just opened.
+    """Return the pages that may be hidden, in that order, each with True if it was just opened.
 
-    ``kept`` stays, with what is pinned, the current interaction and the folders above these;
-    ``opened`` goes last, what was opened first before the others. What belongs to finished steps of
-    the session's plan goes first, and what belongs to its active step counts as just opened (R7).
+    Not included are ``kept``, pinned pages, the current interaction, and the folders above them.
+    Pages of finished plan steps come first; ``opened`` ones last, in that order; pages of the
+    active plan step count as just opened (R7).
     """
     tree, stay = rendering.tree, _staying(rendering, kept)
     pages = list(_open_pages(rendering, segments, stay))
@@ -70,9 +65,9 @@ def _open_pages(
 
 
 def _wanted(rendering: Rendering, pages: Iterable[Page], opened: Sequence[str]) -> dict[str, int]:
-    """Tell how late pages are hidden for having been opened; a folder no earlier than what it has.
+    """Return how late pages are hidden because they were opened; folders as their latest page.
 
-    0: not opened in this interaction, and of no step that is worked on.
+    0: not opened in this interaction, and not of an active plan step.
     """
     tree = rendering.tree
     last = {index: order for order, index in enumerate(opened, 2)}
@@ -89,9 +84,9 @@ def _wanted(rendering: Rendering, pages: Iterable[Page], opened: Sequence[str]) 
 
 
 def _just_opened(tree: Tree, page: Page) -> bool:
-    """Whether somebody has opened or recalled it since the current interaction began.
+    """Return True if the page was opened or recalled in the current interaction.
 
-    Else what a model opens would be hidden again by the very message that tells it so.
+    Otherwise the message that reports an opened page to the model would hide it again.
     """
     return tree.counters.interactions in {page.recalls.opened_at, page.recalls.last_at} - {0}
 
@@ -111,7 +106,7 @@ def _is_worked_on(rendering: Rendering, page: Page) -> bool:
 
 
 def _recent(pages: Iterable[Page]) -> set[str]:
-    """Return the pages that were used last: what is spoken of is kept longer than folders are."""
+    """Return the most recently used pages, which are kept longer than folders."""
     newest = sorted((each for each in pages if not each.is_folder), key=_entered, reverse=True)
     return {each.index for each in newest[:_RECENT]}
 
@@ -126,21 +121,18 @@ def _used(page: Page) -> int:
 
 
 def _may_hide(tree: Tree, page: Page) -> bool:
-    """Roots stay open, and of what is archived only a line is seen, open or not."""
+    """Return True unless it is a root or an archived page, of which only a line is shown."""
     return page.parent is not None and not tree.is_archived(page)
 
 
 @dataclass(frozen=True, slots=True)
 class Collapse:
-    """What was hidden, in that order, and what the window took before and takes now.
+    """The result of a collapse."""
 
-    ``over``: by how many tokens what must stay is larger than the budget; 0: it fits.
-    """
-
-    hidden: tuple[str, ...]
-    before: int
+    hidden: tuple[str, ...]  # indexes, in this order
+    before: int  # tokens of the window
     after: int
-    over: int
+    over: int  # tokens by which the rest exceeds the budget; 0: it fits
 
 
 def auto_collapse(
@@ -149,11 +141,10 @@ def auto_collapse(
     kept: Collection[str] = (),
     opened: Sequence[str] = (),
 ) -> Collapse | None:
-    """Hold segments to their own limits, and the window to the agent's (P13).
+    """Enforce the limits of segments and of the window (P13); return None if all were met.
 
-    Above ``collapse_above`` of it pages are hidden down to ``collapse_to`` of it. What was just
-    ``opened``, now or in the current interaction, is hidden only where the limit itself would be
-    exceeded. None when nothing was above.
+    Above ``collapse_above`` of the limit, pages are hidden down to ``collapse_to`` of it. Just
+    ``opened`` pages are hidden only if the limit itself would be exceeded.
     """
     done = [
         _collapse(rendering, Limit(segment.max_tokens, segment.max_tokens, segment), kept, opened)
@@ -170,19 +161,18 @@ def auto_collapse(
 
 
 def collapse_to(rendering: Rendering, max_tokens: int, kept: Collection[str] = ()) -> Collapse:
-    """Hide expanded pages until the window takes at most so many tokens.
+    """Hide expanded pages until the window takes at most ``max_tokens``.
 
-    Never hidden are ``sys``, the session's current interaction, what is pinned or ``kept`` (the
-    caller knows why), and the folders above these. What belongs to finished steps of the plan goes
-    first, then old, long, never recalled ones; the newest go after the Contents Page and other
-    folders, and what belongs to the plan's active step last. What saves less than its line takes is
-    hidden only where the limit cannot hold otherwise.
+    Never hidden are ``sys``, the current interaction, pinned and ``kept`` pages, and the folders
+    above these. Pages of finished plan steps go first, then old, long, never recalled ones, then
+    the Contents Page and folders, then the newest pages, and those of the active plan step last.
+    Pages whose line would take more than hiding saves are hidden only if there is no other way.
     """
     return _collapse(rendering, Limit(max_tokens, max_tokens), kept)
 
 
 class Limit(NamedTuple):
-    """Tokens that the window, or one segment of it, is to take, and may take at most."""
+    """The target and the limit of the window's, or of one segment's, tokens."""
 
     aim: int
     most: int
@@ -196,7 +186,7 @@ def _collapse(
     opened: Sequence[str] = (),
     told: tuple[str, ...] = (),
 ) -> Collapse:
-    """Hide pages until the limit holds; ``told`` was hidden just before, and is told as well."""
+    """Hide pages until the limit holds; ``told``: pages hidden before, for the same notice."""
     rendering.excess = None
     notice, before = rendering.tree.counters.notice, rendering.tokens()
     hidden: list[str] = []
@@ -208,10 +198,13 @@ def _collapse(
     unhidden = taken()
     segments = [limit.segment] if limit.segment else list(rendering.tree.segments.values())
     _hide_all(
-        rendering, _Wish(collapse_order(rendering, segments, kept, opened), limit), hidden, taken
+        rendering,
+        _Candidates(collapse_order(rendering, segments, kept, opened), limit),
+        hidden,
+        taken,
     )
     _open_again(rendering, limit, hidden, taken)
-    if taken() >= unhidden:  # to say what was hidden takes more than that
+    if taken() >= unhidden:  # the notice takes more than hiding saves
         for index in hidden:
             rendering.put(replace(rendering.tree[index], expanded=True))
         hidden.clear()
@@ -219,24 +212,24 @@ def _collapse(
     return Collapse(tuple(hidden), before, rendering.tokens(), over)
 
 
-class _Wish(NamedTuple):
-    """Pages in the order in which they are hidden, each with whether it was just opened."""
+class _Candidates(NamedTuple):
+    """Pages in the order of hiding, each with True if it was just opened."""
 
     pages: Sequence[tuple[Page, bool]]
     limit: Limit
 
 
 def _hide_all(
-    rendering: Rendering, wish: _Wish, hidden: list[str], taken: Callable[[], int]
+    rendering: Rendering, candidates: _Candidates, hidden: list[str], taken: Callable[[], int]
 ) -> None:
-    """Hide what is worth its line; what is not, or was just opened, where the limit forces it."""
-    for page, is_wanted in wish.pages:
-        if is_wanted or taken() <= wish.limit.aim:
+    """Hide worthwhile pages down to the target, then any page down to the limit."""
+    for page, is_wanted in candidates.pages:
+        if is_wanted or taken() <= candidates.limit.aim:
             break
         if _hide(rendering, page, is_worth_its_line):
             hidden.append(page.index)
-    for page, _ in wish.pages:
-        if taken() <= wish.limit.most:
+    for page, _ in candidates.pages:
+        if taken() <= candidates.limit.most:
             break
         if page.index not in hidden and _hide(rendering, page, lambda saved, _: saved > 0):
             hidden.append(page.index)
@@ -245,7 +238,7 @@ def _hide_all(
 def _open_again(
     rendering: Rendering, limit: Limit, hidden: list[str], taken: Callable[[], int]
 ) -> None:
-    """Open again what need not have been hidden, since something larger was hidden after it."""
+    """Reopen pages that need not be hidden, because a larger one was hidden after them."""
     reached = next((each for each in (limit.aim, limit.most) if taken() <= each), None)
     if reached is None:
         return
@@ -270,10 +263,7 @@ def _tell(tree: Tree, notice: Sequence[str]) -> None:
 
 
 def _hide(rendering: Rendering, page: Page, is_enough: Callable[[int, int], bool]) -> bool:
-    """Hide a page if what is saved is enough for the line that it leaves; both are tokens.
-
-    Nothing is when the page cannot be seen any more.
-    """
+    """Hide a page if ``is_enough(saved tokens, tokens of the remaining line)``."""
     _tell(rendering.tree, ())
     before = rendering.tokens()
     line = replace(page, expanded=False)
@@ -285,7 +275,7 @@ def _hide(rendering: Rendering, page: Page, is_enough: Callable[[int, int], bool
 
 
 def is_worth_its_line(saved: int, line: int) -> bool:
-    """Tell whether hiding a page saves at least what is left of it takes, both in tokens."""
+    """Return True if hiding a page saves at least the tokens of its remaining line."""
     return saved >= line
 
 
@@ -293,15 +283,15 @@ _TRIES = 4
 
 
 def report_excess(rendering: Rendering, most: int) -> int:
-    """Have the window say by how many tokens it is over so many, that line included.
+    """Let the window say by how many tokens, that line included, it exceeds ``most``.
 
-    Returns how many those are; 0: it fits.
+    Returns that number; 0: it fits.
     """
     rendering.excess = None
     over = rendering.tokens() - most
     if over <= 0:
         return 0
-    for _ in range(_TRIES):  # the number counts, too
+    for _ in range(_TRIES):  # the line itself counts
         rendering.excess = Excess(over, most)
         over = rendering.tokens() - most
         if over == rendering.excess.over:
@@ -310,7 +300,7 @@ def report_excess(rendering: Rendering, most: int) -> int:
 
 
 class OpeningCost(NamedTuple):
-    """Tokens that a page takes when it is opened, that can be free for it, and the limit."""
+    """Tokens that an expanded page takes, that can be freed for it, and the limit."""
 
     takes: int
     free: int
@@ -320,16 +310,16 @@ class OpeningCost(NamedTuple):
 def opening_cost(
     rendering: Rendering, rules: PageRules, index: str, kept: Collection[str] = ()
 ) -> OpeningCost:
-    """Tell what stands in the way of a page. The tree must be thrown away afterwards.
+    """Return why a page cannot be expanded. Discard the tree afterwards.
 
-    The line that says what was hidden for it takes its part of what is free.
+    The notice about hidden pages is included in the tokens that are not free.
     """
     rendering.excess = None
     tree, notice = rendering.tree, rendering.tree.counters.notice
     page = tree[index]
     rendering.put(replace(page, expanded=False, pinned_by=None))
     collapse_to(rendering, 0, kept)
-    rendering.put(replace(tree[index], pinned_by=page.pinned_by))  # its line says so
+    rendering.put(replace(tree[index], pinned_by=page.pinned_by))  # its line mentions the pin
     tree.counters = replace(tree.counters, notice=max(notice, tree.counters.notice, key=len))
     least = rendering.tokens()
     most = rules.window_max_tokens

@@ -1,7 +1,4 @@
-"""The words that the window speaks to the agent, in its language (P11).
-
-What was said, fenced or on a line: none of it can look like the window's own words (P11).
-"""
+"""Labels of the window in the agent's language, and safe forms of untrusted text (P11)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What stands for an interaction where its messages are not shown (P6, P7), and how long it may be.
-
-All of it is counted in tokens as the agent's model counts them, and in characters: a token may be a
-row of sixty-four hyphens.
-"""
+"""Names, descriptions and entries of interactions (P6, P7), limited in tokens and in characters."""
 
 from __future__ import annotations
 
@@ -35,9 +31,9 @@ _MORE = "…"
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What an interaction is called, what it was about, and a line for each of its messages.
+    """Name, description and entries of an interaction: non-empty lines.
 
-    Each is one line, none is empty, and ``entries`` begin with who spoke.
+    There is one entry for each message; it begins with the speaker.
     """
 
     name: str
@@ -46,7 +42,7 @@ class Outline:
 
 
 def entry_prefix(message: Message, language: Language) -> str:
-    """Return what an entry begins with: ``user: ``, or ``user Mira: `` of who gave a name."""
+    """Return the beginning of an entry: ``user: ``, or ``user Mira: `` if the name is known."""
     labels = labels_of(language)
     label = labels.roles[message.role.value]
     if message.name and message.role is not Role.TOOL:
@@ -55,9 +51,9 @@ def entry_prefix(message: Message, language: Language) -> str:
 
 
 def fit_line(text: str, most: int, count: Count) -> str:
-    """Return a text as one line of at most so many tokens, ended by "…" where it is cut.
+    """Return a text as one line of at most ``most`` tokens and ``8 * most`` characters.
 
-    It has at most eight characters for each of them, which words do not come to.
+    A cut line ends with "…".
     """
     line = " ".join(text.split())
     fits = len(line) <= most * _LONGEST_TOKEN and count(line) <= most
@@ -65,7 +61,7 @@ def fit_line(text: str, most: int, count: Count) -> str:
 
 
 def with_outline(page: Page, outline: Outline) -> Page:
-    """Return a page with what the summarizer says of it, save what somebody has said himself."""
+    """Return a page with an outline; names given by an agent or a developer are kept."""
     return replace(
         page,
         name=page.name if page.named else outline.name,
@@ -77,10 +73,7 @@ def with_outline(page: Page, outline: Outline) -> Page:
 
 
 def is_valid_outline(outline: Outline, messages: Sequence[Message]) -> bool:
-    """Tell whether there is an entry for each message, and all are lines that a page can have.
-
-    None is empty, or longer than what pages hold.
-    """
+    """Return True if there is an entry for each message and all lines have valid lengths."""
     return (
         len(outline.entries) == len(messages)
         and _is_line(outline.name, LONGEST_NAME)
@@ -94,7 +87,7 @@ def _is_line(text: str, longest: int) -> bool:
 
 
 def _cut(line: str, most: int, count: Count) -> str:
-    """Find the longest beginning that fits with its mark; counts grow nearly with the length."""
+    """Return the longest beginning that fits with "…", found by bisection."""
     least, longest = 0, min(len(line), max(0, most * _LONGEST_TOKEN - len(_MORE)))
     while least < longest:
         middle = (least + longest + 1) // 2

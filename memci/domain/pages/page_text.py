@@ -1,7 +1,4 @@
-"""Which pages speak of something: by the words of their names, summaries and notes (P4).
-
-A long text in parts that a model can read one after the other (P4).
-"""
+"""Search words in pages, and parts of long texts (P4)."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from memci.domain.context.message_list import Count
 from memci.domain.pages.page import Page
 from memci.errors import InvalidInputError
 
-# A run of Chinese characters is looked for as a whole and by its pairs, for it has no spaces.
+# A run of Chinese characters is searched as a whole and by pairs, for it has no spaces.
 _RUN = re.compile(r"[\u3400-\u9fff]+|[^\W_]+")
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
 _SHORTEST_PLURAL = 4
@@ -21,7 +18,7 @@ _MOST_WORDS = 64
 
 
 def query_words(query: str) -> list[str]:
-    """Return the words to look for, in lower case, each once."""
+    """Return the distinct words to search, in lower case."""
     words: dict[str, None] = {}
     for run in _RUN.findall(query.lower()):
         for word in _pairs(run) if _CHINESE.match(run) else [_singular(run)]:
@@ -30,9 +27,9 @@ def query_words(query: str) -> list[str]:
 
 
 def match_score(page: Page, words: Sequence[str], within: Collection[str] = ()) -> int:
-    """Return how well a page fits: words in its name count twice; 0: not at all.
+    """Return the number of words found in a page; words in its name count twice.
 
-    ``within``: those of the words that are in its own text.
+    ``within``: the words that its own text contains.
     """
     name = page.name.lower()
     rest = " ".join([page.description, *page.entries]).lower()
@@ -40,7 +37,7 @@ def match_score(page: Page, words: Sequence[str], within: Collection[str] = ()) 
 
 
 def words_in_text(text: str, words: Sequence[str]) -> list[str]:
-    """Return those of the words that are in a text."""
+    """Return the words that a text contains."""
     lower = text.lower()
     return [word for word in words if word in lower]
 
@@ -56,27 +53,21 @@ def _singular(word: str) -> str:
 
 # Tokens of a part.
 MOST_TOKENS = 4_000
-# More characters than these are not counted: a token has about four, seldom more than eight.
+# Characters; longer parts are cut before counting: a token seldom has more than eight.
 _LONGEST = 16 * MOST_TOKENS
-# A part ends with a line, or else between words, if no more than this share is lost by that.
+# A part ends with a line or a word if that loses no more than this share of it.
 _GIVEN_UP = 0.1
 
 
 class TextPart(NamedTuple):
-    """A part of a text, and the offset at which the next one begins, in characters.
-
-    None: there is no more.
-    """
+    """A part of a text, and the offset of the next one in characters; None: it is the last."""
 
     text: str
     next_offset: int | None
 
 
 def text_part(text: str, offset: int, count: Count) -> TextPart:
-    """Return what begins at an offset, at most ``MOST_TOKENS`` of it.
-
-    Raises ``InvalidInputError`` for an offset behind the end.
-    """
+    """Return at most ``MOST_TOKENS`` of a text from an offset on; raises as ``text_from``."""
     rest = text_from(text, offset)
     part = rest[:_LONGEST]
     while len(part) > 1 and (tokens := count(part)) > MOST_TOKENS:
@@ -88,14 +79,14 @@ def text_part(text: str, offset: int, count: Count) -> TextPart:
 
 
 def text_from(text: str, offset: int) -> str:
-    """Return a text from an offset on; ``InvalidInputError`` for one behind the end."""
+    """Return a text from an offset on; raises ``InvalidInputError`` beyond the end."""
     if offset and offset >= len(text):
         raise InvalidInputError(f"the text ends before that, at offset {len(text)}", field="offset")
     return text[offset:]
 
 
 def _seam(part: str) -> int:
-    """Return the length up to the last end of a line, or of a word, if that is near."""
+    """Return the length up to the last end of a line or a word, if that is near the end."""
     nearest = int(len(part) * (1 - _GIVEN_UP))
     for end in ("\n", " "):
         at = part.rfind(end, nearest)

@@ -1,4 +1,4 @@
-"""Parameters of one agent's pages (P7, P8, P13)."""
+"""Parameters of an agent's pages (P7, P8, P13)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from memci.errors import InvalidInputError
 
 @dataclass(frozen=True, slots=True)
 class PageRules:
-    """How much stands in a window, and for how long; counted in interactions and tokens.
+    """Limits of windows, chapters and pins, checked on creation.
 
-    Checked when made; ``InvalidInputError`` names the field.
+    Raises ``InvalidInputError``, which names the field.
     """
 
     active_pages: int = 8  # interactions in a session's active chapter (n of P7)

@@ -1,7 +1,4 @@
-"""A tree as the message list that a model sees (P11), with exact token counts (P12).
-
-A segment as messages of several roles: what was said is told as it was said (P11).
-"""
+"""The window of a page tree: the message list that a model sees (P11), with token counts (P12)."""
 
 from __future__ import annotations
 
@@ -21,19 +18,16 @@ from memci.message import Role
 
 @dataclass(frozen=True, slots=True)
 class NativeMessages:
-    """Blocks as messages of their segment, and between them those of expanded interactions.
+    """The native format: blocks, and between them the messages of expanded interactions.
 
-    ``notice`` is what goes before a segment's first block; empty: nothing does.
+    ``notice`` goes before the first block of a segment; it may be empty.
     """
 
     visible: VisibleTree
     blocks: RenderedBlocks
 
     def of(self, segment: Segment, notice: str) -> list[Utterance]:
-        """Return the messages of a segment.
-
-        The current interaction comes last, wherever it lies: a model answers what it reads last.
-        """
+        """Return the messages of a segment; the current interaction comes last."""
         role, text = segment.role, notice
         written: list[Utterance] = []
         current: list[Utterance] = []
@@ -49,7 +43,7 @@ class NativeMessages:
         return [*written, *([Utterance(role, text)] if text else []), *current]
 
     def tokens(self, segment: Segment, notice: str) -> int:
-        """Return what those messages take; what has not changed is not counted again (P12)."""
+        """Return the tokens of those messages; unchanged blocks are not counted again (P12)."""
         total, blocks, is_begun = self.blocks.count(notice) if notice else 0, 0, bool(notice)
         for page, level in self.visible.walk(segment):
             total += self.blocks.of(page, level).own
@@ -68,13 +62,13 @@ class NativeMessages:
         return written.said
 
     def _said(self, page: Page) -> list[Utterance]:
-        """Return what was said as a chat API takes it; the block has what is no part of that."""
+        """Return the messages of a page as a chat API takes them, without incomplete tool calls."""
         messages = [each for each in self.blocks.reads(page).messages if not each.is_note]
         units, _ = units_of(messages)
         return [Utterance.of(message) for unit in units for message in unit]
 
     def _speaks(self, page: Page) -> bool:
-        """Whether its messages are messages of a native window: not those of archived pages."""
+        """Return True if the messages of the page are separate messages of the window."""
         return (
             page.expanded
             and page.span is not None
@@ -85,25 +79,17 @@ class NativeMessages:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What a model is given: messages, and exactly how many tokens they take.
-
-    ``by_segment``: tokens of each segment's messages. ``collapsed``: what the last change hid
-    (P13).
-    """
+    """The messages for a model, and exactly how many tokens they take."""
 
     messages: tuple[Utterance, ...]
     tokens: int
-    by_segment: dict[str, int]
-    collapsed: tuple[str, ...]
+    by_segment: dict[str, int]  # tokens
+    collapsed: tuple[str, ...]  # indexes of the pages that the last change hid (P13)
 
 
 @dataclass
 class Rendering:
-    """The window of one session over a tree, kept up to date by ``refresh``.
-
-    ``reads`` gives what expanded pages hold. ``excess``: what the window is to say of being over
-    its limit. ``plan``: what its session follows, by which pages are hidden (P13).
-    """
+    """The window of one session over a tree, kept up to date by ``refresh``."""
 
     tree: Tree
     writer: BlockWriter
@@ -111,8 +97,8 @@ class Rendering:
     reads: ContentReader
     session_id: str | None = None
     pins: tuple[Pin, ...] = ()
-    excess: Excess | None = None
-    plan: Plan | None = None
+    excess: Excess | None = None  # shown in the window
+    plan: Plan | None = None  # of the session; it decides which pages are hidden first (P13)
     pin_tokens: int = field(init=False, default=0)  # of the message of pins
     visible: VisibleTree = field(init=False)
     _pinned: Utterance | None = field(init=False, default=None)
@@ -127,7 +113,7 @@ class Rendering:
         self.pin(self.pins)
 
     def pin(self, pins: Iterable[Pin]) -> None:
-        """Show these pins, and no others."""
+        """Set the pins that the window shows."""
         self.pins = tuple(pins)
         self._pinned = self._written(self.pins)
         self.pin_tokens = self.tokens_of_pins(self.pins)

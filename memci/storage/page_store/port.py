@@ -1,7 +1,4 @@
-"""The port of page stores (P14).
-
-Many texts of one agent at once, where a store does that better than one by one (P14).
-"""
+"""The port of page stores, which keep the texts of notes (P14)."""
 
 from __future__ import annotations
 
@@ -21,10 +18,7 @@ _NAME = re.compile(rf"(?P<page>{_PAGE})\.(?P<version>\d{{1,{_LONGEST}}})\.txt")
 
 
 class TextKey(NamedTuple):
-    """Whose text it is, of which page, and which version of it.
-
-    A version names one text of one page for ever: see ``new_version``.
-    """
+    """The key of a text. A version is never used for another text (``new_version``)."""
 
     agent_id: str
     page: str
@@ -32,66 +26,64 @@ class TextKey(NamedTuple):
 
 
 class PageStore(Protocol):
-    """Keeps texts for ever under their key: what is saved once is never changed.
+    """Keeps immutable texts by key; thread-safe.
 
-    Saving the same text under the same key again does no harm; nobody saves another one. Safe for
-    threads. All verbs raise ``PageStoreError`` when the store does not answer.
+    Saving the same text twice is no error. All methods raise ``PageStoreError`` if the store does
+    not answer.
     """
 
     def save(self, key: TextKey, text: str) -> None:
-        """Keep a text; it is there when this returns, and nothing of it is when this raises.
+        """Save a text durably, or raise and save nothing of it.
 
-        Raises ``InvalidInputError`` for what not every store can keep: NUL, and halves of
-        surrogate pairs.
+        Raises ``InvalidInputError`` for NUL and lone surrogates, which not every store can keep.
         """
         ...
 
     def load(self, key: TextKey) -> str:
-        """Return a text; ``NotFoundError`` when there is none, or none that can be read."""
+        """Return a text; raises ``NotFoundError`` if it is missing or unreadable."""
         ...
 
     def delete(self, key: TextKey) -> None:
-        """Remove a text; one that is not there is no error."""
+        """Delete a text; a missing one is no error."""
         ...
 
     def exists(self, key: TextKey) -> bool:
-        """Tell whether there is a text."""
+        """Return True if there is a text."""
         ...
 
     def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
-        """Yield the keys of an agent's texts that were saved so many seconds ago, in any order.
+        """Yield the keys of an agent's texts that are at least ``older_s`` seconds old, unordered.
 
-        0: of all. Ages are by the store's own clock where it has one.
+        Ages are by the store's own clock if it has one.
         """
         ...
 
 
 @runtime_checkable
 class TransactionalStore(Protocol):
-    """A store that lives in the database, or has one that does inside it."""
+    """A store that can take part in a database transaction."""
 
-    def joined(self, connection: Connection) -> PageStore:
-        """Return the same store as a part of a transaction: it commits or is undone with it."""
+    def in_transaction(self, connection: Connection) -> PageStore:
+        """Return the store as a part of the transaction: it commits or rolls back with it."""
         ...
 
 
 def in_transaction(store: PageStore, connection: Connection) -> PageStore:
-    """Return a store as a part of a transaction, where it can be one."""
-    return store.joined(connection) if isinstance(store, TransactionalStore) else store
+    """Return the store as a part of the transaction, if it supports that."""
+    return store.in_transaction(connection) if isinstance(store, TransactionalStore) else store
 
 
 def new_version() -> int:
-    """Return a version that no text ever had: one in 10**18, by chance.
+    """Return a random version out of 10**18.
 
-    Were versions counted, those of a transaction that was rolled back would come again: a writer
-    that is late could then overwrite what another one has committed, and an agent that is erased
-    and begins anew could be shown, from some process's cache, what stood there before.
+    A counter would reuse versions after a rollback or after an agent's erasure: a late writer could
+    overwrite a committed text, and a cache could return an erased one.
     """
     return 1 + randbelow(10**_LONGEST - 1)
 
 
 def encode_text(text: str) -> bytes:
-    """Return a text as UTF-8, or raise ``InvalidInputError`` for what not every store can keep."""
+    """Return a text as UTF-8; raises ``InvalidInputError`` for NUL and lone surrogates."""
     if "\0" in text:
         raise InvalidInputError("a page's text cannot hold the character NUL", field="detail")
     try:
@@ -104,7 +96,7 @@ def encode_text(text: str) -> bytes:
 
 
 def text_file_name(key: TextKey) -> str:
-    """Return a key without its agent as a name of a file; ``NotFoundError`` for no page's."""
+    """Return the file name of a key; raises ``NotFoundError`` for an invalid page index."""
     name = f"{key.page}.{key.version}.txt"
     if not _NAME.fullmatch(name):
         raise NotFoundError(f"there is no page {key.page[:40]!r}")
@@ -112,24 +104,24 @@ def text_file_name(key: TextKey) -> str:
 
 
 def parse_file_name(agent_id: str, name: str) -> TextKey | None:
-    """Return the key that a name was made of; None: it is no text's."""
+    """Return the key of a file name; None if it is not one of a text."""
     match = _NAME.fullmatch(name)
     return TextKey(agent_id, match["page"], int(match["version"])) if match else None
 
 
 def no_text_error(key: TextKey) -> NotFoundError:
-    """Return the error for a key under which nothing is kept."""
+    """Return the error for a missing text."""
     return NotFoundError(f"page {key.page[:40]} has no text of version {key.version}")
 
 
 def damaged_text_error(key: TextKey) -> NotFoundError:
-    """Return the error for what is no text any more."""
+    """Return the error for an unreadable text."""
     return NotFoundError(f"the text of page {key.page} is damaged: bring it back from a back-up")
 
 
 @runtime_checkable
 class BatchStore(Protocol):
-    """A store that is asked once for many texts, or for several at a time."""
+    """A store that handles many texts of one agent at once."""
 
     def load_many(self, keys: Sequence[TextKey]) -> dict[TextKey, str]:
         """Do as ``load_many`` of this module."""
@@ -141,10 +133,7 @@ class BatchStore(Protocol):
 
 
 def load_many(store: PageStore, keys: Sequence[TextKey]) -> dict[TextKey, str]:
-    """Return those texts that there are, and that can be read; all in memory at once.
-
-    Raises ``PageStoreError``.
-    """
+    """Return the texts that exist and are readable; raises ``PageStoreError``."""
     if isinstance(store, BatchStore):
         return store.load_many(keys)
     texts = {}
@@ -155,10 +144,7 @@ def load_many(store: PageStore, keys: Sequence[TextKey]) -> dict[TextKey, str]:
 
 
 def delete_many(store: PageStore, keys: Sequence[TextKey]) -> None:
-    """Remove texts; those that are not there are no error.
-
-    Raises ``PageStoreError``; some may be gone then.
-    """
+    """Delete texts; raises ``PageStoreError``, possibly after some are deleted."""
     if isinstance(store, BatchStore):
         store.delete_many(keys)
         return

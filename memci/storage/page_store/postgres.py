@@ -32,19 +32,19 @@ WHERE agent_id = %s AND created_at <= clock_timestamp() - make_interval(secs => 
 
 
 class PostgresPageStore:
-    """One row a version; ``DatabaseUnavailableError`` when the database does not answer.
+    """One row a version; raises ``DatabaseUnavailableError`` if the database does not answer.
 
-    Within a transaction on the agent's rows it takes part in that (``joined``): a text is then
-    committed with the page that shows it, so that none is ever left over, and nobody who holds one
-    connection waits for another, which for many at once would be a deadlock of the pool.
+    ``in_transaction`` makes it part of a transaction on the agent's rows: a text commits with the
+    page that shows it, and nobody who holds one connection waits for another, which could deadlock
+    the pool.
     """
 
     def __init__(self, database: Database) -> None:
         """Keep them in the agent's own rows."""
         self._database = database
 
-    def joined(self, connection: Connection) -> JoinedPostgresPageStore:
-        """Do as ``JoinsTransactions.joined``."""
+    def in_transaction(self, connection: Connection) -> JoinedPostgresPageStore:
+        """Do as ``TransactionalStore.in_transaction``."""
         return JoinedPostgresPageStore(self._database, connection)
 
     def save(self, key: TextKey, text: str) -> None:
@@ -82,7 +82,7 @@ class PostgresPageStore:
         return (TextKey(agent_id, row.page_id, row.version) for row in rows)
 
     def load_many(self, keys: Sequence[TextKey]) -> dict[TextKey, str]:
-        """Do as ``TakesMany.load_many``, in one statement."""
+        """Do as ``BatchStore.load_many``, in one statement."""
         if not keys:
             return {}
         values = _pairs(keys)
@@ -91,7 +91,7 @@ class PostgresPageStore:
         return {TextKey(keys[0].agent_id, row.page_id, row.version): row.text for row in rows}
 
     def delete_many(self, keys: Sequence[TextKey]) -> None:
-        """Do as ``TakesMany.delete_many``, in one statement."""
+        """Do as ``BatchStore.delete_many``, in one statement."""
         if keys:
             with self._writing(keys[0].agent_id) as connection:
                 connection.exec_driver_sql(_DELETE_MANY, _pairs(keys))

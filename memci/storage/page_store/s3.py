@@ -163,12 +163,12 @@ class S3PageStore:
         return iter(keys)
 
     def load_many(self, keys: Sequence[TextKey]) -> dict[TextKey, str]:
-        """Do as ``TakesMany.load_many``, a few at a time."""
+        """Do as ``BatchStore.load_many``, a few at a time."""
         found = zip(keys, self._each(self._found, keys), strict=True)
         return {key: text for key, text in found if text is not None}
 
     def delete_many(self, keys: Sequence[TextKey]) -> None:
-        """Do as ``TakesMany.delete_many``, a few at a time.
+        """Do as ``BatchStore.delete_many``, a few at a time.
 
         One request for many would need a checksum that compatible stores do not agree on.
         """

@@ -1,9 +1,4 @@
-"""Two stores at once: one that is written, and another that is read as well (P14).
-
-Texts of notes kept in this process, the least recently used given up first (P14).
-
-Texts that one request has fetched, before it locks anything (P14).
-"""
+"""Page stores around others: a cache, prefetched texts, and two stores at once (P14)."""
 
 from __future__ import annotations
 
@@ -28,22 +23,22 @@ from memci.storage.session import Connection
 
 
 class MovingPageStore:
-    """What a process works with while texts move from one store to another.
+    """Two stores, while texts are copied from one to the other.
 
-    New texts go into ``now``; reads look there and then into ``also``, so that it does not matter
-    who has been told already which of the two is the new one.
+    New texts go into ``now``; reads try ``now``, then ``also``, so that processes with the old and
+    the new settings find all texts.
     """
 
     def __init__(
         self, now: PageStore, also: PageStore, *, whole: tuple[PageStore, PageStore] | None = None
     ) -> None:
-        """Take both; ``whole`` are the same outside of any transaction."""
+        """Take both; ``whole`` are the same stores outside of the transaction."""
         self._now = now
         self._also = also
         self._whole = whole or (now, also)
 
-    def joined(self, connection: Connection) -> MovingPageStore:
-        """Do as ``JoinsTransactions.joined``."""
+    def in_transaction(self, connection: Connection) -> MovingPageStore:
+        """Do as ``TransactionalStore.in_transaction``."""
         return MovingPageStore(
             in_transaction(self._now, connection),
             in_transaction(self._also, connection),
@@ -66,14 +61,14 @@ class MovingPageStore:
     def delete(self, key: TextKey) -> None:
         """Do as ``PageStore.delete``.
 
-        In this order: what copies a text looks, once the copy is there, whether it is still
-        wanted (``Migration``), and so sees that it is not, or has its copy removed here.
+        In this order: ``Migration`` checks after each copy whether the source still has the text,
+        so it notices the deletion, or its copy is deleted here.
         """
         self._also.delete(key)
         self._now.delete(key)
 
     def load_many(self, keys: Sequence[TextKey]) -> dict[TextKey, str]:
-        """Do as ``TakesMany.load_many``."""
+        """Do as ``BatchStore.load_many``."""
         texts: dict[TextKey, str] = {}
         for store in self._looks():
             missing = [key for key in keys if key not in texts]
@@ -83,7 +78,7 @@ class MovingPageStore:
         return texts
 
     def delete_many(self, keys: Sequence[TextKey]) -> None:
-        """Do as ``TakesMany.delete_many``, in the order of ``delete``."""
+        """Do as ``BatchStore.delete_many``, in the order of ``delete``."""
         delete_many(self._also, keys)
         delete_many(self._now, keys)
 
@@ -98,30 +93,23 @@ class MovingPageStore:
         return iter(listed)
 
     def _looks(self) -> Iterator[PageStore]:
-        """Yield where to look, one after the other, until a text that is anywhere is found.
-
-        It may have been moved since the first look: into ``now`` after that was looked at, or out
-        of what a snapshot of the database does not show the copy of yet.
-        """
+        """Yield the stores to read in order; repeated, since a text may be moved meanwhile."""
         now, also = self._whole
         yield from (self._now, self._also, now, also, now)
 
 
 _log = structlog.get_logger(__name__)
-# Of so many texts it is remembered that they were missed.
+# So many missing texts are remembered, to log each once.
 _MOST_MISSED = 1_000
-# What a text costs beside its characters: its key, and its place in the order.
+# Memory of the key and its place in the order.
 _KEY_BYTES = 400
 
 
 class TextCache:
-    """Texts under their keys, up to so many bytes of memory; safe for threads.
-
-    Nothing in it can be out of date: a version names one text for ever.
-    """
+    """LRU cache of texts with a limit in bytes; thread-safe. Texts are immutable: never stale."""
 
     def __init__(self, most_bytes: int) -> None:
-        """Start empty; 0 keeps nothing."""
+        """Start empty; with ``most_bytes`` 0 nothing is cached."""
         self._most = most_bytes
         self._held = 0
         self._texts: OrderedDict[TextKey, str] = OrderedDict()
@@ -134,7 +122,7 @@ class TextCache:
         return self._held
 
     def get(self, key: TextKey) -> str | None:
-        """Return a text if it is here; it is now the most recently used."""
+        """Return a cached text or None; marks it as the most recently used."""
         with self._lock:
             text = self._texts.get(key)
             if text is not None:
@@ -142,7 +130,7 @@ class TextCache:
             return text
 
     def put(self, key: TextKey, text: str) -> None:
-        """Keep a text; those used the longest ago make room. One that fills it all is not kept."""
+        """Cache a text unless it alone exceeds the limit; evicts the least recently used."""
         if _bytes_of(text) > self._most:
             return
         with self._lock:
@@ -158,7 +146,7 @@ class TextCache:
             self._remove(key)
 
     def miss(self, key: TextKey) -> bool:
-        """Take note that a text is nowhere; tell whether that is new."""
+        """Remember that a text is missing; return True the first time."""
         with self._lock:
             if key in self._missed:
                 return False
@@ -174,7 +162,7 @@ class TextCache:
 
 
 class CachedPageStore:
-    """Reads through a cache, and writes through it; another store keeps the texts."""
+    """Reads and writes another store through a cache."""
 
     def __init__(
         self,
@@ -184,19 +172,19 @@ class CachedPageStore:
         far: bool = False,
         check: Callable[[], None] = lambda: None,
     ) -> None:
-        """Stand before ``store``; ``far``: that asks something else than the database.
+        """Wrap ``store``; ``far``: it is not in the database, so fetch texts before locking.
 
-        ``check`` raises ``PageStoreError`` where the store is not what it was.
+        ``check`` raises ``PageStoreError`` if the store has vanished.
         """
         self._store = store
         self._cache = cache
         self._far = far
         self.check = check
 
-    def joined(self, connection: Connection) -> CachedPageStore:
-        """Do as ``JoinsTransactions.joined``.
+    def in_transaction(self, connection: Connection) -> CachedPageStore:
+        """Do as ``TransactionalStore.in_transaction``.
 
-        A text whose transaction is undone may stay in the cache: no page will ever name it.
+        A text of a rolled-back transaction may stay in the cache: no page refers to it.
         """
         return CachedPageStore(
             in_transaction(self._store, connection), self._cache, far=self._far, check=self.check
@@ -208,7 +196,7 @@ class CachedPageStore:
         return self._far
 
     def fetch(self, keys: Iterable[TextKey]) -> dict[TextKey, str | None]:
-        """Return texts, and None for each that is nowhere."""
+        """Return texts; None for each missing one."""
         texts: dict[TextKey, str | None] = {}
         for key in keys:
             texts[key] = None
@@ -222,7 +210,7 @@ class CachedPageStore:
         self._cache.put(key, text)
 
     def load(self, key: TextKey) -> str:
-        """Do as ``PageStore.load``; that a text is nowhere is logged once."""
+        """Do as ``PageStore.load``; a missing text is logged once."""
         text = self._cache.get(key)
         if text is None:
             try:
@@ -247,12 +235,12 @@ class CachedPageStore:
             self._cache.drop(key)
 
     def load_many(self, keys: Sequence[TextKey]) -> dict[TextKey, str]:
-        """Do as ``TakesMany.load_many``; what is fetched is not kept: so many are read once."""
+        """Do as ``BatchStore.load_many``, without caching what is fetched."""
         texts = {key: text for key in keys if (text := self._cache.get(key)) is not None}
         return texts | load_many(self._store, [key for key in keys if key not in texts])
 
     def delete_many(self, keys: Sequence[TextKey]) -> None:
-        """Do as ``TakesMany.delete_many``."""
+        """Do as ``BatchStore.delete_many``."""
         try:
             delete_many(self._store, keys)
         finally:
@@ -273,18 +261,15 @@ def _bytes_of(text: str) -> int:
 
 
 class PrefetchedPageStore:
-    """Another store, with texts of it at hand; None: it was asked, and has no such text.
-
-    The cache is for all requests and may keep none of them: it is small, or the text is nowhere.
-    """
+    """Another store with prefetched texts for one request; None: the store has no such text."""
 
     def __init__(self, store: PageStore, texts: Mapping[TextKey, str | None]) -> None:
-        """Answer from ``texts`` first. For as long as one request lasts."""
+        """Answer from ``texts`` first."""
         self._store = store
         self._texts = texts
 
-    def joined(self, connection: Connection) -> PrefetchedPageStore:
-        """Do as ``JoinsTransactions.joined``."""
+    def in_transaction(self, connection: Connection) -> PrefetchedPageStore:
+        """Do as ``TransactionalStore.in_transaction``."""
         return PrefetchedPageStore(in_transaction(self._store, connection), self._texts)
 
     def save(self, key: TextKey, text: str) -> None:

@@ -1,19 +1,10 @@
-"""Rows of trees and of pages as values of the domain, and back.
-
-What of a tree its windows show: read without what lies hidden, however much that is (P12).
-
-Trees of pages in the database, read as far as they are asked for (P12, P14).
-
-Trees are written as far as they changed (P14, P16).
-
-What is locked while pages change: the row of the lane first, then that of the tree (P16).
-"""
+"""Page trees in the database: reading, writing what has changed, locking (P12, P14, P16)."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Row
@@ -32,77 +23,48 @@ from memci.domain.pages.page import (
 )
 from memci.domain.pages.tree import Tree, TreeCounters, Viewer
 
+# Fields of a page that have a column of the same name.
+_SAME = (
+    "kind", "segment", "parent", "place", "name", "description", "expanded", "cold", "managed",
+    "named", "summarized", "text_version", "pinned_by", "chapter", "user_id", "content_tokens",
+)  # fmt: skip
+
 
 def page_from_row(row: Row[Any]) -> Page:
-    """Return the page that a row of all its columns is."""
+    """Return the page of a row with all columns."""
+    values = {name: getattr(row, name) for name in _SAME} | {"kind": PageKind(row.kind)}
     span = None
     if row.first_seq is not None:
         span = Span(row.first_seq, row.last_seq, row.session_id, row.number, row.answered)
-    return Page(
-        index=row.id,
-        kind=PageKind(row.kind),
-        segment=row.segment,
-        parent=row.parent,
-        place=row.place,
-        name=row.name,
-        description=row.description,
-        expanded=row.expanded,
-        cold=row.cold,
-        managed=row.managed,
-        span=span,
-        text_version=row.text_version,
-        entries=tuple(row.entries),
-        recalls=RecallStats(
-            row.recalls, row.recalled_at, row.entered_at, row.archived_at, row.opened_at
-        ),
-        named=row.named,
-        summarized=row.summarized,
-        pinned_by=row.pinned_by,
-        chapter=row.chapter,
-        user_id=row.user_id,
-        content_tokens=row.content_tokens,
+    recalls = RecallStats(
+        row.recalls, row.recalled_at, row.entered_at, row.archived_at, row.opened_at
     )
+    return Page(index=row.id, span=span, entries=tuple(row.entries), recalls=recalls, **values)
 
 
 def page_row(page: Page) -> dict[str, Any]:
-    """Return a page as a row, without its agent."""
-    span = page.span
-    return {
+    """Return the columns of a page, without its agent."""
+    span, recalls = page.span, page.recalls
+    return {name: getattr(page, name) for name in _SAME} | {
         "id": page.index,
-        "kind": page.kind,
-        "segment": page.segment,
-        "parent": page.parent,
-        "place": page.place,
-        "name": page.name,
-        "description": page.description,
-        "expanded": page.expanded,
-        "cold": page.cold,
-        "managed": page.managed,
-        "named": page.named,
-        "summarized": page.summarized,
-        "pinned_by": page.pinned_by,
-        "chapter": page.chapter,
-        "user_id": page.user_id,
-        "content_tokens": page.content_tokens,
         "first_seq": span.first_seq if span else None,
         "last_seq": span.last_seq if span else None,
         "session_id": span.session_id if span else None,
         "number": span.number if span else None,
         "answered": span.answered if span else None,
         "entries": list(page.entries),
-        "text_version": page.text_version,
-        "recalls": page.recalls.count,
-        "recalled_at": page.recalls.last_at,
-        "entered_at": page.recalls.entered_at,
-        "archived_at": page.recalls.archived_at,
-        "opened_at": page.recalls.opened_at,
+        "recalls": recalls.count,
+        "recalled_at": recalls.last_at,
+        "entered_at": recalls.entered_at,
+        "archived_at": recalls.archived_at,
+        "opened_at": recalls.opened_at,
     }
 
 
 def tree_from_row(row: Row[Any], pages: Iterable[Page]) -> Tree:
-    """Return the tree that a row of ``page_tree`` is with these pages."""
+    """Return the tree of a row of ``page_tree`` and these pages."""
     segments = [_segment_of(each) for each in row.segments]
-    clock = TreeCounters(
+    counters = TreeCounters(
         settled_seq=row.settled_seq,
         interactions=row.interactions,
         next_place=row.next_place,
@@ -110,20 +72,20 @@ def tree_from_row(row: Row[Any], pages: Iterable[Page]) -> Tree:
         notice=tuple(row.notice),
     )
     return Tree.from_stored(
-        {each.id: each for each in segments}, {each.index: each for each in pages}, clock
+        {each.id: each for each in segments}, {each.index: each for each in pages}, counters
     )
 
 
 def tree_row(tree: Tree) -> dict[str, Any]:
-    """Return a tree as a row of ``page_tree``, without its agent and its version."""
-    clock = tree.counters
+    """Return the columns of ``page_tree``, without the agent and the version."""
+    counters = tree.counters
     return {
-        "segments": json.dumps([_written(each) for each in tree.segments.values()]),
-        "settled_seq": clock.settled_seq,
-        "interactions": clock.interactions,
-        "next_place": clock.next_place,
-        "archive": clock.archive,
-        "notice": list(clock.notice),
+        "segments": json.dumps([asdict(each) for each in tree.segments.values()]),
+        "settled_seq": counters.settled_seq,
+        "interactions": counters.interactions,
+        "next_place": counters.next_place,
+        "archive": counters.archive,
+        "notice": list(counters.notice),
     }
 
 
@@ -138,21 +100,10 @@ def _segment_of(stored: Mapping[str, Any]) -> Segment:
     )
 
 
-def _written(segment: Segment) -> dict[str, Any]:
-    return {
-        "id": segment.id,
-        "kind": segment.kind,
-        "permission": segment.permission,
-        "name": segment.name,
-        "max_tokens": segment.max_tokens,
-        "next_number": segment.next_number,
-    }
-
-
-# From the roots down through folders that are open; into the conversation and the archive even when
-# they are closed, since pages leave them (P7, P8), and into ``sys``, which has the guide (P15).
-# Then what is named, the last page of each session that goes on, and the folders above these.
-# ``inside``: how many pages lie in a closed folder. Row by row, by index: a plan that believes in
+# From the roots down through open folders; into the conversation and the archive even if they are
+# closed, since pages leave them (P7, P8), and into ``sys``, which has the page on ATTP (P15).
+# Then the named pages, the last page of each session, and the folders above these.
+# ``inside``: number of pages in a closed folder. LATERAL and LIMIT force index lookups: a plan for
 # small trees would read all of a large one.
 SHOWN_PAGES = """
 WITH RECURSIVE seen AS (
@@ -194,7 +145,7 @@ FROM (SELECT id FROM seen UNION SELECT id FROM above) AS wanted, LATERAL (
     SELECT * FROM page WHERE agent_id = %(agent)s AND page.id = wanted.id LIMIT 1) AS page
 ORDER BY place, page.id
 """
-# Interactions that are over, since another of their session has begun or they lie elsewhere.
+# Interactions that are over: their session has a later one.
 _UNNAMED = """
 SELECT id FROM page
 WHERE agent_id = %(agent)s AND number > 0 AND NOT (named AND summarized) AND (cold
@@ -210,13 +161,13 @@ _STORED = "SELECT count(*) FROM message WHERE agent_id = %s AND seq = ANY(%s)"
 
 
 def unnamed_pages(connection: Connection, agent_id: str, most: int) -> list[str]:
-    """Return the indexes of stored pages that the summarizer has to name, the newest first."""
+    """Return the indexes of pages that the summarizer has to name, newest first."""
     values = {"agent": agent_id, "most": most}
     return list(connection.exec_driver_sql(_UNNAMED, values).scalars())
 
 
 def messages_exist(connection: Connection, agent_id: str, seqs: list[int]) -> bool:
-    """Tell whether all of these messages are there: none was erased."""
+    """Return True if all of these messages are stored: none was erased."""
     found = connection.exec_driver_sql(_STORED, (agent_id, seqs)).scalar_one()
     return int(found) == len(set(seqs))
 
@@ -226,8 +177,7 @@ _TREE = """
 SELECT version, segments, settled_seq, interactions, next_place, archive, notice
 FROM page_tree WHERE agent_id = %s
 """
-# What lies in the tree, without the active chapters of other sessions; and the last page of each
-# session that goes on.
+# Pages of the tree without the active chapters of other sessions; and each session's last page.
 _PAGES = """
 SELECT * FROM page WHERE agent_id = %(agent)s AND NOT cold
     AND (parent IS DISTINCT FROM %(root)s OR NOT coalesce(number > 0, false)
@@ -244,7 +194,7 @@ UNION
     ORDER BY last_seq DESC LIMIT 1)
 ORDER BY place, id
 """
-# Pages by their indexes; of those that were removed all that was removed with them.
+# Pages by index; with a removed page all that was removed with it.
 _NAMED = """
 WITH RECURSIVE named AS (
     SELECT id, parent, cold FROM page WHERE agent_id = %(agent)s AND id = ANY(%(named)s::text[])),
@@ -266,24 +216,21 @@ ORDER BY place, id
 
 @dataclass(frozen=True, slots=True)
 class StoredTree:
-    """A tree at a version."""
+    """A tree and its version."""
 
     tree: Tree
     version: int
 
 
 def settled_seq(connection: Connection, agent_id: str) -> int:
-    """Return up to which message an agent's pages hold all; 0 for a new agent."""
+    """Return the seq up to which all messages are on pages; 0 for a new agent."""
     return connection.exec_driver_sql(_SETTLED, (agent_id,)).scalar() or 0
 
 
 def read_tree(
     connection: Connection, agent_id: str, sessions: Collection[str | None]
 ) -> StoredTree:
-    """Return what lies in an agent's tree, of active chapters only those of ``sessions``.
-
-    Of a new agent it is a planted tree.
-    """
+    """Return an agent's tree with the active chapters of ``sessions`` only; a new one if none."""
     row = connection.exec_driver_sql(_TREE, (agent_id,)).first()
     if row is None or not row.version:
         return StoredTree(Tree.new(), 0)
@@ -298,10 +245,10 @@ def read_visible(
     sessions: Collection[str | None],
     named: Collection[str] = (),
 ) -> StoredTree:
-    """Return what windows of ``sessions`` show, the archive, and what is ``named``.
+    """Return the pages that windows of ``sessions`` show, the archive, and the ``named`` pages.
 
-    What lies in closed folders is counted as the viewer sees it. Of a new agent it is a planted
-    tree.
+    Pages in closed folders are only counted, as far as the viewer sees them. Returns a new tree for
+    a new agent.
     """
     row = connection.exec_driver_sql(_TREE, (agent_id,)).first()
     if row is None or not row.version:
@@ -311,7 +258,7 @@ def read_visible(
         "root": f"{USER}-0",
         "system": f"{SYSTEM}-0",
         "archive": row.archive,
-        # What was collapsed may lie in closed folders, and the window tells of it.
+        # The window names collapsed pages, which may lie in closed folders.
         "named": [*named, *row.notice],
         "sessions": [session_key(each) for each in sessions],
         "all": viewer.sees_all,
@@ -327,13 +274,13 @@ def read_visible(
 def load_sessions(
     connection: Connection, agent_id: str, tree: Tree, sessions: Collection[str | None]
 ) -> None:
-    """Have a tree know the active chapters of more sessions, and what their messages go on from."""
+    """Load the active chapters and current interactions of more sessions into a tree."""
     if sessions:
         tree.add_loaded(_pages_of(connection, agent_id, sessions))
 
 
 def load_pages(connection: Connection, agent_id: str, tree: Tree, indexes: Collection[str]) -> None:
-    """Have a tree know pages that it was not read with, each with all that was removed with it."""
+    """Load more pages into a tree, each with all that was removed with it."""
     values = {"agent": agent_id, "named": list(indexes)}
     tree.add_loaded(page_from_row(row) for row in connection.exec_driver_sql(_NAMED, values))
 
@@ -379,14 +326,14 @@ ON CONFLICT (agent_id, id) DO UPDATE SET
 
 
 def save_tree(connection: Connection, agent_id: str, tree: Tree, version: int) -> None:
-    """Write what has changed, as this version. The tree must be locked."""
+    """Write the changed pages and the tree as this version. The tree must be locked."""
     row = {"agent": agent_id, "version": version, **tree_row(tree)}
     connection.exec_driver_sql(_SAVE_TREE, row)
     save_pages(connection, agent_id, [tree.pages[index] for index in tree.changed])
 
 
 def save_pages(connection: Connection, agent_id: str, pages: Iterable[Page]) -> None:
-    """Write pages as they are now. The tree must be locked."""
+    """Write pages. The tree must be locked."""
     rows = [{"agent": agent_id, **page_row(page)} for page in pages]
     if rows:
         connection.exec_driver_sql(_SAVE_PAGE, rows)
@@ -406,15 +353,15 @@ _LOCK = "SELECT FROM page_tree WHERE agent_id = %s FOR UPDATE"
 
 
 def begin_agent(connection: Connection, agent_id: str) -> bool:
-    """Have an agent that is not there exist before its first message; tell whether it was not.
+    """Create an agent before its first message; return True if it did not exist.
 
-    Of an id that was erased another life begins, unless that happens right now.
+    An erased id gets a new life, unless it is being erased right now.
     """
     return connection.exec_driver_sql(_BEGIN, {"agent": agent_id}).rowcount > 0
 
 
 def lock_lane(connection: Connection, agent_id: str) -> None:
-    """Let nobody append a message before the transaction ends."""
+    """Block new messages of the agent until the transaction ends."""
     connection.exec_driver_sql(_HOLD, (agent_id,))
 
 

@@ -112,7 +112,7 @@ def test_a_snapshot_that_does_not_show_the_copy_yet_hinders_nobody(ada, tmp_path
         connection.exec_driver_sql("SELECT")
         Migration(ada.database, source, target).run(clear=True, told=ignore)
         for pair in ((source, target), (target, source)):
-            reader = MovingPageStore(*pair).joined(connection)
+            reader = MovingPageStore(*pair).in_transaction(connection)
             assert reader.load(KEY) == "On its way"
             assert reader.exists(KEY)
 
@@ -207,7 +207,7 @@ def test_what_moves_between_two_looks_is_found(ada, tmp_path):
     source.save(KEY, "On its way")
     with ada.database.agent_snapshot("ada") as connection:
         connection.exec_driver_sql("SELECT")
-        assert both.joined(connection).load(KEY) == "On its way"
+        assert both.in_transaction(connection).load(KEY) == "On its way"
     assert both.exists(KEY)
     assert list(both.list("ada")) == [KEY]
 

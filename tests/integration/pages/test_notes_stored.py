@@ -47,7 +47,7 @@ class Dying:
     def __getattr__(self, name):
         return getattr(self._store, name)
 
-    def joined(self, connection):
+    def in_transaction(self, connection):
         return Dying(in_transaction(self._store, connection))
 
     def save(self, key, text):
@@ -76,7 +76,7 @@ def test_a_late_write_of_a_crashed_writer_overwrites_nothing(ada, page_store):
         def __getattr__(self, name):
             return getattr(page_store, name)
 
-        def joined(self, connection):
+        def in_transaction(self, connection):
             return self
 
         def save(self, key, text):
