@@ -12,66 +12,89 @@ import argparse
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from benchmarks.compare import say
+from benchmarks.compare import Size, say
 from benchmarks.evidence import Variant, with_options, without
 from benchmarks.report import Finding, print_table, write_json
 from benchmarks.stage import open_servers, open_stage
 from memci.schemas.reads import ContextRequest, SearchRequest
 
-PARTS = ("startup", "accept", "lane", "creation", "scan", "fading", "lag", "reads", "pages")
-# These come in a size so small that it shows no more than that they work.
-READ_PARTS = ("search", "concurrency", "context")
+PARTS = (
+    "startup", "accept", "lane", "creation", "scan", "fading", "lag", "reads", "pages", "search",
+    "concurrency", "context",
+)  # fmt: skip
 # These need conversations, and no servers.
+QUALITY_PARTS = ("segmentation", "compression", "strictness")
 # This needs both, and is measured only when it is asked for.
 RECALL = "recall"
-QUALITY_PARTS = ("segmentation", "compression", "strictness")
 
 Measure = Callable[..., Iterator[Finding]]
 
 
 def main() -> int:
-    """Measure the parts that were asked for; the status is 1 when a bar is not met."""
+    """Measure the parts that were asked for.
+
+    The status is 1 when a bar is not met, or a part failed; the other parts go on.
+    """
     arguments = _arguments()
     # Ended from outside, it still stops its servers and workers.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    asked = arguments.parts or [*PARTS, *READ_PARTS, *QUALITY_PARTS]
+    asked = arguments.parts or [*PARTS, *QUALITY_PARTS]
+    failures: dict[str, Exception] = {}
     findings = [
-        *_quality([part for part in asked if part in QUALITY_PARTS], arguments),
-        *_served([part for part in asked if part not in QUALITY_PARTS], arguments),
+        *_quality([part for part in asked if part in QUALITY_PARTS], arguments, failures),
+        *_served([part for part in asked if part not in QUALITY_PARTS], arguments, failures),
     ]
     print_table(findings)
     if arguments.json:
         write_json(findings, arguments.json)
-    return int(any(finding.is_met is False for finding in findings))
+    for part, error in failures.items():
+        say(f"FAILED: {part}: {type(error).__name__}: {error}")
+    return int(bool(failures) or any(finding.is_met is False for finding in findings))
 
 
-def _quality(parts: Sequence[str], arguments: Any) -> Iterator[Finding]:
+def _quality(
+    parts: Sequence[str], arguments: Any, failures: dict[str, Exception]
+) -> Iterator[Finding]:
     for part in parts:
         if arguments.data is None:
             say(f"{part} is left out: name a folder of conversations by --data or MEMCI_BENCH_DATA")
         else:
-            yield from _measure(part)(arguments.data, quick=arguments.quick)
+            yield from _measured(part, failures, arguments.data, size=arguments.size)
 
 
-def _served(parts: Sequence[str], arguments: Any) -> Iterator[Finding]:
+def _served(
+    parts: Sequence[str], arguments: Any, failures: dict[str, Exception]
+) -> Iterator[Finding]:
     if not parts:
         return
     with open_servers() as servers:
         for part in parts:
-            measure = _measure(part)
             with open_stage(servers) as stage:
-                yield from measure(stage, quick=arguments.quick, **_more(part, arguments))
+                more = _more(part, arguments)
+                yield from _measured(part, failures, stage, size=arguments.size, **more)
+
+
+def _measured(
+    part: str, failures: dict[str, Exception], *of: object, **options: object
+) -> Iterator[Finding]:
+    """Yield what a part finds; note its error, so that the other parts go on."""
+    say(f"{part} …")
+    measure: Measure = import_module(f"benchmarks.{part}").measure
+    try:
+        yield from measure(*of, **options)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is this part's alone
+        traceback.print_exc()
+        failures[part] = error
 
 
 def _more(part: str, arguments: Any) -> dict[str, Any]:
     """Return what only some parts are told."""
-    if part in READ_PARTS:
-        return {"small": arguments.small}
     if part == RECALL:
         return {"data": arguments.data, "variants": _variants(arguments)}
     return {}
@@ -88,18 +111,18 @@ def _variants(arguments: Any) -> list[Variant]:
     ]
 
 
-def _measure(part: str) -> Measure:
-    say(f"{part} …")
-    measure: Measure = import_module(f"benchmarks.{part}").measure
-    return measure
-
-
 def _arguments() -> Any:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parts = [*PARTS, *READ_PARTS, *QUALITY_PARTS, RECALL]
+    parts = [*PARTS, *QUALITY_PARTS, RECALL]
     parser.add_argument("parts", nargs="*", choices=[*parts, []], help=f"default: all but {RECALL}")
-    parser.add_argument("--quick", action="store_true", help="fewer and shorter runs")
-    parser.add_argument("--small", action="store_true", help="so little that it only shows: works")
+    size = parser.add_mutually_exclusive_group()
+    for option, value, words in (
+        ("--quick", Size.QUICK, "fewer and shorter runs"),
+        ("--tiny", Size.TINY, "so little that it shows no more than that all parts work"),
+    ):
+        size.add_argument(
+            option, dest="size", action="store_const", const=value, default=Size.FULL, help=words
+        )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the findings here too")
     parser.add_argument(
         "--data",

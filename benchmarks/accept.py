@@ -9,7 +9,7 @@ from statistics import median
 from threading import Event, Thread
 from typing import Any
 
-from benchmarks.compare import alternate, percentile
+from benchmarks.compare import Size, alternate, percentile
 from benchmarks.report import Bar, Finding
 from benchmarks.stage import Process, Stage
 from memci.broker.names import LANE_QUEUE
@@ -20,12 +20,12 @@ _TAKE_S = 0.01
 _BARS = {1: 0.15, 20: 0.4}
 
 
-def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
+def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
     """Measure accepts of one and of twenty messages."""
-    runs = 3 if quick else 5
+    runs = size.pick(1, 3, 5)
     api, port = stage.start_api()
     for messages, bar in _BARS.items():
-        requests = (1_500 if quick else 3_000) // (1 if messages == 1 else 2)
+        requests = size.pick(40, 1_500, 3_000) // (1 if messages == 1 else 2)
         load = _Load(stage, api, port, requests, messages)
         load.accept()  # connections are made, statements are prepared
         load.insert()

@@ -5,9 +5,25 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from statistics import median
+from typing import TypeVar
 
 from benchmarks.report import Bar, Finding
+
+T = TypeVar("T")
+
+
+class Size(Enum):
+    """How much a part measures."""
+
+    TINY = "tiny"  # shows that it works, and no more
+    QUICK = "quick"
+    FULL = "full"
+
+    def pick(self, tiny: T, quick: T, full: T) -> T:
+        """Return the value for this size."""
+        return {Size.TINY: tiny, Size.QUICK: quick, Size.FULL: full}[self]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from statistics import fmean
 
 import numpy as np
 
-from benchmarks.compare import alternate, say
+from benchmarks.compare import Size, alternate, say
 from benchmarks.dialogues import Case, Conversation, locomo, memorybank, messages_of, words_of
 from benchmarks.extracts import Centroid, RareSentences, head
 from benchmarks.report import Bar, Finding
@@ -52,7 +52,7 @@ class Asked:
         return self.words <= words_of(joined)
 
 
-def measure(data: Path, *, quick: bool) -> Iterator[Finding]:
+def measure(data: Path, *, size: Size) -> Iterator[Finding]:
     """Measure survival in English and Chinese, chains of compressions, and speed."""
     embedder, ours = _Remembering(OfflineEmbedder()), OfflineCompressor()
     for pattern, read, language in (
@@ -61,7 +61,7 @@ def measure(data: Path, *, quick: bool) -> Iterator[Finding]:
     ):
         for path in sorted(data.glob(pattern)):
             # The Chinese conversations are few and short.
-            found = read(path)[: 2 if quick and language is Language.ENGLISH else None]
+            found = read(path)[: size.pick(1, 2, None) if language is Language.ENGLISH else None]
             say(f"{path.name}: {sum(len(each.turns) for each in found)} turns")
             name = path.stem.removesuffix("_dev")
             turns = [turn.text for each in found for turn in each.turns]
@@ -79,7 +79,7 @@ def measure(data: Path, *, quick: bool) -> Iterator[Finding]:
                         title = f"compression, {name} told, {unit} to {share:.0%}"
                         yield _survival(title, told, share, ours.compress, others, rare)
                 yield _chain(f"compression, {name} {unit}", asked, ours.compress)
-            yield _speed(name, found, _Cutter(embedder), ours.compress, rare, 3 if quick else 7)
+            yield _speed(name, found, _Cutter(embedder), ours.compress, rare, size.pick(1, 3, 7))
 
 
 class _Remembering:

@@ -18,7 +18,7 @@ from functools import partial
 from itertools import islice
 from typing import TypeAlias
 
-from benchmarks.compare import percentile, say
+from benchmarks.compare import Size, percentile, say
 from benchmarks.corpus import Corpus, session_of
 from benchmarks.draining import lane_tokens
 from benchmarks.filling import fill
@@ -89,9 +89,9 @@ class Took:
         return len(self.each_ms[name, readers]) / self.seconds[name, readers]
 
 
-def measure(stage: Stage, *, quick: bool, small: bool = False) -> Iterator[Finding]:
+def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
     """Measure reads of agents with a full mailbox, and beside an open write."""
-    sizes = SMALL if small else QUICK if quick else FULL
+    sizes = size.pick(SMALL, QUICK, FULL)
     settings = load_settings(database_url=stage.database_url, broker_url=stage.broker_url)
     with closing(Runtime(settings)) as runtime:
         questions = filled(stage, runtime, sizes)

@@ -13,7 +13,7 @@ from itertools import islice, takewhile
 from statistics import fmean, median
 from typing import Any
 
-from benchmarks.compare import percentile, say
+from benchmarks.compare import Size, percentile, say
 from benchmarks.report import Bar, Finding
 from benchmarks.sentences import conversation
 from benchmarks.stage import LANE_POOL, Stage
@@ -56,9 +56,9 @@ class Step:
     exact: bool
 
 
-def measure(stage: Stage, *, quick: bool, small: bool = False) -> Iterator[Finding]:
+def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
     """Replay one conversation for each budget, with retrieval and without."""
-    turns, growing = (3, 0) if small else (25, _GROWING) if quick else (60, _GROWING)
+    turns, growing = size.pick((3, 0), (25, _GROWING), (60, _GROWING))
     api, port = stage.start_api()
     workers = [
         stage.start_worker("workers", LANE_QUEUE, *LANE_POOL, name="lane"),

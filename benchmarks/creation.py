@@ -7,7 +7,7 @@ from itertools import islice
 
 from benchmarks.bare_encoding import BareEncoding
 from benchmarks.celery_messages import CeleryMessages
-from benchmarks.compare import alternate
+from benchmarks.compare import Size, alternate
 from benchmarks.draining import drain, lane_tokens
 from benchmarks.fading import running_pass
 from benchmarks.report import Bar, Finding
@@ -46,9 +46,9 @@ def said_in(messages: Sequence[NewMessage]) -> list[str]:
     return [message.content or "" for message in messages]
 
 
-def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
+def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
     """Measure creation."""
-    runs, count = (3, 320) if quick else (5, 800)
+    runs, count = size.pick((1, 40), (3, 320), (5, 800))
     bare = BareEncoding()
     worker = stage.start_worker("workers", LANE_QUEUE, *LANE_POOL)
     # Each run says something else: vectors are remembered.
@@ -75,12 +75,12 @@ def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
     )
     with stage.database() as database:
         creation = Creation(database, stage, lane_tokens(stage))
-        yield _beside_a_pass(stage, creation, quick=quick)
+        yield _beside_a_pass(stage, creation, size)
     stage.stop([worker])
 
 
-def _beside_a_pass(stage: Stage, creation: Creation, *, quick: bool) -> Finding:
-    runs, count = (1, 320) if quick else (3, 800)
+def _beside_a_pass(stage: Stage, creation: Creation, size: Size) -> Finding:
+    runs, count = size.pick((1, 40), (1, 320), (3, 800))
     said = (list(islice(conversation(seed), count)) for seed in range(100, 100 + 2 * runs))
     names = (f"beside{run}" for run in range(2 * runs))
 

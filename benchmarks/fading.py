@@ -11,7 +11,7 @@ import psycopg
 
 from benchmarks.bare_encoding import BareEncoding
 from benchmarks.celery_messages import CeleryMessages
-from benchmarks.compare import Comparison, alternate
+from benchmarks.compare import Comparison, Size, alternate
 from benchmarks.report import Bar, Finding
 from benchmarks.sentences import conversation
 from benchmarks.stage import Stage
@@ -48,9 +48,9 @@ _COMPRESSED = "SELECT compressed FROM pass_log WHERE agent_id = %(agent)s"
 _MORE_THAN_ENOUGH = 10_000
 
 
-def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
+def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
     """Measure whole passes by a real compress worker, from the token to the end of the pass."""
-    runs, nodes = (2, 300) if quick else (5, 600)
+    runs, nodes = size.pick((1, 20), (2, 300), (5, 600))
     # Each run says something else: vectors are remembered.
     said = [memories(nodes, seed) for seed in range(runs)]
     halves = [[OfflineCompressor().compress(text, len(text) // 2) for text in run] for run in said]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchmarks.compare import percentile
+from benchmarks.compare import Size, percentile
 from benchmarks.report import Finding
 from benchmarks.stage import LANE_POOL, Stage
-from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE
+from memci.broker.names import COMPRESS_QUEUE, CREATE_TASK, LANE_QUEUE
 from memci.testing import wait_until
 
 _RATE = 20
@@ -15,13 +15,14 @@ _AGENTS = 5
 _LEFT = "SELECT count(*) FROM job WHERE state <> 'done'"
 # From the beginning of the accept's transaction to the end of the effect's.
 _LAGS = """
-SELECT extract(epoch FROM finished_at - created_at) * 1000 FROM job ORDER BY ordinal OFFSET %s
+SELECT extract(epoch FROM finished_at - created_at) * 1000 FROM job WHERE kind = %s
+ ORDER BY ordinal OFFSET %s
 """
 
 
-def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
+def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
     """Measure the lag with the API, a lane worker and a compress worker at work."""
-    seconds = 15 if quick else 40
+    seconds = size.pick(2, 15, 40)
     api, port = stage.start_api()
     workers = [
         stage.start_worker("workers", LANE_QUEUE, *LANE_POOL, name="lane"),
@@ -31,7 +32,7 @@ def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
     before = 3 * _RATE
     _send(stage, port, seconds=seconds, prefix="agent")
     with stage.owner() as connection:
-        lags = [float(row[0]) for row in connection.execute(_LAGS, (before,))]
+        lags = [float(row[0]) for row in connection.execute(_LAGS, (CREATE_TASK, before))]
     stage.stop([*workers, api])
     assert len(lags) == seconds * _RATE
     for share in (0.5, 0.95):

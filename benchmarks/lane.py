@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from benchmarks.celery_messages import CeleryMessages
-from benchmarks.compare import alternate, say
+from benchmarks.compare import Size, alternate, say
 from benchmarks.draining import drain, lane_tokens
 from benchmarks.idle_jobs import NOTHING, WAITING
 from benchmarks.plain_app import NOTHING_TASK
@@ -120,14 +120,16 @@ def _lane_workers(stage: Stage, count: int) -> Sequence[Process]:
     ]
 
 
-def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
+def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
     """Measure the lane's lines."""
-    runs, jobs = (3, 2_000) if quick else (5, 5_000)
+    runs, jobs = size.pick((1, 60), (3, 2_000), (5, 5_000))
+    many = size.pick(60, 10_000, 10_000)
+    idle = size.pick(20, IDLE_AGENTS, IDLE_AGENTS)
     lanes = Lanes(stage)
     workers = _lane_workers(stage, 1)
     lanes.rate(10, 500)
     with _plain_worker(stage) as plain:
-        for agents, count in ((10, jobs), (10_000, 10_000)):
+        for agents, count in ((10, jobs), (many, many)):
             compared = alternate(
                 partial(lanes.rate, agents, count),
                 partial(plain.rate, agents, jobs),
@@ -143,30 +145,30 @@ def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
                 f"{transactions:.2f} commits a job, {flushes:.2f} flushes of the log",
             )
     # A run of a second or two says more of the machine than of a difference of a tenth.
-    for agents, count in ((10, 3 * jobs), (10_000, 10_000)):
+    for agents, count in ((10, 3 * jobs), (many, many)):
         compared = alternate(
-            partial(lanes.rate, agents, count, idle=IDLE_AGENTS),
+            partial(lanes.rate, agents, count, idle=idle),
             partial(lanes.rate, agents, count),
             runs,
-            f"lane, {agents:,} agents beside {IDLE_AGENTS:,} idle ones",
+            f"lane, {agents:,} agents beside {idle:,} idle ones",
         )
         yield compared.finding(
-            f"lane: {agents:,} agents beside {IDLE_AGENTS:,} idle ones",
+            f"lane: {agents:,} agents beside {idle:,} idle ones",
             "/s",
             "the same without them",
             Bar(0.9),
         )
-    yield _keys_of_idle_agents(stage, lanes)
+    yield _keys_of_idle_agents(stage, lanes, idle)
     yield from _two_workers(stage, lanes, workers, runs, jobs)
 
 
-def _keys_of_idle_agents(stage: Stage, lanes: Lanes) -> Finding:
+def _keys_of_idle_agents(stage: Stage, lanes: Lanes, idle: int) -> Finding:
     """Count what the broker holds for agents when all are idle."""
-    lanes.rate(10, 100, idle=IDLE_AGENTS)
+    lanes.rate(10, 100, idle=idle)
     with stage.redis() as client:
         keys = [key for key in client.scan_iter(count=1000) if b"agent" in key]
     return Finding(
-        f"lane: keys in the broker for {IDLE_AGENTS:,} idle agents",
+        f"lane: keys in the broker for {idle:,} idle agents",
         len(keys),
         "keys",
         bar=Bar(0, at_most=True),
@@ -177,7 +179,7 @@ def _two_workers(
     stage: Stage, lanes: Lanes, one: Sequence[Process], runs: int, jobs: int
 ) -> Iterator[Finding]:
     """Compare two workers with one; the second is stopped for each run of one alone."""
-    agents = 500
+    agents = min(500, jobs)
 
     def both() -> float:
         second = _lane_workers(stage, 1)

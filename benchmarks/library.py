@@ -19,7 +19,6 @@ from memci.smallmodel.ports import Vectors
 from memci.storage.vectors import to_text
 
 AGENT = "reader"
-SIZE = 10_000
 _FOCUS = 5
 _LINKS_OF_FOCUS = 200
 _LINKS_EACH = 4
@@ -41,11 +40,16 @@ class Library:
     texts: Sequence[str]
     vectors: Vectors
 
+    @property
+    def size(self) -> int:
+        """Messages, and as many memories."""
+        return len(self.texts)
+
     def questions(self, count: int) -> Iterator[tuple[str, Vectors]]:
         """Ask about one message after the other, in some of its words."""
         random = Random(5)
         for _ in range(count):
-            place = random.randrange(SIZE)
+            place = random.randrange(self.size)
             words = self.texts[place].split()
             near = self.vectors[place] + _unit(np.random.default_rng(place), 1)[0] * 0.5
             start = random.randrange(max(1, len(words) - 8))
@@ -53,14 +57,14 @@ class Library:
             yield question, (near / np.linalg.norm(near)).astype(np.float32)
 
 
-def fill(connection: psycopg.Connection) -> Library:
+def fill(connection: psycopg.Connection, size: int) -> Library:
     """Write messages, memories, focus points, links, vectors and postings of one agent."""
-    library = Library(list(islice(_texts(), SIZE)), _unit(np.random.default_rng(1), SIZE))
+    library = Library(list(islice(_texts(), size)), _unit(np.random.default_rng(1), size))
     lexicon = OfflineLexicon()
     terms = [Counter(lexicon.terms(text)) for text in library.texts]
     lengths = [each.total() for each in terms]
-    at = [_START + timedelta(minutes=9 * n) for n in range(SIZE)]
-    numbers = range(1, SIZE + 1)
+    at = [_START + timedelta(minutes=9 * n) for n in range(size)]
+    numbers = range(1, size + 1)
     _copy(
         connection,
         f"message ({_MESSAGE})",
@@ -78,15 +82,17 @@ def fill(connection: psycopg.Connection) -> Library:
     for table, key in (("message", "seq"), ("node", "node_id")):
         rows = ((AGENT, n, vectors[n - 1], MODEL) for n in numbers)
         _copy(connection, f"{table}_vector (agent_id, {key}, embedding, model)", rows)
-        rows_of_terms = ((AGENT, *each) for each in postings)
-        _copy(connection, f"{table}_term (agent_id, term, {key}, tf, length)", rows_of_terms)
-    _copy(connection, "link (agent_id, source, target, relation, strength, hint)", _links())
-    focus = ((AGENT, SIZE + n, n) for n in range(1, _FOCUS + 1))
+    message_terms = ((AGENT, *each, each[1]) for each in postings)
+    _copy(connection, "message_term (agent_id, term, seq, tf, length, position)", message_terms)
+    node_terms = ((AGENT, *each) for each in postings)
+    _copy(connection, "node_term (agent_id, term, node_id, tf, length)", node_terms)
+    _copy(connection, "link (agent_id, source, target, relation, strength, hint)", _links(size))
+    focus = ((AGENT, size + n, n) for n in range(1, _FOCUS + 1))
     _copy(connection, "focus (agent_id, node_id, mentioned)", focus)
     connection.execute(
         "INSERT INTO lane (agent_id, message_seq, last_node_id, indexed_messages, indexed_terms)"
         " VALUES (%s, %s, %s, %s, %s)",
-        (AGENT, SIZE, SIZE + _FOCUS, SIZE, sum(lengths)),
+        (AGENT, size, size + _FOCUS, size, sum(lengths)),
     )
     connection.execute("VACUUM ANALYZE")
     return library
@@ -106,17 +112,17 @@ def _nodes(texts: Sequence[str], at: Sequence[datetime]) -> Iterator[tuple[objec
     for n, text in enumerate(texts, 1):
         yield (AGENT, n, n, "memory", "episodic", text, len(text), text[:40], text.split()[:5],
                "en", None, [n], at[n - 1])  # fmt: skip
-    for n in range(SIZE + 1, SIZE + _FOCUS + 1):
+    for n in range(len(texts) + 1, len(texts) + _FOCUS + 1):
         name = f"focus {n}"
         yield (AGENT, n, n, "entity", "semantic", name, len(name), name, [name], "en", name, [1],
                at[0])  # fmt: skip
 
 
-def _links() -> Iterator[tuple[object, ...]]:
+def _links(size: int) -> Iterator[tuple[object, ...]]:
     random = Random(9)
-    sources = [n for n in range(1, SIZE + 1) for _ in range(_LINKS_EACH)]
-    sources += [n for n in range(SIZE + 1, SIZE + _FOCUS + 1) for _ in range(_LINKS_OF_FOCUS)]
-    pairs = dict.fromkeys((source, random.randint(1, SIZE)) for source in sources)
+    sources = [n for n in range(1, size + 1) for _ in range(_LINKS_EACH)]
+    sources += [n for n in range(size + 1, size + _FOCUS + 1) for _ in range(_LINKS_OF_FOCUS)]
+    pairs = dict.fromkeys((source, random.randint(1, size)) for source in sources)
     for source, target in pairs:
         yield AGENT, source, target, "related", 0.8, "something that was said"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import count as counting
 
-from benchmarks.compare import alternate
+from benchmarks.compare import Size, alternate
 from benchmarks.report import Bar, Finding
 from benchmarks.stage import Stage
 from memci.commands.pages.perform import PageCommands, ToolRequest
@@ -35,10 +35,10 @@ _SAID = "What was said of the lake and the mountains, and what was bought for th
 _COUNTER = OfflineTokenCounter()
 
 
-def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
+def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
     """Measure rendering in memory, then the window and an operation over the database."""
-    runs = 3 if quick else 7
-    tree = _grown(_MANY)
+    runs, many = size.pick(1, 3, 7), size.pick(300, _MANY, _MANY)
+    tree = _grown(many)
     yield alternate(
         lambda: _after_a_change(tree), lambda: _whole(tree), runs, "rendering, ms"
     ).finding(
@@ -46,7 +46,7 @@ def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
         "ms",
         "the whole window",
         Bar(1 / 50, at_most=True),
-        f"{_MANY:,} pages, {_IN_FOLDER} in a folder, a tenth of them expanded",
+        f"{many:,} pages, {_IN_FOLDER} in a folder, a tenth of them expanded",
     )
     small = _grown(1_000, expanded=1)
     yield Finding(
@@ -56,7 +56,7 @@ def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
         bar=Bar(100.0, at_most=True),
     )
     with stage.database() as database:
-        yield from _over_the_database(database, runs)
+        yield from _over_the_database(database, runs, many)
 
 
 def _grown(pages: int, expanded: int = 10) -> Tree:
@@ -101,9 +101,9 @@ def _after_a_change(tree: Tree) -> float:
     return _ms(change)
 
 
-def _over_the_database(database: Database, runs: int) -> Iterator[Finding]:
+def _over_the_database(database: Database, runs: int, many: int) -> Iterator[Finding]:
     """Compare an agent of very many interactions with one of few."""
-    for agent_id, interactions in (("few", 20), ("many", _MANY)):
+    for agent_id, interactions in (("few", 20), ("many", many)):
         _told(database, agent_id, interactions)
     store, rules = PostgresPageStore(database), PageRules()
     windows = Windows(database, store, _COUNTER, rules)
@@ -113,7 +113,7 @@ def _over_the_database(database: Database, runs: int) -> Iterator[Finding]:
         commands.run(
             agent_id, Actor.DEVELOPER, [_asked("hide_details", index=last[0].pages[-1].index)]
         )
-    note = f"20 interactions, and {_MANY:,}"
+    note = f"20 interactions, and {many:,}"
     yield alternate(
         lambda: _ms(lambda: windows.show("many")),
         lambda: _ms(lambda: windows.show("few")),
@@ -131,12 +131,12 @@ def _over_the_database(database: Database, runs: int) -> Iterator[Finding]:
     yield alternate(
         lambda: operate("many"), lambda: operate("few"), runs, "an operation, ms"
     ).finding("an operation on many pages", "ms", "on few", Bar(1.5, at_most=True), note)
-    yield _a_large_folder(database, commands, runs)
+    yield _a_large_folder(database, commands, runs, many)
 
 
-def _a_large_folder(database: Database, commands: PageCommands, runs: int) -> Finding:
+def _a_large_folder(database: Database, commands: PageCommands, runs: int, many: int) -> Finding:
     """Compare what a page costs where a folder goes and comes back: in a large one, and a small."""
-    for agent_id, notes in (("small", _IN_FOLDER), ("large", _MANY)):
+    for agent_id, notes in (("small", _IN_FOLDER), ("large", many)):
         _filed(database, agent_id, notes)
 
     def per_page(agent_id: str, notes: int) -> float:
@@ -145,7 +145,7 @@ def _a_large_folder(database: Database, commands: PageCommands, runs: int) -> Fi
         return took * 1_000 / notes
 
     return alternate(
-        lambda: per_page("large", _MANY),
+        lambda: per_page("large", many),
         lambda: per_page("small", _IN_FOLDER),
         runs,
         "a folder, µs a page",
@@ -154,7 +154,7 @@ def _a_large_folder(database: Database, commands: PageCommands, runs: int) -> Fi
         "µs",
         "of few",
         Bar(1.5, at_most=True),
-        f"{_MANY:,} notes in it, and {_IN_FOLDER}",
+        f"{many:,} notes in it, and {_IN_FOLDER}",
     )
 
 

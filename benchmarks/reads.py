@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import psycopg
 
-from benchmarks.compare import percentile, say
-from benchmarks.library import AGENT, SIZE, Library, fill
+from benchmarks.compare import Size, percentile, say
+from benchmarks.library import AGENT, Library, fill
 from benchmarks.plain_app import RESULT_TASK
 from benchmarks.report import Finding
 from benchmarks.stage import Stage
@@ -37,19 +37,19 @@ _Question: TypeAlias = tuple[str, Vectors]
 _Ask: TypeAlias = Callable[[_Question], object]
 
 
-def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
+def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
     """Measure each read in this process, the question's vector given; then the hop."""
-    count = 60 if quick else 200
+    count = size.pick(4, 60, 200)
     with stage.owner() as connection:
-        library = fill(connection)
+        library = fill(connection, size.pick(200, 10_000, 10_000))
     settings = load_settings(database_url=stage.database_url, broker_url=stage.broker_url)
     with closing(Runtime(settings)) as runtime:
-        for name, ask in _reads(runtime).items():
+        for name, ask in _reads(runtime, library).items():
             yield from _compare(name, ask, stage, library, count)
     yield from _hop(stage, count)
 
 
-def _reads(runtime: Runtime) -> dict[str, _Ask]:
+def _reads(runtime: Runtime, library: Library) -> dict[str, _Ask]:
     readings = runtime.readings
 
     def recall(question: _Question) -> object:
@@ -64,7 +64,9 @@ def _reads(runtime: Runtime) -> dict[str, _Ask]:
 
     def context(question: _Question) -> object:
         text, vector = question
-        request = ContextRequest(query=text, budget_tokens=2_000, session_id=f"s{SIZE // 50}")
+        request = ContextRequest(
+            query=text, budget_tokens=2_000, session_id=f"s{library.size // 50}"
+        )
         return readings.assemble.run(AGENT, request, vector=vector)
 
     return {"recall": recall, "search": search, "context": context}
@@ -87,7 +89,7 @@ def _compare(name: str, ask: _Ask, stage: Stage, library: Library, count: int) -
             against="one bare exact vector search, 1 caller",
             ratio=p50 / against,
             note=f"p95 {p95:.1f} ms; {len(questions) / seconds:.0f}/s; "
-            f"{SIZE:,} messages, {SIZE:,} memories",
+            f"{library.size:,} messages, {library.size:,} memories",
         )
 
 

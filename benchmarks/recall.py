@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.compare import say
+from benchmarks.compare import Size, say
 from benchmarks.dialogues import words_of
 from benchmarks.evidence import BUDGETS, WANTED, Row, Summary, Variant, share, tokens_needed
 from benchmarks.questions import CATEGORIES, Question, Talk, read_exchanges, read_locomo
@@ -44,12 +44,12 @@ _COMPRESSION = 15.0
 
 
 def measure(
-    stage: Stage, *, quick: bool, data: Path, variants: Sequence[Variant]
+    stage: Stage, *, size: Size, data: Path, variants: Sequence[Variant]
 ) -> Iterator[Finding]:
-    """Measure each file of a folder; ``quick``: its first conversation only."""
+    """Measure each file of a folder; ````size``: all conversations, or the first one."""
     for pattern, read in _READERS:
         for path in sorted(data.glob(pattern)):
-            talks = read(path)[: 1 if quick else None]
+            talks = read(path)[: size.pick(1, 1, None)]
             agents = {talk.id: f"{path.stem}-{talk.id}" for talk in talks}
             _remember(stage, talks, agents)
             summaries: dict[str, dict[str, Summary]] = {}

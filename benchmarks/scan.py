@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from benchmarks.celery_messages import CeleryMessages
-from benchmarks.compare import alternate
+from benchmarks.compare import Size, alternate
 from benchmarks.report import Bar, Finding
 from benchmarks.stage import Stage
 from memci.broker.names import COMPRESS_QUEUE, LANE_COMPRESS_TASK
 from memci.testing import wait_until
 
-NODES = 10_000
 LINKS_EACH = 4
+Values: TypeAlias = dict[str, object]  # of the statements below
 _AGENT = "ada"
 
 # Every node is important enough to keep what it says (4 × 0.5 ≥ 1): no model is called.
@@ -41,24 +42,27 @@ _BARE = (
     """UPDATE node SET scan_count = scan_count + 1, last_pass = lane.pass_number
        FROM lane WHERE lane.agent_id = node.agent_id AND node.agent_id = %(agent)s""",
 )
-_VALUES = {"agent": _AGENT, "nodes": NODES, "each": LINKS_EACH}
 
 
-def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
+def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
     """Measure a pass: by a real compress worker, from its token to the end of the pass."""
-    runs = 3 if quick else 7
+    runs, nodes = size.pick(1, 3, 7), size.pick(100, 10_000, 10_000)
+    values = {"agent": _AGENT, "nodes": nodes, "each": LINKS_EACH}
     with stage.owner() as connection:
         for statement in _FILL.split(";")[:-1]:
-            connection.execute(statement.encode(), _VALUES)
+            connection.execute(statement.encode(), values)
     worker = stage.start_worker("benchmarks.worker_app", COMPRESS_QUEUE, "-P", "threads", "-c", "4")
     tokens = CeleryMessages(stage.broker_url, LANE_COMPRESS_TASK)
-    _one_pass(stage, tokens)
+    _one_pass(stage, tokens, values)
     compared = alternate(
-        lambda: _one_pass(stage, tokens), lambda: _bare(stage), runs, "scan, seconds"
+        lambda: _one_pass(stage, tokens, values),
+        lambda: _bare(stage, values),
+        runs,
+        "scan, seconds",
     )
     stage.stop([worker])
     yield compared.finding(
-        f"scan: a pass over {NODES:,} nodes and {NODES * LINKS_EACH:,} links",
+        f"scan: a pass over {nodes:,} nodes and {nodes * LINKS_EACH:,} links",
         "s",
         "bare SQL, one transaction",
         Bar(0.75, at_most=True, of="ours"),
@@ -66,8 +70,8 @@ def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
     )
 
 
-def _one_pass(stage: Stage, tokens: CeleryMessages) -> float:
-    _prepare(stage)
+def _one_pass(stage: Stage, tokens: CeleryMessages, values: Values) -> float:
+    _prepare(stage, values)
     tokens.prepare([_AGENT])
     with stage.owner() as connection:
         connection.execute(_REQUEST)
@@ -81,24 +85,24 @@ def _one_pass(stage: Stage, tokens: CeleryMessages) -> float:
         wait_until(is_done, "the pass is over", timeout_s=60.0)
         took = time.perf_counter() - began
         scanned = connection.execute(_SCANNED).fetchone()
-        assert scanned == (NODES,), scanned
+        assert scanned == (values["nodes"],), scanned
     return took
 
 
-def _bare(stage: Stage) -> float:
-    _prepare(stage)
+def _bare(stage: Stage, values: Values) -> float:
+    _prepare(stage, values)
     with stage.owner() as connection:
         began = time.perf_counter()
         with connection.transaction():
             for statement in _BARE:
-                connection.execute(statement.encode(), _VALUES)
+                connection.execute(statement.encode(), values)
         return time.perf_counter() - began
 
 
-def _prepare(stage: Stage) -> None:
+def _prepare(stage: Stage, values: Values) -> None:
     """Put the network back as it was, tidied up as autovacuum would have."""
     with stage.owner() as connection:
         for statement in _FILL_LINKS.split(";")[:-1]:
-            connection.execute(statement.encode(), _VALUES)
+            connection.execute(statement.encode(), values)
         connection.execute("VACUUM ANALYZE node, link, lane")
         connection.execute("CHECKPOINT")

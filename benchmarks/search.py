@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeAlias
 
 import psycopg
 
-from benchmarks.compare import percentile, say
+from benchmarks.compare import Size, percentile, say
 from benchmarks.corpus import Corpus, session_of
 from benchmarks.filling import fill, multiply
 from benchmarks.report import Bar, Finding
@@ -88,9 +88,9 @@ class Took:
         return ", ".join(f"{part} {mean:.1f}" for part, mean in means.items() if mean >= 0.05)
 
 
-def measure(stage: Stage, *, quick: bool, small: bool = False) -> Iterator[Finding]:
+def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
     """Measure growing agents one by one; then one small agent alone, and among all others."""
-    sizes = SMALL if small else QUICK if quick else FULL
+    sizes = size.pick(SMALL, QUICK, FULL)
     settings = load_settings(database_url=stage.database_url, broker_url=stage.broker_url)
     with closing(Runtime(settings)) as runtime, stage.owner() as owner:
         for count in sizes.messages:

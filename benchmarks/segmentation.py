@@ -15,6 +15,7 @@ from statistics import fmean
 
 import numpy as np
 
+from benchmarks.compare import Size
 from benchmarks.dialogues import Dialogue, dialogues, messages_of
 from benchmarks.report import Bar, Finding
 from benchmarks.texttiling import Bag, bags_of, texttiling
@@ -29,12 +30,12 @@ _QUICK = 60
 Ends = Sequence[bool]
 
 
-def measure(data: Path, *, quick: bool) -> Iterator[Finding]:
+def measure(data: Path, *, size: Size) -> Iterator[Finding]:
     """Measure every set of dialogues in the folder ``segmentation``."""
     embedder = OfflineEmbedder()
     segmenter = OfflineSegmenter(embedder.model)
     for path in sorted((data / "segmentation").glob("*.json")):
-        found = dialogues(path)[: _QUICK if quick else None]
+        found = dialogues(path)[: size.pick(1, _QUICK, None)]
         bags = [bags_of(each.utterances) for each in found]
         ours = _score(found, _ours(found, segmenter, embedder))
         others = {

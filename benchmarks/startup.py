@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from benchmarks.compare import alternate
+from benchmarks.compare import Size, alternate
 from benchmarks.report import Bar, Finding
 from benchmarks.stage import ROOT, Stage
 from memci.embedded.files import free_port
@@ -30,9 +30,9 @@ uvicorn.run(app, port=PORT, log_config=None)
 """
 
 
-def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
+def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
     """Measure the three starts, each against a bare program of its kind."""
-    runs = 3 if quick else 7
+    runs = size.pick(1, 3, 7)
     comparisons: list[tuple[str, str, Callable[[], float], Callable[[], float]]] = [
         (
             "start: memci --help",

@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from benchmarks.compare import say
+from benchmarks.compare import Size, say
 from benchmarks.report import Bar, Finding
 from memci.domain.memory.message_filter import FilterReason, Utterance, judged
 from memci.domain.memory.parameters import MemoryParameters
@@ -39,14 +39,14 @@ class Filtered:
     reasons: Sequence[FilterReason | None]
 
 
-def measure(data: Path, *, quick: bool) -> Iterator[Finding]:
+def measure(data: Path, *, size: Size) -> Iterator[Finding]:
     """Filter the conversations in a folder: ``locomo*.json`` and ``memorybank_cn*.json``."""
     embedder = OfflineEmbedder()
     sources = (("English", "locomo*.json", _locomo), ("Chinese", "memorybank_cn*.json", _exchanges))
     for language, pattern, read in sources:
         for path in sorted(data.glob(pattern)):
             conversations = json.loads(path.read_text("utf-8"))
-            some = conversations[:1] if quick else conversations
+            some = conversations[: size.pick(1, 1, None)]
             sessions = [session for each in some for session in read(each)]
             found = [_filtered(embedder, turns) for turns in sessions]
             yield from _findings(f"{language}, {path.stem}", found)
