@@ -19,10 +19,10 @@ def beat_schedule(settings: Settings) -> dict[str, dict[str, Any]]:
     ask_for_passes_s = min(settings.compress_period_s, _LONGEST_S)
     duties = [
         ("memci.upkeep.sweep", settings.sweep_period_s),
-        ("memci.upkeep.duties", ask_for_passes_s),
-        ("memci.upkeep.duties", settings.consolidate_period_s),
-        ("memci.upkeep.duties", settings.prune_period_s),
-        ("memci.upkeep.duties", settings.page_sweep_period_s),
+        ("memci.upkeep.compress", ask_for_passes_s),
+        ("memci.upkeep.consolidate", settings.consolidate_period_s),
+        ("memci.upkeep.prune", settings.prune_period_s),
+        ("memci.upkeep.orphans", settings.page_sweep_period_s),
         ("memci.upkeep.janitor", settings.janitor_period_s),
     ]
     return {task: _entry(task, period_s) for task, period_s in duties}

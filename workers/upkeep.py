@@ -25,7 +25,7 @@ def sweep(**_: Any) -> None:
     sweep_lanes(here.database, here.agent_queues, here.tokens)
 
 
-@app.task(name="memci.upkeep.duties")
+@app.task(name="memci.upkeep.compress")
 def compress(**_: Any) -> None:
     """Ask for the passes that time brings (M16)."""
     here = runtime()
@@ -36,13 +36,13 @@ def compress(**_: Any) -> None:
     )
 
 
-@app.task(name="memci.upkeep.duties")
+@app.task(name="memci.upkeep.consolidate")
 def consolidate(**_: Any) -> None:
     """Ask for agents whose short-term memories have come to the end of their term (R5)."""
     request_due_consolidations(runtime().database)
 
 
-@app.task(name="memci.upkeep.duties")
+@app.task(name="memci.upkeep.prune")
 def prune(**_: Any) -> None:
     """Remove done jobs and old receipts."""
     here = runtime()
@@ -58,7 +58,7 @@ def janitor(**_: Any) -> None:
         remove_binding_keys(client)
 
 
-@app.task(name="memci.upkeep.duties")
+@app.task(name="memci.upkeep.orphans")
 def orphans(after: str = "", **_: Any) -> None:
     """Remove texts of notes that no page needs any more; the rest of the agents in another task.
 

@@ -1,9 +1,4 @@
-"""The way of every command to the server: the HTTP client, set as the settings say.
-
-Settings for commands: names that are none are told on stderr, beside what the command says.
-
-The database itself, for commands that work without a running memci.
-"""
+"""The connection of every command to the server: an HTTP client that follows the settings."""
 
 from __future__ import annotations
 
@@ -12,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from memci import embedded
 from memci.cli.output import printable
 from memci.client import Agent, Memci
 from memci.config.settings import Settings, load_settings
@@ -27,8 +21,9 @@ from memci.errors import (
     UnauthorizedError,
     UnavailableError,
 )
-from memci.storage.migrate import check_migrations, upgrade
-from memci.storage.session import Database
+
+if TYPE_CHECKING:
+    from memci.schemas.reads import Freshness
 
 
 def read_settings(**values: Any) -> Settings:
@@ -38,9 +33,6 @@ def read_settings(**values: Any) -> Settings:
         sys.stderr.write(printable(f"memci: warning: {each}") + "\n")
     return settings
 
-
-if TYPE_CHECKING:
-    from memci.schemas.reads import Freshness
 
 _SETTINGS: Mapping[str | None, str] = {"url": "MEMCI_API_URL", "api_key": "MEMCI_API_KEY"}
 
@@ -126,33 +118,3 @@ def _no_key(url: str, *, given: bool) -> str:
     if given:
         return f"{url} does not know the key in MEMCI_API_KEY: set MEMCI_API_KEY to a key of it"
     return f"{url} wants an API key: set MEMCI_API_KEY to one (`memci keys new` makes them)"
-
-
-@contextmanager
-def opened_database(settings: Settings) -> Iterator[Database]:
-    """Open it; the embedded server is started for as long as need be, if it does not run.
-
-    Raises ``UnavailableError`` when the database is not at the schema of this release.
-    """
-    with database_at(settings) as url:
-        database = Database(url)
-        try:
-            check_migrations(database)
-            yield database
-        finally:
-            database.close()
-
-
-@contextmanager
-def database_at(settings: Settings) -> Iterator[str]:
-    """Lend its URL; the embedded server is started for as long as need be, if it does not run."""
-    if settings.database_url is not None:
-        yield settings.database_url.get_secret_value()
-        return
-    running = embedded.connect(settings.data_dir)
-    if running is not None:
-        yield running.database_url
-        return
-    with embedded.own(settings.data_dir) as servers:
-        upgrade(servers.addresses.database_url)  # as `memci up` does
-        yield servers.addresses.database_url

@@ -20,7 +20,7 @@ from memci.errors import InvalidInputError, MemciError, NotFoundError
 from memci.http.auth import Gate, check_same_origin
 from memci.http.request import check_query
 from memci.http.tool_calls import tools_for, use_tool
-from memci.mcp.server import NOT_INSTALLED, Hand, is_sdk, text_of
+from memci.mcp.connection import NOT_INSTALLED, AgentConnection, is_sdk, text_of
 from memci.runtime import Runtime
 from memci.schemas.pages import WindowRequest
 from memci.schemas.problems import problem_of
@@ -52,10 +52,10 @@ class _Endpoint:
 route = Route("/mcp/{agent}", _Endpoint(), methods=["POST"], include_in_schema=False)
 
 
-def _hand(request: Request, agent_id: str) -> Hand:
+def _hand(request: Request, agent_id: str) -> AgentConnection:
     runtime: Runtime = request.app.state.runtime
     asked = _asked(request)
-    return Hand(
+    return AgentConnection(
         agent_id=agent_id,
         tools=tools_for(request.state.key),
         act=_telling(
@@ -89,7 +89,7 @@ def _asked(request: Request) -> WindowRequest:
 def _answering() -> Answering:
     """Return what speaks the protocol; the SDK is imported when it is first needed."""
     try:
-        module: Any = import_module("memci.mcp.transports")
+        module: Any = import_module("memci.mcp.server")
     except ModuleNotFoundError as error:
         if not is_sdk(error):
             raise

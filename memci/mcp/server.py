@@ -1,62 +1,29 @@
-"""An MCP server for one agent, whatever it is connected by.
-
-What a connection can do: it is for one agent, whatever a model writes into its arguments.
-"""
+"""An MCP server for one agent, over stdin and stdout or over HTTP."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import signal
+from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
+import anyio
 import mcp_types as types
 import structlog
 from anyio import to_thread
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
+from mcp.server.stdio import stdio_server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 from pydantic_core import to_json
+from starlette.types import Receive, Scope, Send
 
 import memci
 from memci.errors import MemciError, shown_name
-from memci.schemas.pages import WindowAnswer
+from memci.mcp.connection import AgentConnection
 from memci.schemas.problems import problem_of
-from memci.schemas.tools import Tool, ToolFormat, written
-
-# A tool and its arguments → what a model is told (``shapes.told``).
-Act: TypeAlias = Callable[[Tool, Mapping[str, Any]], Mapping[str, Any]]
-
-NOT_INSTALLED = (
-    "MCP needs its SDK, which is not installed here: pip install mcp "
-    "(memci's extra mcp names the version)"
-)
-_SDK = frozenset({"mcp", "mcp_types"})
-
-
-@dataclass(frozen=True, slots=True)
-class Hand:
-    """One agent's tools and window.
-
-    ``act`` and ``window`` block: they are called on threads. They raise ``MemciError`` with a text
-    that may be told.
-    """
-
-    agent_id: str
-    tools: Sequence[Tool]
-    act: Act
-    window: Callable[[], str]
-
-
-def is_sdk(error: ModuleNotFoundError) -> bool:
-    """Tell whether it is the SDK that could not be imported."""
-    return (error.name or "").partition(".")[0] in _SDK
-
-
-def text_of(window: WindowAnswer) -> str:
-    """Return what a window shows, as one text: its messages begin with headings."""
-    return "".join(each.content or "" for each in window.messages)
-
+from memci.schemas.tools import ToolFormat, written
 
 T = TypeVar("T")
 
@@ -69,18 +36,18 @@ _log = structlog.get_logger("memci.mcp")
 _WINDOW_TYPE = "text/markdown"
 
 
-def make_server(hand: Hand) -> Server[Any]:
-    """Return a server that offers what ``hand`` can do; it keeps nothing between two requests."""
-    parameters = {tool.name: tool.parameters for tool in hand.tools}
+def make_server(connection: AgentConnection) -> Server[Any]:
+    """Return a server that offers what ``connection`` can do; it keeps no state."""
+    parameters = {tool.name: tool.parameters for tool in connection.tools}
     return Server(
         "memci",
         version=memci.__version__,
         instructions=INSTRUCTIONS,
         get_tool_input_schema=parameters.get,
-        on_list_tools=partial(_list_tools, hand),
-        on_call_tool=partial(_call_tool, hand),
-        on_list_resources=partial(_list_resources, hand),
-        on_read_resource=partial(_read_resource, hand),
+        on_list_tools=partial(_list_tools, connection),
+        on_call_tool=partial(_call_tool, connection),
+        on_list_resources=partial(_list_resources, connection),
+        on_read_resource=partial(_read_resource, connection),
     )
 
 
@@ -89,20 +56,22 @@ def window_uri(agent_id: str) -> str:
     return f"memci://agents/{agent_id}/window"
 
 
-async def _list_tools(hand: Hand, _context: ServerRequestContext, _page: Any) -> Any:
-    listed = written(hand.tools, ToolFormat.MCP)
+async def _list_tools(
+    connection: AgentConnection, _context: ServerRequestContext, _page: Any
+) -> Any:
+    listed = written(connection.tools, ToolFormat.MCP)
     return types.ListToolsResult(tools=[types.Tool.model_validate(each) for each in listed])
 
 
 async def _call_tool(
-    hand: Hand, _context: ServerRequestContext, asked: types.CallToolRequestParams
+    connection: AgentConnection, _context: ServerRequestContext, asked: types.CallToolRequestParams
 ) -> types.CallToolResult:
     """Use a tool. What the model can mend is an answer to it, not an error of the protocol."""
-    tool = next((each for each in hand.tools if each.name == asked.name), None)
+    tool = next((each for each in connection.tools if each.name == asked.name), None)
     if tool is None:
         raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {shown_name(asked.name)}")
     try:
-        told = await _aside(lambda: hand.act(tool, asked.arguments or {}))
+        told = await _aside(lambda: connection.act(tool, asked.arguments or {}))
     except MemciError as error:
         return types.CallToolResult(content=[_text(str(error))], is_error=True)
     return types.CallToolResult(
@@ -110,24 +79,28 @@ async def _call_tool(
     )
 
 
-async def _list_resources(hand: Hand, _context: ServerRequestContext, _page: Any) -> Any:
+async def _list_resources(
+    connection: AgentConnection, _context: ServerRequestContext, _page: Any
+) -> Any:
     window = types.Resource(
-        uri=window_uri(hand.agent_id),
+        uri=window_uri(connection.agent_id),
         name="window",
-        description=f"The context window of {hand.agent_id}: what its model sees.",
+        description=f"The context window of {connection.agent_id}: what its model sees.",
         mime_type=_WINDOW_TYPE,
     )
     return types.ListResourcesResult(resources=[window])
 
 
 async def _read_resource(
-    hand: Hand, _context: ServerRequestContext, asked: types.ReadResourceRequestParams
+    connection: AgentConnection,
+    _context: ServerRequestContext,
+    asked: types.ReadResourceRequestParams,
 ) -> types.ReadResourceResult:
-    uri = window_uri(hand.agent_id)
+    uri = window_uri(connection.agent_id)
     if str(asked.uri) != uri:
         raise MCPError(types.INVALID_PARAMS, f"Unknown resource: {shown_name(str(asked.uri))}")
     try:
-        text = await _aside(hand.window)
+        text = await _aside(connection.window)
     except MemciError as error:
         raise MCPError(types.INVALID_PARAMS, str(error)) from None
     content = types.TextResourceContents(uri=uri, mime_type=_WINDOW_TYPE, text=text)
@@ -147,3 +120,27 @@ async def _aside(do: Callable[[], T]) -> T:
 
 def _text(text: str) -> types.TextContent:
     return types.TextContent(text=text)
+
+
+def run(connection: AgentConnection) -> None:
+    """Serve until stdin ends; an interrupt ends the process as it stands."""
+    # Python's own would wait for the thread that reads stdin. Nothing is kept here.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    anyio.run(_serve, connection)
+
+
+async def _serve(connection: AgentConnection) -> None:
+    server = make_server(connection)
+    async with stdio_server() as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())
+
+
+async def answer(
+    connection: AgentConnection, scope: Scope, receive: Receive, send: Send, *, max_bytes: int
+) -> None:
+    """Answer one request that was let in; its body may have so many bytes."""
+    manager = StreamableHTTPSessionManager(
+        make_server(connection), json_response=True, stateless=True, max_request_body_size=max_bytes
+    )
+    async with manager.run():
+        await manager.handle_request(scope, receive, send)

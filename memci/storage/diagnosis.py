@@ -1,6 +1,6 @@
-"""What `memci doctor` asks of the database: may we work in it, and does the queue move.
+"""Is the database ready, may we work in it, does the queue move: for health checks and operators.
 
-What the queue looks like from outside, for operators.
+Alembic takes long to import, so only the functions that compare revisions import it.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from memci.errors import DatabaseUnavailableError
-from memci.storage.migrate import current_revision, head_revision
+from memci.errors import DatabaseUnavailableError, UnavailableError
 from memci.storage.roles import DatabaseRole
+from memci.storage.session import Database
 from memci.telemetry.metrics import LaneGauges
 
 _TIMEOUT_S = 5
@@ -130,6 +130,8 @@ def standstill(connection: Connection, *, overdue_s: float) -> Standstill:
 
 
 def _look(connection: Connection) -> DatabaseState:
+    from memci.storage.migrate import head_revision  # noqa: PLC0415
+
     version, superuser, vector = connection.exec_driver_sql(_SERVER).one()
     roles = connection.exec_driver_sql(_ROLES, ([str(role) for role in DatabaseRole],)).all()
     return DatabaseState(
@@ -145,6 +147,8 @@ def _look(connection: Connection) -> DatabaseState:
 
 
 def _revision(connection: Connection, *, readable: bool) -> str | None:
+    from memci.storage.migrate import current_revision  # noqa: PLC0415
+
     if not readable:
         return None
     connection.exec_driver_sql("SELECT set_config('role', %s, true)", (DatabaseRole.APP,))
@@ -191,3 +195,22 @@ def lane_gauges(connection: Connection, *, token_stale_s: float) -> LaneGauges:
         lanes_due_unclaimed=unclaimed,
         compress_pending=compress,
     )
+
+
+def check_database(database: Database) -> None:
+    """Raise ``DatabaseUnavailableError`` when it does not answer."""
+    with database.lane_transaction(durable=False) as connection:
+        connection.exec_driver_sql("SELECT 1")
+
+
+def check_migrations(database: Database) -> None:
+    """Raise ``UnavailableError`` when migrations are missing, or newer than this release."""
+    from memci.storage.migrate import current_revision, head_revision  # noqa: PLC0415
+
+    with database.lane_transaction(durable=False) as connection:
+        found = current_revision(connection)
+    if found != head_revision():
+        raise UnavailableError(
+            f"the database is at revision {found}, this release needs {head_revision()}: "
+            "run `memci db upgrade`"
+        )

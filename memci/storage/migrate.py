@@ -1,7 +1,4 @@
-"""Bring a database to the schema that this release needs, with Alembic.
-
-Whether the database answers, and has the tables of this release.
-"""
+"""Bring a database to the schema that this release needs, with Alembic."""
 
 from __future__ import annotations
 
@@ -15,9 +12,7 @@ from sqlalchemy import Connection, Engine, create_engine, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.pool import NullPool
 
-from memci.errors import UnavailableError
 from memci.storage.roles import DatabaseRole, prepare
-from memci.storage.session import Database
 
 # Any two upgrades of one database wait for each other on this advisory lock.
 _LOCK_KEY = 0x6D656D6369
@@ -73,21 +68,3 @@ def _config(connection: Connection) -> Config:
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
     return config
-
-
-def check_database(database: Database) -> None:
-    """Raise ``DatabaseUnavailableError`` when it does not answer."""
-    with database.lane_transaction(durable=False) as connection:
-        connection.exec_driver_sql("SELECT 1")
-
-
-def check_migrations(database: Database) -> None:
-    """Raise ``UnavailableError`` when migrations are missing, or newer than this release."""
-    # Alembic takes longer to import than all of the rest, and only this asks for it.
-    with database.lane_transaction(durable=False) as connection:
-        found = current_revision(connection)
-    if found != head_revision():
-        raise UnavailableError(
-            f"the database is at revision {found}, this release needs {head_revision()}: "
-            "run `memci db upgrade`"
-        )

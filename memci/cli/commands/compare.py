@@ -1,33 +1,20 @@
-"""``memci compare``: recorded questions under two settings, side by side.
-
-How a comparison of two settings is printed.
-
-A file of settings for a trial: what a memci.toml may hold, and a table of request options.
-
-Files of recorded questions: one JSON object a line, as ``RecordedQuestion`` has it.
-"""
+"""``memci compare``: recorded questions under two settings, side by side."""
 
 from __future__ import annotations
 
-import json
-import tomllib
-from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-from uuid import UUID
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memci.cli.options import JsonOption
-from memci.cli.output import counted, print_table, say, shortened
-from memci.errors import ConfigurationError, InvalidInputError, NotFoundError
-from memci.schemas.trials import Trial, TrialContext, TrialsAnswer, TrialTotals
+from memci.errors import InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from memci.cli.trials import TrialSettings
     from memci.reading.settings_trials import TrialSide
     from memci.runtime import Runtime
     from memci.schemas.trials import RecordedQuestion, TrialsAnswer
@@ -70,8 +57,10 @@ def compare(
     Works on the database itself, in this process, and leaves nothing behind: no receipt, and no
     use of a memory.
     """
-    from memci.cli.connection import database_at, read_settings
+    from memci.cli.connection import read_settings
+    from memci.cli.database import database_at
     from memci.cli.output import print_json, working
+    from memci.cli.trials import print_trials, read_questions, read_trial_settings
 
     if (questions is None) == (agent is None):
         raise InvalidInputError("say where the questions are: --questions FILE or --agent ID")
@@ -106,7 +95,7 @@ def _compared(
 ) -> TrialsAnswer:
     from memci.reading.settings_trials import TrialSide, run_trials
     from memci.runtime import Runtime
-    from memci.storage.migrate import check_migrations
+    from memci.storage.diagnosis import check_migrations
 
     places = {"database_url": url, "broker_url": _NO_BROKER}
     one, other = (Runtime(side.over(**places), keeps=False) for side in sides)
@@ -142,223 +131,3 @@ def _check(side: TrialSide, path: Path, questions: list[RecordedQuestion]) -> No
             (fault, *_) = error.errors(include_input=False, include_url=False)
             field = ".".join(map(str, fault["loc"]))
             raise InvalidInputError(f"{path}: [request] {field}: {expectation(fault)}") from None
-
-
-_WIDTH = 90
-_MOST_IDS = 8
-
-
-def print_trials(found: TrialsAnswer, *, most: int) -> None:
-    """Print totals, then the questions on which the two differ most, at most so many."""
-    sides = (found.first, found.second)
-    print_table(("", *(side.name for side in sides)), _rows(found))
-    say(f"{counted(len(found.trials), 'question')}; {found.overlap:.0%} of the messages that "
-        "either gives are in both")  # fmt: skip
-    differing = sorted(filter(_difference, found.trials), key=_difference, reverse=True)
-    for trial in differing[:most]:
-        say(f"\n{trial.agent}: {shortened(trial.query or '(no question)', _WIDTH)}")
-        for side, context in zip(sides, (trial.first, trial.second), strict=True):
-            say(f"  {side.name}: {_told(trial, context)}")
-    if not differing:
-        say("both give the same messages to every question")
-    elif len(differing) > most:
-        say(f"\nand {len(differing) - most} more that differ; --limit shows them")
-
-
-def _rows(found: TrialsAnswer) -> list[tuple[str, str, str]]:
-    rows: list[tuple[str, Callable[[TrialTotals], str]]] = [
-        ("tokens", lambda side: f"{side.mean_tokens:,.0f}"),
-        ("messages", lambda side: f"{side.mean_messages:,.1f}"),
-        ("p50 ms", lambda side: f"{side.p50_ms:,.1f}"),
-        ("p95 ms", lambda side: f"{side.p95_ms:,.1f}"),
-    ]
-    if found.with_evidence:
-        known = counted(found.with_evidence, "question")
-        rows.append((f"evidence found, of {known}", lambda side: _percent(side.recall)))
-    if found.first.as_recorded is not None:
-        rows.append(("of what was given then", lambda side: _percent(side.as_recorded)))
-    return [(name, cell(found.first), cell(found.second)) for name, cell in rows]
-
-
-def _difference(trial: Trial) -> float:
-    """How far apart: one for each whole share of evidence, and less for other messages."""
-    recall = abs((trial.first.recall or 0.0) - (trial.second.recall or 0.0))
-    either = {*trial.first.message_ids, *trial.second.message_ids}
-    apart = 1 - len(trial.both) / len(either) if either else 0.0
-    return 10 * recall + apart
-
-
-def _told(trial: Trial, context: TrialContext) -> str:
-    parts = [counted(len(context.message_ids), "message"), counted(context.tokens, "token")]
-    if context.recall is not None:
-        there = len(set(trial.evidence).intersection(context.message_ids))
-        parts.append(f"evidence {there} of {len(trial.evidence)}")
-    own = [each for each in context.message_ids if each not in set(trial.both)]
-    if own:
-        more = f" and {len(own) - _MOST_IDS} more" if len(own) > _MOST_IDS else ""
-        parts.append(f"only here {' '.join(own[:_MOST_IDS])}{more}")
-    return ", ".join(parts)
-
-
-def _percent(value: float | None) -> str:
-    return "" if value is None else f"{100 * value:.1f} %"
-
-
-if TYPE_CHECKING:
-    from memci.config.settings import Settings
-
-_TABLE = "request"
-# A trial asks one database, whatever the files say of places.
-_PLACES = frozenset({"database_url", "broker_url", "data_dir"})
-# What is asked is recorded; how it is answered is on trial.
-_RECORDED = frozenset({"query", "min_seq", "wait_ms", "explain"})
-
-
-@dataclass(frozen=True, slots=True)
-class TrialSettings:
-    """The settings of one file, laid over those that hold, and its ``[request]``."""
-
-    path: Path
-    values: dict[str, Any]
-    options: dict[str, Any]
-
-    @property
-    def name(self) -> str:
-        """What the side of a trial is called."""
-        return self.path.name
-
-    def over(self, **values: Any) -> Settings:
-        """Return the settings; ``values`` win. ``ConfigurationError`` names file and setting."""
-        from memci.config.settings import load_settings
-
-        try:
-            return load_settings(**{**self.values, **values})
-        except ConfigurationError as error:
-            raise ConfigurationError(f"{self.path}: {error}") from None
-
-
-def read_trial_settings(path: Path) -> TrialSettings:
-    """Read a file; ``InvalidInputError`` says what in it is wrong."""
-    from memci.config.toml_tables import as_settings
-
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidInputError(f"{path} cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise InvalidInputError(f"{path} is not TOML: {error}") from None
-    options = content.pop(_TABLE, {})
-    known = _option_names()
-    _check_settings(path, content, known)
-    if not isinstance(options, dict):
-        raise InvalidInputError(f"{path}: [{_TABLE}] is a table of options of a context request")
-    for name in sorted(options.keys() - set(known)):
-        raise InvalidInputError(
-            f"{path}: {name!r} is no option of [{_TABLE}]; there are {', '.join(known)}"
-        )
-    values = {name: value for name, value in as_settings(content).items() if name not in _PLACES}
-    return TrialSettings(path, values, options)
-
-
-def _check_settings(path: Path, content: dict[str, Any], options: list[str]) -> None:
-    """Raise ``InvalidInputError`` for what is no setting, with what may be meant."""
-    from memci.config.toml_tables import TABLES, known_places, unknown_places
-    from memci.config.unknown_names import nearest_name
-
-    names = {*_setting_names(), *TABLES}
-    for name in sorted(content.keys() - names):
-        meant = nearest_name(name.lower(), names)
-        option = None if meant else nearest_name(name.lower(), options)
-        raise InvalidInputError(f"{path}: {name!r} is no setting; {_hint(meant, option)}")
-    for place in unknown_places(content):
-        meant = nearest_name(place.lower(), known_places())
-        raise InvalidInputError(f"{path}: {place!r} is no setting; {_hint(meant, None)}")
-
-
-def _hint(setting: str | None, option: str | None) -> str:
-    if setting:
-        return f"did you mean {setting!r}?"
-    if option:
-        return f"did you mean {option!r} in [{_TABLE}]?"
-    return "see docs/configuration.md"
-
-
-def _setting_names() -> frozenset[str]:
-    from memci.config.settings import Settings
-
-    return frozenset(Settings.model_fields)
-
-
-def _option_names() -> list[str]:
-    from memci.schemas.reads import ContextRequest
-
-    return sorted(ContextRequest.model_fields.keys() - _RECORDED)
-
-
-if TYPE_CHECKING:
-    from memci.schemas.trials import RecordedQuestion
-
-
-def append_question(
-    path: Path,
-    agent: str,
-    query: str | None,
-    *,
-    budget_tokens: int,
-    receipt_id: UUID,
-    **options: Any,
-) -> None:
-    """Write one question at the end of the file; the file is its writer's own to read.
-
-    Raises ``InvalidInputError`` when it cannot be written.
-    """
-    told = {
-        "agent": agent,
-        "query": query,
-        "budget_tokens": budget_tokens,
-        **options,
-        "receipt_id": str(receipt_id),
-    }
-    line = json.dumps({name: value for name, value in told.items() if value is not None},
-                      ensure_ascii=False)  # fmt: skip
-    try:
-        path.touch(mode=0o600)
-        with path.open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
-    except OSError as error:
-        raise InvalidInputError(f"{path} cannot be written: {error.strerror}") from None
-
-
-def read_questions(path: Path) -> list[RecordedQuestion]:
-    """Read a file of questions; ``InvalidInputError`` names the line that is none."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except UnicodeDecodeError:
-        raise InvalidInputError(f"{path} is not UTF-8 text") from None
-    except OSError as error:
-        raise InvalidInputError(f"{path} cannot be read: {error.strerror}") from None
-    questions = list(_questions(path, lines))
-    if not questions:
-        raise InvalidInputError(
-            f"{path} holds no question: `memci context QUERY --agent ID --record {path}` adds one"
-        )
-    return questions
-
-
-def _questions(path: Path, lines: list[str]) -> Iterator[RecordedQuestion]:
-    from pydantic import ValidationError
-
-    from memci.schemas.trials import RecordedQuestion
-    from memci.validation_messages import expectation
-
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            yield RecordedQuestion.model_validate_json(line)
-        except ValidationError as error:
-            (fault, *_) = error.errors(include_input=False, include_url=False)
-            field = ".".join(map(str, fault["loc"]))
-            raise InvalidInputError(
-                f"{path}, line {number}: {f'{field}: ' if field else ''}{expectation(fault)}"
-            ) from None

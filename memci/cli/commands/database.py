@@ -89,7 +89,8 @@ def reembed(
     Works on the database itself, since workers with another embedder than the database's do not
     start. The workers do the rest, agent by agent; reads go on meanwhile.
     """
-    from memci.cli.connection import opened_database, read_settings
+    from memci.cli.connection import read_settings
+    from memci.cli.database import opened_database
     from memci.cli.output import hint, print_json, say
     from memci.commands import rebuild as command
     from memci.smallmodel.registry import build_small_models

@@ -10,13 +10,36 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memci.cli.indexing.upload import AgentChoice, CollectionChoice, place_of
 from memci.cli.options import JsonOption, TimeoutOption, WaitOption
 from memci.errors import InvalidInputError, MemciError
 
 if TYPE_CHECKING:
     from memci.cli.indexing.file_search import Found
-    from memci.cli.indexing.upload import Sent
+    from memci.cli.indexing.upload import Sent, Where
+
+AgentChoice = Annotated[
+    str | None, typer.Option("--agent", "-a", metavar="ID", help="Whose documents.")
+]
+CollectionChoice = Annotated[
+    str | None,
+    typer.Option("--collection", "-c", metavar="NAME", help="The collection that they are in."),
+]
+
+
+@contextmanager
+def place_of(agent: str | None, collection: str | None) -> Iterator[Where]:
+    """Lend a client of one of the two; ``InvalidInputError`` unless one was named."""
+    from memci.cli.connection import connected
+
+    if (agent is None) == (collection is None):
+        raise InvalidInputError("name either --agent ID or --collection NAME")
+    with connected() as memci:
+        yield (
+            memci.collection(collection)
+            if agent is None and collection
+            else memci.agent(str(agent))
+        )
+
 
 _MOST_TOLD = 5
 

@@ -52,10 +52,10 @@ def mcp(
     """
     from memci.cli.connection import client_for, explained, read_settings
     from memci.errors import ConfigurationError
-    from memci.mcp.server import NOT_INSTALLED, Hand, is_sdk, text_of
+    from memci.mcp.connection import NOT_INSTALLED, AgentConnection, is_sdk, text_of
 
     try:
-        from memci.mcp.transports import run
+        from memci.mcp.server import run
     except ModuleNotFoundError as error:
         if not is_sdk(error):
             raise
@@ -73,7 +73,7 @@ def mcp(
             with explained(settings):
                 return text_of(memory.window(session_id=session))
 
-        run(Hand(agent, _offered(settings), act, window))
+        run(AgentConnection(agent, _offered(settings), act, window))
 
 
 def _offered(settings: Settings) -> Sequence[Tool]:

@@ -6,8 +6,6 @@ Which folder a name of documents stands for, so that two of one name leave each 
 
 Kept on this computer: a path says nothing on another one. Without it, whoever calls a folder by
 ``--as`` says so.
-
-Whose documents a command is about: an agent's, or a collection's.
 """
 
 from __future__ import annotations
@@ -15,16 +13,14 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Annotated, TypeAlias
-
-import typer
+from typing import TypeAlias
 
 from memci.cli.indexing.file_search import Found
 from memci.client import Agent
-from memci.client import Collection as SendingCollection
+from memci.client import Collection as DocumentCollection
 from memci.domain.documents import DocumentState, check_name
 from memci.errors import ConflictError, InvalidInputError, NotFoundError
 from memci.schemas.documents import DocumentOut
@@ -73,7 +69,7 @@ def _is_hidden(root: Path, inner: PurePosixPath) -> bool:
     return False
 
 
-Where: TypeAlias = Agent | SendingCollection
+Where: TypeAlias = Agent | DocumentCollection
 _LISTED = 500
 
 
@@ -207,27 +203,3 @@ class KnownFolders:
     def _place(self, prefix: str) -> Path:
         key = f"{self._owner}\0{prefix}".encode(errors="surrogateescape")
         return self._folder / hashlib.sha256(key).hexdigest()[:32]
-
-
-AgentChoice = Annotated[
-    str | None, typer.Option("--agent", "-a", metavar="ID", help="Whose documents.")
-]
-CollectionChoice = Annotated[
-    str | None,
-    typer.Option("--collection", "-c", metavar="NAME", help="The collection that they are in."),
-]
-
-
-@contextmanager
-def place_of(agent: str | None, collection: str | None) -> Iterator[Where]:
-    """Lend a client of one of the two; ``InvalidInputError`` unless one was named."""
-    from memci.cli.connection import connected
-
-    if (agent is None) == (collection is None):
-        raise InvalidInputError("name either --agent ID or --collection NAME")
-    with connected() as memci:
-        yield (
-            memci.collection(collection)
-            if agent is None and collection
-            else memci.agent(str(agent))
-        )

@@ -37,7 +37,8 @@ def migrate(
     Before, every process has to know both stores; without that, this says what to set. It can be
     ended and begun again at any time.
     """
-    from memci.cli.connection import opened_database, read_settings
+    from memci.cli.connection import read_settings
+    from memci.cli.database import opened_database
     from memci.cli.output import print_json
     from memci.commands.pages.move_texts import Migration
     from memci.storage.page_store.choose import open_page_store

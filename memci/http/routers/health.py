@@ -18,7 +18,7 @@ from memci.http.documentation import described
 from memci.runtime import Runtime
 from memci.schemas.agents import AliveAnswer, ReadyAnswer
 from memci.schemas.problems import TYPE_PREFIX, Problem, ProblemType
-from memci.storage.migrate import check_database, check_migrations
+from memci.storage.diagnosis import check_database, check_migrations
 from memci.telemetry.metrics import CONTENT_TYPE, HttpMetrics
 
 OK = "ok"

@@ -1,0 +1,42 @@
+"""The database itself, for commands that work without a running memci."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from memci import embedded
+from memci.config.settings import Settings
+from memci.storage.diagnosis import check_migrations
+from memci.storage.migrate import upgrade
+from memci.storage.session import Database
+
+
+@contextmanager
+def opened_database(settings: Settings) -> Iterator[Database]:
+    """Open it; the embedded server is started for as long as need be, if it does not run.
+
+    Raises ``UnavailableError`` when the database is not at the schema of this release.
+    """
+    with database_at(settings) as url:
+        database = Database(url)
+        try:
+            check_migrations(database)
+            yield database
+        finally:
+            database.close()
+
+
+@contextmanager
+def database_at(settings: Settings) -> Iterator[str]:
+    """Lend its URL; the embedded server is started for as long as need be, if it does not run."""
+    if settings.database_url is not None:
+        yield settings.database_url.get_secret_value()
+        return
+    running = embedded.connect(settings.data_dir)
+    if running is not None:
+        yield running.database_url
+        return
+    with embedded.own(settings.data_dir) as servers:
+        upgrade(servers.addresses.database_url)  # as `memci up` does
+        yield servers.addresses.database_url
