@@ -65,7 +65,7 @@ def _quality(
         if arguments.data is None:
             say(f"{part} is left out: name a folder of conversations by --data or MEMCI_BENCH_DATA")
         else:
-            yield from _measured(part, failures, arguments.data, size=arguments.size)
+            yield from measured(part, failures, arguments.data, size=arguments.size)
 
 
 def _served(
@@ -77,10 +77,10 @@ def _served(
         for part in parts:
             with open_stage(servers) as stage:
                 more = _more(part, arguments)
-                yield from _measured(part, failures, stage, size=arguments.size, **more)
+                yield from measured(part, failures, stage, size=arguments.size, **more)
 
 
-def _measured(
+def measured(
     part: str, failures: dict[str, Exception], *of: object, **options: object
 ) -> Iterator[Finding]:
     """Yield what a part finds; note its error, so that the other parts go on."""

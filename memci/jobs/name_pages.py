@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Any
 
-from memci.domain.context.message_list import Count
+from memci.domain.context.token_budget import Count
 from memci.domain.job import Job
 from memci.domain.pages.chapters import entry_line, settle
 from memci.domain.pages.outline import MOST_ENTRY, Outline, fit_line, is_valid_outline, with_outline

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from memci.domain.context.message_list import message_tokens
 from memci.domain.context.session_summary import piece_of, summed_up
+from memci.domain.context.token_budget import message_tokens
 from memci.domain.job import Job
 from memci.domain.memory.parameters import MemoryParameters
 from memci.jobs.consolidate import utc_now

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from memci.domain.context.handover import Handover, exchanges
-from memci.domain.context.message_list import Count
 from memci.domain.context.plan import plan_text
 from memci.domain.context.session_summary import summed_up
+from memci.domain.context.token_budget import Count
 from memci.domain.pages.tree import Viewer
 from memci.errors import NotFoundError
 from memci.language.detection import language_of

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Self
 
 from memci.config.settings import Settings
-from memci.domain.context.message_list import DEFAULT_TOKENIZER, Count, tokenizer_of
+from memci.domain.context.token_budget import DEFAULT_TOKENIZER, Count, tokenizer_of
 from memci.domain.memory.parameters import MemoryParameters
 from memci.smallmodel.ports import Embedder, Lexicon, QueryPlanner, Summarizer, TokenCounter
 

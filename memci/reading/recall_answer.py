@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from memci.domain.context.message_list import Count, fitting
+from memci.domain.context.token_budget import Count, fitting
 from memci.domain.memory import recall
 from memci.domain.memory.recall import Forgotten, Miss, Reached
 from memci.language.detection import Language

@@ -35,6 +35,7 @@ from memci.domain.documents import symbols_in
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import SmallModelError
 from memci.language.detection import Language, language_of
+from memci.language.hit_limits import HitLimits
 from memci.language.question import (
     Conversation,
     QueryAnalysis,
@@ -52,7 +53,6 @@ from memci.language.question import (
     time_expressions_in,
     times_of,
 )
-from memci.language.question.intent import HitLimits
 from memci.reading.models import ReadingModels
 from memci.schemas.reads import Fusion, Scope
 from memci.smallmodel.ports import QueryPlanner, Vectors

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pydantic import JsonValue
 
 from memci.domain.context.candidate import SAID, UNTIMED, Candidate, Source, depth
-from memci.domain.context.message_list import fitting
 from memci.domain.context.ranking import Ranked
 from memci.domain.context.selection import stands_alone, thin
+from memci.domain.context.token_budget import fitting
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import until_mark
 from memci.language.detection import language_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from memci.domain.context.message_list import Count
+from memci.domain.context.token_budget import Count
 from memci.message import Message, Role, note_metadata
 from memci.reading.deferred_writes import use_of
 from memci.reading.reader import Reader

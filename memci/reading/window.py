@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from memci.domain.context.message_list import Utterance
+from memci.domain.context.token_budget import Utterance
 from memci.domain.pages.block import BlockWriter, Format
 from memci.domain.pages.collapse import collapse_to, report_excess
 from memci.domain.pages.labels import labels_of

@@ -26,8 +26,9 @@ from pydantic_core import CoreSchema
 
 from memci.domain.agent import ANOTHER_SCRIPT
 from memci.domain.context.candidate import Channel, Source
-from memci.domain.context.message_list import Section, Utterance
+from memci.domain.context.message_list import Section
 from memci.domain.context.plan import StepState
+from memci.domain.context.token_budget import Utterance
 from memci.domain.documents import COLLECTION_PATTERN
 from memci.domain.memory.recall import Miss
 from memci.domain.pages.pins import Maker

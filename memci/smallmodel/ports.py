@@ -15,7 +15,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from memci.domain.context.message_list import Count
+from memci.domain.context.token_budget import Count
 from memci.domain.memory.node import NodeType
 from memci.domain.pages.outline import Outline
 from memci.language.detection import Language

@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel
 from typer.main import get_command
 
-from benchmarks.__main__ import PARTS, QUALITY_PARTS, READ_PARTS, RECALL
+from benchmarks.__main__ import PARTS, QUALITY_PARTS, RECALL
 from memci.broker.names import COMPRESS_TASK, CREATE_TASK, read_task
 from memci.cli.app import app
 from memci.config.groups import LlmSettings, TaskSettings
@@ -118,7 +118,7 @@ def test_every_metric_is_documented():
 
 
 def test_every_benchmark_is_documented():
-    parts = {*PARTS, *READ_PARTS, *QUALITY_PARTS, RECALL}
+    parts = {*PARTS, *QUALITY_PARTS, RECALL}
     assert set(first_words("docs/benchmarks.md", "part")) == parts
 
 

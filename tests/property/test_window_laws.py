@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memci.domain.context.interaction import units_of
-from memci.domain.context.message_list import Utterance
+from memci.domain.context.token_budget import Utterance
 from memci.domain.pages.block import Format
 from memci.domain.pages.operations import create_contents_page, expand_details, move_page
 from memci.domain.pages.page import Lifecycle, session_key

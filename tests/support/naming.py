@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Row
 
 from memci.commands.pages.perform import PageCommands, ToolRequest
-from memci.domain.context.message_list import Count
+from memci.domain.context.token_budget import Count
 from memci.domain.job import Job
 from memci.domain.pages.outline import Outline
 from memci.domain.pages.parameters import PageRules

@@ -183,9 +183,9 @@ def context(  # noqa: PLR0913 - each is an argument or option of the command
     as_json: JsonOption = False,
 ) -> None:
     """Assemble what a model should see, within a budget of tokens."""
-    from memci.cli.trials import append_question
     from memci.cli.connection import agent_of, check_written
     from memci.cli.output import print_json
+    from memci.cli.trials import append_question
 
     options: dict[str, Any] = {
         "system": system,

@@ -1,13 +1,4 @@
-"""Long texts as arguments: from a file, from standard input, or as they stand.
-
-Options of several commands about pages.
-
-Tools as commands: the table says what they take, and what their help says.
-
-The sub-commands of ``memci pages``: the table of tools is read when one of them is needed.
-
-Commands of tools: what is one too many is explained, and numbers may be negative.
-"""
+"""The commands of ``memci pages``, made from the table of tools when one of them is needed."""
 
 from __future__ import annotations
 
@@ -16,17 +7,17 @@ import sys
 from collections.abc import Callable, MutableMapping
 from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from memci.cli.options import AgentOption, JsonOption
-from memci.cli.pages.printing import print_answer
-from memci.client.files import unreadable
 from memci.domain.pages.block import Format
 from memci.errors import InvalidInputError
-from memci.schemas.tools import REQUIRED, Argument, Tool, arguments_of
+
+if TYPE_CHECKING:
+    from memci.schemas.tools import Argument, Tool
 
 HOW = "@FILE: from a file; -: from standard input; @@ begins a text with @"
 _STDIN, _FROM = "-", "@"
@@ -38,6 +29,8 @@ def read_text_argument(given: str, field: str) -> str:
         return given
     if given.startswith(_FROM * 2):
         return given[1:]
+    from memci.client.files import unreadable
+
     try:
         content = sys.stdin.buffer.read() if given == _STDIN else Path(given[1:]).read_bytes()
         return content.decode("utf-8-sig")
@@ -65,6 +58,8 @@ _OURS = (("agent", AgentOption, Parameter.empty), ("session", SessionOption, Non
 
 def tool_command(tool: Tool) -> Callable[..., None]:
     """Return a tool as a function that Typer makes a command of."""
+    from memci.schemas.tools import arguments_of
+
     arguments = arguments_of(tool)
 
     def command(
@@ -72,7 +67,7 @@ def tool_command(tool: Tool) -> Callable[..., None]:
     ) -> None:
         from memci.cli.connection import agent_of
         from memci.cli.output import print_json
-        from memci.cli.pages.printing import hint_misspelt
+        from memci.cli.pages.printing import hint_misspelt, print_answer
 
         asked = {each.name: _meant(each, given[each.name]) for each in arguments}
         told = {name: value for name, value in asked.items() if value is not None}
@@ -97,6 +92,8 @@ def tool_command(tool: Tool) -> Callable[..., None]:
 
 def _parameter(argument: Argument) -> Parameter:
     """Return a field as an argument if it needs no name, else as an option."""
+    from memci.schemas.tools import REQUIRED
+
     about = "; ".join(filter(None, (argument.about, HOW if argument.long else "")))
     about = f"{about[:1].upper()}{about[1:]}." if about else ""
     how: Any = (

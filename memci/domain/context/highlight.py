@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from memci.domain.context.message_list import Count
+from memci.domain.context.token_budget import Count
 from memci.domain.memory.wording import labels
 from memci.language.small_talk import asks, can_answer, is_trivial, telling_words, tells_much
 from memci.message import Role

@@ -9,15 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from memci.domain.context.message_list import (
-    MESSAGE_OVERHEAD,
-    Count,
-    Item,
-    Part,
-    Section,
-    part_of,
-    part_tokens,
-)
+from memci.domain.context.message_list import Item, Part, Section, part_of, part_tokens
+from memci.domain.context.token_budget import MESSAGE_OVERHEAD, Count
 from memci.domain.pages.block import BlockWriter, ContentReader, PageContent, Placement
 from memci.domain.pages.page import USER, Page, SegmentKind
 from memci.domain.pages.tree import VisibleTree

@@ -10,7 +10,7 @@ from typing import Literal, Self
 from memci.domain.parameters import check_all, replaced
 from memci.domain.usage import Budget
 from memci.errors import InvalidInputError
-from memci.language.question.intent import HitLimits
+from memci.language.hit_limits import HitLimits
 
 # The calendar ends: what would outlast it lasts as long as anybody can tell.
 _LONGEST_HOURS = 365_000 * 24

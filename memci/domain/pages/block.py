@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
 from memci.domain.context.interaction import units_of
-from memci.domain.context.message_list import Count
+from memci.domain.context.token_budget import Count
 from memci.domain.pages.labels import Labels, fenced, plain_line, plain_name
 from memci.domain.pages.page import Page, Permission, SegmentKind
 from memci.domain.pages.pins import Pin, pin_pieces

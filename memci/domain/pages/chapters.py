@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from memci.domain.context.message_list import Count
+from memci.domain.context.token_budget import Count
 from memci.domain.pages.labels import fenced
 from memci.domain.pages.operations import remove_from_tree
 from memci.domain.pages.outline import entry_prefix

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memci.domain.context.message_list import Count
+from memci.domain.context.token_budget import Count
 from memci.domain.pages.labels import labels_of, plain_name
 from memci.domain.pages.page import (
     LONGEST_DESCRIPTION,

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from memci.domain.context.interaction import units_of
-from memci.domain.context.message_list import LIST_OVERHEAD, MESSAGE_OVERHEAD, Count, Utterance
 from memci.domain.context.plan import Plan
+from memci.domain.context.token_budget import LIST_OVERHEAD, MESSAGE_OVERHEAD, Count, Utterance
 from memci.domain.pages.block import BlockWriter, ContentReader, Excess, Format, RenderedBlocks
 from memci.domain.pages.page import USER, Page, Segment
 from memci.domain.pages.pins import PINS, Pin

@@ -1,5 +1,6 @@
 """Query analysis (R10): what a question asks, of whom, of when, and how much it wants."""
 
+from memci.language.hit_limits import HitLimits
 from memci.language.question.analysis import (
     QueryAnalysis,
     analyse,
@@ -8,13 +9,7 @@ from memci.language.question.analysis import (
     time_expressions_in,
     times_of,
 )
-from memci.language.question.intent import (
-    AnswerKind,
-    HitLimits,
-    Order,
-    asks_about_present,
-    names_only_times,
-)
+from memci.language.question.intent import AnswerKind, Order, asks_about_present, names_only_times
 from memci.language.question.last_session import Conversation, find_last_session
 from memci.language.question.subquestions import split_questions
 from memci.language.times.ranges import TimeExpression, TimeRange, TimeSpan, spans_to_search

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memci.language.detection import Language, language_of
+from memci.language.hit_limits import HitLimits
 from memci.language.names import Entity
 from memci.language.question.intent import (
     AnswerKind,
-    HitLimits,
     Order,
     answer_kind,
     complexity_of,

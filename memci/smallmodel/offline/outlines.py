@@ -17,7 +17,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from memci.domain.context.message_list import Count
+from memci.domain.context.token_budget import Count
 from memci.domain.pages.outline import (
     MOST_DESCRIPTION,
     MOST_ENTRY,

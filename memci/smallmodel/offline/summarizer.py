@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from memci.domain.context.message_list import Count
 from memci.domain.context.rendering import named
+from memci.domain.context.token_budget import Count
 from memci.domain.pages.outline import Outline
 from memci.language.cue_phrases import is_courtesy
 from memci.language.detection import Language, language_of

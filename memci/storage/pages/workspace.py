@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from memci.domain.context.message_list import Count
+from memci.domain.context.token_budget import Count
 from memci.domain.pages.block import BlockWriter, Format
 from memci.domain.pages.labels import labels_of
 from memci.domain.pages.operations import set_attp_guide

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks import concurrency, search
+from benchmarks.__main__ import PARTS, measured
+from benchmarks.compare import Size
 from benchmarks.filling import multiply
 from benchmarks.stage import Stage
 from memci.config.settings import load_settings
@@ -29,7 +31,7 @@ def stage(
 
 
 def test_search_is_measured_by_size_and_by_number_of_agents(stage: Stage) -> None:
-    findings = {each.name: each for each in search.measure(stage, quick=True, small=True)}
+    findings = {each.name: each for each in search.measure(stage, size=Size.TINY)}
     assert set(findings) == {
         "search, 60 messages: p50",
         "context, 60 messages: p50",
@@ -68,3 +70,18 @@ def test_reads_go_on_beside_a_write(stage: Stage) -> None:
         findings = list(concurrency.beside_a_write(runtime, questions))
     assert [each.is_met for each in findings] == [True, True]
     assert {each.name.partition(" ")[0] for each in findings} == {"search", "context"}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_every_part_runs_in_its_tiny_size(stage: Stage, part: str) -> None:
+    failures: dict[str, Exception] = {}
+    findings = list(measured(part, failures, stage, size=Size.TINY))
+    assert not failures
+    assert findings
+    assert all(each.ours >= 0 for each in findings)
+
+
+def test_a_part_that_fails_keeps_what_it_found_and_is_named() -> None:
+    failures: dict[str, Exception] = {}
+    assert list(measured("lag", failures, None, size=Size.TINY)) == []
+    assert list(failures) == ["lag"]

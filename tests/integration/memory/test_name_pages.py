@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from memci.domain.context.message_list import Count
+from memci.domain.context.token_budget import Count
 from memci.domain.pages.outline import MOST_ENTRY, Outline
 from memci.domain.pages.parameters import PageRules
 from memci.errors import SmallModelAnswerError, SmallModelUnavailableError

@@ -10,9 +10,10 @@ from memci.domain.context.assembly import RECENT_TOKENS, Assembly, assemble
 from memci.domain.context.candidate import Candidate, Channel, Source
 from memci.domain.context.interaction import interactions
 from memci.domain.context.materials import Materials
-from memci.domain.context.message_list import LIST_OVERHEAD, Count, Section, message_tokens
+from memci.domain.context.message_list import Section
 from memci.domain.context.ranking import fuse_rrf
 from memci.domain.context.recent_messages import digest_of_message
+from memci.domain.context.token_budget import LIST_OVERHEAD, Count, message_tokens
 from memci.errors import BudgetTooSmallError
 from memci.language.detection import Language
 from memci.message import Message, Role

@@ -13,8 +13,9 @@ from memci.domain.context.candidate import Channel, Source, message_candidate
 from memci.domain.context.duplicates import words_of
 from memci.domain.context.interaction import interactions
 from memci.domain.context.materials import Materials
-from memci.domain.context.message_list import LIST_OVERHEAD, LeftOut, Section
+from memci.domain.context.message_list import LeftOut, Section
 from memci.domain.context.ranking import fuse_rrf
+from memci.domain.context.token_budget import LIST_OVERHEAD
 from memci.domain.memory.wording import worded
 from memci.language.detection import Language
 from memci.message import Message, Role
