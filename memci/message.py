@@ -1,12 +1,10 @@
-r"""Messages: what was said, immutable, in the agent's order.
+r"""Messages: immutable, in the order of the agent; notes; reading of JSON escapes.
 
-JSON's escapes of characters: many programs write all but ASCII as ``\u4e2d``.
+A note is a message that the agent writes for its own memory and says to nobody (R20). It has the
+agent's role and is marked in its metadata. It begins and answers no interaction, and no window or
+context shows it as said. Memories made of a note are made of it alone.
 
-What an agent notes for its memory itself (R20): a message that it says to nobody.
-
-Such a message has the agent's own role, and says in its metadata what it is. It is no turn of the
-conversation: it begins no interaction, answers none, and no window or context shows it as said.
-What is made of it is made of it alone.
+JSON escapes: many programs write all but ASCII as ``\u4e2d``.
 """
 
 from __future__ import annotations
@@ -30,10 +28,10 @@ _VISIBLE = frozenset("LMNPS")
 
 
 def legible(text: str) -> str:
-    r"""Return a text with its characters instead of their escapes, as people would search it.
+    r"""Return a text with the characters that its JSON escapes mean, as people would search it.
 
-    Those of ASCII, of what cannot be seen and of halves of pairs stay, and so does what is no
-    escape: ``\\u4e2d``.
+    Escapes of ASCII, of invisible characters and of half surrogate pairs stay, and so does an
+    escaped backslash: ``\\u4e2d``.
     """
     return _ESCAPED.sub(_characters, text) if "\\u" in text else text
 
@@ -76,13 +74,13 @@ def note_metadata(corrected: Corrected | None = None) -> dict[str, Any]:
 
 
 def is_note(metadata: Mapping[str, Any]) -> bool:
-    """Tell whether a message with these metadata is a note."""
+    """Return True if a message with these metadata is a note."""
     said = metadata.get(_KEY)
     return isinstance(said, Mapping) and said.get(_NOTED) is True
 
 
 def corrected_by(metadata: Mapping[str, Any]) -> Corrected | None:
-    """Return what a note corrects; None also where the metadata are not of our making."""
+    """Return the memory that a note corrects; None also for metadata from elsewhere."""
     said = metadata.get(_KEY)
     if not is_note(metadata) or not isinstance(said, Mapping):
         return None
@@ -123,7 +121,7 @@ class Remember(StrEnum):  # R17
 
 @dataclass(frozen=True, slots=True)
 class NewMessage:
-    """A message as its producer gave it, checked, before it has a place in the sequence.
+    """A checked message from a producer, without a position in the sequence yet.
 
     ``id`` is the producer's own, or None. ``content`` is None only beside ``tool_calls``,
     which have OpenAI's shape: ``{"id", "type": "function", "function": {"name", "arguments"}}``.
@@ -141,7 +139,7 @@ class NewMessage:
 
 
 def spoken(role: str, content: str | None, tool_calls: Iterable[JsonObject] = ()) -> str:
-    """Return what memory and search read of a message: see ``Message.text``."""
+    """Return the text that memory and search read: see ``Message.text``."""
     if role == Role.TOOL:
         return legible(content or "")
     if not tool_calls:
@@ -172,20 +170,20 @@ class Message:
 
     @property
     def text(self) -> str:
-        """What memory and search read: the content, then each tool call as name(arguments).
+        """The text for memory and search: the content, then each tool call as name(arguments).
 
-        What tools are given and say is read without JSON's escapes of characters.
+        Arguments and answers of tools are read without JSON escapes.
         """
         return spoken(self.role, self.content, self.tool_calls)
 
     @property
     def is_note(self) -> bool:
-        """Whether it is what the agent noted for its memory, and said to nobody (R20)."""
+        """True if the agent noted this for its memory and said it to nobody (R20)."""
         return self.role is Role.ASSISTANT and is_note(self.metadata)
 
     @property
     def searched(self) -> str:
-        """What the indexes hold: the text after its speaker's name, which questions often name."""
+        """The text for the indexes: the name of the speaker, then the text."""
         return f"{self.name}: {self.text}" if self.name and self.text.strip() else self.text
 
 

@@ -1,4 +1,4 @@
-"""Which language a text is in, as far as memci's rules differ by it (R12)."""
+"""Detect the language of a text, as far as rules differ by it (R12)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Language(StrEnum):
 
 
 def language_of(text: str) -> Language:
-    """Tell Chinese from everything else by the share of Han characters among letters."""
+    """Return CHINESE if enough of the letters are Han characters, else ENGLISH."""
     if text.isascii():
         return Language.ENGLISH
     han = len(_HAN.findall(text))

@@ -68,7 +68,7 @@ _USUAL_ADVERB = 9.0  # rarity below which the stem of a word in -ly shows that i
 
 
 def latin_names(text: str) -> Iterator[str]:
-    """Yield the names, each time they are mentioned."""
+    """Yield the names once for each mention."""
     inside: set[str] = set()
     opening: list[str] = []
     for sentence in sentences(text):
@@ -98,7 +98,7 @@ def _opens(sentence: str, label: int, start: int) -> bool:
 
 
 def _trimmed(name: str, *, opens: bool) -> str:
-    """Drop words at both ends that are capitalised without being names, and possessives."""
+    """Drop capitalised words at both ends that are no names, and possessives."""
     saint = _SAINT.match(name)
     bare = name.rstrip(".")
     words = (_SAINT.sub("St ", bare) if saint else _POSSESSIVE.sub("", bare)).split(" ")
@@ -320,11 +320,11 @@ class Entity:
 def key_entities(
     entities: Sequence[str], keywords: Sequence[str], speakers: Collection[str] = ()
 ) -> tuple[Entity, ...]:
-    """Return what a text is about: its key entities, else its best keyword that is no pronoun.
+    """Return the key entities of a text, else its best keyword that is no pronoun.
 
-    Both are ordered best first, and so is the answer; it is empty when neither names a thing.
-    Those who speak with each other are no key entities, as "I" and "you" are not: their names are
-    said to call them, all would be linked to them, and nothing would ever fade.
+    Arguments and result are ordered best first; the result is empty when neither names a thing.
+    Speakers are no key entities, as "I" and "you" are not: their names are used to address them,
+    every memory would be linked to them, and nothing would ever fade.
     """
     named = [word for word in entities if _names_a_thing(word, speakers)]
     if not named:
@@ -361,15 +361,12 @@ _IN_WORD = rf"[^\W{_UNSPACED}]"
 
 
 def names_entity(text: str, key: str) -> bool:
-    """Return True if a text holds the entity's name, in any case, width or spacing, as a word.
-
-    ``key`` is the entity's (``Entity.key``).
-    """
+    """Return True if a text holds the name of ``Entity.key`` as a word, in any case or spacing."""
     return bool(entities_named(text, (key,)))
 
 
 def entities_named(text: str, keys: Iterable[str]) -> frozenset[str]:
-    """Return those of the keys whose names a text holds."""
+    """Return the keys (``Entity.key``) whose names a text holds as words."""
     folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
     return frozenset(key for key in keys if key in folded and _pattern(key).search(folded))
 

@@ -113,7 +113,7 @@ def analyse_with_names(
 
 
 def time_expressions_in(text: str, now: datetime) -> list[TimeExpression]:
-    """Return the expressions of time in what is read of a question asked at ``now`` (aware)."""
+    """Return the expressions of time in a question asked at ``now`` (aware)."""
     return time_expressions_of(shortened_question(text), now)
 
 
@@ -125,5 +125,5 @@ def shortened_question(text: str) -> str:
 
 
 def times_of(expressions: Sequence[TimeExpression]) -> tuple[TimeRange, ...]:
-    """Return the times that they mean, each once, at most 8."""
+    """Return the distinct times of these expressions, at most 8."""
     return tuple(dict.fromkeys(time for each in expressions for time in each.times))[:_MOST_TIMES]

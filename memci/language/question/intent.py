@@ -68,7 +68,7 @@ _CHINESE = {
 
 @cache
 def _patterns() -> tuple[tuple[AnswerKind, re.Pattern[str]], ...]:
-    """Compile what most processes never need."""
+    """Compile the patterns at first use: most processes never need them."""
     english = ((kind, _OPENS + rf"(?:{words})") for kind, words in _ENGLISH.items())
     return tuple(
         (kind, re.compile(words, re.IGNORECASE)) for kind, words in (*english, *_CHINESE.items())
@@ -155,7 +155,7 @@ _SIGNS = (
 
 @cache
 def _signs() -> tuple[tuple[float, re.Pattern[str]], ...]:
-    """Compile what most processes never need."""
+    """Compile the patterns at first use: most processes never need them."""
     return tuple(
         (each.weight, re.compile(f"{each.english}|{each.chinese}", re.IGNORECASE))
         for each in _SIGNS
@@ -163,9 +163,9 @@ def _signs() -> tuple[tuple[float, re.Pattern[str]], ...]:
 
 
 def complexity_of(text: str, *, names: int, times: int, parts: int, whole: bool = False) -> float:
-    """Return 0 (a word) to nearly 1: by what is asked, how long it is and how much it names.
+    """Return 0 (a word) to nearly 1, by words of the question, its length and how much it names.
 
-    ``whole``: all that was at a time is asked for.
+    ``whole``: the question asks for all that was at a time.
     """
     simple = 1 - _LENGTH * min(1.0, _length(text) / _LONG)
     if whole:
@@ -325,7 +325,7 @@ def names_only_times(
 ) -> bool:
     """Return True if a question holds only times, names of speakers and common words.
 
-    ``names``: of those who speak, as the question may name them.
+    ``names``: of the speakers.
     """
     left = _without(text, expressions).casefold()
     named = {word for name in names for word in _WORD.findall(name.casefold())}

@@ -70,9 +70,9 @@ _SHORTEST_FOREIGN = 2
 
 
 def latin_names(text: str, language: Language) -> Iterator[tuple[int, str]]:
-    """Yield each name with its place.
+    """Yield each name with its position.
 
-    In a text without any small letters capitals mean nothing, and none is found by them.
+    Capitals do not count in a text without small letters.
     """
     if language is Language.CHINESE:
         for match in _FOREIGN.finditer(text):
@@ -96,7 +96,7 @@ def latin_names(text: str, language: Language) -> Iterator[tuple[int, str]]:
 
 
 def _trimmed(match: re.Match[str]) -> tuple[str, int]:
-    """Drop words at both ends that have a capital without being names, and possessives."""
+    """Drop capitalised words at both ends that are no names, and possessives."""
     words = match[0].split(" ")
     start = match.start()
     while words and _no_name(words[0]):
@@ -108,7 +108,7 @@ def _trimmed(match: re.Match[str]) -> tuple[str, int]:
 
 
 def _apart(name: str, start: int) -> Iterator[tuple[int, str]]:
-    """Yield an owner and what is owned by themselves: "Evan's Prius"."""
+    """Yield an owner and its property separately: Evan and Prius of "Evan's Prius"."""
     owner = _OWNER.match(name)
     if owner and not _no_name(owner[1]):
         yield start, owner[1]
@@ -181,12 +181,12 @@ _NO_PLACE = r"(?:国外|国内|外地|外面|公司|学校|郊外|海边|山上|
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], ...]:
-    """Compile what most processes never need."""
+    """Compile the patterns at first use: most processes never need them."""
     return tuple(map(re.compile, (_PERSON, _CALLED, _PLACE, _TRAVELLED)))
 
 
 def chinese_names(text: str) -> Iterator[tuple[int, str]]:
-    """Yield names of people and places with where they stand."""
+    """Yield names of people and places with their positions."""
     for pattern in _patterns():
         for match in pattern.finditer(text):
             if not re.fullmatch(_NO_PLACE, match["name"]):

@@ -47,7 +47,7 @@ def split_questions(text: str) -> tuple[str, ...]:
 
 
 def _sentences(text: str) -> list[str]:
-    """Cut behind each question; what stands behind the last one belongs to it."""
+    """Cut after each question; text after the last question belongs to it."""
     found, start, seen = [], 0, 0
     for end in [match.end() for match in _ENDS.finditer(text)] + [len(text)]:
         sentence = text[seen:end]
@@ -68,7 +68,7 @@ def _asks(sentence: str) -> bool:
 
 
 def _cut(sentence: str) -> list[str]:
-    """Cut one sentence between two questions in it; both sides have to be one."""
+    """Cut a sentence where both sides are questions."""
     parts, start = [], 0
     seams = (*islice(_AND.finditer(sentence), _MOST_SEAMS),
              *islice(_LINKS.finditer(sentence), _MOST_SEAMS))  # fmt: skip
@@ -87,7 +87,7 @@ def _is_question(part: str) -> bool:
 
 
 def _end_of(text: str, parts: list[str]) -> int:
-    """Return where the last of some parts ends."""
+    """Return the position where the last part ends."""
     end = 0
     for each in parts:
         end = text.find(each, end) + len(each)

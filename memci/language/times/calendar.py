@@ -41,7 +41,7 @@ def day(said: date, days: int) -> Reading:
 
 
 def period(first: date, last: date) -> Reading:
-    """Return a stretch of days."""
+    """Return the days from ``first`` to ``last``."""
     return Reading(first, last, Granularity.PERIOD)
 
 
@@ -99,7 +99,7 @@ def season(year_begun: int, name: str) -> Reading:
 
 
 def distant(said: date, unit: str, count: int) -> Reading:
-    """Return the time that many days, weeks, months or years later, as people round it."""
+    """Return the time so many units later (negative: earlier), rounded as people do."""
     if unit == "day":
         found = day(said, count)
         if count % _ROUND or not count:
@@ -117,7 +117,7 @@ def distant(said: date, unit: str, count: int) -> Reading:
 
 
 def rolling(said: date, unit: str, count: int) -> Reading:
-    """Return the stretch between the day and that many units from it, a guess."""
+    """Return all days from this day to the one that many units away; a guess."""
     if unit in ("day", "week"):
         other = said + timedelta(count * (7 if unit == "week" else 1))
     else:
@@ -176,20 +176,20 @@ _MOST = 16 * 60
 
 
 def offset_of(at: datetime) -> int | None:
-    """Return the offset of an aware time; None for UTC, and for what is no zone's."""
+    """Return the offset of an aware time; None for UTC and for impossible offsets."""
     minutes = (at.utcoffset() or timedelta()) // _MINUTE
     return minutes if minutes and abs(minutes) < _MOST else None
 
 
 def at_offset(at: datetime, offset: int | None) -> datetime:
-    """Return the same instant at an offset; as it is for UTC, as databases tell times."""
+    """Return the same instant at an offset; unchanged where that is None."""
     return at.astimezone(_zone(offset)) if offset else at
 
 
 def with_offset(at: datetime) -> datetime:
     """Return the same instant, aware, at its own offset in whole minutes.
 
-    A naive time is taken for UTC. Raises ``OverflowError`` for what is no instant in UTC.
+    A naive time counts as UTC. Raises ``OverflowError`` beyond the years of UTC.
     """
     if at.tzinfo is None:
         return at.replace(tzinfo=UTC)

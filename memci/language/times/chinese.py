@@ -346,7 +346,7 @@ def _lately(match: re.Match[str], said: date) -> Reading:
 
 
 def _recent(match: re.Match[str], said: date) -> Reading | None:
-    """Read 最近, unless it is said of a place: 离我最近."""
+    """Read 最近, except of a place: 离我最近."""
     return None if _NEAREST.search(match.string[: match.start()]) else recent_days(match, said)
 
 

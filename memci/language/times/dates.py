@@ -44,7 +44,7 @@ def is_recurring(text: str, start: int, end: int, _reading: Reading) -> bool:
 
 
 def contradicts_tense(sentence: str, *, ahead: bool) -> bool:
-    """Return True if a sentence is of the past and the day ``ahead``, or the other way round."""
+    """Return True if the tense of a sentence is past and the day is ``ahead``, or the reverse."""
     over, to_come = bool(_OVER.search(sentence)), bool(_TO_COME.search(sentence))
     return over and not to_come if ahead else to_come and not over
 
@@ -94,9 +94,9 @@ def _date(match: re.Match[str], said: date) -> Reading | None:
 
 
 def nearest_day(said: date, month: int, day: int, sentence: str) -> Reading | None:
-    """Return the day of that month and day that is nearest; certain only when it is near.
+    """Return the nearest date of that month and day; certain only when it is near.
 
-    ``sentence``: what it is told in, in lower case.
+    ``sentence``: the sentence around it, in lower case.
     """
     dates = [
         date(year, month, day)
@@ -201,7 +201,7 @@ def _index(match: re.Match[str]) -> int:
 
 
 def _weeks_ago(said: date, index: int, weeks: int) -> Reading:
-    """Return such a day before today, so many weeks before the latest."""
+    """Return the latest such weekday before today, or so many weeks earlier."""
     back = (said.weekday() - index - 1) % DAYS_A_WEEK + 1
     return calendar.day(said, -back - DAYS_A_WEEK * weeks)
 
@@ -303,20 +303,20 @@ def _of_month(year: int, month: int, day: int) -> date | None:
 
 
 def _around(said: date, day: int) -> list[date]:
-    """Return such days of the months around, the nearest first; what is to come is less near."""
+    """Return this day of the months around, nearest first; days to come count as further away."""
     months = range(said.month - _MONTHS_AROUND, said.month + _MONTHS_AROUND + 1)
     found = [each for month in months if (each := _of_month(said.year, month, day))]
     return sorted(found, key=lambda each: said - each if each <= said else _AHEAD * (each - said))
 
 
 def _nearest(said: date, day: int, weekday: int) -> Reading | None:
-    """Return the nearest day of that number that is such a weekday."""
+    """Return the nearest day of a month with this number and weekday."""
     found = next((each for each in _around(said, day) if each.weekday() == weekday), None)
     return None if found is None else calendar.day(found, 0)
 
 
 def _latest(text: str, said: date, day: int) -> Reading | None:
-    """Return the latest day of that number, unless a month is named beside it."""
+    """Return the latest day with this number, unless the text names a month."""
     if _A_MONTH.search(text):
         return None
     found = next((each for each in _around(said, day) if each <= said), None)
@@ -332,7 +332,7 @@ def _alone(match: re.Match[str], said: date) -> Reading | None:
 
 
 def _between(text: str, said: date, days: tuple[int, int]) -> Reading | None:
-    """Return the latest such days, unless a month is named beside them."""
+    """Return the latest days between these numbers, unless the text names a month."""
     last = _latest(text, said, days[1])
     if last is None:
         return None

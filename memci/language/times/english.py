@@ -52,7 +52,7 @@ def _index(name: str) -> int:
 
 
 def _which(match: re.Match[str]) -> tuple[str, bool]:
-    """Return last, this or next; and whether "past" or "coming" says which one is meant."""
+    """Return last, this or next, and True if "past" or "coming" makes it unambiguous."""
     words = match["which"].lower().split()
     if len(words) > 1:
         return ("last" if words[-1] in _PAST else "next"), True
@@ -164,7 +164,7 @@ def _weekends_ago(match: re.Match[str], said: date) -> Reading:
 
 
 def _coming(match: re.Match[str], said: date) -> Reading:
-    """Read "in three weeks", which is also how long something took: ``english_doubts`` tells."""
+    """Read "in three weeks", which may also be a duration: see ``_lasting``."""
     return calendar.distant(said, match["unit"].lower(), english_number(match["n"]))
 
 
@@ -297,7 +297,7 @@ def is_doubtful(text: str, start: int, end: int, reading: Reading) -> bool:
 
 
 def _counted_from_elsewhere(text: str, start: int, end: int) -> bool:
-    """Return True if it is another's: "the last week", "my last year", "last week of June"."""
+    """Return True if it is not counted from today: "my last year", "last week of June"."""
     if not _RELATIVE.match(text, start, end):
         return False
     before = word_before(text, start)
@@ -324,7 +324,7 @@ def _idiom(text: str, start: int, end: int) -> bool:
 
 
 def _lasting(text: str, start: int, end: int) -> bool:
-    """Return True if "in two weeks" may be how long something takes, and not when it is to be."""
+    """Return True if "in two weeks" may be a duration and not a date."""
     if not _IN.match(text, start, end):
         return False
     sentence = sentence_around(text, start, end)

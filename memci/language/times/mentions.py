@@ -166,16 +166,16 @@ _POSSESSIVE = re.compile(r"['’]s\b")
 
 @dataclass(frozen=True, slots=True)
 class DateNote:
-    """What to insert before character ``at`` of a text."""
+    """Text to insert before character ``at``."""
 
     at: int
     text: str
 
 
 def add_date_notes(text: str, said_at: datetime) -> str:
-    """Return ``text`` with the date beside each expression of time whose meaning is certain.
+    """Return ``text`` with the date after each expression of time whose meaning is certain.
 
-    Nothing of the text is changed or lost, and doing it twice does no more than doing it once.
+    The text itself is unchanged, and a second call adds nothing.
     ``said_at``: as for ``find_times``.
     """
     written, done = "", 0
@@ -186,14 +186,14 @@ def add_date_notes(text: str, said_at: datetime) -> str:
 
 
 def remove_date_notes(text: str) -> str:
-    """Return ``text`` without the dates that ``with_absolute`` puts beside its words."""
+    """Return ``text`` without the dates that ``add_date_notes`` inserts."""
     return _DATE_NOTE.sub("", text)
 
 
 def date_notes(text: str, said_at: datetime) -> list[DateNote]:
-    """Return what ``with_absolute`` inserts, in order.
+    """Return what ``add_date_notes`` inserts, in order.
 
-    An expression that comes again gets its date once; one that has a date beside it gets none.
+    A repeated expression gets its date once; one with a date beside it gets none.
     """
     bare = _Bare.of(text)
     notes: list[DateNote] = []
@@ -230,7 +230,7 @@ class _Bare:
         return end in self.cuts
 
     def original(self, end: int) -> int:
-        """Return the place in the text with notes; ``end`` > 0 is not where one stood."""
+        """Return the position in the text with notes; ``end`` > 0 is not where a note was."""
         passed = bisect_right(self.cuts, end)
         return end + (self.lengths[passed - 1] if passed else 0)
 

@@ -48,17 +48,17 @@ def english_year_in(match: re.Match[str], said: date) -> int | None:
 
 
 def latest_month(said: date, month: int) -> Reading:
-    """Return the latest such month that has begun."""
+    """Return the latest month of this number that has begun."""
     return calendar.month_of(said.year - (month > said.month), month)
 
 
 def yearless(reading: Reading, year: int | None) -> Reading:
-    """Mark a reading whose year was found, and not named."""
+    """Mark a reading as yearless if no ``year`` was named."""
     return replace(reading, yearless=year is None, certain=reading.certain and year is not None)
 
 
 def days_of_month(month: Reading, first: int, last: int) -> Reading:
-    """Return days of a month; the last are no later than the month's."""
+    """Return days of a month; ``last`` may be beyond its end."""
     begin = month.first.replace(day=first)
     return calendar.period(begin, month.first.replace(day=min(last, month.last.day)))
 
@@ -120,7 +120,7 @@ def _day_of_month(match: re.Match[str], said: date) -> Reading:
 
 
 def latest_day(said: date, month: int, day: int) -> Reading:
-    """Return that day of the latest year in which it is not to come; ``ValueError``: of none."""
+    """Return the latest such day that is not in the future; ``ValueError`` if there is none."""
     for year in range(said.year, max(0, said.year - 8), -1):
         try:
             found = date(year, month, day)
@@ -296,7 +296,7 @@ _WEEKDAYS_OF_PARTS = {
 
 
 def _parts(early: str, late: str) -> str:
-    """Return what names a part, by groups of the names above."""
+    """Return a pattern whose groups are the names of the parts above."""
     return (
         rf"(?:(?P<early>{early})|(?P<mid>mid(?:dle\s+of)?)|(?P<late>{late})"
         r"|(?P<first>first\s+half\s+of)|(?P<second>(?:second|latter|last)\s+half\s+of))[\s-]+"

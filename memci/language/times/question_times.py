@@ -60,7 +60,7 @@ _JUST_NOW = re.compile(r"\bjust\s+now\b|\ba\s+moment\s+ago\b|刚才|刚刚", re.
 
 
 def hours_and_minutes(text: str, now: datetime) -> Iterator[TimeExpression]:
-    """Yield the stretches that end now or a few hours or minutes ago."""
+    """Yield times counted in hours and minutes from now."""
     for match in _matches(_AGO, text):
         unit, count = _UNITS[match["unit"].lower()], _count(match)
         half = max(unit, unit * count / 4) / 2
@@ -92,7 +92,7 @@ def _count(match: re.Match[str]) -> float:
 def _past_expression(
     match: re.Match[str], now: datetime, far: timedelta, near: timedelta, certainty: float
 ) -> Iterator[TimeExpression]:
-    """Yield what lies so far back, unless that is before the calendar begins."""
+    """Yield the time from ``far`` to ``near`` ago, unless that is before the year 1."""
     try:
         since, until = now - far, now - near
     except OverflowError:
@@ -149,7 +149,7 @@ def counted_from(text: str, expression: TimeExpression) -> TimeExpression:
 
 
 def _counted(first: date, last: date, words: str, n: str | None, side: int) -> Reading | None:
-    """Return the unit around a stretch of days (side 0), before it (-1) or after it (1)."""
+    """Return the unit that contains these days (side 0), is before (-1) or after them (1)."""
     unit, edge = _COUNTED_UNITS.get(words, words), last if side > 0 else first
     if unit in WEEKDAYS:
         return _weekday(edge, WEEKDAYS.index(unit), side)
@@ -167,7 +167,7 @@ def _counted(first: date, last: date, words: str, n: str | None, side: int) -> R
 
 
 def _weekday(edge: date, index: int, side: int) -> Reading:
-    """Return the weekday in what begins at ``edge`` (side 0), or the next one before or after."""
+    """Return the first such weekday from ``edge`` on (side 0), before it (-1) or after it (1)."""
     ahead = (index - edge.weekday()) % DAYS_A_WEEK
     if side < 0:
         return calendar.day(edge, ahead - DAYS_A_WEEK)
@@ -221,7 +221,7 @@ def _back(text: str, expression: TimeExpression) -> str:
 
 
 def _joined(text: str, first: TimeExpression, second: TimeExpression) -> TimeExpression | None:
-    """Join "from A to B", "between A and B" and A到B; None where they stand by themselves."""
+    """Join "from A to B", "between A and B" and A到B; None if they are not connected."""
     middle, back = text[first.end : second.start], _back(text, first)
     ranged = bool(_TO.fullmatch(middle)) or (
         bool(_AND.fullmatch(middle))
@@ -242,7 +242,7 @@ def _joined(text: str, first: TimeExpression, second: TimeExpression) -> TimeExp
 
 
 def _same_year(a: TimeRange, b: TimeRange) -> tuple[TimeRange, TimeRange]:
-    """Give what was named without its year the year of the other."""
+    """Give a time without a year the year of the other one."""
     if a.yearly and b.since is not None and a.since is not None:
         options = [_in_year(a, b.since.year - back) for back in (0, 1)]
         a = next((each for each in options if each.since and each.since <= b.since), a)
@@ -444,7 +444,7 @@ def _found(text: str, now: datetime) -> Iterator[TimeExpression]:
 
 
 def _asked(reading: Reading, words: str, today: date) -> tuple[Reading, bool]:
-    """Return what a mention means in a question, and whether it may be of any year."""
+    """Return the reading of a mention in a question, and True if it may be of any year."""
     if reading.yearless:
         if reading.first > today:
             month, day = reading.first.month, reading.first.day

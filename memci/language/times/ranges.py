@@ -53,7 +53,7 @@ def _fit(at: datetime, since: datetime | None, until: datetime | None, slack: ti
 
 
 def range_of(reading: Reading, zone: tzinfo | None, *, yearly: bool = False) -> TimeRange:
-    """Return the days of a reading, from midnight to midnight in a time zone."""
+    """Return a reading as a range, from midnight to midnight in a time zone."""
     since, until = start_of_day(reading.first, zone), end_of_day(reading.last, zone)
     certainty = CERTAIN if reading.certain else GUESSED
     if reading.approximate:
@@ -72,9 +72,9 @@ def end_of_day(day: date, zone: tzinfo | None) -> datetime | None:
 
 
 def moved_to_year(since: datetime, until: datetime, year: int) -> tuple[datetime, datetime] | None:
-    """Return the same days of the year that they begin in; None beyond the calendar.
+    """Return the same days with their beginning in ``year``; None beyond the calendar.
 
-    What begins on 29 February begins on the 28th.
+    29 February becomes the 28th.
     """
     day = min(since.day, _SHORTEST_MONTH)
     try:

@@ -16,7 +16,7 @@ from memci.language.detection import Language
 
 
 class Granularity(StrEnum):
-    """How finely a mention tells the time."""
+    """Units of a reading."""
 
     DAY = "day"
     WEEKEND = "weekend"
@@ -29,21 +29,15 @@ class Granularity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The days that an expression means: ``first`` to ``last``, both included.
-
-    ``certain`` only where the usual conventions agree; else the range is the best guess.
-    ``approximate``: the speaker rounded ("three weeks ago"), and the range is about right.
-    ``yearless``: a day and month, whose year was found.
-    ``whole``: the words are a full date by themselves, so nobody has to know when they were said.
-    """
+    """The days that an expression means: ``first`` to ``last``, both included."""
 
     first: date
     last: date
     granularity: Granularity
-    certain: bool = True
-    approximate: bool = False
-    whole: bool = False
-    yearless: bool = False
+    certain: bool = True  # the usual conventions agree; else the range is the best guess
+    approximate: bool = False  # the speaker rounded: "three weeks ago"
+    whole: bool = False  # a full date, whenever it was said
+    yearless: bool = False  # a day and month without a year, which was inferred
 
     @property
     def middle(self) -> date:
@@ -58,7 +52,7 @@ def as_guess(reading: Reading, *, sure: bool = False) -> Reading:
 
 @dataclass(frozen=True, slots=True)
 class TimeMention:
-    """An expression of time in a text: ``text`` stands at characters ``start`` to ``end`` of it."""
+    """An expression of time, at characters ``start`` to ``end`` of a text."""
 
     start: int
     end: int
@@ -68,7 +62,7 @@ class TimeMention:
 
     @property
     def certain(self) -> bool:
-        """Whether the days may be written down as a fact."""
+        """True if the days may be written down as a fact."""
         return self.reading.certain
 
 
@@ -77,10 +71,10 @@ Read = Callable[[re.Match[str], date], Reading | None]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A pattern, and what a match means when it is said on a day; None: nothing.
+    """A pattern, and a function that returns what a match means on a day, or None.
 
-    ``needs`` (in lower case): a text without any of these is not searched, which is most texts.
-    Where the pattern has a group ``mention``, that is the expression; the rest is surroundings.
+    ``needs`` (lower case): a text without any of these is not searched, as most texts.
+    Where the pattern has a group ``mention``, only that is the expression.
     """
 
     words: str
@@ -89,15 +83,15 @@ class Rule:
 
     @classmethod
     def of(cls, words: str, read: Read, *needs: str) -> Rule:
-        """Take a pattern that does not look at case.
+        """Make a rule that ignores case.
 
-        ASCII only: Han characters may touch English words, and "ſ" is no "s".
+        ASCII classes: Han characters may touch English words, and "ſ" is no "s".
         """
         return cls(words, read, needs)
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """The pattern; compiled when it is first needed, which in many processes is never."""
+        """The pattern, compiled at first use: many processes never need it."""
         return _compiled(self.words)
 
 
@@ -107,12 +101,12 @@ def _compiled(words: str) -> re.Pattern[str]:
 
 
 def span(match: re.Match[str]) -> tuple[int, int]:
-    """Return where the expression stands."""
+    """Return the start and end of the expression."""
     return match.span("mention") if "mention" in match.re.groupindex else match.span()
 
 
 def readings(rules: Iterable[Rule], text: str, said: date) -> Iterator[tuple[int, int, Reading]]:
-    """Yield where each rule applies to a text said on a day, and what is meant there."""
+    """Yield (start, end, reading) of each match of each rule in a text said on a day."""
     lower = text.lower()
     for rule in rules:
         if not any(need in lower for need in rule.needs):
@@ -158,29 +152,29 @@ class CharacterMask:
 
 
 def code_and_quoted_lines(text: str) -> CharacterMask:
-    """Return where code, addresses and quoted lines stand."""
+    """Return the mask of code, addresses and quoted lines."""
     return CharacterMask(text, _UNTOUCHED)
 
 
 def quotations(text: str) -> CharacterMask:
-    """Return what stands between quotation marks or title marks."""
+    """Return the mask of text between quotation marks or title marks."""
     return CharacterMask(text, _QUOTED)
 
 
 def word_before(text: str, start: int) -> str:
-    """Return the word, or the mark, that stands before a place, in lower case; or ''."""
+    """Return the word or punctuation mark before a position, in lower case, or ''."""
     found = _WORD_BEFORE.search(text[max(0, start - _NEAR) : start])
     return found[1].lower() if found else ""
 
 
 def word_after(text: str, end: int) -> str:
-    """Return the next word as it is written when only blanks stand between; or ''."""
+    """Return the next word after blanks, or ''."""
     found = _WORD_AFTER.match(text, end, end + _NEAR)
     return found[1] if found else ""
 
 
 def inside_sentence(text: str, start: int) -> bool:
-    """Return True if a place is not the beginning of a sentence, where any word has a capital."""
+    """Return True if a sentence does not begin here, where any word has a capital."""
     return bool(_IN_A_SENTENCE.search(text[max(0, start - _NEAR) : start]))
 
 
