@@ -67,7 +67,7 @@ _OPENS_TITLES = frozenset(("my", "our", "his", "her", "your"))
 _USUAL_ADVERB = 9.0  # rarity below which the stem of a word in -ly shows that it is an adverb
 
 
-def latin_names(text: str) -> Iterator[str]:
+def _latin_names(text: str) -> Iterator[str]:
     """Yield the names once for each mention."""
     inside: set[str] = set()
     opening: list[str] = []
@@ -256,7 +256,7 @@ def _found(text: str, tagged: Iterable[TaggedWord]) -> Iterator[tuple[str, int]]
                     word.text,
                     3 if word.tag == "nr" or chinese_words.is_nickname(word.text) else 2,
                 )
-    for name in latin_names(text):
+    for name in _latin_names(text):
         yield name, 2 + name.count(" ")
 
 

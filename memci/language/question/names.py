@@ -69,7 +69,7 @@ _NOT_OPENING = re.compile(r"(?:ing|ly|ed)\Z")
 _SHORTEST_FOREIGN = 2
 
 
-def latin_names(text: str, language: Language) -> Iterator[tuple[int, str]]:
+def _latin_names(text: str, language: Language) -> Iterator[tuple[int, str]]:
     """Yield each name with its position.
 
     Capitals do not count in a text without small letters.
@@ -185,7 +185,7 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
     return tuple(map(re.compile, (_PERSON, _CALLED, _PLACE, _TRAVELLED)))
 
 
-def chinese_names(text: str) -> Iterator[tuple[int, str]]:
+def _chinese_names(text: str) -> Iterator[tuple[int, str]]:
     """Yield names of people and places with their positions."""
     for pattern in _patterns():
         for match in pattern.finditer(text):
@@ -248,8 +248,8 @@ def _named(text: str, language: Language) -> Iterator[tuple[int, str]]:
         if match[3] is None or _is_title(title):
             yield match.start(), title
     if language is Language.CHINESE:
-        yield from chinese_names(text)
-    yield from latin_names(text, language)
+        yield from _chinese_names(text)
+    yield from _latin_names(text, language)
 
 
 def _known(text: str, known: Collection[str]) -> Iterator[tuple[int, str]]:
