@@ -48,8 +48,8 @@ def _least(pages: PageCommands, agent_id: str) -> tuple[PageRules, int]:
     with pages.database.agent_snapshot(agent_id) as connection:
         rules = page_rules_of(connection, agent_id, pages.rules)
         viewer = session_viewer(connection, agent_id, None)
-        view = WindowSpec(viewer, pages.counter.count, rules)
-        workspace = open_workspace(connection, agent_id, store, view).workspace
+        spec = WindowSpec(viewer, pages.counter.count, rules)
+        workspace = open_workspace(connection, agent_id, store, spec).workspace
         return rules, collapse_to(workspace.rendering, 0, workspace.kept).after
 
 

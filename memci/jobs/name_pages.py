@@ -151,10 +151,10 @@ class PageNaming:
         texts = prefetch_texts(self._database, self._pages.store, agent_id)
         with self._database.agent_snapshot(agent_id) as connection:
             stored = frozenset(unnamed_pages(connection, agent_id, self._most + 1))
-            view = self._view(connection, agent_id)
-            opened, said = open_visible(connection, agent_id, texts, view, stored)
+            spec = self._window_spec(connection, agent_id)
+            opened, said = open_visible(connection, agent_id, texts, spec, stored)
             tree = opened.workspace.tree
-            settle(tree, said, view.rules, opened.workspace.rendering.own_tokens, view.count)
+            settle(tree, said, spec.rules, opened.workspace.rendering.own_tokens, spec.count)
             over = sorted(_over(tree, stored), key=lambda each: each[0], reverse=True)
         pages = [page for _, page in over[: self._most + 1]]
         return _Waiting(pages, texts, more=is_batch(said))
@@ -172,13 +172,13 @@ class PageNaming:
         Returns how many messages were settled and how many pages named.
         """
         lock_tree(connection, agent_id)
-        view = self._view(connection, agent_id)
+        spec = self._window_spec(connection, agent_id)
         indexes = [each.page.index for each in done]
-        opened, said = open_visible(connection, agent_id, texts, view, indexes)
+        opened, said = open_visible(connection, agent_id, texts, spec, indexes)
         workspace = opened.workspace
         own_tokens = workspace.rendering.own_tokens
         workspace.apply_system_change(
-            lambda: settle(workspace.tree, said, view.rules, own_tokens, view.count)
+            lambda: settle(workspace.tree, said, spec.rules, own_tokens, spec.count)
         )
         hold = [
             each
@@ -192,7 +192,7 @@ class PageNaming:
             save_tree(connection, agent_id, workspace.tree, opened.version + 1)
         return len(said), len(hold)
 
-    def _view(self, connection: Connection, agent_id: str) -> WindowSpec:
+    def _window_spec(self, connection: Connection, agent_id: str) -> WindowSpec:
         rules = page_rules_of(connection, agent_id, self._pages.rules)
         return WindowSpec(
             session_viewer(connection, agent_id, None), self._pages.counter.count, rules

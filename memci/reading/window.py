@@ -193,8 +193,8 @@ class Windows:
         with snapshot_of(self.database, agent_id) as connection:
             viewer = session_viewer(connection, agent_id, session_id)
             rules = page_rules_of(connection, agent_id, self.rules)
-            view = WindowSpec(viewer, self.counter.count, rules, form)
-            opened = open_workspace(connection, agent_id, store, view)
+            spec = WindowSpec(viewer, self.counter.count, rules, form)
+            opened = open_workspace(connection, agent_id, store, spec)
             yield opened.workspace, connection
         ask_where_many_wait(self.database, agent_id, opened.settled)
 

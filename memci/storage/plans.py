@@ -12,7 +12,6 @@ from memci.domain.context.plan import Plan, Step, StepState
 from memci.domain.pages.tree import Viewer
 from memci.message import Message, Role
 from memci.storage.messages import COLUMNS, to_message
-from memci.storage.pages.viewers import session_viewer
 
 # The session is compared in two ways, so that each is found by index.
 _OF_SESSION = """
@@ -62,19 +61,6 @@ class Untracked:
     until: int
     messages: list[Message]
     more: bool
-
-
-def plan_in(
-    connection: Connection, agent_id: str, session_id: str | None, user_id: str | None = None
-) -> Plan | None:
-    """Return the plan of a session (None: of that of the last message), for who may see it.
-
-    ``user_id`` None: for whom the session is with.
-    """
-    viewer = session_viewer(connection, agent_id, session_id)
-    if user_id is not None:
-        viewer = Viewer(viewer.session_id, user_id)
-    return read_plan(connection, agent_id, viewer)
 
 
 def read_plan(connection: Connection, agent_id: str, viewer: Viewer) -> Plan | None:

@@ -72,14 +72,14 @@ def change(pages: PagesUnderTest, random: Random, *spared: str) -> None:
 
 
 def whole(connection: Connection, pages: PagesUnderTest, session: str | None) -> OpenWorkspace:
-    view = WindowSpec(Viewer(session), COUNTER.count, pages.rules)
-    return open_workspace(connection, "ada", PostgresPageStore(pages.ada.database), view)
+    spec = WindowSpec(Viewer(session), COUNTER.count, pages.rules)
+    return open_workspace(connection, "ada", PostgresPageStore(pages.ada.database), spec)
 
 
 def part(connection: Connection, pages: PagesUnderTest, session: str | None) -> OpenWorkspace:
-    view = WindowSpec(Viewer(session), COUNTER.count, pages.rules)
+    spec = WindowSpec(Viewer(session), COUNTER.count, pages.rules)
     store = PostgresPageStore(pages.ada.database)
-    opened, said = open_visible(connection, "ada", store, view)
+    opened, said = open_visible(connection, "ada", store, spec)
     opened.workspace.settle(said)
     if said:
         opened.workspace.enforce_limits()

@@ -10,11 +10,13 @@ from memci.domain.context.plan import Plan
 from memci.domain.job import Job
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.pins import Pin
+from memci.domain.pages.tree import Viewer
 from memci.jobs.track import MOST_LOOKED_AT, MessageTracking
 from memci.queue.follow_up_jobs import TRACK_KIND
 from memci.queue.handler import Effect
+from memci.storage.pages.viewers import session_viewer
 from memci.storage.pins import read_pins
-from memci.storage.plans import plan_in
+from memci.storage.plans import read_plan
 from tests.support.naming import COUNTER
 from tests.support.network import AgentUnderTest
 
@@ -65,7 +67,9 @@ class TrackingUnderTest:
 
     def plan(self, session: str | None = "s1", user: str | None = None) -> Plan | None:
         with self.ada.database.agent_snapshot(self.ada.agent_id) as connection:
-            return plan_in(connection, self.ada.agent_id, session, user)
+            viewer = session_viewer(connection, self.ada.agent_id, session)
+            viewer = viewer if user is None else Viewer(viewer.session_id, user)
+            return read_plan(connection, self.ada.agent_id, viewer)
 
     def states(self, session: str | None = "s1", user: str | None = None) -> list[str]:
         plan = self.plan(session, user)

@@ -1,12 +1,4 @@
-"""How a run of sandboxed code ended, in words that a model can act on.
-
-Values that cross between sandboxed code and us: what JSON knows, and not too much of it.
-
-TOML as we write it, for models to read: ``tomllib`` reads the same values back.
-
-TOML has no null. A key whose value is None is left out; within a list None becomes ``{}``, so that
-what follows keeps its place.
-"""
+"""The outcome of sandboxed code: JSON values, faults, and our answer in TOML (P15)."""
 
 from __future__ import annotations
 
@@ -33,7 +25,7 @@ def to_json_value(value: object, limit: int, name: str = "the value") -> JsonVal
     """Return a value with tuples as lists, at most ``limit`` characters long as JSON.
 
     What is used twice within it counts twice, so that a small graph cannot become a large tree.
-    Raises ``NotPlainError``.
+    Raises ``NotJsonError``.
     """
     return _Walk(limit, name).copy(value, name, 0)
 
@@ -142,7 +134,7 @@ _ADVICE = {
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why code did not come to its end: the class of the error, where, and what to do."""
+    """Why code failed: the class of the error, where, and what to do."""
 
     kind: str
     message: str
@@ -185,7 +177,7 @@ class StopError(Exception):
 
 
 def fault_of(error: MontyRuntimeError | MontySyntaxError, code: str) -> Fault:
-    """Return what an error of the interpreter means to the one who wrote the code."""
+    """Return the fault for an error of the interpreter."""
     kind, message = _outcome_kind(error), error.display("msg").strip()
     line = _line(error.traceback())
     if "not yet support" in message or "cannot suspend" in message:

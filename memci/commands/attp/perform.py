@@ -1,10 +1,7 @@
-"""Do what a model asks for by ATTP: all of it in one transaction, or nothing (P15, P17).
+"""Runs the tool calls of a model's ATTP answer: all of them in one transaction, or none (P15, P17).
 
-The code is run on a context that is thrown away, without a lock, and then what it asked for is done
-again for good. Only a tree that is still the same takes it; if it has changed meanwhile, the code
-is run again, as long as its time allows.
-
-The tools of agents as functions for sandboxed code, working on one context (P15).
+The code runs on a context that is discarded, without a lock; then its calls run again
+and are saved. If the tree has changed meanwhile, the code runs again, as long as its time allows.
 """
 
 from __future__ import annotations
@@ -43,18 +40,15 @@ _KINDS: Mapping[type[MemciError], Kind] = {
 
 @dataclass
 class ToolFunctions:
-    """Tools as functions; ``asked`` are the changes that code has asked for so far.
-
-    ``most_notes``: new notes, whose texts a far store takes one by one while the tree is locked.
-    """
+    """Tools as functions for sandboxed code, working on one context."""
 
     tools: Tools
     context: OperationContext
-    most_notes: int
-    asked: list[ToolRequest] = field(default_factory=list)
+    most_notes: int  # limit of new notes: a remote store saves them one by one under the lock
+    asked: list[ToolRequest] = field(default_factory=list)  # calls that change something
 
     def by_name(self) -> Mapping[str, Function]:
-        """Return them all; those that code may not call say why."""
+        """Return all functions; those that code may not call raise an error."""
         here = {tool.name: self._function(tool) for tool in tools_in_code()}
         others = [tool for tool in TOOLS if tool.name not in here]
         return here | {tool.name: _refusing(tool) for tool in others}
@@ -108,10 +102,7 @@ def _request(tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Reque
 
 
 def _said(tool: Tool, error: MemciError) -> CallError | StopError:
-    """Say what was wrong. After a change that failed, the tree is half changed: the call is over.
-
-    So it is when a part of memci does not answer.
-    """
+    """Return the error for the code; after a failed change, or if memci fails, the run ends."""
     kind = next((kind for of, kind in _KINDS.items() if isinstance(error, of)), None)
     message = f"{tool.name}: {error}"
     if kind is None:
@@ -139,29 +130,26 @@ def _listed(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _DryRun:
-    """What code came to on a context that was thrown away.
-
-    ``tokens``: of the window before; ``over``: by how many what stays then is over a limit.
-    """
+    """The result of code on a context that is discarded."""
 
     outcome: Outcome
     asked: Sequence[ToolRequest]
     mark: TreeVersion
-    tokens: int
-    over: int
+    tokens: int  # of the window before
+    over: int  # tokens by which the window would exceed a limit
 
 
 @dataclass(frozen=True, slots=True)
 class AttpCommands:
-    """Answers models that speak ATTP."""
+    """Runs ATTP answers of models."""
 
     tools: Tools
     sandbox: Sandbox
 
     def run(self, agent_id: str, text: str, *, session_id: str | None = None) -> AttpAnswer:
-        """Do what a model's answer asks for, on the window of a session (None: the latest).
+        """Run a model's answer on the window of a session (None: the latest).
 
-        What is wrong with the answer, its code or what it wants is in our answer. Raises
+        Our answer contains errors of the answer, its code and its calls. Raises
         ``NotFoundError`` for no agent, ``UnavailableError`` when all sandboxes are at work, and
         ``ConfigurationError`` without a sandbox.
         """
@@ -194,7 +182,7 @@ class AttpCommands:
     def _tried(
         self, agent_id: str, call: ToolCall, session_id: str | None, seconds: float
     ) -> AttpAnswer | None:
-        """Run the code and do what it asked for; None: the pages have changed meanwhile."""
+        """Run the code and its calls; return None if the pages have changed meanwhile."""
         dry_run = self._dry_run(agent_id, call.code, session_id, seconds)
         fault = dry_run.outcome.fault
         if fault is not None:
@@ -249,7 +237,7 @@ def _changes(done: Sequence[Answer], dry_run: _DryRun) -> AttpChanges:
 
 
 def succeeded(target: str, outcome: Outcome, changes: AttpChanges) -> AttpAnswer:
-    """Return what a model is told of code that came to its end."""
+    """Return the answer to code that ended without an error."""
     shown: dict[str, JsonValue] = {
         "status": AttpStatus.SUCCESS.value,
         "target": target or None,

@@ -1,14 +1,7 @@
-"""Which imports sandboxed code may make, and what to use instead of others (P15).
+"""What sandboxed code can use: allowed imports, a prelude, and functions of ours (P15).
 
-The interpreter has more modules than a model is told of. None of them reaches outside, so this is
-no wall but a rule: what was not promised is refused with a hint, on its line.
-
-What sandboxed code finds at hand beside the functions that it is given (P15).
-
-It is run in the sandbox before the code. The interpreter has no ``statistics``; and code that is
-built from text is not needed for anything that a model does here.
-
-Functions of ours that sandboxed code may call: what crosses, how often, and what goes wrong.
+The interpreter has more modules than a model is told of; those are refused with a hint, on their
+line. The prelude runs in the sandbox before the code.
 """
 
 from __future__ import annotations
@@ -40,8 +33,8 @@ _INSTEAD = {
     ("os", "sys", "io", "pathlib", "subprocess", "socket", "shutil", "requests", "urllib", "httpx"),
     _NO_OUTSIDE,
 )
-# What ends a statement, or the head of one that goes on in the same line.
-_SEAMS = {";", ":"}
+# Tokens that end a statement or its head within a line.
+_SEPARATORS = {";", ":"}
 _SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT}
 
 
@@ -53,7 +46,7 @@ class Import(NamedTuple):
 
 
 def import_refusal(module: str) -> str:
-    """Return what to say to code that imports a module that it may not."""
+    """Return the error for a forbidden import."""
     root = module.partition(".")[0]
     hint = _INSTEAD.get(root)
     return (
@@ -63,7 +56,7 @@ def import_refusal(module: str) -> str:
 
 
 def first_forbidden_import(code: str) -> Import | None:
-    """Return the first import that may not be, as far as the code can be read."""
+    """Return the first forbidden import of the code; None if there is none."""
     return next((each for each in _imports(code) if each.module not in ALLOWED), None)
 
 
@@ -73,7 +66,7 @@ def _imports(code: str) -> Iterator[Import]:
         for token in tokenize.generate_tokens(io.StringIO(code).readline):
             if token.type in _SKIPPED:
                 continue
-            if token.type == tokenize.NEWLINE or token.string in _SEAMS:
+            if token.type == tokenize.NEWLINE or token.string in _SEPARATORS:
                 yield from _of(statement)
                 statement = []
             else:
@@ -144,7 +137,7 @@ class CallError(Exception):
     """An error of a function that code may catch, as a Python error of this kind."""
 
     def __init__(self, kind: Kind, message: str) -> None:
-        """Take what the code sees."""
+        """Take the message for the code."""
         super().__init__(message)
         self.kind = kind
 
@@ -163,7 +156,7 @@ class HostFunctions:
     calls: int = 0
 
     def call(self, name: str, args: Sequence[object], kwargs: Mapping[str, object]) -> JsonValue:
-        """Call a function with what JSON knows of its arguments."""
+        """Call a function with JSON values."""
         self.calls += 1
         if self.calls > self.most_calls:
             raise StopError(
@@ -184,7 +177,7 @@ class HostFunctions:
         return self._answer(name, self._done(name, function, values, named))
 
     def unknown(self, name: str) -> str:
-        """Return what to say of a name that there is not."""
+        """Return the error for an unknown function."""
         near = get_close_matches(name, self.functions, n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(self.functions)}"
         return f"there is no function {name[:80]}; {hint}"

@@ -106,8 +106,8 @@ class PageCommands:
             lock_tree(connection, agent_id)
             # Afterwards once more: an erasure that held the lock has ended by now.
             if is_there(connection, agent_id):
-                view = self._view(connection, agent_id, None)
-                opened = open_workspace(connection, agent_id, store, view)
+                spec = self._window_spec(connection, agent_id, None)
+                opened = open_workspace(connection, agent_id, store, spec)
                 context = OperationContext(connection, agent_id, Actor.DEVELOPER, opened)
                 if context.tree.changed:
                     context.save()
@@ -127,11 +127,11 @@ class PageCommands:
 
     def _settle_some(self, connection: Connection, agent_id: str) -> bool:
         """Settle one batch; return True if there may be more."""
-        view = self._view(connection, agent_id, None)
-        opened, said = open_visible(connection, agent_id, self.store, view)
+        spec = self._window_spec(connection, agent_id, None)
+        opened, said = open_visible(connection, agent_id, self.store, spec)
         workspace, shown = opened.workspace, opened.workspace.rendering
         workspace.apply_system_change(
-            lambda: settle(workspace.tree, said, view.rules, shown.own_tokens, shown.count)
+            lambda: settle(workspace.tree, said, spec.rules, shown.own_tokens, shown.count)
         )
         if said:
             save_tree(connection, agent_id, workspace.tree, opened.version + 1)
@@ -194,12 +194,12 @@ class PageCommands:
         form: Format,
     ) -> OperationContext:
         """Return a context whose window is collapsed as readers see it."""
-        view = self._view(connection, agent_id, session_id, form)
-        opened = open_workspace(connection, agent_id, self.store, view)
+        spec = self._window_spec(connection, agent_id, session_id, form)
+        opened = open_workspace(connection, agent_id, self.store, spec)
         opened.workspace.enforce_if_over()
         return OperationContext(connection, agent_id, actor, opened)
 
-    def _view(
+    def _window_spec(
         self,
         connection: Connection,
         agent_id: str,

@@ -1,4 +1,4 @@
-"""Where a tool of memory is used: by whose agent, in which conversation."""
+"""The caller of a memory tool: agent, session and user (R5)."""
 
 from __future__ import annotations
 
@@ -13,18 +13,15 @@ from memci.storage.session import Connection
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """An agent, and the session and user that it speaks with: what is in its sight (R5).
-
-    ``is_new``: nobody has spoken in the session yet, so nobody knows whose it will be.
-    """
+    """An agent with its session and user, who limit what it may see (R5)."""
 
     agent_id: str
     session_id: str | None
     user_id: str | None
-    is_new: bool = False
+    is_new: bool = False  # the session has no messages: its user is unknown
 
     def check_visible(self, connection: Connection) -> None:
-        """Raise ``RefusedError`` where nobody knows whose memory may be looked at."""
+        """Raise ``RefusedError`` if the user of the session is unknown and the agent has users."""
         if self.is_new and has_users(connection, self.agent_id):
             raise RefusedError(
                 "nobody has said anything in this session yet, and what users have said is looked"
@@ -32,10 +29,7 @@ class Caller:
             )
 
     def message_seqs(self, connection: Connection, ids: Sequence[str]) -> list[int]:
-        """Return the seqs of messages in sight; raises ``NotFoundError`` when one is not.
-
-        Who speaks with one user reads, pins and erases nothing of another's.
-        """
+        """Return the seqs of messages that the caller may see; raises ``NotFoundError``."""
         self.check_visible(connection)
         known = seqs_of(
             connection, self.agent_id, ids, session_id=self.session_id, user_id=self.user_id

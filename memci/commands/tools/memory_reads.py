@@ -1,11 +1,4 @@
-"""What was found, as short as a model can act on it (R20).
-
-Memories and messages by what they are like, without a query, the newest first (R20).
-
-What an agent wants summed up (R20): found here, read and thought about by a context worker.
-
-Tools of memory that are used alone: those that look, and the one that erases (R20).
-"""
+"""Memory tools that read or erase: recall, search, filter_memory, summarise, erase (R20)."""
 
 from __future__ import annotations
 
@@ -41,7 +34,7 @@ from memci.storage.reading.snapshot_state import progress
 from memci.storage.session import Connection
 from memci.storage.summaries import StoredSummary, read_summary
 
-# What a model can do about it.
+# What a model can do after a miss.
 _NEXT = {
     Language.ENGLISH: {
         Miss.NEVER_KNOWN: "search looks at all that was said, remembered or not",
@@ -60,7 +53,7 @@ _JOINT = {Language.ENGLISH: "; ", Language.CHINESE: "；"}
 
 
 def found_from_recall(answer: RecallAnswer, keywords: Sequence[str]) -> FoundList:
-    """Return what a recall found; in the keywords' language, why nothing, and what to do then."""
+    """Return the results of a recall, with a note on misses in the keywords' language."""
     notes = [forgotten_entry(each.relation, each.hint) for each in answer.forgotten]
     if answer.miss is not None:
         language = language_of(" ".join(keywords))
@@ -80,7 +73,7 @@ def found_from_recall(answer: RecallAnswer, keywords: Sequence[str]) -> FoundLis
 
 
 def found_from_search(answer: SearchAnswer) -> FoundList:
-    """Return what a search found."""
+    """Return the results of a search."""
     found = [
         Found(
             memory=each.node_id,
@@ -173,14 +166,14 @@ _PAGES_AT_ONCE = 50
 
 @dataclass(frozen=True, slots=True)
 class SummaryInput:
-    """What a worker is to sum up; ``in_part``: there is more than is read at once."""
+    """The request to a worker; ``in_part``: there is more than is read at once."""
 
     request: SummaryRequest
     in_part: bool = False
 
 
 def summary_request(pages: PageCommands, caller: Caller, asked: Summarise) -> SummaryInput:
-    """Return what a worker is to sum up; raises ``NotFoundError`` for no such page or message."""
+    """Return the request to a worker; raises ``NotFoundError`` for no such page or message."""
     if asked.page is not None:
         return _of_page(pages, caller, asked.page, asked.max_tokens)
     with snapshot_of(pages.database, caller.agent_id) as connection:
@@ -207,7 +200,7 @@ def summary_request(pages: PageCommands, caller: Caller, asked: Summarise) -> Su
 
 
 def _summary_of(connection: Connection, caller: Caller) -> StoredSummary | None:
-    """Return the summary of the session, from which the conversation so far is gone on with."""
+    """Return the stored summary of the session, which the new one continues."""
     if caller.session_id is None:
         return None
     viewer = Viewer(caller.session_id, caller.user_id, is_new=caller.is_new)
@@ -219,7 +212,7 @@ def _of_page(pages: PageCommands, caller: Caller, index: str, max_tokens: int) -
     with pages.dry_run(caller.agent_id, Actor.AGENT, session_id=session) as context:
         held = list(_below(context, context.page(index)))
         seqs = _newest_seqs(context, held)
-    # Afterwards: a store that is far shall hold no transaction.
+    # After the transaction: it must not wait for a remote store.
     notes = [page for page in held if page.text_version is not None]
     texts = _newest_texts(pages, caller.agent_id, notes)
     request = SummaryRequest(
@@ -244,7 +237,7 @@ def _newest_seqs(context: OperationContext, held: Iterable[Page]) -> list[int]:
 
 
 def _newest_texts(pages: PageCommands, agent_id: str, notes: Iterable[Page]) -> dict[str, str]:
-    """Return the texts of the newest notes by index, the last of them cut where it is too long."""
+    """Return the texts of the newest notes by index; the last one may be cut."""
     newest = sorted(notes, key=lambda each: each.place, reverse=True)[:_MOST_NOTES]
     texts: dict[str, str] = {}
     room = _MOST_CHARACTERS
@@ -271,14 +264,14 @@ _IN_PART = "There is more on these pages than is read at once: this is of the ne
 
 @dataclass(frozen=True, slots=True)
 class MemoryTools:
-    """Asks context workers, reads what needs none, and erases."""
+    """Runs memory tools that read or erase, partly by asking context workers."""
 
     pages: PageCommands
     reads: Reads
     tokens: Wakeups
 
     def run(self, agent_id: str, asked: ToolRequest, *, session_id: str | None) -> Answer:
-        """Use a tool; raises ``NotFoundError`` for no agent, and what the tool raises."""
+        """Run a tool; raises ``NotFoundError`` for no agent, and what the tool raises."""
         with snapshot_of(self.pages.database, agent_id) as connection:
             caller = session_caller(connection, agent_id, session_id)
             caller.check_visible(connection)

@@ -35,14 +35,14 @@ from memci.storage.session import Connection
 
 @dataclass(frozen=True, slots=True)
 class PlanChange:
-    """A plan as it is to be; ``said``: words that are new, which a message is to hold."""
+    """A changed plan; ``said``: new words, which a message must hold."""
 
     plan: Plan
     said: str | None
 
 
 def change_plan(connection: Connection, caller: Caller, asked: UpdatePlan, seq: int) -> PlanChange:
-    """Return the plan as it is asked for, as of the message ``seq``; nothing is written.
+    """Return the changed plan as of the message ``seq``; writes nothing.
 
     Raises ``ConflictError`` for no plan, ``NotFoundError`` for no such step.
     """
@@ -66,7 +66,7 @@ def change_plan(connection: Connection, caller: Caller, asked: UpdatePlan, seq: 
 def update_plan(
     connection: Connection, caller: Caller, asked: UpdatePlan, note: Callable[[str], int]
 ) -> PlanAnswer:
-    """Do it; ``note`` stores a message with these words and returns its seq.
+    """Change the plan; ``note`` stores a message with these words and returns its seq.
 
     The lane must be locked. Words of a plan are always a message's, and are erased with it (M25).
     """
@@ -83,7 +83,7 @@ _Write: TypeAlias = Callable[[Connection, Caller, Any, str], Answer]
 
 @dataclass(frozen=True, slots=True)
 class MemoryWrites:
-    """Does and tries ``remember``, ``update``, ``focus`` and ``update_plan``."""
+    """Runs ``remember``, ``update``, ``focus`` and ``update_plan``."""
 
     defaults: MemoryParameters
     limits: AppendLimits
@@ -91,17 +91,14 @@ class MemoryWrites:
     def apply_in(
         self, connection: Connection, agent_id: str, asked: ToolRequest, *, session_id: str | None
     ) -> Answer:
-        """Do it. The lane's row must be locked, and its token be published after COMMIT."""
+        """Run a call. The lane's row must be locked; publish a wakeup after COMMIT."""
         caller = session_caller(connection, agent_id, session_id)
         return self._writes[type(asked.request)](connection, caller, asked.request, asked.id)
 
     def prepare(
         self, connection: Connection, agent_id: str, asked: ToolRequest, *, session_id: str | None
     ) -> Answer:
-        """Answer as ``apply_in`` would, and write nothing; raises what can be foreseen.
-
-        A snapshot is enough.
-        """
+        """Answer as ``apply_in`` would, from a snapshot, and write nothing; raises likewise."""
         match asked.request:
             case shapes.Remember(text=text):
                 self._check_size(text)

@@ -33,7 +33,7 @@ from memci.validation_messages import own_faults
 def parse_tool_request(
     name: str, arguments: Mapping[str, Any] | Request, actor: Actor
 ) -> ToolRequest:
-    """Return what is asked of the tool of this name.
+    """Return a validated call of the tool of this name.
 
     Raises ``NotFoundError`` for no such tool, ``RefusedError`` for one that is for developers
     alone, ``InvalidInputError`` for arguments that it does not take.
@@ -57,13 +57,13 @@ def parse_tool_request(
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """Uses tools for agents and developers.
+    """Runs tools for agents and developers.
 
-    One call is ``run``. A program of calls that takes effect as a whole (ATTP) first does each with
-    ``dry_run`` on a context of ``pages.dry_run``, and keeps every ``Asked`` whose tool changes
-    something. Then ``run_all`` does these for good, in order, in one transaction and in the same
-    session, with the context's ``mark``: where the pages are others by then, it raises
-    ``ConflictError`` and nothing is done. Tools that are not ``in_code`` are no part of it.
+    ``run`` runs one call. A program of calls that takes effect as a whole (ATTP) first runs each
+    with ``dry_run`` on a context of ``pages.dry_run``, and keeps every ``ToolRequest`` whose tool
+    changes something. Then ``run_all`` runs these in one transaction with the context's ``mark``;
+    it raises ``ConflictError`` and changes nothing if the pages have changed since. Tools that are
+    not ``in_code`` cannot be part of a program.
     """
 
     pages: PageCommands
@@ -94,9 +94,9 @@ class Tools:
         return self.memory.run(agent_id, asked, session_id=session_id)
 
     def dry_run(self, context: OperationContext, asked: ToolRequest) -> Answer:
-        """Answer as ``run`` would, with nothing kept but what happens to the context; raises as it.
+        """Answer as ``run`` would, changing only the context; raises as ``run``.
 
-        After an error of a tool that changes something the context must be thrown away.
+        Discard the context after an error of a tool that changes something.
         """
         if asked.tool.about is About.PAGES:
             return perform(context, asked)
@@ -116,7 +116,7 @@ class Tools:
         mark: TreeVersion | None = None,
         form: Format = Format.MARKDOWN,
     ) -> list[Answer]:
-        """Do what is asked of pages and what changes memory, in order: all of it or nothing.
+        """Run calls on pages and calls that change memory, in order: all of them or none.
 
         Raises as ``run``, and ``ConflictError`` when the pages are not those of ``mark`` any more.
         """

@@ -6,7 +6,7 @@ back inside its token limits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -45,6 +45,23 @@ class PageWorkspace:
         self.apply_system_change(
             lambda: settle(self.tree, said, self.rules, shown.own_tokens, shown.count)
         )
+
+    def settle_all(self, batches: Iterable[Sequence[Message]], fetch: Callable[[], None]) -> int:
+        """Put batches of new messages onto pages, then enforce the limits once.
+
+        ``fetch`` is called in between, to load the content of open pages. Returns the number of
+        messages.
+        """
+        settled = 0
+        for messages in batches:
+            self.settle(messages)
+            settled += len(messages)
+        fetch()
+        if settled:
+            self.enforce_limits()
+        else:
+            self.report_excess()
+        return settled
 
     def do(self, operation: Callable[[], T]) -> T:
         """Run a requested change and record its edits; after an error discard the workspace."""

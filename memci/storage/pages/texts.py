@@ -1,13 +1,4 @@
-"""What was said, as pages show it (P6).
-
-What pages hold, fetched when a window shows it (P11, P14).
-
-Texts of notes are fetched from far stores before anything is locked (P14).
-
-Texts in a page store that no page needs any more (P14).
-
-Which texts pages refer to, over all agents (P14).
-"""
+"""Page content: messages of interactions and texts of notes (P6, P14)."""
 
 from __future__ import annotations
 
@@ -30,7 +21,7 @@ from memci.storage.session import Connection, Database
 _UNSETTLED = f"""
 SELECT {COLUMNS} FROM message WHERE agent_id = %s AND seq > %s ORDER BY seq LIMIT %s
 """  # noqa: S608 - a constant of another module
-# A range of the index for each page: without the fence all messages may be read for a few.
+# One index range a page: without OFFSET 0 the planner may read all messages.
 _SHOWN = f"""
 SELECT said.*, span.page
 FROM unnest(%(pages)s::text[], %(firsts)s::bigint[], %(lasts)s::bigint[], %(sessions)s::text[],
@@ -46,7 +37,7 @@ ORDER BY said.seq
 
 
 def unsettled_messages(connection: Connection, agent_id: str, seq: int, most: int) -> list[Message]:
-    """Return the messages behind a seq that are on no page yet, ascending, at most so many."""
+    """Return the messages after a seq, ascending, at most ``most``."""
     rows = connection.exec_driver_sql(_UNSETTLED, (agent_id, seq, most))
     return [to_message(row) for row in rows]
 
@@ -54,7 +45,7 @@ def unsettled_messages(connection: Connection, agent_id: str, seq: int, most: in
 def shown_messages(
     connection: Connection, agent_id: str, pages: Iterable[Page]
 ) -> dict[str, list[Message]]:
-    """Return the messages that pages are views of, by index, ascending; notes are no talk."""
+    """Return the messages of pages by index, ascending, without notes."""
     views = [(page.index, page.span) for page in pages if page.span is not None]
     found: dict[str, list[Message]] = {index: [] for index, _ in views}
     values = {
@@ -70,7 +61,7 @@ def shown_messages(
     return found
 
 
-# Which of some words are in texts that are in the database.
+# Which words are in texts that the database holds.
 _WORDS = """
 SELECT wanted.page, wanted.version,
        ARRAY(SELECT word FROM unnest(%(words)s::text[]) AS word
@@ -80,41 +71,38 @@ LATERAL (SELECT lower(text) AS lower FROM page_text
           WHERE agent_id = %(agent)s AND page_id = wanted.page AND version = wanted.version
          OFFSET 0) AS note
 """
-# Of texts that are elsewhere the newest are read, one by one.
+# So many of the newest texts in other stores are read, one by one.
 _MOST_READ = 50
 
 
 class NoteTexts:
-    """Texts of an agent's notes; each is fetched once."""
+    """Reads each text of an agent's notes once, and saves new ones."""
 
     def __init__(self, agent_id: str, store: PageStore) -> None:
-        """Read and write them in a store."""
+        """Read and write texts of an agent in a store."""
         self._agent_id = agent_id
         self._store = store
         self._known: dict[TextKey, str] = {}
         self._unsaved: list[TextKey] = []
 
     def write(self, page: Page, text: str) -> int:
-        """Give a page a text, which ``save`` keeps; return its version."""
+        """Add a text for ``save``; return its version."""
         key = TextKey(self._agent_id, page.index, new_version())
         self._known[key] = text
         self._unsaved.append(key)
         return key.version
 
     def save(self) -> None:
-        """Keep what was written: it is in the store before the tree says so (P14).
+        """Save the new texts, before the tree that refers to them (P14).
 
-        Raises ``PageStoreError``, and then the tree must not be written.
+        Raises ``PageStoreError``; then the tree must not be written.
         """
         for key in self._unsaved:
             self._store.save(key, self._known[key])
         self._unsaved.clear()
 
     def read(self, page: Page) -> PageContent:
-        """Return what a page says of its own: nothing, if it has no text.
-
-        One text that the store has lost hinders nothing else: the page can be hidden and removed.
-        """
+        """Return the text of a note; a lost text is marked and raises nothing."""
         if page.text_version is None:
             return PageContent()
         key = TextKey(self._agent_id, page.index, page.text_version)
@@ -128,9 +116,9 @@ class NoteTexts:
     def words_in(
         self, connection: Connection, pages: Iterable[Page], words: Sequence[str]
     ) -> dict[str, Collection[str]]:
-        """Return which of some words the texts of pages hold, by index.
+        """Return the words that the texts of pages contain, by index.
 
-        Of texts that are not in the database only those of the newest notes are looked at.
+        Outside the database only the texts of the newest notes are searched.
         """
         notes = {
             (each.index, each.text_version): each for each in pages if each.text_version is not None
@@ -150,15 +138,12 @@ class NoteTexts:
 
 
 class PageTexts:
-    """Messages of interactions and texts of notes; each is fetched once, messages many at a time.
-
-    Of messages nothing is kept beyond the transaction: what is erased is gone with the next one.
-    """
+    """Returns page content within one transaction; each message and text is fetched once."""
 
     def __init__(
         self, connection: Connection, agent_id: str, store: PageStore, guide: str = ""
     ) -> None:
-        """Read messages through the connection, and notes from the store; ``guide`` is told."""
+        """Read messages through the connection; ``guide`` is the text of the page on ATTP."""
         self._connection = connection
         self._agent_id = agent_id
         self._notes = NoteTexts(agent_id, in_transaction(store, connection))
@@ -166,7 +151,7 @@ class PageTexts:
         self._guide = guide
 
     def fetch(self, pages: Iterable[Page]) -> None:
-        """Fetch the messages of these pages at once."""
+        """Fetch the messages of several pages in one query."""
         wanted = [page for page in pages if page.span and _key(page) not in self._messages]
         found = shown_messages(self._connection, self._agent_id, wanted) if wanted else {}
         for page in wanted:
@@ -187,7 +172,7 @@ class PageTexts:
         self._notes.save()
 
     def __call__(self, page: Page) -> PageContent:
-        """Return what a page holds."""
+        """Return the content of a page."""
         if is_attp_guide(page):
             return PageContent(text=self._guide)
         if page.span is not None:
@@ -200,10 +185,9 @@ def _key(page: Page) -> tuple[str, int]:
     return page.index, page.span.last_seq if page.span else 0
 
 
-# Open notes that a window shows, or will when what is named is opened or put back: from the roots
-# and from what is named, down through folders that are open, or are above what is named. The
-# conversation opens by itself (P13). Notes and folders are of no session: of very many
-# interactions none is read.
+# Expanded notes that a window shows, or will show when the named pages are expanded or restored:
+# from the roots and the named pages down through folders that are open or above a named page.
+# Notes and folders have no session, so no interaction is read.
 _SHOWN_NOTES = """
 WITH RECURSIVE above AS (
     SELECT id, parent FROM page WHERE agent_id = %(agent)s AND id = ANY(%(named)s::text[])
@@ -236,12 +220,11 @@ def prefetch_texts(
     session_id: str | None = None,
     named: Collection[str] = (),
 ) -> PageStore:
-    """Fetch what a session's window shows (None: that of the last message), and what is named.
+    """Fetch the texts that a session's window shows (None: that of the last message).
 
-    Returns a store for this one request, which has these texts at hand, and does not ask again for
-    those that are nowhere. It is for far stores, before the tree is locked or a snapshot opened:
-    neither shall last while a network is asked. What changes in between is fetched then; it is
-    little. Raises ``PageStoreError``, also where the store itself is gone.
+    Also those of the ``named`` pages. Returns a store for one request with these texts. It is for
+    stores outside the database, before the tree is locked or a snapshot is opened, so that neither
+    waits for a network. Raises ``PageStoreError``.
     """
     if not _is_far(store):
         return store
@@ -253,7 +236,7 @@ def prefetch_texts(
 
 @contextmanager
 def open_note_texts(database: Database, store: PageStore, agent_id: str) -> Iterator[NoteTexts]:
-    """Lend what reads an agent's notes: by one transaction, or by none where the store is far."""
+    """Yield a reader of an agent's notes; a store outside the database needs no transaction."""
     if _is_far(store):
         store.check()
         yield NoteTexts(agent_id, store)
@@ -281,7 +264,7 @@ def _shown(
 
 
 _AGENTS_AFTER = "SELECT agent_id FROM lane WHERE agent_id > %s ORDER BY agent_id LIMIT %s"
-# What pages show, and what they would show were a step undone or done again.
+# Texts of pages, and those that undo or redo could bring back.
 _NAMED = """
 SELECT id AS page, text_version AS version FROM page
 WHERE agent_id = %(agent)s AND id = ANY(%(pages)s::text[]) AND text_version IS NOT NULL
@@ -294,14 +277,14 @@ WHERE agent_id = %(agent)s AND side.value->>'text_version' IS NOT NULL
 
 
 def agents_after(connection: Connection, after: str, most: int) -> list[str]:
-    """Return agents by id, those of which everything was erased with them."""
+    """Return the ids of agents after an id, erased ones included."""
     return list(connection.exec_driver_sql(_AGENTS_AFTER, (after, most)).scalars())
 
 
 def orphaned_keys(
     connection: Connection, agent_id: str, keys: Collection[TextKey]
 ) -> list[TextKey]:
-    """Return those of an agent's texts that no page shows and no step can bring back."""
+    """Return the keys of texts that no page has and no undo or redo can bring back."""
     pages = list({key.page for key in keys})
     rows = connection.exec_driver_sql(_NAMED, {"agent": agent_id, "pages": pages})
     named = {(row.page, row.version) for row in rows}
@@ -316,7 +299,7 @@ ORDER BY place DESC LIMIT %s
 
 
 def all_agents(database: Database) -> Iterator[str]:
-    """Yield all agents that there are or were, by id."""
+    """Yield the ids of all agents, erased ones included."""
     after, bite = "", [""]
     while bite:
         with database.upkeep_transaction() as connection:
@@ -326,12 +309,12 @@ def all_agents(database: Database) -> Iterator[str]:
 
 
 def has_notes(database: Database) -> bool:
-    """Tell whether a page of any agent has a text of its own."""
+    """Return True if any agent has a note with a text."""
     return any(notes_of(database, agent_id, 1) for agent_id in all_agents(database))
 
 
 def notes_of(database: Database, agent_id: str, most: int) -> list[TextKey]:
-    """Return where the texts of an agent's newest notes are, at most so many."""
+    """Return the text keys of an agent's newest notes, at most ``most``."""
     with database.agent_snapshot(agent_id) as connection:
         rows = connection.exec_driver_sql(_NOTES, (agent_id, most)).all()
     return [TextKey(agent_id, row.id, row.text_version) for row in rows]

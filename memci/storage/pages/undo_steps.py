@@ -1,4 +1,4 @@
-"""Steps of an agent's operations on its pages, to be undone and redone (P17)."""
+"""Stores steps of page operations for undo and redo (P17)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from memci.domain.pages.page import RecallStats
 from memci.domain.pages.undo import Edit
 from memci.storage.session import Connection
 
-# So many of each user can be undone.
+# Steps of each user that can be undone.
 _KEPT = 100
 
 _NEXT = "UPDATE page_tree SET last_step = last_step + 1 WHERE agent_id = %s RETURNING last_step"
-# Each user has a row of steps; the last ones of it may be undone. An erasure takes some out of it
-# (M25).
+# Each user has a sequence of steps; an erasure may delete some (M25).
 _WHOSE = "agent_id = %(agent)s AND user_id {user}"
 _DROP = f"""
 DELETE FROM page_step WHERE {_WHOSE} AND (undone OR number <= (
@@ -48,7 +47,7 @@ _MARK = "UPDATE page_step SET undone = %s WHERE agent_id = %s AND number = %s"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What was done in one go: its operations' names, and what they did to pages."""
+    """The names of the operations of one request, and their edits."""
 
     number: int
     operations: tuple[str, ...]
@@ -62,7 +61,7 @@ def add_step(
     operations: Sequence[str],
     edits: Sequence[Edit],
 ) -> None:
-    """Keep a step; what its user has undone cannot be redone any more. The tree is locked."""
+    """Save a step, and delete the user's undone ones. The tree must be locked."""
     number = connection.exec_driver_sql(_NEXT, (agent_id,)).scalar_one()
     drop = {"agent": agent_id, "user": user_id, "kept": _KEPT - 1}
     connection.exec_driver_sql(_of(user_id, _DROP), drop)
@@ -71,24 +70,24 @@ def add_step(
 
 
 def step_to_undo(connection: Connection, agent_id: str, user_id: str | None) -> Step | None:
-    """Return the newest step in a user's sessions that is not undone."""
+    """Return a user's newest step that is not undone."""
     return _find(connection, agent_id, user_id, _TO_UNDO)
 
 
 def step_to_redo(connection: Connection, agent_id: str, user_id: str | None) -> Step | None:
-    """Return the step in a user's sessions that was undone last."""
+    """Return the user's step that was undone last."""
     return _find(connection, agent_id, user_id, _TO_REDO)
 
 
 def mark_undone(connection: Connection, agent_id: str, number: int, *, undone: bool) -> None:
-    """Note whether a step is undone."""
+    """Mark a step as undone or not."""
     connection.exec_driver_sql(_MARK, (undone, agent_id, number))
 
 
 def words_of_steps(
     connection: Connection, agent_id: str, only: Collection[str] | None = None
 ) -> dict[str, list[str]]:
-    """Return what pages were called and said that a step could bring back, by index (M25).
+    """Return the texts of pages that undo or redo could bring back, by index (M25).
 
     ``only``: of these pages; None: of all.
     """
@@ -111,7 +110,7 @@ def _find(
 
 
 def _of(user_id: str | None, statement: str) -> str:
-    """Return a statement about a user's steps; an index is searched by ``=`` and ``IS NULL``."""
+    """Return a statement with the user's condition: ``=`` or ``IS NULL`` use the index."""
     return statement.format(user="IS NULL" if user_id is None else "= %(user)s")
 
 

@@ -1,4 +1,4 @@
-"""Whose window is meant: of which session, and of which user (R5)."""
+"""The viewer of a session: its user and whether it is new (R5)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from memci.domain.pages.tree import Viewer
 from memci.storage.messages import IS_NOTE, last_speaker
 from memci.storage.pages.tree import settled_seq
 
-# As pages have it (``chapters.settle``): a message that names no user is of the one that its
-# session is with. An agent's own notes are said to nobody: who has noted something in a session
-# has not spoken with anyone. Settled pages know their users: a long session is not read again, and
-# the bound is given as a value, since an index is not searched by a subquery's.
+# As ``chapters.settle``: a message without a user belongs to the user of its session, and notes of
+# an agent make no conversation. Pages store their users, so only messages after ``settled_seq`` are
+# read; the bound is a parameter, since a subquery's value would not use the index.
 _WITH = f"""
 SELECT coalesce(
     (SELECT user_id FROM message
@@ -28,7 +27,7 @@ _USERS = "SELECT EXISTS (SELECT FROM message WHERE agent_id = %s AND user_id IS 
 
 
 def session_viewer(connection: Connection, agent_id: str, session_id: str | None) -> Viewer:
-    """Return who looks from a session; None: from that of the agent's last message."""
+    """Return the viewer of a session; None: the session of the agent's last message."""
     last = last_speaker(connection, agent_id, session_id)
     if last is None:
         return Viewer(session_id, is_new=True)
@@ -45,9 +44,9 @@ def session_viewer(connection: Connection, agent_id: str, session_id: str | None
 def request_viewer(
     connection: Connection, agent_id: str, session_id: str | None, user_id: str | None
 ) -> Viewer:
-    """Return who a read is for: the user that it names, or whom the session is with that it names.
+    """Return the viewer of a read: the given user, or the user of the given session.
 
-    Who names neither sees what is everybody's.
+    Without both, a viewer without a user.
     """
     if user_id is not None or session_id is None:
         return Viewer(session_id, user_id)
@@ -55,5 +54,5 @@ def request_viewer(
 
 
 def has_users(connection: Connection, agent_id: str) -> bool:
-    """Tell whether any of an agent's messages is a user's of that name."""
+    """Return True if any message of the agent names a user."""
     return bool(connection.exec_driver_sql(_USERS, (agent_id,)).scalar())

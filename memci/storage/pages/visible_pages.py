@@ -1,7 +1,4 @@
-"""All of an agent's pages, in its window or not: found, listed and counted (P4, P14).
-
-The pages that a context lists, read without what lies hidden (R13).
-"""
+"""Finds, lists and counts an agent's pages, in the window or not (P4, P14, R13)."""
 
 from __future__ import annotations
 
@@ -16,15 +13,14 @@ from memci.storage.session import Connection
 
 _NOTES = "SELECT id, text_version FROM page WHERE agent_id = %s AND text_version IS NOT NULL"
 _COUNT = "SELECT count(*) FROM page WHERE agent_id = %s AND (parent IS NOT NULL OR cold)"
-# What was removed by itself, the latest first, and how many pages went directly inside it.
+# Top pages of removed subtrees, latest first, with the number of pages directly inside.
 _REMOVED = """
 SELECT *, (SELECT count(*) FROM page AS child
            WHERE child.agent_id = page.agent_id AND child.cold AND child.parent = page.id) AS inside
 FROM page WHERE agent_id = %(agent)s AND cold AND parent IS NULL AND place < %(before)s
 ORDER BY place DESC LIMIT %(limit)s
 """
-# As domain/pages/finding.py scores pages: words in the name count twice. Of notes' texts those that
-# are in the database.
+# Scores as ``match_score`` does: words in the name count twice. Only texts in the database count.
 _FIND = """
 SELECT id, held FROM page
 LEFT JOIN page_text AS note
@@ -50,9 +46,9 @@ def find_pages(
     known: Collection[str],
     limit: int,
 ) -> list[tuple[int, str]]:
-    """Return scores and indexes of pages that hold some of these words, best and newest first.
+    """Return scores and indexes of pages that contain some of the words, best and newest first.
 
-    None is another user's than the viewer's. Those that are ``known`` are left out.
+    Without pages of users other than the viewer's, and without the ``known`` ones.
     """
     values = {
         "agent": agent_id,
@@ -68,7 +64,7 @@ def find_pages(
 def removed_pages(
     connection: Connection, agent_id: str, before: int, limit: int
 ) -> list[tuple[Page, int]]:
-    """Return what was removed before a place, the latest first, each with how much lies in it."""
+    """Return pages removed before a place, latest first, with the number of pages in each."""
     values = {"agent": agent_id, "before": before, "limit": limit}
     return [
         (page_from_row(row), row.inside) for row in connection.exec_driver_sql(_REMOVED, values)
@@ -76,17 +72,17 @@ def removed_pages(
 
 
 def count_pages(connection: Connection, agent_id: str) -> int:
-    """Count an agent's stored pages, removed ones too, without the roots of segments."""
+    """Return the number of an agent's stored pages without roots, removed ones included."""
     return int(connection.exec_driver_sql(_COUNT, (agent_id,)).scalar_one())
 
 
 def note_keys(connection: Connection, agent_id: str) -> set[TextKey]:
-    """Return where the page store has the texts of an agent's notes."""
+    """Return the text keys of an agent's notes."""
     rows = connection.exec_driver_sql(_NOTES, (agent_id,))
     return {TextKey(agent_id, row.id, row.text_version) for row in rows}
 
 
-# Of texts elsewhere nothing is read here: no list waits for a network.
+# Only texts in the database: no listing waits for a network.
 _TEXTS = """
 SELECT note.page_id, note.text
   FROM unnest(%(pages)s::text[], %(versions)s::bigint[]) AS wanted (page, version)
@@ -99,7 +95,7 @@ SELECT note.page_id, note.text
 def listed_pages(
     connection: Connection, agent_id: str, viewer: Viewer
 ) -> tuple[VisibleTree, ContentReader]:
-    """Return what a viewer sees beside the active chapters, and what open notes say."""
+    """Return the pages that a viewer sees outside active chapters, and their content."""
     tree = read_visible(connection, agent_id, viewer, ()).tree
     open_notes = [
         each for each in tree.pages.values() if each.expanded and each.text_version is not None

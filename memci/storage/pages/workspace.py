@@ -1,8 +1,8 @@
-"""An agent's pages as they are worked on or looked at, with what was said since (P6, P16)."""
+"""Opens an agent's page workspace from the database, with the messages since (P6, P16)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from memci.domain.context.token_budget import Count
@@ -26,14 +26,14 @@ from memci.storage.plans import read_plan
 from memci.storage.session import Connection
 from memci.storage.sessions import language_spoken
 
-# Messages that are put onto pages at once; more of them wait only where an agent has many already
-# when its first page is asked for.
+# Messages that are put onto pages at once. More of them wait only if an agent has many messages
+# when its pages are first requested.
 _BATCH = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class WindowSpec:
-    """Which window is meant: whose, how it is written and counted, by which rules."""
+    """Describes a window: its viewer, format, token counter and rules."""
 
     viewer: Viewer
     count: Count
@@ -43,19 +43,16 @@ class WindowSpec:
 
 @dataclass(frozen=True, slots=True)
 class OpenWorkspace:
-    """A workspace, the texts behind it, and the version of the tree that it was opened at.
-
-    ``settled``: how many messages were on no stored page.
-    """
+    """A workspace opened from the database at a version of the tree."""
 
     workspace: PageWorkspace
     texts: PageTexts
     version: int
     pins: Pins  # of all users
-    settled: int = 0
+    settled: int = 0  # messages that were on no stored page
 
     def fetch_open(self) -> None:
-        """Fetch at once what all open pages hold, also those in closed folders."""
+        """Fetch the content of all expanded pages at once, those in closed folders, too."""
         tree = self.workspace.tree
         self.texts.fetch(
             page
@@ -64,7 +61,7 @@ class OpenWorkspace:
         )
 
     def fetch_shown(self) -> None:
-        """Fetch at once what the open pages of the window hold."""
+        """Fetch the content of the expanded pages of the window at once."""
         rendering = self.workspace.rendering
         self.texts.fetch(
             page
@@ -75,56 +72,52 @@ class OpenWorkspace:
 
 
 def open_workspace(
-    connection: Connection, agent_id: str, store: PageStore, view: WindowSpec
+    connection: Connection, agent_id: str, store: PageStore, spec: WindowSpec
 ) -> OpenWorkspace:
-    """Read an agent's pages, and settle all messages that are on none yet.
+    """Read an agent's pages, and put new messages onto pages; writes nothing.
 
-    Nothing is written. To change something, the tree must have been locked first.
+    To save changes, the tree must have been locked before.
     """
     seq = settled_seq(connection, agent_id)
     said = unsettled_messages(connection, agent_id, seq, _BATCH)
-    sessions = frozenset({view.viewer.session_id, *(each.session_id for each in said)})
+    sessions = frozenset({spec.viewer.session_id, *(each.session_id for each in said)})
     stored = read_tree(connection, agent_id, sessions)
-    opened = _opened(connection, agent_id, store, view, stored, said)
-    tree = opened.workspace.tree
-    waited = 0
+    opened = _opened(connection, agent_id, store, spec, stored, said)
+    batches = _batches(connection, agent_id, opened.workspace.tree, said)
+    return replace(opened, settled=opened.workspace.settle_all(batches, opened.fetch_open))
+
+
+def _batches(
+    connection: Connection, agent_id: str, tree: Tree, said: list[Message]
+) -> Iterator[list[Message]]:
+    """Yield new messages, and load the chapters of their sessions before each further batch."""
     while said:
-        waited += len(said)
-        opened.workspace.settle(said)
-        said = (
-            unsettled_messages(connection, agent_id, said[-1].seq, _BATCH)
-            if len(said) == _BATCH
-            else []
-        )
+        yield said
+        if not is_batch(said):
+            return
+        said = unsettled_messages(connection, agent_id, said[-1].seq, _BATCH)
         load_sessions(connection, agent_id, tree, {each.session_id for each in said})
-    opened.fetch_open()
-    # Once, however much has been said: a page that grows is written as often as is looked.
-    if waited:
-        opened.workspace.enforce_limits()
-    else:
-        opened.workspace.report_excess()
-    return replace(opened, settled=waited)
 
 
 def open_visible(
     connection: Connection,
     agent_id: str,
     store: PageStore,
-    view: WindowSpec,
+    spec: WindowSpec,
     named: Collection[str] = (),
 ) -> tuple[OpenWorkspace, list[Message]]:
-    """Read of an agent's pages what the window shows and what is named, however many there are.
+    """Read only the pages that the window shows and the ``named`` ones.
 
-    Nothing is settled: returns the messages that wait for it as well, at most a thousand.
+    Returns the new messages as well, at most ``_BATCH``, without putting them onto pages.
     """
     said = unsettled_messages(connection, agent_id, settled_seq(connection, agent_id), _BATCH)
-    sessions = frozenset({view.viewer.session_id, *(each.session_id for each in said)})
-    stored = read_visible(connection, agent_id, view.viewer, sessions, named)
-    return _opened(connection, agent_id, store, view, stored, said), said
+    sessions = frozenset({spec.viewer.session_id, *(each.session_id for each in said)})
+    stored = read_visible(connection, agent_id, spec.viewer, sessions, named)
+    return _opened(connection, agent_id, store, spec, stored, said), said
 
 
 def is_batch(said: Sequence[Message]) -> bool:
-    """Tell whether these are as many as are put onto pages at once: there may be more."""
+    """Return True if this is a full batch: there may be more messages."""
     return len(said) == _BATCH
 
 
@@ -132,29 +125,29 @@ def _opened(
     connection: Connection,
     agent_id: str,
     store: PageStore,
-    view: WindowSpec,
+    spec: WindowSpec,
     stored: StoredTree,
     said: Sequence[Message],
 ) -> OpenWorkspace:
-    spoken = language_spoken(connection, agent_id, view.viewer)
+    spoken = language_spoken(connection, agent_id, spec.viewer)
     language = spoken or language_of_tree(stored.tree, said)
     guide = guide_in(language)
-    # Before anything is settled: whoever looks, its index is the same.
-    set_attp_guide(stored.tree, on=view.rules.attp, name=guide.name, description=guide.description)
+    # Before new messages get indexes: so the page on ATTP has the same index for every reader.
+    set_attp_guide(stored.tree, on=spec.rules.attp, name=guide.name, description=guide.description)
     texts = PageTexts(connection, agent_id, store, guide.text)
-    writer = BlockWriter(view.format, labels_of(language))
+    writer = BlockWriter(spec.format, labels_of(language))
     pins = read_pins(connection, agent_id)
-    stored.tree.viewer = view.viewer
-    session, shown = view.viewer.session_id, tuple(filter(view.viewer.sees, pins.pins))
-    plan = read_plan(connection, agent_id, view.viewer)
-    rendering = Rendering(stored.tree, writer, view.count, texts, session, shown, plan=plan)
-    return OpenWorkspace(PageWorkspace(rendering, view.rules), texts, stored.version, pins)
+    stored.tree.viewer = spec.viewer
+    session, shown = spec.viewer.session_id, tuple(filter(spec.viewer.sees, pins.pins))
+    plan = read_plan(connection, agent_id, spec.viewer)
+    rendering = Rendering(stored.tree, writer, spec.count, texts, session, shown, plan=plan)
+    return OpenWorkspace(PageWorkspace(rendering, spec.rules), texts, stored.version, pins)
 
 
 def language_of_tree(tree: Tree, said: Iterable[Message] = ()) -> Language:
-    """Return the language that the window of a session speaks in which nobody has: that of names.
+    """Return the language of page names and of new user messages, which will name pages.
 
-    What users have ``said`` that is on no page yet will give pages their names.
+    It is the language of a window whose session has no messages.
     """
     names = (page.name for page in tree.pages.values() if not is_attp_guide(page))
     lines = (one_line(each.text, LONGEST_NAME) for each in said if each.role is Role.USER)
