@@ -34,6 +34,14 @@ _ROUND = 10
 _SEASON_BEGINS = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
 
 
+def existing_date(year: int, month: int, day: int) -> date | None:
+    """Return the date; None for 30 February and years out of range."""
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
 def day(said: date, days: int) -> Reading:
     """Return the day that many days later; negative: earlier."""
     found = said + timedelta(days)

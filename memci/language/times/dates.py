@@ -99,9 +99,9 @@ def nearest_day(said: date, month: int, day: int, sentence: str) -> Reading | No
     ``sentence``: the sentence around it, in lower case.
     """
     dates = [
-        date(year, month, day)
-        for year in range(max(1, said.year - 4), min(9999, said.year + 4) + 1)
-        if _exists(year, month, day)
+        each
+        for year in range(said.year - 4, said.year + 5)
+        if (each := calendar.existing_date(year, month, day))
     ]
     if not dates:
         return None
@@ -111,14 +111,6 @@ def nearest_day(said: date, month: int, day: int, sentence: str) -> Reading | No
         far <= _QUARTER and not contradicts_tense(sentence, ahead=found > said)
     )
     return replace(calendar.day(found, 0), certain=sure, yearless=True)
-
-
-def _exists(year: int, month: int, day: int) -> bool:
-    try:
-        date(year, month, day)
-    except ValueError:
-        return False
-    return True
 
 
 def _month_of_year(match: re.Match[str], _said: date) -> Reading:
@@ -295,11 +287,7 @@ _A_MONTH = re.compile(rf"\b{MONTH}\b|月", re.IGNORECASE)
 
 
 def _of_month(year: int, month: int, day: int) -> date | None:
-    year, month = year + (month - 1) // 12, (month - 1) % 12 + 1
-    try:
-        return date(year, month, day)
-    except ValueError:
-        return None  # 30 February
+    return calendar.existing_date(year + (month - 1) // 12, (month - 1) % 12 + 1, day)
 
 
 def _around(said: date, day: int) -> list[date]:

@@ -121,12 +121,9 @@ def _day_of_month(match: re.Match[str], said: date) -> Reading:
 
 def latest_day(said: date, month: int, day: int) -> Reading:
     """Return the latest such day that is not in the future; ``ValueError`` if there is none."""
-    for year in range(said.year, max(0, said.year - 8), -1):
-        try:
-            found = date(year, month, day)
-        except ValueError:
-            continue
-        if found <= said:
+    for year in range(said.year, said.year - 8, -1):
+        found = calendar.existing_date(year, month, day)
+        if found and found <= said:
             return replace(calendar.day(found, 0), yearless=True)
     raise ValueError("no such day")
 

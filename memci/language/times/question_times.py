@@ -348,42 +348,32 @@ def numeric_dates(text: str, now: datetime) -> Iterator[TimeExpression]:
         a, b = int(match["a"]), int(match["b"] or match["b2"])
         # Who writes dots writes the day first.
         orders = [(b, a)] if match["mark"] == "." else [(a, b), (b, a)]
-        days = _days([(year if year > 99 else _CENTURY + year, *each) for each in orders])  # noqa: PLR2004
-        yield from _numeric_date(match.span(), [(day, False) for day in days], now)
+        year += 0 if year > 99 else _CENTURY  # noqa: PLR2004
+        days = [day for each in orders if (day := calendar.existing_date(year, *each))]
+        yield from _numeric_date(match.span(), days, now, yearly=False)
     for match in _SHORT.finditer(text):
         a, b = int(match["a"]), int(match["b"])
-        days = [
-            max(past) for month, day in ((a, b), (b, a)) if (past := _past(now.date(), month, day))
-        ]
-        yield from _numeric_date(match.span("mention"), [(day, True) for day in days], now)
+        days = [day for each in ((a, b), (b, a)) if (day := _latest(now.date(), *each))]
+        yield from _numeric_date(match.span("mention"), days, now, yearly=True)
 
 
-def _past(today: date, month: int, day: int) -> list[date]:
-    """Return the days of that month and day in the last years, today included."""
-    years = range(max(1, today.year - 4), today.year + 1)
-    return [each for each in _days([(year, month, day) for year in years]) if each <= today]
-
-
-def _days(parts: list[tuple[int, int, int]]) -> list[date]:
-    found = []
-    for each in parts:
-        try:
-            found.append(date(*each))
-        except ValueError:
-            continue
-    return found
+def _latest(today: date, month: int, day: int) -> date | None:
+    """Return the latest such day of the last years, today included."""
+    years = range(today.year, today.year - 5, -1)
+    found = (calendar.existing_date(year, month, day) for year in years)
+    return next((each for each in found if each and each <= today), None)
 
 
 def _numeric_date(
-    place: tuple[int, int], days: list[tuple[date, bool]], now: datetime
+    place: tuple[int, int], days: list[date], now: datetime, *, yearly: bool
 ) -> Iterator[TimeExpression]:
-    days = list(dict.fromkeys(days))
-    if not days:
-        return
-    times = [range_of(calendar.day(day, 0), now.tzinfo, yearly=yearly) for day, yearly in days]
+    times = [
+        range_of(calendar.day(day, 0), now.tzinfo, yearly=yearly) for day in dict.fromkeys(days)
+    ]
     if len(times) > 1:
         times = [replace(each, certainty=ONE_OF_TWO) for each in times]
-    yield TimeExpression(*place, tuple(times))
+    if times:
+        yield TimeExpression(*place, tuple(times))
 
 
 _RULES = (
