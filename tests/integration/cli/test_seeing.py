@@ -122,7 +122,8 @@ def test_without_matplotlib_it_says_what_to_install(
     )
     path = f"{tmp_path}:{environment()['PYTHONPATH']}"
     file = tmp_path / "x.png"
-    done = run("plot", "ada", "-o", str(file), settings={**settings, "PYTHONPATH": path})
+    fresh = {**settings, "PYTHONPATH": path}
+    done = run("plot", "ada", "-o", str(file), settings=fresh, fresh=True)
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert "pip install matplotlib" in line
