@@ -93,7 +93,7 @@ def test_an_operation_begins_with_the_window_that_was_shown(ada, commands, verb)
     assert list(after.collapsed) == [], "and it is kept"
 
 
-def test_a_rehearsal_begins_with_the_window_that_was_shown(ada, commands):
+def test_a_dry_run_begins_with_the_shown_window(ada, commands):
     small = replace(commands, rules=PageRules(window_max_tokens=600))
     opened_elsewhere(ada, small)
     before = tree(small, session_id="s1")
