@@ -16,7 +16,7 @@ from memci.testing import wait_until
 JOBS = 120
 
 
-@pytest.mark.parametrize("agents", [["one"], ["one", "two"]])
+@pytest.mark.parametrize("agents", [pytest.param(["one"], marks=pytest.mark.long), ["one", "two"]])
 @pytest.mark.timeout(120)
 def test_kill_9_at_random_loses_doubles_and_reorders_nothing(producer, fleet, upkeep, agents):
     workers = [fleet.start("memci.lane") for _ in range(2)]

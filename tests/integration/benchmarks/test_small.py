@@ -72,7 +72,13 @@ def test_reads_go_on_beside_a_write(stage: Stage) -> None:
     assert {each.name.partition(" ")[0] for each in findings} == {"search", "context"}
 
 
-@pytest.mark.parametrize("part", PARTS)
+SLOW_PARTS = frozenset({"creation", "lag", "lane", "context", "fading"})
+
+
+@pytest.mark.parametrize(
+    "part",
+    [pytest.param(each, marks=pytest.mark.long if each in SLOW_PARTS else ()) for each in PARTS],
+)
 def test_every_part_runs_in_its_tiny_size(stage: Stage, part: str) -> None:
     failures: dict[str, Exception] = {}
     findings = list(measured(part, failures, stage, size=Size.TINY))

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.integration.http.serving import Served
+from tests.support.examples import examples
 
 ROOT = Path(__file__).parents[3]
 
@@ -17,7 +18,7 @@ def explore(server: Served, folder: Path, *which: str) -> None:
     options = [
         *which,
         "--phases", "examples,coverage,fuzzing",
-        "--max-examples", "20",
+        "--max-examples", str(examples(20)),
         "--checks", "all",
         # A JSON schema cannot say which fields go together, or which ids exist.
         "--exclude-checks", "positive_data_acceptance",

@@ -120,6 +120,7 @@ class Run:
         return sum(each.used.count(tool) for each in self.rounds)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(240)
 def test_it_forgets_nothing_and_never_outgrows_its_budget(serve: Serve, fleet: Fleet) -> None:
     fleet.app = "tests.support.summing_worker_app"
