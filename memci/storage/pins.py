@@ -14,7 +14,7 @@ from memci.language.key_messages.rules import PinKind
 from memci.message import Message
 from memci.storage.messages import COLUMNS, to_message
 
-# The newest stays as a number without content once it is taken down: none is given twice.
+# The newest number is kept without content after unpinning: numbers are never reused.
 _LIST = """
 SELECT number, kind, text, message_seq, span_start, span_end, pinned_by, user_id, created_at,
        unpinned_at IS NOT NULL AS gone
@@ -31,7 +31,7 @@ INSERT INTO pin (agent_id, number, kind, text, message_seq, pinned_by, created_a
                  span_start, span_end)
 VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
 """
-# What the detector found it must not find again once somebody has taken it down.
+# The detector must not pin again what somebody has unpinned.
 _REFUSE = """
 UPDATE pin SET text = '', unpinned_at = now()
 WHERE agent_id = %s AND number = ANY(%s) AND pinned_by = 'detector'
@@ -58,9 +58,9 @@ class Pins(NamedTuple):
 
 
 def read_pins(connection: Connection, agent_id: str, as_of: datetime | None = None) -> Pins:
-    """Return what is pinned; a message's pin has the message's text.
+    """Return the pins; a pin of a message has the message's text.
 
-    ``as_of``: nothing that was said later, or pinned later where it is no message's.
+    ``as_of``: without messages said later, and without other texts pinned later.
     """
     rows = connection.exec_driver_sql(_LIST, (agent_id,)).all()
     there = [row for row in rows if not row.gone]
@@ -76,7 +76,7 @@ def read_pins(connection: Connection, agent_id: str, as_of: datetime | None = No
 
 
 def refused_pins(connection: Connection, agent_id: str) -> list[Pin]:
-    """Return what the detector had pinned and somebody has taken down."""
+    """Return the detector's pins that somebody has unpinned."""
     rows = connection.exec_driver_sql(_LIST, (agent_id,)).all()
     gone = [row for row in rows if row.gone and row.message_seq is not None]
     said = _said(connection, agent_id, [row.message_seq for row in gone]) if gone else {}
@@ -84,7 +84,7 @@ def refused_pins(connection: Connection, agent_id: str) -> list[Pin]:
 
 
 def message_by_id(connection: Connection, agent_id: str, message_id: str) -> Message | None:
-    """Return the message of this id; None: there is none."""
+    """Return the message of an id, or None."""
     row = connection.exec_driver_sql(_BY_ID, (agent_id, message_id)).first()
     return None if row is None else to_message(row)
 
@@ -96,9 +96,9 @@ def save_pins(
     taken_down: Collection[int],
     given_way: Collection[int] = (),
 ) -> None:
-    """Write what has changed. The tree must be locked.
+    """Write changes of pins. The tree must be locked.
 
-    What was ``taken_down`` the detector does not pin again; what has ``given_way`` it may.
+    The detector does not pin again what was ``taken_down``; what has ``given_way`` it may.
     """
     for pin in added:
         text = pin.text if pin.message_seq is None else ""

@@ -1,7 +1,4 @@
-"""Which page store the settings mean (P14).
-
-Texts that must not stay in a page store, whichever it is (M25).
-"""
+"""Chooses the page store by the settings, and deletes texts verifiably (P14, M25)."""
 
 from __future__ import annotations
 
@@ -23,9 +20,9 @@ _FOLDER = "pages"  # in the data folder
 
 
 def choose_page_store(settings: Settings, database: Database) -> PageStore:
-    """Return the store that is set, the one that is read also behind it, and a cache before both.
+    """Return the configured store, with the second one that is read, behind a cache.
 
-    Nothing connects before it is used.
+    Nothing connects before its first use.
     """
     store, also = settings.page_store, settings.page_store_reads_also
     chosen = open_page_store(store, settings, database, in_use=also is None)
@@ -34,7 +31,7 @@ def choose_page_store(settings: Settings, database: Database) -> PageStore:
         chosen = MovingPageStore(chosen, former)
     far = not {store, also} <= {"postgres", "memory", None}
     cache = TextCache(settings.page_cache_bytes)
-    if store == "files" and also is None:  # else its texts may still be elsewhere
+    if store == "files" and also is None:  # otherwise texts may be in the other store
         presence = FolderPresence(_folder(settings), database)
         return CachedPageStore(chosen, cache, far=far, check=presence.check)
     return CachedPageStore(chosen, cache, far=far)
@@ -43,9 +40,9 @@ def choose_page_store(settings: Settings, database: Database) -> PageStore:
 def open_page_store(
     name: str, settings: Settings, database: Database, *, in_use: bool = False
 ) -> PageStore:
-    """Return one store, without a cache, by the name that it has in the settings.
+    """Return a store without a cache by its name in the settings.
 
-    One that is ``in_use`` has the texts that there are: what it cannot list is not gone.
+    A store ``in_use`` has texts: if its folder is missing, it raises an error.
     """
     match name:
         case "postgres":
@@ -62,7 +59,7 @@ def open_page_store(
 
 
 def check_shared(settings: Settings) -> None:
-    """Raise ``ConfigurationError`` where a process among others would keep texts to itself."""
+    """Raise ``ConfigurationError`` if the store cannot be shared by several processes."""
     if settings.page_store == "memory":
         raise ConfigurationError(
             "MEMCI_PAGE_STORE=memory is for tests and short runs of a single process: API and"
@@ -91,10 +88,9 @@ _AT_ONCE = 500
 
 
 def remove_texts(store: PageStore, agent_id: str, keys: Collection[TextKey]) -> None:
-    """Delete an agent's texts, and look whether they are gone.
+    """Delete an agent's texts, and check that they are gone.
 
-    Raises ``PageStoreError`` when the store does not answer, or still has one; some may be gone
-    then, and asking again goes on.
+    Raises ``PageStoreError`` if the store does not answer or still has one; a retry continues.
     """
     left = iter(keys)
     while some := list(islice(left, _AT_ONCE)):

@@ -1,7 +1,4 @@
-"""Texts of notes as files: one folder an agent, one file a version.
-
-Whether the folder of a page store is there, or ought to be (P14).
-"""
+"""A page store in a folder: one folder an agent, one file a version (P14)."""
 
 from __future__ import annotations
 
@@ -29,20 +26,19 @@ from memci.storage.session import Database
 
 @dataclass(frozen=True, slots=True)
 class FolderPresence:
-    """Tells a folder that has vanished from one that was never there.
+    """Distinguishes a vanished folder from one that never existed.
 
-    A disk that is not mounted would else look like a store without any text, and new texts would
-    be written beside it.
+    Otherwise an unmounted disk would look like an empty store, and new texts would be written to
+    the mount point.
     """
 
     folder: Path
     database: Database
 
     def check(self, *, held: bool = False) -> None:
-        """Make the folder before its first text; ``PageStoreError`` when it has gone since.
+        """Create the folder before its first text; raises ``PageStoreError`` if it has vanished.
 
-        ``held``: it had texts a moment ago. Else all agents are looked at while it is not there:
-        once, as a rule.
+        ``held``: it has had texts. Otherwise all agents are searched for notes if it is missing.
         """
         if self.folder.is_dir():
             return
@@ -61,21 +57,21 @@ class FolderPresence:
             ) from error
 
 
-# Written, and not renamed yet; a crash leaves it there.
+# Suffix of files that are not renamed yet; a crash leaves them behind.
 _UNFINISHED = ".unfinished"
 _BEGUN = re.compile(rf"\.[^.]*\{_UNFINISHED}$")
 
 
 class FilePageStore:
-    """Writes beside and renames, so that a reader sees all of a text or nothing.
+    """Writes a temporary file, syncs and renames it, so that readers see all of a text or nothing.
 
-    Agents' ids are untrusted and may differ by case alone, so that folders are named by a digest.
+    Folders are named by a digest: ids of agents are untrusted and may differ only by case.
     """
 
     def __init__(self, folder: Path, presence: FolderPresence | None = None) -> None:
-        """Keep them below ``folder``, which is made if need be.
+        """Keep texts below ``folder``, created on demand.
 
-        With ``presence`` nobody is told that texts are gone while the folder itself is.
+        With ``presence`` a missing folder raises an error instead of looking like an empty store.
         """
         self._folder = folder
         self._presence = presence
@@ -123,7 +119,7 @@ class FilePageStore:
     def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
         """Do as ``PageStore.list``.
 
-        Among the old also what a writer began that died: there is no text, but it can be deleted.
+        Old keys include files that a crashed writer left: they hold no text, but can be deleted.
         """
         if self._presence is not None:
             self._presence.check()
@@ -165,7 +161,7 @@ class FilePageStore:
 
 
 def _keep_names(folder: Path) -> None:
-    """Bring the folder itself to the disk: a name in it outlives a power cut only then."""
+    """Sync the folder, so that its new names survive a power cut."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -177,7 +173,7 @@ def _changed_at(file: os.DirEntry[str]) -> float:
     try:
         return file.stat().st_mtime
     except OSError:
-        return float("inf")  # gone meanwhile: whatever it is, it is not old
+        return float("inf")  # deleted meanwhile: not old
 
 
 def _failed(error: OSError) -> PageStoreError:

@@ -1,4 +1,4 @@
-"""Texts of notes in this process: for tests and short runs."""
+"""A page store in the memory of this process: for tests and short runs (P14)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memci.storage.page_store.port import TextKey, encode_text, no_text_error, t
 
 
 class MemoryPageStore:
-    """Forgets with its process; safe for threads."""
+    """Loses its texts with the process; thread-safe."""
 
     def __init__(self) -> None:
         """Start empty."""

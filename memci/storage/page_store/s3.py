@@ -1,9 +1,6 @@
-"""Texts of notes as objects of an S3-compatible store: AWS, MinIO, Ceph, OSS, COS, R2 and others.
+"""A page store in an S3-compatible bucket: AWS, MinIO, Ceph, OSS, COS, R2 and others (P14).
 
-boto3 finds the credentials itself (environment, ``~/.aws``, roles of machines): they are none of
-our settings, so that nothing of ours can tell them.
-
-What an S3-compatible store answers when something is wrong, in our words (P14).
+boto3 finds the credentials itself (environment, ``~/.aws``, machine roles): they are no settings.
 """
 
 from __future__ import annotations
@@ -50,14 +47,14 @@ _AGAIN = "it does not answer as it should ({}); nothing was changed, try again i
 
 @contextmanager
 def translate_errors(key: TextKey | None = None) -> Iterator[None]:
-    """Turn boto3's errors into ours, which hold no address and no name of a key.
+    """Turn boto3's errors into ours, which contain no address and no id of a key.
 
-    With a key, "there is no such object" is that there is no such text.
+    With ``key``, a missing object raises ``NotFoundError``.
     """
     try:
         yield
     except Exception as error:
-        # Known by where they come from: to name their classes, boto3 would have to be imported.
+        # Recognized by module: naming the classes would import boto3.
         if all(each.__module__ != "botocore.exceptions" for each in type(error).__mro__):
             raise
         code = _code(error)
@@ -65,7 +62,7 @@ def translate_errors(key: TextKey | None = None) -> Iterator[None]:
             raise no_text_error(key) from None
         what = _WHAT_TO_DO.get(code) or _WHAT_HAPPENED.get(type(error).__name__)
         what = what or _AGAIN.format(code or type(error).__name__)
-        # Not the cause: logs would quote it, and with it addresses and ids of keys.
+        # Without the cause: logs would quote its addresses and ids of keys.
         raise PageStoreError(f"the S3 store of pages' texts: {what}") from None
 
 
@@ -74,36 +71,32 @@ def _code(error: Exception) -> str:
     return str(answer.get("Error", {}).get("Code", "")) if isinstance(answer, dict) else ""
 
 
-# An agent's tree may be locked meanwhile: three tries last half a minute at most.
+# An agent's tree may be locked meanwhile: three tries take at most half a minute.
 _CONNECT_S, _READ_S, _TRIES = 2, 8, 3
-# Requests at a time where many are made; boto3 keeps ten connections.
+# Parallel requests; boto3 keeps ten connections.
 _AT_ONCE = 8
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """Where the objects are.
-
-    Without an endpoint: AWS. ``addressing`` is where requests name the bucket: in the path or in
-    the host; "auto" is the path for an endpoint of one's own, and boto3's choice for AWS.
-    """
+    """The place of the objects."""
 
     name: str
     prefix: str = ""
-    endpoint: str | None = None
+    endpoint: str | None = None  # None: AWS
     region: str | None = None
-    addressing: str = "auto"
+    addressing: str = "auto"  # bucket in "path" or host; auto: path if there is an endpoint
 
 
 class S3PageStore:
-    """One object a version, below a digest of the agent's id; safe for threads.
+    """One object a version, below a digest of the agent's id; thread-safe.
 
-    Made without a connection: boto3 is imported, and its client opened, by the first verb.
+    The first request imports boto3 and opens its client.
     """
 
     def __init__(self, bucket: Bucket) -> None:
-        """Keep them in a bucket that is there."""
+        """Keep texts in an existing bucket."""
         self._bucket = bucket
         self._opening = Lock()
         self._opened: Any = None
@@ -181,7 +174,7 @@ class S3PageStore:
             return None
 
     def _each(self, act: Callable[[TextKey], T], keys: Sequence[TextKey]) -> Sequence[T]:
-        """Do so with each; at the first error the others that wait are given up."""
+        """Run ``act`` for each key in parallel; the first error cancels the waiting ones."""
         if not keys:
             return ()
         self._client()  # threads only use it
