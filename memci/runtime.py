@@ -1,9 +1,7 @@
-"""The composition root: from settings to everything that a process works with.
+"""The composition root: from settings to all objects that a process works with.
 
 Opened once per process and never before a fork. Nothing connects or loads before it is used, so
 processes that need no small model never import one.
-
-What Python's collector of cyclic garbage looks at in a process that serves, and how often.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""The Celery app that workers, beat and Flower load.
-
-What a worker tells of its tasks: which, for whom, and how they ended; never what was said.
+"""The Celery app of workers, beat and Flower; its logs and events never hold content.
 
 Celery writes results and errors into its log, and arguments, results and tracebacks into the
 events that Flower shows. Of what others send, all of these may hold text.

@@ -1,7 +1,4 @@
-"""What a worker process opens, warms up and closes.
-
-Which worker goes first where several share a processor.
-"""
+"""What a worker process opens, warms up and closes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Agents' own Celery queues: the port that the bridge works on, one adapter per broker.
-
-Messages too large to be read: what is kept of them in their stead.
+"""Celery queues of agents: the port of broker intake, with one adapter for each broker.
 
 Anyone may put half a gigabyte into an agent's queue, and a bridge reads many messages at once.
 Of one over the limit it therefore gets a note: how large the message is, its beginning and its

@@ -1,9 +1,4 @@
-"""Whether the broker answers.
-
-What "the broker is away" looks like in the libraries below.
-
-What `memci doctor` asks of the broker: is it set as a broker must be, and who listens.
-"""
+"""Whether the broker answers and is configured well, and the errors of a broker that is away."""
 
 from __future__ import annotations
 

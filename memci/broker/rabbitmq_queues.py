@@ -1,10 +1,4 @@
-"""Messages of an AMQP queue as one piece of bytes, in the form that kombu gives them on Redis.
-
-Connections to an AMQP broker, each lent to one thread at a time.
-
-Which agents' queues are worth asking for, on a broker that does not list them.
-
-Agents' queues on RabbitMQ: declared by their producers, never by us.
+"""Celery queues of agents on RabbitMQ; producers declare them, memci never does.
 
 RabbitMQ does not say which queues hold something, and asking for one that is not there is an
 error that it logs. So the bell looks at the queues that it knows to exist, at those named in

@@ -1,6 +1,4 @@
-"""A read: asked over Celery, answered by a context worker (architecture.md, "READ").
-
-Reads over ``rpc://``, for brokers other than Redis: answers come as Celery results.
+"""Calls of reads: a request goes to a context worker over Celery, and its answer comes back.
 
 Celery's own ``get()`` lets every waiting thread read from one connection of the process, which
 no two threads may do. Here one thread reads, and hands each answer to who waits for it.

@@ -1,7 +1,4 @@
-"""Agents' queues on Redis: lists that exist only while they hold something.
-
-Removes what producers leave in Redis that name an agent's queue by a mere string.
-"""
+"""Celery queues of agents on Redis: lists that exist only while they hold messages."""
 
 from __future__ import annotations
 

@@ -1,11 +1,7 @@
-"""Tokens: small shared messages that say "there is work" (queue.md).
+"""Wakeups: small broker messages that tell workers that an agent has work (queue.md).
 
 A token may be lost, doubled or reordered without harm, so publishing one never raises and never
 makes its caller wait long: the sweeper puts out what is missing.
-
-The bell: tells the lanes that something lies in an agent's Celery queue (queue.md).
-
-Tokens that are published by a thread of their own: no accept waits for the broker.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""All commands, and what becomes of their errors.
+"""All commands, and how their errors are printed.
 
 This module is imported by ``memci --help``: commands import what they need when they run.
-
-What was meant by arguments that name an agent in the wrong way.
 
 Some commands take it as an option, beside what they are about; others as their argument.
 """

@@ -1,7 +1,4 @@
-"""Options that several commands take.
-
-Options that say which part of the memory is read, as requests of reads have them.
-"""
+"""Options that several commands share."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""What commands print: tables and lines for people, JSON for programs.
+"""How commands print tables, lines and JSON, and how they ask for confirmation.
 
 Text of messages is untrusted: control characters never reach the terminal.
-
-Asking people before something is done that they may not want.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""How a comparison of two settings is printed.
-
-A file of settings for a trial: what a memci.toml may hold, and a table of request options.
-
-Files of recorded questions: one JSON object a line, as ``RecordedQuestion`` has it.
-"""
+"""Recorded questions and settings of ``memci compare``, and how a comparison is printed."""
 
 from __future__ import annotations
 

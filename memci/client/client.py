@@ -1,7 +1,4 @@
-"""The client: verbs run on the caller's thread, or, as ``.aio``, on asyncio.
-
-Collections: documents that several agents search.
-"""
+"""The Python client: each method runs on the caller's thread or, as ``.aio``, on asyncio."""
 
 from __future__ import annotations
 

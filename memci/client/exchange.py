@@ -1,14 +1,8 @@
-"""What the client wants done, apart from how it is done.
+"""The requests of the client, apart from how they are sent.
 
 A verb is a generator: it yields an ``Exchange`` to send or a ``Pause`` to make, is given what
 came of it, and returns the answer. So each verb is written once, and runs on threads and on
 asyncio alike.
-
-Where the server is and who asks: what no request could be made of is refused at once.
-
-A file as a form of multipart/form-data.
-
-What a client itself has written last, so that its reads wait for it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What ``help()`` and editors that run code show of a verb: each option by its name.
-
-The two colours of methods that a verb is made into.
-"""
+"""Makes a synchronous and an asynchronous method of one generator."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Give an agent parameters of its own: of its memory and of its pages.
-
-Whether an agent's window can hold what must stay in it (P13).
-"""
+"""Sets the parameters of one agent; warns when its window cannot hold what must stay (P13)."""
 
 from __future__ import annotations
 

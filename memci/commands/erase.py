@@ -1,9 +1,4 @@
-"""Erase messages, pages, pins, a session or a whole agent, for good (M25).
-
-What is to be erased, as somebody names it, and what goes with it (M25).
-
-What would go if something were erased (M25).
-"""
+"""Erases messages, pages, pins, a session or a whole agent for good (M25)."""
 
 from __future__ import annotations
 

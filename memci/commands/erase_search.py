@@ -1,13 +1,9 @@
-"""Messages that hold all words of a query: what is proposed to be erased, and where it says so.
+"""Finds messages, pages and pins that hold all words of a query, to propose them for erasure (M25).
 
 Nothing is found by meaning or by way of a memory: what goes for good has to hold the words.
 
-Pages whose own words hold all words of a query, and what is shown of them first (M25).
-
 Notes, names and descriptions are an agent's own: no message says that they speak of something. What
 a page was called before counts as well, as long as ``undo`` or ``redo`` could bring it back.
-
-Pinned texts that hold all words of a query, and what is shown of them first (M25).
 
 A text is pinned by who works with the agent or by the agent itself: no message says what it says. A
 message that is pinned goes with the message.

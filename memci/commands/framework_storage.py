@@ -1,7 +1,4 @@
-"""Keep and take away items of an agent's programs (docs/frameworks.md).
-
-Keep, copy and take away checkpoints of a framework's threads (docs/frameworks.md).
-"""
+"""Keeps and removes the items and checkpoints of agent frameworks (docs/frameworks.md)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Decide about single jobs: cancel a queued one, replay or discard a dead one.
-
-Pause and resume an agent's lane (M17).
-"""
+"""Cancels, replays and discards jobs; pauses and resumes the lane of an agent (M17)."""
 
 from __future__ import annotations
 

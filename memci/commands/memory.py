@@ -1,9 +1,4 @@
-"""Merge alike memories and judge short-term ones now, or because a session has ended (R5).
-
-Bring an entity into the focus of an agent (M5).
-
-Have a forgotten memory made anew from its raw messages (M24).
-"""
+"""Consolidates, ends a session, moves the focus and restores a forgotten memory (R5, M5, M24)."""
 
 from __future__ import annotations
 

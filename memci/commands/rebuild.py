@@ -1,7 +1,4 @@
-"""Rebuild a network beside the current one; then switch to it, or drop it (M24).
-
-Take another embedder into use: every vector is made anew by it.
-"""
+"""Rebuilds a network beside the current one (M24), or all vectors with another embedder."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""How much of a document is read (R9): ``MEMCI_MAX_DOCUMENT_BYTES`` and what belongs to it.
-
-Where language models are and how they are asked: ``[llm]`` in memci.toml, ``MEMCI_LLM__…``.
-
-Where the texts of notes are kept (P14): ``MEMCI_PAGE_STORE`` and what belongs to it.
-"""
+"""Groups of settings: documents, language models, the page store."""
 
 from __future__ import annotations
 

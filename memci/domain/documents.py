@@ -1,11 +1,4 @@
-"""A piece of a document that is found by itself (R9).
-
-A file that was handed over to be found in (R9).
-
-Whose documents they are: an agent's own, or those of a collection that several agents read.
-
-Names of code symbols, as people write them in questions.
-"""
+"""Documents, their chunks, their owners and their code symbols (R9)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""How items that fit a query are ordered.
-
-How the value of an item's field is compared with one that a search names.
-"""
+"""How items are filtered and ordered."""
 
 from __future__ import annotations
 

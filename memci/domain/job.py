@@ -1,4 +1,4 @@
-"""A job and the states that it goes through.
+"""Jobs, their states, and when a failed job is tried again (M13, queue.md).
 
 ::
 
@@ -10,8 +10,6 @@
                   cancelled
 
 "Running" is no state: the lease tells who is at it, and a worker that dies leaves it queued.
-
-How long to wait before something that failed is tried again (M13, queue.md).
 """
 
 from __future__ import annotations

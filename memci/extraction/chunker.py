@@ -1,9 +1,4 @@
-"""From blocks to chunks: whole paragraphs and rows of one section, about 200 tokens together.
-
-About how many tokens an embedder makes of a text, without loading one.
-
-Cutting a text that is too long for one chunk: at sentences, else at words, never inside one.
-"""
+"""Cuts blocks into chunks of about 200 tokens."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""From bytes to text: which encoding it is, and what is no text at all.
-
-Zip files, looked at before anything in them is unpacked.
-"""
+"""Decodes bytes to text, and opens zip files within limits."""
 
 from __future__ import annotations
 

@@ -1,10 +1,6 @@
-"""Programming languages: which files they are in, and what of their grammars is a symbol.
+"""Cuts source code into one chunk for each symbol.
 
 The grammars come inside wheels; nothing is downloaded.
-
-Which symbols there are in a file of code, and where each begins and ends.
-
-From code to chunks: one for each symbol, and one for what stands between them.
 """
 
 from __future__ import annotations

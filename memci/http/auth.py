@@ -1,8 +1,6 @@
-"""A token bucket for each API key, in this process only.
+"""Authenticates requests by API key and limits their rate.
 
 Several API processes each grant the whole rate; put a limit that must hold exactly before them.
-
-Who may come in: keys, rates, and, on a server without keys, this machine only.
 """
 
 from __future__ import annotations

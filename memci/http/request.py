@@ -1,11 +1,4 @@
-"""What is wrong with a body before anybody looks at what it says.
-
-The request that endpoints get: its body is read up to a limit and parsed strictly.
-
-Query parameters that no route has: what they should do would silently not be done.
-
-Parameters that several endpoints take.
-"""
+"""Parses requests: body, query parameters, path parameters."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""One kind of route: who asks is checked before what they ask is read.
-
-The outermost layer: measures, traces, and lets no error out as it is.
-"""
+"""Routes that check the API key before the body is read, and the middleware around them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A body that is too large for the memory: it goes to a temporary file as it comes.
-
-A document in a request: a file as multipart/form-data, or a name and a text as JSON.
-"""
+"""Large bodies go to temporary files; answers that are files."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The pass of compression over one network, in steps (M12 to M18).
-
-Scanning a batch of nodes: deciding, and compressing with no transaction open (M12, M13).
-"""
+"""The pass of compression over one network, in batches of scans (M12 to M18)."""
 
 from __future__ import annotations
 

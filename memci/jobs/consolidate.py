@@ -1,7 +1,4 @@
-"""``memci.memory.consolidate``: alike memories are merged, short terms come to an end (R5).
-
-Which short-term memories tell the same, and merging them (R5, M9).
-"""
+"""``memci.memory.consolidate``: merges equal memories and ends short terms (R5, M9)."""
 
 from __future__ import annotations
 

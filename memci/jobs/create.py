@@ -1,7 +1,4 @@
-"""``memci.memory.create``: messages become memories (M2 to M10).
-
-What segments are worth, and how long they are meant to last (R3).
-"""
+"""``memci.memory.create``: messages become memories (M2 to M10)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""``memci.message.index``: messages that are not handed to memory become searchable (R10b, R19).
-
-``memci.item.index``: items become searchable by an index; until then they are read whole.
-"""
+"""``memci.message.index`` and ``memci.item.index``: messages and items become searchable."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""``memci.link.drop``: dangling links that a recall has reported go (M15, ``drop_on_visit``).
-
-``memci.vector.reembed``: an agent's vectors are made anew, by the embedder now in use.
+"""``memci.link.drop`` and ``memci.vector.reembed``: removes dangling links, renews vectors.
 
 A job does one bite and queues the next in its own effect, so other jobs of the agent come between
 them, and a worker that dies loses one bite. Reads go on: what has no vector of the new model yet

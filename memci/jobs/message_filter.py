@@ -1,6 +1,4 @@
-"""Which messages of a job make no memory, and why (R1, R2).
-
-Which messages only repeat what their agent was just given: they make no memory (M26).
+"""Decides which messages of a job make no memory (R1, R2, M26).
 
 A receipt names what it gave and holds none of its words: these are read from the messages, which
 never change, and from the memories as they are now.

@@ -1,7 +1,4 @@
-"""What search and segmenting need of messages: one embedding pass serves both.
-
-Nobody writes vectors that cannot be compared with those that are there.
-"""
+"""Terms and vectors of messages, computed once for search and segmentation."""
 
 from __future__ import annotations
 

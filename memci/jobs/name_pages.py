@@ -1,10 +1,8 @@
-"""``memci.page.name``: what was said is put onto pages, and pages get their names (P6, P7).
+"""``memci.page.name``: puts messages onto pages, and gives pages their names (P6, P7).
 
 Pages are settled here, behind the lane's other work and for all that has come meanwhile at once, so
 that appending a message never waits for them. What it costs goes by what is new and by what the
 window shows, however large the tree is. Nothing that it does is a step to undo (P17).
-
-A summarizer outlines one interaction, however long that is, in about the same time (P6, P7).
 """
 
 from __future__ import annotations

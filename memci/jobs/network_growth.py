@@ -1,7 +1,4 @@
-"""Writing new memories into a network, inside the fenced transaction of their job.
-
-What an agent's lane notes of its short-term memories, so that upkeep asks in time (R5).
-"""
+"""Writes new memories into a network, in the fenced transaction of their job."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""``memci.memory.rebuild``: a network is made once more, beside the current one (M24).
+"""``memci.memory.rebuild``: replays the events of a network into a new edition (M24).
 
 One entry of the replay log, or a part of a pass, is one job, which queues the next one in its own
 effect: so the agent's other jobs run in between, and a worker that dies loses one step.
-
-What has made a network is done once more, event by event, beside the current one (M24).
 
 The same code does it that did it before, through doors that lead to the rebuilt network.
 """

@@ -1,7 +1,4 @@
-"""``memci.memory.restore``: a forgotten memory is made anew from its raw messages (M24).
-
-The text of a forgotten memory, word for word as it was when it was made (M24).
-"""
+"""``memci.memory.restore``: makes a forgotten memory anew from its messages (M24)."""
 
 from __future__ import annotations
 

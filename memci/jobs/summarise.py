@@ -1,7 +1,4 @@
-"""``memci.session.summarise``: a session's rolling summary goes on (R8).
-
-When a session's summary is asked for: after the jobs that its messages came with (R8).
-"""
+"""``memci.session.summarise``: continues the rolling summary of a session (R8)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Memories that an agent has corrected itself: its note takes their place (R6, R20).
-
-What new memories say to be so, and which older ones they contradict (R6).
-"""
+"""Finds older memories that new ones contradict or correct (R6, R20)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Clauses: the smallest parts of a sentence that can be left out and leave something readable.
-
-Who does what in an English clause: its subject, and the verbs that need one.
-"""
+"""Splits sentences into clauses, and finds their subjects and verbs."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Turns of phrase that show what a sentence is for, in English and Chinese.
-
-Which sentences of a talk tell nothing, in a summary of it (R8).
-
-Whether somebody says something of his own, or only wants things to go on.
-"""
+"""Phrases that show what a sentence is for: fact, decision, correction, courtesy."""
 
 from __future__ import annotations
 

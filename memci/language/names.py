@@ -1,4 +1,4 @@
-"""Names of people, places, products and works in a text; entities, the things of memories (M5).
+"""Finds names of people, places, products and works in a text (M5).
 
 A Latin name has a capital that is not there because a sentence begins. Pronouns are never names.
 """

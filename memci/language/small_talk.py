@@ -1,10 +1,6 @@
-"""What greets, thanks and acknowledges and tells nothing; and questions (R2).
+"""Recognises greetings, thanks, courtesies and service phrases that tell nothing (R2).
 
 English and Chinese: words of other languages all count as telling something.
-
-What assistants say to everybody before and after their work: offers, receipts, wishes (R2).
-
-Words that name nothing by themselves, in English and Chinese (R2).
 
 Whoever is spoken of in the third person is not among them, nor is any verb that says what someone
 did: "He died" is short and tells much.

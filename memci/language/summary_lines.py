@@ -1,15 +1,11 @@
-"""Lines of a summary, and the days on which they were said (R8).
+"""Lines of a summary, and the lines of a conversation that tell most (R8).
 
 A day stands on a line of its own above what was said on it.
-
-Which lines of a long conversation tell most in little room (R8).
 
 A line counts for the words in it that no line taken before has: names, figures and dates most,
 empty words nothing. So what is said of one thing gives way to another, and lines of all topics and
 times find room. How much it counts goes by what it is: decisions first, then what weighs in a life,
 wishes, rules and plans, results of tools; questions and what an assistant says back least.
-
-Says of a summary what has room, in whole lines and sentences (R8).
 
 Where a summary goes on it keeps something at any length; where it is only shown in less room, a
 scrap of a sentence says less than nothing, and may mislead.

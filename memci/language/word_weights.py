@@ -1,10 +1,8 @@
-"""How rare an English word is, from the vocabulary of the embedder's tokenizer.
+"""How much each word of a text tells, by its rarity.
 
 WordPiece vocabularies list whole words from the most to the least frequent of a large corpus;
 by Zipf's law the logarithm of a word's place is its rarity (inverse document frequency), up to a
 constant. So statistics of English come with weights that are installed anyway.
-
-How much each word of a text tells: rare words, names, numbers and negations most.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""Whether and how much a text is worth keeping (R3), by the turns of phrase that show it.
-
-What weighs most in a life (R3): health and safety first; then family, home, work and one's word.
+"""How much a text is worth keeping (R3).
 
 Each is a turn of phrase in which a speaker tells it; a mere mention ("a run for cancer research",
 "Dad called") is not enough.
-
-How much more a clause counts when a text is shortened, for what is at stake and who says it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Memory is asked to remember messages that are stored already (queue.md, "Messages").
-
-The bridge: moves an agent's Celery messages into its mailbox (queue.md).
+"""Broker intake: moves the Celery messages of producers into the mailbox of their agent (queue.md).
 
 Only the holder of the agent's lease crosses it. Messages leave the broker after COMMIT; one that
 comes again finds its job there. What cannot be taken in becomes a dead job with its bytes kept;

@@ -1,7 +1,4 @@
-"""Claims: taking lanes, and giving them back (queue.md, "claim" and "release").
-
-The statements that take lanes and give them back (queue.md, "claim" and "release").
-"""
+"""Claims and releases lanes (queue.md, "claim" and "release")."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""Dead jobs: how they come about, and what can be done with them.
+"""Dead jobs: how they are buried, replayed, discarded and erased (M25).
 
 Whatever becomes of a job that makes memories, search finds its messages: a job that indexes them
 takes its place.
-
-Letters and erasures: what a dead job keeps of a message goes with the message (M25).
 """
 
 from __future__ import annotations

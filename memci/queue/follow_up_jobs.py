@@ -1,15 +1,7 @@
-"""Asking for ``memci.page.name``, which puts messages onto pages and names these (P6, P7).
-
-Asking for ``memci.session.summarise``: a session's summary is to be made, or to go on (R8).
+"""Submits the jobs that follow messages: naming pages, summaries, tracking, indexing.
 
 A job names its session by one of its messages. While one waits that has not begun, there is no
 second one for its session; one that has begun may have looked already.
-
-Asking for ``memci.message.track``, which looks for key messages and plans (R7).
-
-Asking for ``memci.item.index``: one job does for all items that wait.
-
-The job that indexes a document.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""What the lane asks of a job kind; it does not know which kinds there are.
-
-Kinds of jobs that stand in nobody's way.
+"""What the lane asks of a job kind, and which kinds run beside others.
 
 Others overtake them while they wait for another try, and one that is dead halts nobody: what they
 do is worth having, and nothing waits for it. Each looks for what there is to do when it runs, and

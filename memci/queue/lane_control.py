@@ -1,7 +1,4 @@
-"""Statements that people's commands run on a lane (M17, queue.md).
-
-Taking a lane from whoever holds it: what people order comes before what workers do (M25).
-"""
+"""Pauses, resumes, cancels and preempts a lane (M17, M25)."""
 
 from __future__ import annotations
 

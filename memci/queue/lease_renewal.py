@@ -1,4 +1,4 @@
-"""What one process owes to the lanes while it lives: leases renewed, vain starts taken back."""
+"""Renews the leases of one process, and takes back starts that came to nothing."""
 
 from __future__ import annotations
 

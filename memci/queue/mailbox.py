@@ -1,7 +1,4 @@
-"""Statements on the jobs of one lane, inside transactions of its lease holder.
-
-Which lanes were written to last: where a broker that lists no queues is asked first.
-"""
+"""Statements on the jobs of one lane, inside transactions of its lease holder."""
 
 from __future__ import annotations
 

@@ -1,15 +1,4 @@
-"""Asking for ``memci.memory.consolidate``: by a command, by a creation, or by beat (R5).
-
-Links that a recall has reported as dangling go by a job of their agent (M15).
-
-Jobs that take no messages out of the sequence: restores, and the steps of a rebuild (M24).
-
-How far the rebuild of a network is, and the job that takes it further (M24).
-
-Statements that ask for the passes that time brings (M16).
-
-Asking every agent for new vectors, and how far that is.
-"""
+"""Submits the jobs of a network: consolidation, passes, rebuilds, new vectors, dropped links."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Statements that put work into a lane, inside a transaction of their caller.
+"""Statements that put jobs into a mailbox (queue.md, "submit").
 
 The lane's row is locked first, so that seqs and ordinals are given out in the order of commits.
-
-Messages that are all new, and their job, in one statement (queue.md, "submit").
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""The sweeper: the guarantee behind every token (queue.md).
+"""Sweep: publishes missing wakeups, and removes ended jobs (queue.md).
 
 Marks lanes that have work, are free and lost their token, and puts out as many tokens as are
 missing. Tokens mean "there is work", so it is their number that counts: what already waits in
 the broker will do, however many lanes are due.
-
-Statements that remove ended jobs from the mailboxes.
 """
 
 from __future__ import annotations

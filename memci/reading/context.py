@@ -1,4 +1,4 @@
-"""``memci.read.assemble``: a message list that fits a token budget (R13 to R16)."""
+"""``memci.read.assemble``: answers a request for a context (R13 to R16)."""
 
 from __future__ import annotations
 

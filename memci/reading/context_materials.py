@@ -1,7 +1,4 @@
-"""The day on which a read is read: what is said of other days has its day beside it (R13).
-
-What a list is made of, out of what one snapshot gave (R13).
-"""
+"""Collects what a context is assembled from, out of one snapshot (R13)."""
 
 from __future__ import annotations
 

@@ -1,10 +1,6 @@
-"""Something done a little later, once, however often it is wanted until then.
-
-What reads have given, noted after the answer: receipts and use events (R11, M26, M27).
+"""Writes that a read leaves for later: activity, receipts and use events (R11, M26, M27).
 
 No read waits for it. In a crash the last few are lost, and so are those for which there is no room.
-
-What reads leave to be written: they themselves write nothing.
 
 Which agents are read is what beat looks at (M16); dangling links that a recall has reported go by
 a job of their agent, where that is wanted (M15); so is a summary made that was missing (R15).

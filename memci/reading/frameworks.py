@@ -1,7 +1,4 @@
-"""``memci.read.items``: items that fit a query, by words and by meaning.
-
-Checkpoints of a framework's threads, read as they were written.
-"""
+"""Reads the items and checkpoints of agent frameworks."""
 
 from __future__ import annotations
 

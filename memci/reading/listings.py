@@ -1,19 +1,7 @@
-"""Everything that can be listed, in one hand for the API; needs no small model.
+"""Lists agents, messages, jobs, receipts and usage.
 
 Whatever is asked of an agent that is not there is a ``NotFoundError``, except for receipts: that
 of its erasure is kept.
-
-Agents: who there is, and what one holds.
-
-Messages, listed.
-
-The mailbox of one agent, listed.
-
-Receipts, read by their id.
-
-What language models took for one agent, and what is left of its day's budget.
-
-The end of a conversation, as it is stored.
 """
 
 from __future__ import annotations

@@ -1,11 +1,4 @@
-"""The network of one agent, listed: nodes, what happened to them, links and focus points.
-
-Sessions of an agent, and the history of one memory, listed (R5, R6).
-
-Summaries of an agent's sessions, listed (R8).
-
-Documents and collections, listed.
-"""
+"""Lists nodes, links, sessions, histories, summaries and documents."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Snapshots turned into what each memory was over them.
-
-The network as it is or was after a pass, the passes, and how memories fade over them.
-"""
+"""The network now and after earlier passes, and how memories faded."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What every kind of read works with.
-
-Waiting until memory has caught up (R18).
-"""
+"""What all reads of context workers share, and waiting until memory has caught up (R18)."""
 
 from __future__ import annotations
 

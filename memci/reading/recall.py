@@ -1,9 +1,4 @@
-"""``memci.read.recall``: what comes to mind from what is talked about now (M20, M23).
-
-The keywords of a recall, in the forms in which they are looked for (M20).
-
-What was forgotten was known, also when no link tells of it any more (M23).
-"""
+"""``memci.read.recall``: a breadth-first search from the focus (M20, M23)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""From words to a ranking: what search and assembly share (R10, R10b, R11).
-
-A question as it was read (R10), for those who want to know why they found what they found.
-
-How long the steps of a read took.
-"""
+"""Retrieval that search and context share: understand the question, find, rank (R10, R10b, R11)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""The context window of an agent: its tree as a message list (P11, P12).
-
-What is pinned, listed (R7).
-
-The plan of a session (R7).
-"""
+"""The context window, pins and plan of an agent (P11, P12, R7)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Agents, their jobs, and their networks as answers.
-
-Health of a server.
-
-What language models took for an agent, as answers.
-"""
+"""Requests and answers about agents, jobs, usage and health."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""One agent as one archive: what is in it, and what became of it on another server.
-
-Erasing for good (M25): what is asked, and what would go.
-"""
+"""Requests and answers about export, import and erasure (M25)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""ATTP: what a model answered, and what it is answered (page-tree.md P15).
-
-The page of ``sys`` that explains ATTP and its functions to a model, made from the tool table.
-"""
+"""ATTP requests and answers, and the guide that explains ATTP to a model (P15)."""
 
 from __future__ import annotations
 

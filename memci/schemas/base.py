@@ -1,9 +1,4 @@
-"""What all shapes share.
-
-Spans of time: when one ends, and that it has not ended before it begins.
-
-JSON that is kept as it is given.
-"""
+"""What all schemas share: base classes, time spans, stored JSON."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Items: what an agent's programs keep under names of their own (docs/frameworks.md).
-
-Checkpoints: the states of a framework's threads, as bytes that memci never reads.
-"""
+"""Items and checkpoints of agent frameworks (docs/frameworks.md)."""
 
 from __future__ import annotations
 

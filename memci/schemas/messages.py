@@ -1,11 +1,7 @@
-"""Messages as clients of OpenAI's API write them, where memci has another way to say the same.
+"""Messages in requests and answers, also as OpenAI clients and Celery producers write them.
 
 Only what can be said without loss is taken: ``developer`` is what newer models call the system
 role, several text parts are one text, and some fields stand there with nothing in them.
-
-Messages as they come in and go out.
-
-Arguments of the Celery messages that anyone may send (queue.md, "Messages").
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""What is asked of pages (page-tree.md P4, P15).
+"""Arguments of the tools about pages, and what models are told of the answers (P4, P15).
 
 The texts of fields and classes are what a model reads of the operations.
-
-What models are told of an answer: what they can act on, and no word more (P4, P15).
 
 Answers that are not in the table are told as they are, but for their nulls.
 """

@@ -1,15 +1,4 @@
-"""What is answered of pages (page-tree.md P4, P15).
-
-What pages and segments are named by, as it is asked (P1, P4).
-
-Pages and segments of a tree as answers.
-
-The context window of an agent: asked for and answered (P11, P12).
-
-What is pinned: asked and answered (R7).
-
-A session's plan: asked, changed and answered (R7).
-"""
+"""Pages, windows, pins and plans in answers (P4, P11, R7)."""
 
 from __future__ import annotations
 

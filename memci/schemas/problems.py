@@ -1,9 +1,7 @@
-"""How an error looks on the wire: problem details of RFC 9457, and which error is which.
+"""Problem details of RFC 9457, and how validation errors are described.
 
 One table for all who cross it: HTTP and read tasks turn errors into problems, clients turn
 problems back into errors.
-
-What is wrong with a request, in words that quote nothing of it.
 """
 
 from __future__ import annotations

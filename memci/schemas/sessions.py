@@ -1,7 +1,4 @@
-"""Sessions, consolidation, and what was believed when, as answers (R5, R6).
-
-Summaries of sessions, and what is handed over of one (R8).
-"""
+"""Sessions, consolidation, history and summaries in answers (R5, R6, R8)."""
 
 from __future__ import annotations
 

@@ -1,11 +1,7 @@
-"""The one table of what can be done to an agent's context and memory (P4, P15, R20).
+"""The table of all tools of an agent, their arguments and provider formats (P4, P15, R20).
 
 HTTP, CLI, client, JSON function schemas, MCP and ATTP are all made from it. What a model reads of
 a tool is the text of its request's class and fields.
-
-What a tool takes, as the client and the command line take it.
-
-The tools of agents, written as model providers and protocols want them (P15).
 """
 
 from __future__ import annotations

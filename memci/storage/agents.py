@@ -1,8 +1,6 @@
-"""Which agents there are: one exists from its first message or page on, until it is erased.
+"""Which agents exist, and the parameters that each has of its own (M1, M25).
 
 (M1, M25)
-
-The parameters that one agent has of its own: of its memory and of its pages.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Items of an agent's programs: kept by namespace and key.
-
-What finds items by a query: terms, lengths and vectors of their texts, beside them.
-"""
+"""Items of an agent's programs: stored by namespace and key, indexed and searched."""
 
 from __future__ import annotations
 

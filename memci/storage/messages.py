@@ -1,7 +1,4 @@
-"""The message sequence: the complete, append-only store that everything derives from (M2).
-
-What was said in a session before some message, and when messages came in.
-"""
+"""The message sequence: append-only, the source of everything else (M2)."""
 
 from __future__ import annotations
 

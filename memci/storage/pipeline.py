@@ -1,4 +1,4 @@
-"""One statement of one agent as a whole transaction, in one flight and without a thread.
+"""Sends one transaction of one agent as pipelined statements: one round trip, no thread.
 
 ``Database`` (session.py) is the door for everything else: it asks for a thread and four round
 trips for each transaction. An API that accepts messages would spend more time on changing threads

@@ -1,9 +1,4 @@
-"""Receipts: what operations did, in numbers and ids (R16).
-
-What reads gave an agent before it said something (M26).
-
-Use events: which memories were given to their agent, by which receipts (R11, M27).
-"""
+"""Receipts, what reads gave to an agent, and use events (R11, R16, M26, M27)."""
 
 from __future__ import annotations
 

@@ -1,11 +1,7 @@
-"""Positions of messages: given when they are indexed, under the lane's lock (R11b).
-
-What a message means among its neighbours: its vector, summed with theirs (R11b).
+"""Writes vectors, terms and positions that make messages and memories searchable (R11b).
 
 Kept beside the vector itself, so that a search reads one row a message. Whatever adds, replaces
 or erases vectors renews the rows about it, in the same transaction.
-
-What finds messages and memory nodes: their vectors and the postings of their terms (R11b).
 
 Entity nodes are in neither index: they are found by name, as focus points and by links.
 """

@@ -1,9 +1,4 @@
-"""Sessions: found by their messages; only what somebody ended is written down (R5).
-
-What was said in one session, in pieces: what a summary is made of (R8).
-
-In which language a session's user speaks, and so in which one its window does (P11).
-"""
+"""Sessions: found by their messages, read in pieces, ended by request (R5, R8, P11)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Vectors on their way into and out of halfvec columns.
-
-Which embedder made the vectors of this database; vectors of two cannot be compared.
+"""Vectors as values of halfvec columns, and which embedder made them.
 
 Each vector is stored with its model's name and has its model's dimension. One row says which
 model is in use: whoever brings another one is refused until vectors are made anew.

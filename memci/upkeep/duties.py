@@ -1,10 +1,4 @@
-"""Asks for the passes that time brings (M16).
-
-Asks for agents whose short-term memories have come to the end of their term (R5).
-
-Removes rows that nobody needs any more: done jobs and old receipts, in small bites.
-
-Removes texts of notes that no page needs any more (P14).
+"""Periodic duties: asks for due passes and consolidations, removes old rows and orphaned texts.
 
 A writer that dies between storing a text and committing the page leaves one behind, as does a
 commit that fails, and a text that was replaced when the steps that could undo that are gone.

@@ -1,7 +1,4 @@
-"""``memci agents``.
-
-``memci usage``.
-"""
+"""The commands ``memci agents`` and ``memci usage``."""
 
 from __future__ import annotations
 

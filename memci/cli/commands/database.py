@@ -1,7 +1,4 @@
-"""``memci db``.
-
-``memci reembed``.
-"""
+"""The commands ``memci db`` and ``memci reembed``."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""``memci jobs``.
-
-``memci retry``, ``memci discard`` and ``memci cancel``: what can be done with a job.
-
-``memci pause`` and ``memci resume``.
-"""
+"""Commands on jobs and lanes: jobs, retry, discard, cancel, pause, resume."""
 
 from __future__ import annotations
 

@@ -1,11 +1,4 @@
-"""``memci restore`` and ``memci focus``: what brings single things back.
-
-``memci compress``.
-
-``memci consolidate``, ``memci sessions`` and ``memci history``.
-
-``memci summaries`` and ``memci handover``.
-"""
+"""Commands on one memory or session: restore, focus, compress, consolidate, history."""
 
 from __future__ import annotations
 

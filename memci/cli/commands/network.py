@@ -1,9 +1,4 @@
-"""``memci nodes``.
-
-``memci plot``.
-
-``memci watch``.
-"""
+"""Commands that show the memory network: ``nodes``, ``plot`` and ``watch``."""
 
 from __future__ import annotations
 

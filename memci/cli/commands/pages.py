@@ -1,9 +1,4 @@
-"""``memci pages``.
-
-``memci pins``.
-
-``memci plan``.
-"""
+"""The commands ``memci pages``, ``memci pins`` and ``memci plan``."""
 
 from __future__ import annotations
 

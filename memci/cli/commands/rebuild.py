@@ -1,7 +1,4 @@
-"""``memci rebuild``: make a network once more, compare, then switch to it or drop it.
-
-How a comparison of two networks is printed.
-"""
+"""``memci rebuild``: rebuild a network, compare it, then switch to it or drop it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""``memci remember``.
-
-Sends messages in batches that keep within the server's limits.
-"""
+"""``memci remember``: send the messages of a file in batches that fit the server's limits."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""``memci search``.
-
-``memci context``.
-"""
+"""The commands ``memci search`` and ``memci context``."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""``memci demo``.
-
-``memci up``.
-
-``memci doctor``.
-"""
+"""Commands that run memci itself: ``demo``, ``up`` and ``doctor``."""
 
 from __future__ import annotations
 

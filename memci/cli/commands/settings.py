@@ -1,9 +1,4 @@
-"""``memci settings``.
-
-``memci env``.
-
-``memci keys``.
-"""
+"""The commands ``memci settings``, ``memci env`` and ``memci keys``."""
 
 from __future__ import annotations
 

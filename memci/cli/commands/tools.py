@@ -1,7 +1,4 @@
-"""``memci tools``.
-
-``memci mcp``.
-"""
+"""The commands ``memci tools`` and ``memci mcp``."""
 
 from __future__ import annotations
 

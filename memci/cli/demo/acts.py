@@ -1,7 +1,4 @@
-"""What the demo shows: each act asks the API, and prints what it answered.
-
-The act of forgetting: passes over both networks, and what each of them left.
-"""
+"""The steps of the demo: each asks the API and prints its answer."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A whole memci of the demo's own: other folder, other ports, nothing left afterwards.
-
-The acts of the demo, one after the other.
-"""
+"""Runs the demo on a memci of its own, with a temporary folder and free ports."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""How the demo looks.
-
-The two conversations, and what is asked about them.
-
-A story on its way through the demo.
-"""
+"""The two conversations of the demo, and how they are printed."""
 
 from __future__ import annotations
 

@@ -1,17 +1,4 @@
-"""Does the API answer, and is it ready.
-
-Is there a database, may we work in it, and is it of this release.
-
-What this machine has to have: room, binaries, tables, weights.
-
-Are the texts there that pages refer to.
-
-Does work move.
-
-Were all vectors made by the embedder that is set?
-
-Is the broker set so that it keeps what it is given, and do workers listen to every queue.
-"""
+"""The checks of ``memci doctor``: API, database, machine, page texts, queue, vectors, broker."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What a check found.
-
-The doctor's findings for people.
-"""
+"""What a check found, and how findings are printed."""
 
 from __future__ import annotations
 

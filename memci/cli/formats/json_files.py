@@ -1,7 +1,4 @@
-"""A JSON list of messages, as OpenAI's API takes it, or an object with one under "messages".
-
-JSON lines: a message a line, or a whole conversation a line.
-"""
+"""Files of messages as JSON: a list as OpenAI's API takes it, or JSON lines."""
 
 from __future__ import annotations
 

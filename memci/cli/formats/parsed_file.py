@@ -1,9 +1,4 @@
-"""What kinds of files there are.
-
-What a file holds: messages, and what was left out of them.
-
-From a message as others write it to the shape of the surface.
-"""
+"""The messages of a parsed file, and the lines that were left out."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""From the bytes of a file to messages: what kind of file it is, and that kind's reader.
-
-Ids for messages that have none, from what the file says up to them.
+"""Reads a file of messages: detects its format, parses it and gives ids to messages without one.
 
 The same file sent again gives the same ids, so nothing is stored twice; a file that has grown
 keeps the ids of what it began with. Two files that begin alike share the ids of that beginning:

@@ -1,7 +1,4 @@
-"""Files that are not sent: secrets, what is no text, what is too large.
-
-The files below a folder, without those that git ignores.
-"""
+"""Finds the files of a folder to index: no secrets, no binary files, none that git ignores."""
 
 from __future__ import annotations
 

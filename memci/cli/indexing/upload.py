@@ -1,8 +1,4 @@
-"""Which documents have no file any more, as far as anybody can tell.
-
-Sending what is new, and removing what is gone.
-
-Which folder a name of documents stands for, so that two of one name leave each other alone.
+"""Uploads new and changed documents, and removes those whose files are gone.
 
 Kept on this computer: a path says nothing on another one. Without it, whoever calls a folder by
 ``--as`` says so.

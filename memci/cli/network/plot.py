@@ -1,10 +1,6 @@
-"""A plot of how an agent's memories fade: strength, importance and length over passes.
+"""A plot of how the memories of an agent fade: strength, importance and length over passes.
 
 Imports matplotlib: only who draws imports this module.
-
-What is drawn of memories over passes; None: it was not there. Each was there at least once.
-
-Which characters can be drawn on this machine.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""A network as trees in the terminal.
-
-A network laid out as trees: from the focus points outward, each node once.
-
-A network as DOT, which Graphviz draws.
-"""
+"""A network as trees in the terminal, or as a DOT file for Graphviz."""
 
 from __future__ import annotations
 

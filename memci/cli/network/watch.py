@@ -1,7 +1,4 @@
-"""What `memci watch` looks at, and when it looks again.
-
-One frame of `memci watch`.
-"""
+"""The frames that ``memci watch`` draws, and when it asks again."""
 
 from __future__ import annotations
 

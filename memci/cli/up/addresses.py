@@ -1,7 +1,4 @@
-"""Ports and addresses of what listens.
-
-The parts of a running memci: the same command lines as in the Procfile.
-"""
+"""Ports and addresses of the parts that ``memci up`` starts, and their command lines."""
 
 from __future__ import annotations
 

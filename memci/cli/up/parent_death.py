@@ -1,4 +1,4 @@
-"""Becomes a command that does not outlive the process that started it.
+"""Runs a command that ends when the process that started it ends.
 
 ``python -m memci.cli.up.parent_death PARENT_PID COMMAND…``. It imports nothing of memci, and leaves
 the command line as it was given.

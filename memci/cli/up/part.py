@@ -1,7 +1,4 @@
-"""One part: its process, and what is done when that dies.
-
-Where parts write to: a private file each.
-"""
+"""One part of ``memci up``: its process, its restarts and its log file."""
 
 from __future__ import annotations
 

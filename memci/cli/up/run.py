@@ -1,13 +1,4 @@
-"""One `memci up` for a data folder: a second one is told so before anything else is wrong.
-
-Workers whose vectors would not fit the database's do not start: said before they try.
-
-The environment of the parts: addresses and secrets go there, never on a command line.
-
-Flower's password: as set, else one of our own in a private file.
-
-From settings to everything running.
-"""
+"""``memci up``: starts the embedded servers and all parts, and stops them again."""
 
 from __future__ import annotations
 

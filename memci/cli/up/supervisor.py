@@ -1,9 +1,4 @@
-"""Keeps the parts running until someone asks to stop, then stops them in order.
-
-A thread that asks, so that the thread which starts and stops never waits for an answer.
-
-Ctrl-C and its like: noted, and acted on when it is safe to.
-"""
+"""Keeps the parts running until somebody interrupts, then stops them in order."""
 
 from __future__ import annotations
 

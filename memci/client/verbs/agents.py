@@ -1,7 +1,4 @@
-"""What an agent holds, and how it is set.
-
-Jobs of an agent's mailbox, and the lane that runs them.
-"""
+"""What an agent holds, its settings, its jobs and its lane."""
 
 from __future__ import annotations
 

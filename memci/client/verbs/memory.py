@@ -1,9 +1,4 @@
-"""What an agent says, and what it asks of its memory.
-
-What leaves for good, or for another server.
-
-A network that is made once more beside the current one.
-"""
+"""Writing messages, asking memory, moving, erasing and rebuilding it."""
 
 from __future__ import annotations
 

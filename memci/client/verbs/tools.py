@@ -1,7 +1,4 @@
-"""Tools, used as the model of an agent.
-
-Tools as verbs: the table says what they take and answer, and what their docstrings say.
-"""
+"""Tools of an agent as methods; the table of tools gives their arguments and help."""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
-"""A message list that fits its token budget (R13 to R15): what goes in, and in which order.
+"""Assembles a message list that fits its token budget (R13 to R15).
 
 System text, pins, plan and query always; then the current interaction; then recent interactions,
 what was said before them, and what was retrieved. The list reads: system, pins, plan, summary,
 Contents Page, documents, code and notes, memory and history, page tree, recent, query.
-
-What is always in a list (R14): system text, pins, plan and the user's message.
 """
 
 from __future__ import annotations

@@ -1,16 +1,12 @@
-"""BM25, as the database scores the index and as we score what it cannot (R10b, R11b).
+"""BM25 scores, the same as the database computes, and of texts that no index holds (R10b, R11b).
 
 A message is looked for by its own words, and by those of the five messages that it is the middle
 of: an answer seldom repeats the words of its question. Measured, that is the largest single gain
 (retrieval-and-assembly.md, "What is known to work").
 
-Where an indexed message stands: which of its agent's sessions, and where in it (R11b).
-
 One number holds both, so that the messages beside one are found by adding to it: rank in the
 lower 32 bits, number of the session above them. Ranks count from 0, in the order of indexing, and
 an erased message leaves its number free: those about it were no neighbours.
-
-The words of a question in what is in no index: found without cutting all of it into terms.
 """
 
 from __future__ import annotations

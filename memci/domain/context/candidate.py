@@ -1,9 +1,4 @@
-"""What retrieval may hand back: texts found by one or more channels (R11).
-
-What a search finds by when it was said, whatever its words (R11).
-
-How deep a search looks: candidates of each channel (R11b).
-"""
+"""Candidates: texts that one or more channels found (R11)."""
 
 from __future__ import annotations
 

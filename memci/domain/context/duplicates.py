@@ -1,11 +1,7 @@
-"""Messages and the memories made of them, found together (R11, R14).
-
-What a memory and the messages it came from say both (R14).
+"""Finds texts that repeat each other: memories and their messages, and equal words (R11, R14).
 
 A memory says what was said and a little more (R4): who speaks, the date beside an expression of
 time, the question that an answer leans on. None of that makes the same words new.
-
-What was said before in the same words (R14).
 """
 
 from __future__ import annotations

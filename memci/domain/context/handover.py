@@ -1,9 +1,7 @@
-"""What is handed over of a session, as one document: pins, plan, summary, recent interactions (R8).
+"""The handover document of a session: pins, plan, summary and recent interactions (R8).
 
 What was said, pinned or summed up is untrusted: it is fenced, or on lines that are no headings, so
 that none of it can look like a part of the document.
-
-What was said last, as a document tells it: word for word, or shorter where room is short (R8).
 
 A document is no chat: a call stands there without its result, too.
 """

@@ -1,7 +1,4 @@
-"""What there is to choose from when a message list is assembled (R13).
-
-What the caller shows the model beside the list: none of it comes a second time (R14).
-"""
+"""What a context is assembled from: candidates, messages, pins, plan, summary, budget (R13)."""
 
 from __future__ import annotations
 

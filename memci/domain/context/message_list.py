@@ -1,6 +1,4 @@
-"""What an assembled message list is made of.
-
-How much of a message list a provider's prompt cache can reuse (R16).
+"""The parts of an assembled message list, and how much of it a prompt cache can reuse (R16).
 
 Receipts keep no text: a list is remembered as hash and length of each of its pieces, so the
 answer is exact to a piece and never too long.

@@ -1,7 +1,4 @@
-"""Blocks of the page tree in a list: the Contents Page and what somebody has filed (R13).
-
-Pages as a context lists them: the Contents Page, and what somebody has filed (R13).
-"""
+"""The pages that a context lists: the Contents Page and filed pages (R13)."""
 
 from __future__ import annotations
 

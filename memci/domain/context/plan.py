@@ -1,9 +1,7 @@
-"""The plan that a session follows, and how far it has come (R7).
+"""The plan of a session, and its text for a model (R7, R13).
 
 A plan is made by a message, and later messages tell of its steps. What is said while a step is
 active belongs to it: that is what is hidden first when the step is over (P13, R15).
-
-A plan as a model reads it, in as few words as can be (R7, R13).
 """
 
 from __future__ import annotations

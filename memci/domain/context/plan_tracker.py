@@ -1,11 +1,4 @@
-"""The plan tracker: what a message does to its session's plan (R7).
-
-Steps that somebody lists: numbered lists and check lists, in English and Chinese (R7).
-
-What somebody says in passing of how far a plan has come (R7).
-
-Plans that a model hands to a tool of its own, such as ``update_plan`` or ``TodoWrite`` (R7).
-"""
+"""Follows the plan of a session: reads lists, tool calls and remarks about progress (R7)."""
 
 from __future__ import annotations
 

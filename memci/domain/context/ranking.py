@@ -1,14 +1,8 @@
-"""One ranking out of several channels (R11).
-
-The latest or the earliest of several occasions first, where a question asks for it (R11).
-
-One ranking out of scaled scores and of what the question says (R11).
+"""Combines the scores of several channels, and hints from the question, into one ranking (R11).
 
 Scores are scaled to 0..1 and summed by weight: a weak channel cannot drag a strong one as it does
 where only ranks count. Then come priors and bonuses, each measured alone
 (retrieval-and-assembly.md, "What is known to work").
-
-What the reading of a question tells a ranking (R10, R11).
 """
 
 from __future__ import annotations

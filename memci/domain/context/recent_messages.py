@@ -1,6 +1,4 @@
-"""An interaction that is over: of each tool result one line is left (tool, arguments, outcome).
-
-Recent interactions, in the roles that spoke them (R13, R15).
+"""The recent interactions of a context, whole or as a digest (R13, R15).
 
 A provider's prompt cache reuses what a list begins with, so the first of them changes rarely: from
 where the last list began more and more go in, until it is time to cut many of them off at once.

@@ -1,4 +1,4 @@
-"""How retrieved memories and history are written for a model (R13).
+"""Writes memories, history, documents and days as text for a model (R13).
 
 One block, in order of time, a date line wherever day or session changes and one line for each
 entry: measured better than a date, a bullet or a blank line for each (retrieval-and-assembly.md).
@@ -6,14 +6,8 @@ Further lines of a text are indented, and no text can begin a line of its own: n
 can pass for another entry, a date or the header. Pieces end with their line, where tokens end too,
 so that the tokens of the block are the sum of its pieces'.
 
-How documents, code and notes that were found are written for a model (R13).
-
 One block, the pieces of each file under its name in the file's order. Every line of a piece is
 indented, so that no text can pass for the name of another file.
-
-What a block of found things looks like: a header, groups under headings, entries (R13).
-
-When recent interactions were said, where a reader cannot know it (R13).
 
 One note in front of them all: many chat APIs refuse system text between turns. It has a line for
 each day and session, by the words that its turns begin with. A line depends on the turns alone, so

@@ -1,8 +1,4 @@
-"""What is taken from a ranking, so that nothing is said twice (R14).
-
-What was found and tells nothing (R2, R11): "thanks!", "ok", "好的".
-
-What holds now before what it supersedes, and nothing superseded without it (R6).
+"""Selects from a ranking: newest first where memories supersede others, no small talk (R6, R14).
 
 Unless a time is asked for at which the older one held: then it is the answer, and stands first.
 """

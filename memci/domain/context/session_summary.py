@@ -1,14 +1,10 @@
-"""Lines of a summary that say nothing but what a reader sees word for word beside it (R14).
+"""The block that summarises what was said before the recent interactions (R8, R15).
 
 It is the summary that gives way: the words themselves tell more, and the room is for what no other
 part tells.
 
-What was said before the recent interactions, in brief (R8, R15).
-
 The session's summary when there is one, and a line each of the last messages that it does not tell
 of and that have no place among the recent ones.
-
-How a summary rolls on over a session, a piece at a time (R8).
 """
 
 from __future__ import annotations

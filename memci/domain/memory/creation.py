@@ -1,14 +1,8 @@
-"""What a memory creation adds to a network (M5 to M10), planned on values.
+"""Plans what a creation job adds to a network: nodes, links, focus, slots (M5 to M10, M19).
 
 The plan is made twice: before the model calls that name relations, to know which names are
 needed (``attend``), and under the lane's lock, on what then holds (``plan_creation``). Ids are
 given out here, so a plan is ready to be written as it is.
-
-Which older memories a new one resembles (M8); vectors stay outside, numbers come in.
-
-The focus list: what an agent is talking about, least recently mentioned first (M5).
-
-Whose slot a new node takes when all are taken (M19).
 """
 
 from __future__ import annotations

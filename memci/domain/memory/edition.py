@@ -1,12 +1,10 @@
-"""What makes a network, as it is logged, and a network that is made so once more (M24).
+"""The events that built a network, and the comparison of two editions (M24).
 
 ::
 
                  its end is reached           switch
     (rebuild) building ──────────────► ready ────────► switching ──► switched
                  └────────► dropped ◄────┴─────────────────┘   its end is reached
-
-Two editions of a network, compared (M24): what both have, and what only one of them.
 """
 
 from __future__ import annotations

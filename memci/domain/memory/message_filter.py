@@ -1,12 +1,4 @@
-"""How much a message tells that its session did not say just before (R2).
-
-The windows in which messages of a session are judged (R1), and questions with their answers.
-
-What memory has made of a message (R2).
-
-Which messages are worth no memory at all (R2): losing what matters is worse than small talk.
-
-Whether a text repeats what its agent was just given by recall or assembly (M26).
+"""Decides which messages make no memory: small talk, repetitions, echoes (R1, R2, M26).
 
 Texts are compared by their 5-grams: five words in a row, where each Chinese character counts as a
 word; case, width and punctuation do not count.

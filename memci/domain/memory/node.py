@@ -1,11 +1,4 @@
-"""What kinds of nodes there are (memory-network.md).
-
-What became of nodes that are gone (M14, M24, M25, M27).
-
-Links, what they add up to, and how they fade (M11, M12.3).
-
-Names of relations that rules give; the others come from the small model (M6).
-"""
+"""Kinds of nodes, links and relations, and how links fade (M6, M11, M12.3, M14)."""
 
 from __future__ import annotations
 

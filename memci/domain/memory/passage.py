@@ -1,6 +1,4 @@
-"""What a memory was made of, so that it can be told again word for word (M24).
-
-Where in its messages a memory's text lies, so that it can be cut out of them again (M24).
+"""Where in its messages the text of a memory lies, so that it can be cut out again (M24).
 
 Counted in characters that are not blank: segments keep these alone, and in order (M3).
 """

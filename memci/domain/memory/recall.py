@@ -1,8 +1,6 @@
-"""Recall: a breadth-first search from the focus points (M20), and why it found nothing (M23).
+"""Recall: breadth-first search from the focus (M20), as text, and why it found nothing (M23).
 
 Storage looks up the links of one layer at a time; what they mean is decided here.
-
-The text form of a recall (M20), for a model to read.
 """
 
 from __future__ import annotations

@@ -1,17 +1,11 @@
-"""The scan of a node, the atom of compression (M12), as far as it can be decided at once.
+"""The scan of a node, its outcome, and the cursor of a pass (M12, M17, M18).
 
 A scan decides from a node's importance what becomes of it. That its links fade afterwards
 (M12.3) changes no other node's importance in the pass: a link counts for its source alone. So
 only nodes forgotten earlier make one scan depend on another.
 
-What is left of a node when its content has been compressed (M12.6).
-
 Phrase and keywords only ever lose: they are taken from the old ones and from what is left of
 the content, never from a model, so that a compression costs one call.
-
-What a batch of scans did, ready to be written in one transaction (M12.2 to M12.7).
-
-Where the pass under way stands (M17, M18).
 """
 
 from __future__ import annotations

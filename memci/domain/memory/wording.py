@@ -1,10 +1,8 @@
-"""How a memory is worded, so that it can be read alone (R4).
+"""Words a memory so that it can be read alone: speakers and dates (R4).
 
 Nothing of what was said is changed or lost. Added are, and can be told apart: the date beside an
 expression of time, in brackets; who speaks, before a colon; and the question that a short answer
 leans on, in square brackets in front of everything.
-
-Segments that can be read alone: who says it, and on which days (R4).
 
 "I" and "我" are made plain by the speaker's name at the beginning of what each one says. Other
 pronouns stay as they are: what they stand for is certain only where its name stands nearby, and

@@ -1,7 +1,4 @@
-"""Markdown (CommonMark and tables): its own text, cut where its structure says so.
-
-Plain text: paragraphs between blank lines.
-"""
+"""Reads Markdown and plain text."""
 
 from __future__ import annotations
 

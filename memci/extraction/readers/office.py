@@ -1,7 +1,4 @@
-"""Word documents and slides; macros in them are never looked at.
-
-PDF: the text of each page, below the bookmarks that lead there; scripts in it never run.
-"""
+"""Reads Word documents, slides and PDF; macros and scripts never run."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""CSV and TSV, and workbooks: rows, each chunk with the names of its columns.
-
-JSON, JSON lines and notebooks.
-"""
+"""Reads JSON, notebooks, CSV and workbooks."""
 
 from __future__ import annotations
 

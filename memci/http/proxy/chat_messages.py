@@ -1,7 +1,4 @@
-"""What a chat request and its answer say, as messages that memci keeps.
-
-One chat request: what it says, whose it is, and the conversation that it belongs to.
-"""
+"""Reads messages out of chat requests and answers."""
 
 from __future__ import annotations
 

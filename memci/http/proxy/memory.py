@@ -1,9 +1,4 @@
-"""What the proxy keeps of a chat, and what it brings into one; a chat never fails by it.
-
-What memory has to tell a chat: the context of memci, without what the client sends itself.
-
-Answers that are not recorded yet: what goes on from one waits until it is.
-"""
+"""Records chats in memory and adds context to them."""
 
 from __future__ import annotations
 

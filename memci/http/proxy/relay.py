@@ -1,7 +1,4 @@
-"""Passes an answer on while it comes, and stops the upstream when its client has gone.
-
-What a model answers, put together while its bytes pass by.
-"""
+"""Relays a streamed answer, and records it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The API that chats are passed on to: one, fixed by the settings.
-
-Which headers go on, to the upstream and back, and whose keys are in them.
-"""
+"""The upstream API of the proxy, and the headers that are passed on."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Agents: which there are, what one holds, how it is set, whether its lane runs.
-
-Jobs of an agent's mailbox.
-"""
+"""Routes for agents, their settings, usage, lanes and jobs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Erasing for good (M25).
-
-Moving one agent as one archive: between servers, or under another name.
-"""
+"""Routes for erasure, export and import."""
 
 from __future__ import annotations
 

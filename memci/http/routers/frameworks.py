@@ -1,7 +1,4 @@
-"""Items: what an agent's programs keep (docs/frameworks.md).
-
-Checkpoints of a framework's threads (docs/frameworks.md).
-"""
+"""Routes for items and checkpoints of agent frameworks (docs/frameworks.md)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Is it alive, is it ready, how is it; open to all who reach the server: no ids, no content.
-
-Whether the parts that the API needs are as they must be.
-"""
+"""Routes for liveness, readiness and metrics; they show no ids and no content."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Messages come in, and can be read again.
-
-Recall, search and context: asked of a context worker.
-
-Summaries of sessions, and handovers.
-"""
+"""Routes for messages, recall, search, context and summaries."""
 
 from __future__ import annotations
 

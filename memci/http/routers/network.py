@@ -1,11 +1,4 @@
-"""The memory network of an agent, to look at.
-
-The network over its passes: as it is, as it was, and how it fades.
-
-What brings memories back: restores, mentions, and networks that are rebuilt.
-
-Sessions and their end, consolidation, and what was believed when.
-"""
+"""Routes for the memory network, its passes, sessions and rebuilt editions."""
 
 from __future__ import annotations
 

@@ -1,13 +1,4 @@
-"""Pages and the context window (page-tree.md).
-
-Pinned texts (R7).
-
-The plan of a session (R7).
-
-ATTP over HTTP (page-tree.md P15).
-
-Tools of models: their schemas, and their calls, for any loop around a model (P15).
-"""
+"""Routes for pages, windows, pins, plans, tools and ATTP."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""``MemciSaver``: LangGraph's checkpoints, kept by memci.
-
-A saver's wishes as requests to memci.
-"""
+"""``MemciSaver``: checkpoints of LangGraph, stored by memci."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""``MemciStore``: LangGraph's long-term memory, kept and searched by memci.
-
-A store's operations as requests to memci.
-"""
+"""``MemciStore``: the long-term store of LangGraph, kept and searched by memci."""
 
 from __future__ import annotations
 

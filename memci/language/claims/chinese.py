@@ -1,13 +1,4 @@
-"""What Chinese sentences assert, clause by clause.
-
-Parts of Chinese sentences that assert something, as patterns.
-
-Attributes of which there is one value at a time, and how their values look in Chinese.
-
-What a match of a pattern claims; None: after all nothing.
-
-How Chinese clauses assert what they assert, most telling first.
-"""
+"""Reads claims out of Chinese sentences by patterns."""
 
 from __future__ import annotations
 

@@ -1,13 +1,4 @@
-"""What English sentences assert, clause by clause.
-
-Parts of English sentences that assert something, as patterns.
-
-Attributes of which there is one value at a time, and how their values look in English.
-
-What a match of a pattern claims; None: after all nothing.
-
-How English clauses assert what they assert, most telling first.
-"""
+"""Reads claims out of English sentences by patterns."""
 
 from __future__ import annotations
 

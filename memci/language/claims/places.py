@@ -1,11 +1,4 @@
-"""How large a place is: who lives in a city lives in its country as well (R6).
-
-Towns that English names, of those that share no name with a product: "we moved to …" (R6).
-
-Places, employers and times as Chinese sentences name them (R6).
-
-Times and homes as English sentences name them, and what nobody lives in (R6).
-"""
+"""Names of places, employers and times in claims (R6)."""
 
 from __future__ import annotations
 

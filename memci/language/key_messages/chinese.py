@@ -1,11 +1,4 @@
-"""What Chinese sentences are about when they are said to who works for somebody (R7).
-
-What is to be done, or left, each time: Chinese orders; as ``english_standing`` (R7).
-
-How Chinese sentences give somebody a task, and how they tell of a goal; as in English (R7).
-
-What Chinese sentences say for good to who works for somebody; as ``english_keys`` (R7).
-"""
+"""Rules for key messages in Chinese (R7)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What somebody else says within a text: speech in quotation marks (R7).
-
-The key-message detector: what users say that must stay in sight (R7).
+"""Detects key messages: what users say that must stay in view (R7).
 
 Task definitions, goals (kind ``task``), constraints, decisions and preferences. What it finds costs
 tokens in every context, so it is strict: it knows what people say to who works for them, and passes

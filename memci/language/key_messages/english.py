@@ -1,19 +1,13 @@
-"""What English sentences are about when they are said to who works for somebody (R7).
+"""Rules for key messages in English (R7).
 
 Patterns are not compiled: cues are built with them.
-
-What is to be done, or left, each time: English orders to who works for somebody (R7).
 
 Their things are those of any life, units or guests or a phone number. So an order has to be about
 what an assistant alone does for somebody, or to say that it is about what is the speaker's; and
 neither about what is before both of them at the moment.
 
-How English sentences give somebody a task, and how they tell of a goal (R7).
-
 A task is asked of who reads it. What somebody tells of himself is a goal to work on only where it
 says what is to be made: not what he is busy with, dreams of, or plans with others.
-
-What English sentences say for good to who works for somebody (R7).
 
 Friends say "never give up", "we decided to go camping" and "I prefer tea", too, and none of that is
 to stand in every context. So most cues count only beside a thing that is worked on, an amount, or

@@ -1,10 +1,4 @@
-"""What a sentence settles of which there is one value at a time (R6, R7).
-
-English sentences that settle one thing and say nothing else (R6, R7).
-
-Chinese sentences that settle one thing and say nothing else (R6, R7).
-
-Key messages that settle what has one value at a time: a newer one takes their place (R6, R7).
+"""Finds key messages that set something of which there is one value at a time (R6, R7).
 
 A sentence settles something only if it says nothing else. What holds in one case, denies, or has
 another clause leaves all others standing, and no other ends it: what goes with it would be lost

@@ -1,7 +1,4 @@
-"""Takes out of a clause what fills a pause and tells nothing.
-
-What each clause of a text tells, for choosing among them.
-"""
+"""How much each clause of a text tells, without its fillers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A clause's words as units that nothing may cut, and where its phrases end.
-
-Parts of clauses, for when a whole clause has no room.
-"""
+"""Phrases of a clause that may be left out, for when a whole clause has no room."""
 
 from __future__ import annotations
 

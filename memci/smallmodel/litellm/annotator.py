@@ -1,11 +1,4 @@
-"""Says what texts are about (M4), by a language model.
-
-Names how a memory relates to focus points (M6), by a language model.
-
-Judges what is worth keeping for long (R3), by a language model.
-
-Cuts a question into what has to be searched for (R10), by a language model.
-"""
+"""Annotates, judges, names relations and plans queries with a language model (M4, M6, R3, R10)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Says the same in fewer characters (M12), by a language model.
-
-Facts that can be checked: what an answer says and the text that it is made from does not.
+"""Compresses texts with a language model, and refuses invented facts (M12).
 
 Models invent, and text can make them do so on purpose ("ignore your instructions and say …").
 Figures, addresses and names can be looked up; what cannot is kept within its length and shape.

@@ -1,11 +1,7 @@
-"""Asks a language model for one task, and has every call counted and every answer checked.
-
-What a model's answer has to look like, and reading it.
+"""Asks a language model for one task, counts the call and checks the answer.
 
 The schema that a provider is sent has types only: limits in it are refused by some. They are
 checked here, whatever the provider promised.
-
-As much of messages as a model needs to see, beside many others.
 """
 
 from __future__ import annotations

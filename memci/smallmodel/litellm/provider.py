@@ -1,12 +1,8 @@
-"""The one module that imports LiteLLM, when its first call is made.
+"""The one module that imports LiteLLM; deadlines and errors of its calls.
 
 One call is one request: nothing below retries, since what is tried again, when and how often is
 counted and decided above (M13, queue.md). LiteLLM calls nobody but the provider: its table of
 prices comes with its wheel, and neither it nor its messages are logged.
-
-A call that ends in time, whatever the other side does.
-
-What a failed call means: worth another try, or not (queue.md, "Failure, retry, dead letter").
 
 Said in our own words: a provider's may quote the text that it was sent, or the key.
 """

@@ -1,7 +1,4 @@
-"""Outlines interactions (P6, P7) and keeps a session's summary (R8), by a language model.
-
-What an interaction is called and what it said (P6, P7), by a language model.
-"""
+"""Summarises sessions and outlines interactions with a language model (P6, P7, R8)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Says what a text is about, and of what type it is (M4, R4).
-
-Judges what is worth keeping for long (R3), by the turns of phrase that show it.
-
-Cuts a question into what has to be searched for (R10), where it plainly is several.
-"""
+"""Offline annotator, judge and query planner: statistics and phrases, no model (M4, R3, R10)."""
 
 from __future__ import annotations
 

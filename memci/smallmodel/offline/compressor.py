@@ -1,10 +1,8 @@
-"""Says the same in fewer characters (M12), in the text's own words and order.
+"""Offline compressor: says the same in fewer characters, in the words of the text (M12).
 
 Clauses are chosen greedily by what they tell per character; a word that is said already counts
 less. What room is left then, or a target below any clause, is filled with the most telling parts
 of the next clauses.
-
-The one word that is left of a text when nothing else has room.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""What an interaction is called and what it said, in its own words (P6, P7).
+"""Names and outlines of interactions, and one-line results of tool calls (P6, P7, R8).
 
 A name is what the user wants: the sentence that tells most, a question before others. A description
 is all that, and what came of it in the end. Courtesies count for nothing while anything else is
 said; the answer names only what the user says nothing in ("继续", "ok, go on").
-
-What came of a tool's call, on one short line (R8).
 
 What a result says in its first words is often filler. Of its pieces (lines, sentences, fields)
 those stay that tell of a fault, of a sum or a figure, or of what was asked; not those that are said

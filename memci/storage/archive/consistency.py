@@ -1,9 +1,4 @@
-"""What must be so in the rows of one agent taken together: an archive that breaks it is refused.
-
-Laws of the rows of one agent taken together, as statements that find what breaks them.
-
-What must be so in the pages of one agent taken together (P1, P6, P17).
-"""
+"""Checks of the rows of one agent taken together; an archive that breaks one is refused."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Writing an archive: a zip of JSON lines, one file a table, and a manifest.
-
-Writing all that an agent is into an archive, inside one snapshot.
-"""
+"""Writes all rows of an agent into an archive: a zip of JSON lines and a manifest."""
 
 from __future__ import annotations
 

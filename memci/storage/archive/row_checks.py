@@ -1,9 +1,4 @@
-"""What the objects in a line of an archive can be: what is read of them, and no more.
-
-What is told of each event of a trail (M27) and of the log that replays read (M24).
-
-What stands in a line of an archive, checked before the database sees it.
-"""
+"""Checks of single rows in an archive, before the database sees them."""
 
 from __future__ import annotations
 

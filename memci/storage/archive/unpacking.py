@@ -1,9 +1,7 @@
-"""Reading an archive that somebody has sent: nothing in it is believed before it is checked.
+"""Reads an archive from outside; nothing in it is trusted before it is checked.
 
 Names in it are looked up, never used as paths. Sizes are bounded before anything is unpacked, and
 ``zipfile`` unpacks no more of a file than its directory says.
-
-A file of somebody else's, looked into without ever holding much of it in memory.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Documents as they come and go.
-
-Chunks go, with what finds them, and are counted no more.
-
-Collections: which there are, and how a transaction gets to see some.
-"""
+"""Stores, lists and removes documents and collections (R9)."""
 
 from __future__ import annotations
 

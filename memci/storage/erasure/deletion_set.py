@@ -1,9 +1,4 @@
-"""What goes with messages that are erased: everything that was made of them (M25).
-
-What goes with messages beside memories and pages, in numbers (M25).
-
-Which messages hold all of some words: what a query may propose to erase (M25).
-"""
+"""Everything that goes with erased messages (M25)."""
 
 from __future__ import annotations
 

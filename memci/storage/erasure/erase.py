@@ -1,6 +1,4 @@
-"""Erasing, inside one transaction with the lane locked (M25).
-
-Tombstones: which messages must not come back, whatever brings them (M25).
+"""Erases inside one transaction with the lane locked, and leaves tombstones (M25).
 
 The database itself refuses a message with a tombstone, whoever inserts it. Who wants to say which
 one it was, or to leave it out beforehand (a rebuild, an import), asks ``erased_among``.

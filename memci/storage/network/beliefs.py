@@ -1,9 +1,4 @@
-"""Which memories are believed (R6): by what is claimed now, and by what was claimed before.
-
-What living memories claim (R6).
-
-Memories that another took the place of: merged (R5) or superseded (R6), as they were then.
-"""
+"""Claims of memories, and which memories are superseded (R6)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""Networks that are rebuilt beside the current ones (M24); each agent has at most one.
+"""Editions: rebuilt networks beside the current ones, and the log of events that builds them (M24).
 
 Its nodes and all that belongs to them lie in tables of the same names in a schema of their own
 (``Database.beside``). Lanes must be locked by whoever writes here.
-
-The log of what has made a network, in order (M24): its lane must be locked.
 
 Written in the transaction of what it logs. While a network is rebuilt, the same statements write
 the log of the rebuilt one.

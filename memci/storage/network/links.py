@@ -1,7 +1,4 @@
-"""Links between nodes.
-
-The focus list of an agent (M5).
-"""
+"""Links between nodes, and the focus list (M5)."""
 
 from __future__ import annotations
 

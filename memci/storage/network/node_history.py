@@ -1,11 +1,7 @@
-"""The trail of each node: what happened to it, in ids and numbers, append-only (M27).
-
-What became of nodes that are gone, as their trails tell: who stands for them now (M24, R5).
+"""The history of each node, its successors and its origins (M24, M27, R5).
 
 A memory that was restored lives on as the one that was made anew, a merged one as the one that
 stands for it and others; those may be forgotten, restored and merged in turn. Ids ascend.
-
-What nodes were made of, whether they live or not (M24, M27).
 """
 
 from __future__ import annotations

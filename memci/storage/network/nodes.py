@@ -1,7 +1,4 @@
-"""Nodes: adding them, finding them, and forgetting them.
-
-Finding a slot for each new node, at the cost of the least important (M19).
-"""
+"""Adds, finds and forgets nodes; finds a slot for each new node (M19)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Passes: which is under way, how far it is, and their log (M17, M18).
-
-Reading nodes for a scan, and writing what a batch of scans did (M12).
-
-Snapshots: the network in ids and numbers, as it is or as a pass left it.
-"""
+"""Passes and their log, scans of nodes, snapshots (M12, M17, M18)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Memories that say the same become one (R5), as many at once as there are, in few statements.
-
-Short-term memories: which lie near each other, and which have come to the end of their term.
-
-What a lane knows of its agent's short-term memories: how many are new, when a term ends (R5).
+"""Short-term memories: similar pairs, merges, ends of terms (R5).
 
 Upkeep sees lanes and no nodes, and finds by it whom to ask.
 """

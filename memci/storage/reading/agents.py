@@ -1,8 +1,4 @@
-"""Agents: who there is, and what one holds.
-
-Jobs, read for lists.
-
-What an agent asked for contexts with, as far as its messages and receipts still tell.
+"""Reads agents, what they hold, their jobs and their last questions.
 
 Receipts keep a hash of the question and no text; but most questions are then stored as what the
 user said, and that has the same hash.

@@ -1,11 +1,4 @@
-"""Messages, read: the latest of a conversation, ids of seqs, and lists.
-
-Whose a message is, as tools of an agent have it: they read nothing of another user (R5).
-
-The conversation before the one in which something is asked (R10).
-
-On which pages messages are, and by which ids others know them.
-"""
+"""Reads messages: the latest, by seq, of the last session, with their pages."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The network in ids and numbers, now or as a pass left it, and the words there still are.
-
-A network as it is compared with another edition (M24).
-"""
+"""The network now or after a pass, and the comparison of two editions."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Nodes, links, focus points and trails, read for lists.
-
-The most important memories among some nodes: what a context without a question begins with.
-
-Memories and messages by what they are like, without a query, the newest first (R20).
-"""
+"""Reads nodes, links, focus and histories for lists; the most important memories; filters."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""What recall asks of the network: focus, links of a layer, matches, and what was forgotten.
-
-Keywords, each given as its terms, as the columns that a statement looks them up by.
-
-Which memories a recall sees: whose, of which tier, and as of when (R5, R6).
-"""
+"""The statements of recall: focus, links, matches, forgotten memories, visibility (M20, R5, R6)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""How far an agent's memory is, and how it is set.
-
-What a read begins with, in one statement: progress, parameters and the last list (R16).
-"""
+"""Progress, parameters and last list of an agent, read in one statement (R16)."""
 
 from __future__ import annotations
 

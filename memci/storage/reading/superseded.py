@@ -1,7 +1,4 @@
-"""What no longer holds, and what is so now (R6).
-
-The versions of a memory: what it took the place of, and what took its place (R5, R6).
-"""
+"""Which memories no longer hold, and what replaced them (R5, R6)."""
 
 from __future__ import annotations
 

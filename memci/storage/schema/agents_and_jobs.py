@@ -1,13 +1,4 @@
-"""Lanes, their mailboxes, and letters that could not be read (queue.md, "Tables").
-
-What language models took: by agent and day, and of all agents together. No text.
-
-An agent's settings, and receipts of what was assembled for it.
-
-Tombstones: which messages were erased for good, without a trace of what they said (M25).
-
-Which embedder made the vectors of this database: one row, and no agent's.
-"""
+"""Tables of agents, lanes, jobs, receipts, usage and tombstones."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Documents and their chunks, of an agent or of a collection (R9).
+"""Tables of documents, chunks, items and checkpoints.
 
 ``agent_id`` is the owner's id: an agent's, or ``collection/NAME``.
-
-What agent frameworks keep (docs/frameworks.md): items of a store, and checkpoints of threads.
 """
 
 from __future__ import annotations

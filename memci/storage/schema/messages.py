@@ -1,9 +1,4 @@
-"""Raw messages, the write-back store, and what finds them.
-
-Rolling summaries of sessions (R8).
-
-Plans of sessions (R7), and how far messages were looked through for them.
-"""
+"""Tables of messages, their vectors and terms, summaries and plans."""
 
 from __future__ import annotations
 

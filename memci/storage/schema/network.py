@@ -1,9 +1,4 @@
-"""The memory network: nodes, links, focus, trails and passes (memory-network.md).
-
-What was believed when: claims of memories, versions that were replaced, ended sessions.
-
-What made a network, and the tables for one that is rebuilt beside it (M24).
-"""
+"""Tables of the memory network: nodes, links, focus, claims, histories, passes, editions."""
 
 from __future__ import annotations
 

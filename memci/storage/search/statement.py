@@ -1,10 +1,8 @@
-"""The walk over the memory network in a search's statement (R11, ``bfs``).
+"""The one SQL statement of a search, with its walk over the network (R11, R11b).
 
 It begins at the nodes that the question finds best, entities among them, and at the focus where
 the question goes on; it goes two links out. Strength is shared among all links of a node, so that
 what everything is linked to says little; where ways meet, they add up.
-
-The one statement of a search (R11b).
 
 Each channel materializes its best, and the cosines of what only others have found are looked up;
 all are put together by key, and their texts read row by row. Nothing is joined whose size the

@@ -1,4 +1,4 @@
-"""What is kept of conversations, as rows of a search's statement (R11b): found by its words.
+"""Searches pages, pins, plans and summaries, which have no index (R11b).
 
 There is no index of its words: the newest of each source are looked at, by how they begin. Those
 that hold a part of any word are read, the most of them first, and scored in Python as messages are
