@@ -22,7 +22,7 @@ from memci.storage.agents import (
 )
 from memci.storage.pages.texts import prefetch_texts
 from memci.storage.pages.tree import lock_lane, lock_tree
-from memci.storage.pages.viewers import session_viewer
+from memci.storage.pages.visible_pages import session_viewer
 from memci.storage.pages.workspace import WindowSpec, open_workspace
 
 

@@ -8,7 +8,7 @@ from memci.broker.wakeup import Wakeups
 from memci.message import AppendLimits
 from memci.queue import broker_intake, dead_jobs, lane_control
 from memci.schemas.agents import LaneAnswer
-from memci.storage import unreadable_messages
+from memci.storage import messages
 from memci.storage.session import Database
 
 
@@ -34,13 +34,13 @@ def replay(
     A broker message that could not be taken in is read again, as a new job at the tail.
     """
     with database.agent_transaction(agent_id) as connection:
-        raw = unreadable_messages.read(connection, agent_id, job_id)
+        raw = messages.read(connection, agent_id, job_id)
         if raw is None:
             watched = dead_jobs.replay(connection, agent_id, job_id, at_tail=at_tail)
         else:
             dead_jobs.discard(connection, agent_id, job_id)
             watched = broker_intake.redeliver(connection, agent_id, raw, limits)
-            unreadable_messages.drop(connection, agent_id, job_id)
+            messages.drop(connection, agent_id, job_id)
     tokens.wake_lane(agent_id)
     return watched
 
@@ -52,7 +52,7 @@ def discard(database: Database, tokens: Wakeups, agent_id: str, job_id: UUID) ->
     """
     with database.agent_transaction(agent_id) as connection:
         dead_jobs.discard(connection, agent_id, job_id)
-        unreadable_messages.drop(connection, agent_id, job_id)
+        messages.drop(connection, agent_id, job_id)
     tokens.wake_lane(agent_id)
     return job_id
 

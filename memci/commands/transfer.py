@@ -13,7 +13,7 @@ from memci.queue.submit import NewJob, insert_job, lock_lane
 from memci.schemas.archive import ArchiveManifest, ImportAnswer
 from memci.storage.archive.export import pack
 from memci.storage.archive.import_rows import fill, has_foreign_vectors, make_way, waiting_jobs
-from memci.storage.archive.page_texts import keep_bodies
+from memci.storage.archive.rows import keep_bodies
 from memci.storage.archive.unpacking import unpacked
 from memci.storage.page_store.port import PageStore
 from memci.storage.session import Connection, Database

@@ -14,8 +14,15 @@ from typing import Any
 
 from memci.domain.context.token_budget import Count
 from memci.domain.job import Job
-from memci.domain.pages.chapters import entry_line, settle
-from memci.domain.pages.outline import MOST_ENTRY, Outline, fit_line, is_valid_outline, with_outline
+from memci.domain.pages.chapters import (
+    MOST_ENTRY,
+    Outline,
+    entry_line,
+    fit_line,
+    is_valid_outline,
+    settle,
+    with_outline,
+)
 from memci.domain.pages.page import Page
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.tree import Tree
@@ -29,7 +36,7 @@ from memci.storage.agents import page_rules_of
 from memci.storage.page_store.port import PageStore
 from memci.storage.pages.texts import prefetch_texts, shown_messages
 from memci.storage.pages.tree import lock_tree, messages_exist, save_tree, unnamed_pages
-from memci.storage.pages.viewers import session_viewer
+from memci.storage.pages.visible_pages import session_viewer
 from memci.storage.pages.workspace import WindowSpec, is_batch, open_visible
 from memci.storage.session import Connection, Database
 

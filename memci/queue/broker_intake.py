@@ -31,7 +31,7 @@ from memci.queue.intake import CREATE_KIND, Append, append_in
 from memci.queue.lease import Lease
 from memci.schemas.messages import CompressArguments, CreateArguments, StoredArguments
 from memci.schemas.problems import describe_faults
-from memci.storage import unreadable_messages
+from memci.storage import messages
 from memci.storage.erasure.erase import erased_among
 from memci.storage.memory_state import mark_asked, unasked_messages
 
@@ -277,11 +277,11 @@ def _bury(
     kind = letter.task if letter and letter.task in (CREATE_TASK, COMPRESS_TASK) else None
     _log.warning("letter not taken in", agent_id=agent_id, job_id=str(job_id), error=error)
     job = submit.NewJob(agent_id, job_id, kind or UNREADABLE_KIND, JobSource.CELERY)
-    if unreadable_messages.read(connection, agent_id, job_id) == raw:
+    if messages.read(connection, agent_id, job_id) == raw:
         return None  # it came again, before it was removed
     if submit.is_taken(connection, job):  # by another message under the same task id
         job = replace(job, id=letter_id(None, raw))
     if not submit.insert_job(connection, job):
         return None
-    unreadable_messages.keep(connection, agent_id, job.id, raw, error)
+    messages.keep(connection, agent_id, job.id, raw, error)
     return job.id

@@ -22,7 +22,7 @@ from memci.domain.job import Job, JobSource, JobState
 from memci.errors import ConflictError, ErasedError, InvalidInputError, NotFoundError
 from memci.queue import submit
 from memci.queue.intake import CREATE_KIND, INDEX_KIND, message_id_at
-from memci.storage import unreadable_messages
+from memci.storage import messages as unreadable_messages
 from memci.storage.agents import IS_THERE
 
 WORKER_LOST = "worker_lost: the process that ran it died each time; its log may say why"

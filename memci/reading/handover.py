@@ -1,9 +1,13 @@
-"""``memci.read.handover``: what another agent needs to go on with a session (R8)."""
+"""``memci.read.handover``: what another agent needs to go on with a session (R8).
+
+``memci.read.summarise``: what was said, in short (R20).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from itertools import takewhile
 
 from memci.domain.context.handover import Handover, exchanges
@@ -15,19 +19,20 @@ from memci.errors import NotFoundError
 from memci.language.detection import language_of
 from memci.language.sentences import sentence_spans
 from memci.language.summary_lines import whole_lines
-from memci.message import Message, Role
+from memci.message import Message, Role, note_metadata
 from memci.queue.follow_up_jobs import ask_summary
 from memci.reading.context_materials import today
 from memci.reading.deferred_writes import ReadActivity, use_of
 from memci.reading.models import ReadingDefaults, ReadingModels
 from memci.reading.reader import Reader, wait_until_fresh
+from memci.schemas.memory_tools import Summary, SummaryRequest
 from memci.schemas.sessions import HandoverAnswer, HandoverRequest
 from memci.smallmodel.ports import Summarizer
 from memci.storage.agents import check_there, parameters_of
-from memci.storage.pages.viewers import request_viewer
+from memci.storage.pages.visible_pages import request_viewer
 from memci.storage.pins import read_pins
 from memci.storage.plans import read_plan
-from memci.storage.reading.messages import message_ids, recent_messages
+from memci.storage.reading.messages import message_ids, messages_at, recent_messages
 from memci.storage.reading.snapshot_state import Progress, progress
 from memci.storage.session import Connection, Database
 from memci.storage.sessions import Conversation, Said, language_spoken
@@ -217,3 +222,69 @@ def _plan(connection: Connection, agent_id: str, viewer: Viewer) -> str | None:
     plan = read_plan(connection, agent_id, viewer)
     said = " ".join(each.text for each in plan.steps) if plan else ""
     return plan_text(plan, language_of(said)) or None
+
+
+_LONGEST = 16_000  # characters; no text of so few tokens has more
+
+
+class Summarise(Reader):
+    """Sums up by the summarizer; its call is made outside of any transaction."""
+
+    def run(self, agent_id: str, request: SummaryRequest) -> Summary:
+        """Return a summary of at most ``max_tokens`` tokens; raises ``NotFoundError``: no agent.
+
+        It is never longer than what it sums up.
+        """
+        with self._database.agent_snapshot(agent_id) as connection:
+            check_there(connection, agent_id)
+            now = progress(connection, agent_id)
+            said = messages_at(connection, agent_id, request.seqs)
+        count = self._models.tokenizers.count(self._defaults.tokenizer)
+        messages = [each for each in (*said, *map(_note, request.texts)) if each.text.strip()]
+        previous = request.previous.strip()
+        source = "\n".join([*([previous] if previous else []), *map(_line, messages)])
+        of_tokens = count(source)
+        text = self._summary(messages, previous, request.max_tokens, (of_tokens, count))
+        if not text or count(text) >= of_tokens:
+            text = _cut(source, request.max_tokens, count)
+        ids = {each.seq: each.id for each in said}
+        use = use_of(agent_id, "summarise", now, (ids.keys(), []), ids)
+        self._activity.note(agent_id, use=use)
+        return Summary(text=text, tokens=count(text), of_tokens=of_tokens)
+
+    def _summary(
+        self,
+        messages: Sequence[Message],
+        previous: str,
+        max_tokens: int,
+        counted: tuple[int, Count],
+    ) -> str:
+        """Ask for as many characters as so many tokens of these texts are; then drop last lines."""
+        of_tokens, count = counted
+        if not of_tokens:
+            return ""
+        characters = len(previous) + sum(len(each.text) for each in messages)
+        target = min(_LONGEST, max(1, max_tokens * characters // of_tokens))
+        text = self._models.summarizer.summarize(messages, previous, target).strip()
+        lines = text.splitlines()
+        while len(lines) > 1 and count("\n".join(lines)) > max_tokens:
+            lines.pop()
+        return _cut("\n".join(lines), max_tokens, count)
+
+
+def _cut(text: str, max_tokens: int, count: Count) -> str:
+    """Return so much of a text, from its beginning, as has at most so many tokens."""
+    while (tokens := count(text)) > max_tokens:
+        text = text[: min(len(text) - 1, len(text) * max_tokens // tokens)].rstrip()
+    return text
+
+
+def _line(message: Message) -> str:
+    """Return what was said, and who said it: of what an agent noted, nobody did."""
+    speaker = message.name or message.role
+    return message.text if message.is_note else f"{speaker}: {message.text}"
+
+
+def _note(text: str) -> Message:
+    """Return a text of the agent's own, which it said to nobody."""
+    return Message(0, "", Role.ASSISTANT, text, datetime.now(UTC), metadata=note_metadata())

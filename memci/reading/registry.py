@@ -11,11 +11,10 @@ from memci.reading.context import Assemble
 from memci.reading.deferred_writes import ReadActivity
 from memci.reading.edition_comparison import Compare
 from memci.reading.frameworks import ItemReads
-from memci.reading.handover import HandingOver
+from memci.reading.handover import HandingOver, Summarise
 from memci.reading.models import ReadingDefaults, ReadingModels
 from memci.reading.recall import Recall
 from memci.reading.search import Search
-from memci.reading.summary import Summarise
 from memci.reading.window import Windows
 from memci.schemas.base import Answer
 from memci.schemas.editions import ComparisonRequest

@@ -36,8 +36,7 @@ from memci.smallmodel.ports import TokenCounter
 from memci.storage.agents import page_rules_of, snapshot_of
 from memci.storage.page_store.port import PageStore
 from memci.storage.pages.texts import prefetch_texts
-from memci.storage.pages.viewers import session_viewer
-from memci.storage.pages.visible_pages import removed_pages
+from memci.storage.pages.visible_pages import removed_pages, session_viewer
 from memci.storage.pages.workspace import WindowSpec, open_workspace
 from memci.storage.pins import pinned_pages, read_pins
 from memci.storage.plans import read_plan

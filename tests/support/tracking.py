@@ -14,7 +14,7 @@ from memci.domain.pages.tree import Viewer
 from memci.jobs.track import MOST_LOOKED_AT, MessageTracking
 from memci.queue.follow_up_jobs import TRACK_KIND
 from memci.queue.handler import Effect
-from memci.storage.pages.viewers import session_viewer
+from memci.storage.pages.visible_pages import session_viewer
 from memci.storage.pins import read_pins
 from memci.storage.plans import read_plan
 from tests.support.naming import COUNTER

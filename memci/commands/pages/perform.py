@@ -23,7 +23,7 @@ from memci.storage.agents import check_there, is_there, page_rules_of, snapshot_
 from memci.storage.page_store.port import PageStore
 from memci.storage.pages.texts import prefetch_texts
 from memci.storage.pages.tree import begin_agent, lock_lane, lock_tree, save_tree
-from memci.storage.pages.viewers import session_viewer
+from memci.storage.pages.visible_pages import session_viewer
 from memci.storage.pages.workspace import WindowSpec, is_batch, open_visible, open_workspace
 from memci.storage.session import Connection, Database
 

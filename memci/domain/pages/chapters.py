@@ -1,6 +1,8 @@
 """Messages become pages; pages move from the active chapter to the archive (P6 to P9).
 
 A pure function of the messages: settling them one by one or all at once gives the same tree.
+
+Names, descriptions and entries of interactions (P6, P7), limited in tokens and in characters.
 """
 
 from __future__ import annotations
@@ -11,10 +13,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from memci.domain.context.token_budget import Count
-from memci.domain.pages.labels import fenced
+from memci.domain.pages.labels import fenced, labels_of, plain_name
 from memci.domain.pages.operations import remove_from_tree
-from memci.domain.pages.outline import entry_prefix
 from memci.domain.pages.page import (
+    LONGEST_DESCRIPTION,
+    LONGEST_ENTRY,
+    LONGEST_NAME,
     SYSTEM,
     USER,
     Page,
@@ -28,6 +32,90 @@ from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.tree import Tree
 from memci.language.detection import Language, language_of
 from memci.message import Message, Role
+
+# Tokens.
+MOST_NAME = 24
+MOST_DESCRIPTION = 60
+MOST_ENTRY = 40  # P7, its role included
+
+# Characters that a token may stand for; so all lines are within what pages hold (LONGEST_…).
+_LONGEST_TOKEN = 8
+_LONGEST_SPEAKER = 20
+
+_MORE = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """Name, description and entries of an interaction: non-empty lines.
+
+    There is one entry for each message; it begins with the speaker.
+    """
+
+    name: str
+    description: str
+    entries: tuple[str, ...]
+
+
+def entry_prefix(message: Message, language: Language) -> str:
+    """Return the beginning of an entry: ``user: ``, or ``user Mira: `` if the name is known."""
+    labels = labels_of(language)
+    label = labels.roles[message.role.value]
+    if message.name and message.role is not Role.TOOL:
+        label = f"{label} {one_line(plain_name(message.name), _LONGEST_SPEAKER)}".strip()
+    return label + labels.colon
+
+
+def fit_line(text: str, most: int, count: Count) -> str:
+    """Return a text as one line of at most ``most`` tokens and ``8 * most`` characters.
+
+    A cut line ends with "…".
+    """
+    line = " ".join(text.split())
+    fits = len(line) <= most * _LONGEST_TOKEN and count(line) <= most
+    return line if fits else _cut(line, most, count)
+
+
+def with_outline(page: Page, outline: Outline) -> Page:
+    """Return a page with an outline; names given by an agent or a developer are kept."""
+    return replace(
+        page,
+        name=page.name if page.named else outline.name,
+        description=page.description if page.named and page.description else outline.description,
+        entries=outline.entries,
+        named=True,
+        summarized=True,
+    )
+
+
+def is_valid_outline(outline: Outline, messages: Sequence[Message]) -> bool:
+    """Return True if there is an entry for each message and all lines have valid lengths."""
+    return (
+        len(outline.entries) == len(messages)
+        and _is_line(outline.name, LONGEST_NAME)
+        and _is_line(outline.description, LONGEST_DESCRIPTION)
+        and all(_is_line(each, LONGEST_ENTRY) for each in outline.entries)
+    )
+
+
+def _is_line(text: str, longest: int) -> bool:
+    return bool(text) and text == one_line(text, longest)
+
+
+def _cut(line: str, most: int, count: Count) -> str:
+    """Return the longest beginning that fits with "…", found by bisection."""
+    least, longest = 0, min(len(line), max(0, most * _LONGEST_TOKEN - len(_MORE)))
+    while least < longest:
+        middle = (least + longest + 1) // 2
+        if count(line[:middle].rstrip() + _MORE) <= most:
+            least = middle
+        else:
+            longest = middle - 1
+    cut = whole = line[:least]
+    if least < len(line) and line[least : least + 1].isascii() and line[least].isalnum():
+        cut = cut.rpartition(" ")[0] or cut
+    neat = cut.rstrip(" ,;:，；：、") + _MORE
+    return neat if count(neat) <= most else whole.rstrip() + _MORE
 
 
 @dataclass(frozen=True, slots=True)

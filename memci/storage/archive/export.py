@@ -20,8 +20,7 @@ from memci.schemas.archive import (
     ArchiveManifest,
 )
 from memci.storage.agents import IS_AGENT, IS_THERE
-from memci.storage.archive.page_texts import body_lines
-from memci.storage.archive.rows import lines_of
+from memci.storage.archive.rows import body_lines, lines_of
 from memci.storage.archive.tables import CARRIED, LEFT_OUT
 from memci.storage.page_store.port import PageStore
 from memci.storage.schema import page_text

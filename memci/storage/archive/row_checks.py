@@ -33,7 +33,8 @@ from memci.domain.pages.parameters import PageRules
 from memci.domain.strict_json import NotStrictError, decode
 from memci.errors import InvalidInputError
 from memci.language.names import Entity
-from memci.storage.archive import page_checks, value_checks
+from memci.storage.archive import value_checks
+from memci.storage.archive import value_checks as page_checks
 from memci.storage.archive.tables import CARRIED, Carried
 from memci.storage.archive.value_checks import (
     Check,

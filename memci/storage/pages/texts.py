@@ -15,7 +15,7 @@ from memci.message import Message
 from memci.storage.messages import COLUMNS, IS_NOTE, to_message
 from memci.storage.page_store.port import PageStore, TextKey, in_transaction, new_version
 from memci.storage.page_store.wrappers import CachedPageStore, PrefetchedPageStore
-from memci.storage.pages.viewers import session_viewer
+from memci.storage.pages.visible_pages import session_viewer
 from memci.storage.session import Connection, Database
 
 _UNSETTLED = f"""

@@ -13,7 +13,6 @@ from memci.domain.documents import DocumentState
 from memci.errors import InvalidInputError, NotFoundError, TooLargeError
 from memci.reading.listings import Listings
 from memci.storage.documents.documents import see_collections
-from memci.storage.documents.symbols import find_symbols
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from tests.support.archives import Told, exported, imported
@@ -247,28 +246,6 @@ def test_nobody_reads_a_collection_that_was_not_named(database: Database):
                 " VALUES ('collection/a', 9, '[1]', 'x')"
             )
         connection.rollback()
-
-
-def test_symbols_are_found_by_whole_names_and_by_their_ends(database: Database):
-    own, shared = Shelf(database), Shelf(database, "collection/lib")
-    own.add("parser.py", CODE)
-    shared.add("other.go", "package p\n\nfunc (s *Server) Read() {}\n")
-    own.run()
-    shared.run()
-    with database.agent_snapshot("ada") as connection:
-        owners = ["ada", *see_collections(connection, ["lib"])]
-
-        def found(*wanted: str) -> list[tuple[str, str, bool]]:
-            rows = find_symbols(connection, owners, wanted)
-            return [(each.owner, each.symbol, each.exact) for each in rows]
-
-        assert found("Parser::read()") == [("ada", "Parser.read", True)]
-        assert found("read") == [
-            ("ada", "read", True), ("ada", "Parser.read", True),
-            ("collection/lib", "Server.Read", False),
-        ]  # fmt: skip
-        assert found("arser.read", "ead", "", "nothing") == []
-        assert find_symbols(connection, ["ada"], ["Server.Read"]) == []
 
 
 def test_what_no_document_is(shelf: Shelf):

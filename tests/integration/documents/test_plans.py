@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from memci.storage.documents import symbols
 from memci.storage.session import Database
 from memci.testing import database_copy
 from tests.support.plans import Plan, explain, indexes, read
@@ -55,6 +54,10 @@ POSTINGS = (
     "SELECT chunk_id, tf, length FROM chunk_term WHERE agent_id = {} AND term = r.term OFFSET 0"
     ") AS p"
 )
+SYMBOLS = (
+    "SELECT id FROM chunk WHERE agent_id = {} AND symbol_key = ANY(%(keys)s) AND indexed"
+    " ORDER BY length(symbol), id DESC LIMIT 20"
+)
 NEAREST = (
     "SELECT chunk_id, 1 - (embedding <=> '[1,0]'::halfvec) FROM chunk_vector"
     " WHERE agent_id = {} AND model = 'm' ORDER BY embedding <=> '[1,0]'::halfvec LIMIT 200"
@@ -69,8 +72,7 @@ ALONE, SHARED = "%(owner)s", "ANY(%(owners)s)"
 VALUES: dict[str, Any] = {
     "owner": "ada", "owners": ["ada", "collection/lib"],
     "keepers": ["ada", "collection/lib", "ada"], "terms": ["term3", "term77"],
-    "ids": [5, 700, 9_000], "names": ["name77", "Type.name99"], "keys": ["name77", "name99"],
-    "limit": 50,
+    "ids": [5, 700, 9_000], "keys": ["name77", "name99"],
 }  # fmt: skip
 
 
@@ -114,7 +116,8 @@ def test_texts_are_read_by_their_keys(crowded: Database):
     assert read(plan, "chunk") == 3
 
 
-def test_symbols_are_found_by_their_last_parts(crowded: Database):
-    plan = planned(crowded, symbols._FIND)
+@pytest.mark.parametrize("owner", [ALONE, SHARED])
+def test_symbols_are_found_by_their_last_parts(crowded: Database, owner: str):
+    plan = planned(crowded, SYMBOLS.format(owner))
     assert "chunk_symbol" in indexes(plan)
     assert read(plan, "chunk") <= 8

@@ -21,7 +21,7 @@ from memci.queue import submit
 from memci.queue.broker_intake import BrokerIntake, take_in
 from memci.queue.claim import Claims
 from memci.queue.intake import Append
-from memci.storage import unreadable_messages
+from memci.storage import messages as unreadable_messages
 from memci.storage.erasure.deletion_set import beginnings_of
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.reading.agents import list_agents

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memci.message import note_metadata
-from memci.reading.summary import Summarise
+from memci.reading.handover import Summarise
 from memci.schemas.memory_tools import Summary, SummaryRequest
 from tests.support.stored import Reader, Stored
 
