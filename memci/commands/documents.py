@@ -13,7 +13,7 @@ from memci.queue.follow_up_jobs import submit_document
 from memci.queue.submit import lock_lane, unlock_lane
 from memci.schemas.documents import DocumentAnswer, DocumentsRemoved
 from memci.storage.agents import is_there
-from memci.storage.documents.documents import (
+from memci.storage.documents import (
     document_by_id,
     document_by_name,
     is_collection_there,

@@ -17,7 +17,6 @@ from memci.schemas.agents import FocusList, FocusPoint
 from memci.schemas.editions import RestoreAnswer
 from memci.schemas.sessions import ConsolidateAnswer, SessionEndAnswer
 from memci.storage.agents import parameters_of
-from memci.storage.network.mention import mention_entity
 from memci.storage.network.node_history import (
     Origin,
     fates_of,
@@ -27,6 +26,7 @@ from memci.storage.network.node_history import (
     successors_of,
     was_merged,
 )
+from memci.storage.network.passes import mention_entity
 from memci.storage.reading.nodes import list_focus
 from memci.storage.session import Connection, Database
 from memci.storage.sessions import end_session as sessions_end_session

@@ -35,7 +35,7 @@ from pydantic_settings import (
 from memci.config.groups import DocumentSettings, LlmSettings, PageStoreSettings
 from memci.config.toml_tables import as_settings, place_of
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.memory.snapshot_retention import SNAPSHOT_BYTES
+from memci.domain.memory.scan import SNAPSHOT_BYTES
 from memci.domain.pages.parameters import PageRules
 from memci.errors import ConfigurationError, InvalidInputError
 from memci.message import AppendLimits, Remember

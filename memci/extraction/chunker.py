@@ -101,7 +101,7 @@ def chunks_of(blocks: Iterable[Block]) -> Iterator[Chunk]:
             path = [each for each in path if each[0] < block.level][: _DEEPEST - 1]
             path.append((block.level, _short(block.text)))
             filling = _Filling(_titles(path), block)
-        for piece in _chunker_pieces(block):
+        for piece in _pieces_of_block(block):
             if not filling.takes(piece):
                 yield from filling.close()
                 filling = _Filling(filling.path)
@@ -179,7 +179,7 @@ class _Lines:
         return begin, begin + self.text.count("\n", start, end)
 
 
-def _chunker_pieces(block: Block) -> Iterator[Block]:
+def _pieces_of_block(block: Block) -> Iterator[Block]:
     """Yield what of a block is text; of a heading, what a path has no room for."""
     if block.kind is BlockKind.HEADING:
         if len(block.text) > _MOST_HEADING:

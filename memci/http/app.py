@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from fastapi import FastAPI
 
 from memci.domain.usage import Usage
-from memci.http import documentation, mcp, problems
+from memci.http import agent_tools, documentation, problems
 from memci.http.auth import Gate
 from memci.http.proxy.routes import Proxy
 from memci.http.routers import (
@@ -76,7 +76,7 @@ def create_app(runtime: Runtime) -> FastAPI:
     problems.install(app)
     for router in _ROUTERS:
         app.router.routes.extend(router.routes)
-    app.router.routes.append(mcp.route)
+    app.router.routes.append(agent_tools.route)
     if runtime.settings.proxy_upstream_url is not None:
         proxy = Proxy(runtime, runtime.settings.proxy_upstream_url)
         app.router.routes.extend(proxy.routes())

@@ -15,7 +15,7 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Send
-from starlette.types import Scope as MiddlewareScope
+from starlette.types import Scope as AsgiScope
 from structlog.contextvars import bind_contextvars
 
 from memci.api_keys import Scope
@@ -122,7 +122,7 @@ class Edge:
         self._metrics = metrics
         self._traces = traces
 
-    async def __call__(self, scope: MiddlewareScope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
@@ -149,7 +149,7 @@ class Edge:
             elapsed = time.perf_counter() - started
             self._metrics.observe(_method(scope), _route(scope), status, elapsed)
 
-    async def _answer(self, scope: MiddlewareScope, receive: Receive, send: Send) -> None:
+    async def _answer(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         raw_path: bytes = scope.get("raw_path") or b""
         if any(hidden in raw_path.lower() for hidden in _HIDDEN_SEPARATORS):
             # Decoded, it would name another path than it seems to.
@@ -162,11 +162,11 @@ class Edge:
             await self._app(scope, receive, send)
 
 
-def _route(scope: MiddlewareScope) -> str:
+def _route(scope: AsgiScope) -> str:
     """Return the template of the path: ids would make a time series of each agent."""
     return getattr(scope.get("route"), "path", _UNMATCHED)
 
 
-def _method(scope: MiddlewareScope) -> str:
+def _method(scope: AsgiScope) -> str:
     known = {"GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"}
     return scope["method"] if scope["method"] in known else "other"

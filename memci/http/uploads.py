@@ -102,15 +102,15 @@ async def sent_document(call: Call, *, max_bytes: int) -> tuple[str, bytes]:
 
 
 async def _body(call: Call, most: int) -> bytes:
-    _files_check(announced_bytes(call), most)
+    _check_size(announced_bytes(call), most)
     body = bytearray()
     async for piece in call.stream():
         body += piece
-        _files_check(len(body), most)
+        _check_size(len(body), most)
     return bytes(body)
 
 
-def _files_check(size: int, most: int) -> None:
+def _check_size(size: int, most: int) -> None:
     if size > most:
         raise TooLargeError(
             f"expected a file of at most {most - _AROUND} bytes: split it, or raise"

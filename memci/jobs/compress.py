@@ -14,6 +14,7 @@ from memci.domain.job import backoff_s
 from memci.domain.memory.node import is_generic
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.scan import (
+    SNAPSHOT_BYTES,
     Compress,
     Compressed,
     Forgotten,
@@ -28,7 +29,6 @@ from memci.domain.memory.scan import (
     shrunk_keywords,
     shrunk_phrase,
 )
-from memci.domain.memory.snapshot_retention import SNAPSHOT_BYTES
 from memci.errors import SmallModelError, SmallModelUnavailableError
 from memci.jobs.message_texts import VectorGuard, terms_of
 from memci.queue.lease import Lease

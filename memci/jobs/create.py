@@ -17,11 +17,10 @@ from memci.domain.memory.node import NodeTier, relation_names
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.tier import tier_of
 from memci.errors import SmallModelAnswerError
-from memci.jobs.conversation import Background, tells
 from memci.jobs.message_filter import echoes_among, refusals
 from memci.jobs.message_texts import MessageTexts, VectorGuard, terms_of
 from memci.jobs.network_growth import Growth, Thought, note_created, numbers_of
-from memci.jobs.segments import Segments, annotated_segments, is_long
+from memci.jobs.segments import Background, Segments, annotated_segments, is_long, tells
 from memci.jobs.supersession import Beliefs
 from memci.jobs.track import is_to_track
 from memci.language.detection import Language

@@ -25,7 +25,7 @@ from memci.queue.handler import Effect
 from memci.queue.submit import NewJob, insert_job
 from memci.smallmodel.ports import Vectors
 from memci.smallmodel.registry import SmallModels
-from memci.storage.documents.chunks import (
+from memci.storage.documents import (
     WaitingFile,
     index_chunks,
     is_waiting,

@@ -81,13 +81,13 @@ class Reembedding:
             stale = stale_texts(connection, job.agent_id, model, begin, self._bite)
         vectors = self._embedder.embed(stale.texts)
         complete = len(stale.texts) < self._bite
-        return _ReembedEffect(
+        return _NewVectors(
             job.agent_id, stale, vectors, model, None if complete else stale.end(begin)
         )
 
 
 @dataclass(frozen=True, slots=True)
-class _ReembedEffect:
+class _NewVectors:
     agent_id: str
     stale: StaleTexts
     vectors: Vectors

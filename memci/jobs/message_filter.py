@@ -23,8 +23,8 @@ from memci.domain.memory.message_filter import (
     judged,
 )
 from memci.domain.memory.parameters import MemoryParameters
-from memci.jobs.conversation import Background
 from memci.jobs.message_texts import MessageTexts
+from memci.jobs.segments import Background
 from memci.message import Message, Role
 from memci.smallmodel.ports import Vectors
 from memci.storage.messages import Earlier

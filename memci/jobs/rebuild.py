@@ -41,11 +41,11 @@ from memci.storage.network.editions import (
     save_edition,
     switch_networks,
 )
-from memci.storage.network.mention import mention_entity
 from memci.storage.network.passes import (
     Batch,
     close_pass,
     left_of_pass,
+    mention_entity,
     next_batch,
     open_pass,
     position,

@@ -77,7 +77,7 @@ def without_service(text: str) -> str:
     return _PATTERN.sub(" ", text)
 
 
-_EVERYDAY_ENGLISH = """
+_ENGLISH_WORDS = """
     a an the and or but so then as of at by for with about to from in on up out off over than if
     i i'm i'd i'll i've me my mine myself you you're you'd you'll you've your yours yourself we
     we're we'll we'd we've us our it it's it'll itself this that that's that'd those these there
@@ -120,7 +120,7 @@ _COURTEOUS = """
     mate dear safe self everyone everybody guys around catching chatting chatted seems stunning
     推 荐 试 尝 朋 友 期 待 梦 相 信 些 用 次 注 意 去 来 先 到 里
 """
-_EVERYDAY_CHINESE = """
+_CHINESE_WORDS = """
     你好 您好 大家好 早上好 上午好 中午好 下午好 晚上好 早安 午安 晚安 早 嗨 哈喽 哈啰 喂
     好久不见 再见 拜拜 回头见 回见 明天见 谢谢 多谢 感谢 谢啦 谢了 谢 非常 十分 特别 太感谢
     辛苦了 辛苦 不客气 不用谢 不谢 没关系 没事 没事儿 没问题 不好意思 抱歉 对不起 麻烦 劳驾 请
@@ -136,9 +136,9 @@ _EVERYDAY_CHINESE = """
     帮助 帮忙 随时 告诉 需要 支持 鼓励 客气
 """
 
-ENGLISH = frozenset(_EVERYDAY_ENGLISH.split())
+ENGLISH = frozenset(_ENGLISH_WORDS.split())
 # Longest first, so that 没关系 is not left as 关系. 不 and 没 by themselves are not among them.
-CHINESE = sorted(set(_EVERYDAY_CHINESE.split()), key=lambda word: (-len(word), word))
+CHINESE = sorted(set(_CHINESE_WORDS.split()), key=lambda word: (-len(word), word))
 # One of these is in everything that is polite and nothing else.
 POLITE = frozenset(_POLITE.split())
 # Beside one of those these are polite as well: "Thanks for your support", but "I need support".
@@ -197,7 +197,7 @@ _POLITE_QUESTION_CHINESE = re.compile(
     "是吗|真的吗|对吗|好吗|行吗|可以吗|有什么我?(?:可以|能)?.{0,4}帮.{0,6}|还有(?:什么|别的)?.{0,6}[吗么]"
 )
 _AUXILIARY = "do|does|did|are|is|was|were|have|has|had|can|could|will|would|should"
-_SMALL_TALK_ASKS = re.compile(
+_ASKS_SOMETHING = re.compile(
     rf"[?？]|(?:吗|么|呢|是不是|对不对|好不好)\W*$|^\W*(?:(?:and|so|but|oh|well|hey) )?(?:"
     rf"(?:{_AUXILIARY})(?:n't)? (?:you|we|i|they|he|she|it|there|your|my|the|that|this|any)\b|"
     rf"(?:what|when|where|which|who|whose|why|how)(?: \w+)? (?:{_AUXILIARY})\b)",
@@ -267,7 +267,7 @@ def can_answer(text: str) -> bool:
 
 
 def _is_question(clause: str) -> bool:
-    if not _SMALL_TALK_ASKS.search(clause):
+    if not _ASKS_SOMETHING.search(clause):
         return False
     bare = " ".join(_CALLED.sub("", clause).replace("’", "'").strip(" \t?!.,。？！，…").split())
     left = without_service(bare)

@@ -18,7 +18,7 @@ from memci.errors import DatabaseBusyError, NotFoundError
 from memci.queue.submit import NewJob, insert_job
 from memci.schemas.editions import EditionAnswer, StepJob
 from memci.storage.agents import IS_AGENT, IS_THERE
-from memci.storage.erasure.locks import all_beside, stand_beside
+from memci.storage.erasure.erase import all_beside, stand_beside
 from memci.storage.network.editions import last_edition, replayed
 from memci.storage.session import Database
 

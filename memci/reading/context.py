@@ -31,7 +31,7 @@ from memci.reading.supersession import with_newer_beside
 from memci.schemas.reads import ContextAnswer, ContextRequest
 from memci.smallmodel.ports import Vectors
 from memci.storage.agents import own_of
-from memci.storage.erasure.locks import stand_beside
+from memci.storage.erasure.erase import stand_beside
 from memci.storage.pages.visible_pages import listed_pages, request_viewer
 from memci.storage.pins import read_pins
 from memci.storage.plans import read_plan

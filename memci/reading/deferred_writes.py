@@ -180,13 +180,13 @@ class UseLog:
         return True
 
 
-_ACTIVITY_PERIOD_S = 1.0
+_WRITE_PERIOD_S = 1.0
 
 
 class ReadActivity:
     """Collects agents and notes them together, at most once a second; safe for threads."""
 
-    def __init__(self, database: Database, *, period_s: float = _ACTIVITY_PERIOD_S) -> None:
+    def __init__(self, database: Database, *, period_s: float = _WRITE_PERIOD_S) -> None:
         """Begin with none noted."""
         self._database = database
         self._uses = UseLog(database)

@@ -176,7 +176,7 @@ class JobListings:
         with snapshot_of(self._database, agent_id) as connection:
             rows = list_jobs(connection, agent_id, state=state, after=after, limit=limit + 1)
         page, following = page_of(rows, limit, lambda row: row["ordinal"])
-        return JobList(jobs=[_jobs_answer(row) for row in page], next_cursor=following)
+        return JobList(jobs=[_job_answer(row) for row in page], next_cursor=following)
 
     def job(self, agent_id: str, job_id: UUID) -> JobAnswer:
         """Return one job, or raise ``NotFoundError``: done ones are pruned."""
@@ -184,10 +184,10 @@ class JobListings:
             row = read_job(connection, agent_id, job_id)
         if row is None:
             raise NotFoundError("there is no such job; finished jobs are kept for some days only")
-        return _jobs_answer(row)
+        return _job_answer(row)
 
 
-def _jobs_answer(row: Mapping[Any, Any]) -> JobAnswer:
+def _job_answer(row: Mapping[Any, Any]) -> JobAnswer:
     """Put what language models took beside what the job did; it is known before the job ends."""
     fields: dict[str, Any] = dict(row)
     models = fields.pop("models")

@@ -41,7 +41,7 @@ from memci.schemas.sessions import (
     VersionAnswer,
 )
 from memci.storage.agents import is_there, parameters_of, snapshot_of
-from memci.storage.documents.documents import (
+from memci.storage.documents import (
     document_by_id,
     is_collection_there,
     list_collections,

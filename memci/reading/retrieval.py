@@ -51,7 +51,7 @@ from memci.language.question import (
 from memci.reading.models import ReadingModels
 from memci.schemas.reads import Fusion, Scope
 from memci.smallmodel.ports import QueryPlanner, Vectors
-from memci.storage.documents.documents import see_collections
+from memci.storage.documents import see_collections
 from memci.storage.pages.visible_pages import request_viewer
 from memci.storage.reading.snapshot_state import SnapshotState
 from memci.storage.search.find import Found, Question, Restriction, find

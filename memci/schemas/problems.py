@@ -30,7 +30,7 @@ from memci.errors import (
     UnavailableError,
 )
 from memci.schemas.base import Answer
-from memci.validation_messages import Fault as ExpectationFault
+from memci.validation_messages import Fault as ValidationFault
 from memci.validation_messages import expectation, own_faults
 
 TYPE_PREFIX = "urn:memci:problem:"
@@ -179,7 +179,7 @@ def describe_misuse(error: ValidationError, arguments: Sequence[str]) -> str:
     return _joined([_misuse(each, arguments) for each in _own(error)])
 
 
-def _misuse(fault: ExpectationFault, arguments: Sequence[str]) -> str:
+def _misuse(fault: ValidationFault, arguments: Sequence[str]) -> str:
     path, expected = field_path(fault["loc"]), expectation(fault)
     if fault["type"] == "extra_forbidden" and len(fault["loc"]) == 1:
         there_are = f"use {', '.join(arguments)}" if arguments else "leave it out"
@@ -187,7 +187,7 @@ def _misuse(fault: ExpectationFault, arguments: Sequence[str]) -> str:
     return f"{path}: {expected}" if path else expected
 
 
-def _own(error: ValidationError) -> list[ExpectationFault]:
+def _own(error: ValidationError) -> list[ValidationFault]:
     return own_faults(error.errors(include_input=False, include_url=False))
 
 

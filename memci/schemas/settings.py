@@ -16,7 +16,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from memci.domain.parameters import MOST_WHOLE, OPEN, RANGES, range_of
+from memci.domain.agent import MOST_WHOLE, OPEN, RANGES, range_of
 from memci.schemas.base import Answer, Request
 
 _INCLUSIVE = ("minimum", "maximum")

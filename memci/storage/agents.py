@@ -11,10 +11,9 @@ from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
-from memci.domain.agent import no_agent
+from memci.domain.agent import P, no_agent, replaced
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.parameters import PageRules
-from memci.domain.parameters import P, replaced
 from memci.storage.session import Connection, Database
 
 # A condition on ``lane``. Of an erased agent the lane stays, so that its ids never come back; with

@@ -13,8 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from memci.errors import DatabaseUnavailableError, UnavailableError
-from memci.storage.roles import DatabaseRole
-from memci.storage.session import Database
+from memci.storage.session import Database, DatabaseRole
 from memci.telemetry.metrics import LaneGauges
 
 _TIMEOUT_S = 5

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, create_engine, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.pool import NullPool
 
-from memci.storage.roles import DatabaseRole, prepare
+from memci.storage.session import DatabaseRole, prepare
 
 # Any two upgrades of one database wait for each other on this advisory lock.
 _LOCK_KEY = 0x6D656D6369

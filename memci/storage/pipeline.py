@@ -18,8 +18,7 @@ from psycopg import AsyncConnection
 from sqlalchemy.engine import make_url
 
 from memci.errors import DatabaseBusyError, DatabaseUnavailableError
-from memci.storage.roles import DatabaseRole
-from memci.storage.session import CONNECT, ENTER, is_cut, known, understood
+from memci.storage.session import CONNECT, ENTER, DatabaseRole, is_cut, known, understood
 
 # Longer than any statement may take; it ends a wait for a server that is frozen.
 _PATIENCE_S = 65

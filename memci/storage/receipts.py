@@ -15,7 +15,7 @@ from psycopg.types.json import Jsonb
 from sqlalchemy import Connection
 
 from memci.domain.memory.message_filter import INTERACTIONS
-from memci.storage.erasure.locks import stored_among, try_beside
+from memci.storage.erasure.erase import stored_among, try_beside
 from memci.storage.messages import COLUMNS, to_message
 from memci.storage.network.node_history import TrailEvent, append_history
 from memci.storage.session import rows, sending

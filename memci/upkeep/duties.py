@@ -136,7 +136,7 @@ def _prune_receipts_of(database: Database, agent_id: str, keep_s: float) -> int:
 
 # The sweeper waits while one bite is taken.
 _BITE_S = 1.0
-_ORPHANS_AGENTS = 200
+_AGENTS_AT_ONCE = 200
 _log = structlog.get_logger(__name__)
 
 
@@ -160,7 +160,7 @@ def remove_orphans(
     """
     begun, looked_at, removed, last = monotonic(), 0, 0, after
     with database.upkeep_transaction() as connection:
-        agents = agents_after(connection, after, _ORPHANS_AGENTS)
+        agents = agents_after(connection, after, _AGENTS_AT_ONCE)
     for agent_id in agents:
         looked, gone = _remove_of(database, store, agent_id, grace_s)
         looked_at, removed, last = looked_at + looked, removed + gone, agent_id
@@ -168,7 +168,7 @@ def remove_orphans(
             break
     if removed:
         _log.info("texts that no page needs were removed", count=removed, looked_at=looked_at)
-    ended = len(agents) < _ORPHANS_AGENTS and last == (agents[-1] if agents else after)
+    ended = len(agents) < _AGENTS_AT_ONCE and last == (agents[-1] if agents else after)
     return Bite(looked_at, removed, None if ended else last)
 
 

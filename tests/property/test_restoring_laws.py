@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 from memci.domain.memory.creation import AnnotatedSegment, Focus, attend, joined_with
 from memci.domain.memory.passage import details_of, passages
-from memci.jobs.conversation import Background, conversations
 from memci.jobs.message_texts import MessageTexts
 from memci.jobs.restore import retelling
-from memci.jobs.segments import annotated_segments
+from memci.jobs.segments import Background, annotated_segments, conversations
 from memci.language.detection import language_of
 from memci.language.names import Entity
 from memci.message import Message, Role

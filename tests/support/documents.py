@@ -16,8 +16,7 @@ from memci.jobs.document import DocumentIndexing
 from memci.queue.follow_up_jobs import DOCUMENT_KIND
 from memci.queue.submit import lock_lane
 from memci.schemas.documents import DocumentAnswer
-from memci.storage.documents.chunks import index_chunks, replace_chunks
-from memci.storage.documents.documents import keep_document
+from memci.storage.documents import index_chunks, keep_document, replace_chunks
 from memci.storage.search_index import Embedded, Terms
 from memci.storage.session import Connection, Database
 from tests.support.archives import Told

@@ -15,7 +15,7 @@ from sqlalchemy import Row
 
 from memci.domain.job import Job, JobSource
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.memory.snapshot_retention import SNAPSHOT_BYTES
+from memci.domain.memory.scan import SNAPSHOT_BYTES
 from memci.jobs.compress import NetworkCompression
 from memci.jobs.create import MEMORY_CREATE, MemoryCreation
 from memci.queue.lease import Lease

@@ -13,8 +13,7 @@ from uuid import uuid4
 
 import pytest
 
-from memci.storage.page_store.files import FilePageStore
-from memci.storage.page_store.memory import MemoryPageStore
+from memci.storage.page_store.local import FilePageStore, MemoryPageStore
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.page_store.s3 import Bucket, S3PageStore

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from memci.storage.documents.documents import see_collections
+from memci.storage.documents import see_collections
 from memci.storage.session import Database
 
 Plan = list[dict[str, Any]]

@@ -9,9 +9,9 @@ from math import inf
 import pytest
 from pydantic import ValidationError
 
+from memci.domain.agent import OPEN, RANGES
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.parameters import PageRules
-from memci.domain.parameters import OPEN, RANGES
 from memci.errors import InvalidInputError
 from memci.schemas.settings import SettingsRequest
 

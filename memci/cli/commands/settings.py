@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memci.cli.options import AgentOption, JsonOption
-from memci.domain.parameters import RANGES, range_of
+from memci.domain.agent import RANGES, range_of
 from memci.errors import InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ DECAY_RATE = 0.85
 _MOST_PASSES = 40
 _PASSES_AFTER = 1  # after an agent has forgotten what it was to forget
 _SHOW_EVERY = 4
-_FORGETTING_LINE = 96
+_LONGEST_LINE = 96
 _BAR_CELLS = 24
 
 
@@ -116,7 +116,7 @@ def forget(cast: Sequence[Player], screen: Screen) -> None:
         screen.heading(f"One memory of {watch.player.name}, each time that it shrank")
         screen.table(
             ("pass", "importance", "characters", "content"),
-            [(*sight[:3], shortened(sight.content, _FORGETTING_LINE)) for sight in watch.sights],
+            [(*sight[:3], shortened(sight.content, _LONGEST_LINE)) for sight in watch.sights],
         )
 
 

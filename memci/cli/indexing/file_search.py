@@ -91,7 +91,7 @@ _NEVER = frozenset({
 })  # fmt: skip
 _GIT_S = 60
 # Of git's own folder nobody expects to be told.
-_FINDING_OF_GIT = frozenset({".git", ".hg", ".svn"})
+_VCS_FOLDERS = frozenset({".git", ".hg", ".svn"})
 _KNOWN = ("--cached", "--deduplicate")
 _IGNORED = ("--ignored", "--directory")  # a folder that is ignored whole is one
 
@@ -238,7 +238,7 @@ def _walk(root: Path, unread: list[Path], ignored: set[Path]) -> Iterator[Path]:
             for each in folders
             if each not in _NEVER and not _is_ignored(folder / each, root, specs, "/")
         ]
-        ignored.update(folder / each for each in folders if each not in {*kept, *_FINDING_OF_GIT})
+        ignored.update(folder / each for each in folders if each not in {*kept, *_VCS_FOLDERS})
         folders[:] = sorted(kept)
         for each in files:
             if _is_ignored(folder / each, root, specs, ""):

@@ -162,7 +162,7 @@ PRINTERS: Mapping[type[Answer], Callable[[Tool, Any], None]] = {
 }
 
 
-_TREE_NAME = 72
+_LONGEST_NAME = 72
 _ASIDE, _PLAIN, _FOLDER, _AWAY = "dim", "", "bold", "yellow"
 
 
@@ -220,7 +220,7 @@ def _told(page: PageOut, tree: PageTree) -> Sequence[tuple[str, str]]:
     return [
         (page.index, _FOLDER if page.children else style),
         (f"  {'the archive, ' if is_archive else ''}{state_of(page)}{cost}  ", _ASIDE),
-        (printable(shortened(page.name, _TREE_NAME)), style),
+        (printable(shortened(page.name, _LONGEST_NAME)), style),
     ]
 
 

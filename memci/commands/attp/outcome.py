@@ -178,14 +178,14 @@ class StopError(Exception):
 
 def fault_of(error: MontyRuntimeError | MontySyntaxError, code: str) -> Fault:
     """Return the fault for an error of the interpreter."""
-    kind, message = _outcome_kind(error), error.display("msg").strip()
+    kind, message = _kind_of_error(error), error.display("msg").strip()
     line = _line(error.traceback())
     if "not yet support" in message or "cannot suspend" in message:
         kind, message = "NotImplementedError", _unsupported(message)
     return Fault(kind, message or "it says no more", line, _source(line, code), _ADVICE.get(kind))
 
 
-def _outcome_kind(error: MontyRuntimeError | MontySyntaxError) -> str:
+def _kind_of_error(error: MontyRuntimeError | MontySyntaxError) -> str:
     """Return the name of the class of an error; the code may have made that itself."""
     name = type(error).__name__
     if name == "MontySyntaxError":

@@ -292,7 +292,7 @@ _TOOL = re.compile(
 )
 _LISTS = ("plan", "todos", "steps", "tasks", "items", "todo_list", "todo", "list")
 _TEXTS = ("step", "content", "title", "text", "description", "task", "name")
-_PLAN_CALLS_STATES = ("status", "state")
+_STATE_FIELDS = ("status", "state")
 _WORDS = {
     StepState.PENDING: "pending todo not_started open queued waiting 待办 未开始",
     StepState.ACTIVE: "in_progress active doing current started running 进行中",
@@ -332,19 +332,17 @@ def _items(arguments: object) -> tuple[Item, ...]:
 
 def _item(given: object) -> Item | None:
     if isinstance(given, str):
-        return Item(text) if (text := _plan_calls_text(given)) else None
+        return Item(text) if (text := _text_field(given)) else None
     if not isinstance(given, Mapping):
         return None
-    texts = (_plan_calls_text(given[name]) for name in _TEXTS if isinstance(given.get(name), str))
+    texts = (_text_field(given[name]) for name in _TEXTS if isinstance(given.get(name), str))
     text = next(filter(None, texts), "")
-    said = next(
-        (given[name] for name in _PLAN_CALLS_STATES if isinstance(given.get(name), str)), ""
-    )
+    said = next((given[name] for name in _STATE_FIELDS if isinstance(given.get(name), str)), "")
     state = _SAID.get(said.strip().lower().replace(" ", "_").replace("-", "_"))
     return Item(text, state) if text else None
 
 
-def _plan_calls_text(given: str) -> str:
+def _text_field(given: str) -> str:
     return " ".join(given.split())[:LONGEST_STEP]
 
 

@@ -189,7 +189,7 @@ _SESSION = 0.3
 _SPEAKER = 0.2
 _TIME = 0.5
 # More than all that anything of another time can have.
-_SCALED_LEAD = 2.0
+_LEAD_OF_KEPT = 2.0
 # Where a question has no words to go by, those that it shares with a text count for little, and
 # whether the text says anything for more.
 _FAINT = 0.3
@@ -351,7 +351,7 @@ def _is_named(each: Candidate, hints: Hints) -> bool:
 def _leading(each: Candidate, score: float, hints: Hints) -> float:
     """Score what goes before all else, by what it tells rather than by how it was found."""
     says = min(1.0, _words(each.text) / _SAYS)
-    return _SCALED_LEAD + _FAINT * score + _TELLS * says + _told(each, hints)
+    return _LEAD_OF_KEPT + _FAINT * score + _TELLS * says + _told(each, hints)
 
 
 def _of_its_time(each: Candidate, hints: Hints) -> float:

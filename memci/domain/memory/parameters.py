@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal, Self
 
-from memci.domain.parameters import check_all, replaced
+from memci.domain.agent import check_all, replaced
 from memci.domain.usage import Budget
 from memci.errors import InvalidInputError
 from memci.language.hit_limits import HitLimits

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
-from memci.domain.parameters import check_all, replaced
+from memci.domain.agent import check_all, replaced
 from memci.errors import InvalidInputError
 
 

@@ -80,12 +80,12 @@ def list_item_namespaces(agent: AgentId, body: NamespaceSearch, call: Call) -> N
     return NamespaceList(namespaces=found)
 
 
-_CHECKPOINTS_PROBLEMS = problems(400, 404, 409, 413, 415)
+_CHECKPOINT_PROBLEMS = problems(400, 404, 409, 413, 415)
 checkpoint_reading = APIRouter(
-    prefix="/v1", tags=["threads"], route_class=ReadRoute, responses=_CHECKPOINTS_PROBLEMS
+    prefix="/v1", tags=["threads"], route_class=ReadRoute, responses=_CHECKPOINT_PROBLEMS
 )
 checkpoint_writing = APIRouter(
-    prefix="/v1", tags=["threads"], route_class=WriteRoute, responses=_CHECKPOINTS_PROBLEMS
+    prefix="/v1", tags=["threads"], route_class=WriteRoute, responses=_CHECKPOINT_PROBLEMS
 )
 
 # A thread's name may hold slashes.

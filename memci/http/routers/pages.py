@@ -13,10 +13,10 @@ from memci.domain.pages.block import Format
 from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.permission import Actor
 from memci.errors import InvalidInputError
+from memci.http.agent_tools import scope_of, tool_named, tools_for, use_tool
 from memci.http.documentation import problems
 from memci.http.request import AgentId, Call, Cursor, SessionId, WindowFormat
 from memci.http.routing import ReadRoute, WriteRoute
-from memci.http.tool_calls import scope_of, tool_named, tools_for, use_tool
 from memci.schemas.attp import AttpAnswer, AttpRequest
 from memci.schemas.base import Request
 from memci.schemas.page_tools import GetPage
@@ -170,7 +170,7 @@ def list_pins(agent: AgentId, call: Call) -> PinList:
 @pin_writing.post("/agents/{agent}/pins", responses=problems(400, 413, 415))
 def add_pin(agent: AgentId, body: Pin, call: Call, session_id: SessionId = None) -> PinChange:
     """Pin a text, or that of a message, until it is taken down."""
-    return _pins_done(call, agent, body, session_id)
+    return _change_pins(call, agent, body, session_id)
 
 
 @pin_writing.delete("/agents/{agent}/pins/{pin}")
@@ -181,10 +181,10 @@ def take_down_pin(
     session_id: SessionId = None,
 ) -> PinChange:
     """Take a pinned text down."""
-    return _pins_done(call, agent, Unpin(pin=pin), session_id)
+    return _change_pins(call, agent, Unpin(pin=pin), session_id)
 
 
-def _pins_done(call: Call, agent: str, asked: Pin | Unpin, session_id: str | None) -> PinChange:
+def _change_pins(call: Call, agent: str, asked: Pin | Unpin, session_id: str | None) -> PinChange:
     name = "pin" if isinstance(asked, Pin) else "unpin"
     done: Any = call.runtime.tools.run(agent, Actor.DEVELOPER, name, asked, session_id=session_id)
     change: PinChange = done

@@ -135,58 +135,58 @@ ENGLISH_RULES = (
 )
 
 
-_CHINESE_SETTLED_LEAD = (
+_CHINESE_LEAD = (
     "\\W*(?:(?:好的?|另外|记住|请|麻烦|你|以后|今后|从现在(?:开始|起)|都|一律|始终|总是|只|尽量|要|"
     "务必|必须|改成?)[，,\\s]*)*"
 )
-_CHINESE_SETTLED_END = "(?:吧|就好|就行|即可|[，,]?谢谢)*\\W*"
-_CHINESE_SETTLED_LANGUAGES = {
+_CHINESE_END = "(?:吧|就好|就行|即可|[，,]?谢谢)*\\W*"
+_CHINESE_LANGUAGES = {
     "英语": "english", "英文": "english", "中文": "chinese", "汉语": "chinese",
     "普通话": "chinese", "法语": "french", "德语": "german", "西班牙语": "spanish",
     "日语": "japanese", "日文": "japanese", "韩语": "korean", "意大利语": "italian",
     "葡萄牙语": "portuguese", "俄语": "russian",
 }  # fmt: skip
-_CHINESE_SETTLED_LENGTHS = {
+_CHINESE_LENGTHS = {
     "简短": "short", "简洁": "short", "简明": "short", "详细": "long", "详尽": "long",
 }  # fmt: skip
 _UNITS = {"公": "metric", "英": "imperial"}
-_CHINESE_SETTLED_DATE = (
+_CHINESE_DATE = (
     "(?:\\d{4}年)?\\d{1,2}月\\d{1,2}[日号]?|(?:下?周|星期)[一二三四五六日天]|[本下]?月底|"
     "\\d{4}-\\d\\d-\\d\\d"
 )
-_CHINESE_SETTLED_AMOUNT = (
+_CHINESE_AMOUNT = (
     "[¥￥]?\\d[\\d.,]*[万千]?(?:元|块钱?|美元|欧元)|[一二两三四五六七八九十百千万]+(?:元|块钱?)"
 )
-_CHINESE_SETTLED_CHANGED = (
+_CHINESE_CHANGED = (
     "(?P<changed>现在是|目前是|(?:现在|已经?|又)?(?:改[成为到]|调整[为到]|推迟到|延[期后]?到|提前到|"
     "增加到|提高到|减少?到|降低?到)了?)"
 )
 
 CHINESE_RULES = (
     settling(
-        of_speaker(LANGUAGE, _CHINESE_SETTLED_LANGUAGES),
-        f"{_CHINESE_SETTLED_LEAD}(?:用|以|使用)(?P<value>{'|'.join(_CHINESE_SETTLED_LANGUAGES)})(?:来)?",
-        f"(?:回[答复]|交流)(?:我们?)?(?:的?(?:所有)?问题)?{_CHINESE_SETTLED_END}",
+        of_speaker(LANGUAGE, _CHINESE_LANGUAGES),
+        f"{_CHINESE_LEAD}(?:用|以|使用)(?P<value>{'|'.join(_CHINESE_LANGUAGES)})(?:来)?",
+        f"(?:回[答复]|交流)(?:我们?)?(?:的?(?:所有)?问题)?{_CHINESE_END}",
     ),
     settling(
-        of_speaker(LENGTH, _CHINESE_SETTLED_LENGTHS),
-        f"{_CHINESE_SETTLED_LEAD}(?:你的)?回[答复](?:我?的?问题)?(?:的?时候?|时)?(?:请|要|尽量|都|得|务必|一律)*",
-        f"(?P<value>{'|'.join(_CHINESE_SETTLED_LENGTHS)})(?:一?[些点])?{_CHINESE_SETTLED_END}",
+        of_speaker(LENGTH, _CHINESE_LENGTHS),
+        f"{_CHINESE_LEAD}(?:你的)?回[答复](?:我?的?问题)?(?:的?时候?|时)?(?:请|要|尽量|都|得|务必|一律)*",
+        f"(?P<value>{'|'.join(_CHINESE_LENGTHS)})(?:一?[些点])?{_CHINESE_END}",
     ),
     settling(
         of_speaker(ADDRESS),
-        f"{_CHINESE_SETTLED_LEAD}(?:叫|称呼)我[为作做]?",
-        f"(?P<value>(?!起|醒|一声|[去来上下吃睡])[\u4e00-\u9fff]{{1,4}}?|[A-Za-z]+){_CHINESE_SETTLED_END}",
+        f"{_CHINESE_LEAD}(?:叫|称呼)我[为作做]?",
+        f"(?P<value>(?!起|醒|一声|[去来上下吃睡])[\u4e00-\u9fff]{{1,4}}?|[A-Za-z]+){_CHINESE_END}",
     ),
     settling(
         of_speaker(UNITS, _UNITS),
-        f"{_CHINESE_SETTLED_LEAD}(?:用|使用|采用|换成)(?P<value>[公英])制(?:单位)?{_CHINESE_SETTLED_END}",
+        f"{_CHINESE_LEAD}(?:用|使用|采用|换成)(?P<value>[公英])制(?:单位)?{_CHINESE_END}",
     ),
     settling(
         of_work,
         "\\W*(?:(?P<owner>我们的?|我的?|咱们的?)|(?P<thing>\\w{1,10}?)的)?(?P<new>新的?)?总?",
         "(?P<noun>预算|截止日期|截止时间|最后期限|交付日期|上线日期|上线时间|发布日期)",
-        f"(?:{_CHINESE_SETTLED_CHANGED}|是|为|定[在为]|[：:])\\s*(?P<value>{_CHINESE_SETTLED_AMOUNT}|{_CHINESE_SETTLED_DATE})",
+        f"(?:{_CHINESE_CHANGED}|是|为|定[在为]|[：:])\\s*(?P<value>{_CHINESE_AMOUNT}|{_CHINESE_DATE})",
         "(?:之?前|下班前)?(?P<now>了)?\\W*",
     ),
     settling(

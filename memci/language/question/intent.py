@@ -305,7 +305,7 @@ _WORDS = frozenset(
     """.split()  # noqa: SIM905
 )
 # In this order: of two that begin alike the longer one first.
-_BARE_HAN = re.compile(
+_CHINESE_FILLERS = re.compile(
     "什[么麼]|甚麼|怎[么麼][样樣]?|如何|哪(?![里裡儿兒])[些个個天位]?|[谁誰啥何]|为什么"
     "|我们|我們|你们|你們|他们|他們|她们|她們|咱们|咱們|大家|自己|别人|[我你您他她它咱]"
     "|发生|發生|讨论|討論|谈论|談論|聊天|对话|對話|谈话|談話|说话|說話|提到|提起|进行|经历|經歷"
@@ -332,7 +332,7 @@ def names_only_times(
     for name in named:
         left = left if name.isascii() else left.replace(name, " ")
     known = _WORDS | named
-    return all(word in known for word in _WORD.findall(_BARE_HAN.sub(" ", left)))
+    return all(word in known for word in _WORD.findall(_CHINESE_FILLERS.sub(" ", left)))
 
 
 def _without(text: str, expressions: Iterable[TimeExpression]) -> str:

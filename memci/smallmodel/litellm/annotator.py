@@ -79,7 +79,7 @@ def _words(words: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(each for each in words if 0 < len(each) <= _LONGEST_KEYWORD))
 
 
-_RELATION_READ = 4_000
+_READ_OF_RELATION = 4_000
 _LONGEST = 32
 
 
@@ -113,7 +113,7 @@ class LlmRelationNamer:
         question = Question(
             prompt="name_relations",
             language=language,
-            data={"text": text[:_RELATION_READ], "focus_points": list(focus)},
+            data={"text": text[:_READ_OF_RELATION], "focus_points": list(focus)},
             shape=Relations,
             read=read,
         )

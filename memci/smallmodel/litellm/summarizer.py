@@ -127,8 +127,8 @@ def _shown(message: Message) -> dict[str, str]:
 
 # Characters of messages that one call shows; more are summarized call by call.
 _LONGEST_SHOWN = 24_000
-_SUMMARIZER_LONGEST_MESSAGE = 2_000
-_SUMMARIZER_ASKED = 0.9
+_LONGEST_SUMMARISED_MESSAGE = 2_000
+_SHARE_ASKED_OF_SUMMARY = 0.9
 
 
 class LlmSummarizer:
@@ -157,7 +157,7 @@ class LlmSummarizer:
 
     def _go_on(self, messages: Sequence[Message], previous: str, target: int) -> str:
         shown = [
-            {"speaker": speaker(each), "text": excerpt(each.text, _SUMMARIZER_LONGEST_MESSAGE)}
+            {"speaker": speaker(each), "text": excerpt(each.text, _LONGEST_SUMMARISED_MESSAGE)}
             for each in messages
         ]
 
@@ -177,7 +177,7 @@ class LlmSummarizer:
             data={
                 "previous": previous,
                 "messages": shown,
-                "max_characters": int(target * _SUMMARIZER_ASKED),
+                "max_characters": int(target * _SHARE_ASKED_OF_SUMMARY),
             },
             shape=Summary,
             read=read,
@@ -191,7 +191,7 @@ def _parts(messages: Sequence[Message]) -> list[list[Message]]:
     parts: list[list[Message]] = []
     room = 0
     for message in messages:
-        length = min(len(message.text), _SUMMARIZER_LONGEST_MESSAGE)
+        length = min(len(message.text), _LONGEST_SUMMARISED_MESSAGE)
         if length > room:
             parts.append([])
             room = _LONGEST_SHOWN

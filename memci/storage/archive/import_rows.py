@@ -12,8 +12,7 @@ from memci.storage.archive.consistency import check_consistency
 from memci.storage.archive.rows import add_rows, record_type
 from memci.storage.archive.tables import CARRIED, Carried
 from memci.storage.archive.unpacking import Unpacking
-from memci.storage.erasure.erase import erased_among
-from memci.storage.erasure.locks import stand_alone
+from memci.storage.erasure.erase import erased_among, stand_alone
 from memci.storage.schema import lane, message, page_text
 from memci.storage.search_index import sum_all
 

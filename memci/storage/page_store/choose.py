@@ -8,8 +8,7 @@ from pathlib import Path
 
 from memci.config.settings import Settings
 from memci.errors import ConfigurationError, PageStoreError
-from memci.storage.page_store.files import FilePageStore, FolderPresence
-from memci.storage.page_store.memory import MemoryPageStore
+from memci.storage.page_store.local import FilePageStore, FolderPresence, MemoryPageStore
 from memci.storage.page_store.port import PageStore, TextKey, delete_many
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.page_store.s3 import Bucket, S3PageStore

@@ -18,13 +18,15 @@ from dataclasses import dataclass
 
 from memci.domain.context.candidate import KEPT, WRITTEN, Channel, Source
 from memci.storage.search.filters import (
+    CHAT,
+    CHUNK,
     HIDDEN,
+    MEMORY,
     chunk_filters,
     memory_filters,
     message_filters,
     node_filters,
 )
-from memci.storage.search.indexes import CHAT, CHUNK, MEMORY
 from memci.storage.search.unindexed_sources import kept_rows
 
 # Restrictions on what may be known at all, and not only on what is looked for.
@@ -295,7 +297,7 @@ class Shape:
 
 
 # Restrictions on what may be known at all, and not only on what is looked for.
-_SEARCH_STATEMENT_SIGHT = frozenset({"user", "as_of"})
+_VISIBILITY_FILTERS = frozenset({"user", "as_of"})
 
 
 @functools.lru_cache(maxsize=256)
@@ -371,7 +373,7 @@ def _parts(source: Source, shape: Shape) -> Iterator[tuple[str, str]]:
 
 
 def _wants_more_than_sight(shape: Shape) -> bool:
-    return bool(message_filters(shape.restricted - _SEARCH_STATEMENT_SIGHT))
+    return bool(message_filters(shape.restricted - _VISIBILITY_FILTERS))
 
 
 def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
@@ -386,7 +388,7 @@ def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
     hides = source is Source.MEMORY and "tier" in shape.restricted
     join = f"JOIN {index.table} m ON m.agent_id = {value} AND m.{index.entry} = v."
     chat = source is Source.CHAT
-    sight = shape.restricted & _SEARCH_STATEMENT_SIGHT
+    sight = shape.restricted & _VISIBILITY_FILTERS
     return {
         "name": index.name if owner == "agent" else f"{index.name}_{owner}",
         "owner": value,

@@ -17,7 +17,7 @@ from memci.domain.context.plan import StepState
 from memci.domain.pages.pins import Maker
 from memci.language.key_messages.rules import PinKind
 from memci.language.times.calendar import at_offset
-from memci.storage.search.indexes import Row
+from memci.storage.search.filters import Row
 
 MOST_KEPT = 15  # of each source
 MOST_LOOKED_AT = 500  # of each source, the newest: every search looks for its words in them

@@ -12,7 +12,7 @@ from memci.commands import documents, erase
 from memci.domain.documents import DocumentState
 from memci.errors import InvalidInputError, NotFoundError, TooLargeError
 from memci.reading.listings import Listings
-from memci.storage.documents.documents import see_collections
+from memci.storage.documents import see_collections
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from tests.support.archives import Told, exported, imported

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from mcp.shared.exceptions import MCPError
 
-import memci.http.mcp
+import memci.http.agent_tools
 from memci.api_keys import new_key
 from memci.schemas.tools import tools_of_agents
 from tests.integration.http.serving import Served
@@ -252,9 +252,9 @@ def test_without_the_sdk_the_path_is_none(server, monkeypatch):
     def missing(name: str) -> None:
         raise ModuleNotFoundError(name="mcp.server")
 
-    monkeypatch.setattr(memci.http.mcp, "import_module", missing)
-    memci.http.mcp._answering.cache_clear()
+    monkeypatch.setattr(memci.http.agent_tools, "import_module", missing)
+    memci.http.agent_tools._answering.cache_clear()
     refused = post(server)
-    memci.http.mcp._answering.cache_clear()
+    memci.http.agent_tools._answering.cache_clear()
     assert refused.status_code == 404
     assert "pip install mcp" in refused.json()["detail"]

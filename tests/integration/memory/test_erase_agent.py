@@ -14,8 +14,7 @@ from memci.errors import ErasedError, NotFoundError
 from memci.queue.network_jobs import submit_drop
 from memci.reading.listings import Listings
 from memci.schemas.agents import FocusList
-from memci.storage.erasure.erase import erase_agent
-from memci.storage.erasure.locks import stand_alone
+from memci.storage.erasure.erase import erase_agent, stand_alone
 from memci.storage.schema import lane
 from memci.testing import open_database, wait_until
 from memci.upkeep.duties import request_due_consolidations, request_due_passes

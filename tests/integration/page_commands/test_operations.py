@@ -16,7 +16,7 @@ from memci.domain.pages.page import MAX_DEPTH
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.errors import NotFoundError, PageStoreError, RefusedError
-from memci.storage.page_store.memory import MemoryPageStore
+from memci.storage.page_store.local import MemoryPageStore
 from tests.support.network import AgentUnderTest
 from tests.support.page_asking import COUNTER, asked, do, told, tree, window
 

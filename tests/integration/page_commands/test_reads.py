@@ -19,7 +19,7 @@ from memci.reading.search import Search
 from memci.schemas.reads import SearchRequest
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
-from memci.storage.page_store.memory import MemoryPageStore
+from memci.storage.page_store.local import MemoryPageStore
 from tests.support.page_asking import COUNTER, asked, do, told, window
 
 

@@ -20,8 +20,7 @@ from memci.jobs.name_pages import PageNaming, Pages
 from memci.queue.follow_up_jobs import NAME_KIND
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.storage.page_store.choose import choose_page_store, remove_texts
-from memci.storage.page_store.files import FilePageStore
-from memci.storage.page_store.memory import MemoryPageStore
+from memci.storage.page_store.local import FilePageStore, MemoryPageStore
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_store.wrappers import CachedPageStore, TextCache
 from memci.upkeep.duties import remove_orphans

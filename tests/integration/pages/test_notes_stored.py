@@ -7,7 +7,7 @@ import pytest
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.commands import erase
 from memci.errors import NotFoundError, PageStoreError
-from memci.storage.page_store.files import FilePageStore
+from memci.storage.page_store.local import FilePageStore
 from memci.storage.page_store.port import TextKey, in_transaction
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.page_store.wrappers import CachedPageStore, TextCache

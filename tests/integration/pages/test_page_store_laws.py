@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from memci.errors import InvalidInputError, NotFoundError
-from memci.storage.page_store.memory import MemoryPageStore
+from memci.storage.page_store.local import MemoryPageStore
 from memci.storage.page_store.port import TextKey, delete_many, load_many, new_version
 from memci.storage.page_store.wrappers import CachedPageStore, MovingPageStore, TextCache
 from tests.support.page_stores import STORES, store_of

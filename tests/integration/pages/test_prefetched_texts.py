@@ -12,7 +12,7 @@ from memci.commands.tools.memory_reads import summary_request
 from memci.jobs.name_pages import PageNaming, Pages
 from memci.schemas.memory_tools import Summarise
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
-from memci.storage.page_store.memory import MemoryPageStore
+from memci.storage.page_store.local import MemoryPageStore
 from memci.storage.page_store.port import TextKey
 from memci.storage.page_store.wrappers import CachedPageStore, TextCache
 from memci.storage.session import Database

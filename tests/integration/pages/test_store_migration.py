@@ -10,8 +10,7 @@ import pytest
 
 from memci.commands.pages.move_texts import Migration, Moved
 from memci.errors import PageStoreError
-from memci.storage.page_store.files import FilePageStore
-from memci.storage.page_store.memory import MemoryPageStore
+from memci.storage.page_store.local import FilePageStore, MemoryPageStore
 from memci.storage.page_store.port import TextKey
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.page_store.wrappers import CachedPageStore, MovingPageStore, TextCache

@@ -15,7 +15,7 @@ from memci.reading.deferred_writes import Use, UseLog, use_of
 from memci.reading.recall import Recall
 from memci.reading.search import Search
 from memci.schemas.reads import ContextAnswer, ContextRequest, RecallRequest, SearchRequest
-from memci.storage.erasure.locks import stand_alone
+from memci.storage.erasure.erase import stand_alone
 from memci.storage.reading.snapshot_state import Progress
 from memci.storage.receipts import Given, NewReceipt
 from memci.testing import wait_until

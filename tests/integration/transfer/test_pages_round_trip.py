@@ -12,8 +12,7 @@ from memci.broker.redis_queues import RedisAgentQueues
 from memci.commands import erase
 from memci.commands.erase import Which
 from memci.errors import ConflictError, InvalidInputError, PageStoreError
-from memci.storage.page_store.files import FilePageStore
-from memci.storage.page_store.memory import MemoryPageStore
+from memci.storage.page_store.local import FilePageStore, MemoryPageStore
 from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from memci.storage.page_store.files import FilePageStore
+from memci.storage.page_store.local import FilePageStore
 from memci.storage.page_store.port import TextKey
 from memci.testing import wait_until
 from memci.upkeep.duties import remove_orphans

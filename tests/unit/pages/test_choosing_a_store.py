@@ -12,8 +12,7 @@ from memci.errors import ConfigurationError, NotFoundError
 from memci.http import __main__ as api
 from memci.runtime import Runtime
 from memci.storage.page_store.choose import check_shared, choose_page_store, open_page_store
-from memci.storage.page_store.files import FilePageStore
-from memci.storage.page_store.memory import MemoryPageStore
+from memci.storage.page_store.local import FilePageStore, MemoryPageStore
 from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.page_store.s3 import S3PageStore

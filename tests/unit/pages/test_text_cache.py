@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from memci.errors import NotFoundError, PageStoreError
-from memci.storage.page_store.memory import MemoryPageStore
+from memci.storage.page_store.local import MemoryPageStore
 from memci.storage.page_store.port import TextKey
 from memci.storage.page_store.wrappers import CachedPageStore, TextCache
 

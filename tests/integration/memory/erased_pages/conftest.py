@@ -10,7 +10,7 @@ import redis
 
 from memci.broker.app import make_app
 from memci.broker.wakeup import Wakeups
-from memci.storage.page_store.files import FilePageStore
+from memci.storage.page_store.local import FilePageStore
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database

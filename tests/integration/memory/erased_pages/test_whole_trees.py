@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from memci.errors import NotFoundError, PageStoreError, RefusedError
-from memci.storage.page_store.memory import MemoryPageStore
+from memci.storage.page_store.local import MemoryPageStore
 from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.pages.tree import lock_tree
 from memci.testing import open_database, wait_until

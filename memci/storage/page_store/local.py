@@ -1,4 +1,7 @@
-"""A page store in a folder: one folder an agent, one file a version (P14)."""
+"""Page stores of this machine: a dictionary in the process, or files (P14).
+
+A page store in a folder: one folder an agent, one file a version (P14).
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from threading import Lock
+from time import monotonic
 
 from memci.errors import PageStoreError
 from memci.storage.page_store.port import (
@@ -22,6 +27,49 @@ from memci.storage.page_store.port import (
 )
 from memci.storage.pages.texts import has_notes
 from memci.storage.session import Database
+
+
+class MemoryPageStore:
+    """Loses its texts with the process; thread-safe."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._texts: dict[TextKey, tuple[str, float]] = {}
+        self._lock = Lock()
+
+    def save(self, key: TextKey, text: str) -> None:
+        """Do as ``PageStore.save``."""
+        text_file_name(key)
+        encode_text(text)
+        with self._lock:
+            self._texts[key] = (text, monotonic())
+
+    def load(self, key: TextKey) -> str:
+        """Do as ``PageStore.load``."""
+        text_file_name(key)
+        with self._lock:
+            if key not in self._texts:
+                raise no_text_error(key)
+            return self._texts[key][0]
+
+    def delete(self, key: TextKey) -> None:
+        """Do as ``PageStore.delete``."""
+        text_file_name(key)
+        with self._lock:
+            self._texts.pop(key, None)
+
+    def exists(self, key: TextKey) -> bool:
+        """Do as ``PageStore.exists``."""
+        text_file_name(key)
+        with self._lock:
+            return key in self._texts
+
+    def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
+        """Do as ``PageStore.list``."""
+        latest = monotonic() - older_s
+        with self._lock:
+            kept = list(self._texts.items())
+        return iter([key for key, (_, at) in kept if key.agent_id == agent_id and at <= latest])
 
 
 @dataclass(frozen=True, slots=True)
