@@ -23,7 +23,8 @@ import memci
 from memci.errors import MemciError, shown_name
 from memci.mcp.connection import AgentConnection
 from memci.schemas.problems import problem_of
-from memci.schemas.tools import ToolFormat, written
+from memci.schemas.tool_format import ToolFormat
+from memci.schemas.tools import written
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from enum import Enum, StrEnum, auto
+from enum import Enum, auto
 from typing import Any, TypeAlias, get_type_hints
 
 from memci.errors import InvalidInputError
@@ -21,6 +21,7 @@ from memci.schemas.base import Answer, Request
 from memci.schemas.json_schema import schema_asked
 from memci.schemas.page_tools import schema_told
 from memci.schemas.pages import INDEX_PATTERN
+from memci.schemas.tool_format import ToolFormat
 
 
 class About(Enum):
@@ -214,15 +215,6 @@ def _has_limit(schema: Mapping[str, Any]) -> bool:
 
 
 Written: TypeAlias = dict[str, Any]
-
-
-class ToolFormat(StrEnum):
-    """Whose way of writing."""
-
-    OPENAI = "openai"  # Chat Completions; most servers and LiteLLM take it
-    RESPONSES = "responses"  # OpenAI's Responses
-    ANTHROPIC = "anthropic"
-    MCP = "mcp"
 
 
 def tools(

@@ -19,7 +19,8 @@ from memci.errors import InvalidInputError
 from memci.schemas.json_schema import schema_asked
 from memci.schemas.page_tools import schema_told, told
 from memci.schemas.pages import PageChange, PageOut
-from memci.schemas.tools import TOOLS, Tool, ToolFormat, tools, tools_of_agents
+from memci.schemas.tool_format import ToolFormat
+from memci.schemas.tools import TOOLS, Tool, tools, tools_of_agents
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 
 # What a request pays for all tools, as JSON of OpenAI's form.

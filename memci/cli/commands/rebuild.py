@@ -10,11 +10,15 @@ import typer
 from memci.cli.options import JsonOption, TimeoutOption, WaitOption
 from memci.cli.output import counted, hint, print_table, say, shortened
 from memci.errors import InvalidInputError, MemciError, NotFoundError
-from memci.schemas.editions import ComparisonAnswer, NetworkNumbers, ShownMemory
 
 if TYPE_CHECKING:
     from memci.client import Agent
-    from memci.schemas.editions import ComparisonAnswer, EditionAnswer
+    from memci.schemas.editions import (
+        ComparisonAnswer,
+        EditionAnswer,
+        NetworkNumbers,
+        ShownMemory,
+    )
 
 # Memories that a switch leaves out are listed, as many as a comparison tells of at most.
 _LISTED = 100

@@ -13,12 +13,10 @@ from uuid import UUID
 
 import typer
 
-from memci.cli.formats.parsed_file import BadFileError, FileFormat, Parsed
+from memci.cli.formats import FileFormat
 from memci.cli.options import AgentOption, JsonOption, TimeoutOption, WaitOption
-from memci.client import Agent
 from memci.domain.job import JobState
 from memci.errors import InvalidInputError, MemciError
-from memci.schemas.messages import MessageIn
 
 if TYPE_CHECKING:
     from memci.cli.formats.parsed_file import Parsed
@@ -225,6 +223,9 @@ class Sent:
 
 def check_sizes(parsed: Parsed, limits: Limits) -> None:
     """Raise ``BadFileError`` for a message that the server would not take."""
+    from memci.cli.formats.parsed_file import BadFileError
+    from memci.schemas.messages import MessageIn
+
     for message, place in zip(parsed.messages, parsed.places, strict=True):
         size = MessageIn.model_validate(message).size_bytes
         if size > limits.max_message_bytes:

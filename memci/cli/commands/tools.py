@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memci.cli.options import AgentOption
-from memci.schemas.tools import ToolFormat
+from memci.schemas.tool_format import ToolFormat
 
 
 def tools(

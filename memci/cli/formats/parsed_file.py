@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 
 from pydantic import ValidationError
@@ -13,14 +12,6 @@ from memci.errors import InvalidInputError
 from memci.schemas.messages import MessageIn
 from memci.schemas.problems import field_path
 from memci.validation_messages import expectation, own_faults
-
-
-class FileFormat(StrEnum):
-    """Kinds of files."""
-
-    JSON = "json"  # a list of messages, or an object that holds one under "messages"
-    JSONL = "jsonl"  # one message a line
-    TEXT = "text"  # Alice: …
 
 
 class BadFileError(InvalidInputError):

@@ -3,6 +3,8 @@
 The same file sent again gives the same ids, so nothing is stored twice; a file that has grown
 keeps the ids of what it began with. Two files that begin alike share the ids of that beginning:
 it is the same conversation, unless it is said to be of another session.
+
+Files of messages as JSON: a list as OpenAI's API takes it, or JSON lines.
 """
 
 from __future__ import annotations
@@ -13,8 +15,58 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from memci.cli.formats import chat_text, json_files
-from memci.cli.formats.parsed_file import BadFileError, FileFormat, Parsed
+from memci.cli.formats import FileFormat, chat_text
+from memci.cli.formats.parsed_file import BadFileError, Parsed, add_message
+
+
+def parse_json_list(text: str) -> Parsed:
+    """Return the messages of a JSON document."""
+    parsed = Parsed("JSON")
+    add_value(parsed, load(text), "")
+    return parsed
+
+
+def load(text: str, line: int | None = None) -> Any:
+    """Parse JSON, or raise ``BadFileError`` with the line; ``line`` is where the text stands."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        at = error.lineno if line is None else line
+        raise BadFileError(f"line {at}: not JSON: {error.msg} (column {error.colno})") from None
+    except RecursionError:
+        raise BadFileError(f"line {line or 1}: JSON that is nested too deep") from None
+    except ValueError:  # a number of thousands of digits
+        raise BadFileError(f"line {line or 1}: a number that is out of every range") from None
+
+
+def add_value(parsed: Parsed, value: Any, where: str) -> None:
+    """Add the message or messages that a JSON value holds; ``where`` is its place in the file."""
+    listed = value.get("messages") if isinstance(value, dict) and "messages" in value else value
+    if isinstance(listed, list):
+        for number, each in enumerate(listed, start=1):
+            add_message(parsed, each, f"{where}message {number}")
+    else:
+        add_message(parsed, listed, where.rstrip(", ") or "message 1")
+
+
+def parse_json_lines(text: str) -> Parsed:
+    """Return the messages of all lines; empty lines are nothing."""
+    parsed = Parsed("JSON lines")
+    # Only \n ends a line: JSON text may hold U+2028 and its like as they are.
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            add_value(parsed, load(line, number), f"line {number}, ")
+    return parsed
+
+
+def is_value(line: str) -> bool:
+    """Tell whether a line is JSON by itself."""
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
 
 # Of a binary file the first bytes tell it; of text none of these is any.
 _BINARY = frozenset(range(32)) - frozenset(b"\t\n\r\f\x1b")
@@ -50,9 +102,9 @@ def parse(text: str, file_format: FileFormat | None = None) -> Parsed:
     chosen = file_format or detect(text)
     match chosen:
         case FileFormat.JSON:
-            parsed = json_files.parse_json_list(text)
+            parsed = parse_json_list(text)
         case FileFormat.JSONL:
-            parsed = json_files.parse_json_lines(text)
+            parsed = parse_json_lines(text)
         case FileFormat.TEXT:
             parsed = chat_text.parse(text)
     if not parsed.messages:
@@ -66,7 +118,7 @@ def detect(text: str) -> FileFormat:
     if start == "{":
         # As JSON lines are read: text in JSON may hold U+0085 and its like as they are.
         first_line = next(line for line in text.split("\n") if line.strip())
-        return FileFormat.JSONL if json_files.is_value(first_line) else FileFormat.JSON
+        return FileFormat.JSONL if is_value(first_line) else FileFormat.JSON
     first_line = next(line for line in text.splitlines() if line.strip())
     if start == "[" and not chat_text.starts_message(first_line):
         return FileFormat.JSON

@@ -11,7 +11,7 @@ from memci.client.options import Page
 from memci.client.verbs.agent_requests import Habits
 from memci.schemas.agents import AgentList, ReadyAnswer
 from memci.schemas.documents import CollectionList
-from memci.schemas.tools import ToolFormat
+from memci.schemas.tool_format import ToolFormat
 
 
 class _Listed(RootModel[list[dict[str, Any]]]):

@@ -32,7 +32,8 @@ from memci.schemas.pages import (
     WindowAnswer,
     WindowRequest,
 )
-from memci.schemas.tools import BY_NAME, TOOLS, About, Tool, ToolFormat, written
+from memci.schemas.tool_format import ToolFormat
+from memci.schemas.tools import BY_NAME, TOOLS, About, Tool, written
 
 
 class _PageIndex(Convertor[str]):

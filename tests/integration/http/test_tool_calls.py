@@ -18,7 +18,8 @@ from memci.errors import (
     NotFoundError,
     RefusedError,
 )
-from memci.schemas.tools import ToolFormat, tools, tools_of_agents
+from memci.schemas.tool_format import ToolFormat
+from memci.schemas.tools import tools, tools_of_agents
 from tests.support.command_line import run
 
 

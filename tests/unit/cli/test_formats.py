@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from memci.cli.formats.parsed_file import BadFileError, FileFormat
+from memci.cli.formats import FileFormat
+from memci.cli.formats.parsed_file import BadFileError
 from memci.cli.formats.read import decode, detect, parse
 
 HI = {"role": "user", "content": "Hi"}
