@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from memci.domain.context.candidate import Channel, Source
+from memci.domain.search.candidate import Channel, Source
 
 BUDGETS = (500, 1_000, 2_000, 4_000)
 WANTED = 0.9  # of the evidence: what a context has to hold to be enough

@@ -24,7 +24,7 @@ from benchmarks.filling import fill, multiply
 from benchmarks.report import Bar, Finding
 from benchmarks.stage import Stage
 from memci.config.settings import load_settings
-from memci.domain.context.candidate import depth
+from memci.domain.search.candidate import depth
 from memci.runtime import Runtime, spare_what_stays
 from memci.schemas.reads import ContextRequest, SearchRequest
 from memci.smallmodel.offline.embedder import MODEL

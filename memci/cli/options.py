@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from memci.domain.context.candidate import Channel, Source
 from memci.domain.memory.node import NodeType
+from memci.domain.search.candidate import Channel, Source
 from memci.errors import InvalidInputError
 from memci.message import Role
 

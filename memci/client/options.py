@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict
 
-from memci.domain.context.plan import StepState
 from memci.domain.job import JobState
 from memci.domain.pages.block import Format
 from memci.domain.pages.page import Lifecycle
+from memci.domain.session.plan import StepState
 from memci.schemas.messages import MessageIn
 from memci.schemas.reads import Channel, Filters, Fusion, Source
 

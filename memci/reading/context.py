@@ -7,25 +7,25 @@ from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
 from uuid import uuid4
 
-from memci.domain.context.assembly import Assembly, assemble
-from memci.domain.context.candidate import KEPT, Candidate, Source, depth
-from memci.domain.context.interaction import interactions
+from memci.domain.context.choose import Assembly, assemble
 from memci.domain.context.message_list import Piece, stable_prefix
-from memci.domain.context.plan import Plan
-from memci.domain.context.ranking import Ranked, at_most
 from memci.domain.context.recent_messages import GROWTH
-from memci.domain.context.selection import Filler
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import Walk
 from memci.domain.pages.pins import Pin
 from memci.domain.pages.tree import Viewer
+from memci.domain.search.candidate import KEPT, Candidate, Source, depth
+from memci.domain.search.ranking import Ranked, at_most
+from memci.domain.search.selection import Filler
+from memci.domain.session.interaction import interactions
+from memci.domain.session.plan import Plan
 from memci.language.times.ranges import TimeSpan
 from memci.message import Message
-from memci.reading.context_materials import Read, materials_of
-from memci.reading.context_receipt import Account, answer, given_by, prefix_of, receipt_body
+from memci.reading.choose import Read, materials_of
 from memci.reading.deferred_writes import ReadActivity, Use
 from memci.reading.models import ReadingDefaults, ReadingModels
 from memci.reading.reader import Reader, wait_until_fresh
+from memci.reading.receipt import Account, answer, given_by, prefix_of, receipt_body
 from memci.reading.retrieval import Asked, Stopwatch, restriction_of
 from memci.reading.supersession import with_newer_beside
 from memci.schemas.reads import ContextAnswer, ContextRequest
@@ -60,7 +60,7 @@ def _nobody_is_asked(_agent_id: str, _session_id: str | None) -> None:
     pass
 
 
-class Assemble(Reader):
+class ContextReader(Reader):
     """Assembles. For an agent that nobody has written to yet there is system text and query."""
 
     def __init__(

@@ -10,18 +10,18 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import takewhile
 
-from memci.domain.context.handover import Handover, exchanges
-from memci.domain.context.plan import plan_text
 from memci.domain.context.session_summary import summed_up
 from memci.domain.context.token_budget import Count
 from memci.domain.pages.tree import Viewer
+from memci.domain.session.handover import Handover, exchanges
+from memci.domain.session.plan import plan_text
 from memci.errors import NotFoundError
 from memci.language.detection import language_of
 from memci.language.sentences import sentence_spans
 from memci.language.summary_lines import whole_lines
 from memci.message import Message, Role, note_metadata
 from memci.queue.follow_up_jobs import ask_summary
-from memci.reading.context_materials import today
+from memci.reading.choose import today
 from memci.reading.deferred_writes import ReadActivity, use_of
 from memci.reading.models import ReadingDefaults, ReadingModels
 from memci.reading.reader import Reader, wait_until_fresh

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from datetime import datetime
 
-from memci.domain.context.candidate import DEEPEST
+from memci.domain.search.candidate import DEEPEST
 from memci.language.question import Conversation
 from memci.reading.deferred_writes import ReadActivity
 from memci.reading.models import ReadingDefaults, ReadingModels

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memci.domain.context.candidate import reads
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import (
     MATCH_COSINE,
@@ -18,6 +17,7 @@ from memci.domain.memory.recall import (
     mentions,
     why_nothing,
 )
+from memci.domain.search.candidate import reads
 from memci.language.detection import Language, language_of
 from memci.reading.deferred_writes import use_of
 from memci.reading.models import ReadingModels

@@ -7,11 +7,11 @@ from typing import Any, TypeAlias
 
 from memci.config.settings import Settings
 from memci.queue.usage_accounting import Accounts
-from memci.reading.context import Assemble
+from memci.reading.comparison.editions import Compare
+from memci.reading.context import ContextReader
 from memci.reading.deferred_writes import ReadActivity
-from memci.reading.edition_comparison import Compare
-from memci.reading.frameworks import ItemReads
 from memci.reading.handover import HandingOver, Summarise
+from memci.reading.lists.framework_items import ItemReads
 from memci.reading.models import ReadingDefaults, ReadingModels
 from memci.reading.recall import Recall
 from memci.reading.search import Search
@@ -47,7 +47,7 @@ class Readings:
         self._accounts = Accounts(database, settings.memory)
         self.recall = Recall(database, models, defaults, self._activity)
         self.search = Search(database, models, defaults, self._activity)
-        self.assemble = Assemble(
+        self.assemble = ContextReader(
             database, models, defaults, self._activity, self._activity.want_summary
         )
         self.summarise = Summarise(database, models, defaults, self._activity)

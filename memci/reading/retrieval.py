@@ -11,9 +11,11 @@ from typing import TypeAlias
 import numpy as np
 from pydantic import JsonValue
 
-from memci.domain.context import bm25
-from memci.domain.context.bm25 import scored
-from memci.domain.context.candidate import (
+from memci.domain.documents import symbols_in
+from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.search import bm25
+from memci.domain.search.bm25 import scored
+from memci.domain.search.candidate import (
     DEEPEST,
     KEPT,
     Candidate,
@@ -24,10 +26,8 @@ from memci.domain.context.candidate import (
     reads,
     understood,
 )
-from memci.domain.context.duplicates import by_words, joined, unrepeated
-from memci.domain.context.ranking import Hints, Ranked, best_of, fuse_rrf, fuse_scaled, hints_of
-from memci.domain.documents import symbols_in
-from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.search.duplicates import by_words, joined, unrepeated
+from memci.domain.search.ranking import Hints, Ranked, best_of, fuse_rrf, fuse_scaled, hints_of
 from memci.errors import SmallModelError
 from memci.language.detection import Language, language_of
 from memci.language.hit_limits import HitLimits

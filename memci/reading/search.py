@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from memci.domain.context.candidate import SAID, UNTIMED, Candidate, Source, depth
-from memci.domain.context.ranking import Ranked
-from memci.domain.context.selection import stands_alone, thin
 from memci.domain.context.token_budget import fitting
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import until_mark
+from memci.domain.search.candidate import SAID, UNTIMED, Candidate, Source, depth
+from memci.domain.search.ranking import Ranked
+from memci.domain.search.selection import stands_alone, thin
 from memci.language.detection import language_of
 from memci.language.question import QueryAnalysis
 from memci.reading.deferred_writes import use_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from memci.domain.context.candidate import Candidate, Source
-from memci.domain.context.ranking import Ranked
-from memci.domain.context.selection import Ended, Key, held_then, leaders_first
+from memci.domain.search.candidate import Candidate, Source
+from memci.domain.search.ranking import Ranked
+from memci.domain.search.selection import Ended, Key, held_then, leaders_first
 from memci.language.claims import claims_in
 from memci.language.times.ranges import TimeSpan
 from memci.message import Message

@@ -18,7 +18,7 @@ from memci.domain.pages.workspace import PageWorkspace
 from memci.language.detection import language_of
 from memci.message import Role
 from memci.queue.follow_up_jobs import ask_where_many_wait
-from memci.reading.cursors import page_of, place_after
+from memci.reading.lists.cursors import page_of, place_after
 from memci.schemas.pages import (
     PageOut,
     PageTree,

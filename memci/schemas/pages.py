@@ -16,7 +16,6 @@ from pydantic import (
     model_validator,
 )
 
-from memci.domain.context.plan import LONGEST_STEP, MOST_STEPS, Plan, StepState
 from memci.domain.pages.block import Format
 from memci.domain.pages.page import (
     LONGEST_DESCRIPTION,
@@ -30,6 +29,7 @@ from memci.domain.pages.page import (
 )
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import PageState, page_state
+from memci.domain.session.plan import LONGEST_STEP, MOST_STEPS, Plan, StepState
 from memci.language.key_messages.rules import PinKind
 from memci.schemas.base import Answer, BudgetTokens, ForeignId, Request, Text
 from memci.schemas.reads import ContextMessage

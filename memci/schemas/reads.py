@@ -25,13 +25,13 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from memci.domain.agent import ANOTHER_SCRIPT
-from memci.domain.context.candidate import Channel, Source
 from memci.domain.context.message_list import Section
-from memci.domain.context.plan import StepState
 from memci.domain.context.token_budget import Utterance
 from memci.domain.documents import COLLECTION_PATTERN
 from memci.domain.memory.recall import Miss
 from memci.domain.pages.pins import Maker
+from memci.domain.search.candidate import Channel, Source
+from memci.domain.session.plan import StepState
 from memci.language.key_messages.rules import PinKind
 from memci.message import Role
 from memci.schemas.base import (

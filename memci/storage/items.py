@@ -10,9 +10,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Row
 
-from memci.domain.context import bm25
-from memci.domain.context.bm25 import Collected
 from memci.domain.items import is_comparison
+from memci.domain.search import bm25
+from memci.domain.search.bm25 import Collected
 from memci.storage.vectors import Vectors, to_text
 
 # Of one agent; an item whose time is over is gone, whether or not somebody has removed it.

@@ -8,8 +8,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Row
 
-from memci.domain.context.plan import Plan, Step, StepState
 from memci.domain.pages.tree import Viewer
+from memci.domain.session.plan import Plan, Step, StepState
 from memci.message import Message, Role
 from memci.storage.messages import COLUMNS, to_message
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from memci.domain.context.bm25 import first_after, position_at, session_at
+from memci.domain.search.bm25 import first_after, position_at, session_at
 from memci.storage.vectors import Vectors, from_arrays, to_text
 
 _SESSIONS = """

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.domain.context.plan import Item, StepState, is_finished, made_of, with_states
 from memci.domain.pages.collapse import auto_collapse, collapse_to
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.tree import Viewer
+from memci.domain.session.plan import Item, StepState, is_finished, made_of, with_states
 from memci.message import Role
 from tests.support.chapters import rendering_of, told
 from tests.support.examples import examples

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.domain.context.assembly import assemble
-from memci.domain.context.handover import Handover, exchanges
-from memci.domain.context.interaction import interactions
+from memci.domain.context.choose import assemble
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Section
 from memci.domain.context.rendering import named
 from memci.domain.context.session_summary import piece_of, summed_up
 from memci.domain.pages.pins import Pin
+from memci.domain.session.handover import Handover, exchanges
+from memci.domain.session.interaction import interactions
 from memci.errors import BudgetTooSmallError
 from memci.language.detection import Language
 from memci.language.key_messages.rules import PinKind

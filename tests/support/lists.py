@@ -6,7 +6,7 @@ import json
 from datetime import timedelta
 from typing import Any
 
-from memci.reading.context import Assemble
+from memci.reading.context import ContextReader
 from memci.schemas.reads import ContextAnswer, ContextMessage, ContextRequest
 from tests.support.stored import BEGIN, Reader
 
@@ -17,7 +17,7 @@ def assemble(
 ) -> ContextAnswer:  # fmt: skip
     asked = {"now": BEGIN + timedelta(hours=1), **fields}
     request = ContextRequest(query=query, budget_tokens=budget, **asked)
-    return Assemble(*reader.parts).run(agent_id, request)
+    return ContextReader(*reader.parts).run(agent_id, request)
 
 
 def said(message: ContextMessage) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from memci.domain.context.candidate import Candidate, Source
-from memci.domain.context.ranking import Ranked
+from memci.domain.search.candidate import Candidate, Source
+from memci.domain.search.ranking import Ranked
 from memci.message import Message, Role
 
 BEGIN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memci.domain.context.plan import Plan
 from memci.domain.job import Job
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.pins import Pin
 from memci.domain.pages.tree import Viewer
+from memci.domain.session.plan import Plan
 from memci.jobs.track import MOST_LOOKED_AT, MessageTracking
 from memci.queue.follow_up_jobs import TRACK_KIND
 from memci.queue.handler import Effect

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memci.errors import InvalidInputError
-from memci.reading.cursors import page_of, place_after
+from memci.reading.lists.cursors import page_of, place_after
 
 
 def test_a_first_page_begins_before_everything():

@@ -9,8 +9,8 @@ import typer
 from memci.cli.options import AgentOption, JsonOption
 from memci.cli.pages.migrate import migrate
 from memci.cli.pages.tool_commands import SessionOption, ToolGroup
-from memci.domain.context.plan import StepState
 from memci.domain.pages.block import Format
+from memci.domain.session.plan import StepState
 from memci.errors import InvalidInputError
 
 app = typer.Typer(cls=ToolGroup, rich_markup_mode=None)

@@ -26,7 +26,7 @@ from memci.cli.options import (
     UserOption,
     filters_of,
 )
-from memci.domain.context.candidate import Source
+from memci.domain.search.candidate import Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

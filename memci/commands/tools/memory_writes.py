@@ -12,12 +12,12 @@ from typing import Any, TypeAlias
 from memci.commands.memory import bring_into_focus
 from memci.commands.pages.perform import ToolRequest
 from memci.commands.tools.caller import Caller, session_caller
-from memci.domain.context.plan import Plan, whole_text, with_states
-from memci.domain.context.plan_tracker import item_of, listed
 from memci.domain.job import JobSource
 from memci.domain.memory.node import NodeKind
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.tree import Viewer
+from memci.domain.session.plan import Plan, whole_text, with_states
+from memci.domain.session.plan_tracker import item_of, listed
 from memci.errors import ConflictError, NotFoundError, TooLargeError
 from memci.language.detection import language_of
 from memci.language.key_messages.detector import words_of

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import NamedTuple, TypeAlias
 
-from memci.domain.context.candidate import Candidate, Source
-from memci.domain.context.duplicates import plain
-from memci.domain.context.highlight import Spans, whole
-from memci.domain.context.interaction import Interaction, Unit
 from memci.domain.context.message_list import Origin, Section
 from memci.domain.context.page_listing import Listed
-from memci.domain.context.ranking import Ranked
 from memci.domain.pages.pins import Pin
+from memci.domain.search.candidate import Candidate, Source
+from memci.domain.search.duplicates import plain
+from memci.domain.search.highlight import Spans, whole
+from memci.domain.search.ranking import Ranked
+from memci.domain.session.interaction import Interaction, Unit
 from memci.language.detection import Language
 from memci.message import Message, Role
 

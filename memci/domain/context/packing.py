@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 
-from memci.domain.context.candidate import WRITTEN, Candidate, Source
-from memci.domain.context.duplicates import Sayings
-from memci.domain.context.highlight import Highlighter, Speakers, Voices, is_all_courtesy
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Item, LeftOut, Part, Section, part_of, part_tokens
-from memci.domain.context.ranking import Ranked
 from memci.domain.context.rendering import DOCUMENTS, MEMORIES, Layout, written
-from memci.domain.context.selection import Change, Key, Selection, stands_alone
 from memci.domain.context.token_budget import MESSAGE_OVERHEAD, Count
+from memci.domain.search.candidate import WRITTEN, Candidate, Source
+from memci.domain.search.duplicates import Sayings
+from memci.domain.search.highlight import Highlighter, Speakers, Voices, is_all_courtesy
+from memci.domain.search.ranking import Ranked
+from memci.domain.search.selection import Change, Key, Selection, stands_alone
 from memci.message import Role
 
 # Too little room for any entry with its date; and no natural text has longer tokens than this.

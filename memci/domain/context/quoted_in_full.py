@@ -9,12 +9,12 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from memci.domain.context.candidate import Candidate, Source
-from memci.domain.context.highlight import Spans, answers, is_courtesy
 from memci.domain.context.materials import Covered
 from memci.domain.context.rendering import named
-from memci.domain.context.selection import Key
 from memci.domain.pages.pins import Pin
+from memci.domain.search.candidate import Candidate, Source
+from memci.domain.search.highlight import Spans, answers, is_courtesy
+from memci.domain.search.selection import Key
 from memci.language.detection import Language
 from memci.language.times import remove_date_notes
 from memci.message import Message, Role

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from memci.domain.context.candidate import Candidate, message_candidate
-from memci.domain.context.interaction import Interaction, Unit
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Item, Part, Section, part_tokens
 from memci.domain.context.rendering import Days, heads_of, joined
 from memci.domain.context.token_budget import Count, Utterance, message_tokens
+from memci.domain.search.candidate import Candidate, message_candidate
+from memci.domain.session.interaction import Interaction, Unit
 from memci.message import JsonObject, Message, Role
 
 # Characters. A result's beginning says what it is, its end what came of it.

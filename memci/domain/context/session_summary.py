@@ -16,9 +16,6 @@ from datetime import datetime
 from functools import cached_property
 from typing import NamedTuple
 
-from memci.domain.context.candidate import Candidate, message_candidate
-from memci.domain.context.highlight import Highlighter, Spans, is_courtesy
-from memci.domain.context.interaction import Interaction
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Item, Part, Section, part_of, part_tokens
 from memci.domain.context.quoted_in_full import (
@@ -29,8 +26,11 @@ from memci.domain.context.quoted_in_full import (
 )
 from memci.domain.context.recent_messages import Recent
 from memci.domain.context.rendering import days_above, indented, named
-from memci.domain.context.selection import Key
 from memci.domain.context.token_budget import MESSAGE_OVERHEAD, Count, message_tokens
+from memci.domain.search.candidate import Candidate, message_candidate
+from memci.domain.search.highlight import Highlighter, Spans, is_courtesy
+from memci.domain.search.selection import Key
+from memci.domain.session.interaction import Interaction
 from memci.language.detection import Language
 from memci.language.summary_lines import Line, lines_of, under_days
 from memci.language.times.mentions import add_date_notes

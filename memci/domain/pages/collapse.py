@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from memci.domain.context.plan import is_finished, is_worked_on
 from memci.domain.pages.block import Excess
 from memci.domain.pages.page import SYSTEM, Lifecycle, Page, Segment
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree
+from memci.domain.session.plan import is_finished, is_worked_on
 
 _RECENT = 3  # pages that are hidden after the Contents Page, which can be opened again
 

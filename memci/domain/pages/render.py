@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from memci.domain.context.interaction import units_of
-from memci.domain.context.plan import Plan
 from memci.domain.context.token_budget import LIST_OVERHEAD, MESSAGE_OVERHEAD, Count, Utterance
 from memci.domain.pages.block import BlockWriter, ContentReader, Excess, Format, RenderedBlocks
 from memci.domain.pages.page import USER, Page, Segment
 from memci.domain.pages.pins import PINS, Pin
 from memci.domain.pages.tree import Tree, VisibleTree
+from memci.domain.session.interaction import units_of
+from memci.domain.session.plan import Plan
 from memci.message import Role
 
 

@@ -20,7 +20,7 @@ from memci.http.proxy.chat_messages import Asked, message_of
 from memci.http.proxy.relay import Answer
 from memci.message import NewMessage, Role
 from memci.queue.intake import Append
-from memci.reading.listings import tail_of
+from memci.reading.lists.listings import tail_of
 from memci.runtime import Runtime
 from memci.schemas.problems import problem_of
 from memci.schemas.reads import ContextAnswer

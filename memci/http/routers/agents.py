@@ -12,7 +12,7 @@ from memci.domain.job import JobState
 from memci.http.documentation import problems
 from memci.http.request import AgentId, Call, Cursor, Limit, ThingId
 from memci.http.routing import AdminRoute, ReadRoute
-from memci.reading.listings import usage_of
+from memci.reading.lists.listings import usage_of
 from memci.schemas.agents import (
     AgentAnswer,
     AgentList,

@@ -10,7 +10,7 @@ from memci.commands import framework_storage as keeping
 from memci.http.documentation import problems
 from memci.http.request import AgentId, Call
 from memci.http.routing import ReadRoute, WriteRoute
-from memci.reading.frameworks import find, item_of, listed, refresh
+from memci.reading.lists.framework_items import find, item_of, listed, refresh
 from memci.schemas.frameworks import (
     CheckpointIn,
     CheckpointKept,

@@ -12,7 +12,6 @@ from enum import StrEnum
 
 from sqlalchemy import Column, Table
 
-from memci.domain.context.plan import MOST_STEPS, StepState
 from memci.domain.documents import ChunkKind, DocumentState
 from memci.domain.job import JobSource, JobState
 from memci.domain.memory.edition import ReplayEvent
@@ -20,6 +19,7 @@ from memci.domain.memory.message_filter import FilterReason, MemoryState
 from memci.domain.memory.node import NodeKind, NodeTier, NodeType
 from memci.domain.pages.page import PageKind
 from memci.domain.pages.pins import Maker
+from memci.domain.session.plan import MOST_STEPS, StepState
 from memci.language.detection import Language
 from memci.language.key_messages.rules import PinKind
 from memci.message import Remember, Role

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Row
 from sqlalchemy.engine import RowMapping
 
-from memci.domain.context.candidate import Candidate, Source
+from memci.domain.search.candidate import Candidate, Source
 from memci.language.times.calendar import at_offset
 from memci.message import Message
 from memci.storage.messages import COLUMNS, to_message

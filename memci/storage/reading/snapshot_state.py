@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from memci.domain.context.candidate import KEPT, Source
+from memci.domain.search.candidate import KEPT, Source
 from memci.storage.agents import IS_THERE
 from memci.storage.session import rows
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from memci.domain.context.candidate import WRITTEN, Source
+from memci.domain.search.candidate import WRITTEN, Source
 
 # Restrictions on messages, and on memories: one of a memory's messages has to be so.
 _ON_MESSAGE = {

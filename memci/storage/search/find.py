@@ -10,8 +10,10 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from memci.domain.context import bm25
-from memci.domain.context.candidate import (
+from memci.domain.documents import ChunkKind, collection_of, last_part
+from memci.domain.pages.tree import Viewer
+from memci.domain.search import bm25
+from memci.domain.search.candidate import (
     DEEPEST,
     KEPT,
     WRITTEN,
@@ -20,8 +22,6 @@ from memci.domain.context.candidate import (
     Source,
     lenders,
 )
-from memci.domain.documents import ChunkKind, collection_of, last_part
-from memci.domain.pages.tree import Viewer
 from memci.language.question import TimeSpan
 from memci.language.times.calendar import at_offset
 from memci.message import Message, Role, spoken

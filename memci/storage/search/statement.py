@@ -16,7 +16,7 @@ import functools
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from memci.domain.context.candidate import KEPT, WRITTEN, Channel, Source
+from memci.domain.search.candidate import KEPT, WRITTEN, Channel, Source
 from memci.storage.search.filters import (
     CHAT,
     CHUNK,

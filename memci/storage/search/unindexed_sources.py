@@ -11,10 +11,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Iterator
 
-from memci.domain.context.bm25 import MOST_CHARACTERS, probes_of
-from memci.domain.context.candidate import KEPT, UNTIMED, Candidate, Kept, Source
-from memci.domain.context.plan import StepState
 from memci.domain.pages.pins import Maker
+from memci.domain.search.bm25 import MOST_CHARACTERS, probes_of
+from memci.domain.search.candidate import KEPT, UNTIMED, Candidate, Kept, Source
+from memci.domain.session.plan import StepState
 from memci.language.key_messages.rules import PinKind
 from memci.language.times.calendar import at_offset
 from memci.storage.search.filters import Row

@@ -12,7 +12,7 @@ import pytest
 
 from memci.cli import app
 from memci.embedded import Postgres, Redis
-from memci.reading.context import Assemble
+from memci.reading.context import ContextReader
 from memci.schemas.reads import ContextRequest
 from memci.storage.session import Database
 from tests.integration.http.serving import Served, served_by_workers
@@ -215,7 +215,7 @@ def test_what_an_agent_has_asked_is_asked_again_as_of_then(
     code, _, complained = here("compare", *arguments)
     assert code == 1
     assert "no question of agent alice is known" in complained
-    reads = Assemble(*alice.reader.parts)
+    reads = ContextReader(*alice.reader.parts)
     given = reads.run("alice", ContextRequest(query="Where is the cello?", budget_tokens=500))
     reads.run("alice", ContextRequest(query="Nobody said this.", budget_tokens=500))
     # As an agent does: question and answer are recorded when the answer is there.

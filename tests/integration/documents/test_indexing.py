@@ -11,7 +11,7 @@ from sqlalchemy.exc import ProgrammingError
 from memci.commands import documents, erase
 from memci.domain.documents import DocumentState
 from memci.errors import InvalidInputError, NotFoundError, TooLargeError
-from memci.reading.listings import Listings
+from memci.reading.lists.listings import Listings
 from memci.storage.documents import see_collections
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database

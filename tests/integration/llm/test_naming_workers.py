@@ -9,7 +9,7 @@ import pytest
 from memci.message import NewMessage, Remember, Role
 from memci.queue.follow_up_jobs import NAME_KIND
 from memci.queue.intake import Append
-from memci.reading.listings import JobListings
+from memci.reading.lists.listings import JobListings
 from memci.testing import wait_until
 from tests.integration.llm.conftest import TASKS
 from tests.integration.llm.test_workers import Hurry, Nth, of_task

@@ -13,7 +13,7 @@ import pytest
 
 from memci.domain.job import JobState
 from memci.errors import DatabaseBusyError
-from memci.reading.listings import JobListings
+from memci.reading.lists.listings import JobListings
 from memci.storage.session import Database
 from memci.testing import wait_until
 from tests.integration.llm.conftest import TASKS

@@ -12,7 +12,7 @@ import redis
 from memci.broker.app import make_app
 from memci.broker.wakeup import Wakeups
 from memci.commands import rebuild
-from memci.domain.context.bm25 import REACH, first_after, position_at, session_at
+from memci.domain.search.bm25 import REACH, first_after, position_at, session_at
 from memci.jobs.maintenance import Reembedding
 from memci.queue.network_jobs import REEMBED_KIND
 from memci.storage.search_index import renew_around

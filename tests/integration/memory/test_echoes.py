@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from memci.reading.listings import Listings
+from memci.reading.lists.listings import Listings
 from tests.support.network import AgentUnderTest
 
 FACT = "Anna moves to Lisbon in May and looks for a flat near the river"

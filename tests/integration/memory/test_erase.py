@@ -6,7 +6,7 @@ import pytest
 
 from memci.errors import NotFoundError
 from memci.jobs.create import MEMORY_CREATE
-from memci.reading.listings import Listings
+from memci.reading.lists.listings import Listings
 from tests.support.erasing import Eraser, SegmentsOf, erased
 from tests.support.mailbox import Mailbox
 

@@ -12,7 +12,7 @@ from memci.commands import jobs, memory, rebuild
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ErasedError, NotFoundError
 from memci.queue.network_jobs import submit_drop
-from memci.reading.listings import Listings
+from memci.reading.lists.listings import Listings
 from memci.schemas.agents import FocusList
 from memci.storage.erasure.erase import erase_agent, stand_alone
 from memci.storage.schema import lane

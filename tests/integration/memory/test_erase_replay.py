@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from memci.domain.memory.scan import Forgetting
-from memci.reading.listings import Listings
+from memci.reading.lists.listings import Listings
 from memci.storage.network.nodes import forget_nodes
 from memci.storage.schema import EDITION_SCHEMA, TWINNED
 from memci.storage.sessions import end_session

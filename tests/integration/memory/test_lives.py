@@ -12,7 +12,7 @@ from memci.domain.pages.permission import Actor
 from memci.errors import ErasedError, NotFoundError, RefusedError
 from memci.message import NewMessage, Role
 from memci.queue.intake import Append, append_in
-from memci.reading.listings import Listings
+from memci.reading.lists.listings import Listings
 from memci.schemas.tools import BY_NAME
 from memci.storage.erasure.tables import REGISTRY
 from memci.storage.page_store.postgres import PostgresPageStore

@@ -7,7 +7,7 @@ import pytest
 from memci.commands.erase import Which, preview
 from memci.domain.job import JobState
 from memci.errors import ConflictError, NotFoundError
-from memci.reading.listings import Listings
+from memci.reading.lists.listings import Listings
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.schema import EDITION_SCHEMA, TWINNED
 from tests.support.fading import forget_focus

@@ -14,7 +14,7 @@ from memci.domain.memory.recall import Miss
 from memci.domain.memory.scan import Forgetting
 from memci.errors import ConflictError
 from memci.language.worth import Judgement
-from memci.reading.listings import Listings
+from memci.reading.lists.listings import Listings
 from memci.reading.recall import Recall
 from memci.schemas.reads import RecallAnswer, RecallRequest
 from memci.storage.network.nodes import forget_nodes

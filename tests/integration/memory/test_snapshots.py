@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import NotFoundError
-from memci.reading.listings import Listings
-from memci.reading.network_history import spans
+from memci.reading.lists.listings import Listings
+from memci.reading.lists.network_history import spans
 from memci.schemas.network import NetworkAnswer
 from memci.storage.network.passes import snapshots_weight
 from memci.storage.session import Database

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from memci.domain.context.plan import finished_message_seqs
 from memci.domain.pages.parameters import PageRules
+from memci.domain.session.plan import finished_message_seqs
 from memci.jobs.index import MessageIndexing, WindowLimits
 from memci.queue.submit import submit_follow_up
 from tests.support.agent_talk import CHINESE, ENGLISH

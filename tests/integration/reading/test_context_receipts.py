@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from memci.reading.listings import ReceiptListings
+from memci.reading.lists.listings import ReceiptListings
 from tests.support.lists import assemble, check, said
 from tests.support.stored import Reader, Stored
 

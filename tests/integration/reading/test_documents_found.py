@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from memci.domain.context.candidate import Source
 from memci.domain.documents import Chunk, ChunkKind
+from memci.domain.search.candidate import Source
 from memci.errors import NotFoundError
-from memci.reading.context import Assemble
+from memci.reading.context import ContextReader
 from memci.reading.search import Search
 from memci.schemas.reads import ContextRequest, Hit, SearchRequest
 from tests.support.documents import put
@@ -113,7 +113,7 @@ def test_a_context_quotes_documents_before_what_was_said(reader: Reader, shelf: 
         budget_tokens=400,
         collections=["machines"],
     )
-    answer = Assemble(*reader.parts).run("alice", request)
+    answer = ContextReader(*reader.parts).run("alice", request)
     sections = [str(each.section) for each in answer.items]
     order = ["code", "document", "history", "memory", "recent", "query"]
     assert sections == sorted(sections, key=order.index)

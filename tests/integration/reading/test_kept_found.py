@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memci.domain.context.candidate import Source
+from memci.domain.search.candidate import Source
 from memci.reading.search import Search
 from memci.schemas.reads import Filters, Hit, SearchRequest
 from memci.storage.search.unindexed_sources import MOST_LOOKED_AT

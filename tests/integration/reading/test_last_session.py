@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memci.message import note_metadata
-from memci.reading.context import Assemble
+from memci.reading.context import ContextReader
 from memci.reading.search import Search
 from memci.schemas.reads import ContextRequest, Filters, SearchRequest
 from tests.support.stored import BEGIN, Reader, Stored
@@ -163,7 +163,7 @@ def test_what_is_not_indexed_yet_is_the_last_all_the_same(visited: Stored, reade
 def test_a_context_holds_it(visited: Stored, reader: Reader):
     visited.say(QUESTIONS[0], said_at=NOW, session="new")
     request = ContextRequest(query=QUESTIONS[0], session_id="new", budget_tokens=200, now=NOW)
-    told = str(Assemble(*reader.parts).run("alice", request).messages)
+    told = str(ContextReader(*reader.parts).run("alice", request).messages)
     assert all(text in told for text in HEATING)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from memci.domain.context.candidate import Channel, Source
-from memci.reading.context import Assemble
+from memci.domain.search.candidate import Channel, Source
+from memci.reading.context import ContextReader
 from memci.reading.search import Search
 from memci.schemas.reads import ContextRequest, Hit, SearchRequest
 from tests.support.stored import BEGIN, Reader, Stored
@@ -182,6 +182,6 @@ def test_a_context_holds_what_links_lead_to(reader: Reader, network: Network):
     network.join(network.ferry, network.cello)
     for channels, is_there in ((list(Channel), True), ([Channel.DENSE, Channel.LEXICAL], False)):
         request = ContextRequest(query=QUESTION, channels=channels, budget_tokens=500)
-        answer = Assemble(*reader.parts).run("alice", request)
+        answer = ContextReader(*reader.parts).run("alice", request)
         said = " ".join(each.content or "" for each in answer.messages)
         assert ("Granny plays cello." in said) is is_there

@@ -9,7 +9,7 @@ import pytest
 
 from memci.domain.job import JobState
 from memci.errors import InvalidInputError, NotFoundError
-from memci.reading.listings import Listings
+from memci.reading.lists.listings import Listings
 from tests.support.stored import Reader, Stored
 
 

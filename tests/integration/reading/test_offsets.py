@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from memci.domain.context.candidate import Source
 from memci.domain.context.rendering import day_words
 from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.search.candidate import Source
 from memci.language.detection import Language
-from memci.reading.context import Assemble
+from memci.reading.context import ContextReader
 from memci.reading.handover import HandingOver
-from memci.reading.listings import MessageListings
-from memci.reading.memory_listings import BeliefListings, NodeListings
+from memci.reading.lists.listings import MessageListings
+from memci.reading.lists.memory_listings import BeliefListings, NodeListings
 from memci.reading.recall import Recall
 from memci.reading.search import Search
 from memci.schemas.reads import (
@@ -38,7 +38,7 @@ IN_UTC = datetime.fromisoformat("2026-11-18T06:30:00+00:00")
 def retrieved(reader: Reader, query: str, **fields: Any) -> str:
     """The block of a context without recent turns."""
     request = ContextRequest(query=query, budget_tokens=2_000, recent=0, **fields)
-    answer = Assemble(*reader.parts).run("alice", request)
+    answer = ContextReader(*reader.parts).run("alice", request)
     return "".join(item.text for item in answer.items if item.section in {"memory", "history"})
 
 
@@ -77,7 +77,7 @@ def test_a_memory_stands_under_the_day_of_its_messages(
     alice.link(focus, 1)
     alice.link(1, focus)
     request = ContextRequest(budget_tokens=2_000, recent=0, sources=(Source.MEMORY,))
-    answer = Assemble(*reader.parts).run("alice", request)
+    answer = ContextReader(*reader.parts).run("alice", request)
     assert f"{day} November 2026 (" in "".join(item.text for item in answer.items)
 
 

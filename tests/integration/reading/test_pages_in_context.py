@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from memci.domain.pages.page import LONGEST_NAME
-from memci.reading.context import Assemble
-from memci.reading.listings import ReceiptListings
+from memci.reading.context import ContextReader
+from memci.reading.lists.listings import ReceiptListings
 from memci.schemas.reads import ContextAnswer, ContextRequest
 from tests.support.kept import page, pin, plan, plant, summary
 from tests.support.stored import Reader, Stored
@@ -18,7 +18,7 @@ def assemble(
     reader: Reader, query: str = "When?", budget: int = 4_000, **more: Any
 ) -> ContextAnswer:
     request = ContextRequest(query=query, budget_tokens=budget, **more)
-    return Assemble(*reader.parts).run("alice", request)
+    return ContextReader(*reader.parts).run("alice", request)
 
 
 def told(answer: ContextAnswer, section: str) -> str:

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from memci.errors import BudgetTooSmallError
-from memci.reading.listings import ReceiptListings
+from memci.reading.lists.listings import ReceiptListings
 from memci.schemas.reads import ContextItem
 from tests.support.lists import assemble, check, sections
 from tests.support.stored import BEGIN, Reader, Stored

@@ -12,8 +12,8 @@ import pytest
 
 from memci.commands.erase_search import Words, find_messages
 from memci.message import Message, Role
-from memci.reading.context import Assemble
-from memci.reading.listings import Listings
+from memci.reading.context import ContextReader
+from memci.reading.lists.listings import Listings
 from memci.reading.recall import Keywords, Recall, was_known
 from memci.reading.search import Search
 from memci.schemas.reads import ContextRequest, RecallRequest, SearchRequest
@@ -274,7 +274,7 @@ def test_what_was_said_before_is_one_look_into_an_index(crowded: Reader):
 def test_context_reads_its_agents_rows_by_index(crowded: Reader, query: str | None):
     _, vector = question()
     request = ContextRequest(query=query, budget_tokens=2_000, session_id="s249")
-    assemble = Assemble(*crowded.parts)
+    assemble = ContextReader(*crowded.parts)
     assert check(plans(crowded, lambda: assemble.run("big", request, vector=vector)))
 
 

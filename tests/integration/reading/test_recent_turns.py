@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from memci.domain.context.candidate import Source
+from memci.domain.search.candidate import Source
 from memci.message import Role
-from memci.reading.context import Assemble
-from memci.reading.listings import ReceiptListings
+from memci.reading.context import ContextReader
+from memci.reading.lists.listings import ReceiptListings
 from memci.schemas.reads import ContextAnswer, ContextRequest
 from tests.support.lists import assemble, check, sections
 from tests.support.stored import BEGIN, Reader, Stored
@@ -215,7 +215,7 @@ def test_what_had_no_room_is_told_in_brief_and_a_summary_asked_for(reader: Reade
     def read(budget: int, *more: Source) -> ContextAnswer:
         sources = (Source.CHAT, *more)
         request = ContextRequest(session_id="now", budget_tokens=budget, sources=sources)
-        return Assemble(*reader.parts, lambda *each: asked.append(each)).run("alice", request)
+        return ContextReader(*reader.parts, lambda *each: asked.append(each)).run("alice", request)
 
     assert sections(read(2_000, Source.SUMMARY)) == ["recent"]
     # Who wants no summary may have one stored.

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from memci.domain.context.candidate import Source
-from memci.reading.context import Assemble
+from memci.domain.search.candidate import Source
+from memci.reading.context import ContextReader
 from memci.reading.search import Search
 from memci.schemas.reads import ContextRequest, Filters, Hit, SearchRequest
 from tests.support.stored import Reader, Stored
@@ -105,7 +105,7 @@ def texts(reader: Reader, query: str, **fields: Any) -> list[str]:
 
 def context(reader: Reader, query: str, budget: int = 1_000, **fields: Any) -> str:
     request = ContextRequest(query=query, budget_tokens=budget, **{"now": NOW, **fields})
-    messages = Assemble(*reader.parts).run("alice", request).messages
+    messages = ContextReader(*reader.parts).run("alice", request).messages
     return "\n".join(str(each.content) for each in messages[:-1])
 
 

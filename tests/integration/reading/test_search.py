@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memci.domain.context.candidate import DEEPEST, Channel, Source
+from memci.domain.search.candidate import DEEPEST, Channel, Source
 from memci.reading.search import Search
 from memci.schemas.reads import Filters, Hit, SearchAnswer, SearchRequest
 from tests.support.models import ScriptedPlanner

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from memci.language.claims.claim import Claim, Held
-from memci.reading.context import Assemble
+from memci.reading.context import ContextReader
 from memci.reading.search import Search
 from memci.schemas.reads import ContextAnswer, ContextRequest, Hit, SearchRequest
 from memci.storage.network.beliefs import add_claims, supersede
@@ -71,7 +71,7 @@ class Facts:
 
     def context(self, **asked: Any) -> ContextAnswer:
         options = {"query": ASKED, "budget_tokens": 260, "recent": 0, **asked}
-        return Assemble(*self.alice.reader.parts).run("alice", ContextRequest(**options))
+        return ContextReader(*self.alice.reader.parts).run("alice", ContextRequest(**options))
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import Miss
 from memci.errors import InvalidInputError, NotFoundError
-from memci.reading.context import Assemble
-from memci.reading.listings import Listings
+from memci.reading.context import ContextReader
+from memci.reading.lists.listings import Listings
 from memci.reading.recall import Recall
 from memci.reading.search import Search
 from memci.schemas.reads import (
@@ -91,7 +91,7 @@ class TestTiers:
     @pytest.mark.parametrize("query", ["pump", None])
     def test_context(self, reader: Reader, filled: Stored, asked: Any, expected: Any, query: Any):
         request = ContextRequest(query=query, budget_tokens=2_000, **asked)
-        answer = Assemble(*reader.parts).run("alice", request)
+        answer = ContextReader(*reader.parts).run("alice", request)
         said = " ".join(item.text for item in answer.items if item.section != "query")
         everything = SEEN[0][1]
         assert {text for text in everything if text in said} == expected
@@ -280,14 +280,14 @@ def test_search_as_of_a_time(reader: Reader, moved: Any):
 
 def test_context_says_what_holds_before_what_does_not(reader: Reader, moved: Any):
     request = ContextRequest(query="Ann Paris river home", budget_tokens=400, sources=["memory"])
-    answer = Assemble(*reader.parts).run("alice", request)
+    answer = ContextReader(*reader.parts).run("alice", request)
     said = "".join(item.text for item in answer.items)
     assert said.index("Rome") > -1
 
 
 def test_context_as_of_a_time_holds_nothing_later(reader: Reader, moved: Any):
     request = ContextRequest(budget_tokens=400, as_of=datetime(2026, 4, 1, tzinfo=UTC))
-    answer = Assemble(*reader.parts).run("alice", request)
+    answer = ContextReader(*reader.parts).run("alice", request)
     said = "".join(item.text for item in answer.items)
     assert "Paris" in said
     assert "Rome" not in said

@@ -9,8 +9,8 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import Row, text
 
-from memci.domain.context.candidate import Source
-from memci.reading.context import Assemble
+from memci.domain.search.candidate import Source
+from memci.reading.context import ContextReader
 from memci.reading.deferred_writes import Use, UseLog, use_of
 from memci.reading.recall import Recall
 from memci.reading.search import Search
@@ -71,7 +71,7 @@ def test_a_search_leaves_them_too(reader: Reader, ferry: int) -> None:
 
 def test_a_context_is_used_by_its_own_receipt(reader: Reader, ferry: int) -> None:
     request = ContextRequest(query="when does the ferry leave?", budget_tokens=500, recent=0)
-    answer = Assemble(*reader.parts).run("alice", request)
+    answer = ContextReader(*reader.parts).run("alice", request)
     reader.activity.flush()
     (receipt,) = receipts(reader)
     assert (receipt.id, receipt.kind, receipt.at_seq) == (answer.receipt_id, "context", 2)
@@ -181,7 +181,7 @@ def test_a_context_of_what_was_erased_meanwhile_keeps_no_receipt(
     request = ContextRequest(query="when does the ferry leave?", budget_tokens=500)
 
     def assemble() -> None:
-        answers.append(Assemble(*reader.parts).run("alice", request))
+        answers.append(ContextReader(*reader.parts).run("alice", request))
 
     with reader.database.agent_transaction("alice") as connection:
         stand_alone(connection, "alice")

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memci.domain.context.assembly import RECENT_TOKENS, Assembly, assemble
-from memci.domain.context.candidate import Candidate, Channel, Source
-from memci.domain.context.interaction import interactions
+from memci.domain.context.choose import RECENT_TOKENS, Assembly, assemble
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Section
-from memci.domain.context.ranking import fuse_rrf
 from memci.domain.context.recent_messages import digest_of_message
 from memci.domain.context.token_budget import LIST_OVERHEAD, Count, message_tokens
+from memci.domain.search.candidate import Candidate, Channel, Source
+from memci.domain.search.ranking import fuse_rrf
+from memci.domain.session.interaction import interactions
 from memci.errors import BudgetTooSmallError
 from memci.language.detection import Language
 from memci.message import Message, Role

@@ -10,13 +10,13 @@ from random import Random
 
 import pytest
 
-from memci.domain.context.assembly import Assembly, assemble
-from memci.domain.context.candidate import message_candidate
-from memci.domain.context.interaction import interactions
+from memci.domain.context.choose import Assembly, assemble
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Piece, Section, pieces, stable_prefix
-from memci.domain.context.ranking import Ranked
 from memci.domain.context.recent_messages import GROWTH
+from memci.domain.search.candidate import message_candidate
+from memci.domain.search.ranking import Ranked
+from memci.domain.session.interaction import interactions
 from memci.language.detection import Language
 from memci.language.sentences import sentence_spans
 from memci.message import Message, Role

@@ -8,15 +8,15 @@ from itertools import pairwise
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memci.domain.context.assembly import Assembly, assemble
-from memci.domain.context.candidate import Channel, Source, message_candidate
-from memci.domain.context.duplicates import words_of
-from memci.domain.context.interaction import interactions
+from memci.domain.context.choose import Assembly, assemble
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import LeftOut, Section
-from memci.domain.context.ranking import fuse_rrf
 from memci.domain.context.token_budget import LIST_OVERHEAD
 from memci.domain.memory.wording import worded
+from memci.domain.search.candidate import Channel, Source, message_candidate
+from memci.domain.search.duplicates import words_of
+from memci.domain.search.ranking import fuse_rrf
+from memci.domain.session.interaction import interactions
 from memci.language.detection import Language
 from memci.message import Message, Role
 from tests.support.examples import examples

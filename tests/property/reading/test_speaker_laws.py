@@ -9,11 +9,11 @@ from itertools import count
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memci.domain.context.candidate import Source, message_candidate
-from memci.domain.context.interaction import interactions
 from memci.domain.context.materials import Materials
 from memci.domain.context.packing import Packed, pack
 from memci.domain.memory.wording import worded
+from memci.domain.search.candidate import Source, message_candidate
+from memci.domain.session.interaction import interactions
 from memci.language.detection import Language
 from memci.language.sentences import sentence_spans
 from memci.message import Message, Role

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.evidence import Row, Summary, Variant, share, tokens_needed, with_options, without
 from benchmarks.questions import read_exchanges, read_locomo
-from memci.domain.context.candidate import Channel, Source
+from memci.domain.search.candidate import Channel, Source
 from memci.schemas.reads import ContextRequest, SearchRequest
 
 _SHAPES = (ContextRequest, SearchRequest)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.domain.context import bm25
-from memci.domain.context.bm25 import REACH, first_after, position_at, session_at
+from memci.domain.search import bm25
+from memci.domain.search.bm25 import REACH, first_after, position_at, session_at
 
 POSITIONS = st.builds(position_at, st.integers(0, 3), st.integers(0, 12))
 POSTINGS = st.dictionaries(

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.domain.context.interaction import Interaction, interactions
 from memci.domain.context.recent_messages import digest_of_interaction, head, one_line, tail
+from memci.domain.session.interaction import Interaction, interactions
 from memci.message import Message, Role
 from tests.support.talk import BEGIN
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memci.domain.context.candidate import understood
+from memci.domain.search.candidate import understood
 from tests.support.talk import message
 
 

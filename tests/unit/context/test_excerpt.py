@@ -8,8 +8,8 @@ from datetime import timedelta
 import pytest
 
 from memci.domain.context import rendering
-from memci.domain.context.candidate import Candidate
 from memci.domain.context.rendering import Layout, memories_in_order, written
+from memci.domain.search.candidate import Candidate
 from memci.language.detection import Language
 from memci.message import Role
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter

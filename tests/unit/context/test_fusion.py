@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from memci.domain.context.candidate import UNTIMED, Candidate, Channel, Source, reads
-from memci.domain.context.ranking import Hints, Ranked, at_most, fuse_rrf, fuse_scaled
+from memci.domain.search.candidate import UNTIMED, Candidate, Channel, Source, reads
+from memci.domain.search.ranking import Hints, Ranked, at_most, fuse_rrf, fuse_scaled
 from memci.language.detection import Language
 from tests.support.talk import in_order, keys, memory, message
 

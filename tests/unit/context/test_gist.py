@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.context.highlight import (
+from memci.domain.search.highlight import (
     Highlighter,
     Speakers,
     is_all_courtesy,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.context.bm25 import folded, probes_of, scored
-from memci.domain.context.candidate import UNTIMED, Candidate, Source
+from memci.domain.search.bm25 import folded, probes_of, scored
+from memci.domain.search.candidate import UNTIMED, Candidate, Source
 from memci.smallmodel.offline.lexicon import OfflineLexicon
 
 TERMS = OfflineLexicon().terms

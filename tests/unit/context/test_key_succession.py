@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from memci.domain.context.automatic_pins import KeyPins, pinned
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.pins import Maker, Pin
+from memci.domain.session.automatic_pins import KeyPins, pinned
 from memci.language.key_messages.detector import kind_of
 from memci.language.key_messages.rules import PinKind
 

@@ -7,11 +7,11 @@ from datetime import timedelta
 
 import pytest
 
-from memci.domain.context.assembly import Assembly, assemble
-from memci.domain.context.candidate import Candidate, message_candidate
-from memci.domain.context.interaction import interactions
+from memci.domain.context.choose import Assembly, assemble
 from memci.domain.context.materials import Covered, Materials
 from memci.domain.context.message_list import Section
+from memci.domain.search.candidate import Candidate, message_candidate
+from memci.domain.session.interaction import interactions
 from memci.language.detection import Language
 from memci.language.sentences import sentence_spans
 from memci.message import Message, Role

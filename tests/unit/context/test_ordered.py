@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from memci.domain.context.candidate import Candidate, Channel, Source
-from memci.domain.context.ranking import Hints, fuse_scaled
+from memci.domain.search.candidate import Candidate, Channel, Source
+from memci.domain.search.ranking import Hints, fuse_scaled
 from memci.language.question import Order
 from tests.support.talk import BEGIN, memory, message
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from memci.domain.context.assembly import assemble
-from memci.domain.context.interaction import interactions
+from memci.domain.context.choose import assemble
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Part, Section, part_tokens
 from memci.domain.context.page_listing import Leaf, Listed, Room, listing
 from memci.domain.context.token_budget import MESSAGE_OVERHEAD
+from memci.domain.session.interaction import interactions
 from memci.language.detection import Language
 from memci.message import Message, Role
 from tests.support.talk import BEGIN, words

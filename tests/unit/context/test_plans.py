@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memci.domain.context.plan import (
+from memci.domain.session.plan import (
     Item,
     Plan,
     StepState,
@@ -16,7 +16,7 @@ from memci.domain.context.plan import (
     plan_text,
     with_states,
 )
-from memci.domain.context.plan_tracker import Progress, called_plan, listed, listing_in, progress_in
+from memci.domain.session.plan_tracker import Progress, called_plan, listed, listing_in, progress_in
 from memci.language.detection import Language
 from memci.language.sentences import sentence_spans
 

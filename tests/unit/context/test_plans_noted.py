@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.context.assembly import assemble
-from memci.domain.context.candidate import Candidate, Kept, Source
-from memci.domain.context.duplicates import unrepeated
+from memci.domain.context.choose import assemble
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import LeftOut
-from memci.domain.context.plan import (
+from memci.domain.search.candidate import Candidate, Kept, Source
+from memci.domain.search.duplicates import unrepeated
+from memci.domain.search.ranking import Ranked
+from memci.domain.session.plan import (
     Item,
     StepState,
     made_of,
@@ -18,7 +19,6 @@ from memci.domain.context.plan import (
     whole_text,
     with_states,
 )
-from memci.domain.context.ranking import Ranked
 from memci.language.detection import Language
 from memci.language.sentences import sentence_spans
 from memci.message import Role

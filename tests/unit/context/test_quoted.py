@@ -6,12 +6,12 @@ from datetime import timedelta
 
 import pytest
 
-from memci.domain.context.assembly import Assembly, assemble
-from memci.domain.context.candidate import Candidate, Source, message_candidate
-from memci.domain.context.interaction import interactions
+from memci.domain.context.choose import Assembly, assemble
 from memci.domain.context.materials import Covered, Materials
 from memci.domain.context.message_list import LeftOut, Section
 from memci.domain.pages.pins import Pin
+from memci.domain.search.candidate import Candidate, Source, message_candidate
+from memci.domain.session.interaction import interactions
 from memci.language.detection import Language
 from memci.language.key_messages.rules import PinKind
 from memci.language.sentences import sentence_spans

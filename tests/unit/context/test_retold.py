@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memci.domain.context.assembly import assemble
-from memci.domain.context.interaction import interactions
+from memci.domain.context.choose import assemble
 from memci.domain.context.materials import Covered, Materials
 from memci.domain.context.message_list import Section
 from memci.domain.context.session_summary import RepeatedLines
 from memci.domain.pages.pins import Pin
+from memci.domain.session.interaction import interactions
 from memci.language.detection import Language
 from memci.language.key_messages.rules import PinKind
 from memci.language.sentences import sentence_spans

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.domain.context.candidate import DEEPEST, Candidate, Channel, Extract, Source, depth
-from memci.domain.context.duplicates import joined
-from memci.domain.context.ranking import Hints, Ranked, Wanted, best_of, fuse_scaled, hints_of
+from memci.domain.search.candidate import DEEPEST, Candidate, Channel, Extract, Source, depth
+from memci.domain.search.duplicates import joined
+from memci.domain.search.ranking import Hints, Ranked, Wanted, best_of, fuse_scaled, hints_of
 from memci.language.question import analyse
 from tests.support.talk import BEGIN, in_order, keys, memory, message
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from memci.domain.context.candidate import Source
 from memci.domain.context.materials import Materials
 from memci.domain.context.packing import Packed, pack
-from memci.domain.context.ranking import Ranked
-from memci.domain.context.selection import Ended, held_then, leaders_first
+from memci.domain.search.candidate import Source
+from memci.domain.search.ranking import Ranked
+from memci.domain.search.selection import Ended, held_then, leaders_first
 from memci.language.detection import Language
 from memci.language.times.ranges import TimeSpan
 from tests.support.talk import in_order, memory, message

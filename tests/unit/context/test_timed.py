@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memci.domain.context.candidate import Candidate, Channel, Source, Timed
-from memci.domain.context.ranking import Hints, Ranked, fuse_rrf, fuse_scaled
+from memci.domain.search.candidate import Candidate, Channel, Source, Timed
+from memci.domain.search.ranking import Hints, Ranked, fuse_rrf, fuse_scaled
 from memci.language.question import TimeRange, TimeSpan, analyse, spans_to_search
 from tests.support.talk import BEGIN, memory, message
 

@@ -13,7 +13,7 @@ from memci.domain.memory.node import Fate
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import NotFoundError
 from memci.language.times.calendar import at_offset
-from memci.reading.cursors import (
+from memci.reading.lists.cursors import (
     named_after,
     named_cursor,
     names_after,

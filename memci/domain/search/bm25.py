@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from operator import sub
 from typing import TypeAlias
 
-from memci.domain.context.candidate import Candidate, Source
+from memci.domain.search.candidate import Candidate, Source
 
 _SESSION = 1 << 32
 

@@ -19,14 +19,14 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.usage import Usage
 from memci.errors import NotFoundError
 from memci.message import Message
-from memci.reading.cursors import agent_after, agent_cursor, page_of, place_after
-from memci.reading.memory_listings import (
+from memci.reading.lists.cursors import agent_after, agent_cursor, page_of, place_after
+from memci.reading.lists.memory_listings import (
     BeliefListings,
     DocumentListings,
     NodeListings,
     SummaryListings,
 )
-from memci.reading.network_history import NetworkListings
+from memci.reading.lists.network_history import NetworkListings
 from memci.schemas.agents import (
     AgentAnswer,
     AgentList,

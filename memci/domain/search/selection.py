@@ -12,10 +12,10 @@ from datetime import datetime
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from memci.domain.context.candidate import Candidate, Source
-from memci.domain.context.duplicates import quotes, unsaid
-from memci.domain.context.highlight import Speakers
-from memci.domain.context.ranking import Ranked
+from memci.domain.search.candidate import Candidate, Source
+from memci.domain.search.duplicates import quotes, unsaid
+from memci.domain.search.highlight import Speakers
+from memci.domain.search.ranking import Ranked
 from memci.language.small_talk import asks, can_answer, is_trivial, tells_much
 from memci.language.times.ranges import TimeSpan
 

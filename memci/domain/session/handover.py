@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import TypeAlias
 
-from memci.domain.context.highlight import Spans, whole
-from memci.domain.context.interaction import cut_at_users
 from memci.domain.context.recent_messages import CUT, digest_of_message, head, tail
 from memci.domain.context.rendering import days_above
 from memci.domain.context.session_summary import RepeatedLines
 from memci.domain.context.token_budget import Count
 from memci.domain.pages.labels import fenced, labels_of, plain_line, plain_name
 from memci.domain.pages.pins import Pin, pin_pieces
+from memci.domain.search.highlight import Spans, whole
+from memci.domain.session.interaction import cut_at_users
 from memci.errors import BudgetTooSmallError
 from memci.language.detection import Language
 from memci.language.summary_lines import lines_of, under_days

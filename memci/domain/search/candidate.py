@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import NamedTuple
 
-from memci.domain.context.plan import StepState
 from memci.domain.pages.pins import Maker
+from memci.domain.session.plan import StepState
 from memci.language.detection import Language, language_of
 from memci.language.key_messages.rules import PinKind
 from memci.language.times.ranges import TimeSpan

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
-from memci.domain.context.interaction import Interaction, interactions
 from memci.domain.context.materials import Covered, Materials, Shown
 from memci.domain.context.message_list import Origin, Section
 from memci.domain.context.page_listing import Listed, contents_listed, tree_listed
-from memci.domain.context.plan import Plan, finished_message_seqs, plan_text
-from memci.domain.context.ranking import Ranked
-from memci.domain.context.selection import Filler
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.block import BlockWriter, ContentReader, Format
 from memci.domain.pages.labels import labels_of
 from memci.domain.pages.pins import Pin
 from memci.domain.pages.tree import VisibleTree
+from memci.domain.search.ranking import Ranked
+from memci.domain.search.selection import Filler
+from memci.domain.session.interaction import Interaction, interactions
+from memci.domain.session.plan import Plan, finished_message_seqs, plan_text
 from memci.language.detection import Language, language_of
 from memci.language.sentences import sentence_spans
 from memci.message import Message, Role

@@ -17,8 +17,8 @@ from enum import StrEnum
 from operator import attrgetter, itemgetter
 from typing import NamedTuple, TypeAlias
 
-from memci.domain.context.candidate import KEPT, SAID, WRITTEN, Candidate, Channel, Source, Timed
 from memci.domain.documents import is_named
+from memci.domain.search.candidate import KEPT, SAID, WRITTEN, Candidate, Channel, Source, Timed
 from memci.language.names import entities_named
 from memci.language.question import AnswerKind, Order, QueryAnalysis
 

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from typing import TypeAlias
 
-from memci.domain.context.candidate import KEPT, Candidate, Source
-from memci.domain.context.highlight import NOBODY, Speakers, line_at, to_name, written
-from memci.domain.context.plan import steps_listed
-from memci.domain.context.ranking import Ranked, by_rank
 from memci.domain.memory.wording import labels
+from memci.domain.search.candidate import KEPT, Candidate, Source
+from memci.domain.search.highlight import NOBODY, Speakers, line_at, to_name, written
+from memci.domain.search.ranking import Ranked, by_rank
+from memci.domain.session.plan import steps_listed
 from memci.language.times import remove_date_notes
 from memci.message import Role
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from memci.domain.memory.node import Fate
 from memci.errors import NotFoundError
-from memci.reading.cursors import page_of, place_after
+from memci.reading.lists.cursors import page_of, place_after
 from memci.schemas.agents import TrailEvent
 from memci.schemas.network import (
     FadingAnswer,

@@ -13,7 +13,7 @@ from typing import Any
 
 from memci.domain.agent import no_agent
 from memci.domain.context.message_list import Section
-from memci.reading.context import Assemble
+from memci.reading.context import ContextReader
 from memci.schemas.reads import ContextAnswer, ContextRequest
 from memci.schemas.trials import RecordedQuestion, Trial, TrialContext, TrialsAnswer, TrialTotals
 from memci.storage.reading.agents import last_asked
@@ -32,7 +32,7 @@ class TrialSide:
     """
 
     name: str
-    assemble: Assemble
+    assemble: ContextReader
     options: dict[str, Any]
 
     def request(self, question: RecordedQuestion) -> ContextRequest:

@@ -10,22 +10,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from memci.domain.context.candidate import Candidate, Source, message_candidate
-from memci.domain.context.duplicates import words_of
-from memci.domain.context.interaction import Interaction
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Item, LeftOut, Part, Section, part_of, part_tokens
 from memci.domain.context.packing import Packed, pack
 from memci.domain.context.page_listing import Room, listing
-from memci.domain.context.plan import steps_listed
 from memci.domain.context.quoted_in_full import wholly_pinned
-from memci.domain.context.ranking import Ranked
 from memci.domain.context.recent_messages import Latest, Recent
 from memci.domain.context.rendering import Days
 from memci.domain.context.session_summary import SummaryBlock, session_summary_block
 from memci.domain.context.token_budget import LIST_OVERHEAD, Count
 from memci.domain.pages.labels import labels_of
 from memci.domain.pages.pins import Pin, pin_pieces
+from memci.domain.search.candidate import Candidate, Source, message_candidate
+from memci.domain.search.duplicates import words_of
+from memci.domain.search.ranking import Ranked
+from memci.domain.session.interaction import Interaction
+from memci.domain.session.plan import steps_listed
 from memci.errors import BudgetTooSmallError
 from memci.message import Message, Role
 

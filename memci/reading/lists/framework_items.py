@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from memci.domain.context import bm25
-from memci.domain.context.candidate import reads
 from memci.domain.items import rank_items
+from memci.domain.search import bm25
+from memci.domain.search.candidate import reads
 from memci.language.detection import language_of
 from memci.queue.follow_up_jobs import ask_indexing_of_idle
 from memci.reading.models import ReadingModels

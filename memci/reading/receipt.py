@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from memci.domain.context.assembly import Assembly
-from memci.domain.context.candidate import Candidate, Source
+from memci.domain.context.choose import Assembly
 from memci.domain.context.message_list import Item, Piece, pieces
-from memci.domain.context.ranking import Ranked
+from memci.domain.search.candidate import Candidate, Source
+from memci.domain.search.ranking import Ranked
 from memci.message import Message
 from memci.schemas.reads import ContextAnswer, ContextItem, ContextMessage, ContextRequest
 from memci.storage.reading.snapshot_state import Progress

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memci.domain.context.plan import (
+from memci.domain.session.plan import (
     LONGEST_STEP,
     MOST_STEPS,
     Item,
