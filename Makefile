@@ -18,7 +18,7 @@ INSTALLED := $(VENV)/.installed
 # pip of the outer Python installs into the inner one: no ensurepip is needed.
 PIP = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
 
-.PHONY: help install demo up test test-all check bench test-rabbitmq test-llm test-node lock clean
+.PHONY: help install demo up test test-all check docs bench test-rabbitmq test-llm test-node lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ check: $(INSTALLED)  ## Run the linters and the type checker
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: $(INSTALLED)  ## Write docs/reference from the code
+	@PYTHONPATH=. $(BIN)/python docs/generate.py
 
 bench: $(INSTALLED)  ## Measure, and print ratios of one run
 	$(BIN)/python -m benchmarks $(ARGS)

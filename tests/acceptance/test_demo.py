@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 from pathlib import Path
@@ -49,6 +50,16 @@ def test_a_demo_that_is_stopped_leaves_nothing(tmp_path: Path):
     assert "folder is removed" in (tmp_path / "said").read_text()
     assert not folder.exists()
     assert processes_of(folder) == []
+
+
+def test_the_conversations_can_be_written_out(tmp_path: Path):
+    folder = tmp_path / "samples"
+    done = run("demo", "--write-samples", str(folder))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.split() == [str(folder / "english.jsonl"), str(folder / "chinese.jsonl")]
+    for path in map(Path, done.stdout.split()):
+        messages = list(map(json.loads, path.read_text().splitlines()))
+        assert {"user", "assistant"} <= {each["role"] for each in messages}
 
 
 def _answer(output: str, word: str) -> str:

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
 from memci.cli.options import JsonOption
 
 
-def demo() -> None:
+def demo(
+    *,
+    write_samples: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Only write the two conversations into this folder."),
+    ] = None,
+) -> None:
     """Show everything on two conversations, in about a minute.
 
     It works in a folder of its own, which is removed afterwards.
     """
     from memci.cli.connection import read_settings
     from memci.cli.demo.run import play
+    from memci.cli.demo.stories import write_stories
 
+    if write_samples is not None:
+        for path in write_stories(write_samples):
+            typer.echo(path)
+        return
     raise typer.Exit(play(read_settings()))
 
 

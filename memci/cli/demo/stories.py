@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from rich.rule import Rule
@@ -116,6 +117,15 @@ STORIES = (
         question="乐乐周末又要来家里玩，我要注意什么？",
     ),
 )
+
+
+def write_stories(folder: Path) -> list[Path]:
+    """Write both conversations as JSON lines into a folder, and return the files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = [folder / story.file for story in STORIES]
+    for path in written:
+        path.write_bytes(files(__package__).joinpath(path.name).read_bytes())
+    return written
 
 
 # Nothing in the demo takes that long.
