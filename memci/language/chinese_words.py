@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memci.language.load_once import LoadOnce
+from memci.language.loading import LoadOnce
 from memci.language.word_lists import CHINESE_NICKNAMES, CHINESE_SURNAMES
 
 # jieba's time is quadratic in a run of unknown characters; words do not reach over these marks.

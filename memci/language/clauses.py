@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from memci.language.detection import Language
+from memci.language.loading import TaskData
 from memci.language.sentences import sentence_spans
 from memci.language.shortening.protected_spans import Span, is_inside, notes
 from memci.language.word_lists import (
@@ -18,34 +19,56 @@ from memci.language.word_lists import (
 )
 from memci.language.word_weights import UNKNOWN, Word, rarity
 
-_PRONOUNS = frozenset(("i", "we", "he", "she", "they", "you", "it", "there"))
-_DETERMINERS = frozenset(("my", "our", "his", "her", "their", "your", "its", "the", "a", "an"))
-# What brings in somebody or something else that does what follows.
-DOERS = _PRONOUNS | {"who", "which", "that", "where", "what", "when", "because", "if", "while"}
+_DATA = TaskData("clauses")
+_PRONOUNS = _DATA.words("pronouns", Language.ENGLISH)
+_DETERMINERS = _DATA.words("determiners")
+OTHER_DOERS = _PRONOUNS | _DATA.words("other_doers")
+_PERSONS = _DATA.words("persons")
+_BEFORE_VERBS = _DATA.words("before_verbs")
+_ADVERBS = _DATA.words("adverbs")
+_BRINGS_IN = _DATA.words("brings_in")
+_REPORTING = _DATA.words("reporting")
+_SUBORDINATE = _DATA.pattern("subordinate")
+_CONJUNCTION = _DATA.pattern("conjunction")
+_STANDS_ALONE = _DATA.pattern("stands_alone")
+_CHINESE_EXCEPTION = _DATA.pattern("exception")
+_SEAM, _CONDITION, _DEPENDENT = (
+    {language: _DATA.pattern(name, language) for language in Language}
+    for name in ("seam", "condition", "dependent")
+)
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+# "Ann: …", "Budget: …": who speaks on a line, or what it is about.
+_LABEL = re.compile(
+    rf"(?!https?:|(?i:{_DATA.source('subjects')})\s)"
+    r"(?:[^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}:[ \t]+|"
+    r"[^\W\d_a-zA-Z]{1,8}[:：][ \t]*)(?=\S)"
+)
+# Speakers for certain: what follows in further lines is theirs, too.
+_ROLE = re.compile("(?:User|Assistant|Tool|用户|助手|工具)[:：]")
+_PRONOUN = re.compile(r"(?:he|she|they)\b", re.IGNORECASE)
+_JOINED = re.compile(r"(?:and|or)\s", re.IGNORECASE)
+_NAMES = re.compile(r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.\s)?(?:[^\W\d_a-z]\w*,?\s*){1,3}")
+_NAMED_TOGETHER = re.compile(r"(?:[A-ZÀ-ÖØ-Þ]\w*,\s)*(?:[A-ZÀ-ÖØ-Þ]\w*\s)?and\s")
 _LONGEST_SUBJECT = 5  # words
 _SHORTEST_PAST = 4
 _LONGEST_VERB_IN_ING = 5  # bring
-_PERSONS = frozenset(("i", "we", "he", "she", "they", "you"))
-_BEFORE_VERBS = frozenset((
-    "to", "will", "would", "can", "cannot", "could", "shall", "should", "may", "might", "must",
-    "do", "does", "did", "let", "let's", "please",
-))  # fmt: skip
-_ADVERBS = frozenset(("also", "always", "often", "just", "still", "now", "then", "soon", "both"))
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_LONGEST_LABEL = 32
+_FEWEST_WORDS = 3
+_FEWEST_CHARACTERS = 6
 
 
 def is_finite(word: Word) -> bool:
-    """Say whether a word is a verb that somebody has to do."""
+    """Return True if a word is a verb that somebody has to do."""
     return _is_finite(word.text)
 
 
 def tells_who_does_it(part: str) -> bool:
-    """Say whether English words tell that somebody does something."""
+    """Return True if English words tell that somebody does something."""
     return last_verb(_WORD.findall(part)) is not None
 
 
 def begins_with_verb(part: str) -> bool:
-    """Say whether English words begin with a verb whose doer is named elsewhere."""
+    """Return True if English words begin with a verb whose doer is named elsewhere."""
     first = part.split(" ", 1)[0]
     return first.isalpha() and first.islower() and _is_finite(first)
 
@@ -62,7 +85,7 @@ def last_verb(words: Sequence[str]) -> int | None:
 
 
 def lacks_doer(words: Sequence[Word], at: int) -> bool:
-    """Say whether a word is a verb, with who does it, or "to" or "will", before it.
+    """Return True if a word is a verb, with who does it, or "to" or "will", before it.
 
     "Will bring a tart" and "to leave Chloe", cut before the verb, would be orders.
     """
@@ -89,7 +112,7 @@ def _is_adverb(key: str) -> bool:
 
 
 def does(word: str) -> bool:
-    """Say whether what stands behind a word, verb or noun, is what it does."""
+    """Return True if what stands behind a word, verb or noun, is what it does."""
     return word.lower() in _PERSONS or word[0].isupper()
 
 
@@ -113,69 +136,11 @@ def subject_words(words: Sequence[Word]) -> int:
     if first not in _DETERMINERS and not words[0].text[:1].isupper():
         return 0
     for at, word in enumerate(words[1 : _LONGEST_SUBJECT + 1], start=1):
-        if word.key in DOERS:
+        if word.key in OTHER_DOERS:
             return 0
         if is_finite(word) or word.key in ENGLISH_VERBS_OR_NOUNS:
             return at
     return 0
-
-
-_SUBORDINATORS = (
-    "because|although|though|whereas|which|who|whom|whose|when|where|while|since|after|before|"
-    "until|whenever|wherever|so that|in order to|such as|including|especially|as well as"
-)
-_SUBJECTS = (
-    "i|we|he|she|it|they|you|there|this|that|these|those|the|my|our|his|her|their|your|its|a|an|"
-    "let's|i'm|i've|i'd|i'll|we're|we've|we'll|it's|they're|he's|she's|that's|there's|you're"
-)
-_SUBORDINATE = re.compile(rf"(?:{_SUBORDINATORS})\b", re.IGNORECASE)
-_CONDITION = re.compile(
-    r"(?:and |but |so )?(?:if|unless|once|as soon as|in case|except)\b", re.IGNORECASE
-)
-_ENGLISH_SEAM = re.compile(
-    rf"(?<=[,;])\s+|(?<=\s[-–—])\s+|(?<=\w—)(?=\w)"
-    rf"|\s+(?=(?:{_SUBORDINATORS})\s)|\s+(?=(?:and|but|so)\s+(?:{_SUBJECTS})\s)"
-    r"|\s+(?=(?:and|but|so)\s+(?-i:[A-ZÀ-Þ])[\w'’-]+\s+(?-i:(?:[A-ZÀ-Þ][\w'’-]*\s+)?[a-z]))",
-    re.IGNORECASE,
-)
-_CHINESE_SEAM = re.compile(r"(?<=[，；])\s*|(?<=[,;])\s*(?=[\u3400-\u9fff])|(?<=——)")
-_CONJUNCTION = re.compile(r"(?:and|but|so|or|then|plus)\s+", re.IGNORECASE)
-_STANDS_ALONE = re.compile(rf"(?:{_SUBJECTS})\b|(?-i:[A-Z])[\w'’]+\s+\w|\d+[.)]\s", re.IGNORECASE)
-_ENGLISH_DEPENDENT = re.compile(
-    rf"(?:{_SUBORDINATORS}|like|to|or|by|for|with|in|on|at|from|[a-z]+ing|otherwise)\b|\(",
-    re.IGNORECASE,
-)
-_CHINESE_DEPENDENT = re.compile(
-    "对(?![了面方联])|绝?对?不[能可得]|绝对|千万|患|严重|吃了|只能|禁止|确诊|因为|由于|虽然|尽管|为了|以便|尤其|特别是|例如|比如|包括|以及|或者|（|和|或|——|像|甚至|的|"
-    "让|使|使得|叫上|顺便|并|并且|就|便|又|再|还|还有|可能|也许|作为|对于|关于|随着|否则|不然|把|将|除非|而不是|.{1,12}(?:的时候|时|之后|以后|后|之前|以前)，$"
-)
-_CHINESE_CONDITION = re.compile(
-    "(?:但是?|而且|不过)?(?:如果|要是|假如|只要|只有|无论|不管|一旦|万一|除了)"
-)
-_CHINESE_EXCEPTION = re.compile("除非|而不是|否则|不然")
-_ENGLISH_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-# "Ann: …", "Budget: …": who speaks on a line, or what it is about.
-_LABEL = re.compile(
-    rf"(?!https?:|(?i:{_SUBJECTS})\s)"
-    r"(?:[^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}:[ \t]+|"
-    r"[^\W\d_a-zA-Z]{1,8}[:：][ \t]*)(?=\S)"
-)
-_PRONOUN = re.compile(r"(?:he|she|they)\b", re.IGNORECASE)
-_JOINED = re.compile(r"(?:and|or)\s", re.IGNORECASE)
-_NAMES = re.compile(r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.\s)?(?:[^\W\d_a-z]\w*,?\s*){1,3}")
-_NAMED_TOGETHER = re.compile(r"(?:[A-ZÀ-ÖØ-Þ]\w*,\s)*(?:[A-ZÀ-ÖØ-Þ]\w*\s)?and\s")
-_BRINGS_IN = frozenset(("that", "if", "because", "when", "while", "where"))
-# What follows these verbs is done by those who are named behind them.
-_REPORTING = frozenset((
-    "think", "thinks", "thought", "say", "says", "said", "told", "know", "knows", "knew",
-    "hope", "hoped", "believe", "guess", "wish", "heard", "hear", "saw", "see", "felt", "feel",
-    "mean",
-))  # fmt: skip
-# Speakers for certain: what follows in further lines is theirs, too.
-_ROLE = re.compile("(?:User|Assistant|Tool|用户|助手|工具)[:：]")
-_LONGEST_LABEL = 32
-_FEWEST_WORDS = 3
-_FEWEST_CHARACTERS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,10 +185,10 @@ def clauses(text: str, language: Language) -> list[Clause]:
 
 
 def has_negation(text: str, language: Language) -> bool:
-    """Say whether ``text`` denies something."""
+    """Return True if ``text`` denies something."""
     if any(
         word in ENGLISH_NEGATIONS or word.endswith("n't")
-        for word in _ENGLISH_WORD.findall(text.lower().replace("’", "'"))
+        for word in _WORD.findall(text.lower().replace("’", "'"))
     ):
         return True
     return language is Language.CHINESE and any(each in text for each in CHINESE_NEGATIONS)
@@ -256,10 +221,13 @@ def label_of(text: str, start: int, stop: int) -> str:
 def _parts(sentence: str, language: Language) -> list[str]:
     if sentence.startswith(("```", "~~~")):
         return [line.strip() for line in sentence.splitlines() if line.strip()]
-    seam = _CHINESE_SEAM if language is Language.CHINESE else _ENGLISH_SEAM
     parts: list[str] = []
     spans = notes(sentence)
-    cuts = [each.span() for each in seam.finditer(sentence) if not is_inside(each.start(), spans)]
+    cuts = [
+        each.span()
+        for each in _SEAM[language].finditer(sentence)
+        if not is_inside(each.start(), spans)
+    ]
     starts = [0, *(end for _, end in cuts)]
     ends = [*(start for start, _ in cuts), len(sentence)]
     for start, end in zip(starts, ends, strict=True):
@@ -285,10 +253,11 @@ def _must_stay(before: str, part: str, language: Language) -> bool:
     """
     if language is Language.CHINESE:
         short = len(part) < _FEWEST_CHARACTERS
-        return short or bool(_CHINESE_CONDITION.match(before) or _CHINESE_EXCEPTION.match(part))
+        return short or bool(_CONDITION[language].match(before) or _CHINESE_EXCEPTION.match(part))
     if _shares_subject(before, part) or _is_done_by(before, part):
         return True
-    if _CONDITION.match(before) or (_CONDITION.match(part) and not before.endswith((";", "-"))):
+    condition = _CONDITION[language]
+    if condition.match(before) or (condition.match(part) and not before.endswith((";", "-"))):
         return True
     if _alone(part, language) or _SUBORDINATE.match(part):
         return False
@@ -296,7 +265,7 @@ def _must_stay(before: str, part: str, language: Language) -> bool:
 
 
 def _shares_subject(before: str, part: str) -> bool:
-    """Say whether the seam lies between those who did it together: "Emil | and I decided"."""
+    """Return True if the seam lies between those who did it together: "Emil | and I decided"."""
     if before.endswith(","):
         return bool(_NAMES.fullmatch(before) and _NAMED_TOGETHER.match(part))
     if before.endswith((";", "-")) or not _JOINED.match(part):
@@ -306,18 +275,18 @@ def _shares_subject(before: str, part: str) -> bool:
 
 
 def _is_done_by(before: str, part: str) -> bool:
-    """Say whether the seam lies between who does it and the verb: "Mia's allergist, | said"."""
+    """Return True if the seam lies between who does it and the verb: "Mia's allergist, | said"."""
     return before.endswith(",") and begins_with_verb(part) and last_verb(before.split()) is None
 
 
 def _goes_around(before: str, part: str) -> bool:
-    """Say whether "Mia's allergist, said …" tells what the name before it does: "Dr. Patel,"."""
+    """Return True if "Mia's allergist, said …" tells what the name before it does: "Dr. Patel,"."""
     _, _, rest = part.partition(", ")
     return bool(_NAMES.fullmatch(before)) and begins_with_verb(rest)
 
 
 def _leads_to_doer(words: Sequence[str]) -> bool:
-    """Say whether what stands before "and" is one of those who do what follows it.
+    """Return True if what stands before "and" is one of those who do what follows it.
 
     So in "I think Emil | and I decided"; but not in "my name is Helen | and I live in Bristol".
     """
@@ -332,13 +301,13 @@ def _leads_to_doer(words: Sequence[str]) -> bool:
 
 def _alone(part: str, language: Language) -> bool:
     if language is Language.CHINESE:
-        return len(part) >= _FEWEST_CHARACTERS and not _CHINESE_DEPENDENT.match(part)
+        return len(part) >= _FEWEST_CHARACTERS and not _DEPENDENT[language].match(part)
     body = _CONJUNCTION.sub("", part, count=1)
     if body != part and _PRONOUN.match(body):
         return False  # "and she must not eat sesame" is told of whoever stands before it
-    if _ENGLISH_DEPENDENT.match(body) or not _STANDS_ALONE.match(body):
+    if _DEPENDENT[language].match(body) or not _STANDS_ALONE.match(body):
         return False
-    return len(_ENGLISH_WORD.findall(body)) >= _FEWEST_WORDS
+    return len(_WORD.findall(body)) >= _FEWEST_WORDS
 
 
 def _heads(parts: list[str], language: Language) -> list[int | None]:
@@ -360,8 +329,7 @@ def _heads(parts: list[str], language: Language) -> list[int | None]:
 
 
 def _dependence(parts: list[str], index: int, language: Language) -> tuple[bool, int]:
-    dependent = _CHINESE_DEPENDENT if language is Language.CHINESE else _ENGLISH_DEPENDENT
-    return bool(dependent.match(parts[index])), -len(parts[index])
+    return bool(_DEPENDENT[language].match(parts[index])), -len(parts[index])
 
 
 def _closing(sentence: str) -> str:

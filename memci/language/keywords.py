@@ -11,17 +11,16 @@ from itertools import pairwise
 from memci.language import chinese_words
 from memci.language.chinese_words import TaggedWord
 from memci.language.detection import Language
+from memci.language.loading import TaskData
 from memci.language.names import is_interjection, is_plural
 from memci.language.word_lists import (
+    CHINESE_NO_NAMES,
     ENGLISH_EXCLAMATIONS,
     ENGLISH_FUNCTION_WORDS,
     ENGLISH_KIN,
     ENGLISH_NOT_NOUNS,
     ENGLISH_OPENING_ADJECTIVES,
     ENGLISH_TIMES,
-    HAN_NUMERALS,
-    MEASURE_WORDS,
-    NOT_CHINESE_NAMES,
 )
 from memci.language.word_weights import Word, weigh
 
@@ -30,30 +29,18 @@ LONGEST_KEYWORD = 64
 
 _FEWEST = 3
 _CHARACTERS_PER_KEYWORD = {Language.ENGLISH: 40, Language.CHINESE: 12}
-_NOT_A_NOUN = re.compile(r"(?:ly|ing|ed|n't|ful|ous|ive|able|ible|est)$")
-# What makes a word of such an ending a noun: "the wedding", "my painting", "for training".
-_NOUN_BEFORE = re.compile(
-    r"\b(?:a|an|the|my|our|your|his|her|their|its|this|that|some|any|no|of|for|about|more|'s)\s+$",
-    re.IGNORECASE,
-)
+_DATA = TaskData("keywords")
+_NO_NOUN_ENDING = _DATA.pattern("no_noun_ending", flags=0)
+_NOUN_BEFORE = _DATA.pattern("noun_before")
+_NO_NOUN_BEFORE = _DATA.pattern("no_noun_before")
+_NO_THING = _DATA.words("no_thing", Language.ENGLISH)
+_CUT_WRONGLY = _DATA.pattern("cut_wrongly")
+_NO_CHINESE_THING = CHINESE_NO_NAMES | _DATA.words("no_thing", Language.CHINESE)
 _LONGEST_DETERMINER = 8
-_VERBAL = 0.45  # what such endings leave of the score of a noun
-# What shows that the word behind it is a verb or an adjective, whatever its ending.
-_NO_NOUN_BEFORE = re.compile(
-    r"(?:\b(?:to|i|you|we|they|he|she|who|can|could|will|would|should|might|may|must|let's|not|please|"
-    r"is|are|was|were|be|been|being|am|feel|feels|felt|feeling|look|looks|looked|seem|seems|sound|"
-    r"so|very|really|too|pretty|quite|more|most|how|super|always|never|just|also|even)|"
-    r"n['’]t|['’](?:ll|d|re|m|ve))\s+$",
-    re.IGNORECASE,
-)
 _LONGEST_BEFORE = 12
-_UNLIKELY = 0.4  # what that leaves of the score of a noun
-# "rooms", "dogs": of many, none is meant; what names one comes first.
-_OF_MANY = 0.6
-# Titles, and what stands behind the hour.
-_NO_THING = frozenset(
-    ("mr", "mrs", "ms", "dr", "prof", "sir", "am", "pm", "understood", "noted", "agreed", "done")
-)
+# What remains of the score of a noun: where its ending is that of a verb or an adjective, where
+# what stands before it speaks against a noun, and in the plural ("rooms": none of them is meant).
+_VERBAL, _UNLIKELY, _OF_MANY = 0.45, 0.4, 0.6
 _POSSESSIVE = re.compile(r"['’]s$")
 _COMPOUND = 1.15
 _NOUN_TAGS = ("n", "vn", "an", "eng", "i", "j", "l")
@@ -61,13 +48,6 @@ _LESS_TAGS = {"vn": 0.8, "an": 0.6, "i": 0.6, "l": 0.5}
 # A word that is in no dictionary may be one that was cut wrongly.
 _UNKNOWN_CHINESE = 16.0
 _LESS_UNKNOWN = 0.6
-# Pronouns, particles and verbs of speech are in no noun: such "words" were cut wrongly.
-_CUT_WRONGLY = re.compile(
-    f"[我你您他她它们这那是的了吗呢吧啊]|聊|对$|^时|^[很挺最太做没先再]|^好久|^[{HAN_NUMERALS}]?[{MEASURE_WORDS}]$|"
-    f"^[{HAN_NUMERALS}][{MEASURE_WORDS}]"
-)
-# Nouns that name nothing by themselves.
-_NO_THINGS = frozenset("人事家心话天年时面边头手点里上下中样处方些性子儿") | NOT_CHINESE_NAMES
 _LONGEST_CHINESE_COMPOUND = 8
 _PLAIN = re.compile(r"[\w.+#-]+")
 # [photo: a dog], 【语音】: what a message carries beside its words; every such message says it.
@@ -119,13 +99,13 @@ def _english_scores(text: str) -> dict[str, float]:
     counts = Counter(_name(word) for word in nouns)
     scores: dict[str, float] = {}
     for word in nouns:
-        if not _NOT_A_NOUN.search(word.key) or _follows_determiner(text, word):
+        if not _NO_NOUN_ENDING.search(word.key) or _follows_determiner(text, word):
             score = _noun(word) * _likely(text, word) * (1 + math.log(counts[_name(word)]))
             scores[_name(word)] = max(score, scores.get(_name(word), 0.0))
     for before, after in pairwise(nouns):
         if _only_describes(before.key):
             continue
-        if text[before.end : after.start] == " " and not _NOT_A_NOUN.search(after.key):
+        if text[before.end : after.start] == " " and not _NO_NOUN_ENDING.search(after.key):
             pair = f"{before.key} {_name(after)}"
             better = max(_noun(before), before.weight * 0.8)
             score = _COMPOUND * (better + _noun(after)) / 2 + 1
@@ -171,7 +151,7 @@ def _noun(word: Word) -> float:
         return word.weight * 0.05
     if any(character.isdigit() for character in word.key):
         return word.weight * 0.3
-    return word.weight * (_VERBAL if _NOT_A_NOUN.search(word.key) else 1.0)
+    return word.weight * (_VERBAL if _NO_NOUN_ENDING.search(word.key) else 1.0)
 
 
 def _chinese_scores(tagged: Sequence[TaggedWord]) -> dict[str, float]:
@@ -206,7 +186,7 @@ def _is_noun(word: TaggedWord) -> bool:
         and not (word.tag == "eng" and _is_no_noun(word.text.lower()))
         and word.text.lower() not in ENGLISH_FUNCTION_WORDS
         and not word.text.isdigit()
-        and word.text not in NOT_CHINESE_NAMES
+        and word.text not in CHINESE_NO_NAMES
         and not _CUT_WRONGLY.search(word.text)
         and _PLAIN.fullmatch(word.text) is not None
     )
@@ -214,7 +194,7 @@ def _is_noun(word: TaggedWord) -> bool:
 
 def _any_word(text: str, tagged: Sequence[TaggedWord]) -> list[str]:
     """A noun of one character, else the longest word: a text that says anything has a keyword."""
-    nouns = [each.text for each in tagged if each.tag == "n" and each.text not in _NO_THINGS]
+    nouns = [each.text for each in tagged if each.tag == "n" and each.text not in _NO_CHINESE_THING]
     whole = [each for each in nouns if not _CUT_WRONGLY.search(each)]
     if whole:
         return [max(whole, key=chinese_words.rarity)]

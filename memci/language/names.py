@@ -18,17 +18,17 @@ from memci.language.chinese_words import TaggedWord
 from memci.language.clauses import label_of
 from memci.language.sentences import sentences
 from memci.language.word_lists import (
+    CHINESE_NO_NAMES,
     CHINESE_SURNAMES,
     ENGLISH_FINITE_VERBS,
     ENGLISH_FIRST_NAMES,
     ENGLISH_KIN,
+    ENGLISH_NO_NAMES,
     ENGLISH_NOT_NOUNS,
     ENGLISH_OPENING_ADJECTIVES,
     ENGLISH_PRONOUNS,
     HAN_NUMERALS,
     MEASURE_WORDS,
-    NOT_CHINESE_NAMES,
-    NOT_NAMES,
 )
 from memci.language.word_weights import UNKNOWN, rarity
 
@@ -43,7 +43,7 @@ _NAME = re.compile(
 _MADE = re.compile(rf"(?<!{_L})(?<!['’/.-])(?:[a-z]+[A-Z]{_L}*|[A-Za-z]+-?\d+{_L}*)(?!{_L})(?!/)")
 _SAINT = re.compile(r"^St\.? (?=\w)")  # a church or hospital: its name ends in 's
 _POSSESSIVE = re.compile(r"['’]s?$")
-_NOT_NAMES = NOT_NAMES | ENGLISH_NOT_NOUNS
+_NOT_NAMES = ENGLISH_NO_NAMES | ENGLISH_NOT_NOUNS
 # A sentence may open with any word: a capital there makes a name only of a first name, of a word
 # that no dictionary has and that is called (“Priya, …”) or spoken of, and of a rare word that does
 # what people do (“Dana owns …”). “Progress is slow” and “Exams, again” name nobody.
@@ -266,7 +266,7 @@ def _names_something(word: TaggedWord) -> bool:
         return not text.endswith(_PLACE_KINDS)
     if chinese_words.is_nickname(text) or chinese_words.is_given_name(text):
         return True
-    if not tag.startswith(_CHINESE_NAMES) or len(text) == 1 or text in NOT_CHINESE_NAMES:
+    if not tag.startswith(_CHINESE_NAMES) or len(text) == 1 or text in CHINESE_NO_NAMES:
         return False
     if _LATIN.search(text):
         return False

@@ -15,71 +15,32 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memci.language.detection import Language
+from memci.language.loading import TaskData
 
-def _words(text: str, characters: str = "") -> frozenset[str]:
-    return frozenset((*text.split(), *characters))
-
-
-_ARTICLES = _words("a an the")
-# Anywhere.
-_SOUNDS = _words("um uh erm hmm please", "的呢啊嘛哦呀嗯呵喔诶嘿哎")
-# In front of what is said; greetings only in a clause of their own.
-_OPENINGS = _words("so actually basically anyway hey hi hello", "哈")
-_GREETINGS = _words("well ok okay oh ah thanks 好的")
-# More of the same, but behind a negation or at the end ("I think so").
-_STRESS = _words(
-    "very really truly so actually definitely totally absolutely extremely incredibly"
-    " 很 非常 真的 确实 其实 反正"
-)
-_NEGATIONS = _words(
-    "not no never none nothing nobody nowhere neither nor without hardly barely scarcely dont"
-    " doesnt didnt cant couldnt wont wouldnt isnt arent wasnt werent doubt deny refuse",
-    "不没沒无無非别別未勿莫甭",
-)
-# Each says something else when it stands by itself: "No, sugar", "不，要去".
-_ANSWERS = _words("no not never", "不没沒别別")
-_PRONOUNS = _words("", "我你您他她它们咱")
-# Where one tells of something told, or of two things, a time belongs to what it stands beside.
-_TWOFOLD = _words(
-    "say says said saying tell tells told hear hears heard know knows knew think thinks thought"
-    " read learn learned learnt find found remember remembers remembered promise promised hope"
-    " hoped believe believed want wanted decided plan planned that and but or because if when"
-    " while who which before after until since then",
-    "说听想知觉告看读记道打和跟但因如若就再然才",
+_DATA = TaskData("near_duplicates")
+_ARTICLES, _SOUNDS, _OPENINGS, _GREETINGS, _STRESS, _NEGATIONS, _ANSWERS, _PRONOUNS, _TWOFOLD = (
+    _DATA.words(name)
+    for name in (
+        *("articles", "sounds", "openings", "greetings", "stress"),
+        *("negations", "answers", "pronouns", "twofold"),
+    )
 )
 _BE = frozenset(("am", "are", "is"))
 _SAME_SIGNS = str.maketrans(
     {**dict.fromkeys("’‘＇", "'"), **dict.fromkeys("“”„«»「」", '"'), "−": "-"}
 )
 _WORDINGS = tuple(
-    (re.compile(short, re.IGNORECASE), whole)
-    for short, whole in (
-        (r"\b(?:can't|cannot)\b", "can not"),
-        (r"\bwon't\b", "will not"),
-        (r"n't\b", " not"),
-        (r"'m\b", " am"),
-        (r"'re\b", " are"),
-        (r"'ve\b", " have"),
-        (r"'ll\b", " will"),
-        (r"\b(it|he|she|that|there|what|who|here|where)'s\b", r"\1 is"),
-        (r"\b(?:a|the) (few|little)\b", r"some \1"),  # much more than "few" and "little"
-        (r"啦", "了"),
-        (r"(?<!\w)请(?:问|(?=[把帮给记告提]))", ""),
-    )
+    (re.compile(row["pattern"], re.IGNORECASE), row["by"])
+    for language in Language
+    for row in _DATA.rows("wordings", language)
 )
 _HAN_RANGES = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _LETTERS = rf"[^\W\d_{_HAN_RANGES}]+"
-_DAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_WHEN = (
-    rf"\b(?:(?:on|last|next|this|every) ){{0,3}}{_DAY}s?\b"
-    r"|\b(?:last|next|this|every) (?:week|month|year|weekend|morning|evening|night)\b"
-    r"|\b(?:today|tomorrow|yesterday|tonight)\b"
-    r"|(?:上|下|这|本)?(?:周|星期|礼拜)[一二三四五六日天]|[今明昨后前]天|[今昨明]晚|[去今明]年"
-)
 # Marks that only divide. All others count, as words do: "?", "€", quotation marks, faces.
 _DIVIDING = r".,;:!()\[\]{}…—–、。·•\-"
 _TOKEN = re.compile(
-    rf"(?P<when>{_WHEN})|非常|真的|确实|其实|反正|(?<!\w)好的(?=[,.;!])"
+    rf"(?P<when>{_DATA.source('when')})|{_DATA.source('whole_words')}"
     r"|(?:(?<!\w)-)?\d+(?:[.,:/-]\d+)*%?"
     rf"|[{_HAN_RANGES}]|{_LETTERS}(?:'{_LETTERS})*|(?P<mark>[{_DIVIDING}])|[^\w\s'*~《》『』【】]",
     re.IGNORECASE,

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from memci.language.loading import TaskData
 from memci.language.sentences import sentence_spans
 
 # What a segment costs where nothing speaks for or against a cut, as a length of a sum of unit
@@ -35,38 +36,10 @@ _CLOSED = -0.1
 # Characters at the end of the one and at the start of the other that are looked at.
 _LOOK = 160
 
-_QUESTION = re.compile(r"[?？][\s\"'”’)）~]*$")
-_CONTINUES = re.compile(
-    r"\W*(?:(?:it|its|it's|that|that's|thats|this|they|them|he|she|these|those|yes|yeah|yep|yup|no|"
-    r"nope|not|sure|thanks|thank|okay|ok|alright|and|but|or|because|me too|same|unfortunately|"
-    r"sorry|certainly|really|true|exactly|agreed|of course|absolutely|definitely)\b|"
-    r"是的|是啊|对的|对啊|嗯|好的|好啊|好呀|没错|当然|谢谢|多谢|不客气|不好意思|抱歉|可惜|哈哈|"
-    r"我也|那就|那你|那我|这样|这个|这些|那个|那些|它|他|她|因为|所以|但|不过|而且|真的|同意|确实)",
-    re.IGNORECASE,
-)
-_GREETS = re.compile(
-    r"\W*(?:(?:hi|hello|hey|good (?:morning|evening|afternoon))\b|"
-    r"你好|您好|嗨|哈喽|早上好|早安|下午好|晚上好|在吗)",
-    re.IGNORECASE,
-)
-_TURNS = re.compile(
-    r"\W*(?:(?:oh|ok|okay|well|and|but),? )?(?:by the way|btw|anyways?|speaking of|on another note|"
-    r"to change the subject|one more thing|moving on|next up)\b|\bby the way\b|"
-    r"^\W*(?:对了|另外|话说|说起来|说到|顺便|顺带|换个话题|还有一件事|还有个事|接下来)",
-    re.IGNORECASE,
-)
-_ASKS = re.compile(
-    r"\b(?:do|did|are|have|were) you\b[^.!?]*\?|\bwhat (?:do|did|are) you\b|"
-    r"\bany (?:hobbies|pets|kids|siblings)\b|\bwhat(?:'s| is| are|s) your\b|"
-    r"\b(?:how|what|and) about you\b|"
-    r"(?:你|您)(?:平时|最近|现在|周末|喜欢|有没有|有什么|会不会|会|知道|觉得|认识|去过|看过|吃过)"
-    r"[^。！？?]*[？?]",
-    re.IGNORECASE,
-)
-_CLOSES = re.compile(
-    r"\b(?:thanks|thank you|welcome|bye|have a (?:good|great|nice)|no problem|enjoy|anything else)"
-    r"\b|谢谢|多谢|不客气|再见|拜拜|还有(?:什么|别的|其他)",
-    re.IGNORECASE,
+_DATA = TaskData("topic_changes")
+_QUESTION, _CONTINUES, _GREETS, _TURNS, _ASKS_ANEW_CUE, _CLOSES = (
+    _DATA.pattern(name)
+    for name in ("question", "continues", "greets", "turns", "asks_anew", "closes")
 )
 
 
@@ -87,7 +60,7 @@ def seam_price(before: str, after: str) -> float:
         return price + _TURN
     if goes_on:
         price += _GOES_ON
-    elif not asked and _ASKS.search(start):
+    elif not asked and _ASKS_ANEW_CUE.search(start):
         price += _ASKS_ANEW
     return price
 

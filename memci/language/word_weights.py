@@ -15,18 +15,18 @@ from dataclasses import dataclass, replace
 
 from memci.language import chinese_words
 from memci.language.detection import Language
-from memci.language.load_once import LoadOnce
+from memci.language.loading import LoadOnce
 from memci.language.times.mentions import spans_with_date_notes
 from memci.language.word_lists import (
     CHINESE_FUNCTION_WORDS,
     CHINESE_NEGATIONS,
+    CHINESE_NO_NAMES,
+    CHINESE_NO_NEGATIONS,
     ENGLISH_FIRST_NAMES,
     ENGLISH_FUNCTION_WORDS,
     ENGLISH_NEGATIONS,
     ENGLISH_TIMES,
     MEASURE_WORDS,
-    NOT_CHINESE_NAMES,
-    NOT_CHINESE_NEGATIONS,
 )
 
 # The rarity of a word that the vocabulary does not have: mostly names and terms of art.
@@ -107,8 +107,7 @@ def is_specific(word: Word) -> bool:
         return True
     if _HAN.search(word.text):
         named = (
-            chinese_words.tag(word.text) in _CHINESE_NAME_TAGS
-            and word.text not in NOT_CHINESE_NAMES
+            chinese_words.tag(word.text) in _CHINESE_NAME_TAGS and word.text not in CHINESE_NO_NAMES
         )
         return len(word.text) > 1 and (named or chinese_words.is_nickname(word.text))
     first_name = word.key in ENGLISH_FIRST_NAMES
@@ -170,7 +169,7 @@ def _chinese(word: str, start: int) -> Word:
 @functools.lru_cache(maxsize=1 << 15)
 def _chinese_weight(word: str) -> tuple[float, bool]:
     """Return a word's weight, and whether it denies."""
-    if word not in NOT_CHINESE_NEGATIONS and any(each in word for each in CHINESE_NEGATIONS):
+    if word not in CHINESE_NO_NEGATIONS and any(each in word for each in CHINESE_NEGATIONS):
         return _NEGATION, True
     if word in CHINESE_FUNCTION_WORDS or _INDEFINITE.fullmatch(word):
         return 0.0, False
@@ -187,7 +186,7 @@ def _chinese_kind(word: str) -> float:
     tag = chinese_words.tag(word)
     if tag == "n" and chinese_words.rarity(word) > _UNKNOWN_CHINESE:
         return _CHINESE_UNKNOWN
-    if tag in _CHINESE_NAME_TAGS and len(word) > 1 and word not in NOT_CHINESE_NAMES:
+    if tag in _CHINESE_NAME_TAGS and len(word) > 1 and word not in CHINESE_NO_NAMES:
         return _CHINESE_NAME
     if len(word) == 1:
         return _CHINESE_SINGLE

@@ -221,7 +221,7 @@ def test_what_is_eligible_reaches_six_and_nothing_else_does(text):
 @quickly
 @given(TEXTS, st.text(max_size=20), st.sampled_from(Language))
 def test_a_relation_is_a_short_name(text, focus, language):
-    assert 1 <= len(OfflineRelationNamer().name(text, focus, language)) <= 32
+    assert 1 <= len(OfflineRelationNamer().names(text, [focus], language)[0]) <= 32
 
 
 @quickly

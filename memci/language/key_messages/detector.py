@@ -1,9 +1,9 @@
 """Detects key messages: what users say that must stay in view (R7).
 
 Task definitions, goals (kind ``task``), constraints, decisions and preferences. What it finds costs
-tokens in every context, so it is strict: it knows what people say to who works for them, and passes
-over what friends tell each other. A finding is a sentence, and looks at no other one: however
-messages are parted among calls, the same is found.
+tokens in every context, so it is strict: it knows what people say to those who work for them, and
+passes over what friends tell each other. It judges each sentence by itself, so the result does not
+depend on how messages are split among calls.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from memci.language.detection import Language, language_of
-from memci.language.key_messages import chinese, english
-from memci.language.key_messages.rules import PinKind
+from memci.language.key_messages.rules import NO_KEY_MESSAGE, RULES, PinKind
 from memci.message import Message, Role
 
 # A straight mark before a word opens, and one behind it closes: 24" is a length. Between marks that
@@ -52,10 +51,6 @@ LONGEST = 240  # characters of a sentence; one that says more is no rule that ca
 _SHORTEST = {Language.ENGLISH: 12, Language.CHINESE: 6}
 _LOOKED_AT = 8_000  # characters of a message: what is pasted behind them is material
 _MOST = 6  # findings in one message
-_RULES = {
-    Language.ENGLISH: (english.NO_KEYS, english.KEY_MESSAGE_RULES),
-    Language.CHINESE: (chinese.NO_KEYS, chinese.KEY_MESSAGE_RULES),
-}
 # Code, quoted lines and tables are material; a list's mark is not a part of what it lists.
 _MATERIAL = re.compile(r"^(?:```|~~~|>|\||\s{4,}\S|[{}<\[])|[{};]$")
 _LIST_MARK = re.compile(r"\s*(?:[-*+•]\s+|\(?\d{1,2}[.)、]\s*)")
@@ -104,11 +99,10 @@ def kind_of(sentence: str, *, named: bool = False) -> PinKind | None:
     language = language_of(sentence)
     if not _SHORTEST[language] <= len(sentence) <= LONGEST or _MATERIAL.search(sentence):
         return None
-    never, rules = _RULES[language]
-    if never.search(sentence):
+    if NO_KEY_MESSAGE[language].search(sentence):
         return None
-    said = (rule for rule in rules if not (named and rule.told))
-    return next((rule.kind for rule in said if rule.holds(sentence)), None)
+    rules = (rule for rule in RULES[language] if not (named and rule.told))
+    return next((rule.kind for rule in rules if rule.fits(sentence)), None)
 
 
 def _found(content: str, cut: Cutter, *, named: bool) -> Iterator[KeySentence]:

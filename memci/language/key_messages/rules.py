@@ -1,11 +1,14 @@
-"""What a sentence has to hold to be of a kind."""
+"""Rules of key messages (R7), read from ``data/key_messages.*.toml``."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
+
+from memci.language.detection import Language
+from memci.language.loading import TaskData, Value
 
 
 class PinKind(StrEnum):
@@ -19,26 +22,44 @@ class PinKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class CueRule:
-    """A sentence in which ``cue`` is found is of this kind, if all of ``beside`` are found too.
+class KeyMessageRule:
+    """A sentence with ``cue`` and all of ``beside``, and without ``unless``, is of this kind.
 
-    It is not, where ``unless`` is found. ``told``: it tells what its speaker is up to and asks
-    nobody for anything; of somebody with a name, as people have among each other, it is nothing.
+    ``told``: it tells what its speaker is up to and asks nobody for anything; of somebody with a
+    name, as people have among each other, it is nothing.
     """
 
     kind: PinKind
     cue: re.Pattern[str]
-    beside: Sequence[re.Pattern[str]] = ()
-    unless: re.Pattern[str] | None = None
-    told: bool = False
+    beside: tuple[re.Pattern[str], ...]
+    unless: re.Pattern[str] | None
+    told: bool
 
-    def holds(self, sentence: str) -> bool:
-        """Tell whether a sentence is of the kind."""
+    def fits(self, sentence: str) -> bool:
+        """Return True if a sentence is of the kind."""
         if not self.cue.search(sentence) or (self.unless and self.unless.search(sentence)):
             return False
         return all(each.search(sentence) for each in self.beside)
 
 
-def any_of(*patterns: str) -> re.Pattern[str]:
-    """Return a pattern that is found where one of these is, in small letters or capitals."""
-    return re.compile("|".join(patterns), re.IGNORECASE)
+_DATA = TaskData("key_messages")
+
+
+def _rule(row: dict[str, Any], language: Language) -> KeyMessageRule:
+    def compiled(value: Value) -> re.Pattern[str]:
+        return re.compile(_DATA.expand(value, language), re.IGNORECASE)
+
+    return KeyMessageRule(
+        kind=PinKind(row["kind"]),
+        cue=compiled(row["cue"]),
+        beside=tuple(map(compiled, row.get("beside", ()))),
+        unless=compiled(row["unless"]) if "unless" in row else None,
+        told=row.get("told", False),
+    )
+
+
+NO_KEY_MESSAGE = {language: _DATA.pattern("no_keys", language) for language in Language}
+RULES = {
+    language: tuple(_rule(row, language) for row in _DATA.rows("rules", language))
+    for language in Language
+}

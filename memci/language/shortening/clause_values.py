@@ -8,22 +8,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from memci.language.clauses import Clause, clauses, without_conjunction
-from memci.language.cue_phrases import Cue, is_social
+from memci.language.cue_phrases import cues_of, is_social
 from memci.language.detection import Language, language_of
-from memci.language.word_lists import CHINESE_FILLERS, CHINESE_NEGATIONS, ENGLISH_FILLERS
+from memci.language.loading import TaskData
+from memci.language.word_lists import CHINESE_NEGATIONS
 from memci.language.word_weights import UNKNOWN, Word, rarity, weigh
 from memci.language.worth import stake_of_clause
 
-_ENGLISH = re.compile(
-    r"(?<![\w'’-])(?:" + "|".join(map(re.escape, ENGLISH_FILLERS)) + r")(?![\w'’-])[,，]?\s*",
+_DATA = TaskData("shortening")
+_ENGLISH_FILLERS = re.compile(
+    rf"(?<![\w'’-])(?:{_DATA.source('fillers', Language.ENGLISH)})(?![\w'’-])[,，]?\s*",
     re.IGNORECASE,
 )
-_CHINESE = re.compile("|".join(sorted(CHINESE_FILLERS, key=len, reverse=True)))
-_PARTICLES = re.compile(r"(?<=[\u3400-\u9fff])[啊呀呢吧哦啦嘛哟]+(?=[，。！？；…]|$)")
-_INTERJECTION = re.compile(
-    r"(?:(?:oh|wow|hey|hi|hello|well|yeah|yep|yes|okay|ok|haha|lol|um|uh|hmm|aww?|so)\b[,!.]*\s*)+",
-    re.IGNORECASE,
-)
+_CHINESE_FILLERS = _DATA.pattern("fillers", Language.CHINESE)
+_PARTICLES = _DATA.pattern("particles")
+_INTERJECTIONS = _DATA.pattern("interjections")
+_ASKS_CHINESE = _DATA.pattern("asks")
+_OWN_CHINESE = _DATA.pattern("own")
+_VALUES_CHINESE = _DATA.pattern("values")
 _DENIED = re.compile(
     r"(?:\b(?:not|no|never|nor|hardly|cannot)|n['’]t|" + "|".join(CHINESE_NEGATIONS) + r")\s*.?$",
     re.IGNORECASE,
@@ -35,8 +37,8 @@ def without_fillers(clause: str) -> str:
 
     What follows a negation stays: "not just tea" is not "not tea".
     """
-    text = _INTERJECTION.sub("", clause, count=1) if _INTERJECTION.match(clause) else clause
-    for fillers in (_ENGLISH, _CHINESE):
+    text = _INTERJECTIONS.sub("", clause, count=1) if _INTERJECTIONS.match(clause) else clause
+    for fillers in (_ENGLISH_FILLERS, _CHINESE_FILLERS):
         text = fillers.sub(lambda match: match[0] if _denied(match) else "", text)
     text = _PARTICLES.sub("", text).strip()
     return text if any(character.isalnum() for character in text) else clause
@@ -60,18 +62,9 @@ _FEWEST_TELLING_WORDS = 2
 _EXCLAIMS = re.compile(r"(?:[^\W\d_]|['’-])+[!！,.。，]")
 # In Chinese the first clause mostly names what the sentence is about, and the others leave it out.
 _OPENS_CHINESE = 1.15
-_ASKS_CHINESE = re.compile("[吗呢]|什么|怎么|哪|谁|几|多少|是不是|有没有|能不能|会不会|要不要|如何")
 # What the speaker does, has or wants tells more than how something is in general …
-_OWN_CHINESE = re.compile(
-    "我(?!觉得|认为|想你|知道|理解|明白|相信|希望|也(?:很|好|非常)?(?:想|希望|会|可以)|们?会|们?可以|"
-    "很?(?:乐意|愿意|期待|高兴|荣幸)|建议|推荐|无法|没有真实)|咱们"
-)
 _OWN = 1.4
 # … and how good something is tells less.
-_VALUES_CHINESE = re.compile(
-    "不错|很棒|真棒|太棒|优美|震撼|舒畅|有趣|精彩|好看|好听|好吃|美好|重要|享受|感受|感觉|表达|有意义|值得|帮助|提高|"
-    "启发|启示|魅力|特色|氛围"
-)
 _VALUES = 0.6
 # Characters that any choice costs beside its own: keeps one-word clauses from winning.
 _OVERHEAD = 6
@@ -165,7 +158,7 @@ def _factor(clause: Clause, language: Language, *, opens: bool) -> float:
     factor = 1.0
     if clause.end in {"?", "？"} and (not chinese or _asks(clause)):
         factor = _QUESTION
-    if any(cue.value.search(clause.text) for cue in Cue):
+    if cues_of(clause.text):
         factor *= _TELLING
     if not chinese:
         return factor

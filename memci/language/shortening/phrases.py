@@ -8,76 +8,31 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from memci.language import chinese_words
-from memci.language.clauses import DOERS, does, is_finite, lacks_doer, subject_words
+from memci.language.clauses import OTHER_DOERS, does, is_finite, lacks_doer, subject_words
+from memci.language.loading import TaskData
 from memci.language.shortening.protected_spans import Span, atoms, joined
 from memci.language.times.mentions import has_only_relative_times, spans_with_date_notes
 from memci.language.word_lists import ENGLISH_SUPPOSING, ENGLISH_VERBS_OR_NOUNS
 from memci.language.word_weights import Word
 
 MARK = re.compile(r"[,;:.!?，；：。！？…—\n]")
-# What begins a name, which jieba takes for a word of its own.
-_NAME_PREFIXES = frozenset("小老阿第")
+_DATA = TaskData("shortening")
+JOINS = _DATA.words("joins")
+_LIGHT_VERBS = _DATA.words("light_verbs")
+_COMPLEMENTS = _DATA.words("complements")
+_GOES_ON = _DATA.words("goes_on")
+_OWNERS = _DATA.words("owners")
+_NAME_PREFIXES = _DATA.words("name_prefixes")
+_TAKES_ALL = _DATA.words("takes_all")
+_AWAITS_VERB = _DATA.words("awaits_verb")
+_PERSONS = _DATA.words("persons")
+_NO_VERBS = _DATA.words("no_verbs") | _TAKES_ALL | _AWAITS_VERB
 # Times, adverbs, prepositions, conjunctions and pronouns, by jieba's tags.
 _LEADS_ON = ("t", "d", "p", "c", "r", "f")
 HAN = re.compile(r"[\u3400-\u9fff]")
-# What joins two halves of one thing, and what shows that a phrase goes on.
-JOINS = frozenset(
-    ("and", "or", "nor", "plus", "和", "与", "跟", "及", "或", "以及", "同", "还有", "并")
-)
-# Verbs that mean something else, or nothing, without what a preposition brings in.
-LIGHT_VERBS = frozenset((
-    "fall", "falls", "fell", "fallen", "break", "breaks", "broke", "broken", "give", "gives",
-    "gave", "run", "runs", "ran", "get", "gets", "got", "take", "takes", "took", "make",
-    "makes", "made", "put", "puts", "set", "sets", "keep", "keeps", "kept", "come", "comes",
-    "came", "lose", "lost", "look", "looks", "looked", "turn", "turns", "turned", "call",
-    "called", "end", "ended",
-))  # fmt: skip
-_COMPLEMENTS = frozenset(("with", "of", "for", "on", "off", "about", "into", "after", "forward"))
 _LONGEST_PHRASAL = 5
 # A date with its note, or a Chinese day: what was done then follows.
 _TELLS_WHEN = re.compile(r"\d[^()（）]*[)）]$|^[昨今明后前][天晚年]$")
-# Before what it is done to: what is done comes last.
-_TAKES_ALL = frozenset("把将被")
-_AWAITS_VERB = frozenset(
-    ("要", "会", "想", "能", "可以", "打算", "准备", "计划", "必须", "应该", "需要", "想要", "愿意")
-)
-_PERSONS = frozenset(("我", "你", "您", "他", "她", "我们", "你们", "他们", "她们", "咱们"))
-_NO_VERBS = frozenset(("在", "到", "从", "往", "给", "是", "有"))
-_GOES_ON = frozenset(
-    (
-        "of",
-        "the",
-        "a",
-        "an",
-        "my",
-        "our",
-        "your",
-        "his",
-        "her",
-        "their",
-        "its",
-        "this",
-        "that",
-        "these",
-        "those",
-        "to",
-        "as",
-        "than",
-        "的",
-        "地",
-        "得",
-        "了",
-        "着",
-        "过",
-        "是",
-        "在",
-        "到",
-        "给",
-        "向",
-        "往",
-        "于",
-    )
-)
 
 
 def units_of(text: str, words: Sequence[Word]) -> list[Word]:
@@ -132,12 +87,12 @@ def ends_of(text: str, words: Sequence[Word]) -> list[bool]:
 
 
 def _may_end(word: str) -> bool:
-    """Say whether a Chinese phrase may end with a word: not with when, how or what leads on."""
+    """Return True if a Chinese phrase may end with a word: not with when, how or what leads on."""
     return bool(HAN.search(word)) and not chinese_words.tag(word).startswith(_LEADS_ON)
 
 
 def _goes_on(before: Word | None, word: Word, after: Word) -> bool:
-    """Say whether a phrase has only begun: "Mia fell", "that Chloe | can", "陈伟昨天"."""
+    """Return True if a phrase has only begun: "Mia fell", "that Chloe | can", "陈伟昨天"."""
     if word.key in ENGLISH_VERBS_OR_NOUNS and before is not None and does(before.text):
         return True
     return (
@@ -153,7 +108,7 @@ def _wholes(text: str, words: Sequence[Word]) -> Iterator[tuple[int, int]]:
     The meaning of "fell in love with …" hangs on what follows, and that of 把, 要, 打算 on a verb.
     """
     for at, word in enumerate(words[:-1]):
-        if word.key in LIGHT_VERBS:
+        if word.key in _LIGHT_VERBS:
             stop = min(at + _LONGEST_PHRASAL, len(words))
             leads = [to for to in range(at + 1, stop) if words[to].key in _COMPLEMENTS]
             if leads and not MARK.search(text, word.end, words[leads[-1]].start):
@@ -167,7 +122,7 @@ def _wholes(text: str, words: Sequence[Word]) -> Iterator[tuple[int, int]]:
 
 
 def is_person(word: Word) -> bool:
-    """Say whether a Chinese word is somebody who does something."""
+    """Return True if a Chinese word is somebody who does something."""
     return bool(HAN.search(word.text)) and (
         word.text in _PERSONS
         or chinese_words.tag(word.text) == "nr"
@@ -176,20 +131,16 @@ def is_person(word: Word) -> bool:
 
 
 def is_chinese_verb(word: str) -> bool:
-    """Say whether a Chinese word tells what somebody does."""
+    """Return True if a Chinese word tells what somebody does."""
     return bool(HAN.search(word)) and _is_verb(word)
 
 
 def _is_verb(word: str) -> bool:
-    return (
-        word not in _AWAITS_VERB | _TAKES_ALL
-        and word not in _NO_VERBS
-        and chinese_words.tag(word)[:1] == "v"
-    )
+    return word not in _NO_VERBS and chinese_words.tag(word)[:1] == "v"
 
 
 def is_joined(text: str, before: Word, after: Word) -> bool:
-    """Say whether two neighbours are, or lead to, halves of one thing."""
+    """Return True if two neighbours are, or lead to, halves of one thing."""
     between = text[before.end : after.start]
     if "、" in between or "&" in between or "/" in between:
         return True
@@ -206,8 +157,6 @@ _MOST_WORDS = 120
 _DENIAL_KEPT = 0.75
 # A number counts what follows it only if that tells more than this: not "28 today".
 _COUNTED = 2.0
-# Whose something is: without it, it would be the speaker's.
-_OWNERS = frozenset(("his", "her", "their"))
 # A conjunction before this word joins those of whom the clause tells.
 _LAST_OF_SUBJECT = 4
 
@@ -266,7 +215,7 @@ def excerpt(text: str, words: Sequence[Word], room: int, *, whose: bool = False)
 
 
 def _is_its_number(text: str, words: Sequence[Word], at: int) -> bool:
-    """Say whether a word is the number of the thing before it, as in "tram 28 today"."""
+    """Return True if a word is the number of the thing before it, as in "tram 28 today"."""
     before, word = words[at - 1], words[at]
     after = words[at + 1] if at + 1 < len(words) else None
     counts = (
@@ -301,8 +250,8 @@ def _offer_parts(
 
 
 def _is_left_open(words: Sequence[Word], first: int) -> bool:
-    """Say whether who does it, or what is done, stands before a word: "takes | care of the cat"."""
-    return lacks_doer(words, first) or words[first - 1].key in LIGHT_VERBS
+    """Return True if the doer or the verb stands before a word: "takes | care of the cat"."""
+    return lacks_doer(words, first) or words[first - 1].key in _LIGHT_VERBS
 
 
 def _undone(words: Sequence[Word], first: int) -> int:
@@ -329,14 +278,14 @@ def _offer_what_they_did(
     who = text[words[0].start : words[doers - 1].end]
     known = sum(word.weight for word in words[:doers])
     for at in range(doers, len(words) - 1):
-        if words[at].key in DOERS or words[at].key in ENGLISH_SUPPOSING:
+        if words[at].key in OTHER_DOERS or words[at].key in ENGLISH_SUPPOSING:
             return
         if words[at].key not in JOINS or not is_finite(words[at + 1]):
             continue
         begin, value = words[at + 1].start, known
         for last in range(at + 1, len(words)):
             word = words[last]
-            if len(who) + 1 + word.end - begin > room or word.key in DOERS:
+            if len(who) + 1 + word.end - begin > room or word.key in OTHER_DOERS:
                 break
             value += word.weight
             if word.weight > 0 and ends[last] and last > at + 1:

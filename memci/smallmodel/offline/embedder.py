@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from memci.language.load_once import LoadOnce
+from memci.language.loading import LoadOnce
 from memci.smallmodel.ports import Vectors
 
 MODEL = "all-MiniLM-L6-v2"

@@ -11,32 +11,45 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from memci.language.clauses import clauses, has_negation
 from memci.language.detection import Language
-from memci.language.relation_rules import CHINESE, ENGLISH
+from memci.language.loading import TaskData
 from memci.language.sentences import sentences
 
-_RULES = {Language.ENGLISH: ENGLISH, Language.CHINESE: CHINESE}
+
+class _Rule(NamedTuple):
+    """The relation of a focus in a clause with this pattern; see ``relations.en.toml``."""
+
+    relation: str
+    pattern: re.Pattern[str]
+    denied: bool
+    unless: frozenset[str]
+
+
+_DATA = TaskData("relations")
+_UNDECIDED = _DATA.pattern("undecided")
 _ABOUT = {Language.ENGLISH: "about", Language.CHINESE: "关于"}
 # The focus was carried over from an earlier segment: this one does not mention it.
 _CONCERNS = {Language.ENGLISH: "concerns", Language.CHINESE: "涉及"}
 # Stands for the focus in a clause; nobody writes it.
 _FOCUS = "\ue000"
 _LONGEST_CLAUSE = 400
-_OPEN = re.compile(
-    r"[?？]\W*$|\b(?:if|unless|whether|would|might|maybe|perhaps|wish)\b|"
-    "如果|要是|假如|若|也许|或许|可能|是否|吗|呢[？?]?$|哪|什么",
-    re.IGNORECASE,
-)
-# What may follow a whole object; another word would be what the focus only describes.
-_NOTHING_MORE = (
-    r"(?! (?!(?:and|or|in|on|at|with|for|to|from|last|this|next|too|now|when|because|but|so|as|by|"
-    r"a|an|the|is|was|are|were|after|before|yesterday|today|since|then|during|while|who|which|that|"
-    r"tomorrow|again|once|together|about|until|my|our|i|we|a?lot|very|very much|also|where|of)\b)"
-    r"(?-i:[a-z]))"
-)
 _LATIN = re.compile(r"[0-9A-Za-zÀ-ɏ]")
+
+
+@functools.cache
+def _rules(language: Language) -> tuple[_Rule, ...]:
+    whole_object = _FOCUS + _DATA.source("object_ends")
+    rules = []
+    for row in _DATA.rows("rules", language):
+        source = _DATA.expand(row["pattern"], language)
+        source = source.replace("<>", whole_object).replace("{}", _FOCUS)
+        pattern = re.compile(source, re.IGNORECASE)
+        unless = frozenset(row.get("unless", "").split())
+        rules.append(_Rule(row["relation"], pattern, row.get("denied", False), unless))
+    return tuple(rules)
 
 
 class OfflineRelationNamer:
@@ -46,15 +59,11 @@ class OfflineRelationNamer:
         """Return a relation for each focus point, in their order."""
         mentions = [_mention(text, each) for each in focus]
         # Once for all of them, and kept no longer: no text outlives its erasure here (M25).
-        said = _said(text, language) if any(mentions) else []
+        statements = _statements(text, language) if any(mentions) else []
         return [
-            _relation(said, each, mention, language) if mention else _CONCERNS[language]
+            _relation(statements, each, mention, language) if mention else _CONCERNS[language]
             for each, mention in zip(focus, mentions, strict=True)
         ]
-
-    def name(self, text: str, focus: str, language: Language) -> str:
-        """Return a relation such as "about" or "关于", in ``language``."""
-        return self.names(text, [focus], language)[0]
 
 
 def _mention(text: str, focus: str) -> re.Pattern[str] | None:
@@ -65,32 +74,27 @@ def _mention(text: str, focus: str) -> re.Pattern[str] | None:
     return mention if mention.search(text) else None
 
 
-def _relation(said: Sequence[str], focus: str, mention: re.Pattern[str], language: Language) -> str:
+def _relation(
+    statements: Sequence[str], focus: str, mention: re.Pattern[str], language: Language
+) -> str:
     last = (focus.lower().split() or [""])[-1]
-    for each in said:
-        marked, found = mention.subn(_FOCUS, each)
+    for statement in statements:
+        marked, found = mention.subn(_FOCUS, statement)
         if found:
             denied = has_negation(marked, language)
-            for rule in _RULES[language]:
+            for rule in _rules(language):
                 fits = (rule.denied or not denied) and last not in rule.unless
-                if fits and _compiled(rule.pattern).search(marked):
+                if fits and rule.pattern.search(marked):
                     return rule.relation
     return _ABOUT[language]
 
 
-@functools.cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a rule once: the clauses have the mark in the place of the focus."""
-    whole = pattern.replace("<>", _FOCUS + _NOTHING_MORE)
-    return re.compile(whole.replace("{}", _FOCUS), re.IGNORECASE)
-
-
-def _said(text: str, language: Language) -> list[str]:
+def _statements(text: str, language: Language) -> list[str]:
     """Return the clauses, then the sentences, that neither ask nor suppose."""
     found = [(each.text, each.end) for each in clauses(text, language)]
     found += [(each, "") for each in sentences(text)]
     shorter = [(said[:_LONGEST_CLAUSE].replace(_FOCUS, " "), end) for said, end in found]
-    return [said for said, end in shorter if not _OPEN.search(said + end)]
+    return [said for said, end in shorter if not _UNDECIDED.search(said + end)]
 
 
 def _whole_word(focus: str) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from memci.errors import ConfigurationError
-from memci.language.load_once import LoadOnce
+from memci.language.loading import LoadOnce
 
 # tiktoken names a cached table by the SHA-1 of the address that it would fetch it from.
 _ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"

@@ -71,12 +71,12 @@ EN, ZH = Language.ENGLISH, Language.CHINESE
     ],
 )
 def test_the_sentence_that_names_the_focus_names_the_relation(text, focus, language, relation):
-    assert OfflineRelationNamer().name(text, focus, language) == relation
+    assert OfflineRelationNamer().names(text, [focus], language)[0] == relation
 
 
 @pytest.mark.parametrize("focus", ["C++", "a(b", "[x]", "", "\\d"])
 def test_a_focus_is_text_and_no_pattern(focus):
-    assert OfflineRelationNamer().name("We use C++ and a(b here [x].", focus, EN)
+    assert OfflineRelationNamer().names("We use C++ and a(b here [x].", [focus], EN)[0]
 
 
 def test_a_text_that_was_named_is_not_kept():

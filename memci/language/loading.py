@@ -1,0 +1,96 @@
+"""Load words and patterns from data files, and costly values once a process.
+
+``data/<task>.<language>.toml`` holds what a task knows of a language. A value is text, or a list of
+alternatives. In a pattern, line breaks do not count, and ``{name}`` stands for another value of the
+file, or of ``words.<language>.toml``: text as it is, a list as a group.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import tomllib
+from collections.abc import Callable
+from functools import cache
+from importlib import resources
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from memci.language.detection import Language
+
+T = TypeVar("T")
+# Text, or alternatives.
+Value: TypeAlias = str | list[str]
+_REFERENCE = re.compile(r"\{([a-z_]+)\}")
+
+
+class LoadOnce(Generic[T]):
+    """A value made at the first ``get``; other threads wait for it. A failure is not kept."""
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+        self._lock = threading.Lock()
+        self._made: list[T] = []
+
+    def get(self) -> T:
+        """Return the value, making it if this is the first call."""
+        if not self._made:
+            with self._lock:
+                if not self._made:
+                    self._made.append(self._make())
+        return self._made[0]
+
+
+@cache
+def read_data(name: str) -> dict[str, Any]:
+    """Return the content of ``data/<name>.toml``."""
+    return tomllib.loads(
+        resources.files(__package__).joinpath("data", f"{name}.toml").read_text("utf-8")
+    )
+
+
+class TaskData:
+    """The words and patterns of one task in both languages."""
+
+    def __init__(self, task: str) -> None:
+        self._tables = {language: read_data(f"{task}.{language}") for language in Language}
+
+    def words(self, name: str, *languages: Language) -> frozenset[str]:
+        """Return the words of a value, which stand apart by blanks; without ``languages``: all."""
+        values = self._values(name, languages).values()
+        return frozenset(word for value in values for word in value.split())
+
+    def pattern(
+        self, name: str, *languages: Language, flags: int = re.IGNORECASE
+    ) -> re.Pattern[str]:
+        """Compile the pattern that matches a value in one of these languages, or in any."""
+        return re.compile(self.source(name, *languages), flags)
+
+    def source(self, name: str, *languages: Language) -> str:
+        """Return the regular expression that ``pattern`` compiles."""
+        values = self._values(name, languages)
+        return "|".join(self.expand(value, language) for language, value in values.items())
+
+    def rows(self, name: str, language: Language) -> list[dict[str, Any]]:
+        """Return the tables of a value."""
+        rows: list[dict[str, Any]] = self._tables[language][name]
+        return rows
+
+    def expand(self, value: Value, language: Language) -> str:
+        """Return the regular expression that a value of a language stands for."""
+        if isinstance(value, list):
+            return "|".join(self.expand(each, language) for each in value)
+        return _REFERENCE.sub(
+            lambda found: self._named(found[1], language), value.replace("\n", "")
+        )
+
+    def _named(self, name: str, language: Language) -> str:
+        value = (read_data(f"words.{language}") | self._tables[language])[name]
+        text = self.expand(value, language)
+        return f"(?:{text})" if isinstance(value, list) else text
+
+    def _values(self, name: str, languages: tuple[Language, ...]) -> dict[Language, Any]:
+        chosen = languages or tuple(Language)
+        found = {each: self._tables[each][name] for each in chosen if name in self._tables[each]}
+        if not found:
+            raise KeyError(name)
+        return found
