@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memci.domain.job import Job
-from memci.queue.handler import Effect, Handler
+from memci.queue.runner import Effect, Handler
 from memci.storage.session import Connection
 
 NOTHING = "bench.nothing"

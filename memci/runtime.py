@@ -34,13 +34,11 @@ from memci.config.settings import Settings
 from memci.embedded.server_addresses import addresses
 from memci.jobs import all_jobs, compression
 from memci.queue.broker_intake import BrokerIntake
-from memci.queue.claim import Claims
-from memci.queue.handler import Compression, Handler
 from memci.queue.intake import AsyncIntake, Intake
-from memci.queue.lane import LaneLoop, Slices
-from memci.queue.lease_renewal import LeaseRenewal
+from memci.queue.lane import Compression, LaneLoop, Slices
+from memci.queue.lease import Claims, LeaseRenewal
 from memci.queue.mailbox import recent_agents
-from memci.queue.runner import JobRunner, Limits
+from memci.queue.runner import Handler, JobRunner, Limits
 from memci.queue.usage_accounting import Accounts
 from memci.reading.lists.listings import Listings
 from memci.reading.models import ReadingModels, Tokenizers
@@ -249,8 +247,8 @@ class Runtime:
         """Return a bell; its caller starts and stops it."""
         return QueueWatch(self.agent_queues, self.tokens, self.redis)
 
-    def bridge(self) -> BrokerIntake:
-        """Return a bridge from agents' Celery queues."""
+    def broker_intake(self) -> BrokerIntake:
+        """Return the intake from agents' Celery queues."""
         return BrokerIntake(
             self.agent_queues,
             batch=self.settings.bridge_batch,
@@ -262,8 +260,8 @@ class Runtime:
         """Return the loop that works for agents, as the worker of this name."""
         settings = self.settings
         claims = Claims(self.database, settings.lease_ms)
-        keeper = LeaseRenewal(self.database, claims, settings.lease_renew_ms)
-        self._closing.callback(keeper.close)
+        lease_renewal = LeaseRenewal(self.database, claims, settings.lease_renew_ms)
+        self._closing.callback(lease_renewal.close)
         events = JobEvents(self.celery, hostname)
         self._closing.callback(events.close)
         runner = JobRunner(
@@ -276,12 +274,12 @@ class Runtime:
         )
         return LaneLoop(
             claims=claims,
-            keeper=keeper,
-            bridge=self.bridge(),
+            lease_renewal=lease_renewal,
+            broker_intake=self.broker_intake(),
             runner=runner,
             events=events,
             compression=self.compression,
-            tokens=self.tokens,
+            wakeups=self.tokens,
             slices=Slices(settings.lane_slice_ms, settings.claim_batch),
             stopping=self.stopping,
         )

@@ -17,17 +17,17 @@ from memci.broker.names import (
 )
 from memci.domain.agent import check_agent_id
 from memci.domain.documents import check_owner
-from memci.queue import submit
+from memci.queue import mailbox
 from memci.queue.broker_intake import take_in
 from workers.app import app
 from workers.lifecycle import lane_loop, runtime
 
 
 @app.task(name=LANE_RUN_TASK, bind=True)
-def run(self: Task, agent_id: str | None = None, *, rung: bool = False, **_: Any) -> None:
+def run(self: Task, agent_id: str | None = None, *, queue_seen: bool = False, **_: Any) -> None:
     """Run jobs of due lanes; the agent is where to look first, and never more than a hint."""
     hint = check_owner(agent_id) if agent_id is not None else None
-    lane_loop(self.request.hostname).run(hint, rung=bool(rung))
+    lane_loop(self.request.hostname).run(hint, queue_seen=bool(queue_seen))
 
 
 @app.task(name=LANE_COMPRESS_TASK, bind=True)
@@ -63,6 +63,6 @@ def _take_in(request: Context, arguments: dict[str, Any]) -> str:
     traceparent = (request.headers or {}).get("traceparent")
     raw = encode(request.task, request.id, arguments, traceparent)
     with here.database.agent_transaction(agent_id) as connection:
-        submit.lock_lane(connection, agent_id)
+        mailbox.lock_lane(connection, agent_id)
         take_in(connection, agent_id, raw, here.settings.append_limits)
     return agent_id

@@ -6,14 +6,9 @@ from typing import Any
 
 from memci.broker.names import UPKEEP_QUEUE, queue
 from memci.broker.redis_queues import remove_binding_keys
+from memci.queue.sweep import prune_ended_jobs, request_due_consolidations, request_due_passes
 from memci.queue.sweep import sweep as sweep_lanes
-from memci.upkeep.duties import (
-    prune_done_jobs,
-    prune_receipts,
-    remove_orphans,
-    request_due_consolidations,
-    request_due_passes,
-)
+from memci.upkeep.duties import prune_receipts, remove_orphans
 from workers.app import app
 from workers.lifecycle import runtime
 
@@ -46,7 +41,7 @@ def consolidate(**_: Any) -> None:
 def prune(**_: Any) -> None:
     """Remove done jobs and old receipts."""
     here = runtime()
-    prune_done_jobs(here.database, keep_s=here.settings.keep_done_jobs_s)
+    prune_ended_jobs(here.database, keep_s=here.settings.keep_done_jobs_s)
     prune_receipts(here.database, keep_s=here.settings.keep_receipts_s)
 
 

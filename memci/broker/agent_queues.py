@@ -33,11 +33,11 @@ class Batch(Protocol):
 class AgentQueues(Protocol):
     """What a lease holder and the bell ask of the broker; all may raise ``BROKER_ERRORS``."""
 
-    def occupied(self, agent_ids: Sequence[str], *, rung: bool = False) -> list[str]:
+    def occupied(self, agent_ids: Sequence[str], *, queue_seen: bool = False) -> list[str]:
         """Return those of these agents whose queue holds something.
 
-        Where asking is dear, only ``rung`` asks for queues that are not known to exist: it says
-        that the bell has seen one of them.
+        Where asking is costly, queues that are not known to exist are asked for only with
+        ``queue_seen``: the queue watch has seen one of them.
         """
         ...
 

@@ -88,7 +88,7 @@ def decode_body(
         raise InvalidInputError("expected a task name and keyword arguments")
     return IncomingMessage(
         raw=raw,
-        id=letter_id(task_id if isinstance(task_id, str) else None, raw),
+        id=job_id_of(task_id if isinstance(task_id, str) else None, raw),
         task=task,
         arguments=arguments,
         traceparent=_traceparent(headers.get("traceparent")),
@@ -111,7 +111,7 @@ def encode(
     ).encode()
 
 
-def letter_id(task_id: str | None, raw: bytes) -> UUID:
+def job_id_of(task_id: str | None, raw: bytes) -> UUID:
     """Return the job id of a letter: its task id, or one that the same bytes always give."""
     if task_id is None:
         return uuid5(_NAMESPACE, sha256(raw).hexdigest())

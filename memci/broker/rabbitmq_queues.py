@@ -258,9 +258,9 @@ class AmqpAgentQueues:
         self._strangers = Strangers(recent_agents)
         self._can_announce = False
 
-    def occupied(self, agent_ids: Sequence[str], *, rung: bool = False) -> list[str]:
-        """Ask for the queues that are known to exist; for all of them if the bell has rung."""
-        return self._occupied([each for each in agent_ids if rung or each in self._known])
+    def occupied(self, agent_ids: Sequence[str], *, queue_seen: bool = False) -> list[str]:
+        """Ask for the queues that are known to exist; for all of them with ``queue_seen``."""
+        return self._occupied([each for each in agent_ids if queue_seen or each in self._known])
 
     def take(self, agent_id: str, limit: int, most_bytes: int) -> Batch:
         """Take up to ``limit`` messages, 20 at most, as a consumer; ``most_bytes`` is for each.

@@ -83,9 +83,9 @@ class RedisAgentQueues:
         self._client = client
         self._told: set[str] = set()
 
-    def occupied(self, agent_ids: Sequence[str], *, rung: bool = False) -> list[str]:
+    def occupied(self, agent_ids: Sequence[str], *, queue_seen: bool = False) -> list[str]:
         """Ask for all of them in one round trip; here it is never dear."""
-        del rung
+        del queue_seen
         with self._client.pipeline(transaction=False) as pipe:
             for agent_id in agent_ids:
                 pipe.exists(agent_queue_name(agent_id))

@@ -60,12 +60,14 @@ class Wakeups:
         self._rest_until = 0.0
         self._lock = Lock()
 
-    def wake_lane(self, agent_id: str, *, rung: bool = False) -> bool:
+    def wake_lane(self, agent_id: str, *, queue_seen: bool = False) -> bool:
         """Tell lane workers that there is work; the agent is where to look first.
 
-        ``rung`` says that the bell has seen something in the agent's own queue.
+        ``queue_seen`` says that the bell has seen something in the agent's own queue.
         """
-        arguments = {"agent_id": agent_id, "rung": True} if rung else {"agent_id": agent_id}
+        arguments = (
+            {"agent_id": agent_id, "queue_seen": True} if queue_seen else {"agent_id": agent_id}
+        )
         return self._publish(LANE_RUN_TASK, _LANE, [arguments])
 
     def wake_lanes(self, agent_ids: Sequence[str]) -> bool:
@@ -123,12 +125,12 @@ class RedisWakeups(Wakeups):
         self._client.close()
 
     def _send(self, task: str, where: Queue, tokens: Sequence[Mapping[str, Any]]) -> None:
-        rung = any("rung" in arguments for arguments in tokens)
-        if where is _LANE and not rung:
+        queue_seen = any("queue_seen" in arguments for arguments in tokens)
+        if where is _LANE and not queue_seen:
             tokens = tokens[: max(0, ENOUGH_LANE_TOKENS - self._client.llen(where.name))]
         if tokens:
-            # Workers take from the right. What the bell has rung for, no other token leads to.
-            push = self._client.rpush if rung else self._client.lpush
+            # Workers take from the right. What the queue watch has seen, no other token leads to.
+            push = self._client.rpush if queue_seen else self._client.lpush
             push(where.name, *(self._envelope(task, where.name, each) for each in tokens))
 
     def _envelope(self, task: str, queue_name: str, arguments: Mapping[str, Any]) -> str:
@@ -192,7 +194,7 @@ class QueueWatch:
         self._period_s = period_s
         self._stop = Event()
         self._threads: list[Thread] = []
-        self._rung: dict[str, float] = {}
+        self._seen_at: dict[str, float] = {}
 
     def start(self) -> None:
         """Start ringing."""
@@ -224,7 +226,7 @@ class QueueWatch:
             # be for others, so a few are drawn in any case: none is passed over for ever.
             missing = len(waiting) - self._queues.depth(LANE_QUEUE)
             for agent_id in random.sample(waiting, min(len(waiting), max(_AT_LEAST, missing))):
-                self._tokens.wake_lane(agent_id, rung=True)
+                self._tokens.wake_lane(agent_id, queue_seen=True)
         self._stop.wait(self._period_s)
 
     def _listen(self) -> None:
@@ -239,15 +241,15 @@ class QueueWatch:
                     _, _, key = message["channel"].partition(b":")
                     agent_id = agent_of_key(key)
                     if agent_id is not None and self._is_first(agent_id):
-                        self._tokens.wake_lane(agent_id, rung=True)
+                        self._tokens.wake_lane(agent_id, queue_seen=True)
 
     def _is_first(self, agent_id: str) -> bool:
         now = time.monotonic()
-        if now - self._rung.get(agent_id, -_QUIET_S) < _QUIET_S:
+        if now - self._seen_at.get(agent_id, -_QUIET_S) < _QUIET_S:
             return False
-        if len(self._rung) >= _MOST_REMEMBERED:
-            self._rung.clear()
-        self._rung[agent_id] = now
+        if len(self._seen_at) >= _MOST_REMEMBERED:
+            self._seen_at.clear()
+        self._seen_at[agent_id] = now
         return True
 
 

@@ -8,9 +8,9 @@ from uuid import uuid4
 
 from memci.broker.wakeup import Wakeups
 from memci.domain.documents import DocumentState, NewDocument, check_name, is_collection, nobody
+from memci.domain.job import JobKind, JobSource
 from memci.errors import InvalidInputError, NotFoundError, TooLargeError
-from memci.queue.follow_up_jobs import submit_document
-from memci.queue.submit import lock_lane, unlock_lane
+from memci.queue.mailbox import NewJob, insert_job, lock_lane, unlock_lane
 from memci.schemas.documents import DocumentAnswer, DocumentsRemoved
 from memci.storage.agents import is_there
 from memci.storage.documents import (
@@ -65,7 +65,12 @@ def add(
             return DocumentAnswer(**asdict(held), unchanged=True)
         job_id = uuid4()
         document_id = keep_document(connection, owner, new, held.id if held else None, job_id)
-        submit_document(connection, owner, job_id, document_id, traceparent)
+        payload = {"document": document_id}
+        job = NewJob(
+            owner, JobKind.INDEX_DOCUMENT, JobSource.HTTP, job_id, payload=payload,
+            traceparent=traceparent,
+        )  # fmt: skip
+        insert_job(connection, job)
         kept = document_by_id(connection, owner, document_id)
     tokens.wake_lane(owner)
     if kept is None:

@@ -13,7 +13,7 @@ from memci.broker.agent_queues import AgentQueues
 from memci.broker.health import broker_errors
 from memci.broker.wakeup import Wakeups
 from memci.commands.erase_search import Words, shown_pages, shown_pins
-from memci.domain.job import JobSource
+from memci.domain.job import JobKind, JobSource
 from memci.errors import (
     DatabaseBusyError,
     FencedOffError,
@@ -24,12 +24,9 @@ from memci.errors import (
 )
 from memci.message import Message
 from memci.queue import mailbox
-from memci.queue.dead_jobs import BEGINNING, Erased, drop_letters
-from memci.queue.follow_up_jobs import ask_for
-from memci.queue.intake import CREATE_KIND
-from memci.queue.lane_control import preempt_lane
-from memci.queue.lease import Lease
-from memci.queue.submit import submit_follow_up
+from memci.queue.dead_letters import BEGINNING_LENGTH, ErasedMessages, drop_erased
+from memci.queue.lease import Lease, preempt_lane
+from memci.queue.summary_requests import request_summaries
 from memci.schemas.agents import ReceiptAnswer
 from memci.schemas.archive import CondemnedMessage, EraseRequest, ErasurePreview
 from memci.storage.agents import snapshot_of
@@ -142,13 +139,13 @@ def run(
         condemned = condemned_by(connection, agent_id, which)
         ids = condemning.ids_of(connection, agent_id, condemned.seqs)
         beginnings = partial(
-            condemning.beginnings_of, connection, agent_id, condemned.seqs, BEGINNING
+            condemning.beginnings_of, connection, agent_id, condemned.seqs, BEGINNING_LENGTH
         )
-        erased = Erased(frozenset(ids), beginnings, which.session_id)
-        letters = drop_letters(connection, agent_id, erased)
+        erased = ErasedMessages(frozenset(ids), beginnings, which.session_id)
+        letters = drop_erased(connection, agent_id, erased)
         losing = losing_summaries(connection, agent_id, condemned.seqs)
         rows = erase_messages(connection, agent_id, condemned)
-        ask_for(connection, agent_id, losing, now=True, source=JobSource.HTTP)
+        request_summaries(connection, agent_id, losing, now=True, source=JobSource.HTTP)
         body = {
             "erased": "messages" if which.session_id is None else "session",
             "message_ids": ids,
@@ -220,7 +217,7 @@ def _seized(
     database: Database, tokens: Wakeups, agent_id: str, *, there: bool = True
 ) -> Iterator[Connection]:
     """Take the lane from its worker for one transaction, and let workers go on afterwards."""
-    lease = preempt_lane(database, agent_id, there=there)
+    lease = preempt_lane(database, agent_id, must_exist=there)
     try:
         with lease.effect() as connection:
             # Whoever changes a page waits, and finds what is left; who did so is waited for.
@@ -251,8 +248,11 @@ def _again(connection: Connection, agent_id: str, seqs: Sequence[int]) -> str | 
         return None
     # They passed the filter once; what they leaned on then may be gone now.
     payload = {"seqs": list(seqs), "wanted": list(seqs)}
-    job_id = submit_follow_up(connection, agent_id, CREATE_KIND, payload, seqs[0], seqs[-1])
-    return str(job_id)
+    job = mailbox.NewJob(
+        agent_id, JobKind.CREATE, first_seq=seqs[0], last_seq=seqs[-1], payload=payload
+    )
+    mailbox.insert_job(connection, job)
+    return str(job.id)
 
 
 def _numbers(condemned: DeletionSet, rows: Mapping[str, int], letters: int) -> dict[str, Any]:

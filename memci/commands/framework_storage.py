@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from memci.broker.wakeup import Wakeups
 from memci.errors import ConflictError, NotFoundError
-from memci.queue.follow_up_jobs import ask_indexing
+from memci.queue.job_requests import request_indexing
 from memci.schemas.frameworks import (
     CheckpointIn,
     CheckpointKept,
@@ -35,7 +35,7 @@ def run(database: Database, tokens: Wakeups, agent_id: str, request: ItemsIn) ->
     woken, removed = False, 0
     with database.agent_transaction(agent_id) as connection:
         if _enter(connection, agent_id, begins=bool(kept)):
-            woken = any(each.text for each in kept) and ask_indexing(connection, agent_id)
+            woken = any(each.text for each in kept) and request_indexing(connection, agent_id)
             remove_expired(connection, agent_id)
             for place, each in latest.items():
                 if each.value is None:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from memci.broker.wakeup import Wakeups
 from memci.message import AppendLimits
-from memci.queue import broker_intake, dead_jobs, lane_control
+from memci.queue import broker_intake, lane_control
 from memci.schemas.agents import LaneAnswer
 from memci.storage import messages
 from memci.storage.session import Database
@@ -15,7 +15,7 @@ from memci.storage.session import Database
 def cancel(database: Database, tokens: Wakeups, agent_id: str, job_id: UUID) -> UUID:
     """Take a queued job out of the mailbox; its messages stay stored and searchable."""
     with database.agent_transaction(agent_id) as connection:
-        dead_jobs.cancel(connection, agent_id, job_id)
+        lane_control.cancel(connection, agent_id, job_id)
     tokens.wake_lane(agent_id)
     return job_id
 
@@ -36,9 +36,9 @@ def replay(
     with database.agent_transaction(agent_id) as connection:
         raw = messages.read(connection, agent_id, job_id)
         if raw is None:
-            watched = dead_jobs.replay(connection, agent_id, job_id, at_tail=at_tail)
+            watched = lane_control.replay(connection, agent_id, job_id, at_tail=at_tail)
         else:
-            dead_jobs.discard(connection, agent_id, job_id)
+            lane_control.discard(connection, agent_id, job_id)
             watched = broker_intake.redeliver(connection, agent_id, raw, limits)
             messages.drop(connection, agent_id, job_id)
     tokens.wake_lane(agent_id)
@@ -51,7 +51,7 @@ def discard(database: Database, tokens: Wakeups, agent_id: str, job_id: UUID) ->
     A broker message that could not be taken in is gone with it.
     """
     with database.agent_transaction(agent_id) as connection:
-        dead_jobs.discard(connection, agent_id, job_id)
+        lane_control.discard(connection, agent_id, job_id)
         messages.drop(connection, agent_id, job_id)
     tokens.wake_lane(agent_id)
     return job_id

@@ -10,9 +10,8 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.passage import details_of
 from memci.errors import ConflictError, InvalidInputError, NotFoundError
 from memci.language.names import Entity, is_pronoun
-from memci.queue import network_jobs
-from memci.queue.network_jobs import submit_restore
-from memci.queue.submit import lock_agent, unlock_lane
+from memci.queue.job_requests import request_consolidation, request_restore
+from memci.queue.mailbox import lock_agent, unlock_lane
 from memci.schemas.agents import FocusList, FocusPoint
 from memci.schemas.editions import RestoreAnswer
 from memci.schemas.sessions import ConsolidateAnswer, SessionEndAnswer
@@ -36,7 +35,7 @@ from memci.storage.summaries import open_session
 def consolidate(database: Database, tokens: Wakeups, agent_id: str) -> ConsolidateAnswer:
     """Ask for it; requests that wait are one. Raises ``NotFoundError`` for no agent."""
     with database.lane_transaction() as connection:
-        asked = network_jobs.ask_for_consolidation(connection, agent_id)
+        asked = request_consolidation(connection, agent_id)
     if asked.woken:
         tokens.wake_lane(agent_id)
     return ConsolidateAnswer(job_id=asked.job_id, coalesced=asked.coalesced)
@@ -50,7 +49,7 @@ def end_session(
     Ended twice is ended once. Raises ``NotFoundError`` for a session without messages.
     """
     with database.agent_transaction(agent_id) as connection:
-        asked = network_jobs.ask_for_consolidation(connection, agent_id)
+        asked = request_consolidation(connection, agent_id)
         ended = sessions_end_session(connection, agent_id, session_id)
         if ended is None:
             raise NotFoundError("there is no such session: one exists from its first message on")
@@ -118,7 +117,7 @@ def restore_memory(
             return RestoreAnswer(job_id=before.job_id, node_id=node_id, restored_as=before.node_id)
         _check(connection, agent_id, node_id, origin)
         payload = {"node": node_id, "seqs": origin.seqs, **details_of(origin.passages)}
-        job_id = submit_restore(connection, agent_id, payload)
+        job_id = request_restore(connection, agent_id, payload)
     # A worker that looked while the lane was locked has gone again.
     tokens.wake_lane(agent_id)
     return RestoreAnswer(job_id=job_id, node_id=node_id, restored_as=None)

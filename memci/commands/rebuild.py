@@ -8,16 +8,16 @@ from memci.broker.wakeup import Wakeups
 from memci.domain.job import JobSource, JobState
 from memci.domain.memory.edition import Edition, EditionState
 from memci.errors import ConflictError, InvalidInputError, NotFoundError
-from memci.queue.network_jobs import (
+from memci.queue.job_requests import (
     ReembeddingLeft,
-    ask_agent_to_reembed,
-    ask_agents_to_reembed,
     edition_answer,
+    rebuild_step,
     reembedding_left,
-    step_job,
-    submit_step,
+    request_rebuild_step,
+    request_reembedding,
+    request_reembedding_of,
 )
-from memci.queue.submit import lock_agent
+from memci.queue.mailbox import lock_agent
 from memci.schemas.editions import EditionAnswer
 from memci.smallmodel.ports import Embedder
 from memci.storage.agents import snapshot_of
@@ -59,7 +59,7 @@ def begin(
             up_to_seq=up_to_seq,
             cut_at=cut_at,
         )
-        submit_step(connection, agent_id, edition.number, JobSource.HTTP)
+        request_rebuild_step(connection, agent_id, edition.number, JobSource.HTTP)
         answer = edition_answer(connection, agent_id)
     tokens.wake_lane(agent_id)
     return answer
@@ -78,7 +78,7 @@ def switch(database: Database, tokens: Wakeups, agent_id: str) -> EditionAnswer:
     """
     with database.agent_transaction(agent_id) as connection:
         edition = _there(connection, agent_id)
-        job = step_job(connection, agent_id, edition.number)
+        job = rebuild_step(connection, agent_id, edition.number)
         if job is not None and job.state is JobState.DEAD:
             raise ConflictError(
                 f"its job {job.id} is dead: replay that job, or drop the rebuilt network"
@@ -88,7 +88,7 @@ def switch(database: Database, tokens: Wakeups, agent_id: str) -> EditionAnswer:
         switching = replace(edition, state=EditionState.SWITCHING)
         save_edition(connection, agent_id, switching)
         if job is None:
-            submit_step(connection, agent_id, edition.number, JobSource.HTTP)
+            request_rebuild_step(connection, agent_id, edition.number, JobSource.HTTP)
         answer = edition_answer(connection, agent_id)
     tokens.wake_lane(agent_id)
     return answer
@@ -135,7 +135,7 @@ def _there(connection: Connection, agent_id: str) -> Edition:
 
 
 # Agents in one transaction.
-_BITE = 500
+_BATCH = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +164,11 @@ def run(database: Database, embedder: Embedder) -> int:
     asked, after = 0, ""
     while True:
         with database.lane_transaction() as connection:
-            some = ask_agents_to_reembed(connection, change, after=after, most=_BITE)
+            some = request_reembedding(connection, change, after=after, max_agents=_BATCH)
         asked, after = asked + some.count, some.last
         for agent_id in some.erasing:
             with database.lane_transaction() as connection:
-                asked += ask_agent_to_reembed(connection, change, agent_id)
+                asked += request_reembedding_of(connection, change, agent_id)
         if not after:
             return asked
 

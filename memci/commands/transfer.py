@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from typing import IO
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from memci.broker.wakeup import Wakeups
-from memci.domain.job import JobSource
-from memci.queue.mailbox import free
-from memci.queue.network_jobs import REEMBED_KIND
-from memci.queue.submit import NewJob, insert_job, lock_lane
+from memci.domain.job import JobKind, JobSource
+from memci.queue.mailbox import NewJob, free, insert_job, lock_lane
 from memci.schemas.archive import ArchiveManifest, ImportAnswer
 from memci.storage.archive.export import pack
 from memci.storage.archive.import_rows import fill, has_foreign_vectors, make_way, waiting_jobs
@@ -71,6 +69,6 @@ def _reembed(connection: Connection, agent_id: str) -> UUID | None:
     """Queue new vectors where those that came are not known to be of the embedder in use."""
     if not has_foreign_vectors(connection, agent_id):
         return None
-    job = NewJob(agent_id, uuid4(), REEMBED_KIND, JobSource.REEMBED)
+    job = NewJob(agent_id, JobKind.REEMBED, JobSource.REEMBED)
     insert_job(connection, job)
     return job.id

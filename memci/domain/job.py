@@ -9,7 +9,8 @@
                       ▼ └── replay ──────────────┘
                   cancelled
 
-"Running" is no state: the lease tells who is at it, and a worker that dies leaves it queued.
+"Running" is no state: the lease says which worker runs the lane, and a job whose worker dies
+stays queued.
 """
 
 from __future__ import annotations
@@ -22,8 +23,26 @@ from typing import Any
 from uuid import UUID
 
 
+class JobKind:
+    """Names of the kinds of jobs; Flower shows them as names of tasks."""
+
+    CREATE = "memci.memory.create"
+    CONSOLIDATE = "memci.memory.consolidate"
+    RESTORE = "memci.memory.restore"
+    REBUILD = "memci.memory.rebuild"
+    INDEX_MESSAGES = "memci.message.index"
+    TRACK_MESSAGES = "memci.message.track"
+    INDEX_ITEMS = "memci.item.index"
+    INDEX_DOCUMENT = "memci.document.index"
+    NAME_PAGES = "memci.page.name"
+    SUMMARISE = "memci.session.summarise"
+    DROP_LINKS = "memci.link.drop"
+    REEMBED = "memci.vector.reembed"
+    UNREADABLE = "memci.letter.unreadable"  # a broker message that could not be taken in
+
+
 class JobState(StrEnum):
-    """Where a job stands."""
+    """The state of a job."""
 
     QUEUED = "queued"
     DONE = "done"
@@ -32,53 +51,46 @@ class JobState(StrEnum):
 
 
 class JobSource(StrEnum):
-    """Who asked for a job."""
+    """Who submitted a job."""
 
     HTTP = "http"
     CELERY = "celery"
     BEAT = "beat"
     REPLAY = "replay"
     LANE = "lane"  # another job of the same agent
-    READ = "read"  # a recall, of what it has reported (M15)
-    REEMBED = "reembed"  # `memci reembed`, of every agent
+    READ = "read"  # a read that found something to do, such as links to drop (M15)
+    REEMBED = "reembed"  # `memci reembed`, for every agent
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One piece of work for one agent.
-
-    ``ordinal`` is its place in the mailbox. ``payload`` names stored messages (``first_seq`` to
-    ``last_seq``) and holds no text. ``attempts`` counts tries that ended with a small model not
-    answering, ``started`` the starts of which nobody has said that their process outlived them;
-    the last of these was at ``started_at``.
-    """
+    """One piece of work for one agent."""
 
     agent_id: str
     id: UUID
-    ordinal: int
+    ordinal: int  # position in the mailbox
     kind: str
-    payload: Mapping[str, Any]
+    payload: Mapping[str, Any]  # ids and numbers, no text
     source: JobSource
-    first_seq: int | None
+    first_seq: int | None  # the messages that the job is for
     last_seq: int | None
-    attempts: int
-    started: int
+    attempts: int  # tries that failed because a small model did not answer
+    started: int  # starts without an outcome: the process may have died in them
     traceparent: str | None
-    started_at: datetime | None = None
+    started_at: datetime | None = None  # the last start
 
 
-FIRST_S = 0.5
-LONGEST_S = 60.0
-# Tries of a job that its lane waits for; later ones are waited for without a worker.
-TRIES_INSIDE = 3
-_DOUBLINGS = 10  # more would pass LONGEST_S anyway
+TRIES_INSIDE = 3  # the lane waits for so many tries of a job; later tries are waited for without it
+_FIRST_WAIT_S = 0.5
+_LONGEST_WAIT_S = 60.0
+_MAX_DOUBLINGS = 10  # more would exceed the longest wait anyway
 
 
 def backoff_s(failures: int, jitter: float) -> float:
     """Return the seconds to wait after ``failures`` (from 1) failures in a row.
 
     The wait doubles with each failure up to a minute. ``jitter``, a random number in [0, 1),
-    takes up to half of it away, so that those who failed together do not come back together.
+    takes up to half of it away, so that jobs that failed together do not come back together.
     """
-    doublings = min(max(failures, 1) - 1, _DOUBLINGS)
-    return min(FIRST_S * (1 << doublings), LONGEST_S) * (1 - jitter / 2)
+    doublings = min(max(failures, 1) - 1, _MAX_DOUBLINGS)
+    return min(_FIRST_WAIT_S * (1 << doublings), _LONGEST_WAIT_S) * (1 - jitter / 2)

@@ -17,9 +17,7 @@ from memci.jobs.rebuild import NetworkRebuild, Replay
 from memci.jobs.restore import MemoryRestoring
 from memci.jobs.summarise import AskingAfter, SessionSummaries, SummaryAsks, Summing
 from memci.jobs.track import MessageTracking
-from memci.queue.handler import Handler
-from memci.queue.network_jobs import submit_step
-from memci.queue.submit import submit_follow_up
+from memci.queue.runner import Handler
 from memci.smallmodel.registry import SmallModels
 from memci.storage.page_store.port import PageStore
 from memci.storage.session import Database
@@ -37,14 +35,14 @@ def all_jobs(
     summing = Summing(models.summarizer, models.tokens, settings.summarizer)
     asks = SummaryAsks(settings.memory)
     creation = MemoryCreation(database, models, settings.memory)
-    indexing = MessageIndexing(database, models, window, submit_follow_up)
+    indexing = MessageIndexing(database, models, window)
     handlers: list[Handler] = [
         AskingAfter(creation, asks.of_messages),
         AskingAfter(indexing, asks.of_messages),
         SessionSummaries(database, summing, settings.memory),
         LinkDropping(settings.memory),
         MemoryRestoring(database, models, settings.memory),
-        NetworkRebuild(database, Replay(database, models, settings.memory), submit_step),
+        NetworkRebuild(database, Replay(database, models, settings.memory)),
         Reembedding(database, models.embedder),
         AskingAfter(Consolidation(database, settings.memory), asks.of_sessions),
         DocumentIndexing(database, models, _limits(settings)),

@@ -8,15 +8,14 @@ from datetime import UTC, datetime
 from typing import Any, Self
 from uuid import UUID
 
-from memci.domain.job import Job
+from memci.domain.job import Job, JobKind
 from memci.domain.memory.consolidation import ALIKE_COSINE, Merge, ShortMemory, groups, merged
 from memci.domain.memory.edition import ReplayEvent
 from memci.domain.memory.node import Link
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.tier import Promotion, Settled, promotion
 from memci.jobs.network_growth import MOST_COMPARED, note_short_terms
-from memci.queue.handler import Effect
-from memci.queue.network_jobs import CONSOLIDATE_KIND
+from memci.queue.runner import Effect
 from memci.storage.agents import parameters_of
 from memci.storage.network.editions import log_event
 from memci.storage.network.node_history import passages_of
@@ -125,7 +124,7 @@ class Consolidation:
     Needs no model: the merged memory has the text, and so the vector, of the one that says most.
     """
 
-    kind = CONSOLIDATE_KIND
+    kind = JobKind.CONSOLIDATE
     triggers_compression = False
 
     def __init__(

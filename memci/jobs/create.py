@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple, Self
 from uuid import UUID
 
-from memci.domain.job import Job
+from memci.domain.job import Job, JobKind
 from memci.domain.memory.creation import AnnotatedSegment, Creation, Focus, attend, joined_with
 from memci.domain.memory.edition import ReplayEvent
 from memci.domain.memory.message_filter import FilterReason, MemoryState, reach
@@ -26,8 +26,9 @@ from memci.jobs.track import is_to_track
 from memci.language.detection import Language
 from memci.language.worth import Judgement
 from memci.message import Message, Remember, Role
-from memci.queue.follow_up_jobs import ask_naming, ask_tracking
-from memci.queue.handler import Effect
+from memci.queue import mailbox
+from memci.queue.job_requests import request_naming
+from memci.queue.runner import Effect
 from memci.smallmodel.registry import SmallModels
 from memci.storage.agents import parameters_of
 from memci.storage.memory_state import handed_messages, lock_messages, mark_memory, taken_messages
@@ -64,7 +65,7 @@ def tiered(
     return placed
 
 
-MEMORY_CREATE = "memci.memory.create"
+JobKind.CREATE = "memci.memory.create"
 _LONGEST_RELATION = 32
 
 
@@ -86,7 +87,7 @@ class MemoryCreation:
     with ``never`` are not taken in any case, nor are those of which memory was already made.
     """
 
-    kind = MEMORY_CREATE
+    kind = JobKind.CREATE
     triggers_compression = True
 
     def __init__(self, database: Database, models: SmallModels, defaults: MemoryParameters) -> None:
@@ -261,9 +262,9 @@ class _Effect:
         if not self.again:
             mark_memory(connection, agent_id, states)
             if seqs:
-                ask_naming(connection, agent_id, seqs[0], seqs[-1])
+                request_naming(connection, agent_id, seqs[0], seqs[-1])
             if self.tells:
-                ask_tracking(connection, agent_id)
+                mailbox.submit_once(connection, agent_id, JobKind.TRACK_MESSAGES)
         numbers = {
             "messages": len(states),
             "filtered": sum(state is MemoryState.FILTERED for state, _ in states.values()),

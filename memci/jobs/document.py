@@ -12,17 +12,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from uuid import uuid4
 
 from memci.domain.documents import Chunk, searched_text
-from memci.domain.job import Job, JobSource
+from memci.domain.job import Job, JobKind
 from memci.errors import UnreadableDocumentError
 from memci.extraction.blocks import ExtractionLimits
 from memci.extraction.isolated import extract
 from memci.jobs.message_texts import VectorGuard
-from memci.queue.follow_up_jobs import DOCUMENT_KIND
-from memci.queue.handler import Effect
-from memci.queue.submit import NewJob, insert_job
+from memci.queue.mailbox import NewJob, insert_job
+from memci.queue.runner import Effect
 from memci.smallmodel.ports import Vectors
 from memci.smallmodel.registry import SmallModels
 from memci.storage.documents import (
@@ -45,7 +43,7 @@ BITE = 128
 class DocumentIndexing:
     """Reads what waits of a document, or indexes its next chunks."""
 
-    kind = DOCUMENT_KIND
+    kind = JobKind.INDEX_DOCUMENT
     triggers_compression = False
 
     def __init__(
@@ -156,7 +154,7 @@ def _go_on(
     """Queue the next bite, if there is one and this job has not come for nothing."""
     if left and indexed:
         payload = {"document": document_id}
-        following = NewJob(job.agent_id, uuid4(), DOCUMENT_KIND, JobSource.LANE, payload=payload)
+        following = NewJob(job.agent_id, JobKind.INDEX_DOCUMENT, payload=payload)
         insert_job(connection, following)
         name_job(connection, job.agent_id, document_id, following.id)
     return {"document": document_id, "indexed": indexed, "left": left or 0}

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
-from memci.domain.job import Job
-from memci.jobs.create import MEMORY_CREATE
+from memci.domain.job import Job, JobKind
 from memci.jobs.message_texts import MessageTexts, VectorGuard
 from memci.jobs.track import is_to_track
 from memci.message import Message, Remember
-from memci.queue.follow_up_jobs import ITEM_INDEX, ask_indexing_again, ask_naming, ask_tracking
-from memci.queue.handler import Effect
+from memci.queue import mailbox
+from memci.queue.job_requests import request_naming
+from memci.queue.runner import Effect
 from memci.smallmodel.ports import TokenCounter, Vectors
 from memci.smallmodel.registry import SmallModels
 from memci.storage.items import Unindexed, index_items, unindexed_items
@@ -27,11 +27,7 @@ from memci.storage.memory_state import (
 from memci.storage.search_index import Embedded, message_vectors
 from memci.storage.session import Connection, Database
 
-MESSAGE_INDEX = "memci.message.index"
-
-# Puts a job into the agent's mailbox, in the transaction of the connection:
-# agent_id, kind, payload, first_seq, last_seq.
-Submit: TypeAlias = Callable[[Connection, str, str, Mapping[str, Any], int, int], object]
+JobKind.INDEX_MESSAGES = "memci.message.index"
 
 _TOKENS_A_MESSAGE = 4  # what a chat model spends on the role (R14)
 
@@ -50,17 +46,14 @@ class MessageIndexing:
     They came with ``never`` or ``auto``, or their creation is dead, cancelled or discarded.
     """
 
-    kind = MESSAGE_INDEX
+    kind = JobKind.INDEX_MESSAGES
     triggers_compression = False
 
-    def __init__(
-        self, database: Database, models: SmallModels, limits: WindowLimits, submit: Submit
-    ) -> None:
-        """Take ``submit``, which puts the job that makes memories into the mailbox."""
+    def __init__(self, database: Database, models: SmallModels, limits: WindowLimits) -> None:
+        """Hand over messages above these limits."""
         self._database = database
         self._models = models
         self._limits = limits
-        self._submit = submit
         self._guard = VectorGuard(database, models.embedder)
 
     def prepare(self, job: Job) -> Effect:
@@ -79,7 +72,7 @@ class MessageIndexing:
         outgrown = []
         if _tokens(self._models.tokens, window) > self._limits.tokens and recent is not None:
             outgrown = [message.seq for message in window if message.seq < recent]
-        return _Effect(agent_id, texts, outgrown, self._submit, is_to_track(messages))
+        return _Effect(agent_id, texts, outgrown, is_to_track(messages))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +80,6 @@ class _Effect:
     agent_id: str
     texts: MessageTexts
     outgrown: list[int]
-    submit: Submit
     tells: bool
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
@@ -95,14 +87,18 @@ class _Effect:
         locked = lock_messages(connection, self.agent_id, seqs)
         indexed = self.texts.write(connection, self.agent_id, locked.unindexed)
         if seqs:
-            ask_naming(connection, self.agent_id, seqs[0], seqs[-1])
+            request_naming(connection, self.agent_id, seqs[0], seqs[-1])
         if self.tells:
-            ask_tracking(connection, self.agent_id)
+            mailbox.submit_once(connection, self.agent_id, JobKind.TRACK_MESSAGES)
         handed = hand_over(connection, self.agent_id, self.outgrown) if self.outgrown else []
         if handed:
             # All of this kind in the range were handed over now or before: none goes twice.
             payload = {"remember": Remember.AUTO.value}
-            self.submit(connection, self.agent_id, MEMORY_CREATE, payload, handed[0], handed[-1])
+            first, last = handed[0], handed[-1]
+            job = mailbox.NewJob(
+                self.agent_id, JobKind.CREATE, first_seq=first, last_seq=last, payload=payload
+            )
+            mailbox.insert_job(connection, job)
         return {"indexed": indexed, "handed_over": len(handed)}
 
 
@@ -117,7 +113,7 @@ BITE = 256
 class ItemIndexing:
     """Indexes items that were written, or whose vectors another embedder made."""
 
-    kind = ITEM_INDEX
+    kind = JobKind.INDEX_ITEMS
     triggers_compression = False
 
     def __init__(self, database: Database, models: SmallModels, *, bite: int = BITE) -> None:
@@ -154,5 +150,5 @@ class _ItemEffect:
             connection, self.agent_id, self.items, self.terms, self.vectors, self.model
         )
         if self.more:
-            ask_indexing_again(connection, self.agent_id)
+            mailbox.submit_once(connection, self.agent_id, JobKind.INDEX_ITEMS)
         return {"indexed": indexed}

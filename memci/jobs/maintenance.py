@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
-from uuid import uuid4
 
-from memci.domain.job import Job, JobSource
+from memci.domain.job import Job, JobKind
 from memci.domain.memory.parameters import MemoryParameters
-from memci.queue.handler import Effect
-from memci.queue.network_jobs import DROP_KIND, REEMBED_KIND
-from memci.queue.submit import NewJob, insert_job
+from memci.queue.mailbox import NewJob, insert_job
+from memci.queue.runner import Effect
 from memci.smallmodel.ports import Embedder, Vectors
 from memci.storage.agents import parameters_of
 from memci.storage.network.links import drop_dangling
@@ -31,7 +29,7 @@ class LinkDropping:
     They stay where the agent keeps dangling links again by now.
     """
 
-    kind = DROP_KIND
+    kind = JobKind.DROP_LINKS
     triggers_compression = False
 
     def __init__(self, defaults: MemoryParameters) -> None:
@@ -63,7 +61,7 @@ BITE = 256
 class Reembedding:
     """Replaces vectors that another model made, of messages, memories, chunks and items in turn."""
 
-    kind = REEMBED_KIND
+    kind = JobKind.REEMBED
     triggers_compression = False
 
     def __init__(self, database: Database, embedder: Embedder, *, bite: int = BITE) -> None:
@@ -98,8 +96,6 @@ class _NewVectors:
         replaced = replace_vectors(connection, self.agent_id, self.stale, self.vectors, self.model)
         if self.next_place is not None:
             payload = asdict(self.next_place)
-            following = NewJob(
-                self.agent_id, uuid4(), REEMBED_KIND, JobSource.LANE, payload=payload
-            )
+            following = NewJob(self.agent_id, JobKind.REEMBED, payload=payload)
             insert_job(connection, following)
         return {"reembedded": replaced}

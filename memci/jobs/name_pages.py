@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memci.domain.context.token_budget import Count
-from memci.domain.job import Job
+from memci.domain.job import Job, JobKind
 from memci.domain.pages.chapters import (
     MOST_ENTRY,
     Outline,
@@ -29,8 +29,8 @@ from memci.domain.pages.tree import Tree
 from memci.errors import SmallModelAnswerError
 from memci.language.detection import Language, language_of
 from memci.message import Message, Role
-from memci.queue.follow_up_jobs import NAME_KIND, ask_naming_again
-from memci.queue.handler import Effect
+from memci.queue import mailbox
+from memci.queue.runner import Effect
 from memci.smallmodel.ports import Summarizer, TokenCounter
 from memci.storage.agents import page_rules_of
 from memci.storage.page_store.port import PageStore
@@ -113,7 +113,7 @@ class PageNaming:
     his name, and gets the lines of its messages.
     """
 
-    kind = NAME_KIND
+    kind = JobKind.NAME_PAGES
     triggers_compression = False
 
     def __init__(
@@ -216,7 +216,7 @@ class _Effect:
         settled, count = self.naming.write(connection, self.agent_id, self.done, self.texts)
         # What has changed meanwhile is looked at anew.
         if self.more or count < len(self.done):
-            ask_naming_again(connection, self.agent_id)
+            mailbox.submit_once(connection, self.agent_id, JobKind.NAME_PAGES)
         return {"settled": settled, "named": count}
 
 

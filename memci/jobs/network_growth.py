@@ -10,6 +10,7 @@ from uuid import UUID
 
 import numpy as np
 
+from memci.domain.job import JobKind
 from memci.domain.memory.creation import (
     AnnotatedSegment,
     Creation,
@@ -23,7 +24,7 @@ from memci.domain.memory.node import NodeKind, NodeTier
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.passage import details_of, place_of
 from memci.language.names import Entity
-from memci.queue.network_jobs import ask_for_next_consolidation
+from memci.queue import mailbox
 from memci.smallmodel.ports import Vectors
 from memci.storage.network.links import add_links, focus_of, lock_links, replace_focus
 from memci.storage.network.node_history import TrailEvent, append_history
@@ -215,7 +216,7 @@ def note_short_terms(
         left = len(young_memories(connection, agent_id, MOST_COMPARED))
     count_new(connection, agent_id, left)
     if left and (left_out or left == MOST_COMPARED):
-        ask_for_next_consolidation(connection, agent_id)
+        mailbox.submit_once(connection, agent_id, JobKind.CONSOLIDATE)
 
 
 def note_created(
@@ -234,4 +235,4 @@ def note_created(
     new = note_new(connection, agent_id, len(memories), first, silence=silence)
     if parameters.simplemem_enabled and new >= parameters.consolidation_interval:
         count_new(connection, agent_id, 0)
-        ask_for_next_consolidation(connection, agent_id)
+        mailbox.submit_once(connection, agent_id, JobKind.CONSOLIDATE)

@@ -16,7 +16,7 @@ from random import Random
 from typing import Any, TypeAlias
 from uuid import UUID
 
-from memci.domain.job import Job
+from memci.domain.job import Job, JobKind
 from memci.domain.memory.edition import Edition, EditionState, ReplayEntry, ReplayEvent
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.scan import PassCursor
@@ -29,9 +29,9 @@ from memci.jobs.message_texts import VectorGuard
 from memci.jobs.network_growth import note_short_terms
 from memci.jobs.restore import MemoryRestoring
 from memci.language.names import Entity
-from memci.queue.handler import Effect
-from memci.queue.lease import Lease, held_lease
-from memci.queue.network_jobs import REBUILD_KIND
+from memci.queue.job_requests import request_rebuild_step
+from memci.queue.lease import Lease, current_lease
+from memci.queue.runner import Effect
 from memci.smallmodel.registry import SmallModels
 from memci.storage.agents import parameters_of
 from memci.storage.network.editions import (
@@ -152,7 +152,7 @@ class Replay:
             self._guard.check(connection)
             parameters = parameters_of(connection, agent_id, self._defaults)
             batch = next_batch(connection, agent_id, entry.pass_number, _WHENEVER, wanted)
-            lease = held_lease(connection, self._database, agent_id)
+            lease = current_lease(connection, self._database, agent_id)
         cursor = PassCursor(entry.pass_number, request=0, fence=lease.fence)
         scan = BatchScan(lease, cursor, self._models, parameters, self._clock, Random())
         deadline = time.monotonic() + _STEP_S
@@ -202,21 +202,16 @@ def _wait_s(scan: BatchScan, now: datetime) -> float:
     return max(0.0, (min(waits) - now).total_seconds()) if waits else 0.0
 
 
-# Queues the next step of an edition, by its number: agent_id, number.
-SubmitStep: TypeAlias = Callable[[Connection, str, int], object]
-
-
 class NetworkRebuild:
     """Takes an edition one step further; a job of one that is dropped does nothing."""
 
-    kind = REBUILD_KIND
+    kind = JobKind.REBUILD
     triggers_compression = False
 
-    def __init__(self, database: Database, replay: Replay, submit: SubmitStep) -> None:
-        """Take ``submit``, which puts the next step into the mailbox."""
+    def __init__(self, database: Database, replay: Replay) -> None:
+        """Replay events by ``replay``."""
         self._database = database
         self._replay = replay
-        self._submit = submit
 
     def prepare(self, job: Job) -> Effect:
         """Find what comes next, and think about it."""
@@ -232,7 +227,7 @@ class NetworkRebuild:
             act = self._replay.reembed(agent_id, edition)
         else:
             act = None if entry is None else self._replay.prepare(agent_id, edition, entry)
-        return _Step(agent_id, edition, act, self._submit, self._replay)
+        return _Step(agent_id, edition, act, self._replay)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +237,6 @@ class _Step:
     agent_id: str
     edition: Edition
     act: Act | None
-    submit: SubmitStep
     replay: Replay
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
@@ -253,7 +247,7 @@ class _Step:
             with looking_beside(connection):
                 done = self.act(connection)
             save_edition(connection, self.agent_id, replace(done, state=now.state))
-            self.submit(connection, self.agent_id, now.number)
+            request_rebuild_step(connection, self.agent_id, now.number)
             return {"replayed": int(done != self.edition)}
         return self._finish(connection, now)
 
@@ -261,7 +255,7 @@ class _Step:
         """Rest, or switch, unless something has happened since the log was looked at."""
         agent_id = self.agent_id
         if next_entry(connection, agent_id, edition) or has_stale_vectors(connection, agent_id):
-            self.submit(connection, self.agent_id, edition.number)
+            request_rebuild_step(connection, self.agent_id, edition.number)
             return {"replayed": 0}
         state = EditionState.READY
         if edition.state is EditionState.SWITCHING:

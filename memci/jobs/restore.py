@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from memci.domain.job import Job
+from memci.domain.job import Job, JobKind
 from memci.domain.memory.edition import ReplayEvent
 from memci.domain.memory.node import NodeKind
 from memci.domain.memory.parameters import MemoryParameters
@@ -19,8 +19,7 @@ from memci.jobs.supersession import Beliefs
 from memci.language.detection import language_of
 from memci.language.near_duplicates import read, tells_the_same
 from memci.message import Message
-from memci.queue.handler import Effect
-from memci.queue.network_jobs import RESTORE_KIND
+from memci.queue.runner import Effect
 from memci.smallmodel.ports import TopicSegment, Vectors
 from memci.smallmodel.registry import SmallModels
 from memci.storage.memory_state import lock_messages, taken_messages
@@ -101,7 +100,7 @@ class MemoryRestoring:
     (``details_of``; absent: all of it). Erased messages make nothing.
     """
 
-    kind = RESTORE_KIND
+    kind = JobKind.RESTORE
     triggers_compression = True
 
     def __init__(self, database: Database, models: SmallModels, defaults: MemoryParameters) -> None:

@@ -9,18 +9,17 @@ from typing import Any, TypeAlias
 
 from memci.domain.context.session_summary import piece_of, summed_up
 from memci.domain.context.token_budget import message_tokens
-from memci.domain.job import Job
+from memci.domain.job import Job, JobKind
 from memci.domain.memory.parameters import MemoryParameters
 from memci.jobs.consolidate import utc_now
 from memci.message import Message
-from memci.queue.follow_up_jobs import (
-    SUMMARISE_KIND,
-    ask_for,
-    ask_where_long,
+from memci.queue.runner import Effect, Handler
+from memci.queue.summary_requests import (
     begin_sessions,
-    note_silence,
+    note_next_silence,
+    request_summaries,
+    request_where_long,
 )
-from memci.queue.handler import Effect, Handler
 from memci.smallmodel.ports import Summarizer, TokenCounter
 from memci.storage.agents import parameters_of
 from memci.storage.pages.tree import messages_exist
@@ -84,7 +83,7 @@ class SessionSummaries:
     what is in that user's sight beside the one of all that was said.
     """
 
-    kind = SUMMARISE_KIND
+    kind = JobKind.SUMMARISE
     triggers_compression = False
 
     def __init__(
@@ -224,7 +223,7 @@ class _Effect:
             save_count(connection, self.agent_id, self.plan.counted)
         # What has changed meanwhile is looked at anew.
         if self.plan.more or len(saved) < len(self.made):
-            ask_for(connection, self.agent_id, [self.session_id], now=self.now)
+            request_summaries(connection, self.agent_id, [self.session_id], now=self.now)
         return {
             "summaries": len(saved),
             "messages": sum(len(roll.said) for roll in self.plan.rolls),
@@ -302,11 +301,10 @@ class SummaryAsks:
         agent_id, first, last = job.agent_id, job.first_seq, job.last_seq
         silence = parameters.session_silence
         begin_sessions(connection, agent_id, first, last, silence=silence)
-        ask_where_long(
+        request_where_long(
             connection,
             agent_id,
-            first,
-            last,
+            (first, last),
             threshold=parameters.summary_threshold,
             preserved=parameters.preserve_recent,
         )
@@ -319,7 +317,7 @@ class SummaryAsks:
         silence = parameters.session_silence
         found, now = open_sessions(connection, job.agent_id, silence=silence), self.clock()
         over = [each for each in found if each.ended or each.ends_at <= now]
-        ask_for(connection, job.agent_id, [each.session_id for each in over])
+        request_summaries(connection, job.agent_id, [each.session_id for each in over])
         ends = [each.ends_at for each in found if each not in over]
         if ends:
-            note_silence(connection, job.agent_id, min(ends))
+            note_next_silence(connection, job.agent_id, min(ends))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from memci.domain.job import Job
+from memci.domain.job import Job, JobKind
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.pins import Maker, Pin
 from memci.domain.pages.tree import Viewer
@@ -20,8 +20,8 @@ from memci.domain.session.plan_tracker import PlanSigns, follow, plan_signs
 from memci.language.key_messages.detector import KeySentence, key_sentences
 from memci.language.sentences import sentence_spans
 from memci.message import Message
-from memci.queue.follow_up_jobs import TRACK_KIND, ask_tracking
-from memci.queue.handler import Effect
+from memci.queue import mailbox
+from memci.queue.runner import Effect
 from memci.smallmodel.ports import TokenCounter
 from memci.storage.agents import page_rules_of
 from memci.storage.pages.tree import lock_tree
@@ -62,7 +62,7 @@ def is_to_track(messages: Iterable[Message]) -> bool:
 class MessageTracking:
     """Looks through what was said since it last did."""
 
-    kind = TRACK_KIND
+    kind = JobKind.TRACK_MESSAGES
     triggers_compression = False
 
     def __init__(
@@ -99,7 +99,7 @@ class _Effect:
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
         agent_id, waiting = self.agent_id, self.waiting
         if tracked_seq(connection, agent_id) != waiting.seq:
-            ask_tracking(connection, agent_id)
+            mailbox.submit_once(connection, agent_id, JobKind.TRACK_MESSAGES)
             return {"looked_at": 0, "pinned": 0, "plans": 0}
         stored = still_stored(connection, agent_id, [each.message.seq for each in self.telling])
         telling = _seen(connection, agent_id, [t for t in self.telling if t.message.seq in stored])
@@ -109,7 +109,7 @@ class _Effect:
             plans = self._follow(connection, telling)
         note_tracked(connection, agent_id, waiting.until)
         if waiting.more:
-            ask_tracking(connection, agent_id)
+            mailbox.submit_once(connection, agent_id, JobKind.TRACK_MESSAGES)
         return {"looked_at": len(waiting.messages), "pinned": count, "plans": plans}
 
     def _pin(self, connection: Connection, telling: Sequence[_Seen]) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event
+from typing import Protocol
 from uuid import uuid4
 
 import structlog
@@ -18,90 +19,123 @@ from memci.domain.job import Job, JobSource
 from memci.errors import BrokerUnavailableError, FencedOffError
 from memci.queue import mailbox
 from memci.queue.broker_intake import BrokerIntake
-from memci.queue.claim import Claimed, Claims, Due
-from memci.queue.handler import Compression
-from memci.queue.lease import Lease
-from memci.queue.lease_renewal import LeaseRenewal
-from memci.queue.mailbox import Freed
-from memci.queue.runner import After, JobRunner, Next
+from memci.queue.lease import Claimed, Claims, DueLanes, Lease, LeaseRenewal
+from memci.queue.runner import AfterJob, JobRunner, Next
 
 _log = structlog.get_logger(__name__)
 
 # Compression looks at the clock and the mailbox at least this often.
 _STEP_MS = 250
-# A lane held longer than this is asked once more for Celery messages before it is let go.
+# A lane that was held longer is checked for Celery messages once more before it is freed.
 _RECENT_S = 0.05
 # As many lanes are claimed at once as are likely done in this time.
-_BATCH_S = 0.1
-# A token claims lanes for so long. A Celery task costs about as much as a job; a short turn lets
-# the tokens of the bell come to theirs.
+_CLAIM_BATCH_S = 0.1
+# One wakeup claims lanes for so long. A Celery task costs about as much as a job; a short turn
+# leaves room for the wakeups of the queue watch.
 _TURN_S = 0.25
+
+
+class Compression(Protocol):
+    """The pass over one network (M12 to M18), cut into steps."""
+
+    def slice_ms(self, agent_id: str) -> int:
+        """Return how long one turn of this agent is (M17, ``time_slice``)."""
+        ...
+
+    def step(self, lease: Lease, *, budget_ms: int) -> bool:
+        """Scan nodes for about ``budget_ms``, at least one, and commit them.
+
+        Begins a pass when none is under way. Returns True when there is more to do now, False
+        when the pass has ended, was cancelled, or waits for a model.
+
+        Raises ``WrongEmbedderError`` in a process that may not write vectors: its lease then runs
+        out, so that it does not claim the same lane again at once.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Slices:
-    """How much one token does."""
+    """How much one wakeup does."""
 
     lane_ms: int
     claim_batch: int
 
 
 class LaneLoop:
-    """Works for agents on the tokens that its process gets; safe for threads."""
+    """Runs jobs for the wakeups that its process gets; safe for threads."""
 
     def __init__(
         self,
         *,
         claims: Claims,
-        keeper: LeaseRenewal,
-        bridge: BrokerIntake,
+        lease_renewal: LeaseRenewal,
+        broker_intake: BrokerIntake,
         runner: JobRunner,
         events: JobEvents,
         compression: Compression,
-        tokens: Wakeups,
+        wakeups: Wakeups,
         slices: Slices,
         stopping: Event,
     ) -> None:
         """Stop between two jobs or nodes once ``stopping`` is set."""
         self._claims = claims
-        self._keeper = keeper
-        self._bridge = bridge
+        self._lease_renewal = lease_renewal
+        self._broker_intake = broker_intake
         self._runner = runner
         self._events = events
         self._compression = compression
-        self._tokens = tokens
+        self._wakeups = wakeups
         self._slices = slices
         self._stopping = stopping
         self._job_s = 0.0  # moving average
 
-    def run(self, hint: str | None, *, rung: bool = False) -> int:
-        """Run jobs of due lanes, none for longer than a slice; returns how many.
+    def run(self, hint: str | None, *, queue_seen: bool = False) -> int:
+        """Run jobs of due lanes, each for one slice at most (``memci.lane.run``); return how many.
 
-        ``rung`` says that the bell has seen something in the hinted agent's own queue
-        (``memci.lane.run``).
+        ``queue_seen``: the queue watch has seen a message in the hinted agent's own queue.
         """
         turn_ends = time.monotonic() + _TURN_S
-        due = self._claim(hint, rung=rung)
+        due = self._claim(hint, queue_seen=queue_seen)
         if due.more:
-            # So one token is enough for any number of lanes: it comes back until none is left.
-            self._tokens.wake_lane(due.claimed[-1].lease.agent_id)
+            # One wakeup is enough for any number of lanes: it comes back until none is left.
+            self._wakeups.wake_lane(due.claimed[-1].lease.agent_id)
         done = self._work(due.claimed)
         while due.more and not self._is_over(turn_ends):
-            due = self._claims.due(None, self._likely)
+            due = self._claims.claim_due(None, self._claim_batch)
             done += self._work(due.claimed)
         return done
 
+    def _claim(self, hint: str | None, *, queue_seen: bool) -> DueLanes:
+        due = self._claims.claim_due(hint, self._claim_batch)
+        if hint is None or any(each.lease.agent_id == hint for each in due.claimed):
+            return due
+        # The lane does not know yet of the message that the queue watch has seen.
+        try:
+            occupied = self._occupied([hint], queue_seen=queue_seen)
+            named = self._claims.claim_named(hint) if occupied else None
+        except BaseException:
+            self._give_back(due.claimed)
+            raise
+        return due if named is None else DueLanes([named, *due.claimed], due.waiting + 1)
+
+    @property
+    def _claim_batch(self) -> int:
+        """How many lanes are claimed at once at most."""
+        likely = int(_CLAIM_BATCH_S / self._job_s) if self._job_s else 1
+        return max(1, min(self._slices.claim_batch, likely))
+
     def _work(self, claimed: list[Claimed]) -> int:
-        """Drain one lane after the other; what a slice does not reach is given back."""
+        """Drain one lane after the other; give back those that the slice does not reach."""
         deadline = time.monotonic() + self._slices.lane_ms / 1000
         done = 0
         try:
             occupied = self._occupied([each.lease.agent_id for each in claimed])
-            with self._keeper.holding([each.lease for each in claimed]):
+            with self._lease_renewal.renewing([each.lease for each in claimed]):
                 while claimed and not self._is_over(deadline):
                     lease = claimed.pop(0).lease
                     with self._survives_fencing():
-                        done += self._drain(lease, deadline, crosses=lease.agent_id in occupied)
+                        done += self._drain(lease, deadline, occupied=lease.agent_id in occupied)
         finally:
             self._give_back(claimed)
         return done
@@ -110,37 +144,70 @@ class LaneLoop:
         """Free lanes that were not reached; where that fails, their leases run out."""
         try:
             self._claims.give_back(claimed)
-        except Exception:  # noqa: BLE001 - it must not hide what ended the work
+        except Exception:  # noqa: BLE001 - it must not hide the error that ended the work
             _log.warning("leases not given back", count=len(claimed), exc_info=True)
-        self._tokens.wake_lanes([each.lease.agent_id for each in claimed])
+        self._wakeups.wake_lanes([each.lease.agent_id for each in claimed])
+
+    def _drain(self, lease: Lease, deadline: float, *, occupied: bool) -> int:
+        """Run the jobs of one lane until none is left or the slice is over; free the lane."""
+        looked_at = time.monotonic()
+        if occupied:
+            self._take_in(lease)
+        after = AfterJob(
+            may_continue=lambda: not self._is_over(deadline),
+            may_free=lambda: (
+                (time.monotonic() - looked_at < _RECENT_S and not occupied)
+                or self._is_over(deadline)
+            ),
+        )
+        done = 0
+        upcoming: Next = mailbox.begin_head_alone(lease)
+        while True:
+            while isinstance(upcoming, Job):
+                upcoming = self._timed(upcoming, lease, after)
+                done += 1
+            if isinstance(upcoming, mailbox.Freed):
+                self._publish(lease, upcoming)
+                return done
+            more = self._occupied([lease.agent_id]) if not self._is_over(deadline) else ()
+            upcoming = mailbox.begin_head_alone(lease) if more and self._take_in(lease) else None
+            if upcoming is None:
+                self._free(lease)
+                return done
 
     def compress(self, hint: str | None) -> None:
         """Scan nodes of one agent for its time slice (``memci.lane.compress``, M17)."""
-        claimed = self._claims.compress(hint)
+        claimed = self._claims.claim_compress(hint)
         if claimed is None:
             return
         lease = claimed.lease
         deadline = time.monotonic() + self._compression.slice_ms(lease.agent_id) / 1000
         with (
-            self._keeper.holding([lease]),
+            self._lease_renewal.renewing([lease]),
             self._survives_fencing(),
             self._reported(lease.agent_id),
         ):
             while not self._is_over(deadline):
-                self._cross(lease)
-                job = mailbox.begin_head_of(lease)
+                self._take_in(lease)
+                job = mailbox.begin_head_alone(lease)
                 if job is not None:
-                    never = After(go_on=lambda: False, let_go=lambda: False)
-                    if isinstance(self._timed(job, lease, never), Freed):
+                    keep = AfterJob(may_continue=lambda: False, may_free=lambda: False)
+                    if isinstance(self._timed(job, lease, keep), mailbox.Freed):
                         return  # a dead job has halted the agent
                 elif not self._step(lease, deadline):
                     break
             self._free(lease)
 
+    def _step(self, lease: Lease, deadline: float) -> bool:
+        left_ms = int((deadline - time.monotonic()) * 1000)
+        return mailbox.wants_compression(lease) and self._compression.step(
+            lease, budget_ms=max(1, min(_STEP_MS, left_ms))
+        )
+
     @contextmanager
     def _reported(self, agent_id: str) -> Iterator[None]:
         """Report a time slice of compression to Flower, under the name that producers use."""
-        turn = slice_of_compression(agent_id)
+        turn = compression_turn(agent_id)
         began = time.monotonic()
         self._events.received(turn)
         try:
@@ -150,87 +217,30 @@ class LaneLoop:
             raise
         self._events.succeeded(turn, time.monotonic() - began)
 
-    def _step(self, lease: Lease, deadline: float) -> bool:
-        look = mailbox.look(lease)
-        if not (look.held and look.compress_pending):
-            return False
-        left_ms = int((deadline - time.monotonic()) * 1000)
-        return self._compression.step(lease, budget_ms=max(1, min(_STEP_MS, left_ms)))
-
-    def _drain(self, lease: Lease, deadline: float, *, crosses: bool) -> int:
-        """Run the jobs of one lane until none is left or the slice is over; frees the lane."""
-        looked_at = time.monotonic()
-        if crosses:
-            self._cross(lease)
-        after = After(
-            go_on=lambda: not self._is_over(deadline),
-            let_go=lambda: (
-                (time.monotonic() - looked_at < _RECENT_S and not crosses)
-                or self._is_over(deadline)
-            ),
-        )
-        done = 0
-        upcoming: Next = mailbox.begin_head_of(lease)
-        while True:
-            while isinstance(upcoming, Job):
-                upcoming = self._timed(upcoming, lease, after)
-                done += 1
-            if isinstance(upcoming, Freed):
-                self._publish(lease, upcoming)
-                return done
-            if self._is_over(deadline) or not self._cross_again(lease):
-                self._free(lease)
-                return done
-            upcoming = mailbox.begin_head_of(lease)
-            if upcoming is None:
-                self._free(lease)
-                return done
-
-    def _timed(self, job: Job, lease: Lease, after: After) -> Next:
+    def _timed(self, job: Job, lease: Lease, after: AfterJob) -> Next:
         began = time.monotonic()
         try:
             return self._runner.run(job, lease, after)
         except Exception:  # no outcome: fenced off, or the database is away
-            self._keeper.outlived(job)
+            self._lease_renewal.take_back_later(job)
             raise
         finally:
             self._job_s += (time.monotonic() - began - self._job_s) / 8
 
-    @property
-    def _likely(self) -> int:
-        """How many lanes are claimed at most: those that are likely done soon."""
-        likely = int(_BATCH_S / self._job_s) if self._job_s else 1
-        return max(1, min(self._slices.claim_batch, likely))
-
-    def _claim(self, hint: str | None, *, rung: bool) -> Due:
-        due = self._claims.due(hint, self._likely)
-        if hint is None or any(each.lease.agent_id == hint for each in due.claimed):
-            return due
-        # The bell's tokens are for lanes that do not know yet that they have work.
-        try:
-            named = self._claims.named(hint) if self._occupied([hint], rung=rung) else None
-        except BaseException:
-            self._give_back(due.claimed)
-            raise
-        return due if named is None else Due([named, *due.claimed], due.waiting + 1)
-
-    def _occupied(self, agent_ids: list[str], *, rung: bool = False) -> set[str]:
+    def _occupied(self, agent_ids: list[str], *, queue_seen: bool = False) -> set[str]:
         if not agent_ids:
             return set()
         try:
-            return set(self._bridge.occupied(agent_ids, rung=rung))
+            return set(self._broker_intake.occupied(agent_ids, queue_seen=queue_seen))
         except BrokerUnavailableError:
             return set()
 
-    def _cross_again(self, lease: Lease) -> bool:
-        return bool(self._occupied([lease.agent_id])) and self._cross(lease) > 0
-
-    def _cross(self, lease: Lease) -> int:
-        """Cross the bridge; without a broker there is nothing to fetch, and jobs still run."""
+    def _take_in(self, lease: Lease) -> int:
+        """Take in broker messages; without a broker there are none, and jobs still run."""
         try:
-            return self._bridge.cross(lease)
+            return self._broker_intake.take_in(lease)
         except BrokerUnavailableError:
-            _log.warning("bridge is closed: the broker does not answer", agent_id=lease.agent_id)
+            _log.warning("no broker intake: the broker does not answer", agent_id=lease.agent_id)
             return 0
 
     def _free(self, lease: Lease) -> None:
@@ -238,12 +248,12 @@ class LaneLoop:
             freed = mailbox.free(connection, lease.agent_id)
         self._publish(lease, freed)
 
-    def _publish(self, lease: Lease, freed: Freed) -> None:
-        self._keeper.let_go(lease)
+    def _publish(self, lease: Lease, freed: mailbox.Freed) -> None:
+        self._lease_renewal.stop_renewing(lease)
         if freed.wake_lane:
-            self._tokens.wake_lane(lease.agent_id)
+            self._wakeups.wake_lane(lease.agent_id)
         if freed.wake_compress:
-            self._tokens.wake_compress(lease.agent_id)
+            self._wakeups.wake_compress(lease.agent_id)
 
     def _is_over(self, deadline: float) -> bool:
         return self._stopping.is_set() or time.monotonic() >= deadline
@@ -256,8 +266,8 @@ class LaneLoop:
             _log.warning("fenced off: another worker has taken this lane over")
 
 
-def slice_of_compression(agent_id: str) -> Job:
-    """Return what a time slice is reported as: no job of the mailbox, but work like one."""
+def compression_turn(agent_id: str) -> Job:
+    """Return the job as which a time slice is reported; it is in no mailbox."""
     return Job(
         agent_id=agent_id,
         id=uuid4(),

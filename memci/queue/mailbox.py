@@ -1,28 +1,180 @@
-"""Statements on the jobs of one lane, inside transactions of its lease holder."""
+"""The mailbox of an agent: statements that submit, begin and end its jobs (queue.md).
+
+Whoever submits locks the lane's row first, so that seqs and ordinals follow the order of commits.
+Whoever begins or ends a job holds the lease.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID, uuid4
 
 from sqlalchemy import Connection
 
-from memci.domain.job import Job, JobSource
-from memci.queue.handler import STEPS_ASIDE
+from memci.domain.agent import no_agent
+from memci.domain.job import Job, JobKind, JobSource
 from memci.queue.lease import Lease
-from memci.storage.agents import IS_AGENT
+from memci.storage.agents import IS_AGENT, IS_THERE
 from memci.storage.session import Database
 
-# The head alone may run, and only when it is due: nobody overtakes a head that backs off. It is
-# found by a subquery that runs once: joined, a plan that believes in short mailboxes looks for it
-# anew at each job of the agent.
+# The first wakeup of a lane wins: wake_at stays as it was while one is believed to be out.
+_LOCK_LANE = """
+INSERT INTO lane (agent_id, wake_at, written_at) VALUES (%s, clock_timestamp(), now())
+ON CONFLICT (agent_id) DO UPDATE
+SET wake_at = coalesce(lane.wake_at, excluded.wake_at),
+    written_at = CASE WHEN lane.epoch > 0 AND lane.message_seq = lane.erased_messages
+                      THEN lane.written_at ELSE now() END
+RETURNING wake_at >= now(), message_seq
+"""
+_IS_AGENT = f"SELECT {IS_AGENT} FROM lane WHERE agent_id = %s"  # noqa: S608 - a constant
+_UNWAKE = "UPDATE lane SET wake_at = NULL WHERE agent_id = %s"
+_PAYLOAD = "SELECT payload FROM job WHERE agent_id = %s AND id = %s"
+_INSERT_JOB = """
+INSERT INTO job (agent_id, id, kind, payload, source, first_seq, last_seq, traceparent)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
+ON CONFLICT (agent_id, id) DO NOTHING
+"""
+_REQUEST_COMPRESS = f"""
+UPDATE lane SET compress_req = compress_req + 1,
+                compress_at = coalesce(compress_at, clock_timestamp())
+WHERE agent_id = %s AND {IS_THERE}
+RETURNING compress_req, compress_req - 1 > compress_done, compress_at >= now()
+"""  # noqa: S608 - a constant of this module
+
+
+@dataclass(frozen=True, slots=True)
+class NewJob:
+    """A job to put at the end of a mailbox."""
+
+    agent_id: str
+    kind: str
+    source: JobSource = JobSource.LANE
+    id: UUID = field(default_factory=uuid4)
+    first_seq: int | None = None
+    last_seq: int | None = None
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    traceparent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CompressRequest:
+    """A request for one pass of compression."""
+
+    number: int  # requests of this agent so far
+    coalesced: bool  # another request was waiting
+    woken: bool  # publish a wakeup after COMMIT
+
+
+def lock_lane(connection: Connection, agent_id: str) -> tuple[bool, int]:
+    """Lock the lane's row, created if needed, and mark it as woken.
+
+    Returns whether this call woke it, so that a wakeup has to be published after COMMIT, and the
+    seq of the agent's last message.
+    """
+    woken, seq = connection.exec_driver_sql(_LOCK_LANE, (agent_id,)).one()
+    return bool(woken), int(seq)
+
+
+def lock_agent(connection: Connection, agent_id: str) -> bool:
+    """Lock the lane of an agent that exists; return whether this call woke it.
+
+    Raises ``NotFoundError`` for no agent, and for one that was erased (M25): the transaction must
+    then be rolled back, since it has made or marked the lane.
+    """
+    woken, _ = lock_lane(connection, agent_id)
+    if not connection.exec_driver_sql(_IS_AGENT, (agent_id,)).scalar_one():
+        raise no_agent(agent_id)
+    return woken
+
+
+def unlock_lane(connection: Connection, agent_id: str, *, woken: bool) -> None:
+    """Take back the mark of ``lock_lane`` when there is nothing to do after all."""
+    if woken:
+        connection.exec_driver_sql(_UNWAKE, (agent_id,))
+
+
+def payload_of(connection: Connection, agent_id: str, job_id: UUID) -> dict[str, Any] | None:
+    """Return the payload of a job in any state; None when there is no such job."""
+    row = connection.exec_driver_sql(_PAYLOAD, (agent_id, job_id)).first()
+    return None if row is None else dict(row.payload)
+
+
+def insert_job(connection: Connection, job: NewJob) -> bool:
+    """Put a job into the mailbox; False when its id is already there."""
+    payload = json.dumps(dict(job.payload))
+    values = (
+        job.agent_id, job.id, job.kind, payload, job.source, job.first_seq, job.last_seq,
+        job.traceparent,
+    )  # fmt: skip
+    return connection.exec_driver_sql(_INSERT_JOB, values).rowcount == 1
+
+
+# A job that has begun may have looked for its work already, so it does not count as waiting.
+_SUBMIT_ONCE = """
+WITH waiting AS (
+    SELECT id FROM job WHERE agent_id = %(agent)s AND state = 'queued' AND kind = %(kind)s::text
+       AND started = 0 AND payload @> %(payload)s::jsonb ORDER BY ordinal LIMIT 1),
+submitted AS (
+    INSERT INTO job (agent_id, id, kind, payload, source)
+    SELECT %(agent)s, %(id)s::uuid, %(kind)s::text, %(payload)s::jsonb, %(source)s
+    WHERE NOT EXISTS (SELECT FROM waiting))
+SELECT coalesce((SELECT id FROM waiting), %(id)s::uuid)
+"""
+
+
+def submit_once(
+    connection: Connection,
+    agent_id: str,
+    kind: str,
+    source: JobSource = JobSource.LANE,
+    payload: Mapping[str, Any] | None = None,
+) -> tuple[UUID, bool]:
+    """Submit a job unless one of the same kind and payload waits; the lane must be locked.
+
+    Returns the id of the job that will run, and whether it is new.
+    """
+    job_id = uuid4()
+    values = {
+        "agent": agent_id, "id": job_id, "kind": kind, "source": source,
+        "payload": json.dumps(payload or {}),
+    }  # fmt: skip
+    running_id = connection.exec_driver_sql(_SUBMIT_ONCE, values).scalar_one()
+    return running_id, running_id == job_id
+
+
+def request_compress(connection: Connection, agent_id: str) -> CompressRequest:
+    """Count one more request for compression; ``NotFoundError`` for no agent."""
+    row = connection.exec_driver_sql(_REQUEST_COMPRESS, (agent_id,)).first()
+    if row is None:
+        raise no_agent(agent_id)
+    return CompressRequest(*row)
+
+
+# Jobs of these kinds are overtaken while they wait for another try, and a dead one halts no lane:
+# nothing waits for their result. Each looks for its work when it runs, so their order is free.
+UNORDERED_KINDS = frozenset(
+    {
+        JobKind.INDEX_DOCUMENT,
+        JobKind.INDEX_ITEMS,
+        JobKind.NAME_PAGES,
+        JobKind.SUMMARISE,
+        JobKind.TRACK_MESSAGES,
+    }
+)
+_LISTED = ", ".join(f"'{each}'" for each in sorted(UNORDERED_KINDS))
+# A condition on ``job``: it waits for another try, and the next job in the mailbox goes first.
+IS_OVERTAKEN = f"(kind IN ({_LISTED}) AND coalesce(not_before > now(), false))"
+
+# Only the head may run, and only when it is due: nothing overtakes a head that backs off. The
+# subquery finds it once; joined, a plan made for short mailboxes finds it anew for each job.
 _BEGIN_HEAD = f"""
 UPDATE job SET started = started + 1, started_at = clock_timestamp()
 WHERE job.agent_id = %(agent_id)s AND job.id = (
     SELECT head.id FROM job AS head WHERE head.agent_id = %(agent_id)s AND head.state = 'queued'
-      AND NOT {STEPS_ASIDE} ORDER BY head.ordinal LIMIT 1)
+      AND NOT {IS_OVERTAKEN} ORDER BY head.ordinal LIMIT 1)
   AND (job.not_before IS NULL OR job.not_before <= now())
   AND EXISTS (SELECT FROM lane WHERE lane.agent_id = job.agent_id AND NOT paused
               AND halted_by IS NULL AND fence = %(fence)s AND lease_owner = %(nonce)s)
@@ -33,12 +185,12 @@ _BEGUN = (
     "id", "ordinal", "kind", "payload", "source", "first_seq", "last_seq", "attempts", "started",
     "traceparent", "started_at",
 )  # fmt: skip
-_LOOK = """
-SELECT NOT paused AND halted_by IS NULL, compress_req > compress_done FROM lane
+_WANTS_COMPRESSION = """
+SELECT NOT paused AND halted_by IS NULL AND compress_req > compress_done FROM lane
 WHERE agent_id = %s AND fence = %s AND lease_owner = %s
 """
-# Where the state is asked for, so is the ordinal: by the agent alone, the index of heads would
-# lead through the whole mailbox.
+# With the ordinal: by the agent and the state alone, the index of heads would lead through the
+# whole mailbox.
 _FINISH = """
 UPDATE job SET state = 'done', finished_at = clock_timestamp(), result = %s, last_error = NULL,
                started = 0
@@ -53,32 +205,14 @@ UPDATE job SET attempts = %s, last_error = %s, started = 0,
                not_before = clock_timestamp() + %s * interval '1 second'
 WHERE agent_id = %s AND id = %s AND ordinal = %s AND state = 'queued'
 """
-# The attempts that are written take in the starts that came to nothing before this one.
+# The new number of attempts includes the starts without an outcome before this one.
 _COUNT_FAILURE = """
 UPDATE job SET attempts = %s, last_error = %s, started = 1
 WHERE agent_id = %s AND id = %s AND ordinal = %s AND state = 'queued'
 """
-# Others may have begun it since: theirs still count, and the last one does whatever else is taken
-# back. This one may be gone already, with a lane that was seized or a failure that was written.
-_UNBEGIN = """
-UPDATE job SET started = greatest(started - 1,
-                                  CASE WHEN started_at > %s THEN least(started, 1) ELSE 0 END)
-WHERE agent_id = %s AND id = %s AND ordinal = %s AND state = 'queued'
-"""
-# The job that the holder of the lane is at is the one that was begun last.
-_UNBEGIN_CURRENT = """
-UPDATE job SET started = started - 1
-WHERE job.agent_id = %(agent)s AND job.id = (
-    SELECT begun.id FROM job AS begun
-    WHERE begun.agent_id = %(agent)s AND begun.state = 'queued' AND begun.started > 0
-    ORDER BY begun.started_at DESC LIMIT 1)
-  AND EXISTS (SELECT FROM lane WHERE lane.agent_id = job.agent_id AND lease_owner IS NOT NULL
-                                 AND lease_until > clock_timestamp())
-"""
-# Nobody waits for what steps aside; the sweep wakes the lane when its time has come.
-# A pass whose nodes all wait for a model is offered again when the first of them is due.
-# A token of compression may have come while the lane was held, and was worth nothing then: whether
-# the lane is marked already or not, who frees it publishes one more.
+# No worker waits for an overtaken job, nor for a pass whose nodes all wait for a model: the sweep
+# wakes the lane when the time has come. A wakeup for compression may have come while the lane was
+# held and was dropped then: so who frees the lane publishes one more, marked already or not.
 _FREE = f"""
 UPDATE lane
 SET lease_owner = NULL, lease_until = NULL, not_before = head.not_before,
@@ -89,13 +223,13 @@ SET lease_owner = NULL, lease_until = NULL, not_before = head.not_before,
 FROM (SELECT %(agent_id)s AS agent_id) AS freed LEFT JOIN LATERAL (
     SELECT true AS waits, CASE WHEN job.not_before > now() THEN job.not_before END AS not_before
     FROM job WHERE job.agent_id = freed.agent_id AND state = 'queued'
-      AND NOT {STEPS_ASIDE} ORDER BY ordinal LIMIT 1
+      AND NOT {IS_OVERTAKEN} ORDER BY ordinal LIMIT 1
 ) AS head ON true
 WHERE lane.agent_id = freed.agent_id
 RETURNING wake_at IS NOT NULL, compress_at IS NOT NULL, written_at IS NULL
 """  # noqa: S608 - a constant of this package
-# A claim makes the lane of whoever the bell names; that alone makes nobody an agent.
-_FORGET = """
+# A claim makes the lane of any agent that a wakeup names; without messages it goes again.
+_DROP_EMPTY_LANE = """
 DELETE FROM lane WHERE agent_id = %(agent_id)s AND NOT paused AND compress_req = 0 AND epoch = 0
 AND NOT EXISTS (SELECT FROM job WHERE job.agent_id = lane.agent_id)
 """
@@ -103,30 +237,22 @@ AND NOT EXISTS (SELECT FROM job WHERE job.agent_id = lane.agent_id)
 
 @dataclass(frozen=True, slots=True)
 class Freed:
-    """Which tokens are to be published after COMMIT."""
+    """A freed lane: which wakeups to publish after COMMIT."""
 
     wake_lane: bool
     wake_compress: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """Whether the lane is held, not paused and not halted, and whether compression is wanted."""
-
-    held: bool
-    compress_pending: bool
-
-
 def begin_head(connection: Connection, lease: Lease) -> Job | None:
     """Count a start of the first job and return it.
 
-    None when there is none, when it backs off, or when the lane is paused, halted or another's.
+    None when there is none, when it backs off, or when the lane is paused, halted or not held.
     """
     row = connection.exec_driver_sql(_BEGIN_HEAD, _held(lease)).first()
     return _begun(lease, tuple(row)) if row else None
 
 
-def begin_head_of(lease: Lease) -> Job | None:
+def begin_head_alone(lease: Lease) -> Job | None:
     """Begin the first job in a transaction of its own; it need not be durable (queue.md)."""
     rows = lease.database.lane_flight(_BEGIN_HEAD, _held(lease))
     return _begun(lease, rows[0]) if rows else None
@@ -141,28 +267,11 @@ def _begun(lease: Lease, row: tuple[Any, ...]) -> Job:
     return Job(**{**columns, "agent_id": lease.agent_id, "source": JobSource(columns["source"])})
 
 
-def unbegin(database: Database, job: Job) -> None:
-    """Take back one start of a job that ended without an outcome, its process alive."""
-    with database.lane_transaction(durable=False) as connection:
-        values = (job.started_at, job.agent_id, job.id, job.ordinal)
-        connection.exec_driver_sql(_UNBEGIN, values)
-
-
-def unbegin_current(connection: Connection, agent_id: str) -> None:
-    """Take back the last start of the job that somebody, whose lease has not run out, is at.
-
-    For who takes the lane away, and has locked it in an earlier statement. A process that has only
-    just died of the job looks the same, and that start is taken back, too: one for each order.
-    """
-    connection.exec_driver_sql(_UNBEGIN_CURRENT, {"agent": agent_id})
-
-
-def look(lease: Lease) -> Look:
-    """Look at the lane without touching it."""
-    held = (lease.agent_id, lease.fence, lease.nonce)
+def wants_compression(lease: Lease) -> bool:
+    """Return True if the lane is held, neither paused nor halted, and compression is requested."""
+    values = (lease.agent_id, lease.fence, lease.nonce)
     with lease.database.lane_transaction(durable=False) as connection:
-        row = connection.exec_driver_sql(_LOOK, held).first()
-    return Look(*row) if row else Look(held=False, compress_pending=False)
+        return bool(connection.exec_driver_sql(_WANTS_COMPRESSION, values).scalar())
 
 
 def finish(connection: Connection, job: Job, result: Mapping[str, Any]) -> bool:
@@ -172,21 +281,18 @@ def finish(connection: Connection, job: Job, result: Mapping[str, Any]) -> bool:
 
 
 def trigger_compress(connection: Connection, agent_id: str) -> bool:
-    """Ask for a pass, in the transaction of what triggers it (M16).
-
-    False when there is no such agent: one exists from its first message on.
-    """
+    """Request a pass in the transaction of what triggers it (M16); False for no agent."""
     return connection.exec_driver_sql(_TRIGGER_COMPRESS, (agent_id,)).rowcount == 1
 
 
 def back_off(connection: Connection, job: Job, *, attempts: int, error: str, wait_s: float) -> None:
-    """Note a failure that is worth another try, and when."""
+    """Write a failure, and when the job is tried again."""
     values = (attempts, error, wait_s, job.agent_id, job.id, job.ordinal)
     connection.exec_driver_sql(_BACK_OFF, values)
 
 
 def count_failure(connection: Connection, job: Job, *, attempts: int, error: str) -> None:
-    """Note a failure after which the job goes on."""
+    """Write a failure after which the job goes on."""
     values = (attempts, error, job.agent_id, job.id, job.ordinal)
     connection.exec_driver_sql(_COUNT_FAILURE, values)
 
@@ -194,14 +300,14 @@ def count_failure(connection: Connection, job: Job, *, attempts: int, error: str
 def free(connection: Connection, agent_id: str) -> Freed:
     """Free the lane, which the caller has locked in an earlier statement of this transaction.
 
-    Looks for waiting work in a new statement: what was committed before the lock is seen, and
-    what comes later sees a lane without a token and publishes one. In one statement with the
-    lock it would look at an old snapshot, and a wake-up could be lost.
+    Looks for waiting work in a new statement: it sees what was committed before the lock, and
+    what comes later finds a lane without a wakeup and publishes one. In one statement with the
+    lock it would look at an old snapshot, and a wakeup could be lost.
     """
     values = {"agent_id": agent_id}
     *freed, unwritten = connection.exec_driver_sql(_FREE, values).one()
     if unwritten:
-        connection.exec_driver_sql(_FORGET, values)
+        connection.exec_driver_sql(_DROP_EMPTY_LANE, values)
     return Freed(*freed)
 
 

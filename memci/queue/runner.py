@@ -1,4 +1,4 @@
-"""Runs one job: think, then write its effect and its end in one fenced transaction."""
+"""Runs one job: read and think, then write its effect and its end in one fenced transaction."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from threading import Event
-from typing import TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import structlog
 from sqlalchemy import Connection
@@ -21,23 +21,45 @@ from memci.errors import (
     MemciError,
     SmallModelUnavailableError,
 )
-from memci.queue import dead_jobs, mailbox
-from memci.queue.handler import ASIDE_KINDS, Effect, Handler
+from memci.queue import lane_control, mailbox
 from memci.queue.lease import Lease
-from memci.queue.mailbox import Freed
 from memci.queue.usage_accounting import Accounts
 from memci.telemetry.traces import Traces
 
 _log = structlog.get_logger(__name__)
 
-# What an effect ended with: the next job, begun; the lane freed; or None, the lane still held.
-Next: TypeAlias = Job | Freed | None
+# Writes everything that the job does, inside the fenced transaction that also marks it done.
+# Returns the result in numbers and ids, never text. May run again after a roll-back.
+Effect: TypeAlias = Callable[[Connection], Mapping[str, Any]]
+# How a job's last transaction ended: the next job, begun; the lane freed; or None: still held.
+Next: TypeAlias = Job | mailbox.Freed | None
+
 # Failures that say nothing about the job: a model that is away, a deadlock, a lock time-out.
 _TRANSIENT = (SmallModelUnavailableError, DatabaseBusyError)
-
-
-# A lane is not held for a model that asks for more patience than this.
+# A lane is not held for a model that asks for a longer wait than this.
 _LONGEST_INSIDE_S = 2.0
+
+
+class Handler(Protocol):
+    """Runs jobs of one kind: reads and thinks in ``prepare``, writes in the effect it returns."""
+
+    @property
+    def kind(self) -> str:
+        """The kind, such as ``memci.memory.create``."""
+        ...
+
+    @property
+    def triggers_compression(self) -> bool:
+        """Whether a finished job requests a pass (M16)."""
+        ...
+
+    def prepare(self, job: Job) -> Effect:
+        """Read and think, with no transaction open while a model is called.
+
+        Raises ``SmallModelUnavailableError`` to be tried again later, in order; any other error
+        makes the job dead.
+        """
+        ...
 
 
 class _CancelledError(Exception):
@@ -46,7 +68,7 @@ class _CancelledError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When a job is given up."""
+    """When a job becomes dead, and whether that halts its lane."""
 
     attempts: int
     started: int
@@ -54,11 +76,11 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class After:
-    """What the lane wants once a job has ended, asked inside its last transaction."""
+class AfterJob:
+    """What a job's last transaction does to the lane; asked inside that transaction."""
 
-    go_on: Callable[[], bool]
-    let_go: Callable[[], bool]
+    may_continue: Callable[[], bool]  # begin the next job
+    may_free: Callable[[], bool]  # free the lane when there is no next job
 
 
 class JobRunner:
@@ -73,7 +95,7 @@ class JobRunner:
         traces: Traces,
         accounts: Accounts,
     ) -> None:
-        """Know the kinds by ``handlers``; stop waiting when ``stopping`` is set."""
+        """Take a handler for each kind; stop waiting when ``stopping`` is set."""
         self._handlers = handlers
         self._events = events
         self._limits = limits
@@ -81,7 +103,7 @@ class JobRunner:
         self._traces = traces
         self._accounts = accounts
 
-    def run(self, job: Job, lease: Lease, after: After) -> Next:
+    def run(self, job: Job, lease: Lease, after: AfterJob) -> Next:
         """Run a job that was begun. Raises ``FencedOffError`` or ``DatabaseUnavailableError``."""
         self._events.received(job)
         began = time.monotonic()
@@ -93,33 +115,33 @@ class JobRunner:
             try:
                 return self._run(job, lease, after, began)
             except FencedOffError:
-                # An erasure may have taken the lane: what models said of it does not stay here.
+                # An erasure may have taken the lane: the models' answers must not stay here.
                 self._accounts.settled(job)
                 raise
             except _CancelledError:
                 self._accounts.settled(job)
-                _log.info("job was cancelled while it ran", kind=job.kind)
+                _log.info("job cancelled while it ran", kind=job.kind)
                 with lease.effect() as connection:
                     return _next(connection, lease, after)
 
-    def _run(self, job: Job, lease: Lease, after: After, began: float) -> Next:
+    def _run(self, job: Job, lease: Lease, after: AfterJob, began: float) -> Next:
         handler = self._handlers.get(job.kind)
         if handler is None:
             return self._bury(job, lease, after, f"unknown kind of job: {job.kind}", began)
         if job.started > self._limits.started:
-            return self._bury(job, lease, after, dead_jobs.WORKER_LOST, began)
-        # A start without an outcome may have died in a model call: it was a try as well.
+            return self._bury(job, lease, after, lane_control.WORKER_LOST, began)
+        # A start without an outcome may have died in a model call: it counts as a failed try.
         failures = job.attempts + job.started - 1
         while True:
             try:
-                upcoming = self._effect(job, handler, lease, after, handler.prepare(job))
+                upcoming = self._write(job, handler, lease, after, handler.prepare(job))
             except (FencedOffError, DatabaseUnavailableError, _CancelledError):
                 raise
             except _TRANSIENT as error:
                 failures += 1
-                if not self._waits_inside(job, lease, error, failures):
+                if not self._try_again_inside(job, lease, error, failures):
                     return self._fail(job, lease, after, error, failures=failures, began=began)
-            except Exception as error:  # noqa: BLE001 - whatever a job dies of, the lane goes on
+            except Exception as error:  # noqa: BLE001 - the lane goes on after any error of a job
                 _log.exception("job failed", kind=job.kind)
                 return self._bury(job, lease, after, _describe(error), began)
             else:
@@ -127,8 +149,8 @@ class JobRunner:
                 self._events.succeeded(job, time.monotonic() - began)
                 return upcoming
 
-    def _effect(
-        self, job: Job, handler: Handler, lease: Lease, after: After, effect: Effect
+    def _write(
+        self, job: Job, handler: Handler, lease: Lease, after: AfterJob, effect: Effect
     ) -> Next:
         with lease.effect() as connection:
             if not mailbox.finish(connection, job, effect(connection)):
@@ -137,12 +159,12 @@ class JobRunner:
                 mailbox.trigger_compress(connection, lease.agent_id)
             return _next(connection, lease, after)
 
-    def _waits_inside(self, job: Job, lease: Lease, error: Exception, failures: int) -> bool:
+    def _try_again_inside(self, job: Job, lease: Lease, error: Exception, failures: int) -> bool:
         """Wait for the next try inside the job; False when there is none.
 
-        What failed is counted at once: a process that dies later must not make it undone.
+        The failure is committed at once: a process that dies later must not undo it.
         """
-        wait_s = max(backoff_s(failures, random.random()), _asked_s(error))
+        wait_s = _wait_s(error, failures)
         if failures >= min(TRIES_INSIDE, self._limits.attempts) or wait_s > _LONGEST_INSIDE_S:
             return False
         with lease.effect(durable=False) as connection:
@@ -150,29 +172,29 @@ class JobRunner:
         return not self._stopping.wait(wait_s)
 
     def _fail(
-        self, job: Job, lease: Lease, after: After, error: Exception, *, failures: int, began: float
+        self,
+        job: Job,
+        lease: Lease,
+        after: AfterJob,
+        error: Exception,
+        *,
+        failures: int,
+        began: float,
     ) -> Next:
+        text, wait_s = _describe(error), _wait_s(error, failures)
         if failures >= self._limits.attempts:
-            text = f"gave up after {failures} tries: {_describe(error)}"
-            return self._bury(job, lease, after, text, began)
-        wait_s = max(backoff_s(failures, random.random()), _asked_s(error))
+            return self._bury(job, lease, after, f"gave up after {failures} tries: {text}", began)
         with lease.effect() as connection:
-            mailbox.back_off(
-                connection,
-                job,
-                attempts=failures,
-                error=_describe(error),
-                wait_s=wait_s,
-            )
+            mailbox.back_off(connection, job, attempts=failures, error=text, wait_s=wait_s)
             upcoming = _next(connection, lease, after)
         _log.warning("job backs off", kind=job.kind, failures=failures, wait_s=round(wait_s, 1))
-        self._events.retried(job, _describe(error))
+        self._events.retried(job, text)
         return upcoming
 
-    def _bury(self, job: Job, lease: Lease, after: After, error: str, began: float) -> Next:
-        halt = self._limits.halt_on_dead and job.kind not in ASIDE_KINDS
+    def _bury(self, job: Job, lease: Lease, after: AfterJob, error: str, began: float) -> Next:
+        halt = self._limits.halt_on_dead and job.kind not in mailbox.UNORDERED_KINDS
         with lease.effect() as connection:
-            dead_jobs.bury(connection, job, error, halt=halt)
+            lane_control.bury(connection, job, error, halt=halt)
             upcoming: Next = (
                 mailbox.free(connection, job.agent_id) if halt else _next(connection, lease, after)
             )
@@ -182,21 +204,22 @@ class JobRunner:
         return upcoming
 
 
-def _next(connection: Connection, lease: Lease, after: After) -> Next:
-    if after.go_on():
+def _next(connection: Connection, lease: Lease, after: AfterJob) -> Next:
+    if after.may_continue():
         upcoming = mailbox.begin_head(connection, lease)
         if upcoming is not None:
             return upcoming
-    return mailbox.free(connection, lease.agent_id) if after.let_go() else None
+    return mailbox.free(connection, lease.agent_id) if after.may_free() else None
 
 
-def _asked_s(error: Exception) -> float:
-    """Return the wait that a provider asked for (Retry-After); 0: none."""
-    return getattr(error, "retry_after_s", None) or 0.0
+def _wait_s(error: Exception, failures: int) -> float:
+    """Return the wait before the next try: at least what a provider asked for (Retry-After)."""
+    requested_s: float = getattr(error, "retry_after_s", None) or 0.0
+    return max(backoff_s(failures, random.random()), requested_s)
 
 
 def _describe(error: Exception) -> str:
-    """Say what went wrong without quoting data: other libraries' messages may hold text."""
+    """Describe an error without quoting data: other libraries' messages may hold text."""
     if isinstance(error, MemciError):
         return f"{type(error).__name__}: {error}"
     return f"{type(error).__name__}; the worker's log says more"

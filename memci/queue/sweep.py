@@ -1,8 +1,6 @@
-"""Sweep: publishes missing wakeups, and removes ended jobs (queue.md).
+"""Periodic work on lanes and jobs: publishes lost wakeups, requests due work, prunes (queue.md).
 
-Marks lanes that have work, are free and lost their token, and puts out as many tokens as are
-missing. Tokens mean "there is work", so it is their number that counts: what already waits in
-the broker will do, however many lanes are due.
+Beat calls each of these; all are idempotent, so any number may run at once.
 """
 
 from __future__ import annotations
@@ -10,27 +8,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sqlalchemy import Connection
+import structlog
 
 from memci.broker.agent_queues import AgentQueues
 from memci.broker.health import broker_errors
 from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE
 from memci.broker.wakeup import Wakeups
-from memci.queue.handler import STEPS_ASIDE
+from memci.domain.job import JobKind
+from memci.errors import DatabaseBusyError
+from memci.queue.mailbox import IS_OVERTAKEN
+from memci.storage.agents import IS_THERE
 from memci.storage.session import Database
+
+_log = structlog.get_logger(__name__)
 
 _FREE = """NOT paused AND halted_by IS NULL
       AND (lease_until IS NULL OR lease_until < now())"""
-# From one head to the next by the index: what stands behind a head is not looked at. A lane that
-# somebody holds is left for the next sweep: who waits for nobody is in no deadlock.
+# From one head to the next by the index, without the jobs behind it. A locked lane is left for the
+# next sweep: a statement that waits for no lock is in no deadlock.
 _MARK_LANES = f"""
 WITH RECURSIVE head AS (
-    (SELECT agent_id, not_before FROM job WHERE state = 'queued' AND NOT {STEPS_ASIDE}
+    (SELECT agent_id, not_before FROM job WHERE state = 'queued' AND NOT {IS_OVERTAKEN}
      ORDER BY agent_id, ordinal LIMIT 1)
     UNION ALL
     SELECT following.* FROM head CROSS JOIN LATERAL (
         SELECT agent_id, not_before FROM job
-        WHERE state = 'queued' AND agent_id > head.agent_id AND NOT {STEPS_ASIDE}
+        WHERE state = 'queued' AND agent_id > head.agent_id AND NOT {IS_OVERTAKEN}
         ORDER BY agent_id, ordinal LIMIT 1) AS following),
 asleep AS (
     SELECT lane.agent_id FROM lane JOIN head USING (agent_id)
@@ -53,31 +56,34 @@ SELECT agent_id FROM lane WHERE {{column}} IS NOT NULL AND {_FREE}
   AND (not_before IS NULL OR not_before <= now())
 ORDER BY {{column}} LIMIT {{most}}
 """  # noqa: S608 - a constant of this module
-# More are not put out at once; the next sweep comes soon.
-_MOST = 500
+_MAX_WAKEUPS = 500  # of one sweep; the next one comes soon
 
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """How many tokens were put out."""
+    """How many wakeups were published."""
 
     lane: int
     compress: int
 
 
-def sweep(database: Database, queues: AgentQueues, tokens: Wakeups) -> Swept:
-    """Put out missing tokens. Idempotent: any number of sweepers may run at once."""
+def sweep(database: Database, queues: AgentQueues, wakeups: Wakeups) -> Swept:
+    """Mark free lanes that have work but no wakeup, and publish the wakeups that are missing.
+
+    A wakeup means "there is work", so only their number counts: those that wait in the broker
+    already will do, however many lanes are due.
+    """
     with database.upkeep_transaction() as connection:
         connection.exec_driver_sql(_MARK_LANES)
         connection.exec_driver_sql(_MARK_COMPRESS)
         lanes, compress = (
-            [row[0] for row in connection.exec_driver_sql(_DUE.format(column=column, most=_MOST))]
-            for column in ("wake_at", "compress_at")
+            list(connection.exec_driver_sql(_DUE.format(column=each, most=_MAX_WAKEUPS)).scalars())
+            for each in ("wake_at", "compress_at")
         )
     with broker_errors():
         return Swept(
-            lane=_top_up(lanes, queues.depth(LANE_QUEUE), tokens.wake_lane),
-            compress=_top_up(compress, queues.depth(COMPRESS_QUEUE), tokens.wake_compress),
+            lane=_top_up(lanes, queues.depth(LANE_QUEUE), wakeups.wake_lane),
+            compress=_top_up(compress, queues.depth(COMPRESS_QUEUE), wakeups.wake_compress),
         )
 
 
@@ -86,22 +92,142 @@ def _top_up(due: list[str], waiting: int, publish: Callable[[str], bool]) -> int
     return sum(1 for agent_id in missing if publish(agent_id))
 
 
+# A collection has no network (R9).
+_PASS_DUE = f"""{IS_THERE} AND NOT starts_with(agent_id, 'collection/')
+      AND greatest(written_at, read_at) > coalesce(beat_at, '-infinity')
+      AND coalesce(beat_at, '-infinity') <= now() - %(quiet_s)s * interval '1 second'"""
+# An agent whose pass waits already gets no second one.
+_RAISE_REQUEST = """
+SET beat_at = now(), compress_req = CASE WHEN compress_req > compress_done THEN compress_req
+                                         ELSE compress_req + 1 END
+"""
+# In the order of ids, so that the batches together walk once through the lanes.
+_REQUEST_FREE = f"""
+WITH due AS (
+    SELECT agent_id FROM lane WHERE agent_id > %(after)s AND {_PASS_DUE}
+    ORDER BY agent_id LIMIT %(max_lanes)s FOR UPDATE SKIP LOCKED),
+requested AS (
+    UPDATE lane {_RAISE_REQUEST} FROM due WHERE lane.agent_id = due.agent_id
+    RETURNING lane.agent_id)
+SELECT agent_id FROM requested ORDER BY agent_id
+"""  # noqa: S608 - a constant of this module
+_LEFT = f"SELECT agent_id FROM lane WHERE {_PASS_DUE}"  # noqa: S608 - a constant of this module
+_WAIT_BRIEFLY = "SET LOCAL lock_timeout = '2s'"
+_REQUEST_ONE = f"UPDATE lane {_RAISE_REQUEST} WHERE agent_id = %(agent_id)s AND {_PASS_DUE}"
+_REQUEST_IDLE = """
+WITH due AS (
+    SELECT agent_id FROM lane
+    WHERE compress_req = compress_done AND pass_number > 0
+      AND coalesce(beat_at, '-infinity') <= now() - %s * interval '1 second'
+    FOR UPDATE SKIP LOCKED)
+UPDATE lane SET beat_at = now(), compress_req = compress_req + 1
+FROM due WHERE lane.agent_id = due.agent_id
+"""
+_DAY_S = 86_400
+# A beat that comes a little early is still due; two beats in one period request once.
+_EARLY = 0.9
+_BATCH = 500  # lanes that are locked at once: producers wait for them
+
+
+def request_due_passes(database: Database, *, period_s: float, idle_passes_per_day: int) -> int:
+    """Request a pass for every agent that is due (M16); the sweep wakes the workers.
+
+    Returns for how many. An agent whose lane stays locked is due at the next beat.
+    """
+    quiet_s = period_s * _EARLY
+    requested = _request_free(database, quiet_s)
+    with database.upkeep_transaction() as connection:
+        left = list(connection.exec_driver_sql(_LEFT, {"quiet_s": quiet_s}).scalars())
+    requested += sum(_request_locked(database, each, quiet_s) for each in left)
+    if idle_passes_per_day:
+        with database.upkeep_transaction() as connection:
+            idle_s = _DAY_S / idle_passes_per_day
+            requested += connection.exec_driver_sql(_REQUEST_IDLE, (idle_s,)).rowcount
+    return requested
+
+
+def _request_free(database: Database, quiet_s: float) -> int:
+    """Request for agents whose lanes are not locked, batch by batch."""
+    requested, after = 0, ""
+    while True:
+        with database.upkeep_transaction() as connection:
+            values = {"quiet_s": quiet_s, "after": after, "max_lanes": _BATCH}
+            batch = list(connection.exec_driver_sql(_REQUEST_FREE, values).scalars())
+        requested += len(batch)
+        if len(batch) < _BATCH:
+            return requested
+        after = batch[-1]
+
+
+def _request_locked(database: Database, agent_id: str, quiet_s: float) -> int:
+    """Request for one agent whose lane was locked; wait two seconds at most, holding no lock."""
+    values = {"agent_id": agent_id, "quiet_s": quiet_s}
+    try:
+        with database.upkeep_transaction() as connection:
+            connection.exec_driver_sql(_WAIT_BRIEFLY)
+            return connection.exec_driver_sql(_REQUEST_ONE, values).rowcount
+    except DatabaseBusyError:
+        _log.info("pass not requested: the lane is locked", agent_id=agent_id)
+        return 0
+
+
+# The next request for an agent comes in an hour, whatever becomes of the job: by then the job has
+# noted when the next short term ends.
+_REQUEST_CONSOLIDATIONS = f"""
+WITH due AS (
+    SELECT agent_id FROM lane WHERE expire_at <= now() AND {IS_THERE}
+    ORDER BY expire_at LIMIT %(max_lanes)s FOR UPDATE SKIP LOCKED),
+woken AS (
+    UPDATE lane SET expire_at = now() + interval '1 hour',
+                    wake_at = coalesce(wake_at, clock_timestamp())
+    FROM due WHERE lane.agent_id = due.agent_id),
+submitted AS (
+    INSERT INTO job (agent_id, id, kind, payload, source)
+    SELECT agent_id, gen_random_uuid(), '{JobKind.CONSOLIDATE}', '{{}}', 'beat' FROM due
+     WHERE NOT EXISTS (SELECT FROM job WHERE job.agent_id = due.agent_id
+                          AND job.state = 'queued' AND job.kind = '{JobKind.CONSOLIDATE}'))
+SELECT count(*) FROM due
+"""  # noqa: S608 - a constant of this module
+_MAX_CONSOLIDATIONS = 20_000  # the sweep waits while this runs
+
+
+def request_due_consolidations(database: Database, *, batch: int = _BATCH) -> int:
+    """Submit a job for every agent whose short terms are over (R5); the sweep wakes the workers.
+
+    The longest overdue come first. Returns for how many agents; one whose lane is locked is due at
+    the next beat.
+    """
+    requested, count = 0, batch
+    while requested < _MAX_CONSOLIDATIONS and count == batch:
+        with database.upkeep_transaction() as connection:
+            values = {"max_lanes": batch}
+            count = int(connection.exec_driver_sql(_REQUEST_CONSOLIDATIONS, values).scalar_one())
+        requested += count
+    return requested
+
+
 _BLOCKS = "SELECT pg_relation_size('job') / current_setting('block_size')::int"
-# By the place in the table: an index on the end of jobs would cost every job, and a walk along the
-# primary key seven times as much as this one.
-_DELETE = """
+# By the position in the table: an index on the end of jobs would slow down every job, and a walk
+# along the primary key takes seven times as long.
+_DELETE_ENDED = """
 DELETE FROM job
 WHERE ctid >= %s::tid AND ctid < %s::tid AND state IN ('done', 'cancelled')
   AND finished_at < now() - %s * interval '1 second'
 """
+_BLOCKS_AT_ONCE = 512  # 4 MiB of the table: some milliseconds
 
 
-def job_blocks(connection: Connection) -> int:
-    """Return how many blocks the table of jobs has."""
-    return int(connection.exec_driver_sql(_BLOCKS).scalar_one())
+def prune_ended_jobs(database: Database, *, keep_s: float) -> int:
+    """Delete done and cancelled jobs that ended longer ago; dead ones stay until decided on.
 
-
-def delete_ended_jobs(connection: Connection, blocks: range, *, keep_s: float) -> int:
-    """Delete jobs in these blocks that are done or cancelled for longer; return how many."""
-    places = (f"({blocks.start},0)", f"({blocks.stop},0)")
-    return connection.exec_driver_sql(_DELETE, (*places, keep_s)).rowcount
+    Walks once through the table. A job that moves within it meanwhile waits for the next run.
+    Returns how many.
+    """
+    with database.upkeep_transaction() as connection:
+        blocks = int(connection.exec_driver_sql(_BLOCKS).scalar_one())
+    removed = 0
+    for first in range(0, blocks, _BLOCKS_AT_ONCE):
+        with database.upkeep_transaction() as connection:
+            values = (f"({first},0)", f"({first + _BLOCKS_AT_ONCE},0)", keep_s)
+            removed += connection.exec_driver_sql(_DELETE_ENDED, values).rowcount
+    return removed

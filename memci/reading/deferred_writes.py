@@ -19,8 +19,8 @@ from uuid import uuid4
 import structlog
 
 from memci.errors import MemciError
-from memci.queue.follow_up_jobs import ask_summary
-from memci.queue.network_jobs import submit_drop
+from memci.queue.job_requests import request_link_drop
+from memci.queue.summary_requests import request_summary
 from memci.storage.reading.snapshot_state import Progress, touch_read
 from memci.storage.receipts import Given, NewReceipt, append_uses
 from memci.storage.session import Database
@@ -256,11 +256,11 @@ class ReadActivity:
     def _ask_summary(self, agent_id: str, session_id: str | None) -> None:
         # Whoever misses it again asks again.
         with suppress(MemciError):
-            ask_summary(self._database, agent_id, session_id)
+            request_summary(self._database, agent_id, session_id)
 
     def _drop(self, agent_id: str, targets: Iterable[int]) -> bool:
         try:
             with self._database.lane_transaction(durable=False) as connection:
-                return submit_drop(connection, agent_id, targets)
+                return request_link_drop(connection, agent_id, targets)
         except MemciError:
             return False

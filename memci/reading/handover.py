@@ -20,7 +20,7 @@ from memci.language.detection import language_of
 from memci.language.sentences import sentence_spans
 from memci.language.summary_lines import whole_lines
 from memci.message import Message, Role, note_metadata
-from memci.queue.follow_up_jobs import ask_summary
+from memci.queue.summary_requests import request_summary
 from memci.reading.choose import today
 from memci.reading.deferred_writes import ReadActivity, use_of
 from memci.reading.models import ReadingDefaults, ReadingModels
@@ -99,7 +99,7 @@ class HandingOver(Reader):
         else:
             handover, told = self._within(request.budget_tokens, read, handover, count)
         if read.between and read.summarized:
-            ask_summary(self._database, agent_id, read.viewer.session_id)
+            request_summary(self._database, agent_id, read.viewer.session_id)
         seqs = [each.seq for each in handover.messages]
         use = use_of(agent_id, "handover", read.now, (seqs, []), read.ids)
         self._activity.note(agent_id, use=use)

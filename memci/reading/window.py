@@ -17,7 +17,7 @@ from memci.domain.pages.render import Rendering
 from memci.domain.pages.workspace import PageWorkspace
 from memci.language.detection import language_of
 from memci.message import Role
-from memci.queue.follow_up_jobs import ask_where_many_wait
+from memci.queue.job_requests import request_naming_by_read
 from memci.reading.lists.cursors import page_of, place_after
 from memci.schemas.pages import (
     PageOut,
@@ -190,7 +190,7 @@ class Windows:
             spec = WindowSpec(viewer, self.counter.count, rules, form)
             opened = open_workspace(connection, agent_id, store, spec)
             yield opened.workspace, connection
-        ask_where_many_wait(self.database, agent_id, opened.settled)
+        request_naming_by_read(self.database, agent_id, opened.settled)
 
 
 def _told(rendering: Rendering, pages: list[PageOut], following: str | None = None) -> PageTree:

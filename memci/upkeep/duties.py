@@ -1,7 +1,7 @@
-"""Periodic duties: asks for due passes and consolidations, removes old rows and orphaned texts.
+"""Periodic duties on contents: removes old receipts, and texts of notes that no page needs.
 
-A writer that dies between storing a text and committing the page leaves one behind, as does a
-commit that fails, and a text that was replaced when the steps that could undo that are gone.
+Such a text is left by a writer that dies between storing it and committing the page, by a commit
+that fails, and by a replaced text once no step is left that could undo the replacement.
 """
 
 from __future__ import annotations
@@ -11,176 +11,81 @@ from time import monotonic
 
 import structlog
 
-from memci.queue.network_jobs import (
-    ask_for_active,
-    ask_for_due_consolidations,
-    ask_for_idle,
-    ask_for_one,
-    left_active,
-)
-from memci.queue.sweep import delete_ended_jobs, job_blocks
+from memci.storage import receipts
 from memci.storage.page_store.port import PageStore
-from memci.storage.pages.texts import agents_after, orphaned_keys
-from memci.storage.receipts import (
-    agents_with_old_receipts,
-    delete_old_receipts,
-    note_oldest_receipt,
-)
+from memci.storage.pages import texts
 from memci.storage.session import Database
 
-_DAY_S = 86_400
-# A period that comes a little early is still that period; two beats in one period ask once.
-_EARLY = 0.9
-# Lanes that are locked at once: producers wait for them.
-_BITE = 500
+_log = structlog.get_logger(__name__)
 
-
-def request_due_passes(database: Database, *, period_s: float, idle_passes_per_day: int) -> int:
-    """Raise the request of every agent that is due; the sweeper wakes the workers.
-
-    Returns how many agents that were. One whose lane stays locked is due at the next beat.
-    """
-    quiet_s = period_s * _EARLY
-    due = _ask_for_free(database, quiet_s) + _ask_for_locked(database, quiet_s)
-    if idle_passes_per_day:
-        with database.upkeep_transaction() as connection:
-            due += ask_for_idle(connection, quiet_s=_DAY_S / idle_passes_per_day)
-    return due
-
-
-def _ask_for_free(database: Database, quiet_s: float) -> int:
-    asked, after = 0, ""
-    while True:
-        with database.upkeep_transaction() as connection:
-            bite = ask_for_active(connection, quiet_s=quiet_s, after=after, most=_BITE)
-        asked += len(bite)
-        if len(bite) < _BITE:
-            return asked
-        after = bite[-1]
-
-
-def _ask_for_locked(database: Database, quiet_s: float) -> int:
-    """Ask for those whose lanes were locked, one by one."""
-    with database.upkeep_transaction() as connection:
-        left = left_active(connection, quiet_s=quiet_s)
-    return sum(ask_for_one(database, each, quiet_s=quiet_s) for each in left)
-
-
-# Lanes that are locked at once: producers wait for them.
-
-# The sweeper waits while this runs; those that are due the longest come first.
-_MOST = 20_000
-
-
-def request_due_consolidations(database: Database) -> int:
-    """Put a job into the mailbox of every agent that is due; the sweeper wakes the workers.
-
-    Returns how many agents that were. One whose lane is locked is due at the next beat.
-    """
-    asked = 0
-    while asked < _MOST:
-        with database.upkeep_transaction() as connection:
-            bite = ask_for_due_consolidations(connection, _BITE)
-        asked += bite
-        if bite < _BITE:
-            break
-    return asked
-
-
-# 4 MiB of the table: some milliseconds.
-_BLOCKS = 512
-_RECEIPTS = 5_000
-# An agent is looked at when its oldest receipt is so much older than need be: else every run would
-# look at every agent that is read, for a handful of receipts.
+_RECEIPTS_AT_ONCE = 5_000
+# An agent is visited when its oldest receipt is so much older than the limit: otherwise each run
+# would visit every agent that is read, for a handful of receipts.
 _LATE = 1.1
-# The sweeper waits while this runs. Those whose receipts are the oldest come first.
-_AGENTS = 1_000
-
-
-def prune_done_jobs(database: Database, *, keep_s: float) -> int:
-    """Delete done and cancelled jobs that ended longer ago; dead ones stay until decided on.
-
-    Walks once through the table. A job that moves within it meanwhile waits for the next run.
-    """
-    with database.upkeep_transaction() as connection:
-        blocks = job_blocks(connection)
-    removed = 0
-    for first in range(0, blocks, _BLOCKS):
-        with database.upkeep_transaction() as connection:
-            bite = range(first, first + _BLOCKS)
-            removed += delete_ended_jobs(connection, bite, keep_s=keep_s)
-    return removed
+_MAX_AGENTS = 1_000  # the sweep waits while this runs; those with the oldest receipts come first
 
 
 def prune_receipts(database: Database, *, keep_s: float) -> int:
-    """Delete receipts that are older, of agents that have any that are a tenth older still.
+    """Delete receipts older than ``keep_s``, of agents that have any that are a tenth older still.
 
-    Agent by agent, since upkeep itself sees no content (M21).
+    Agent by agent, since upkeep itself sees no content (M21). Returns how many.
     """
     with database.upkeep_transaction() as connection:
-        agents = agents_with_old_receipts(connection, older_s=keep_s * _LATE, most=_AGENTS)
-    return sum(_prune_receipts_of(database, agent_id, keep_s) for agent_id in agents)
-
-
-def _prune_receipts_of(database: Database, agent_id: str, keep_s: float) -> int:
-    removed, bite = 0, _RECEIPTS
-    while bite == _RECEIPTS:
+        older_s = keep_s * _LATE
+        agents = receipts.agents_with_old_receipts(connection, older_s=older_s, most=_MAX_AGENTS)
+    removed = 0
+    for agent_id in agents:
+        count = _RECEIPTS_AT_ONCE
+        while count == _RECEIPTS_AT_ONCE:
+            with database.agent_transaction(agent_id, durable=False) as connection:
+                count = receipts.delete_old_receipts(
+                    connection, agent_id, keep_s=keep_s, most=_RECEIPTS_AT_ONCE
+                )
+            removed += count
+        # In a transaction of its own: it locks the lane.
         with database.agent_transaction(agent_id, durable=False) as connection:
-            bite = delete_old_receipts(connection, agent_id, keep_s=keep_s, most=_RECEIPTS)
-        removed += bite
-    # By itself: it locks the lane.
-    with database.agent_transaction(agent_id, durable=False) as connection:
-        note_oldest_receipt(connection, agent_id)
+            receipts.note_oldest_receipt(connection, agent_id)
     return removed
 
 
-# The sweeper waits while one bite is taken.
-_BITE_S = 1.0
+_BATCH_S = 1.0  # the sweep waits while one batch is removed
 _AGENTS_AT_ONCE = 200
-_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Bite:
-    """What was done at once: texts looked at and removed, and where to go on; None: at the end."""
+class OrphanBatch:
+    """One batch of orphaned texts."""
 
     looked_at: int
     removed: int
-    after: str | None
+    after: str | None  # the last agent; None: there are no more
 
 
 def remove_orphans(
     database: Database, store: PageStore, *, grace_s: float, after: str = ""
-) -> Bite:
-    """Remove what was saved longer ago and is needed by no page, agent by agent, for a second.
+) -> OrphanBatch:
+    """Remove texts that no page needs, of agents after an id, for a second.
 
-    The agents are those whose ids come after one. ``grace_s`` is longer than any transaction: a
-    text that no page names then has none that will yet be committed. Any number may run at once.
-    Raises ``PageStoreError``; what was removed by then is removed.
+    Only texts stored longer than ``grace_s`` ago, which is longer than any transaction: a page
+    that names a younger text may not be committed yet. Any number may run at once. Raises
+    ``PageStoreError``; what was removed by then is removed.
     """
-    begun, looked_at, removed, last = monotonic(), 0, 0, after
+    began, looked_at, removed, last = monotonic(), 0, 0, after
     with database.upkeep_transaction() as connection:
-        agents = agents_after(connection, after, _AGENTS_AT_ONCE)
+        agents = texts.agents_after(connection, after, _AGENTS_AT_ONCE)
     for agent_id in agents:
-        looked, gone = _remove_of(database, store, agent_id, grace_s)
-        looked_at, removed, last = looked_at + looked, removed + gone, agent_id
-        if monotonic() - begun > _BITE_S:
+        # List the stored texts first: a page that needs one of them is then seen.
+        old = list(store.list(agent_id, older_s=grace_s))
+        if old:
+            with database.agent_snapshot(agent_id) as connection:
+                orphans = texts.orphaned_keys(connection, agent_id, old)
+            for key in orphans:
+                store.delete(key)
+            looked_at, removed = looked_at + len(old), removed + len(orphans)
+        last = agent_id
+        if monotonic() - began > _BATCH_S:
             break
     if removed:
-        _log.info("texts that no page needs were removed", count=removed, looked_at=looked_at)
-    ended = len(agents) < _AGENTS_AT_ONCE and last == (agents[-1] if agents else after)
-    return Bite(looked_at, removed, None if ended else last)
-
-
-def _remove_of(
-    database: Database, store: PageStore, agent_id: str, grace_s: float
-) -> tuple[int, int]:
-    # First what is there, then what is needed: what is needed by then was there before.
-    old = list(store.list(agent_id, older_s=grace_s))
-    if not old:
-        return 0, 0
-    with database.agent_snapshot(agent_id) as connection:
-        orphans = orphaned_keys(connection, agent_id, old)
-    for key in orphans:
-        store.delete(key)
-    return len(old), len(orphans)
+        _log.info("orphaned texts removed", count=removed, looked_at=looked_at)
+    is_last = len(agents) < _AGENTS_AT_ONCE and last == (agents[-1] if agents else after)
+    return OrphanBatch(looked_at, removed, None if is_last else last)

@@ -17,10 +17,10 @@ from memci.broker.names import COMPRESS_TASK, CREATE_TASK, read_task
 from memci.cli.app import app
 from memci.config.groups import LlmSettings, TaskSettings
 from memci.config.settings import Settings, load_settings
+from memci.domain.job import JobKind
 from memci.domain.memory.message_filter import FilterReason
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.parameters import PageRules
-from memci.queue.broker_intake import UNREADABLE_KIND
 from memci.runtime import Runtime
 from memci.schemas.editions import ComparisonRequest
 from memci.schemas.memory_tools import SummaryRequest
@@ -100,7 +100,7 @@ def test_settings_of_one_task_are_those_of_all():
 
 def test_every_kind_of_job_is_documented():
     settings = load_settings(database_url="postgresql://nowhere/x", broker_url="redis://nowhere")
-    kinds = {*Runtime(settings).handlers, UNREADABLE_KIND}
+    kinds = {*Runtime(settings).handlers, JobKind.UNREADABLE}
     assert set(first_words("docs/operations.md", "kind")) == kinds
 
 

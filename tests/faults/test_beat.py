@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from memci.queue.sweep import request_due_passes
 from memci.testing import open_database, wait_until
-from memci.upkeep.duties import request_due_passes
 from tests.support.fleet import NO_MODEL
 from tests.support.locks import waiting_for_locks
 

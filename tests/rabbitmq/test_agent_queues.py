@@ -177,7 +177,7 @@ def test_a_letter_is_what_its_producer_sent(app, queues, agent):
 
 
 def test_asking_makes_no_queue(queues, agents, agent):
-    assert queues.occupied(agents[:2], rung=True) == []
+    assert queues.occupied(agents[:2], queue_seen=True) == []
     assert queues.take(agent, 10, LIMIT).raw == ()
     assert queues.depth(agent_queue_name(agent)) == 0
     with queues._lines.lend() as connection, pytest.raises(amqp.NotFound):
@@ -188,7 +188,7 @@ def test_unknown_queues_are_asked_for_only_when_the_bell_has_rung(app, queues, a
     send(app, agent, [1])
     wait_depth(queues, agent, 1)
     assert queues.occupied(agents[:2]) == []
-    assert queues.occupied(agents[:2], rung=True) == [agent]
+    assert queues.occupied(agents[:2], queue_seen=True) == [agent]
     assert queues.occupied(agents[:2]) == [agent]
     queues.take(agent, 1, LIMIT).confirm()
     assert queues.occupied(agents[:2]) == []
@@ -266,7 +266,7 @@ def test_a_connection_that_the_broker_has_cut_is_replaced(app, queues, agent):
     send(app, agent, [1])
     wait_depth(queues, agent, 1)
     short = AmqpAgentQueues(app, list, heartbeat_s=1)
-    assert short.occupied([agent], rung=True) == [agent]
+    assert short.occupied([agent], queue_seen=True) == [agent]
     (_, connection) = short._lines._idle[0]
 
     def cut():
@@ -279,7 +279,7 @@ def test_a_connection_that_the_broker_has_cut_is_replaced(app, queues, agent):
             return True
 
     wait_until(cut, "the broker closes the silent connection")
-    assert short.occupied([agent], rung=True) == [agent]
+    assert short.occupied([agent], queue_seen=True) == [agent]
     short.close()
 
 

@@ -16,7 +16,7 @@ from uuid import UUID, uuid4
 import redis
 
 from memci.broker.app import make_producer
-from memci.broker.incoming_messages import decode, letter_id
+from memci.broker.incoming_messages import decode, job_id_of
 from memci.broker.names import CREATE_TASK, LANE_QUEUE, agent_queue_name
 from memci.broker.read_calls import Replies
 from memci.broker.redis_queues import RedisAgentQueues, remove_binding_keys
@@ -210,7 +210,7 @@ class Model:
         return self._push(agent, letter_number(number))
 
     def produce_nonsense(self, agent: str) -> object:
-        self.lists[agent].append(Pushed(letter_id(None, NONSENSE), 0))
+        self.lists[agent].append(Pushed(job_id_of(None, NONSENSE), 0))
         return len(self.lists[agent])
 
     def take(self, agent: str, worker: int, limit: int) -> object:
@@ -275,4 +275,4 @@ def _id(raw: bytes) -> UUID:
     try:
         return decode(raw, limit_bytes=_LIMIT).id
     except InvalidInputError:
-        return letter_id(None, raw)
+        return job_id_of(None, raw)

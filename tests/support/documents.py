@@ -10,11 +10,10 @@ from uuid import uuid4
 
 from memci.commands import documents
 from memci.domain.documents import Chunk, NewDocument, searched_text
-from memci.domain.job import Job
+from memci.domain.job import Job, JobKind
 from memci.extraction.blocks import ExtractionLimits
 from memci.jobs.document import DocumentIndexing
-from memci.queue.follow_up_jobs import DOCUMENT_KIND
-from memci.queue.submit import lock_lane
+from memci.queue.mailbox import lock_lane
 from memci.schemas.documents import DocumentAnswer
 from memci.storage.documents import index_chunks, keep_document, replace_chunks
 from memci.storage.search_index import Embedded, Terms
@@ -56,7 +55,7 @@ class Shelf:
 
     def waiting(self) -> list[Job]:
         with self.database.lane_transaction() as connection:
-            rows = connection.exec_driver_sql(_WAITING, (self.owner, DOCUMENT_KIND))
+            rows = connection.exec_driver_sql(_WAITING, (self.owner, JobKind.INDEX_DOCUMENT))
             return [Job(**row._mapping) for row in rows]
 
     def finish(self, job: Job, effect: Any) -> Any:

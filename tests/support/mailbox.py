@@ -8,15 +8,12 @@ from itertools import zip_longest
 from typing import Any
 from uuid import UUID, uuid4
 
-from memci.domain.job import Job, JobSource
-from memci.jobs.create import MEMORY_CREATE
+from memci.domain.job import Job, JobKind, JobSource
 from memci.jobs.index import MessageIndexing, WindowLimits
 from memci.message import NewMessage, Remember, Role
-from memci.queue import dead_jobs
-from memci.queue.broker_intake import AskStored, ask_in
-from memci.queue.follow_up_jobs import NAME_KIND
-from memci.queue.intake import Append, append_in
-from memci.queue.submit import submit_follow_up
+from memci.queue import lane_control
+from memci.queue.intake import Append, append_in, remember_stored
+from memci.queue.mailbox import NewJob
 from tests.support.network import AgentUnderTest
 
 
@@ -26,9 +23,7 @@ class Mailbox:
     def __init__(self, ada: AgentUnderTest) -> None:
         self.ada = ada
         # All that is not of the last interaction outgrows the window at once.
-        self.indexing = MessageIndexing(
-            ada.database, ada.models, WindowLimits(1, 1), submit_follow_up
-        )
+        self.indexing = MessageIndexing(ada.database, ada.models, WindowLimits(1, 1))
 
     def append(
         self,
@@ -49,9 +44,9 @@ class Mailbox:
 
     def ask(self, *ids: str, job_id: UUID | None = None) -> bool:
         """Ask that stored messages be remembered."""
-        request = AskStored("ada", ids, job_id or uuid4(), JobSource.CELERY)
+        job = NewJob("ada", JobKind.CREATE, JobSource.CELERY, job_id or uuid4())
         with self.ada.database.agent_transaction("ada") as connection:
-            return ask_in(connection, request)
+            return remember_stored(connection, job, ids)
 
     def waiting(self) -> list[Job]:
         """Jobs of memory; those of pages are of no concern here."""
@@ -59,7 +54,7 @@ class Mailbox:
             "SELECT agent_id, id, ordinal, kind, payload, source, first_seq, last_seq, attempts,"
             " started, traceparent FROM job WHERE agent_id = %s AND state = 'queued' AND kind <> %s"
             " ORDER BY ordinal",
-            NAME_KIND,
+            JobKind.NAME_PAGES,
         )
         return [Job(**row._mapping) for row in rows]
 
@@ -68,7 +63,7 @@ class Mailbox:
         done = []
         while waiting := self.waiting():
             job = waiting[0]
-            creates = job.kind == MEMORY_CREATE
+            creates = job.kind == JobKind.CREATE
             effect = (self.ada.creation() if creates else self.indexing).prepare(job)
             with self.ada.lease().effect() as connection:
                 done.append((job.kind, effect(connection)))
@@ -78,7 +73,7 @@ class Mailbox:
     def bury(self, job_id: UUID, error: str = "a bug") -> None:
         (job,) = (each for each in self.waiting() if each.id == job_id)
         with self.ada.lease().effect() as connection:
-            dead_jobs.bury(connection, job, error, halt=False)
+            lane_control.bury(connection, job, error, halt=False)
 
     def decide(self, decision: Any, job_id: UUID, **how: Any) -> Any:
         with self.ada.database.agent_transaction("ada") as connection:

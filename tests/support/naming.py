@@ -10,15 +10,14 @@ from sqlalchemy import Row
 
 from memci.commands.pages.perform import PageCommands, ToolRequest
 from memci.domain.context.token_budget import Count
-from memci.domain.job import Job
+from memci.domain.job import Job, JobKind
 from memci.domain.pages.chapters import Outline
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.jobs.name_pages import MOST_NAMED, PageNaming, Pages
 from memci.language.detection import Language
 from memci.message import Message
-from memci.queue.follow_up_jobs import NAME_KIND
-from memci.queue.handler import Effect
+from memci.queue.runner import Effect
 from memci.reading.window import Windows
 from memci.schemas.pages import WindowAnswer, WindowRequest
 from memci.schemas.tools import BY_NAME
@@ -79,7 +78,7 @@ class PagesUnderTest:
 
     @property
     def job(self) -> Job:
-        return replace(self.ada.job(0, 0), kind=NAME_KIND)
+        return replace(self.ada.job(0, 0), kind=JobKind.NAME_PAGES)
 
     def write(self, effect: Effect) -> Mapping[str, Any]:
         with self.ada.lease().effect() as connection:
@@ -92,7 +91,7 @@ class PagesUnderTest:
     def waiting(self) -> int:
         """How many such jobs wait."""
         query = "SELECT FROM job WHERE agent_id = %s AND kind = %s AND state = 'queued'"
-        return len(self.ada.rows(query, NAME_KIND))
+        return len(self.ada.rows(query, JobKind.NAME_PAGES))
 
     def pages(self) -> list[Row[Any]]:
         """Interactions' pages, in the order of their making."""

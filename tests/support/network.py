@@ -13,11 +13,11 @@ from uuid import uuid4
 
 from sqlalchemy import Row
 
-from memci.domain.job import Job, JobSource
+from memci.domain.job import Job, JobKind, JobSource
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.scan import SNAPSHOT_BYTES
 from memci.jobs.compress import NetworkCompression
-from memci.jobs.create import MEMORY_CREATE, MemoryCreation
+from memci.jobs.create import MemoryCreation
 from memci.queue.lease import Lease
 from memci.storage.agents import replace_parameters
 from memci.storage.session import Database
@@ -98,7 +98,7 @@ class AgentUnderTest:
             agent_id=self.agent_id,
             id=uuid4(),
             ordinal=1,
-            kind=MEMORY_CREATE,
+            kind=JobKind.CREATE,
             payload=payload or {},
             source=JobSource.HTTP,
             first_seq=first,

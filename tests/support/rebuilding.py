@@ -8,16 +8,13 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from memci.commands import memory, rebuild
-from memci.domain.job import Job
+from memci.domain.job import Job, JobKind
 from memci.domain.memory.edition import Comparison, compare
 from memci.jobs.consolidate import Consolidation
-from memci.jobs.create import MEMORY_CREATE
 from memci.jobs.rebuild import NetworkRebuild, Replay
 from memci.jobs.restore import MemoryRestoring
-from memci.queue.follow_up_jobs import NAME_KIND
-from memci.queue.handler import Effect
 from memci.queue.lease import Lease
-from memci.queue.network_jobs import submit_step
+from memci.queue.runner import Effect
 from memci.schemas.editions import EditionAnswer
 from memci.storage.reading.network_history import compared_network
 from memci.storage.session import looking_beside
@@ -81,7 +78,7 @@ class Rebuilding:
             "SELECT agent_id, id, ordinal, kind, payload, source, first_seq, last_seq, attempts,"
             " started, traceparent FROM job WHERE agent_id = %s AND state = 'queued'"
             " AND kind <> %s ORDER BY ordinal",
-            NAME_KIND,
+            JobKind.NAME_PAGES,
         )
         return [Job(**row._mapping) for row in rows]
 
@@ -128,12 +125,10 @@ class Rebuilding:
         ada = self.ada
         parts = (ada.database, ada.models, ada.parameters)
         handlers: dict[str, _Prepares] = {
-            MEMORY_CREATE: ada.creation(),
+            JobKind.CREATE: ada.creation(),
             MemoryRestoring.kind: MemoryRestoring(*parts),
             Consolidation.kind: Consolidation(ada.database, ada.parameters, clock=ada.clock),
-            NetworkRebuild.kind: NetworkRebuild(
-                ada.database, Replay(*parts, clock=ada.clock), submit_step
-            ),
+            NetworkRebuild.kind: NetworkRebuild(ada.database, Replay(*parts, clock=ada.clock)),
         }
         return handlers[kind]
 

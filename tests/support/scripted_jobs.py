@@ -16,7 +16,7 @@ from typing import Any
 
 from memci.domain.job import Job
 from memci.errors import SmallModelUnavailableError
-from memci.queue.handler import Effect, Handler
+from memci.queue.runner import Effect, Handler
 from memci.storage.session import Database
 from memci.telemetry.traces import Traces
 from tests.support.lanes import messages_of

@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
+from memci.domain.job import JobKind
 from memci.domain.memory.creation import AnnotatedSegment, Creation
 from memci.domain.memory.node import NodeTier, NodeType
 from memci.jobs.consolidate import Consolidation
 from memci.jobs.network_growth import Growth, Thought, note_created
 from memci.language.detection import language_of
 from memci.language.names import Entity
-from memci.queue.network_jobs import CONSOLIDATE_KIND
 from memci.storage.search_index import Terms
 from tests.support.models import words
 from tests.support.network import AgentUnderTest
@@ -74,7 +74,7 @@ def consolidation(ada: AgentUnderTest) -> Consolidation:
 
 def consolidate(ada: AgentUnderTest) -> Mapping[str, Any]:
     """Run the job, and commit its effect."""
-    job = replace(ada.job(0, 0), kind=CONSOLIDATE_KIND, first_seq=None, last_seq=None)
+    job = replace(ada.job(0, 0), kind=JobKind.CONSOLIDATE, first_seq=None, last_seq=None)
     effect = consolidation(ada).prepare(job)
     with ada.lease().effect() as connection:
         return effect(connection)

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from memci.domain.job import Job
+from memci.domain.job import Job, JobKind
 from memci.domain.pages.tree import UNRESTRICTED_VIEWER, Viewer
 from memci.jobs.consolidate import utc_now
 from memci.jobs.summarise import MOST_TOKENS, SessionSummaries, SummaryAsks, Summing
 from memci.message import Message
-from memci.queue.follow_up_jobs import SUMMARISE_KIND
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.smallmodel.ports import Summarizer
@@ -82,14 +81,14 @@ class SummariesUnderTest:
             "SELECT agent_id, id, ordinal, kind, payload, source, first_seq, last_seq, attempts,"
             " started, traceparent FROM job WHERE agent_id = %s AND state = 'queued' AND kind = %s"
             " ORDER BY ordinal",
-            SUMMARISE_KIND,
+            JobKind.SUMMARISE,
         )
         return [Job(**row._mapping) for row in rows]
 
     def job(self, *seqs: int, now: bool = False) -> Job:
         return replace(
             self.ada.job(0, 0, {"seqs": list(seqs), "now": now}),
-            kind=SUMMARISE_KIND, first_seq=None, last_seq=None,
+            kind=JobKind.SUMMARISE, first_seq=None, last_seq=None,
         )  # fmt: skip
 
     def run_one(self, job: Job) -> Mapping[str, Any]:

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memci.domain.job import Job
+from memci.domain.job import Job, JobKind
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.pins import Pin
 from memci.domain.pages.tree import Viewer
 from memci.domain.session.plan import Plan
 from memci.jobs.track import MOST_LOOKED_AT, MessageTracking
-from memci.queue.follow_up_jobs import TRACK_KIND
-from memci.queue.handler import Effect
+from memci.queue.runner import Effect
 from memci.storage.pages.visible_pages import session_viewer
 from memci.storage.pins import read_pins
 from memci.storage.plans import read_plan
@@ -32,7 +31,7 @@ class TrackingUnderTest:
         return MessageTracking(self.ada.database, COUNTER, self.rules, most=self.most)
 
     def begin(self) -> Effect:
-        job: Job = replace(self.ada.job(0, 0), kind=TRACK_KIND)
+        job: Job = replace(self.ada.job(0, 0), kind=JobKind.TRACK_MESSAGES)
         return self.handler.prepare(job)
 
     def write(self, effect: Effect) -> Mapping[str, Any]:
@@ -56,7 +55,7 @@ class TrackingUnderTest:
     def waiting(self) -> int:
         """How many such jobs wait."""
         query = "SELECT FROM job WHERE agent_id = %s AND kind = %s AND state = 'queued'"
-        return len(self.ada.rows(query, TRACK_KIND))
+        return len(self.ada.rows(query, JobKind.TRACK_MESSAGES))
 
     def pins(self) -> list[Pin]:
         with self.ada.database.agent_snapshot(self.ada.agent_id) as connection:

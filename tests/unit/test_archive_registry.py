@@ -6,7 +6,7 @@ from hashlib import sha256
 
 from sqlalchemy.dialects import postgresql
 
-from memci.queue.network_jobs import REBUILD_KIND
+from memci.domain.job import JobKind
 from memci.schemas.archive import FORMAT_VERSION
 from memci.storage.archive.tables import CARRIED, LEFT_OUT
 from memci.storage.schema import metadata
@@ -40,4 +40,4 @@ def test_what_gives_rows_their_order_is_there():
 
 def test_rebuilding_stays_behind_with_what_is_rebuilt():
     (jobs,) = [each for each in CARRIED if each.name == "job"]
-    assert f"'{REBUILD_KIND}'" in jobs.only
+    assert f"'{JobKind.REBUILD}'" in jobs.only

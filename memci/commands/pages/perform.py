@@ -14,7 +14,7 @@ from memci.domain.pages.chapters import settle
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.errors import ConflictError, PageStoreError, RefusedError
-from memci.queue.follow_up_jobs import ask_where_many_wait
+from memci.queue.job_requests import request_naming_by_read
 from memci.schemas.base import Answer, Request
 from memci.schemas.pages import PageChange
 from memci.schemas.tools import Tool
@@ -72,7 +72,7 @@ class PageCommands:
         if not any(each.tool.changes for each in asked):
             with prefetched.reading(agent_id, actor, session_id, form) as context:
                 seen = [perform(context, each) for each in asked]
-            ask_where_many_wait(self.database, agent_id, context.opened.settled)
+            request_naming_by_read(self.database, agent_id, context.opened.settled)
             return seen
         with self.database.agent_transaction(agent_id) as connection:
             begins = any(each.tool.begins for each in asked)

@@ -20,7 +20,7 @@ from memci.commands.tools.memory_writes import MemoryWrites
 from memci.domain.pages.block import Format
 from memci.domain.pages.permission import Actor
 from memci.errors import InvalidInputError, NotFoundError, RefusedError, shown_name
-from memci.queue.submit import lock_agent, lock_lane
+from memci.queue.mailbox import lock_agent, lock_lane
 from memci.schemas.base import Answer, Request
 from memci.schemas.memory_tools import Remember
 from memci.schemas.problems import describe_misuse, field_path

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from memci.domain.memory.edition import ComparedNetwork, ComparedNode, Comparison, compare
 from memci.errors import NotFoundError
-from memci.queue.network_jobs import edition_answer
+from memci.queue.job_requests import edition_answer
 from memci.reading.deferred_writes import ReadActivity, Use
 from memci.reading.models import ReadingDefaults, ReadingModels
 from memci.reading.recall import Recall

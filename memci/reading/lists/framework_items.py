@@ -14,7 +14,7 @@ from memci.domain.items import rank_items
 from memci.domain.search import bm25
 from memci.domain.search.candidate import reads
 from memci.language.detection import language_of
-from memci.queue.follow_up_jobs import ask_indexing_of_idle
+from memci.queue.job_requests import request_indexing_by_read
 from memci.reading.models import ReadingModels
 from memci.schemas.frameworks import (
     ChannelValueOut,
@@ -73,7 +73,7 @@ class ItemReads:
         ranked = self._rank(question, found)
         items = _taken(found, ranked)[request.offset : request.offset + request.limit]
         if found.tail:
-            ask_indexing_of_idle(self._database, agent_id)
+            request_indexing_by_read(self._database, agent_id)
         if request.refresh:
             refresh(self._database, agent_id, [(tuple(each.namespace), each.key) for each in items])
         return ItemList(items=[*items])

@@ -40,7 +40,7 @@ def is_heard(client):
 
 def rung(client):
     tokens = [decode(raw, limit_bytes=10_000) for raw in client.lrange(LANE_QUEUE, 0, -1)]
-    assert all(token.arguments["rung"] for token in tokens)
+    assert all(token.arguments["queue_seen"] for token in tokens)
     return sorted(token.arguments["agent_id"] for token in tokens)
 
 
@@ -92,7 +92,7 @@ def test_nobody_is_passed_over_while_tokens_of_others_wait(queues, tokens, clien
     put(client, "a")
     QueueWatch(queues, tokens, None, period_s=0)._scan()
     first = decode(client.lindex(LANE_QUEUE, 0), limit_bytes=10_000)
-    assert first.arguments == {"agent_id": "a", "rung": True}
+    assert first.arguments == {"agent_id": "a", "queue_seen": True}
 
 
 def test_each_of_many_is_rung_for_in_time(queues, tokens, client):

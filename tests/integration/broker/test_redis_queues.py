@@ -91,7 +91,7 @@ def test_nothing_is_there(queues):
     batch.confirm()
     batch.abandon()
     assert queues.depth(KEY) == 0
-    assert queues.occupied(["a"], rung=True) == []
+    assert queues.occupied(["a"], queue_seen=True) == []
     assert queues.waiting() == []
 
 

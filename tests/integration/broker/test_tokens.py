@@ -22,10 +22,10 @@ def sent(client, queue):
 
 def test_a_token_names_where_to_look_first(tokens, client):
     assert tokens.wake_lane("a")
-    assert tokens.wake_lane("b", rung=True)
+    assert tokens.wake_lane("b", queue_seen=True)
     assert tokens.wake_compress("a")
     assert sent(client, LANE_QUEUE) == [
-        ("memci.lane.run", {"agent_id": "b", "rung": True}),
+        ("memci.lane.run", {"agent_id": "b", "queue_seen": True}),
         ("memci.lane.run", {"agent_id": "a"}),
     ]
     assert sent(client, COMPRESS_QUEUE) == [("memci.lane.compress", {"agent_id": "a"})]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from memci.domain.job import JobKind
 from memci.message import NewMessage, Remember, Role
-from memci.queue.follow_up_jobs import NAME_KIND
 from memci.queue.intake import Append
 from memci.reading.lists.listings import JobListings
 from memci.testing import wait_until
@@ -54,7 +54,7 @@ def naming_jobs(producer: Producer) -> list[Any]:
         return list(
             connection.exec_driver_sql(
                 "SELECT * FROM job WHERE agent_id = 'ada' AND kind = %s ORDER BY ordinal",
-                (NAME_KIND,),
+                (JobKind.NAME_PAGES,),
             )
         )
 

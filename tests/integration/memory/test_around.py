@@ -12,9 +12,9 @@ import redis
 from memci.broker.app import make_app
 from memci.broker.wakeup import Wakeups
 from memci.commands import rebuild
+from memci.domain.job import JobKind
 from memci.domain.search.bm25 import REACH, first_after, position_at, session_at
 from memci.jobs.maintenance import Reembedding
-from memci.queue.network_jobs import REEMBED_KIND
 from memci.storage.search_index import renew_around
 from memci.storage.session import Database
 from memci.storage.vectors import from_arrays
@@ -120,7 +120,7 @@ def test_sums_are_made_anew_with_the_vectors(database: Database):
     rebuild.run(ada.database, ada.models.embedder)
     while jobs := ada.rows(
         "SELECT id, payload FROM job WHERE agent_id = %s AND state = 'queued' AND kind = %s",
-        REEMBED_KIND,
+        JobKind.REEMBED,
     ):
         job = ada.job(1, 1, jobs[0].payload)
         effect = Reembedding(ada.database, ada.models.embedder, bite=5).prepare(job)

@@ -7,8 +7,9 @@ from datetime import timedelta
 
 import pytest
 
+from memci.domain.job import JobKind
 from memci.domain.memory.parameters import MemoryParameters
-from memci.queue.network_jobs import CONSOLIDATE_KIND, ask_for_consolidation
+from memci.queue.job_requests import request_consolidation
 from memci.storage.session import Database
 from memci.storage.sessions import end_session
 from tests.support.network import AgentUnderTest
@@ -235,7 +236,7 @@ def test_without_tiers_every_short_term_is_over(ada: AgentUnderTest):
 
 
 def waiting(ada: AgentUnderTest) -> int:
-    rows = ada.rows("SELECT 1 FROM job WHERE agent_id = %s AND kind = %s", CONSOLIDATE_KIND)
+    rows = ada.rows("SELECT 1 FROM job WHERE agent_id = %s AND kind = %s", JobKind.CONSOLIDATE)
     return len(rows)
 
 
@@ -272,11 +273,11 @@ def test_a_request_is_one_with_another_that_waits(ada: AgentUnderTest):
     ada.say("hello")
     with ada.database.lane_transaction() as connection:
         first, second = (
-            ask_for_consolidation(connection, "ada"),
-            ask_for_consolidation(connection, "ada"),
+            request_consolidation(connection, "ada"),
+            request_consolidation(connection, "ada"),
         )
     assert (first.coalesced, second.coalesced) == (False, True)
     assert first.job_id == second.job_id
     ada.execute("UPDATE job SET started = 1 WHERE agent_id = %s")  # it may have looked already
     with ada.database.lane_transaction() as connection:
-        assert not ask_for_consolidation(connection, "ada").coalesced
+        assert not request_consolidation(connection, "ada").coalesced

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from memci.domain.job import JobKind
 from memci.errors import NotFoundError
-from memci.jobs.create import MEMORY_CREATE
 from memci.reading.lists.listings import Listings
 from tests.support.erasing import Eraser, SegmentsOf, erased
 from tests.support.mailbox import Mailbox
@@ -80,7 +80,7 @@ def test_what_shared_a_memory_is_remembered_anew(mailbox: Mailbox, eraser: Erase
     assert mailbox.messages()[0] == ("pending", True)
     (job,) = mailbox.waiting()
     assert (job.kind, job.payload, str(job.id)) == (
-        MEMORY_CREATE, {"seqs": [2], "wanted": [2]}, receipt.body["job_id"],
+        JobKind.CREATE, {"seqs": [2], "wanted": [2]}, receipt.body["job_id"],
     )  # fmt: skip
     mailbox.run()
     assert sorted(mailbox.ada.memories()) == ["three", "two"]

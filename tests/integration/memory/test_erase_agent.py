@@ -11,13 +11,13 @@ from sqlalchemy.dialects import postgresql
 from memci.commands import jobs, memory, rebuild
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ErasedError, NotFoundError
-from memci.queue.network_jobs import submit_drop
+from memci.queue.job_requests import request_link_drop
+from memci.queue.sweep import request_due_consolidations, request_due_passes
 from memci.reading.lists.listings import Listings
 from memci.schemas.agents import FocusList
 from memci.storage.erasure.erase import erase_agent, stand_alone
 from memci.storage.schema import lane
 from memci.testing import open_database, wait_until
-from memci.upkeep.duties import request_due_consolidations, request_due_passes
 from tests.support.erasing import Eraser, bury, erased
 from tests.support.locks import waiting_for_locks
 from tests.support.mailbox import Mailbox
@@ -76,7 +76,7 @@ def test_an_erased_agent_that_somebody_reads_gets_no_pass(told: Mailbox, eraser:
 def test_an_erased_agent_gets_no_work(told: Mailbox, eraser: Eraser) -> None:
     eraser.erase_agent()
     with eraser.database.lane_transaction() as connection:
-        assert submit_drop(connection, "ada", [1])
+        assert request_link_drop(connection, "ada", [1])
     assert rebuild.run(eraser.database, BagOfWords()) == 0
     assert told.ada.rows("SELECT FROM job WHERE agent_id = %s") == []
 

@@ -6,7 +6,7 @@ import pytest
 
 from memci.errors import ErasedError, FencedOffError
 from memci.message import Remember
-from memci.queue import dead_jobs
+from memci.queue import lane_control
 from tests.support.erasing import Eraser, erased
 from tests.support.mailbox import Mailbox
 
@@ -58,7 +58,7 @@ def test_a_dead_job_run_again_does_nothing_with_what_was_erased(
     job_id = mailbox.append("one [Grace]", "two [Oslo]", ids=["m1", "m2"])
     mailbox.bury(job_id)
     eraser.erase("m1")
-    assert mailbox.decide(dead_jobs.replay, job_id, at_tail=True)
+    assert mailbox.decide(lane_control.replay, job_id, at_tail=True)
     mailbox.run()
     assert sorted(mailbox.ada.memories()) == ["two"]
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from memci.domain.job import JobSource
-from memci.jobs.create import MEMORY_CREATE
-from memci.jobs.index import MESSAGE_INDEX
+from memci.domain.job import JobKind, JobSource
 from memci.message import Remember
-from memci.queue import dead_jobs
+from memci.queue import lane_control
 from tests.support.mailbox import Mailbox
 
 
 def test_the_messages_of_a_cancelled_job_are_found_and_not_remembered(mailbox: Mailbox) -> None:
     job = mailbox.append("tomato soup [Kitchen]", "basil [Kitchen]")
     mailbox.append("rain [Oslo]")
-    mailbox.decide(dead_jobs.cancel, job)
+    mailbox.decide(lane_control.cancel, job)
     assert mailbox.messages() == [("none", False), ("none", False), ("pending", False)]
-    assert [kind for kind, _ in mailbox.run()] == [MEMORY_CREATE, MESSAGE_INDEX]
+    assert [kind for kind, _ in mailbox.run()] == [JobKind.CREATE, JobKind.INDEX_MESSAGES]
     assert mailbox.messages() == [("none", True), ("none", True), ("made", True)]
     assert len(mailbox.ada.nodes("memory")) == 1
     found = mailbox.ada.rows("SELECT seq FROM message_term WHERE agent_id = %s AND term = 'tomato'")
@@ -27,19 +25,19 @@ def test_the_messages_of_a_dead_job_are_found_and_may_still_be_remembered(
 ) -> None:
     job = mailbox.append("tomato soup [Kitchen]")
     mailbox.bury(job)
-    assert mailbox.run() == [(MESSAGE_INDEX, {"indexed": 1, "handed_over": 0})]
+    assert mailbox.run() == [(JobKind.INDEX_MESSAGES, {"indexed": 1, "handed_over": 0})]
     assert mailbox.messages() == [("pending", True)]
-    mailbox.decide(dead_jobs.replay, job, at_tail=False)
+    mailbox.decide(lane_control.replay, job, at_tail=False)
     ((kind, result),) = mailbox.run()
-    assert (kind, result["indexed"], result["memories"]) == (MEMORY_CREATE, 0, 1)
+    assert (kind, result["indexed"], result["memories"]) == (JobKind.CREATE, 0, 1)
     assert mailbox.messages() == [("made", True)]
 
 
 def test_a_replay_at_the_tail_takes_no_memory_work_away(mailbox: Mailbox) -> None:
     job = mailbox.append("tomato soup [Kitchen]")
     mailbox.bury(job)
-    mailbox.decide(dead_jobs.replay, job, at_tail=True)
-    assert [kind for kind, _ in mailbox.run()] == [MESSAGE_INDEX, MEMORY_CREATE]
+    mailbox.decide(lane_control.replay, job, at_tail=True)
+    assert [kind for kind, _ in mailbox.run()] == [JobKind.INDEX_MESSAGES, JobKind.CREATE]
     assert mailbox.messages() == [("made", True)]
 
 
@@ -47,17 +45,17 @@ def test_a_discarded_job_leaves_its_messages_found_and_indexes_them_once(mailbox
     job = mailbox.append("tomato soup [Kitchen]")
     mailbox.bury(job)
     mailbox.run()
-    mailbox.decide(dead_jobs.discard, job)
+    mailbox.decide(lane_control.discard, job)
     assert mailbox.waiting() == []
     assert mailbox.messages() == [("none", True)]
 
 
 def test_what_killed_workers_is_not_read_again_before_somebody_decides(mailbox: Mailbox) -> None:
     job = mailbox.append("tomato soup [Kitchen]")
-    mailbox.bury(job, dead_jobs.WORKER_LOST)
+    mailbox.bury(job, lane_control.WORKER_LOST)
     assert mailbox.waiting() == []
-    mailbox.decide(dead_jobs.discard, job)
-    assert [kind for kind, _ in mailbox.run()] == [MESSAGE_INDEX]
+    mailbox.decide(lane_control.discard, job)
+    assert [kind for kind, _ in mailbox.run()] == [JobKind.INDEX_MESSAGES]
     assert mailbox.messages() == [("none", True)]
 
 
@@ -70,8 +68,8 @@ def test_a_cancelled_hand_over_does_not_come_back(mailbox: Mailbox) -> None:
         effect(connection)
         connection.exec_driver_sql("UPDATE job SET state = 'done' WHERE id = %s", (index.id,))
     (hand_over,) = mailbox.waiting()
-    assert (hand_over.kind, hand_over.source) == (MEMORY_CREATE, JobSource.LANE)
-    mailbox.decide(dead_jobs.cancel, hand_over.id)
+    assert (hand_over.kind, hand_over.source) == (JobKind.CREATE, JobSource.LANE)
+    mailbox.decide(lane_control.cancel, hand_over.id)
     mailbox.append("C [Luigi] three", remember=Remember.AUTO)
     mailbox.run()
     assert [state for state, _ in mailbox.messages()] == ["none", "made", "none"]
@@ -91,7 +89,7 @@ def test_a_hand_over_takes_only_its_own_messages_with_it(mailbox: Mailbox) -> No
             connection.exec_driver_sql("UPDATE job SET state = 'done' WHERE id = %s", (job.id,))
     hand_over = mailbox.waiting()[-1]
     assert (hand_over.first_seq, hand_over.last_seq) == (1, 3)
-    mailbox.decide(dead_jobs.cancel, hand_over.id)
+    mailbox.decide(lane_control.cancel, hand_over.id)
     assert [state for state, _ in mailbox.messages()] == ["none", "pending", "none", "none"]
     mailbox.run()
     assert [state for state, _ in mailbox.messages()] == ["none", "made", "none", "none"]

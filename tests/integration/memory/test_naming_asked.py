@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memci.jobs.index import MessageIndexing, WindowLimits
-from memci.queue.follow_up_jobs import MOST_UNSETTLED
-from memci.queue.submit import submit_follow_up
+from memci.queue.job_requests import MAX_UNSETTLED
 from tests.support.naming import BACKUP, ROOM, PagesUnderTest
 
 
@@ -43,9 +42,7 @@ def test_messages_that_are_not_to_be_remembered_get_pages_and_names(pages):
     for text in ROOM[0], BACKUP[0]:
         job = pages.ada.say(text, remember="never")
         limits = WindowLimits(1_000, 8)
-        effect = MessageIndexing(
-            pages.ada.database, pages.ada.models, limits, submit_follow_up
-        ).prepare(job)
+        effect = MessageIndexing(pages.ada.database, pages.ada.models, limits).prepare(job)
         pages.write(effect)
         pages.ada.say("Yes.", role="assistant", remember="never")
     assert pages.waiting() == 1
@@ -66,7 +63,7 @@ def idle(ada, messages):
     [lambda pages: pages.window(), lambda pages: pages.do("get_children", index="usr-0")],
 )
 def test_who_looks_where_very_many_messages_wait_asks_once_for_their_pages(pages, look):
-    idle(pages.ada, MOST_UNSETTLED + 2)
+    idle(pages.ada, MAX_UNSETTLED + 2)
     look(pages)
     assert pages.waiting() == 1
     assert pages.ada.row("SELECT wake_at FROM lane WHERE agent_id = %s").wake_at is not None
@@ -74,20 +71,20 @@ def test_who_looks_where_very_many_messages_wait_asks_once_for_their_pages(pages
     assert pages.waiting() == 1
     pages.ada.execute("DELETE FROM job WHERE agent_id = %s")
     pages.most = 0  # names nothing
-    assert pages.run()["settled"] == MOST_UNSETTLED + 2
+    assert pages.run()["settled"] == MAX_UNSETTLED + 2
     pages.ada.execute("DELETE FROM job WHERE agent_id = %s")
     look(pages)
     assert pages.waiting() == 0
 
 
 def test_who_looks_where_few_messages_wait_asks_for_nothing(pages):
-    idle(pages.ada, MOST_UNSETTLED)
+    idle(pages.ada, MAX_UNSETTLED)
     pages.window()
     assert pages.waiting() == 0
 
 
 def test_who_looks_waits_for_no_lane(pages):
-    idle(pages.ada, MOST_UNSETTLED + 2)
+    idle(pages.ada, MAX_UNSETTLED + 2)
     with pages.ada.database.lane_transaction() as connection:
         connection.exec_driver_sql("SELECT FROM lane WHERE agent_id = 'ada' FOR UPDATE")
         pages.window()

@@ -7,11 +7,11 @@ from uuid import uuid4
 import pytest
 
 from memci.commands import rebuild
-from memci.domain.job import Job, JobSource
+from memci.domain.job import Job, JobKind, JobSource
 from memci.errors import WrongEmbedderError
 from memci.jobs.index import ItemIndexing
 from memci.jobs.maintenance import Reembedding
-from memci.queue.network_jobs import REEMBED_KIND, ReembeddingLeft
+from memci.queue.job_requests import ReembeddingLeft
 from memci.storage.items import put_item
 from memci.storage.search_index import nearest_nodes
 from tests.support.models import BagOfWords, ScriptedModels
@@ -54,10 +54,10 @@ def queued(ada: AgentUnderTest) -> list[Job]:
     rows = ada.rows(
         "SELECT id, payload FROM job WHERE agent_id = %s AND state = 'queued' AND kind = %s"
         " ORDER BY ordinal",
-        REEMBED_KIND,
+        JobKind.REEMBED,
     )
     return [
-        Job(agent_id=ada.agent_id, id=row.id, ordinal=1, kind=REEMBED_KIND, payload=row.payload,
+        Job(agent_id=ada.agent_id, id=row.id, ordinal=1, kind=JobKind.REEMBED, payload=row.payload,
             source=JobSource.REEMBED, first_seq=None, last_seq=None, attempts=0, started=1,
             traceparent=None)
         for row in rows

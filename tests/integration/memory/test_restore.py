@@ -7,7 +7,7 @@ import pytest
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.scan import Forgetting
 from memci.errors import ConflictError, NotFoundError
-from memci.queue.network_jobs import ask_for_due_consolidations
+from memci.queue.sweep import request_due_consolidations
 from memci.smallmodel.offline.segmenter import OfflineSegmenter
 from memci.storage.network.nodes import forget_nodes
 from memci.storage.reading.recall import restorable
@@ -246,8 +246,7 @@ def test_what_is_restored_after_its_term_does_not_stay_short(
     rebuilding.run()
     assert ada.memories()["A"].tier == "short"
     assert ada.lane().new_memories == new + 1
-    with ada.database.lane_transaction() as connection:
-        assert ask_for_due_consolidations(connection, 10) == 1
+    assert request_due_consolidations(ada.database) == 1
     rebuilding.run()
     assert ada.memories()["A"].tier == "long"
     assert ada.lane().expire_at is None

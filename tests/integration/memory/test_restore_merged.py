@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import event
 
+from memci.domain.job import JobKind
 from memci.domain.memory.scan import Forgetting
 from memci.language.worth import Judgement
-from memci.queue.network_jobs import CONSOLIDATE_KIND
 from memci.storage.network.nodes import forget_nodes
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
@@ -153,7 +153,7 @@ def test_no_more_groups_than_one_job_may_merge_and_the_rest_in_the_next(
     assert ada.lane().new_memories == 6
     for count in (4, 2):
         (job,) = rebuilding.waiting()
-        assert job.kind == CONSOLIDATE_KIND
+        assert job.kind == JobKind.CONSOLIDATE
         ada.execute("UPDATE job SET started = 1 WHERE agent_id = %s AND id = %s", job.id)
         assert rebuilding.step()["merged"] == count
     assert rebuilding.waiting() == []
@@ -171,7 +171,7 @@ def test_many_merges_take_as_many_statements_as_one(
         for name in names:
             longer = f"The {name} is {STRESSED[name]} broken [Oslo]"
             ada.remember(f"The {name} is broken [Oslo]", longer)
-        job = replace(ada.job(0, 0), kind=CONSOLIDATE_KIND, first_seq=None, last_seq=None)
+        job = replace(ada.job(0, 0), kind=JobKind.CONSOLIDATE, first_seq=None, last_seq=None)
         effect = consolidation(ada).prepare(job)
         with ada.lease().effect() as connection:
             statements: list[str] = []

@@ -6,10 +6,10 @@ from uuid import uuid4
 
 import pytest
 
+from memci.domain.job import JobKind
 from memci.errors import ConflictError, InvalidInputError
-from memci.jobs.create import MEMORY_CREATE
 from memci.message import Remember
-from memci.queue import dead_jobs
+from memci.queue import lane_control
 from tests.support.mailbox import Mailbox
 
 
@@ -37,7 +37,7 @@ def test_what_is_asked_for_is_remembered_and_nothing_else(stored: Mailbox) -> No
     assert states(stored) == ["pending", "none", "none", "pending", "none"]
     embedded = len(stored.ada.models.embedder.embedded)
     ((kind, result),) = stored.run()
-    assert (kind, result["memories"], result["indexed"]) == (MEMORY_CREATE, 2, 0)
+    assert (kind, result["memories"], result["indexed"]) == (JobKind.CREATE, 2, 0)
     assert len(stored.ada.models.embedder.embedded) == embedded, "vectors of the index serve again"
     assert memories(stored) == ["four", "one"]
     assert states(stored) == ["made", "none", "none", "made", "none"]
@@ -67,7 +67,7 @@ def test_before_they_are_indexed_they_may_be_asked_for_too(mailbox: Mailbox) -> 
     mailbox.append("A [Grace] one", ids=["a"], remember=Remember.NEVER)
     index = mailbox.waiting()[0]
     assert mailbox.ask("a")
-    mailbox.decide(dead_jobs.cancel, index.id)
+    mailbox.decide(lane_control.cancel, index.id)
     mailbox.run()
     assert mailbox.messages() == [("made", True)]
 
@@ -114,9 +114,9 @@ def test_cancelled_wishes_are_forgotten_and_may_be_made_again(stored: Mailbox) -
     stored.ask("m1", "m3", job_id=job)
     between = uuid4()
     stored.ask("m2", job_id=between)
-    stored.decide(dead_jobs.cancel, between)
+    stored.decide(lane_control.cancel, between)
     assert states(stored)[:3] == ["pending", "none", "pending"]
-    stored.decide(dead_jobs.cancel, job)
+    stored.decide(lane_control.cancel, job)
     assert states(stored) == ["none"] * 5
     assert not stored.ask("m1", "m3", job_id=job), "the same message, delivered again"
     assert stored.ask("m1")
@@ -132,6 +132,6 @@ def test_what_lies_between_stays_with_its_own_job(stored: Mailbox) -> None:
     stored.bury(own)
     stored.run()
     assert states(stored)[5:] == ["pending", "made"]
-    stored.decide(dead_jobs.discard, own)
+    stored.decide(lane_control.discard, own)
     assert states(stored)[5:] == ["none", "made"]
     assert memories(stored) == ["one", "seven"]

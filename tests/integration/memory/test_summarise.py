@@ -19,7 +19,7 @@ from memci.domain.pages.tree import Viewer
 from memci.errors import FencedOffError
 from memci.jobs.consolidate import utc_now
 from memci.message import note_metadata
-from memci.queue.follow_up_jobs import ask_summary
+from memci.queue.summary_requests import request_summary
 from memci.reading.deferred_writes import ReadActivity
 from memci.schemas.memory_tools import Summarise
 from memci.storage.session import Database
@@ -217,10 +217,10 @@ def test_who_reads_asks_without_waiting_for_the_threshold(
     summaries.run()
     with ada.database.lane_transaction() as holding:
         holding.exec_driver_sql("SELECT FROM lane WHERE agent_id = 'ada' FOR UPDATE")
-        assert not ask_summary(ada.database, "ada", "s1")
-    assert ask_summary(ada.database, "ada", "s1")
-    assert not ask_summary(ada.database, "ada", "s1"), "one waits"
-    assert not ask_summary(ada.database, "ada", "never")
+        assert not request_summary(ada.database, "ada", "s1")
+    assert request_summary(ada.database, "ada", "s1")
+    assert not request_summary(ada.database, "ada", "s1"), "one waits"
+    assert not request_summary(ada.database, "ada", "never")
     assert ada.lane().wake_at is not None
     summaries.run()
     assert covered(summaries) == [1, 2]

@@ -9,7 +9,6 @@ import pytest
 from memci.domain.pages.parameters import PageRules
 from memci.domain.session.plan import finished_message_seqs
 from memci.jobs.index import MessageIndexing, WindowLimits
-from memci.queue.submit import submit_follow_up
 from tests.support.agent_talk import CHINESE, ENGLISH
 from tests.support.naming import PagesUnderTest
 from tests.support.network import AgentUnderTest
@@ -270,7 +269,7 @@ def test_the_job_is_asked_for_where_there_is_something_to_find(ada, tracking):
 
 def test_messages_that_memory_never_sees_are_looked_at_too(ada, tracking):
     limits = WindowLimits(tokens=100_000, recent_interactions=8)
-    indexing = MessageIndexing(ada.database, ada.models, limits, submit_follow_up)
+    indexing = MessageIndexing(ada.database, ada.models, limits)
     effect = indexing.prepare(ada.say(NEVER, remember="never"))
     tracking.write(effect)
     assert tracking.waiting() == 1

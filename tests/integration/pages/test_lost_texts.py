@@ -15,9 +15,9 @@ from memci.cli.doctor.checks import check_page_texts
 from memci.cli.doctor.findings import Level
 from memci.commands.pages.move_texts import Migration
 from memci.config.settings import Settings
+from memci.domain.job import JobKind
 from memci.errors import PageStoreError
 from memci.jobs.name_pages import PageNaming, Pages
-from memci.queue.follow_up_jobs import NAME_KIND
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.storage.page_store.choose import choose_page_store, remove_texts
 from memci.storage.page_store.local import FilePageStore, MemoryPageStore
@@ -107,7 +107,7 @@ def test_pages_are_named_all_the_same(ada, page_store):
     effect = naming.prepare(ada.job(0, 0))
     with ada.lease().effect() as connection:
         assert effect(connection) == {"settled": 2, "named": 1}
-    assert naming.kind == NAME_KIND
+    assert naming.kind == JobKind.NAME_PAGES
 
 
 def test_that_a_text_is_missing_is_logged_once(ada):

@@ -6,9 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from memci.queue.claim import Claims
-from memci.queue.mailbox import free
-from memci.queue.submit import request_compress
+from memci.queue.lease import Claims
+from memci.queue.mailbox import free, request_compress
 from memci.testing import open_database, wait_until
 from tests.support.locks import waiting_for_locks
 
@@ -37,7 +36,7 @@ def taken(due):
 def test_where_few_lanes_are_due_each_worker_takes_its_share(database, claims, due, taken_at_once):
     make_due(database, due)
 
-    found = claims.due(None, 16)
+    found = claims.claim_due(None, 16)
 
     assert len(found.claimed) == taken_at_once
     assert found.more == (due > taken_at_once)
@@ -48,18 +47,18 @@ def test_claims_take_every_lane_once_and_the_last_one_says_so(database, claims):
 
     seen, more = [], True
     while more:
-        found = claims.due(None, 16)
+        found = claims.claim_due(None, 16)
         seen += taken(found)
         more = found.more
 
     assert sorted(seen) == sorted(f"a{n}" for n in range(1, 41))
-    assert not claims.due(None, 16).claimed
+    assert not claims.claim_due(None, 16).claimed
 
 
 def test_the_named_lane_comes_first_and_beside_the_oldest(database, claims):
     make_due(database, 10)
 
-    assert taken(claims.due("a7", 16)) == ["a7", "a1"]
+    assert taken(claims.claim_due("a7", 16)) == ["a7", "a1"]
 
 
 def test_lanes_that_may_not_run_are_no_reason_to_come_back(database, claims):
@@ -67,7 +66,7 @@ def test_lanes_that_may_not_run_are_no_reason_to_come_back(database, claims):
     with database.lane_transaction() as connection:
         connection.exec_driver_sql("UPDATE lane SET paused = true WHERE agent_id <> 'a1'")
 
-    found = claims.due(None, 16)
+    found = claims.claim_due(None, 16)
 
     assert taken(found) == ["a1"]
     assert not found.more
@@ -83,8 +82,8 @@ def test_a_lane_that_is_being_appended_to_is_waited_for(database_url, database, 
 
     def claim():
         if due == "wake_at":
-            return taken(claims.due(hint, 16))
-        claimed = claims.compress(hint)
+            return taken(claims.claim_due(hint, 16))
+        claimed = claims.claim_compress(hint)
         return [claimed.lease.agent_id] if claimed else []
 
     with ThreadPoolExecutor() as pool, open_database(database_url) as watching:
@@ -93,14 +92,14 @@ def test_a_lane_that_is_being_appended_to_is_waited_for(database_url, database, 
             claiming = pool.submit(claim)
             wait_until(lambda: waiting_for_locks(watching) or claiming.done(), "it waits")
         assert claiming.result() == ["a1"]
-    assert not claims.due("a1", 16).claimed or due == "compress_at"
+    assert not claims.claim_due("a1", 16).claimed or due == "compress_at"
 
 
 def test_a_lane_that_stays_locked_is_left_to_the_sweeper(database, claims):
     make_due(database, 2)
     with database.lane_transaction() as frozen:
         frozen.exec_driver_sql("SELECT FROM lane FOR UPDATE")
-        found = claims.due("a1", 16)
+        found = claims.claim_due("a1", 16)
     assert not found.claimed
     assert not found.more
 
@@ -111,15 +110,15 @@ def test_only_one_thread_waits_for_what_is_locked(database_url, database, claims
     with ThreadPoolExecutor() as pool, open_database(database_url) as watching:
         with database.lane_transaction() as frozen:
             frozen.exec_driver_sql("SELECT FROM lane FOR UPDATE")
-            waiting = pool.submit(claims.due, "a1", 16)
+            waiting = pool.submit(claims.claim_due, "a1", 16)
             wait_until(lambda: waiting_for_locks(watching) or waiting.done(), "it waits")
-            assert not claims.due("a1", 16).claimed
+            assert not claims.claim_due("a1", 16).claimed
             assert not waiting.done(), "the first still waits, the second did not"
             with database.lane_transaction() as connection:
                 connection.exec_driver_sql(
                     "INSERT INTO lane (agent_id, wake_at) VALUES ('a2', now())"
                 )
-            assert taken(claims.due("a2", 16)) == ["a2"]
+            assert taken(claims.claim_due("a2", 16)) == ["a2"]
         waiting.result()
 
 
@@ -128,31 +127,31 @@ def test_a_token_of_compression_that_came_while_the_lane_was_held_is_published_a
 ):
     """Nothing else would wake it before the sweeper does."""
     make_due(database, 1)
-    (held,) = claims.due("a1", 16).claimed
+    (held,) = claims.claim_due("a1", 16).claimed
     with database.lane_transaction() as connection:
         connection.exec_driver_sql("UPDATE lane SET message_seq = 1, written_at = now()")
         assert request_compress(connection, "a1").woken
-    assert claims.compress("a1") is None
+    assert claims.claim_compress("a1") is None
 
     with held.lease.effect() as connection:
         assert free(connection, "a1").wake_compress
-    assert claims.compress("a1") is not None
+    assert claims.claim_compress("a1") is not None
 
 
 def test_a_named_lane_that_stays_locked_is_not_taken(database, claims):
     make_due(database, 1)
     with database.lane_transaction() as frozen:
         frozen.exec_driver_sql("SELECT FROM lane FOR UPDATE")
-        assert claims.named("a1") is None
+        assert claims.claim_named("a1") is None
 
 
 def test_what_is_given_back_keeps_its_place(database, claims):
     make_due(database, 16)
-    first = claims.due(None, 16)
+    first = claims.claim_due(None, 16)
 
     claims.give_back(first.claimed)
 
-    assert taken(claims.due(None, 16)) == taken(first) == ["a1", "a2"]
+    assert taken(claims.claim_due(None, 16)) == taken(first) == ["a1", "a2"]
 
 
 def test_those_that_touch_the_same_lanes_do_not_deadlock(database_url, database, claims):
@@ -163,7 +162,7 @@ def test_those_that_touch_the_same_lanes_do_not_deadlock(database_url, database,
         )
     with open_database(database_url) as owner:
         owner.execute("ANALYZE lane")
-    held = sorted(claims.due(None, 16).claimed, key=lambda each: each.lease.agent_id)
+    held = sorted(claims.claim_due(None, 16).claimed, key=lambda each: each.lease.agent_id)
     forth = [held[0], held[8], held[15]]
     back = [each.lease for each in reversed(forth)]
     between = held[8].lease.agent_id
@@ -190,7 +189,7 @@ def test_a_lane_in_a_long_effect_keeps_no_other_lease_from_its_renewal(
     database_url, database, claims
 ):
     make_due(database, 300)
-    held = claims.due(None, 16).claimed
+    held = claims.claim_due(None, 16).claimed
     first = min(each.lease.agent_id for each in held)
     before = lease_ends(database)
     with ThreadPoolExecutor() as pool, open_database(database_url) as watching:
@@ -214,9 +213,9 @@ def lease_ends(database):
 
 def test_whoever_gives_lanes_back_may_have_claimed_them_at_different_times(database, claims):
     make_due(database, 16)
-    due = claims.due(None, 16).claimed
+    due = claims.claim_due(None, 16).claimed
 
-    claims.give_back([claims.named("rung"), *due])
+    claims.give_back([claims.claim_named("rung"), *due])
 
     assert lease_ends(database) == {}
-    assert taken(claims.due(None, 16)) == ["a1", "a2"]
+    assert taken(claims.claim_due(None, 16)) == ["a1", "a2"]

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from memci.commands import jobs
+from memci.domain.job import JobKind
 from memci.message import AppendLimits
-from memci.queue import dead_jobs as dead_letter
-from memci.queue import mailbox
-from memci.queue.claim import Claims
-from memci.queue.intake import CREATE_KIND
+from memci.queue import lane_control, mailbox
+from memci.queue.lease import Claims
 from memci.testing import open_database
 from tests.support.rows_read import rows_read
 
@@ -23,8 +22,8 @@ def claims(producer):
 
 def end_head(claims, end):
     """Begin the first job, and end it and the lease with what ``end`` does."""
-    (claimed,) = claims.due("a", 1).claimed
-    job = mailbox.begin_head_of(claimed.lease)
+    (claimed,) = claims.claim_due("a", 1).claimed
+    job = mailbox.begin_head_alone(claimed.lease)
     with claimed.lease.effect() as connection:
         end(connection, job)
         mailbox.free(connection, "a")
@@ -36,14 +35,14 @@ def back_off(connection, job):
 
 
 def bury(connection, job):
-    dead_letter.bury(connection, job, "a bug", halt=False)
+    lane_control.bury(connection, job, "a bug", halt=False)
 
 
 def test_the_next_job_does_not_wait_for_a_cancelled_one(producer, claims):
     producer.append("a")
     following = producer.append("a")
     waiting = end_head(claims, back_off)
-    assert not claims.due("a", 1).claimed
+    assert not claims.claim_due("a", 1).claimed
     jobs.cancel(producer.database, producer.tokens, "a", waiting.id)
     assert end_head(claims, bury).id == following.job_id
 
@@ -53,7 +52,7 @@ def test_a_replayed_job_does_not_wait_for_a_later_one(producer, claims):
     producer.append("a")
     dead = end_head(claims, bury)
     end_head(claims, back_off)
-    assert not claims.due("a", 1).claimed
+    assert not claims.claim_due("a", 1).claimed
     jobs.replay(producer.database, producer.tokens, "a", dead.id, at_tail=False, limits=LIMITS)
     assert end_head(claims, bury).id == dead.id
 
@@ -63,8 +62,8 @@ def test_a_job_that_backs_off_is_not_hurried_by_decisions_about_others(producer,
     other = producer.append("a")
     end_head(claims, back_off)
     jobs.cancel(producer.database, producer.tokens, "a", other.job_id)
-    (claimed,) = claims.due("a", 1).claimed
-    assert mailbox.begin_head_of(claimed.lease) is None
+    (claimed,) = claims.claim_due("a", 1).claimed
+    assert mailbox.begin_head_alone(claimed.lease) is None
 
 
 def test_cancelling_reads_none_of_the_jobs_that_are_done(producer, database_url):
@@ -76,11 +75,11 @@ def test_cancelling_reads_none_of_the_jobs_that_are_done(producer, database_url)
             "INSERT INTO job (agent_id, id, kind, payload, source, state, first_seq, last_seq)"
             " SELECT 'a', gen_random_uuid(), %s, '{}', 'http', 'done', 1, 2"
             " FROM generate_series(1, 3000)",
-            (CREATE_KIND,),
+            (JobKind.CREATE,),
         )
         owner.execute("ANALYZE job")
     read = rows_read(producer.database, "job")
     with producer.database.agent_transaction("a") as connection:
-        dead_letter.cancel(connection, "a", appended.job_id)
+        lane_control.cancel(connection, "a", appended.job_id)
     assert sum(read) < 50
     assert producer.states("a")[:2] == ["cancelled", "queued"]

@@ -17,10 +17,10 @@ from memci.broker.redis_queues import RedisAgentQueues
 from memci.commands import erase, jobs
 from memci.errors import BrokerUnavailableError, ErasedError, FencedOffError
 from memci.message import AppendLimits, NewMessage, Role
-from memci.queue import submit
+from memci.queue import mailbox
 from memci.queue.broker_intake import BrokerIntake, take_in
-from memci.queue.claim import Claims
 from memci.queue.intake import Append
+from memci.queue.lease import Claims
 from memci.storage import messages as unreadable_messages
 from memci.storage.erasure.deletion_set import beginnings_of
 from memci.storage.page_store.postgres import PostgresPageStore
@@ -51,7 +51,7 @@ def letter(*ids: str | None, task_id: str | None = None, **fields) -> bytes:
 
 def deliver(producer: Producer, raw: bytes) -> UUID | None:
     with producer.database.agent_transaction("a") as connection:
-        submit.lock_lane(connection, "a")
+        mailbox.lock_lane(connection, "a")
         return take_in(connection, "a", raw, LIMITS)
 
 
@@ -265,9 +265,9 @@ def test_a_batch_that_was_read_before_the_erasure_is_not_taken_in(producer, eras
     say(producer, "m1")
     client.lpush(agent_queue_name("a"), letter("m2"))
     queues = ErasingQueues(RedisAgentQueues(client), eraser)
-    claimed = Claims(producer.database, 30_000).named("a")
+    claimed = Claims(producer.database, 30_000).claim_named("a")
     with pytest.raises(FencedOffError):
-        BrokerIntake(queues, batch=10, limits=LIMITS).cross(claimed.lease)
+        BrokerIntake(queues, batch=10, limits=LIMITS).take_in(claimed.lease)
     assert stored(producer) == []
     assert not client.exists(agent_queue_name("a"))
 

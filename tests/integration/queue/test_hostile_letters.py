@@ -19,7 +19,7 @@ from memci.config.settings import Settings
 from memci.errors import BrokerUnavailableError, ConflictError
 from memci.queue import mailbox
 from memci.queue.broker_intake import BrokerIntake, redeliver
-from memci.queue.claim import Claims
+from memci.queue.lease import Claims
 from memci.storage.session import Database
 from tests.support.examples import examples
 
@@ -40,7 +40,7 @@ def bridge(client, limits):
 
 @pytest.fixture
 def lease(database):
-    claimed = Claims(database, 60_000).named("a")
+    claimed = Claims(database, 60_000).claim_named("a")
     assert claimed is not None
     return claimed.lease
 
@@ -117,7 +117,7 @@ def test_a_hostile_letter_is_taken_in_or_buried_between_good_ones(
     client.lpush(key, create({**GOOD, "content": "1"}))
     client.lpush(key, hostile)
     client.lpush(key, create({**GOOD, "content": "2"}))
-    assert bridge.cross(lease) == 3
+    assert bridge.take_in(lease) == 3
     assert client.llen(key) == 0
     contents = [row.content for row in rows(database, "SELECT content FROM message ORDER BY seq")]
     assert (contents[0], contents[-1]) == ("1", "2")
@@ -130,7 +130,7 @@ def test_a_hostile_letter_is_taken_in_or_buried_between_good_ones(
         assert jobs[1].last_error
     # What comes again, after a crash before its removal, changes nothing.
     client.lpush(key, hostile)
-    bridge.cross(lease)
+    bridge.take_in(lease)
     assert len(rows(database, "SELECT 1 FROM message")) == len(contents)
     assert len(rows(database, "SELECT 1 FROM job")) == len(jobs)
 
@@ -140,7 +140,7 @@ def test_letters_that_are_too_large_are_buried_with_their_ends(
 ):
     large = [b"%d" % n + b"x" * 200_000 for n in (1, 2)]
     client.lpush(agent_queue_name("a"), create(GOOD), *large, create(GOOD))
-    while bridge.cross(lease):
+    while bridge.take_in(lease):
         pass
     assert not client.exists(agent_queue_name("a"))
     jobs = rows(database, "SELECT id, state, last_error FROM job ORDER BY ordinal")
@@ -150,7 +150,7 @@ def test_letters_that_are_too_large_are_buried_with_their_ends(
     assert all(len(body) < 110_000 for body in kept)
     # The first comes again, after a crash before its removal.
     client.lpush(agent_queue_name("a"), large[0])
-    assert bridge.cross(lease) == 1
+    assert bridge.take_in(lease) == 1
     assert len(rows(database, "SELECT 1 FROM letter")) == 2
     with (
         database.agent_transaction("a") as connection,
@@ -166,15 +166,14 @@ def test_with_halt_a_letter_that_is_buried_stops_its_agent_until_it_is_decided_o
     key = agent_queue_name("a")
     for each in (create(GOOD), b"bad", create(GOOD)):
         client.lpush(key, each)
-    assert [bridge.cross(lease) for _ in range(3)] == [1, 1, 0]
+    assert [bridge.take_in(lease) for _ in range(3)] == [1, 1, 0]
     assert client.llen(key) == 1
     (dead,) = rows(database, "SELECT id FROM job WHERE state = 'dead'")
     assert rows(database, "SELECT halted_by FROM lane") == [dead]
-    assert mailbox.begin_head_of(lease) is None
-    assert not mailbox.look(lease).held
+    assert mailbox.begin_head_alone(lease) is None
     dead_jobs.discard(database, producer.tokens, "a", dead.id)
-    assert bridge.cross(lease) == 1
-    assert mailbox.begin_head_of(lease) is not None
+    assert bridge.take_in(lease) == 1
+    assert mailbox.begin_head_alone(lease) is not None
 
 
 def test_letters_under_one_id_that_differ_are_both_kept(database, client, bridge, lease):
@@ -184,7 +183,7 @@ def test_letters_under_one_id_that_differ_are_both_kept(database, client, bridge
             agent_queue_name("a"),
             letter({"agent_id": "a", "messages": [{**GOOD, "content": text}]}, id=twice),
         )
-    bridge.cross(lease)
+    bridge.take_in(lease)
     assert [row.content for row in rows(database, "SELECT content FROM message")] == ["one"]
     assert len(rows(database, "SELECT 1 FROM letter")) == 1
     states = {row.id: row.state for row in rows(database, "SELECT id, state FROM job")}
@@ -196,12 +195,12 @@ def test_a_broker_that_is_away_is_said_to_be(own_servers, database_url, limits):
     with closing(redis.Redis.from_url(own_servers.redis.url)) as client:
         bridge = BrokerIntake(RedisAgentQueues(client), batch=100, limits=limits)
         database = Database(database_url)
-        claimed = Claims(database, 60_000).named("a")
+        claimed = Claims(database, 60_000).claim_named("a")
         own_servers.redis.kill()
         with pytest.raises(BrokerUnavailableError):
             bridge.occupied(["a"])
         with pytest.raises(BrokerUnavailableError):
-            bridge.cross(claimed.lease)
+            bridge.take_in(claimed.lease)
         database.close()
 
 
@@ -224,5 +223,5 @@ arguments = st.dictionaries(
 @given(st.lists(st.one_of(messages, values), max_size=2), arguments)
 def test_random_letters_never_stop_the_lane(database, client, bridge, lease, given_messages, more):
     client.lpush(agent_queue_name("a"), create(*given_messages, **more))
-    assert bridge.cross(lease) == 1
+    assert bridge.take_in(lease) == 1
     assert client.llen(agent_queue_name("a")) == 0

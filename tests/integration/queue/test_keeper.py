@@ -8,8 +8,7 @@ import psycopg
 import pytest
 
 from memci.queue import mailbox
-from memci.queue.claim import Claims
-from memci.queue.lease_renewal import LeaseRenewal
+from memci.queue.lease import Claims, LeaseRenewal
 from memci.testing import wait_until
 from tests.support import lanes
 
@@ -43,8 +42,8 @@ def test_a_renewal_that_the_database_refuses_is_not_the_last(
     database_url, database, claims, keeper
 ):
     plain = database_url.replace("+psycopg", "", 1)
-    lease = claims.named("a").lease
-    with psycopg.connect(plain, autocommit=True) as login, keeper.holding([lease]):
+    lease = claims.claim_named("a").lease
+    with psycopg.connect(plain, autocommit=True) as login, keeper.renewing([lease]):
         with database.lane_transaction() as blocking:
             blocking.exec_driver_sql("SELECT 1 FROM lane FOR UPDATE")
             wait_until(lambda: cancel_renewal(login), "a renewal waited for the lane")
@@ -57,9 +56,9 @@ def test_a_start_that_the_process_outlived_does_not_count(
 ):
     with lanes.producer(database_url, broker_url) as producer:
         waiting = producer.append("a")
-        lease = claims.named("a").lease
-        starts = [mailbox.begin_head_of(lease) for _ in range(3)]
-        with keeper.holding([lease]):
+        lease = claims.claim_named("a").lease
+        starts = [mailbox.begin_head_alone(lease) for _ in range(3)]
+        with keeper.renewing([lease]):
             for _ in range(2):
-                keeper.outlived(starts[-1])
+                keeper.take_back_later(starts[-1])
             wait_until(lambda: producer.job("a", waiting.job_id).started == 1, "two are taken back")

@@ -13,8 +13,8 @@ from memci.broker.incoming_messages import encode
 from memci.broker.names import COMPRESS_TASK, agent_queue_name
 from memci.commands import jobs
 from memci.config.settings import Settings
+from memci.domain.job import JobKind
 from memci.errors import DatabaseUnavailableError
-from memci.queue.intake import CREATE_KIND
 from memci.runtime import Runtime
 from memci.smallmodel.usage_account import current_account
 from memci.testing import open_database
@@ -45,7 +45,7 @@ def where(producer, condition):
 class Fails:
     """A job during which the database goes away, after ``then``."""
 
-    kind = CREATE_KIND
+    kind = JobKind.CREATE
     triggers_compression = False
 
     def __init__(self, then=lambda: None):
@@ -63,7 +63,7 @@ class Answer:
 class Interrupted:
     """A job that has had an answer when ``then`` happens."""
 
-    kind = CREATE_KIND
+    kind = JobKind.CREATE
     triggers_compression = False
 
     def __init__(self, then):
@@ -90,7 +90,7 @@ def test_nothing_that_a_model_said_outlives_its_job(runtime, producer, client):
     loop = runtime.lane_loop("here")
     for then in (lambda _: None, cancel, erase):
         job = Interrupted(then)
-        runtime.handlers[CREATE_KIND] = job
+        runtime.handlers[JobKind.CREATE] = job
         producer.append("a")
         loop.run("a")
         gc.collect()
@@ -104,14 +104,14 @@ def test_a_worker_that_stops_keeps_no_lane(runtime, due, client):
     loop = runtime.lane_loop("here")
     runtime.stopping.set()
 
-    assert loop.run("rung", rung=True) == 0
+    assert loop.run("rung", queue_seen=True) == 0
 
     assert where(due, "lease_owner IS NOT NULL") == []
     assert where(due, "wake_at IS NULL") == ["rung"]
 
 
 def test_a_worker_whose_job_loses_the_database_keeps_that_lane_alone(runtime, due):
-    runtime.handlers = {CREATE_KIND: Fails()}
+    runtime.handlers = {JobKind.CREATE: Fails()}
 
     with pytest.raises(DatabaseUnavailableError):
         runtime.lane_loop("here").run("a5")
@@ -127,7 +127,7 @@ def test_a_bell_that_cannot_be_answered_keeps_no_lane(runtime, due, client, data
         owner.execute("REVOKE INSERT ON lane FROM memci_app")
 
     with pytest.raises(ProgrammingError):
-        runtime.lane_loop("here").run("rung", rung=True)
+        runtime.lane_loop("here").run("rung", queue_seen=True)
 
     assert where(due, "lease_owner IS NOT NULL") == []
     assert where(due, "wake_at IS NULL") == []
@@ -139,7 +139,7 @@ def test_lanes_that_cannot_be_given_back_hide_no_error(runtime, due, database_ur
             owner.execute("SET ROLE memci_owner")
             owner.execute("REVOKE UPDATE ON lane FROM memci_app")
 
-    runtime.handlers = {CREATE_KIND: Fails(forbid)}
+    runtime.handlers = {JobKind.CREATE: Fails(forbid)}
 
     with pytest.raises(DatabaseUnavailableError):
         runtime.lane_loop("here").run("a5")
@@ -148,13 +148,13 @@ def test_lanes_that_cannot_be_given_back_hide_no_error(runtime, due, database_ur
 def test_a_wish_for_compression_makes_no_agent(runtime, producer, client):
     wish = encode(COMPRESS_TASK, "1", {"agent_id": "ghost"})
     client.lpush(agent_queue_name("ghost"), wish)
-    assert runtime.lane_loop("here").run("ghost", rung=True) == 0
+    assert runtime.lane_loop("here").run("ghost", queue_seen=True) == 0
     assert not client.exists(agent_queue_name("ghost"))
     assert where(producer, "true") == []
 
 
 def test_a_message_that_cannot_be_taken_in_makes_an_agent_that_shows_it(runtime, producer, client):
     client.lpush(agent_queue_name("ghost"), b"bad")
-    runtime.lane_loop("here").run("ghost", rung=True)
+    runtime.lane_loop("here").run("ghost", queue_seen=True)
     assert where(producer, "true") == ["ghost"]
     assert producer.states("ghost") == ["dead"]

@@ -7,12 +7,12 @@ import json
 
 import pytest
 
-from memci.broker.incoming_messages import encode, letter_id
+from memci.broker.incoming_messages import encode, job_id_of
 from memci.broker.names import CREATE_TASK
 from memci.commands import jobs
 from memci.errors import ConflictError
 from memci.message import AppendLimits, NewMessage, Remember, Role
-from memci.queue import submit
+from memci.queue import mailbox
 from memci.queue.broker_intake import take_in
 from memci.queue.intake import Append
 
@@ -22,7 +22,7 @@ MESSAGE = {"role": "user", "content": "hello"}
 
 def deliver(producer, raw):
     with producer.database.agent_transaction("a") as connection:
-        submit.lock_lane(connection, "a")
+        mailbox.lock_lane(connection, "a")
         take_in(connection, "a", raw, LIMITS)
 
 
@@ -57,7 +57,7 @@ def test_a_letter_is_kept_until_it_is_decided_on(producer):
     deliver(producer, raw)
     deliver(producer, raw)
     assert (producer.states("a"), kept(producer)) == (["dead"], 1)
-    jobs.discard(producer.database, producer.tokens, "a", letter_id("1", raw))
+    jobs.discard(producer.database, producer.tokens, "a", job_id_of("1", raw))
     assert (producer.states("a"), kept(producer)) == (["cancelled"], 0)
 
 
@@ -81,7 +81,7 @@ def test_stored_messages_are_handed_over_by_their_ids(producer):
 def test_ids_that_are_not_stored_make_a_dead_letter_until_they_are(producer):
     raw = encode(CREATE_TASK, "1", {"agent_id": "a", "message_ids": ["chat-7\x1b"]})
     deliver(producer, raw)
-    dead = producer.job("a", letter_id("1", raw))
+    dead = producer.job("a", job_id_of("1", raw))
     assert dead.state == "dead"
     assert "1 of 1 messages are not stored, such as message_ids[0], 'chat-7?';" in dead.last_error
     replay = (producer.database, producer.tokens, "a", dead.id)
@@ -108,7 +108,7 @@ def test_wishes_that_make_no_sense_say_what_is_wrong(producer, fields, field):
     store(producer, "x")
     raw = encode(CREATE_TASK, "1", {"agent_id": "a", **fields})
     deliver(producer, raw)
-    dead = producer.job("a", letter_id("1", raw))
+    dead = producer.job("a", job_id_of("1", raw))
     assert dead.state == "dead"
     assert field in dead.last_error
 
@@ -118,4 +118,4 @@ def test_arguments_without_a_name_are_said_to_be_the_fault(producer):
     envelope["body"] = base64.b64encode(json.dumps([["a", [MESSAGE]], {}, {}]).encode()).decode()
     raw = json.dumps(envelope).encode()
     deliver(producer, raw)
-    assert "by name (kwargs)" in producer.job("a", letter_id("1", raw)).last_error
+    assert "by name (kwargs)" in producer.job("a", job_id_of("1", raw)).last_error

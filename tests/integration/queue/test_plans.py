@@ -17,7 +17,7 @@ from memci.broker.app import make_app
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.broker.wakeup import Wakeups
 from memci.queue import mailbox
-from memci.queue.claim import Claims
+from memci.queue.lease import Claims
 from memci.queue.sweep import sweep
 from memci.storage.diagnosis import lane_gauges
 from memci.storage.session import Database
@@ -104,7 +104,7 @@ def reads(crowded: Database) -> Iterator[Reads]:
 
 
 def test_a_claim_reads_lanes_that_are_due(crowded: Database, reads: Reads) -> None:
-    due = Claims(crowded, 30_000).due("busy1", 16)
+    due = Claims(crowded, 30_000).claim_due("busy1", 16)
 
     assert due.claimed[0].lease.agent_id == "busy1"
     assert reads["lane"] <= 8 * BUSY
@@ -112,10 +112,10 @@ def test_a_claim_reads_lanes_that_are_due(crowded: Database, reads: Reads) -> No
 
 
 def test_a_job_costs_the_same_in_a_long_mailbox(crowded: Database, reads: Reads) -> None:
-    (claimed, *_) = Claims(crowded, 30_000).due("busy1", 1).claimed
+    (claimed, *_) = Claims(crowded, 30_000).claim_due("busy1", 1).claimed
     reads.clear()
 
-    job = mailbox.begin_head_of(claimed.lease)
+    job = mailbox.begin_head_alone(claimed.lease)
 
     assert job is not None
     assert reads["job"] <= 4

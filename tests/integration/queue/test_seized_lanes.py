@@ -7,9 +7,9 @@ from contextlib import closing
 import pytest
 
 from memci.config.settings import Settings
+from memci.domain.job import JobKind
 from memci.queue import mailbox
-from memci.queue.claim import Claims
-from memci.queue.intake import CREATE_KIND
+from memci.queue.lease import Claims, take_back_start
 from memci.runtime import Runtime
 from tests.support.erasing import Eraser
 from tests.support.lanes import messages_of
@@ -32,7 +32,7 @@ def settings(database_url, broker_url):
 @pytest.fixture
 def loop(settings, handler):
     with closing(Runtime(settings)) as runtime:
-        runtime.handlers = {CREATE_KIND: handler}
+        runtime.handlers = {JobKind.CREATE: handler}
         yield runtime.lane_loop("here")
 
 
@@ -70,7 +70,7 @@ def fact(producer):
 class Erased:
     """A job during which something else of its agent is erased, the first few times."""
 
-    kind = CREATE_KIND
+    kind = JobKind.CREATE
     triggers_compression = False
 
     def __init__(self, erase):
@@ -85,8 +85,8 @@ class Erased:
 
 
 def begin(claims):
-    (claimed,) = claims.due("a", 1).claimed
-    return mailbox.begin_head_of(claimed.lease)
+    (claimed,) = claims.claim_due("a", 1).claimed
+    return mailbox.begin_head_alone(claimed.lease)
 
 
 def die(producer):
@@ -116,7 +116,7 @@ def test_a_worker_that_thinks_on_takes_no_start_of_another_back(
     erase_junk()
     begin(claims)
 
-    mailbox.unbegin(database, fenced_off)
+    take_back_start(database, fenced_off)
 
     assert producer.job("a", fact).started == 1, "the other one is at it"
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from uuid import uuid4
 
 import pytest
 import redis
 
 from memci.broker.redis_queues import RedisAgentQueues
-from memci.domain.job import Job, JobSource
+from memci.domain.job import Job
 from memci.queue import mailbox
-from memci.queue.claim import Claims
-from memci.queue.lease import Lease
-from memci.queue.submit import NewJob, insert_job
+from memci.queue.lease import Claims, Lease
+from memci.queue.mailbox import NewJob, insert_job
 from memci.queue.sweep import sweep
 from tests.support.lanes import Producer
 
@@ -36,12 +34,12 @@ def queues(broker_url: str) -> Iterator[RedisAgentQueues]:
 
 
 def claimed(producer: Producer) -> Lease:
-    (held,) = Claims(producer.database, 30_000).due("ada", 1).claimed
+    (held,) = Claims(producer.database, 30_000).claim_due("ada", 1).claimed
     return held.lease
 
 
 def begun(lease: Lease) -> Job:
-    job = mailbox.begin_head_of(lease)
+    job = mailbox.begin_head_alone(lease)
     assert job is not None
     return job
 
@@ -55,7 +53,7 @@ def waits(lease: Lease, kind: str) -> Job:
     """Have such a job fail, after the message that led to it."""
     finish(lease, begun(lease))
     with lease.effect() as connection:
-        insert_job(connection, NewJob("ada", uuid4(), kind, JobSource.LANE))
+        insert_job(connection, NewJob("ada", kind))
     aside = begun(lease)
     assert aside.kind == kind
     with lease.effect() as connection:
@@ -76,7 +74,7 @@ def test_others_overtake_it_while_it_waits(producer, kind):
     job = begun(lease)
     assert job.kind != kind
     finish(lease, job)
-    assert mailbox.begin_head_of(lease) is None
+    assert mailbox.begin_head_alone(lease) is None
 
 
 def test_the_lane_sleeps_beside_it_and_wakes_for_others(producer, queues, kind):

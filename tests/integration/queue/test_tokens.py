@@ -38,7 +38,7 @@ def published(client, queue):
     ("queue", "publish"),
     [
         (LANE_QUEUE, lambda tokens: tokens.wake_lane("ada")),
-        (LANE_QUEUE, lambda tokens: tokens.wake_lane("ada", rung=True)),
+        (LANE_QUEUE, lambda tokens: tokens.wake_lane("ada", queue_seen=True)),
         (COMPRESS_QUEUE, lambda tokens: tokens.wake_compress("ada")),
     ],
 )
@@ -82,7 +82,7 @@ def test_tokens_of_the_bell_are_never_left_out_and_come_next(app, client, broker
     with closing(RedisWakeups(app, broker_url)) as tokens:
         for number in range(ENOUGH_LANE_TOKENS):
             tokens.wake_lane(f"a{number}")
-        tokens.wake_lane("rung", rung=True)
+        tokens.wake_lane("rung", queue_seen=True)
 
     assert hints(client, LANE_QUEUE)[:2] == ["rung", "a0"]
 

@@ -19,7 +19,7 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import Miss
 from memci.jobs.maintenance import LinkDropping
 from memci.queue import mailbox
-from memci.queue.claim import Claims
+from memci.queue.lease import Claims
 from memci.queue.sweep import sweep
 from memci.reading.recall import Recall
 from memci.schemas.reads import RecallAnswer, RecallRequest, RecallText
@@ -93,8 +93,8 @@ class Lane:
         """Run all that the sweeper finds; return what the jobs say they did."""
         sweep(self.reader.database, self.queues, Wakeups(self.celery))
         results: list[dict[str, Any]] = []
-        for claimed in self.claims.due("alice", 1).claimed:
-            while (job := mailbox.begin_head_of(claimed.lease)) is not None:
+        for claimed in self.claims.claim_due("alice", 1).claimed:
+            while (job := mailbox.begin_head_alone(claimed.lease)) is not None:
                 effect = LinkDropping(MemoryParameters()).prepare(job)
                 with claimed.lease.effect() as connection:
                     results.append(dict(effect(connection)))

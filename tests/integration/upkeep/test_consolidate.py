@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memci.queue.network_jobs import CONSOLIDATE_KIND, ask_for_due_consolidations
+from memci.domain.job import JobKind
+from memci.queue.sweep import request_due_consolidations
 from memci.storage.session import Database
-from memci.upkeep.duties import request_due_consolidations
 from tests.support.rows_read import rows_read
 
 _FILL = """
@@ -25,7 +25,7 @@ def asked(database: Database) -> list[str]:
         rows = connection.exec_driver_sql(
             "SELECT agent_id FROM job WHERE kind = %s AND state = 'queued' AND source = 'beat'"
             " ORDER BY agent_id",
-            (CONSOLIDATE_KIND,),
+            (JobKind.CONSOLIDATE,),
         )
         return [row[0] for row in rows]
 
@@ -76,6 +76,5 @@ def test_of_a_hundred_thousand_agents_only_the_due_are_read(database: Database):
         connection.exec_driver_sql("ANALYZE lane")
         connection.commit()
     read = rows_read(database, "lane")
-    with database.upkeep_transaction() as connection:
-        assert ask_for_due_consolidations(connection, 500) == 40
+    assert request_due_consolidations(database) == 40
     assert sum(read) < 500

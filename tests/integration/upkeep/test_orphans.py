@@ -105,4 +105,4 @@ def test_a_worker_does_it_when_beat_says_so(ada, fleet, tmp_path):
     fleet.start_beat(**settings)
     wait_until(lambda: not store.exists(ORPHAN), "the orphan is removed", timeout_s=50)
     assert len(list(store.list("ada"))) == 1
-    wait_until(lambda: "texts that no page needs were removed" in worker.said, "it is told")
+    wait_until(lambda: "orphaned texts removed" in worker.said, "it is told")

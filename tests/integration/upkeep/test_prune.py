@@ -9,11 +9,12 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import event
 
+from memci.queue.sweep import prune_ended_jobs
 from memci.reading.deferred_writes import ReadActivity
 from memci.storage.receipts import NewReceipt, write_receipt
 from memci.storage.session import Database
 from memci.testing import open_database
-from memci.upkeep.duties import prune_done_jobs, prune_receipts
+from memci.upkeep.duties import prune_receipts
 from tests.support.rows_read import rows_read
 
 HOUR_S = 3600.0
@@ -41,18 +42,18 @@ class TestDoneJobs:
             fill(database, state, hours=0.5, count=3)
             fill(database, state, hours=2, count=5)
         fill(database, "queued", hours=None, count=4)
-        assert prune_done_jobs(database, keep_s=HOUR_S) == 10
+        assert prune_ended_jobs(database, keep_s=HOUR_S) == 10
         assert jobs(database) == {"done": 3, "cancelled": 3, "dead": 8, "queued": 4}
-        assert prune_done_jobs(database, keep_s=HOUR_S) == 0
+        assert prune_ended_jobs(database, keep_s=HOUR_S) == 0
 
     def test_an_empty_table_is_no_error(self, database: Database):
-        assert prune_done_jobs(database, keep_s=HOUR_S) == 0
+        assert prune_ended_jobs(database, keep_s=HOUR_S) == 0
 
     def test_the_whole_table_is_walked_once(self, database: Database):
         fill(database, "done", hours=0.5, count=60_000)
         fill(database, "done", hours=2, count=20_000)
         read = rows_read(database, "job")
-        assert prune_done_jobs(database, keep_s=HOUR_S) == 20_000
+        assert prune_ended_jobs(database, keep_s=HOUR_S) == 20_000
         assert sum(read) == 80_000
         assert jobs(database) == {"done": 60_000}
 
@@ -136,7 +137,7 @@ class TestReceipts:
     def test_more_than_one_bite_goes_at_once(
         self, database: Database, monkeypatch: pytest.MonkeyPatch
     ):
-        monkeypatch.setattr("memci.upkeep.duties._RECEIPTS", 10)
+        monkeypatch.setattr("memci.upkeep.duties._RECEIPTS_AT_ONCE", 10)
         self.assemble(database, "a1", hours=2, count=25)
         assert prune_receipts(database, keep_s=HOUR_S) == 25
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memci.broker.agent_queues import note
 from memci.broker.app import make_producer
-from memci.broker.incoming_messages import IncomingMessage, decode, encode, letter_id
+from memci.broker.incoming_messages import IncomingMessage, decode, encode, job_id_of
 from memci.errors import InvalidInputError
 
 LIMIT = 100_000
@@ -144,15 +144,15 @@ def test_a_letter_without_an_id_is_known_by_all_its_bytes(task_id):
 
 def test_ids_that_are_no_uuids_are_told_apart():
     ids = ["", "1", "2", "x" * 1000, "\ud800", "\ud801", "記憶", ID, "\0"]
-    assert len({letter_id(each, b"") for each in ids}) == len(ids)
-    assert letter_id("1", b"x") == letter_id("1", b"y")
+    assert len({job_id_of(each, b"") for each in ids}) == len(ids)
+    assert job_id_of("1", b"x") == job_id_of("1", b"y")
 
 
 @pytest.mark.parametrize(
     "form", [ID, ID.upper(), f"{{{ID}}}", f"urn:uuid:{ID}", ID.replace("-", "")]
 )
 def test_a_uuid_is_the_same_however_it_is_written(form):
-    assert letter_id(form, b"") == UUID(ID)
+    assert job_id_of(form, b"") == UUID(ID)
 
 
 @pytest.mark.parametrize(
