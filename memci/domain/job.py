@@ -81,8 +81,8 @@ class Job:
 
 
 TRIES_INSIDE = 3  # the lane waits for so many tries of a job; later tries are waited for without it
-_FIRST_WAIT_S = 0.5
-_LONGEST_WAIT_S = 60.0
+FIRST_WAIT_S = 0.5
+LONGEST_WAIT_S = 60.0
 _MAX_DOUBLINGS = 10  # more would exceed the longest wait anyway
 
 
@@ -93,4 +93,4 @@ def backoff_s(failures: int, jitter: float) -> float:
     takes up to half of it away, so that jobs that failed together do not come back together.
     """
     doublings = min(max(failures, 1) - 1, _MAX_DOUBLINGS)
-    return min(_FIRST_WAIT_S * (1 << doublings), _LONGEST_WAIT_S) * (1 - jitter / 2)
+    return min(FIRST_WAIT_S * (1 << doublings), LONGEST_WAIT_S) * (1 - jitter / 2)

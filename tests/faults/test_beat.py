@@ -94,7 +94,7 @@ def make_active(producer, count):
 
 
 def test_one_lane_in_a_long_effect_costs_nobody_else_the_pass(producer, monkeypatch):
-    monkeypatch.setattr("memci.upkeep.duties._BITE", 10)
+    monkeypatch.setattr("memci.queue.sweep._BATCH", 10)
     make_active(producer, 45)
 
     def ask():

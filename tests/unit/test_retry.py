@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.domain.job import LONGEST_S, backoff_s
+from memci.domain.job import LONGEST_WAIT_S, backoff_s
 
 
 def test_the_wait_doubles() -> None:
@@ -17,5 +17,5 @@ def test_the_wait_is_at_most_a_minute_and_jitter_takes_at_most_half(
     failures: int, jitter: float
 ) -> None:
     wait = backoff_s(failures, jitter)
-    assert 0.25 <= wait <= LONGEST_S
+    assert 0.25 <= wait <= LONGEST_WAIT_S
     assert backoff_s(failures, 0) / 2 <= wait <= backoff_s(failures, 0)
