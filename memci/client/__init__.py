@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from memci.client.client import Agent, AsyncAgent, AsyncCollection, AsyncMemci, Collection, Memci
-from memci.client.exchange import Retries
+from memci.client.requests import Retries
 
 __all__ = [
     "Agent",

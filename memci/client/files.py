@@ -1,4 +1,4 @@
-"""Archives on their way from and to files, a piece at a time."""
+"""Reads and writes archives chunk by chunk."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from pydantic import ValidationError
 from memci.errors import InvalidInputError, MemciError
 from memci.schemas.archive import MANIFEST, MANIFEST_BYTES, ArchiveManifest
 
-PIECE = 256 * 1024
+CHUNK_BYTES = 256 * 1024
 
 
-class Saving:
-    """A file that is there under its name once all of it has come, and not before."""
+class PartFile:
+    """A file that gets its name when all of it is written."""
 
     def __init__(self, path: Path) -> None:
-        """Take where it is to be; a file that is there is replaced at the end."""
+        """Replace an existing file of this name at the end."""
         self._path = path
         self._part = path.with_name(path.name + ".part")
 
-    def write(self, piece: bytes) -> None:
-        """Add a piece."""
-        self._file.write(piece)
+    def write(self, chunk: bytes) -> None:
+        """Add a chunk."""
+        self._file.write(chunk)
 
-    def keep(self) -> None:
-        """Give it its name: it is whole."""
+    def finish(self) -> None:
+        """Give the file its name."""
         self._file.close()
         self._part.replace(self._path)
 
@@ -52,22 +52,22 @@ class Saving:
             raise MemciError(f"{self._path} cannot be written: {error.strerror}") from None
 
 
-def pieces_of(path: Path) -> Iterator[bytes]:
-    """Yield what is in a file."""
+def chunks_of(path: Path) -> Iterator[bytes]:
+    """Yield the content of a file."""
     with path.open("rb") as file:
-        while piece := file.read(PIECE):
-            yield piece
+        while chunk := file.read(CHUNK_BYTES):
+            yield chunk
 
 
 def unreadable(path: Path | str, error: OSError) -> str:
-    """Say why a file cannot be read."""
+    """Return a message that says why a file cannot be read."""
     if isinstance(error, FileNotFoundError):
         return f"{path}: there is no such file"
     return f"{path} cannot be read: {error.strerror}"
 
 
 def read_manifest(path: Path) -> ArchiveManifest:
-    """Return what an archive says about itself; ``InvalidInputError`` for what is none."""
+    """Return the manifest of an archive; raises ``InvalidInputError`` for other files."""
     try:
         with ZipFile(path) as archive, archive.open(MANIFEST) as manifest:
             return ArchiveManifest.model_validate_json(manifest.read(MANIFEST_BYTES))

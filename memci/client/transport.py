@@ -8,12 +8,12 @@ import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import aclosing, closing
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import httpx
 
-from memci.client.exchange import Exchange, Flow, Outcome, Pause
-from memci.client.files import PIECE, Saving, pieces_of
+from memci.client.files import CHUNK_BYTES, PartFile, chunks_of
+from memci.client.requests import ClientRequest, Flow, Outcome, Pause
 from memci.errors import MemciError
 
 T = TypeVar("T")
@@ -23,30 +23,34 @@ class Transport:
     """Runs flows and blocks; safe for threads."""
 
     def __init__(self, url: str, headers: Mapping[str, str], timeout_s: float) -> None:
-        """Take where to send to; connects when first used."""
+        """Connect when first used."""
         self._client = httpx.Client(
-            base_url=url, headers=headers, timeout=timeout_s, verify=_authorities(url)
+            base_url=url, headers=headers, timeout=timeout_s, verify=_verify(url)
         )
         self._timeout_s = timeout_s
 
     def run(self, flow: Flow[T]) -> T:
-        """Do what a flow wants until it returns."""
+        """Run a flow until it returns."""
         _check_open(self._client)
-        progress = _Progress(flow)
-        while progress.step is not None:
-            progress.go_on(self._do(progress.step))
-        return progress.result
+        outcome: Outcome = None
+        while True:
+            try:
+                step = flow.send(outcome)
+            except StopIteration as end:
+                result: T = end.value
+                return result
+            outcome = self._run_step(step)
 
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
 
-    def _do(self, step: Exchange | Pause) -> Outcome:
+    def _run_step(self, step: ClientRequest | Pause) -> Outcome:
         if isinstance(step, Pause):
             time.sleep(step.seconds)
             return None
-        body = pieces_of(step.body) if isinstance(step.body, Path) else step.body
-        request = _request(self._client, step, self._timeout_s, body)
+        body = chunks_of(step.body) if isinstance(step.body, Path) else step.body
+        request = _build_request(self._client, step, self._timeout_s, body)
         try:
             response = self._client.send(request, stream=step.save_to is not None)
             if step.save_to is not None:
@@ -60,30 +64,34 @@ class AsyncTransport:
     """Runs flows on asyncio."""
 
     def __init__(self, url: str, headers: Mapping[str, str], timeout_s: float) -> None:
-        """Take where to send to; connects when first used."""
+        """Connect when first used."""
         self._client = httpx.AsyncClient(
-            base_url=url, headers=headers, timeout=timeout_s, verify=_authorities(url)
+            base_url=url, headers=headers, timeout=timeout_s, verify=_verify(url)
         )
         self._timeout_s = timeout_s
 
     async def run(self, flow: Flow[T]) -> T:
-        """Do what a flow wants until it returns."""
+        """Run a flow until it returns."""
         _check_open(self._client)
-        progress = _Progress(flow)
-        while progress.step is not None:
-            progress.go_on(await self._do(progress.step))
-        return progress.result
+        outcome: Outcome = None
+        while True:
+            try:
+                step = flow.send(outcome)
+            except StopIteration as end:
+                result: T = end.value
+                return result
+            outcome = await self._run_step(step)
 
     async def close(self) -> None:
         """Close the connections."""
         await self._client.aclose()
 
-    async def _do(self, step: Exchange | Pause) -> Outcome:
+    async def _run_step(self, step: ClientRequest | Pause) -> Outcome:
         if isinstance(step, Pause):
             await asyncio.sleep(step.seconds)
             return None
-        body = _offered(step.body) if isinstance(step.body, Path) else step.body
-        request = _request(self._client, step, self._timeout_s, body)
+        body = _async_chunks(step.body) if isinstance(step.body, Path) else step.body
+        request = _build_request(self._client, step, self._timeout_s, body)
         try:
             response = await self._client.send(request, stream=step.save_to is not None)
             if step.save_to is not None:
@@ -93,11 +101,11 @@ class AsyncTransport:
         return response
 
 
-def _authorities(url: str) -> ssl.SSLContext | bool:
-    """Tell httpx whom to trust: nobody where no certificate is asked for.
+def _verify(url: str) -> ssl.SSLContext | bool:
+    """Tell httpx which authorities to trust: none where the connection has no certificate.
 
-    To read the system's authorities takes tens of milliseconds, the better part of what a short
-    use of a client takes.
+    Reading the system's authorities takes tens of milliseconds, most of the time of a short use
+    of a client.
     """
     plain = url.lower().startswith("http://")
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True
@@ -114,10 +122,10 @@ def _save(response: httpx.Response, path: Path) -> None:
         if not response.is_success:
             response.read()
             return
-        with Saving(path) as saving:
-            for piece in response.iter_bytes(PIECE):
-                saving.write(piece)
-            saving.keep()
+        with PartFile(path) as part:
+            for chunk in response.iter_bytes(CHUNK_BYTES):
+                part.write(chunk)
+            part.finish()
 
 
 async def _save_async(response: httpx.Response, path: Path) -> None:
@@ -125,37 +133,20 @@ async def _save_async(response: httpx.Response, path: Path) -> None:
         if not response.is_success:
             await response.aread()
             return
-        with Saving(path) as saving:
-            async for piece in response.aiter_bytes(PIECE):
-                saving.write(piece)
-            saving.keep()
+        with PartFile(path) as part:
+            async for chunk in response.aiter_bytes(CHUNK_BYTES):
+                part.write(chunk)
+            part.finish()
 
 
-async def _offered(path: Path) -> AsyncIterator[bytes]:
-    for piece in pieces_of(path):
-        yield piece
+async def _async_chunks(path: Path) -> AsyncIterator[bytes]:
+    for chunk in chunks_of(path):
+        yield chunk
 
 
-class _Progress(Generic[T]):
-    """A flow under way: its next step, or, when that is None, its result."""
-
-    result: T
-
-    def __init__(self, flow: Flow[T]) -> None:
-        self._flow = flow
-        self.step: Exchange | Pause | None = None
-        self.go_on(None)
-
-    def go_on(self, outcome: Outcome) -> None:
-        try:
-            self.step = self._flow.send(outcome)
-        except StopIteration as end:
-            self.step, self.result = None, end.value
-
-
-def _request(
+def _build_request(
     client: httpx.Client | httpx.AsyncClient,
-    step: Exchange,
+    step: ClientRequest,
     timeout_s: float,
     body: bytes | Iterator[bytes] | AsyncIterator[bytes] | None,
 ) -> httpx.Request:

@@ -1,4 +1,4 @@
-"""Writes memci/client/paging.pyi, what type checkers and editors read of the tools.
+"""Writes memci/client/page_operations.pyi, what type checkers and editors read of the tools.
 
 ``python -m tests.support.client_stub`` writes it anew after the table of tools has changed.
 """
@@ -14,45 +14,39 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
-from memci.client import paging
-from memci.client.verbs.tools import doc_of, signature_of
+from memci.client.page_operations import PageOperations
+from memci.client.pages import help_of, signature_of
 from memci.schemas.tools import TOOLS, About, Tool
 
 _LONGEST_LINE = 100
-STUB = Path(__file__).parents[2] / "memci/client/paging.pyi"
-_HEAD = (
-    '"""What type checkers and editors read of paging.py, made by tests/support/client_stub.py."""'
-)
+STUB = Path(__file__).parents[2] / "memci/client/page_operations.pyi"
+_HEAD = '"""Types of page_operations.py, made by tests/support/client_stub.py."""'
 
 
 def stub() -> str:
     """Return the file as it ought to be."""
-    classes = [
-        "\n".join(_class(each, prefix))
-        for each, prefix in ((paging.PageOperations, ""), (paging.AsyncPageOperations, "async "))
-    ]
-    return "\n".join([_HEAD, "", *_imports(), "", "\n".join(classes)])
+    return "\n".join([_HEAD, "", *_imports(), "", *_class()])
 
 
-def _class(made: type, prefix: str) -> Iterator[str]:
-    yield f"class {made.__name__}:"
-    yield _docstring(inspect.getdoc(made) or "", 4)
+def _class() -> Iterator[str]:
+    yield "class PageOperations(Methods[TransportT]):"
+    yield _docstring(inspect.getdoc(PageOperations) or "", 4)
     for tool in TOOLS:
         if tool.about is About.PAGES:
-            yield from _method(tool, prefix)
+            yield from _method(tool)
 
 
-def _method(tool: Tool, prefix: str) -> Iterator[str]:
-    signature = signature_of(tool)
-    yield f"    {prefix}def {tool.name}("
+def _method(tool: Tool) -> Iterator[str]:
+    yield "    @method"
+    yield f"    def {tool.name}("
     named = False
-    for parameter in signature.parameters.values():
+    for parameter in signature_of(tool).parameters.values():
         if parameter.kind is Parameter.KEYWORD_ONLY and not named:
             named = True
             yield "        *,"
         yield f"        {_parameter(parameter)},"
-    yield f"    ) -> {tool.answer.__name__}:"
-    yield _docstring(doc_of(tool), 8)
+    yield f"    ) -> Flow[{tool.answer.__name__}]:"
+    yield _docstring(help_of(tool), 8)
     yield ""
 
 
@@ -95,7 +89,12 @@ def _import_line(module: str, names: list[str]) -> str:
 
 def _imports() -> list[str]:
     """Import what the methods speak of, each from where it is made."""
-    modules: dict[str, set[str]] = {"collections.abc": {"Sequence"}, "typing": {"Literal"}}
+    modules: dict[str, set[str]] = {
+        "collections.abc": {"Sequence"},
+        "typing": {"Literal"},
+        "memci.client.method": {"Methods", "TransportT", "method"},
+        "memci.client.requests": {"Flow"},
+    }
     for tool in (each for each in TOOLS if each.about is About.PAGES):
         signature = signature_of(tool)
         annotations = [each.annotation for each in signature.parameters.values()]

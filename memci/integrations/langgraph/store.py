@@ -5,62 +5,82 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from langgraph.store.base import (
-    BaseStore,
-    GetOp,
-    Item,
-    ListNamespacesOp,
-    MatchCondition,
-    Op,
-    PutOp,
-    Result,
-    SearchItem,
-    SearchOp,
-    TTLConfig,
-    get_text_at_path,
-    validate_op_namespace,
-)
+from langgraph.store import base as stores
+from langgraph.store.base import GetOp, ListNamespacesOp, Op, PutOp, Result, SearchOp
 
 from memci.client import Agent, AsyncAgent
-from memci.client.exchange import Flow, ask, exchange
-from memci.client.verbs.agent_requests import Asking
-from memci.integrations.langgraph.client import Way
+from memci.client.requests import Flow
+from memci.integrations.langgraph.client import FlowRunner
 from memci.schemas.frameworks import ItemList, ItemOut, ItemsAnswer, NamespaceList
 
 
-class StoreVerbs(Asking):
-    """Does operations of a store. ``fields``: what items are searched by, unless they say so."""
+class MemciStore(stores.BaseStore):
+    """Items of one agent, found by name, by value, by words and by meaning.
 
-    def batch(self, ops: Iterable[Op], fields: Sequence[str]) -> Flow[list[Result]]:
-        """Do all operations: those that read see what was there before those that write."""
-        asked = list(ops)
-        for op in asked:
-            validate_op_namespace(op)
-        results: list[Result] = [None] * len(asked)
-        yield from self._fetch(asked, results)
-        for at, op in enumerate(asked):
+    Search reads all texts of an item's value; ``fields`` names other places, in LangGraph's
+    notation, and ``put(…, index=…)`` does so for one item. Items with a ``ttl`` (minutes) are
+    never shown after it; ``ttl`` is the store's own configuration.
+
+    Given an ``AsyncAgent``, it can only be awaited. Raises the errors of ``memci.errors``.
+    """
+
+    supports_ttl = True
+    __slots__ = ("_fields", "_runner", "ttl_config")
+
+    def __init__(
+        self,
+        agent: Agent | AsyncAgent,
+        *,
+        fields: Sequence[str] = ("$",),
+        ttl: stores.TTLConfig | None = None,
+    ) -> None:
+        """Send nothing yet."""
+        self._runner = FlowRunner(agent)
+        self._fields = tuple(fields)
+        self.ttl_config = ttl
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Do all operations; of those that write, all or none take effect."""
+        return self._runner.run(self._batch(ops))
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """Do all operations; of those that write, all or none take effect."""
+        return await self._runner.arun(self._batch(ops))
+
+    def _batch(self, operations: Iterable[Op]) -> Flow[list[Result]]:
+        """Do all operations; reads see the state before the writes."""
+        ops = list(operations)
+        for op in ops:
+            stores.validate_op_namespace(op)
+        results: list[Result] = [None] * len(ops)
+        yield from self._get(ops, results)
+        for at, op in enumerate(ops):
             if isinstance(op, SearchOp):
                 results[at] = yield from self._search(op)
             elif isinstance(op, ListNamespacesOp):
-                results[at] = yield from self._namespaces(op)
-        yield from self._put([each for each in asked if isinstance(each, PutOp)], fields)
+                results[at] = yield from self._list_namespaces(op)
+        puts = [each for each in ops if isinstance(each, PutOp)]
+        if puts:
+            body = {"items": [self._item(op) for op in puts]}
+            yield from self._runner.send("/items", ItemsAnswer, body, "PUT")
         return results
 
-    def _fetch(self, ops: Sequence[Op], results: list[Result]) -> Flow[None]:
-        """Read items; those that are to be refreshed and others are two requests."""
+    def _get(self, ops: Sequence[Op], results: list[Result]) -> Flow[None]:
+        """Read items, with one request for those to refresh and one for the others."""
         for refresh in (True, False):
-            places = [
-                at for at, op in enumerate(ops)
+            gets = [
+                (at, op)
+                for at, op in enumerate(ops)
                 if isinstance(op, GetOp) and op.refresh_ttl is refresh
-            ]  # fmt: skip
-            if places:
-                wanted = [_place(ops[at]) for at in places]
-                body = {"items": wanted, "refresh": refresh}
-                answer = yield from self._post("/items/get", ItemList, body)
-                for at, found in zip(places, answer.items, strict=True):
-                    results[at] = None if found is None else Item(**_fields(found))
+            ]
+            if gets:
+                places = [{"namespace": op.namespace, "key": op.key} for _, op in gets]
+                body = {"items": places, "refresh": refresh}
+                answer = yield from self._runner.send("/items/get", ItemList, body)
+                for (at, _), item in zip(gets, answer.items, strict=True):
+                    results[at] = None if item is None else stores.Item(**_fields(item))
 
-    def _search(self, op: SearchOp) -> Flow[list[SearchItem]]:
+    def _search(self, op: SearchOp) -> Flow[list[stores.SearchItem]]:
         body = {
             "prefix": op.namespace_prefix,
             "filter": op.filter,
@@ -69,52 +89,43 @@ class StoreVerbs(Asking):
             "offset": op.offset,
             "refresh": op.refresh_ttl,
         }
-        answer = yield from self._post("/items/search", ItemList, body)
+        answer = yield from self._runner.send("/items/search", ItemList, body)
         return [
-            SearchItem(**_fields(each), score=each.score)
+            stores.SearchItem(**_fields(each), score=each.score)
             for each in answer.items
             if each is not None
         ]
 
-    def _namespaces(self, op: ListNamespacesOp) -> Flow[list[tuple[str, ...]]]:
+    def _list_namespaces(self, op: ListNamespacesOp) -> Flow[list[tuple[str, ...]]]:
         body = {
-            "match": [_match(each) for each in op.match_conditions or ()],
+            "match": [
+                {"type": each.match_type, "path": each.path} for each in op.match_conditions or ()
+            ],
             "max_depth": op.max_depth,
             "limit": op.limit,
             "offset": op.offset,
         }
-        answer = yield from self._post("/items/namespaces", NamespaceList, body)
+        answer = yield from self._runner.send("/items/namespaces", NamespaceList, body)
         return [tuple(each) for each in answer.namespaces]
 
-    def _put(self, ops: Sequence[PutOp], fields: Sequence[str]) -> Flow[None]:
-        if not ops:
-            return
-        items = [
-            {
-                "namespace": op.namespace,
-                "key": op.key,
-                "value": None if op.value is None else dict(op.value),
-                "text": _text(op, fields),
-                "ttl_minutes": op.ttl,
-            }
-            for op in ops
-        ]
-        request = exchange("PUT", f"{self._path}/items", body={"items": items})
-        yield from ask(request, ItemsAnswer, self._habits.retries)
+    def _item(self, op: PutOp) -> dict[str, Any]:
+        return {
+            "namespace": op.namespace,
+            "key": op.key,
+            "value": None if op.value is None else dict(op.value),
+            "text": self._text(op),
+            "ttl_minutes": op.ttl,
+        }
 
-
-def _text(op: PutOp, fields: Sequence[str]) -> str | None:
-    """Return what an item is searched by: the texts at some places of its value."""
-    if op.value is None or op.index is False:
-        return None
-    paths = fields if op.index is None else op.index
-    texts = [text for path in paths for text in _texts_at(op.value, path)]
-    return "\n".join(texts) or None
-
-
-def _texts_at(value: Mapping[str, Any], path: str) -> list[str]:
-    """Return the texts at a path; of the whole value its texts alone, without JSON's signs."""
-    return list(_leaves(value)) if path == "$" else get_text_at_path(value, path)
+    def _text(self, op: PutOp) -> str | None:
+        """Return the searchable text of an item: the texts at some places of its value."""
+        if op.value is None or op.index is False:
+            return None
+        texts: list[str] = []
+        for path in self._fields if op.index is None else op.index:
+            # "$" is the whole value: its texts without JSON's punctuation.
+            texts += _leaves(op.value) if path == "$" else stores.get_text_at_path(op.value, path)
+        return "\n".join(texts) or None
 
 
 def _leaves(value: object) -> Iterable[str]:
@@ -131,54 +142,5 @@ def _leaves(value: object) -> Iterable[str]:
             yield from _leaves(each)
 
 
-def _place(op: Op) -> dict[str, Any]:
-    assert isinstance(op, GetOp)  # noqa: S101 - the caller has looked
-    return {"namespace": op.namespace, "key": op.key}
-
-
-def _match(condition: MatchCondition) -> dict[str, Any]:
-    return {"type": condition.match_type, "path": condition.path}
-
-
-def _fields(found: ItemOut) -> dict[str, Any]:
-    return {
-        "namespace": tuple(found.namespace),
-        "key": found.key,
-        "value": found.value,
-        "created_at": found.created_at,
-        "updated_at": found.updated_at,
-    }
-
-
-class MemciStore(BaseStore):
-    """Items of one agent, found by name, by value, by words and by meaning.
-
-    Every item is searched by all texts of its value; ``fields`` names places instead, in
-    LangGraph's own way of naming them, and ``put(…, index=…)`` says so for one item. Items with a
-    ``ttl`` (minutes) are never shown after it; ``ttl`` is the store's own configuration.
-
-    Given an ``AsyncAgent``, it can only be awaited. Raises the errors of ``memci.errors``.
-    """
-
-    supports_ttl = True
-    __slots__ = ("_fields", "_way", "ttl_config")
-
-    def __init__(
-        self,
-        agent: Agent | AsyncAgent,
-        *,
-        fields: Sequence[str] = ("$",),
-        ttl: TTLConfig | None = None,
-    ) -> None:
-        """Take whose items they are; asks nothing yet."""
-        self._way = Way(agent)
-        self._fields = tuple(fields)
-        self.ttl_config = ttl
-
-    def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Do all operations; of those that write, all or none take effect."""
-        return self._way.run(self._way.verbs(StoreVerbs).batch(ops, self._fields))
-
-    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Do all operations; of those that write, all or none take effect."""
-        return await self._way.arun(self._way.verbs(StoreVerbs).batch(ops, self._fields))
+def _fields(item: ItemOut) -> dict[str, Any]:
+    return {**item.model_dump(exclude={"score"}), "namespace": tuple(item.namespace)}

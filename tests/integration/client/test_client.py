@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import subprocess
 import sys
 from uuid import UUID, uuid4
@@ -11,7 +10,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from memci import Memci
-from memci.client import Agent, AsyncAgent, AsyncMemci, Retries
+from memci.client import Retries
 from memci.domain.job import JobState
 from memci.errors import (
     ConflictError,
@@ -58,19 +57,6 @@ def test_it_does_the_same_on_asyncio(server: Served) -> None:
                 await memory.node(1)
 
     asyncio.run(work())
-
-
-def test_both_colours_have_the_same_verbs() -> None:
-    def verbs(kind: type) -> dict[str, inspect.Signature]:
-        named = {name: value for name, value in vars(kind).items() if not name.startswith("_")}
-        return {
-            name: inspect.signature(value)
-            for name, value in named.items()
-            if callable(value) and name not in {"agent", "collection", "close"}
-        }
-
-    assert verbs(Agent) == verbs(AsyncAgent)
-    assert verbs(Memci) == verbs(AsyncMemci)
 
 
 def test_commands_answer(server: Served) -> None:

@@ -46,7 +46,7 @@ def memory(server: Served) -> Iterator[Agent]:
 
 
 def name_of(memory: Agent) -> str:
-    return memory._verbs.id
+    return memory.id
 
 
 def forget(server: Served, memory: Agent, text: str) -> int:

@@ -1,17 +1,18 @@
-"""Verbs, played step by step: what is sent, how often, and how long is waited."""
+"""Flows, step by step: which requests are sent, how often, and with which pauses."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from uuid import UUID
 
 import httpx
 import pytest
 
-from memci.client.exchange import Exchange, Flow, Outcome, Pause, Retries
-from memci.client.verbs import AgentVerbs, Habits
+from memci.client.client import AgentMethods
+from memci.client.method import ClientOptions
+from memci.client.requests import ClientRequest, Flow, Outcome, Pause, Retries
 from memci.errors import ConflictError, MemciError, UnavailableError
 
 T = TypeVar("T")
@@ -29,10 +30,10 @@ def problem(status: int, kind: str, **headers: str) -> httpx.Response:
     return answer(status, body, **headers)
 
 
-def play(flow: Flow[T], *outcomes: Outcome) -> tuple[T, list[Exchange | Pause]]:
+def play(flow: Flow[T], *outcomes: Outcome) -> tuple[T, list[ClientRequest | Pause]]:
     """Give the outcomes to what is sent, in order; return the result and all steps."""
     left: Iterator[Outcome] = iter(outcomes)
-    steps: list[Exchange | Pause] = []
+    steps: list[ClientRequest | Pause] = []
     outcome: Outcome = None
     while True:
         try:
@@ -44,66 +45,75 @@ def play(flow: Flow[T], *outcomes: Outcome) -> tuple[T, list[Exchange | Pause]]:
         outcome = None if isinstance(step, Pause) else next(left)
 
 
-def body_of(step: Exchange | Pause) -> dict[str, Any]:
-    assert isinstance(step, Exchange)
+def body_of(step: ClientRequest | Pause) -> dict[str, Any]:
+    assert isinstance(step, ClientRequest)
     assert step.body
     body: dict[str, Any] = json.loads(step.body)
     return body
 
 
+class Steps:
+    """A transport that runs nothing: methods return their flows."""
+
+    def run(self, flow: Flow[T]) -> Flow[T]:
+        return flow
+
+
+def agent_of(agent_id: str, options: ClientOptions) -> Any:
+    return AgentMethods(agent_id, options, cast("Any", Steps()))
+
+
 @pytest.fixture
-def memory() -> AgentVerbs:
-    return AgentVerbs("alice", Habits(wait_ms=1500))
+def memory() -> Any:
+    return agent_of("alice", ClientOptions(wait_ms=1500))
 
 
 MESSAGE = [{"role": "user", "content": "x"}]
 
 
-def test_a_read_waits_for_what_this_client_has_written(memory: AgentVerbs) -> None:
+def test_a_read_waits_for_what_this_client_has_written(memory: Any) -> None:
     _, (before,) = play(memory.search("q"), answer(200, FOUND))
     assert body_of(before) == {"query": "q"}
     play(memory.remember(MESSAGE), answer(202, APPENDED))
     _, (after,) = play(memory.search("q"), answer(200, FOUND))
     assert body_of(after) == {"query": "q", "min_seq": 7, "wait_ms": 1500}
-    assert isinstance(after, Exchange)
+    assert isinstance(after, ClientRequest)
     assert after.extra_timeout_s == 1.5
     _, (own,) = play(memory.search("q", min_seq=3, wait_ms=0), answer(200, FOUND))
     assert body_of(own) == {"query": "q", "min_seq": 3, "wait_ms": 0}
 
 
 def test_what_one_agent_wrote_is_nothing_to_another() -> None:
-    habits = Habits()
-    play(AgentVerbs("alice", habits).remember(MESSAGE), answer(202, APPENDED))
-    _, (read,) = play(AgentVerbs("bob", habits).search("q"), answer(200, FOUND))
+    options = ClientOptions()
+    play(agent_of("alice", options).remember(MESSAGE), answer(202, APPENDED))
+    _, (read,) = play(agent_of("bob", options).search("q"), answer(200, FOUND))
     assert "min_seq" not in body_of(read)
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_what_is_turned_away_is_sent_again_with_the_same_key(
-    memory: AgentVerbs, status: int
-) -> None:
+def test_what_is_turned_away_is_sent_again_with_the_same_key(memory: Any, status: int) -> None:
     kind = "rate-limited" if status == 429 else "unavailable"
     turned_away = problem(status, kind, **{"Retry-After": "4"})
     _, (first, pause, second) = play(memory.remember(MESSAGE), turned_away, answer(202, APPENDED))
     assert pause == Pause(4)
     assert first == second
-    assert isinstance(first, Exchange)
+    assert isinstance(first, ClientRequest)
     assert first.headers["Idempotency-Key"]
 
 
-def test_each_request_has_a_key_of_its_own(memory: AgentVerbs) -> None:
+def test_each_request_has_a_key_of_its_own(memory: Any) -> None:
     keys = set()
     for _ in range(3):
         _, (step,) = play(memory.remember(MESSAGE), answer(202, APPENDED))
-        assert isinstance(step, Exchange)
+        assert isinstance(step, ClientRequest)
         keys.add(step.headers["Idempotency-Key"])
     assert len(keys) == 3
     _, (step,) = play(memory.remember(MESSAGE, idempotency_key="mine"), answer(202, APPENDED))
-    assert isinstance(step, Exchange)
+    assert isinstance(step, ClientRequest)
     assert step.headers["Idempotency-Key"] == "mine"
 
 
-def test_waits_grow_and_end(memory: AgentVerbs) -> None:
+def test_waits_grow_and_end(memory: Any) -> None:
     lost = httpx.ReadError("lost")
     flow = memory.remember(MESSAGE)
     steps = [flow.send(outcome) for outcome in (None, lost, None, lost, None)]
@@ -112,12 +122,12 @@ def test_waits_grow_and_end(memory: AgentVerbs) -> None:
         flow.send(lost)
 
 
-def test_what_the_server_refuses_is_not_sent_again(memory: AgentVerbs) -> None:
+def test_what_the_server_refuses_is_not_sent_again(memory: Any) -> None:
     with pytest.raises(ConflictError, match="d"):
         play(memory.remember(MESSAGE), problem(409, "conflict"))
 
 
-def test_a_command_that_may_have_arrived_is_not_sent_again(memory: AgentVerbs) -> None:
+def test_a_command_that_may_have_arrived_is_not_sent_again(memory: Any) -> None:
     job = UUID(int=1)
     with pytest.raises(UnavailableError):
         play(memory.cancel(job), httpx.ReadTimeout("late"))
@@ -129,7 +139,7 @@ def test_no_wait_is_longer_than_the_longest() -> None:
     assert Retries(longest_pause_s=5).pause(1, 3600) == Pause(5)
 
 
-def test_an_answer_that_is_no_memcis_says_so(memory: AgentVerbs) -> None:
+def test_an_answer_that_is_no_memcis_says_so(memory: Any) -> None:
     for strange in (answer(200, {"hello": "world"}), answer(502, "bad gateway")):
         with pytest.raises(MemciError, match="is the address right"):
             play(memory.search("q"), strange)

@@ -12,7 +12,6 @@ import pytest
 from memci import AsyncMemci, Memci
 from memci.client import options
 from memci.client.client import Agent, AsyncAgent
-from memci.client.verbs import AgentVerbs
 from memci.schemas.reads import ContextAnswer
 
 
@@ -55,12 +54,3 @@ def test_every_option_says_what_it_is() -> None:
     for kind in kinds:
         for name, annotation in inspect.get_annotations(kind).items():
             assert "Annotated[" in str(annotation), f"{kind.__name__}.{name}"
-
-
-def test_both_colours_take_the_same() -> None:
-    for name in ("remember", "record", "recall", "search", "context", "window", "pages", "erase"):
-        blocking, awaited = (inspect.signature(getattr(o, name)) for o in (Agent, AsyncAgent))
-        assert list(blocking.parameters) == list(awaited.parameters)
-        assert blocking.parameters.keys() >= set(
-            inspect.signature(getattr(AgentVerbs, name)).parameters
-        ) - {"options", "which", "page"}

@@ -1,4 +1,4 @@
-"""What an agent holds, its settings, its jobs and its lane."""
+"""Lists of what an agent holds, its settings, its jobs and its lane."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Literal, Unpack
 from uuid import UUID
 
-from memci.client.exchange import Flow, Pause, ask, exchange
+from memci.client.method import Methods, TransportT, method
 from memci.client.options import (
     FadingOptions,
     JobOptions,
@@ -20,7 +20,7 @@ from memci.client.options import (
     PlanOptions,
     SummaryOptions,
 )
-from memci.client.verbs.agent_requests import Asking
+from memci.client.requests import Flow, Pause
 from memci.domain.job import JobState
 from memci.errors import UnavailableError
 from memci.schemas.agents import (
@@ -43,166 +43,195 @@ from memci.schemas.sessions import HistoryAnswer, SessionList, SummaryList
 from memci.schemas.settings import SettingsAnswer
 
 
-class LookingVerbs(Asking):
-    """Looks, and sets parameters."""
+class InspectionMethods(Methods[TransportT]):
+    """Reads what an agent holds, and sets its parameters."""
 
+    @method
     def about(self) -> Flow[AgentAnswer]:
         """Return what the agent holds, and what is still to do for it."""
         return self._get("", AgentAnswer)
 
+    @method
     def messages(self, **options: Unpack[MessageOptions]) -> Flow[MessageList]:
         """List messages by seq."""
         return self._get("/messages", MessageList, options)
 
+    @method
     def pins(self) -> Flow[PinList]:
-        """List what is pinned: texts that every window and context shows, and pages."""
+        """List pinned texts, which every window and context shows, and pinned pages."""
         return self._get("/pins", PinList)
 
+    @method
     def plan(self, session_id: str | None = None) -> Flow[PlanAnswer]:
-        """Return what a session follows, step by step; none: that of the last message."""
+        """Return the plan of a session; none: that of the last message."""
         return self._get("/plan", PlanAnswer, {"session_id": session_id})
 
+    @method
     def update_plan(
-        self, session_id: str | None = None, **asked: Unpack[PlanOptions]
+        self, session_id: str | None = None, **plan: Unpack[PlanOptions]
     ) -> Flow[PlanAnswer]:
-        """Set the steps of a session's plan, all of them; or how far one of them is."""
-        request = exchange(
-            "POST", f"{self._path}/plan", body=asked, params={"session_id": session_id}
-        )
-        return ask(request, PlanAnswer, self._habits.retries)
+        """Set all steps of a session's plan, or the state of one of them."""
+        params = {"session_id": session_id}
+        return self._fetch("POST", "/plan", PlanAnswer, json=plan, params=params)
 
+    @method
     def nodes(self, **options: Unpack[NodeOptions]) -> Flow[NodeList]:
         """List nodes by id."""
         return self._get("/nodes", NodeList, options)
 
+    @method
     def node(self, node_id: int) -> Flow[NodeAnswer]:
         """Return one node."""
         return self._get(f"/nodes/{node_id}", NodeAnswer)
 
+    @method
     def trail(self, node_id: int, **page: Unpack[Page]) -> Flow[TrailList]:
         """List what happened to a node, the oldest first."""
         return self._get(f"/nodes/{node_id}/trail", TrailList, page)
 
+    @method
     def history(
         self, node_id: int, *, as_of: datetime | str | float | None = None
     ) -> Flow[HistoryAnswer]:
         """List the versions of a memory, before it and after it, the oldest first."""
         return self._get(f"/nodes/{node_id}/history", HistoryAnswer, {"as_of": as_of})
 
+    @method
     def sessions(self, **page: Unpack[Page]) -> Flow[SessionList]:
         """List sessions by id."""
         return self._get("/sessions", SessionList, page)
 
+    @method
     def summaries(self, **options: Unpack[SummaryOptions]) -> Flow[SummaryList]:
-        """List what sessions were about, in short."""
+        """List the summaries of sessions."""
         return self._get("/summaries", SummaryList, options)
 
+    @method
     def links(self, **options: Unpack[LinkOptions]) -> Flow[LinkList]:
         """List links by source, then target."""
         return self._get("/links", LinkList, options)
 
+    @method
     def focus(self) -> Flow[FocusList]:
         """List what the agent is talking about, the latest mention first."""
         return self._get("/focus", FocusList)
 
+    @method
     def network(self, **options: Unpack[NetworkOptions]) -> Flow[NetworkAnswer]:
         """Return nodes, links and focus: now, or as the pass ``number`` left them."""
         params = {"pass": options.get("number"), "limit": options.get("limit")}
         return self._get("/network", NetworkAnswer, params)
 
+    @method
     def passes(self, **page: Unpack[Page]) -> Flow[PassList]:
         """List passes, the latest first."""
         return self._get("/passes", PassList, page)
 
+    @method
     def fading(self, **options: Unpack[FadingOptions]) -> Flow[FadingAnswer]:
         """Return strengths, importance and length of memories over passes."""
         return self._get("/fading", FadingAnswer, options)
 
+    @method
     def receipt(self, receipt_id: UUID) -> Flow[ReceiptAnswer]:
         """Return what an operation did."""
         return self._get(f"/receipts/{receipt_id}", ReceiptAnswer)
 
+    @method
     def settings(self) -> Flow[SettingsAnswer]:
         """Return the memory parameters that hold for the agent."""
         return self._get("/settings", SettingsAnswer)
 
+    @method
     def configure(self, parameters: Mapping[str, float | str]) -> Flow[SettingsAnswer]:
-        """Replace all that the agent has of its own: what is not named is back at its default."""
-        request = exchange("PUT", f"{self._path}/settings", body=parameters)
-        return ask(request, SettingsAnswer, self._habits.retries)
+        """Replace all of the agent's own parameters; the others go back to their defaults."""
+        return self._fetch("PUT", "/settings", SettingsAnswer, json=parameters)
 
+    @method
     def usage(self, *, days: int = 30) -> Flow[UsageAnswer]:
         """Return what language models took for the agent, and its budget of today."""
         return self._get("/usage", UsageAnswer, {"days": days})
 
 
-_POLL_S = 0.2
+POLL_S = 0.2
 
 
-class OperatingVerbs(LookingVerbs):
-    """Decides about jobs, stops and starts the lane, waits for it."""
+class JobMethods(Methods[TransportT]):
+    """Decides about jobs, pauses and resumes the lane, waits for it."""
 
+    @method
     def jobs(self, **options: Unpack[JobOptions]) -> Flow[JobList]:
         """List jobs in the order of the mailbox."""
         return self._get("/jobs", JobList, options)
 
+    @method
     def job(self, job_id: UUID) -> Flow[JobAnswer]:
         """Return one job."""
         return self._get(f"/jobs/{job_id}", JobAnswer)
 
+    @method
     def cancel(self, job_id: UUID) -> Flow[JobAnswer]:
         """Take a queued job out of the mailbox."""
         return self._post(f"/jobs/{job_id}/cancel", JobAnswer, repeatable=False)
 
+    @method
     def replay(self, job_id: UUID, *, where: Literal["place", "tail"] = "place") -> Flow[JobAnswer]:
-        """Run a dead job again: in its place, or anew behind all that waits."""
+        """Run a dead job again: in its place, or behind all waiting jobs."""
         return self._post(f"/jobs/{job_id}/replay", JobAnswer, {"where": where}, repeatable=False)
 
+    @method
     def discard(self, job_id: UUID) -> Flow[JobAnswer]:
         """Give up a dead job."""
         return self._post(f"/jobs/{job_id}/discard", JobAnswer, repeatable=False)
 
+    @method
     def pause(self) -> Flow[LaneAnswer]:
         """Let no worker begin another job of the agent."""
         return self._post("/pause", LaneAnswer)
 
+    @method
     def cancel_compression(self) -> Flow[LaneAnswer]:
-        """Drop the pass under way and the one that waits; what is done stays."""
+        """Drop the current pass and the waiting one; what is done stays."""
         return self._post("/compress/cancel", LaneAnswer)
 
+    @method
     def resume(self) -> Flow[LaneAnswer]:
         """Let workers go on."""
         return self._post("/resume", LaneAnswer)
 
+    @method
     def wait(self, job_id: UUID, *, timeout_s: float = 60.0) -> Flow[JobAnswer]:
         """Return a job as soon as it is no longer queued.
 
         Raises ``UnavailableError`` after ``timeout_s``; it says if the agent is paused or halted.
         """
         deadline = time.monotonic() + timeout_s
-        while (job := (yield from self.job(job_id))).state is JobState.QUEUED:
+        while (
+            job := (yield from self._get(f"/jobs/{job_id}", JobAnswer))
+        ).state is JobState.QUEUED:
             if time.monotonic() > deadline:
-                reason = why_late((yield from self.about()))
+                reason = why_late((yield from self._get("", AgentAnswer)))
                 raise UnavailableError(
                     f"job {job_id} is still queued after {timeout_s:g} s; {reason}"
                 )
-            yield Pause(_POLL_S)
+            yield Pause(POLL_S)
         return job
 
+    @method
     def wait_idle(self, *, timeout_s: float = 60.0) -> Flow[AgentAnswer]:
-        """Return the agent as soon as nothing is left to do for it, or raise likewise."""
+        """Return the agent as soon as nothing is left to do for it; raises as ``wait``."""
         deadline = time.monotonic() + timeout_s
-        while not (about := (yield from self.about())).idle:
+        while not (about := (yield from self._get("", AgentAnswer))).idle:
             if time.monotonic() > deadline:
                 raise UnavailableError(
                     f"agent {self.id} is still busy after {timeout_s:g} s; {why_late(about)}"
                 )
-            yield Pause(_POLL_S)
+            yield Pause(POLL_S)
         return about
 
 
 def why_late(about: AgentAnswer) -> str:
-    """Return why nothing happens to what is waited for."""
+    """Return why an agent's work does not go on."""
     if about.paused:
         return f"agent {about.agent_id} is paused: resume it, and workers go on"
     if about.halted_by is not None:

@@ -8,7 +8,7 @@ import pytest
 
 from memci import AsyncMemci, Memci
 from memci.client import Retries
-from memci.client.exchange import headers_for
+from memci.client.requests import headers_for
 from memci.errors import InvalidInputError
 
 
@@ -46,4 +46,4 @@ def test_the_client_for_asyncio_is_made_as_the_other_one_is() -> None:
 def test_both_clients_of_one_server_share_what_was_written() -> None:
     memci = Memci()
     assert memci.aio is memci.aio
-    assert memci.aio._habits is memci._habits
+    assert memci.aio._options is memci._options
