@@ -9,8 +9,8 @@ from typing import Self
 
 from memci.domain.memory.creation import Creation, NewNode
 from memci.domain.memory.node import NodeKind
-from memci.language.claims import claims_in
 from memci.language.claims.claim import Claim, Held, resolved
+from memci.language.claims.reader import claims_in
 from memci.message import Message, Role, corrected_by
 from memci.storage.network.beliefs import add_claims, claims_since, supersede, supersede_older
 from memci.storage.network.node_history import memory_telling

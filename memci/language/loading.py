@@ -71,9 +71,14 @@ class TaskData:
         return "|".join(self.expand(value, language) for language, value in values.items())
 
     def rows(self, name: str, language: Language) -> list[dict[str, Any]]:
-        """Return the tables of a value."""
+        """Return the tables of a list."""
         rows: list[dict[str, Any]] = self._tables[language][name]
         return rows
+
+    def table(self, name: str, language: Language) -> dict[str, Any]:
+        """Return a table."""
+        table: dict[str, Any] = self._tables[language][name]
+        return table
 
     def expand(self, value: Value, language: Language) -> str:
         """Return the regular expression that a value of a language stands for."""

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from memci.domain.search.candidate import Candidate, Source
 from memci.domain.search.ranking import Ranked
 from memci.domain.search.selection import Ended, Key, held_then, leaders_first
-from memci.language.claims import claims_in
+from memci.language.claims.reader import claims_in
 from memci.language.times.ranges import TimeSpan
 from memci.message import Message
 from memci.reading.retrieval import restriction_of

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.language.claims import claims_in
 from memci.language.claims.claim import Claim, Held, contradicts, supersessions
+from memci.language.claims.reader import claims_in
 from tests.support.examples import examples
 from tests.support.facts import supersedes
 

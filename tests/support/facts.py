@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from memci.language.claims import claims_in
 from memci.language.claims.claim import Held, resolved, supersessions
+from memci.language.claims.reader import claims_in
 
 BEGIN = datetime(2026, 5, 1, tzinfo=UTC)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.language.claims import claims_in
+from memci.language.claims.reader import claims_in
 from tests.support.facts import supersedes
 from tests.support.facts_chinese import COMPATIBLE_CHINESE, CONTRADICT_CHINESE
 from tests.support.facts_english import COMPATIBLE_ENGLISH, CONTRADICT_ENGLISH
