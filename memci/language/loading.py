@@ -65,6 +65,16 @@ class TaskData:
         """Compile the pattern that matches a value in one of these languages, or in any."""
         return re.compile(self.source(name, *languages), flags)
 
+    def patterns(
+        self, name: str, *languages: Language, flags: int = re.IGNORECASE
+    ) -> tuple[re.Pattern[str], ...]:
+        """Compile each alternative of a value by itself, in order."""
+        return tuple(
+            re.compile(self.expand(each, language), flags)
+            for language, value in self._values(name, languages).items()
+            for each in (value if isinstance(value, list) else [value])
+        )
+
     def source(self, name: str, *languages: Language) -> str:
         """Return the regular expression that ``pattern`` compiles."""
         values = self._values(name, languages)

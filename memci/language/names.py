@@ -16,6 +16,7 @@ from typing import Self
 from memci.language import chinese_words
 from memci.language.chinese_words import TaggedWord
 from memci.language.clauses import label_of
+from memci.language.loading import TaskData
 from memci.language.sentences import sentences
 from memci.language.word_lists import (
     CHINESE_NO_NAMES,
@@ -27,11 +28,10 @@ from memci.language.word_lists import (
     ENGLISH_NOT_NOUNS,
     ENGLISH_OPENING_ADJECTIVES,
     ENGLISH_PRONOUNS,
-    HAN_NUMERALS,
-    MEASURE_WORDS,
 )
 from memci.language.word_weights import UNKNOWN, rarity
 
+_DATA = TaskData("names")
 # A Latin letter or digit: \w would join a name to the Han characters beside it.
 _L = r"[0-9A-Za-z_À-ɏ]"
 _PART = rf"[A-ZÀ-ÖØ-Þ]{_L}*(?:[-'’.&+#/][A-Za-z0-9]{_L}*)*[+#]*"
@@ -48,22 +48,13 @@ _NOT_NAMES = ENGLISH_NO_NAMES | ENGLISH_NOT_NOUNS
 # that no dictionary has and that is called (“Priya, …”) or spoken of, and of a rare word that does
 # what people do (“Dana owns …”). “Progress is slow” and “Exams, again” name nobody.
 _RARE = 7.4
-_CALLED_OR_DOING = re.compile(
-    r"['’]s\b|, |[ ](?:and|is|was|has|had|will|can|would|\w{2,}(?:s|ed))\b"
-)
-_DOING = re.compile(
-    r"['’]s (?:in|at|on|the|my|our|idea|birthday|name|\w+(?:er|or))\b|[ ](?:owns?|leads?|said|says|"
-    r"told|tells|made|makes|went|goes|got|gets|thinks|thought|wants|wanted|likes|loves|liked|loved|lives|"
-    r"lived|works|worked|asked|asks|called|calls|came|comes|moved|met|wrote|writes|agreed|agrees|"
-    r"decided|bought|promised|prefers|knows|knew|has|had)\b"
-)
-_ABSTRACT = re.compile(r"(?:ing|ly|ity|tion|ness|ment|ship|able|ful|ous|ed|ism|ance|ence)$")
+_CALLED_OR_DOING = _DATA.pattern("called_or_doing", flags=0)
+_DOING = _DATA.pattern("doing", flags=0)
+_ABSTRACT = _DATA.pattern("abstract", flags=0)
 _INTERJECTION = re.compile(r"(.)\1\1|^(?:[ah]+|[oh]+|[hm]+|[aw]+)$", re.IGNORECASE)
-# Function words that open names as well: New York, Under Armour.
-_OPENS_NAMES = frozenset(("new", "under", "over", "great", "big", "little", "good", "best", "old"))
-# So do these in titles: My Brilliant Friend.
+_OPENS_NAMES = _DATA.words("opens_names")
+_OPENS_TITLES = _DATA.words("opens_titles")
 _TITLE_WORDS = 3  # "My Friend called" is no title
-_OPENS_TITLES = frozenset(("my", "our", "his", "her", "your"))
 _USUAL_ADVERB = 9.0  # rarity below which the stem of a word in -ly shows that it is an adverb
 
 
@@ -208,19 +199,9 @@ _WHOLE_NAME = 3
 _SHORTEST_IN_TITLE = 4  # letters of a word that has its capital in a title
 _PLACE_ENDINGS = ("省", "市", "县", "镇", "州", "岛", "屿", "湖", "湾")
 _PLACE_KINDS = ("城市", "小镇", "岛屿", "超市", "夜市", "海岛")
-# A place that no dictionary has: 绿禾公园, 育英中学.
-_KIND = "公园|大学|学院|中学|小学|医院|公司|机场|车站|博物馆|图书馆|广场|酒店|餐厅|书店|寺|山庄"
-_PLACE = re.compile(
-    "(?<=[去在到是了叫从来往于])[^\\W\\da-zA-Z去在到是了的叫从来往这那哪个家某有和我你他她]{2,5}"
-    f"(?:{_KIND})"
-)
-# What tells which or how many, and names no place: 一名小学, 附近公园, 重点中学.
-_UNNAMED = re.compile(
-    f"^(?:[{HAN_NUMERALS}][{MEASURE_WORDS}]|附近|当地|本地|隔壁|楼下|楼上|对面|旁边|小区|社区|市里|城里|"
-    "县里|镇上|村里|郊区|郊外|市中心|重点|普通|著名|知名|公立|私立|民办|国际|大型|小型|外地|国外|国内|很多|"
-    "许多|一些|所有|自家|母校|新开)+"
-)
-_PLACE_KIND = re.compile(f"(?:[\u3400-\u9fff]?(?:{_KIND}))?")
+_PLACE = _DATA.pattern("place", flags=0)
+_UNNAMED = _DATA.pattern("unnamed", flags=0)
+_ONLY_KIND_OF_PLACE = _DATA.pattern("only_kind_of_place", flags=0)
 _LATIN = re.compile(r"[A-Za-z]")
 
 
@@ -248,7 +229,7 @@ def _found(text: str, tagged: Iterable[TaggedWord]) -> Iterator[tuple[str, int]]
     if tagged:
         for match in _PLACE.finditer(text):
             place = _UNNAMED.sub("", match[0])
-            if not _PLACE_KIND.fullmatch(place):
+            if not _ONLY_KIND_OF_PLACE.fullmatch(place):
                 yield place, 3
         for word in tagged:
             if _names_something(word):
@@ -286,22 +267,13 @@ def _is_title(quoted: str) -> bool:
     return 2 * sum(not word[0].islower() for word in words) >= len(words)
 
 
-# Words that stand for a thing without naming it.
-_PRONOUNS = """
-    i me my mine myself you your yours yourself he him his himself she her hers herself it its
-    itself we us our ours ourselves they them their theirs themselves this that these those
-    who whom whose which what one ones someone somebody something anyone anybody anything
-    everyone everybody everything nobody nothing here there
-    我 你 您 他 她 它 我们 咱 咱们 你们 他们 她们 它们 自己 大家 别人 人家 这 那 这个 那个 这些 那些
-    这里 那里 这儿 那儿 这样 那样 谁 什么 哪 哪个 哪些 哪里 某人 某个
-"""
 _SHORTEST_NICKNAME = 3
-_PRONOUN_WORDS = frozenset(_PRONOUNS.split())
+_UNRESOLVED = _DATA.words("unresolved")
 
 
 def is_pronoun(word: str) -> bool:
     """Return True if a word is an unresolved pronoun, which is never an entity."""
-    return _folded(word) in _PRONOUN_WORDS
+    return _folded(word) in _UNRESOLVED
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,81 +10,21 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from memci.language.loading import TaskData
 from memci.language.question.intent import names_only_times
 from memci.language.times.ranges import CERTAIN, TimeExpression, TimeRange
 
+_DATA = TaskData("question")
 _FLAGS = re.IGNORECASE | re.ASCII
-_END = r"(?=\s*(?:[.?!,;]|\Z))"
-# With us, and with nobody else: "our last conversation with Ann" is one that is told of.
-_WITH_US = (
-    r"(?!\s+(?:with\b(?!\s+you\b)|to\b|between\b|(?:about|of|on)\b(?!\s*(?:[?.!]|\Z))|at\b"
-    r"|(?:i|we)\s+had\s+(?:with|about)\b)"
-    r"|\s*-?\s*(?:show|room|bot|window|gpt|model|app|message|id|token|log|class)\b"
-    r"|\s+(?:expired|timed)\b)"
-)
-_WHICH = r"(?:very\s+)?(?:last|previous|preceding|most\s+recent|latest)"
-# What says it by itself.
-_OURS = (
-    re.compile(rf"\bour\s+{_WHICH}\s+(?:session|conversation|chat|discussion)\b{_WITH_US}", _FLAGS),
-    re.compile(
-        rf"\bmy\s+{_WHICH}\s+(?:session|conversation|chat|discussion)\s+with\s+you\b", _FLAGS
-    ),
-    re.compile(
-        r"\b(?:the\s+)?last\s+time\s+(?:that\s+)?we\s+(?:talked|spoke|chatted)"
-        r"(?=\s*(?:[?.!,]|\Z)|\s+(?:and|with\s+you)\b)",
-        _FLAGS,
-    ),
-    re.compile(
-        r"\bwhere\s+(?:did\s+we|we)\s+(?:leave|left)\s+(?:things\s+)?off"
-        r"\b(?!\s+(?:the|in)\b)",
-        _FLAGS,
-    ),
-    re.compile(r"(?:\A|[.?!,]\s*)(?:so,?\s+)?where\s+did\s+we\s+stop(?=\s*(?:\?|\Z))", _FLAGS),
-    re.compile(rf"\bwhere\s+(?:did\s+we|we)\s+(?:stop|stopped|left)\s+last\s+time\b{_END}", _FLAGS),
-    re.compile(
-        r"(?:(?<=\A)|(?<=[\s,，。！？]|[你您的在把于从下结顾是说讲们继续到])"
-        r")上一?[个次回轮]的?(?:对话|会话|聊天|谈话|讨论)(?!框|窗|软件|机器人|工具|室|课|会|ID)"
-    ),
-)
-# What says it where nothing else is spoken of, or we are.
-_ANYBODYS = (
-    re.compile(
-        r"(?<!\bher\s)(?<!\bhis\s)(?<!\btheir\s)(?<!\bits\s)(?<!\bmy\s)(?<!\bwhose\s)"
-        r"(?<!['’]s\s)(?<!s['’]\s)(?<!\ba\s)"
-        rf"\b(?:(?:the|your)\s+)?{_WHICH}\s+(?:session|conversation|chat)\b{_WITH_US}",
-        _FLAGS,
-    ),
-    re.compile(rf"(?<!the\s)(?<!very\s)\blast\s+time\b{_END}", _FLAGS),
-    re.compile("上一?[次回]"),
-)
-_TALKING = (
-    re.compile(
-        r"\b(?:discuss(?:ed|ing)?|cover(?:ed)?|decided?|agreed?(?:\s+on)?|recommend(?:ed)?"
-        r"|suggest(?:ed)?|advised?|promised?|plan(?:ned)?|explain(?:ed)?|continue|carry\s+on"
-        r"|pick(?:\s+it)?\s+up|go\s+on|work(?:ed|ing)?\s+on|(?:le(?:ave|ft)|stop(?:ped)?)\s+off"
-        r"|tell|told|sa(?:y(?:ing)?|id)|talk(?:ed|ing)?|sp(?:eak|oke)|chat(?:ted)?|mention(?:ed)?|ask(?:ed)?"
-        r"|summari[sz]e|recap|session|conversation)\b",
-        _FLAGS,
-    ),
-    re.compile(
-        "[说聊讲谈]到哪[里儿]?|[聊谈说讲]|建议|推荐|决定|商量|约定|答应|解释|计划|继续|接着|交流|讨论|提|问"
-    ),
-)
-_WITH_YOU = re.compile(r"\bwith\s+you\b|\boff\b", _FLAGS)
-_WE = re.compile(r"\b(?:we|us)\b|我们|咱", _FLAGS)
-_OTHERS = re.compile(
-    r"\b(?:she|he|they|her|him|them|his|their|who)\b|\b(?:my|the)\s+(?:wife|husband|therapist"
-    r"|doctor|boss|teacher|coach|friend|mother|father|mum|mom|dad)\b|[他她它谁]|会上|客户|老师|医生",
-    _FLAGS,
-)
-# Another than the last one: the one before it, and what was before, since or after it.
-_ANOTHER = re.compile(
-    r"(?:\b(?:before|since|after|until|till|by|not|second|third|next|besides)"
-    r"(?:[\s-]+to)?[\s-]+(?:(?:the|our)\s+)?|[第上]|[和跟与同][^你您，。？]{1,6})\Z",
-    _FLAGS,
-)
-_ONE_BEFORE = re.compile(r"\bthe\s+(?:one|conversation|session|chat)\s+before\b|上上", _FLAGS)
-_BEFORE_OR_AFTER = re.compile(r"\s*(?:之|以)[前后]")
+_OURS = _DATA.patterns("ours", flags=_FLAGS)
+_ANYBODYS = _DATA.patterns("anybodys", flags=_FLAGS)
+_TALKING = _DATA.pattern("talking", flags=_FLAGS)
+_WITH_YOU = _DATA.pattern("with_you", flags=_FLAGS)
+_WE = _DATA.pattern("we", flags=_FLAGS)
+_OTHERS = _DATA.pattern("others", flags=_FLAGS)
+_ANOTHER = _DATA.pattern("another", flags=_FLAGS)
+_ONE_BEFORE = _DATA.pattern("one_before", flags=_FLAGS)
+_BEFORE_OR_AFTER = _DATA.pattern("before_or_after", flags=_FLAGS)
 
 
 def find_last_session(text: str) -> tuple[int, int] | None:
@@ -109,7 +49,7 @@ def _is_ours(text: str, found: re.Match[str]) -> bool:
     is_named = not found[0].lower().endswith(("time", "次", "回"))
     if is_named and _WE.search(text):
         return True
-    talking = [match for each in _TALKING for match in each.finditer(text)]
+    talking = list(_TALKING.finditer(text))
     places = sorted(match.span() for match in (found, *talking))
     return bool(talking) and names_only_times(text, [TimeExpression(*each, ()) for each in places])
 

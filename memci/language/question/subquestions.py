@@ -5,31 +5,17 @@ from __future__ import annotations
 import re
 from itertools import islice
 
+from memci.language.detection import Language
+from memci.language.loading import TaskData
+
 MOST_PARTS = 4
 # Places where one sentence may be cut that are looked at.
 _MOST_SEAMS = 16
 _ENDS = re.compile(r"[?？]+[\s\"”’')）]*|[.!。！]+[\"”’')）]*(?:\s+|(?<=[。！]))|\n+")
-_ASKED = re.compile(
-    r"\A\W*(?:(?:and|so|but|also|then|ok|okay|please|well)\b,?\s+)*(?:(?:in|on|at|from|to|with|for|by|of)\s+)?"
-    r"(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|has|have|had|can|"
-    r"could|will|would|should|tell|list|name|describe|explain|summari[sz]e|compare)\b",
-    re.IGNORECASE,
-)
-_AUXILIARY = "(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)"
-# The second of two questions turns its words round as the first does: "… and when did she leave".
-_AND = re.compile(
-    rf"(?:\s*[,;]\s*|\s+)(?:(?:and|but)\s+(?:also\s+)?)(?=(?:(?:when|where|why|how|what|whom?)\s+{_AUXILIARY}"
-    rf"|who\s+(?:else\s+)?(?:\w+ed|{_AUXILIARY}|went|came|gave|told|made|won|said)"
-    rf"|(?:what|which|whose|how\s+(?:many|much|long|often|old))\s+(?:\w+\s+){{0,3}}?{_AUXILIARY})\b)"
-    rf"|\s*;\s*(?=(?:who|what|when|where|why|how|which)\b)",
-    re.IGNORECASE,
-)
-_ASKED_CHINESE = re.compile(
-    "什么|谁|哪|几[个次天年月号点人位本部种岁]|多少|多[久长大高远]|怎么|怎样|如何|为何|何时|吗|呢|是否|有没有|是不是"
-)
-_LINKS = re.compile(
-    "[，,；;。]\\s*(?:另外|还有|以及|并且|而且|同时|此外|再有)?[，,]?|(?:另外|此外)[，,]?|(?<=[么谁里儿久少])(?:以及|还有)"
-)
+_DATA = TaskData("question")
+_ASKED = _DATA.pattern("asked", Language.ENGLISH)
+_ASKED_CHINESE = _DATA.pattern("asked", Language.CHINESE)
+_SEAMS = tuple(_DATA.pattern("and_asks", language) for language in Language)
 _SHORTEST = {True: 4, False: 8}  # characters of a part, in Chinese and otherwise
 
 
@@ -70,8 +56,7 @@ def _asks(sentence: str) -> bool:
 def _cut(sentence: str) -> list[str]:
     """Cut a sentence where both sides are questions."""
     parts, start = [], 0
-    seams = (*islice(_AND.finditer(sentence), _MOST_SEAMS),
-             *islice(_LINKS.finditer(sentence), _MOST_SEAMS))  # fmt: skip
+    seams = (match for each in _SEAMS for match in islice(each.finditer(sentence), _MOST_SEAMS))
     for match in sorted(seams, key=lambda each: each.start()):
         left, right = sentence[start : match.start()], sentence[match.end() :]
         if _is_question(left) and _is_question(right):
