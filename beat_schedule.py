@@ -10,20 +10,26 @@ from typing import Any
 from memci.broker.names import UPKEEP_QUEUE, queue
 from memci.config.settings import Settings
 
-# Passes are due by the database's own note of the last one; beat only asks often enough.
-_LONGEST_S = 60.0
+# Periods, in seconds. Passes are due by the database's own note of the last one, and memories by
+# the end of their term; beat only asks often enough.
+_COMPRESS_S = 60.0
+_CONSOLIDATE_S = 600.0
+_PRUNE_S = 3600.0
+_ORPHANS_S = 86_400.0
+_JANITOR_S = 86_400.0
+# A lost wakeup is repeated several times within a lease.
+_SWEEPS_PER_LEASE = 6
 
 
 def beat_schedule(settings: Settings) -> dict[str, dict[str, Any]]:
     """Return Celery beat's table for these settings."""
-    ask_for_passes_s = min(settings.compress_period_s, _LONGEST_S)
     duties = [
-        ("memci.upkeep.sweep", settings.sweep_period_s),
-        ("memci.upkeep.compress", ask_for_passes_s),
-        ("memci.upkeep.consolidate", settings.consolidate_period_s),
-        ("memci.upkeep.prune", settings.prune_period_s),
-        ("memci.upkeep.orphans", settings.page_sweep_period_s),
-        ("memci.upkeep.janitor", settings.janitor_period_s),
+        ("memci.upkeep.sweep", settings.queue_lease_ms / 1000 / _SWEEPS_PER_LEASE),
+        ("memci.upkeep.compress", min(settings.upkeep_compress_period_s, _COMPRESS_S)),
+        ("memci.upkeep.consolidate", _CONSOLIDATE_S),
+        ("memci.upkeep.prune", _PRUNE_S),
+        ("memci.upkeep.orphans", _ORPHANS_S),
+        ("memci.upkeep.janitor", _JANITOR_S),
     ]
     return {task: _entry(task, period_s) for task, period_s in duties}
 

@@ -192,5 +192,5 @@ class AppendLimits:
     """How much may be appended at once, whichever way it comes; sizes are UTF-8 bytes."""
 
     request_bytes: int
-    message_bytes: int
-    messages: int
+    message_bytes: int = 1024 * 1024  # content and tool calls of one message
+    messages: int = 500

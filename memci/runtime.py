@@ -30,6 +30,7 @@ from memci.commands.pages.perform import PageCommands
 from memci.commands.tools.memory_reads import MemoryTools
 from memci.commands.tools.memory_writes import MemoryWrites
 from memci.commands.tools.tools import Tools
+from memci.config.groups import OFFLINE
 from memci.config.settings import Settings
 from memci.embedded.server_addresses import addresses
 from memci.jobs import all_jobs, compression
@@ -55,6 +56,8 @@ from memci.storage.session import Database
 from memci.telemetry.traces import Traces, open_traces
 
 T = TypeVar("T")
+# The renewal of a lease may be late several times before the lease ends.
+_RENEWALS_PER_LEASE = 6
 
 
 class _Part(Generic[T]):
@@ -123,7 +126,7 @@ class Runtime:
         queues = AmqpAgentQueues(
             self.celery,
             lambda: recent_agents(self.database),
-            heartbeat_s=max(1, self.settings.lease_ms // 4000),
+            heartbeat_s=max(1, self.settings.queue_lease_ms // 4000),
         )
         self._closing.callback(queues.close)
         return queues
@@ -152,7 +155,7 @@ class Runtime:
     @_Part
     def reads(self) -> Reads:
         """Asks context workers."""
-        timeout_ms = self.settings.read_timeout_ms
+        timeout_ms = self.settings.http_read_timeout_ms
         if self.redis is None:
             return RpcReads(self.celery, timeout_ms)
         return RedisReads(self.celery, self._broker_url, timeout_ms)
@@ -219,7 +222,7 @@ class Runtime:
     @_Part
     def attp(self) -> AttpCommands:
         """What answers models that speak ATTP."""
-        sandbox = Sandbox(processes=self.settings.sandbox_processes)
+        sandbox = Sandbox()
         self._closing.callback(sandbox.close)
         return AttpCommands(self.tools, sandbox)
 
@@ -243,6 +246,21 @@ class Runtime:
         """What scans a memory network."""
         return compression(self.database, self.models, self.settings)
 
+    @_Part
+    def job_limits(self) -> Limits:
+        """When a job is given up."""
+        settings = self.settings
+        return Limits(settings.queue_max_attempts, halt_on_dead=settings.queue_on_dead == "halt")
+
+    @_Part
+    def slices(self) -> Slices:
+        """How much one token does.
+
+        With a language model a claimed lane would wait for another lane's calls: claim one a time.
+        """
+        offline = all(each.model == OFFLINE for each in self.settings.models.values())
+        return Slices() if offline else Slices(claim_batch=1)
+
     def bell(self) -> QueueWatch:
         """Return a bell; its caller starts and stops it."""
         return QueueWatch(self.agent_queues, self.tokens, self.redis)
@@ -251,23 +269,23 @@ class Runtime:
         """Return the intake from agents' Celery queues."""
         return BrokerIntake(
             self.agent_queues,
-            batch=self.settings.bridge_batch,
             limits=self.settings.append_limits,
-            halt_on_dead=self.settings.on_dead == "halt",
+            halt_on_dead=self.settings.queue_on_dead == "halt",
         )
 
     def lane_loop(self, hostname: str) -> LaneLoop:
         """Return the loop that works for agents, as the worker of this name."""
         settings = self.settings
-        claims = Claims(self.database, settings.lease_ms)
-        lease_renewal = LeaseRenewal(self.database, claims, settings.lease_renew_ms)
+        claims = Claims(self.database, settings.queue_lease_ms)
+        renew_ms = settings.queue_lease_ms // _RENEWALS_PER_LEASE
+        lease_renewal = LeaseRenewal(self.database, claims, renew_ms)
         self._closing.callback(lease_renewal.close)
         events = JobEvents(self.celery, hostname)
         self._closing.callback(events.close)
         runner = JobRunner(
             self.handlers,
             events,
-            Limits(settings.max_attempts, settings.max_started, settings.on_dead == "halt"),
+            self.job_limits,
             self.stopping,
             self.traces,
             Accounts(self.database, settings.memory),
@@ -280,7 +298,7 @@ class Runtime:
             events=events,
             compression=self.compression,
             wakeups=self.tokens,
-            slices=Slices(settings.lane_slice_ms, settings.claim_batch),
+            slices=self.slices,
             stopping=self.stopping,
         )
 

@@ -15,6 +15,8 @@ from memci.config.settings import load_settings
 from memci.config.unknown_names import misspelt_settings
 from memci.errors import ConfigurationError
 
+USER = "memci"
+
 
 def main() -> None:
     """Run Flower until a signal ends it, and then end at once."""
@@ -26,8 +28,7 @@ def main() -> None:
         sys.stderr.write(f"flower: warning: {each}\n")
     if settings.flower_password is None:
         sys.exit("flower: set MEMCI_FLOWER_PASSWORD; Flower is not started without one")
-    login = f"{settings.flower_user}:{settings.flower_password.get_secret_value()}"
-    os.environ["FLOWER_BASIC_AUTH"] = login
+    os.environ["FLOWER_BASIC_AUTH"] = f"{USER}:{settings.flower_password.get_secret_value()}"
     sys.argv = [
         "celery", "-A", "workers", "flower",
         f"--address={settings.host}", f"--port={settings.flower_port}",

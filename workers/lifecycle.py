@@ -66,7 +66,7 @@ def lane_loop(hostname: str) -> LaneLoop:
 @signals.setup_logging.connect
 def _log_as_we_do(**_: Any) -> None:
     """Take the place of Celery's own logging."""
-    configure_logs(settings.log_level, settings.log_format)
+    configure_logs(settings.log_level)
     warn_of_misspelt_settings()
 
 
@@ -80,7 +80,7 @@ def _warm_up(sender: str, instance: Any, **_: Any) -> None:
     lanes = queues & {LANE_QUEUE, COMPRESS_QUEUE} or {
         name for name in queues if name.startswith(AGENT_PREFIX)
     }
-    if queues == {COMPRESS_QUEUE} and settings.compress_yields:
+    if queues == {COMPRESS_QUEUE}:
         yield_processor()
     try:
         check_shared(settings)

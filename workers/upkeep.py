@@ -12,6 +12,10 @@ from memci.upkeep.duties import prune_receipts, remove_orphans
 from workers.app import app
 from workers.lifecycle import runtime
 
+# Age of a text that no page needs, in seconds, before it is removed. Longer than any transaction,
+# and than the time between the back-ups of database and page store.
+_GRACE_S = 86_400.0
+
 
 @app.task(name="memci.upkeep.sweep")
 def sweep(**_: Any) -> None:
@@ -26,8 +30,8 @@ def compress(**_: Any) -> None:
     here = runtime()
     request_due_passes(
         here.database,
-        period_s=here.settings.compress_period_s,
-        idle_passes_per_day=here.settings.idle_passes_per_day,
+        period_s=here.settings.upkeep_compress_period_s,
+        idle_passes_per_day=here.settings.upkeep_idle_passes_per_day,
     )
 
 
@@ -41,8 +45,8 @@ def consolidate(**_: Any) -> None:
 def prune(**_: Any) -> None:
     """Remove done jobs and old receipts."""
     here = runtime()
-    prune_ended_jobs(here.database, keep_s=here.settings.keep_done_jobs_s)
-    prune_receipts(here.database, keep_s=here.settings.keep_receipts_s)
+    prune_ended_jobs(here.database, keep_s=here.settings.upkeep_keep_done_jobs_s)
+    prune_receipts(here.database, keep_s=here.settings.upkeep_keep_receipts_s)
 
 
 @app.task(name="memci.upkeep.janitor")
@@ -60,7 +64,6 @@ def orphans(after: str = "", **_: Any) -> None:
     Should that get lost, the next period begins from the beginning.
     """
     here = runtime()
-    grace_s = here.settings.page_sweep_grace_s
-    bite = remove_orphans(here.database, here.page_store, grace_s=grace_s, after=after)
+    bite = remove_orphans(here.database, here.page_store, grace_s=_GRACE_S, after=after)
     if bite.after is not None:
         orphans.apply_async(kwargs={"after": bite.after}, queue=queue(UPKEEP_QUEUE))

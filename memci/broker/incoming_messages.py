@@ -47,7 +47,7 @@ def decode(raw: bytes, *, limit_bytes: int) -> IncomingMessage:
     if size is not None:
         raise InvalidInputError(
             f"{size} bytes are too many to be read, and only the ends are kept: send fewer messages"
-            " at once, or raise MEMCI_MAX_REQUEST_BYTES"
+            " at once, or raise MEMCI_HTTP_MAX_REQUEST_BYTES"
         )
     envelope = _object(raw, "the envelope")
     properties = envelope.get("properties")

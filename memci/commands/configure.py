@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from memci.commands.pages.perform import PageCommands
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.collapse import collapse_to
 from memci.domain.pages.parameters import PageRules
+from memci.domain.parameters import values_of
 from memci.errors import InvalidInputError, PageStoreError
 from memci.schemas.settings import SettingsAnswer
 from memci.storage.agents import (
@@ -68,13 +69,13 @@ class Defaults:
 
     def with_values(self, values: Mapping[str, object]) -> dict[str, object]:
         """Return all parameters by name; ``InvalidInputError`` names one that is wrong."""
-        known = asdict(self.memory) | asdict(self.pages)
+        known = values_of(self.memory) | values_of(self.pages)
         for name in values:
             if name not in known:
                 raise InvalidInputError(
                     f"unknown parameter; known are {', '.join(sorted(known))}", field=name
                 )
-        return asdict(own_of(self.memory, values)) | asdict(own_of(self.pages, values))
+        return values_of(own_of(self.memory, values)) | values_of(own_of(self.pages, values))
 
 
 def show(pages: PageCommands, agent_id: str, defaults: Defaults) -> SettingsAnswer:

@@ -36,7 +36,7 @@ def new_document(name: str, body: bytes, *, max_bytes: int) -> NewDocument:
     if len(body) > max_bytes:
         raise TooLargeError(
             f"expected a file of at most {max_bytes} bytes: split it, or raise "
-            "MEMCI_MAX_DOCUMENT_BYTES of the server"
+            "MEMCI_HTTP_MAX_DOCUMENT_BYTES of the server"
         )
     if not body:
         raise InvalidInputError("the file is empty: there is nothing to find in it", field="file")

@@ -1,127 +1,139 @@
-"""Groups of settings: documents, language models, the page store."""
+"""Groups of settings: the models of tasks, how language models are called, the page store."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Self
-from urllib.parse import urlsplit
+from typing import Any, Literal, Self, TypeAlias
+from urllib.parse import parse_qs, urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+
+OFFLINE = "offline"
+ModelTask: TypeAlias = Literal[
+    "segmenter",
+    "annotator",
+    "relation_namer",
+    "compressor",
+    "judge",
+    "summarizer",
+    "embedder",
+    "query_planner",
+]
 
 
-class DocumentSettings(BaseModel):
-    """Limits of one document; whatever is over one of them is refused whole, and says so."""
-
-    max_document_bytes: int = Field(32 * 1024 * 1024, ge=1024)
-    # What a zip may hold: Office files, EPUB
-    max_document_unpacked_bytes: int = Field(256 * 1024 * 1024, ge=1024)
-    max_document_pages: int = Field(2_000, ge=1)  # of a PDF, or slides
-    max_document_chunks: int = Field(20_000, ge=1)
-    document_seconds: int = Field(60, ge=1)  # of processor time
-    document_memory_bytes: int = Field(1024 * 1024 * 1024, ge=128 * 1024 * 1024)
-
-
-class TaskSettings(BaseModel):
-    """What differs for the model of one task; what is left out is as for all."""
+class TaskModel(BaseModel):
+    """The model of one task, and how it is called."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    api_base: str | None = None
-    api_key: SecretStr | None = None
-    timeout_ms: int | None = Field(None, ge=100, le=300_000)
-    temperature: float | None = Field(None, ge=0, le=2)
-    max_answer_tokens: int | None = Field(None, ge=64, le=1_000_000)
+    model: str = Field(
+        OFFLINE,
+        description="`offline`, `llm:<model>` by LiteLLM's name, or `<family>:<model>` of an"
+        " installed adapter.",
+    )
+    api_base: str | None = Field(None, description="Not set: `MEMCI_LLM__API_BASE`.")
+    api_key: SecretStr | None = Field(None, description="Not set: `MEMCI_LLM__API_KEY`.")
+    timeout_ms: int = Field(
+        30_000, ge=100, le=300_000, description="Milliseconds that one call may take."
+    )
+    temperature: float = Field(
+        0.2, ge=0, le=2, description="Above 0, so that a retry gives another answer."
+    )
+    max_answer_tokens: int = Field(
+        2_048, ge=64, le=1_000_000, description="Tokens of one answer, reasoning included."
+    )
+    dimension: int | None = Field(
+        None,
+        ge=1,
+        le=16_000,
+        description="Length of the embedder's vectors. Not set: from LiteLLM's table.",
+    )
 
-
-class ModelAccess(BaseModel):
-    """How the model of one task is asked."""
-
-    model_config = ConfigDict(frozen=True)
-
-    api_base: str | None
-    api_key: SecretStr | None
-    timeout_ms: int
-    temperature: float
-    max_answer_tokens: int
+    @model_validator(mode="before")
+    @classmethod
+    def _accept_a_name(cls, value: Any) -> Any:
+        return {"model": value} if isinstance(value, str) else value
 
 
 class LlmSettings(BaseModel):
-    """How the models of the family ``llm`` are asked, and what differs for some tasks."""
+    """Where language models are, unless ``[models.<task>]`` says otherwise."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    api_base: str | None = None  # unset: the provider's own
-    api_key: SecretStr | None = None  # unset: the variable that LiteLLM reads for the provider
-    timeout_ms: int = Field(30_000, ge=100, le=300_000)  # of one call
-    temperature: float = Field(0.2, ge=0, le=2)  # above 0, so that another try is another answer
-    max_answer_tokens: int = Field(2_048, ge=64, le=1_000_000)  # reasoning included
-    dimension: int | None = Field(None, ge=1, le=16_000)  # of the embedder's vectors
-
-    segmenter: TaskSettings = TaskSettings()
-    annotator: TaskSettings = TaskSettings()
-    relation_namer: TaskSettings = TaskSettings()
-    compressor: TaskSettings = TaskSettings()
-    judge: TaskSettings = TaskSettings()
-    summarizer: TaskSettings = TaskSettings()
-    embedder: TaskSettings = TaskSettings()
-    query_planner: TaskSettings = TaskSettings()
-
-    def of(self, task: str) -> ModelAccess:
-        """Return how the model of a task, named as its setting, is asked."""
-        own: TaskSettings = getattr(self, task)
-        values = {
-            name: getattr(self, name) if getattr(own, name) is None else getattr(own, name)
-            for name in TaskSettings.model_fields
-        }
-        return ModelAccess(**values)
+    api_base: str | None = Field(
+        None,
+        description="Address of the provider or of your own server. Not set: the provider's own.",
+    )
+    api_key: SecretStr | None = Field(
+        None,
+        description="Its key. Not set: the variable that LiteLLM reads for the provider, such as"
+        " `OPENAI_API_KEY`.",
+    )
 
 
-# S3's own rule; compatible stores have the same, or a looser one.
-_BUCKET = r"^[A-Za-z0-9][A-Za-z0-9._-]{1,62}$"
-# No dots or slashes twice: servers and proxies tidy paths up.
-_PREFIX = r"^(?:[A-Za-z0-9_=-][A-Za-z0-9._=-]*(?:/[A-Za-z0-9_=-][A-Za-z0-9._=-]*)*)?$"
+# The rule of S3 itself; compatible stores have the same or a looser one.
+_BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,62}")
+# No "." or ".." and no double slash: servers and proxies normalize such paths.
+_NAME = r"[A-Za-z0-9_=-][A-Za-z0-9._=-]*"
+_PREFIX = re.compile(rf"(?!.{{201}})(?:{_NAME}(?:/{_NAME})*)?")
+_REGION = re.compile(r"[A-Za-z0-9-]{1,64}")
+_STORES = (
+    "expected postgres, files, files:///folder, s3://bucket/prefix?endpoint=…&region=… or memory"
+)
 
 
-class PageStoreSettings(BaseModel):
-    """Which store it is, where that is, and how much of it a process keeps at hand."""
+@dataclass(frozen=True, slots=True)
+class PageStoreAddress:
+    """Where the texts of notes are stored."""
 
-    page_store: Literal["postgres", "files", "s3", "memory"] = "postgres"
-    # A second one that is read as well, while texts move from one to the other
-    page_store_reads_also: Literal["postgres", "files", "s3"] | None = None
-    page_folder: Path | None = None  # unset: the folder "pages" in data_dir
-    page_s3_bucket: str | None = Field(None, pattern=_BUCKET)
-    page_s3_prefix: str = Field("memci", max_length=200, pattern=_PREFIX)
-    page_s3_endpoint: str | None = None  # unset: AWS
-    page_s3_region: str | None = Field(None, pattern=r"^[A-Za-z0-9-]{1,64}$")  # unset: as boto3's
-    page_s3_addressing: Literal["auto", "path", "virtual"] = "auto"
-    page_cache_bytes: int = Field(16 * 1024 * 1024, ge=0)  # of each process; 0 = none
-    page_sweep_period_s: float = Field(86_400.0, gt=0)
-    # Longer than any transaction, and than any back-up of the database is from that of the store
-    page_sweep_grace_s: float = Field(86_400.0, ge=600)
+    kind: str  # postgres, files, s3 or memory
+    folder: Path | None = None  # of files; None: the folder "pages" in data_dir
+    bucket: str = ""
+    prefix: str = "memci"  # of the names of all objects
+    endpoint: str | None = None  # None: AWS
+    region: str | None = None  # None: as boto3 finds it
+    addressing: str = "auto"  # auto, path or virtual
 
-    @field_validator("page_s3_endpoint")
     @classmethod
-    def _is_an_address(cls, value: str | None) -> str | None:
-        if value is None:
-            return None
-        parts = urlsplit(value)
+    def parse(cls, text: str) -> Self:
+        """Read a setting; ``ValueError`` says what was expected and never quotes it."""
+        if text in {"postgres", "files", "memory"}:
+            return cls(text)
+        url = urlsplit(text)
+        if url.scheme == "files" and not url.netloc and url.path.startswith("/"):
+            return cls("files", Path(url.path))
+        if url.scheme != "s3":
+            raise ValueError(_STORES)
+        options = {name: values[-1] for name, values in parse_qs(url.query).items()}
+        found = cls(
+            "s3",
+            bucket=url.netloc,
+            prefix=url.path.removeprefix("/") if url.path else "memci",
+            endpoint=options.pop("endpoint", None),
+            region=options.pop("region", None),
+            addressing=options.pop("addressing", "auto"),
+        )
+        found._check(options)
+        return found
+
+    def _check(self, unknown: dict[str, str]) -> None:
+        if not _BUCKET.fullmatch(self.bucket):
+            raise ValueError("expected the name of a bucket after s3://")
+        if not _PREFIX.fullmatch(self.prefix):
+            raise ValueError("expected a prefix such as memci/notes after the bucket")
+        if unknown:
+            raise ValueError("expected only the options endpoint, region and addressing")
+        if self.region is not None and not _REGION.fullmatch(self.region):
+            raise ValueError("expected a region such as eu-central-1")
+        if self.addressing not in {"auto", "path", "virtual"}:
+            raise ValueError("expected the addressing auto, path or virtual")
+        parts = urlsplit(self.endpoint or "https://s3.example.org")
         if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ValueError("expected an address such as https://s3.example.org")
-        if "@" in parts.netloc or parts.query:
+            raise ValueError("expected an endpoint such as https://s3.example.org")
+        if "@" in parts.netloc:
             raise ValueError(
-                "expected an address without credentials: boto3 takes them from AWS_ACCESS_KEY_ID"
+                "expected an endpoint without credentials: boto3 takes them from AWS_ACCESS_KEY_ID"
                 " and AWS_SECRET_ACCESS_KEY, or any other way that it knows"
             )
-        return value
-
-    @model_validator(mode="after")
-    def _has_all_that_the_stores_need(self) -> Self:
-        used = {self.page_store, self.page_store_reads_also}
-        if "s3" in used and self.page_s3_bucket is None:
-            raise ValueError("a page store on S3 needs a bucket: set MEMCI_PAGE_S3_BUCKET")
-        if self.page_store == self.page_store_reads_also:
-            raise ValueError(
-                f"MEMCI_PAGE_STORE_READS_ALSO: {self.page_store} is the page store itself; name"
-                " another one, or leave it out"
-            )
-        return self

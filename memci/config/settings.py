@@ -32,10 +32,9 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from memci.config.groups import DocumentSettings, LlmSettings, PageStoreSettings
+from memci.config.groups import LlmSettings, ModelTask, PageStoreAddress, TaskModel
 from memci.config.toml_tables import as_settings, place_of
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.memory.scan import SNAPSHOT_BYTES
 from memci.domain.pages.parameters import PageRules
 from memci.errors import ConfigurationError, InvalidInputError
 from memci.message import AppendLimits, Remember
@@ -68,101 +67,182 @@ class ApiKey(BaseModel):
     scope: Literal["read", "write", "admin"] = "read"
 
 
-class Settings(DocumentSettings, PageStoreSettings, BaseSettings):
-    """All settings, with their defaults. Periods are seconds, time-outs carry their unit."""
+class Settings(BaseSettings):
+    """All settings, with their defaults."""
 
     model_config = SettingsConfigDict(
         env_prefix="MEMCI_", env_nested_delimiter="__", extra="ignore", frozen=True
     )
 
-    # Where things are
-    data_dir: Path = Path("~/.local/share/memci")
-    database_url: SecretStr | None = None  # unset: the embedded PostgreSQL in data_dir
-    broker_url: SecretStr | None = None  # unset: the embedded Redis in data_dir
+    data_dir: Path = Field(
+        Path("~/.local/share/memci"),
+        description="Folder of the embedded servers: their data, passwords and sockets. Used only"
+        " if one of the next two is not set.",
+    )
+    database_url: SecretStr | None = Field(
+        None,
+        description="PostgreSQL 16 or later with pgvector 0.7 or later, as"
+        " `postgresql://login:password@host:5432/name`. Not set: the embedded PostgreSQL, started"
+        " by `memci up`.",
+    )
+    broker_url: SecretStr | None = Field(
+        None,
+        description="The Celery broker: `redis://…`, `rediss://…` or `amqp://…`. Not set: the"
+        " embedded Redis.",
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info",
+        description="`debug`, `info`, `warning` or `error`. Logs never contain the text of a"
+        " message. On a terminal they are for people, elsewhere JSON.",
+    )
+    otel_endpoint: str | None = Field(
+        None,
+        description="Address of an OpenTelemetry collector (OTLP over HTTP). Needs the extra"
+        " `otel`.",
+    )
 
-    # HTTP
-    host: str = "127.0.0.1"
-    port: int = Field(8000, ge=0, le=65535)
-    api_url: str | None = None  # where the CLI finds the API; unset: http://host:port
-    api_key: SecretStr | None = None  # the key that the CLI sends
-    api_keys: tuple[ApiKey, ...] = ()  # without keys the server binds to loopback only
-    rate_limit_per_minute: int = Field(0, ge=0)  # requests per key; 0 = no limit
-    max_request_bytes: int = Field(8 * 1024 * 1024, ge=1024)
-    max_message_bytes: int = Field(1024 * 1024, ge=1)  # content and tool calls, as UTF-8
-    max_messages: int = Field(500, ge=1)  # in one request
-    max_import_bytes: int = Field(256 * 1024 * 1024, ge=1024)  # one archive of an agent
-    read_timeout_ms: int = Field(10_000, ge=100)  # how long the API waits for a context worker
+    host: str = Field(
+        "127.0.0.1",
+        description="Address that the API and Flower bind to. Any address but loopback needs"
+        " `MEMCI_API_KEYS`.",
+    )
+    port: int = Field(8000, ge=0, le=65535, description="Port of the API. `0`: a free one.")
+    api_url: str | None = Field(
+        None, description="Where the command line finds the API. Not set: from host and port."
+    )
+    api_key: SecretStr | None = Field(None, description="The key that the command line sends.")
+    api_keys: tuple[ApiKey, ...] = Field(
+        (),
+        description="Who may do what: a JSON list of `{name, hash, agents, scope}`. `memci keys"
+        " new` prints an entry with its key. `agents` is a pattern with `*` and `?`, or several"
+        " separated by commas; `collection/NAME` stands for a collection of documents. `scope` is"
+        " `read`, `write` or `admin`; each includes the one before.",
+    )
+    http_rate_limit_per_minute: int = Field(
+        0,
+        ge=0,
+        description="Requests of one key in a minute, for each process of the API. Above it: 429"
+        " with Retry-After. `0`: no limit.",
+    )
+    http_max_request_bytes: int = Field(
+        8 * 1024 * 1024,
+        ge=1024,
+        description="Largest body of a request, and largest message of a Celery producer. From"
+        " Redis as much is read from an agent's Celery queue at once; from RabbitMQ up to 20"
+        " messages of that size.",
+    )
+    http_max_document_bytes: int = Field(
+        32 * 1024 * 1024,
+        ge=1024,
+        description="Largest document. The API holds it in memory during the upload. `memci"
+        " documents index` skips larger files.",
+    )
+    http_read_timeout_ms: int = Field(
+        10_000,
+        ge=100,
+        description="Milliseconds that the API waits for a context worker, in addition to"
+        " `wait_ms` of the request. Then it answers 503.",
+    )
 
-    # Chat proxy (docs/frameworks.md)
-    proxy_upstream_url: str | None = None  # an OpenAI-compatible API; unset: there is no proxy
-    proxy_upstream_key: SecretStr | None = None  # unset: clients send the upstream's key
-    proxy_budget_tokens: int = Field(1_000, ge=0, le=2_000_000)  # put into a chat; 0 = nothing
-    proxy_remember: Remember = Remember.NOW
-    proxy_memory_timeout_ms: int = Field(3_000, ge=50)  # then a chat goes on without memory
-    proxy_timeout_s: float = Field(600.0, gt=0)  # between two chunks of the upstream
+    proxy_upstream_url: str | None = Field(
+        None,
+        description="An OpenAI-compatible API, such as `https://api.openai.com/v1`. The API passes"
+        " chats on to it at `/proxy/{agent}/v1`. Not set: there is no proxy.",
+    )
+    proxy_upstream_key: SecretStr | None = Field(
+        None, description="The key of that API. Not set: clients send it."
+    )
+    proxy_budget_tokens: int = Field(
+        1_000,
+        ge=0,
+        le=2_000_000,
+        description="Tokens of memory that the proxy adds to a chat. `0`: chats are only recorded.",
+    )
+    proxy_remember: Remember = Field(
+        Remember.NOW,
+        description="When memories are made of a chat: `now`, `auto` (when it outgrows the context"
+        " window) or `never`.",
+    )
 
-    # Flower
-    flower_port: int = Field(5555, ge=0, le=65535)
-    flower_user: str = "memci"
-    flower_password: SecretStr | None = None  # unset: `memci up` makes one and keeps it in data_dir
+    flower_port: int = Field(5555, ge=0, le=65535, description="Port of Flower's page.")
+    flower_password: SecretStr | None = Field(
+        None,
+        description="Password of the user `memci`. Flower does not start without one. `memci up`"
+        " makes one and keeps it in the data folder.",
+    )
 
-    # Lanes; queue.md says why each is there
-    lease_ms: int = Field(30_000, ge=300)
-    lease_renew_ms: int = Field(5_000, ge=50)
-    lane_slice_ms: int = Field(2_000, ge=50)
-    claim_batch: int = Field(16, ge=1, le=256)  # lanes that one token claims at most
-    max_started: int = Field(3, ge=1)  # starts without an outcome before a job is dead
-    max_attempts: int = Field(15, ge=1)  # tries of one job while small models do not answer
-    on_dead: Literal["skip", "halt"] = "skip"
-    bridge_batch: int = Field(100, ge=1, le=1000)
-    compress_yields: bool = True  # workers that do nothing but compress take idle processors only
-    token_stale_s: float = Field(10.0, gt=0)  # due for longer and unclaimed: told to operators
+    queue_lease_ms: int = Field(
+        30_000,
+        ge=300,
+        description="Milliseconds after which a worker that has not renewed its lease is taken for"
+        " dead, and another one goes on. Leases are renewed, and lost wakeups repeated, six times"
+        " as often.",
+    )
+    queue_max_attempts: int = Field(
+        15, ge=1, description="Attempts of one job while a small model does not answer."
+    )
+    queue_on_dead: Literal["skip", "halt"] = Field(
+        "skip",
+        description="`skip`: the lane continues after a dead job. `halt`: it stops until somebody"
+        " retries or discards the job. With `halt` it also stops at a Celery message that cannot"
+        " be taken in, and later messages stay in the broker.",
+    )
 
-    # Periods of beat
-    sweep_period_s: float = Field(5.0, gt=0)
-    compress_period_s: float = Field(3600.0, gt=0)
-    prune_period_s: float = Field(3600.0, gt=0)
-    consolidate_period_s: float = Field(600.0, gt=0)
-    janitor_period_s: float = Field(86_400.0, gt=0)
-    idle_passes_per_day: int = Field(0, ge=0, le=24)
-    keep_done_jobs_s: float = Field(7 * 86_400.0, gt=0)
-    keep_receipts_s: float = Field(30 * 86_400.0, gt=0)
-    snapshot_bytes: int = Field(SNAPSHOT_BYTES, ge=0)  # of one agent's network; 0 = take none
+    upkeep_compress_period_s: float = Field(
+        3600.0,
+        gt=0,
+        description="Seconds between two passes that time brings to an agent that was written to"
+        " or read since the last one. Each finished creation of memories asks for a pass too.",
+    )
+    upkeep_idle_passes_per_day: int = Field(
+        0,
+        ge=0,
+        le=24,
+        description="Passes a day for agents that are neither written to nor read. `0`: what is"
+        " not used is not forgotten.",
+    )
+    upkeep_keep_done_jobs_s: float = Field(
+        7 * 86_400.0, gt=0, description="Seconds that a done job can still be read."
+    )
+    upkeep_keep_receipts_s: float = Field(
+        30 * 86_400.0,
+        gt=0,
+        description="Seconds that a receipt can still be read; it may stay a tenth longer."
+        " Receipts of erasures stay.",
+    )
 
-    # Small models, one per task: "offline", "llm:<model>" by LiteLLM's name for it, or
-    # "<family>:<model>" of an installed adapter
-    segmenter: str = "offline"
-    annotator: str = "offline"
-    relation_namer: str = "offline"
-    compressor: str = "offline"
-    judge: str = "offline"
-    summarizer: str = "offline"
-    embedder: str = "offline"
-    query_planner: str | None = None  # unset: no model is asked what to search for
-    model_threads: int = Field(0, ge=0)  # threads of torch in one process; 0 = its own default
+    page_store: str = Field(
+        "postgres",
+        description="Where the texts of notes are: `postgres`; `files` (the folder `pages` in"
+        " `MEMCI_DATA_DIR`) or `files:///folder`; `s3://bucket/prefix`, with"
+        " `?endpoint=https://…&region=…&addressing=path` (or `virtual`) as needed; or `memory`,"
+        " for tests.",
+    )
+    page_store_reads_also: str | None = Field(
+        None,
+        description="A second page store. Texts that are not in the first are read from it, while"
+        " they move from one to the other.",
+    )
 
-    # Reading
-    tokenizer: str = "o200k_base"
-    recent_interactions: int = Field(8, ge=0)
-    # Hits of a search that names no k; unset: by how much the question asks for.
-    search_k: int | None = Field(None, ge=1, le=200)
-    context_max_tokens: int = Field(8_192, ge=256)
-    sandbox_processes: int = Field(4, ge=1, le=64)  # that run models' code at once, in one process
-    context_threshold_ratio: float = Field(0.8, gt=0, le=1)
-
-    # Telemetry
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
-    log_format: Literal["auto", "json", "console"] = "auto"
-    otel_endpoint: str | None = None  # OTLP over HTTP; needs the extra memci[otel]
+    models: dict[ModelTask, TaskModel] = Field(
+        {},
+        description="The model of a task, as `MEMCI_MODELS__<TASK>__MODEL`: `offline`,"
+        " `llm:<model>` by LiteLLM's name, or `<family>:<model>` of an installed adapter. Not set:"
+        " `offline`, and no model for `query_planner`.",
+    )
+    tokenizer: str = Field(
+        "o200k_base",
+        description="The tokenizer that budgets are counted with, unless a request names a model.",
+    )
 
     llm: LlmSettings = LlmSettings()
     memory: MemoryParameters = MemoryParameters()
     pages: PageRules = PageRules()
 
-    @field_validator("data_dir", "page_folder")
+    @field_validator("data_dir")
     @classmethod
-    def _expand_home(cls, value: Path | None) -> Path | None:
-        return None if value is None else value.expanduser().absolute()
+    def _expand_home(cls, value: Path) -> Path:
+        return value.expanduser().absolute()
 
     @field_validator("database_url")
     @classmethod
@@ -179,6 +259,16 @@ class Settings(DocumentSettings, PageStoreSettings, BaseSettings):
     def _is_an_api(cls, value: str | None) -> str | None:
         if value is not None and not re.fullmatch(r"https?://[^\s/?#@]+(/[^\s?#]*)?", value):
             raise ValueError("expected an address such as https://api.openai.com/v1")
+        return value
+
+    @field_validator("page_store", "page_store_reads_also")
+    @classmethod
+    def _is_a_page_store(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is None:
+            return None
+        kind = PageStoreAddress.parse(value).kind
+        if info.field_name == "page_store_reads_also" and kind == "memory":
+            raise ValueError("expected a store that outlives a process")
         return value
 
     @field_validator("memory", "pages", mode="before")
@@ -202,6 +292,15 @@ class Settings(DocumentSettings, PageStoreSettings, BaseSettings):
             )
         return self
 
+    @model_validator(mode="after")
+    def _two_page_stores(self) -> Self:
+        if self.page_store == self.page_store_reads_also:
+            raise ValueError(
+                f"MEMCI_PAGE_STORE_READS_ALSO: {self.page_store} is the page store itself; name"
+                " another one, or leave it out"
+            )
+        return self
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -219,7 +318,13 @@ class Settings(DocumentSettings, PageStoreSettings, BaseSettings):
     @property
     def append_limits(self) -> AppendLimits:
         """How much may be appended at once."""
-        return AppendLimits(self.max_request_bytes, self.max_message_bytes, self.max_messages)
+        return AppendLimits(self.http_max_request_bytes)
+
+    def model_of(self, task: ModelTask) -> TaskModel:
+        """Return the model of a task, with the address and key that hold for it."""
+        found = self.models.get(task, TaskModel())
+        common = {name: value for name, value in self.llm if getattr(found, name) is None}
+        return found.model_copy(update=common)
 
     @property
     def client_url(self) -> str:

@@ -25,7 +25,7 @@ def _memory(name: str) -> _Target:
 _TARGETS: dict[Place, _Target] = {
     ("simplemem", "enabled"): _memory("simplemem_enabled"),
     # Named as LiteLLM names models: provider/model.
-    ("simplemem", "extraction_model"): _Target((("annotator",),), prefix="llm:"),
+    ("simplemem", "extraction_model"): _Target((("models", "annotator", "model"),), prefix="llm:"),
     ("simplemem", "window", "size"): _memory("window_size"),
     ("simplemem", "window", "stride"): _memory("window_stride"),
     ("simplemem", "filter", "novelty_threshold"): _memory("novelty_threshold"),

@@ -122,8 +122,7 @@ def open_zip(body: bytes, limits: ExtractionLimits) -> ZipFile:
     if size > limits.unpacked_bytes or len(members) > _MOST_FILES:
         raise UnreadableDocumentError(
             f"unpacked it would be {size} bytes in {len(members)} files, and at most"
-            f" {limits.unpacked_bytes} bytes in {_MOST_FILES} are read: split it, or raise"
-            " MEMCI_MAX_DOCUMENT_UNPACKED_BYTES"
+            f" {limits.unpacked_bytes} bytes in {_MOST_FILES} are read: split it"
         )
     if any(each.flag_bits & 1 for each in members):
         raise UnreadableDocumentError("this file needs a password: save it without one")

@@ -28,10 +28,7 @@ def read_document(name: str, body: bytes, limits: ExtractionLimits) -> list[Chun
         raise UnreadableDocumentError("this file is empty: there is nothing to find in it")
     chunks = list(islice(_chunks(name, body, limits), limits.chunks + 1))
     if len(chunks) > limits.chunks:
-        raise UnreadableDocumentError(
-            f"this file gives more than {limits.chunks} chunks: split it, or raise"
-            " MEMCI_MAX_DOCUMENT_CHUNKS"
-        )
+        raise UnreadableDocumentError(f"this file gives more than {limits.chunks} chunks: split it")
     if not chunks:
         raise UnreadableDocumentError("there is no text in this file: leave it out")
     return chunks

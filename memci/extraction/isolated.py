@@ -57,7 +57,7 @@ def _environment() -> dict[str, str]:
 def _too_costly(limits: ExtractionLimits) -> UnreadableDocumentError:
     return UnreadableDocumentError(
         f"reading this file took more than {limits.seconds} s or {limits.memory_bytes} bytes of"
-        " memory: split it, or raise MEMCI_DOCUMENT_SECONDS or MEMCI_DOCUMENT_MEMORY_BYTES"
+        " memory: split it"
     )
 
 

@@ -18,7 +18,7 @@ def main() -> int:
     """Serve until told to stop; returns the exit code."""
     try:
         settings = load_settings()
-        configure_logs(settings.log_level, settings.log_format)
+        configure_logs(settings.log_level)
         warn_of_misspelt_settings()
         check_shared(settings)
         with closing(Runtime(settings, service="memci-api")) as runtime:

@@ -87,7 +87,7 @@ def create_app(runtime: Runtime) -> FastAPI:
 
 def _gauges(runtime: Runtime) -> LaneGauges:
     with runtime.database.upkeep_transaction() as connection:
-        return lane_gauges(connection, token_stale_s=runtime.settings.token_stale_s)
+        return lane_gauges(connection)
 
 
 def _usage(runtime: Runtime) -> Iterable[tuple[tuple[str, str], Usage]]:

@@ -51,8 +51,8 @@ class Gate:
     def __init__(self, settings: Settings) -> None:
         """Take keys and rates from the settings."""
         self._keys = settings.api_keys
-        self._rates = RateLimit(settings.rate_limit_per_minute)
-        self.max_request_bytes = settings.max_request_bytes
+        self._rates = RateLimit(settings.http_rate_limit_per_minute)
+        self.max_request_bytes = settings.http_max_request_bytes
 
     def admit(
         self, request: Request, needed: Scope, authorization: str | None = None

@@ -51,10 +51,7 @@ async def uploaded(call: Call, *, max_bytes: int) -> AsyncIterator[IO[bytes]]:
 
 def _check(size: int, most: int) -> None:
     if size > most:
-        raise TooLargeError(
-            f"expected an archive of at most {most} bytes; MEMCI_MAX_IMPORT_BYTES of the server "
-            "allows more"
-        )
+        raise TooLargeError(f"expected an archive of at most {most} bytes")
 
 
 # Of a form: its boundaries and heads, and the escapes of JSON are counted as they come.
@@ -114,7 +111,7 @@ def _check_size(size: int, most: int) -> None:
     if size > most:
         raise TooLargeError(
             f"expected a file of at most {most - _AROUND} bytes: split it, or raise"
-            " MEMCI_MAX_DOCUMENT_BYTES of the server"
+            " MEMCI_HTTP_MAX_DOCUMENT_BYTES of the server"
         )
 
 

@@ -22,17 +22,17 @@ from memci.smallmodel.registry import SmallModels
 from memci.storage.page_store.port import PageStore
 from memci.storage.session import Database
 
+# Share of the context window from which messages with ``remember: auto`` become memories.
+_WINDOW_SHARE = 0.8
+
 
 def all_jobs(
     database: Database, models: SmallModels, settings: Settings, page_store: PageStore
 ) -> Mapping[str, Handler]:
     """Return the handler of every kind of job."""
-    window = WindowLimits(
-        tokens=settings.context_threshold_ratio * settings.context_max_tokens,
-        recent_interactions=settings.recent_interactions,
-    )
+    window = WindowLimits(_WINDOW_SHARE * settings.pages.window_max_tokens)
     pages = Pages(page_store, models.tokens, settings.pages)
-    summing = Summing(models.summarizer, models.tokens, settings.summarizer)
+    summing = Summing(models.summarizer, models.tokens, settings.model_of("summarizer").model)
     asks = SummaryAsks(settings.memory)
     creation = MemoryCreation(database, models, settings.memory)
     indexing = MessageIndexing(database, models, window)
@@ -45,7 +45,7 @@ def all_jobs(
         NetworkRebuild(database, Replay(database, models, settings.memory)),
         Reembedding(database, models.embedder),
         AskingAfter(Consolidation(database, settings.memory), asks.of_sessions),
-        DocumentIndexing(database, models, _limits(settings)),
+        DocumentIndexing(database, models, ExtractionLimits()),
         PageNaming(database, models.summarizer, pages),
         ItemIndexing(database, models),
         MessageTracking(database, models.tokens, settings.pages),
@@ -55,16 +55,4 @@ def all_jobs(
 
 def compression(database: Database, models: SmallModels, settings: Settings) -> NetworkCompression:
     """Return the pass over a memory network."""
-    return NetworkCompression(
-        database, models, settings.memory, snapshot_bytes=settings.snapshot_bytes
-    )
-
-
-def _limits(settings: Settings) -> ExtractionLimits:
-    return ExtractionLimits(
-        unpacked_bytes=settings.max_document_unpacked_bytes,
-        pages=settings.max_document_pages,
-        seconds=settings.document_seconds,
-        memory_bytes=settings.document_memory_bytes,
-        chunks=settings.max_document_chunks,
-    )
+    return NetworkCompression(database, models, settings.memory)

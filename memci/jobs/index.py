@@ -37,7 +37,7 @@ class WindowLimits:
     """When ``auto`` messages are handed over: above so many tokens, save the latest (R19)."""
 
     tokens: float
-    recent_interactions: int
+    recent_interactions: int = 8
 
 
 class MessageIndexing:

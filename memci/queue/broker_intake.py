@@ -34,13 +34,19 @@ from memci.schemas.problems import describe_faults
 
 _log = structlog.get_logger(__name__)
 _IS_HALTED = "SELECT halted_by IS NOT NULL FROM lane WHERE agent_id = %s"
+_BATCH = 100  # messages that are taken in at once
 
 
 class BrokerIntake:
     """Moves messages for lease holders; safe for threads."""
 
     def __init__(
-        self, queues: AgentQueues, *, batch: int, limits: AppendLimits, halt_on_dead: bool = False
+        self,
+        queues: AgentQueues,
+        *,
+        limits: AppendLimits,
+        batch: int = _BATCH,
+        halt_on_dead: bool = False,
     ) -> None:
         """Take up to ``batch`` messages at a time, each and all within ``limits``.
 

@@ -58,8 +58,8 @@ class Compression(Protocol):
 class Slices:
     """How much one wakeup does."""
 
-    lane_ms: int
-    claim_batch: int
+    lane_ms: int = 2_000  # an agent's turn while others wait; it ends after a whole job
+    claim_batch: int = 16  # lanes that one token claims, at most
 
 
 class LaneLoop:

@@ -70,9 +70,9 @@ class _CancelledError(Exception):
 class Limits:
     """When a job becomes dead, and whether that halts its lane."""
 
-    attempts: int
-    started: int
-    halt_on_dead: bool
+    attempts: int = 15  # while a small model does not answer
+    started: int = 3  # starts without an outcome: the job killed its process each time
+    halt_on_dead: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,8 +88,6 @@ class ReadingDefaults:
         """Take them from the settings."""
         return cls(
             tokenizer=settings.tokenizer,
-            search_k=settings.search_k,
-            recent_interactions=settings.recent_interactions,
             memory=settings.memory,
         )
 

@@ -1,7 +1,7 @@
 """Which adapter does which task, as the settings say.
 
-A setting names ``offline``, ``llm:<model>`` or ``<family>:<model>``; the query planner's may be
-empty, and then nothing does that task. A family is an entry point
+A setting names ``offline``, ``llm:<model>`` or ``<family>:<model>``; without one for the query
+planner nothing does that task. A family is an entry point
 of the group ``memci.small_models``: a callable that takes the task ("compressor"), the model's name
 and the settings, and returns an adapter of that task's Protocol.
 """
@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from memci.config.groups import OFFLINE, ModelTask
 from memci.config.settings import Settings
 from memci.errors import ConfigurationError
 from memci.smallmodel.litellm.adapters import FAMILY, llm_adapter
@@ -39,7 +40,6 @@ from memci.smallmodel.ports import (
 )
 
 GROUP = "memci.small_models"
-OFFLINE = "offline"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,8 @@ class SmallModels:
 def build_small_models(settings: Settings) -> SmallModels:
     """Choose the adapters; ``ConfigurationError`` names a setting whose adapter is unknown."""
 
-    def adapter(task: str, offline: Callable[[], Any]) -> Any:
-        name = getattr(settings, task)
+    def adapter(task: ModelTask, offline: Callable[[], Any]) -> Any:
+        name = settings.model_of(task).model
         if name == OFFLINE:
             return offline()
         family, _, model = name.partition(":")
@@ -89,8 +89,8 @@ def build_small_models(settings: Settings) -> SmallModels:
             return llm_adapter(task, model, settings, offline)
         return _third_party(task, name, settings)
 
-    planner = settings.query_planner
-    embedder: Embedder = adapter("embedder", lambda: OfflineEmbedder(settings.model_threads))
+    planner = "query_planner" in settings.models
+    embedder: Embedder = adapter("embedder", OfflineEmbedder)
     return SmallModels(
         segmenter=adapter("segmenter", lambda: OfflineSegmenter(embedder.model)),
         annotator=adapter("annotator", OfflineAnnotator),
@@ -116,4 +116,4 @@ def _third_party(task: str, name: str, settings: Settings) -> Any:
 def _unknown(task: str, name: str, installed: dict[str, EntryPoint]) -> str:
     families = sorted({FAMILY, *installed})
     known = ", ".join([OFFLINE, *(f"{family}:<model>" for family in families)])
-    return f"no small model {name!r}: set MEMCI_{task.upper()} to one of {known}"
+    return f"no small model {name!r}: set MEMCI_MODELS__{task.upper()}__MODEL to one of {known}"

@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
 from typing import Any
 
-from memci.domain.agent import P, no_agent, replaced
+from memci.domain.agent import no_agent
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.parameters import PageRules
+from memci.domain.parameters import P, replaced, settings_of
 from memci.storage.session import Connection, Database
 
 # A condition on ``lane``. Of an erased agent the lane stays, so that its ids never come back; with
@@ -71,7 +71,7 @@ def page_rules_of(connection: Connection, agent_id: str, defaults: PageRules) ->
 
 def own_of(defaults: P, own: Mapping[str, Any]) -> P:
     """Return defaults with those of an agent's own values that are about the same."""
-    mine = {each.name for each in fields(defaults)} & own.keys()
+    mine = settings_of(defaults).keys() & own.keys()
     return replaced(defaults, {name: own[name] for name in mine}) if mine else defaults
 
 

@@ -155,6 +155,8 @@ def _revision(connection: Connection, *, readable: bool) -> str | None:
 
 
 # Three reads: queued and dead jobs by their partial indexes, and all lanes (30 ms at 100,000).
+# Seconds after which a token that nobody took counts as lost.
+TOKEN_STALE_S = 10.0
 _GAUGES = """
 SELECT queued.jobs, queued.age_s, queued.lag_s, dead.jobs, lanes.*
 FROM (
@@ -178,7 +180,7 @@ FROM (
 """
 
 
-def lane_gauges(connection: Connection, *, token_stale_s: float) -> LaneGauges:
+def lane_gauges(connection: Connection, *, token_stale_s: float = TOKEN_STALE_S) -> LaneGauges:
     """Return the gauges of this moment; wants an upkeep transaction.
 
     A lane is due and unclaimed when its token has been out for longer than ``token_stale_s``.

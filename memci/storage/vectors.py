@@ -90,9 +90,9 @@ def check_model(connection: Connection, model: VectorModel) -> None:
     held = held_model(connection)
     if held is not None and held.model != model:
         raise WrongEmbedderError(
-            f"the vectors in this database were made by {held.model}, and MEMCI_EMBEDDER names "
-            f"{model}: set it back, or run `memci reembed` with the new setting and then start "
-            "the workers again"
+            f"the vectors in this database were made by {held.model}, and"
+            f" MEMCI_MODELS__EMBEDDER__MODEL names {model}: set it back, or run"
+            " `memci reembed` with the new setting and then start the workers again"
         )
 
 

@@ -23,13 +23,11 @@ _QUOTING = ("sqlalchemy", "psycopg", "pydantic", "pydantic_core")
 
 def configure_logs(
     level: Literal["debug", "info", "warning", "error"] = "info",
-    log_format: Literal["auto", "json", "console"] = "auto",
     *,
     stream: TextIO | None = None,
 ) -> None:
-    """Set up logging of this process; ``auto`` is for people on a terminal and JSON elsewhere."""
+    """Set up logging of this process: for people on a terminal, as JSON elsewhere."""
     out = stream or sys.stderr
-    pretty = log_format == "console" or (log_format == "auto" and out.isatty())
     structlog.configure(
         processors=[*_shared(), structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         wrapper_class=structlog.make_filtering_bound_logger(level),
@@ -42,7 +40,7 @@ def configure_logs(
             foreign_pre_chain=_shared(),
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                _renderer(pretty=pretty, colors=out.isatty()),
+                _renderer(pretty=out.isatty()),
             ],
         )
     )
@@ -74,9 +72,9 @@ def _shared() -> list[Processor]:
     ]
 
 
-def _renderer(*, pretty: bool, colors: bool) -> Processor:
+def _renderer(*, pretty: bool) -> Processor:
     if pretty:
-        return structlog.dev.ConsoleRenderer(colors=colors)
+        return structlog.dev.ConsoleRenderer(colors=True)
     return structlog.processors.JSONRenderer(ensure_ascii=False)
 
 

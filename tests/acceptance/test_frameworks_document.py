@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from memci.embedded import Postgres, Redis
+from memci.http.proxy import memory
 from memci.testing import wait_until
 from tests.integration.http.proxying import stored
 from tests.integration.http.serving import Served, served_by_workers
@@ -34,7 +35,8 @@ def server(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Served]:
     servers, folder = (shared_postgres, process_redis), tmp_path_factory.mktemp("document")
-    with ExitStack() as stack:
+    with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory, "MEMORY_TIMEOUT_S", 60)  # the first read loads the models
         running, _ = stack.enter_context(
             served_by_workers(
                 servers,
@@ -42,8 +44,7 @@ def server(
                 "memci.read,memci.lane",
                 app="workers",
                 proxy_upstream_url=model.url,
-                proxy_memory_timeout_ms=60_000,
-                read_timeout_ms=60_000,
+                http_read_timeout_ms=60_000,
             )
         )
         yield running

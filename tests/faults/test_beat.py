@@ -38,10 +38,10 @@ def test_beat_alone_raises_scan_count_on_an_idle_queue(producer, fleet):
             return int(connection.exec_driver_sql("SELECT scan_count FROM node").scalar_one())
 
     assert scans() == 0
-    fleet.start("memci.upkeep", ready=False, MEMCI_COMPRESS_PERIOD_S="1")
+    fleet.start("memci.upkeep", ready=False, MEMCI_UPKEEP_COMPRESS_PERIOD_S="1")
     fleet.start("memci.compress", ready=False, **NO_MODEL)
     for _ in range(2):
-        fleet.start_beat(MEMCI_COMPRESS_PERIOD_S="1")
+        fleet.start_beat(MEMCI_UPKEEP_COMPRESS_PERIOD_S="1")
     wait_until(lambda: scans() == 1, "beat has brought a pass", timeout_s=60)
 
 

@@ -34,8 +34,8 @@ def times(producer, agent, event):
 
 @pytest.mark.timeout(120)
 def test_a_noisy_agent_makes_others_wait_for_about_one_slice(producer, fleet):
-    fleet.start("memci.lane", MEMCI_LANE_SLICE_MS="500", ready=False)
-    fleet.start("memci.lane", MEMCI_LANE_SLICE_MS="500")
+    fleet.start("memci.lane", MEMCI_TEST_LANE_MS="500", ready=False)
+    fleet.start("memci.lane", MEMCI_TEST_LANE_MS="500")
     noise = [{"wait_ms": 4}] * 5000
     from memci.message import NewMessage, Role
     from memci.queue.intake import Append
@@ -115,7 +115,7 @@ def test_sigterm_ends_the_current_job_or_node_and_exits_0(producer, fleet, queue
     else:
         add_nodes(producer, "a", [100] * 30)
     event = "effect" if queue == "memci.lane" else "scan"
-    worker = fleet.start(queue, MEMCI_LANE_SLICE_MS="30000", MEMCI_TEST_SLICE_MS="30000")
+    worker = fleet.start(queue, MEMCI_TEST_LANE_MS="30000", MEMCI_TEST_SLICE_MS="30000")
     wait_until(lambda: producer.effects("a", event), "it is at work", timeout_s=20)
     worker.send(signal.SIGTERM)
     assert worker.process.wait(20) == 0

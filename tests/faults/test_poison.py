@@ -49,7 +49,7 @@ def test_a_job_that_kills_its_process_is_dead_after_three_starts(producer, fleet
 
 
 def test_a_model_that_is_away_backs_off_in_order_and_gives_up(producer, fleet, upkeep):
-    fleet.start("memci.lane", MEMCI_MAX_ATTEMPTS="4")
+    fleet.start("memci.lane", MEMCI_QUEUE_MAX_ATTEMPTS="4")
     away = producer.append("a", **{"raise": "transient"})
     producer.append("a")
     wait_until(
@@ -92,7 +92,7 @@ def test_a_replay_at_the_tail_is_a_new_job(producer, fleet):
 
 
 def test_with_halt_an_agent_stops_at_its_dead_job(producer, fleet, upkeep):
-    fleet.start("memci.lane", MEMCI_ON_DEAD="halt")
+    fleet.start("memci.lane", MEMCI_QUEUE_ON_DEAD="halt")
     bad = producer.append("a", **{"raise": "bug"})
     producer.append("a")
     producer.append("b")

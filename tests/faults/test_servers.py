@@ -78,7 +78,7 @@ def test_outages_of_postgres_in_the_middle_of_a_job_do_not_make_it_dead(
 ):
     fleet.start("memci.upkeep", ready=False)
     fleet.start_beat()
-    worker = fleet.start("memci.lane", MEMCI_MAX_STARTED="2")
+    worker = fleet.start("memci.lane", MEMCI_TEST_MAX_STARTED="2")
     long = producer.append("a", wait_ms=1000)
     began = None
     for outage in range(1, 4):

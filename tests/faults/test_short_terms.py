@@ -26,10 +26,10 @@ def test_a_short_term_ends_by_itself(producer, fleet):
         with producer.database.agent_snapshot("a") as connection:
             return str(connection.exec_driver_sql("SELECT tier FROM node").scalar_one())
 
-    often = {"MEMCI_CONSOLIDATE_PERIOD_S": "1", "MEMCI_SWEEP_PERIOD_S": "1"}
-    fleet.start("memci.upkeep", ready=False, **often)
+    fleet.start("memci.upkeep", ready=False)
     fleet.start("memci.lane", ready=False)
-    fleet.start_beat(**often)
+    fleet.app = "tests.support.worker_app"
+    fleet.start_beat(MEMCI_TEST_PERIOD_S="1")
     wait_until(lambda: tier() == "long", "the term has ended", timeout_s=60)
     lane = producer.lane("a")
     assert (lane.expire_at, lane.written_at) == (None, None)

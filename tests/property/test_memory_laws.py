@@ -35,7 +35,6 @@ parameters = st.builds(
     focus_limit=st.integers(0, 6),
     decay_rate=st.floats(0.5, 0.99),
     link_initial_strength=st.floats(0.02, 1),
-    compression_base=st.sampled_from(["original", "current"]),
     min_shrink=st.floats(0, 0.5),
     delete_threshold=st.integers(1, 20),
 )

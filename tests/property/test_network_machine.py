@@ -63,7 +63,6 @@ class History(RuleBasedStateMachine):
         focus_limit=st.integers(0, 3),
         rate=st.sampled_from([0.97, 0.7, 0.3]),
         min_shrink=st.sampled_from([0.0, 0.1, 0.4]),
-        base=st.sampled_from(["original", "current"]),
         capacity=st.sampled_from([0, 0, 2, 5, 9]),
         said=st.lists(texts, min_size=1, max_size=4),
     )
@@ -72,18 +71,15 @@ class History(RuleBasedStateMachine):
         focus_limit: int,
         rate: float,
         min_shrink: float,
-        base: str,
         capacity: int,
         said: list[str],
     ) -> None:
-        parameters = MemoryParameters().with_values(
+        constants = MemoryParameters(min_shrink=min_shrink, related_links=0)
+        parameters = constants.with_values(
             {
                 "focus_limit": focus_limit,
                 "decay_rate": rate,
-                "min_shrink": min_shrink,
-                "compression_base": base,
                 "node_capacity": capacity,
-                "related_links": 0,
                 # Memories are made of all that is said, whatever it is (R2).
                 "novelty_threshold": 0.0,
                 "skip_trivial": False,
@@ -91,9 +87,7 @@ class History(RuleBasedStateMachine):
         )
         self.ada = AgentUnderTest(self.database, uuid4().hex, parameters)
         self.does = Rebuilding(self.ada)
-        self.paper = SimpleHistory(
-            focus_limit, rate, min_shrink=min_shrink, base=base, capacity=capacity
-        )
+        self.paper = SimpleHistory(focus_limit, rate, min_shrink=min_shrink, capacity=capacity)
         self.births: dict[int, int] = {}  # the pass under way when a node was made
         self.remember(said, "s1")
 

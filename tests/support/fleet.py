@@ -22,10 +22,10 @@ _POOLS = {
 }
 # For workers that are to do nothing with vectors: to load a model of ours takes them many seconds.
 NO_MODEL = {
-    "MEMCI_EMBEDDER": "llm:openai/nobody",
+    "MEMCI_MODELS__EMBEDDER__MODEL": "llm:openai/nobody",
     "MEMCI_LLM__API_BASE": "http://127.0.0.1:1",
     "MEMCI_LLM__API_KEY": "none",
-    "MEMCI_LLM__DIMENSION": "8",
+    "MEMCI_MODELS__EMBEDDER__DIMENSION": "8",
 }
 
 
@@ -67,9 +67,12 @@ class Fleet:
 
     def start(self, queue: str, *, ready: bool = True, **environment: str) -> Worker:
         name = f"w{len(self.workers)}"
+        # A worker of this queue alone yields the processor. Where tests keep every processor busy,
+        # it would lose its short leases.
+        queues = "memci.compress,memci.none" if queue == "memci.compress" else queue
         return self._launch(
             name,
-            ["worker", "-n", f"{name}@test", "-Q", queue, *_POOLS.get(queue, ["-P", "solo"]),
+            ["worker", "-n", f"{name}@test", "-Q", queues, *_POOLS.get(queue, ["-P", "solo"]),
              "--without-gossip", "--without-mingle", "-E", "-l", "INFO"],
             environment,
             ready=ready,
@@ -114,11 +117,7 @@ def fleet(database_url: str, broker_url: str, folder: Path, **environment: str) 
             "MEMCI_DATABASE_URL": database_url,
             "MEMCI_BROKER_URL": broker_url,
             "MEMCI_TEST_FOLDER": str(folder),
-            "MEMCI_LEASE_MS": "1500",
-            "MEMCI_LEASE_RENEW_MS": "300",
-            "MEMCI_SWEEP_PERIOD_S": "0.5",
-            # Where tests keep every processor busy, a worker that yields would lose short leases.
-            "MEMCI_COMPRESS_YIELDS": "false",
+            "MEMCI_QUEUE_LEASE_MS": "1500",
             **environment,
         },
         folder,

@@ -112,7 +112,7 @@ def start(
         "MEMCI_PORT": str(_free_port()),
         "MEMCI_FLOWER_PORT": str(_free_port()),
         "MEMCI_FLOWER_PASSWORD": "secret-of-flower",
-        "MEMCI_SWEEP_PERIOD_S": "0.5",
+        "MEMCI_QUEUE_LEASE_MS": "3000",
         **more,
     }
     log = folder / f"{name}.log"

@@ -41,7 +41,6 @@ class SimpleNetwork:
     break_below: float = 0.01
     delete_below: int = 5
     min_shrink: float = 0.1
-    base: str = "original"
     capacity: int = 0
     messages: dict[int, SimpleMessage] = field(default_factory=dict)
     last_seq: int = 0
@@ -273,7 +272,7 @@ class SimpleNetwork:
     def _shrink(self, i: int, support: float) -> None:
         node = self.nodes[i]
         length = len(node.text)
-        target = math.floor((node.born_length if self.base == "original" else length) * support)
+        target = math.floor(node.born_length * support)
         if target < self.delete_below:
             self._forget(i)
         elif target < length and length - target >= self.min_shrink * length:

@@ -1,15 +1,19 @@
 """The real workers with scripted jobs: ``celery -A tests.support.worker_app worker …``.
 
 ``MEMCI_TEST_FOLDER`` is where it keeps what must survive a process; ``MEMCI_TEST_DIE`` names a
-place to die at, once: ``after-effect`` or ``before-removal``.
+place to die at, once: ``after-effect`` or ``before-removal``. Constants that no operator sets:
+``MEMCI_TEST_LANE_MS`` and ``MEMCI_TEST_SLICE_MS`` (turns at a lane and at compression),
+``MEMCI_TEST_MAX_STARTED``, and ``MEMCI_TEST_PERIOD_S`` (of all duties of beat).
 """
 
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+from memci.queue.lane import Slices
 from tests.support.scripted_jobs import DyingQueues, DyingTraces, NodeByNode, scripted_handlers
 from workers.app import app
 from workers.lifecycle import runtime
@@ -25,6 +29,14 @@ here.models = SimpleNamespace(
 slice_ms = int(os.environ.get("MEMCI_TEST_SLICE_MS", "1000"))
 here.handlers = scripted_handlers(here.database, folder)
 here.compression = NodeByNode(here.database, slice_ms)
+if "MEMCI_TEST_LANE_MS" in os.environ:
+    here.slices = Slices(lane_ms=int(os.environ["MEMCI_TEST_LANE_MS"]))
+if "MEMCI_TEST_MAX_STARTED" in os.environ:
+    started = int(os.environ["MEMCI_TEST_MAX_STARTED"])
+    here.job_limits = replace(here.job_limits, started=started)
+if "MEMCI_TEST_PERIOD_S" in os.environ:
+    for duty in app.conf.beat_schedule.values():
+        duty["schedule"] = float(os.environ["MEMCI_TEST_PERIOD_S"])
 match os.environ.get("MEMCI_TEST_DIE"):
     case "after-effect":
         here.traces = DyingTraces(folder / "after-effect")

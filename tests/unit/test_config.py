@@ -97,7 +97,7 @@ class TestMisspelt:
         monkeypatch.setenv("MEMCI_MEMROY__DECAY_RATE", "0.5")
         monkeypatch.setenv("MEMCI_ZZZZZZ", "1")
         (tmp_path / "memci.toml").write_text(
-            'prot = "word-of-mine"\nlane_slice_ms = 100\n[other]\n'
+            'prot = "word-of-mine"\nqueue_lease_ms = 1000\n[other]\n'
         )
         found = sorted(misspelt_settings())
         assert [(each.name, each.nearest) for each in found] == [

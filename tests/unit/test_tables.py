@@ -95,7 +95,7 @@ def test_every_table_sets_what_it_names():
         "short_term_ttl_hours": 12,
         "long_term_importance_threshold": 7,
     }
-    assert load_settings().annotator == "llm:dashscope/qwen-turbo"
+    assert load_settings().model_of("annotator").model == "llm:dashscope/qwen-turbo"
     assert misspelt_settings() == []
 
 

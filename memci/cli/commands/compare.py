@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # Reads ask the database alone; a runtime wants an address all the same.
 _NO_BROKER = "redis://nowhere"
 # Settings that say which small models read.
-_OF_MODELS = ("embedder", "summarizer", "model_threads", "llm")
+_OF_MODELS = ("models", "llm")
 
 
 def compare(

@@ -105,7 +105,7 @@ def reembed(
         return
     say(_in_words(progress))
     if unchanged and not force:
-        say("nothing was begun: the embedder that is set (MEMCI_EMBEDDER) is the one in use")
+        say("nothing to do: MEMCI_MODELS__EMBEDDER__MODEL names the embedder that is in use")
         hint("--force asks every agent all the same, such as after a reembed that was cut short")
     if asked:
         say("start the workers, if they are not running: they do the work")

@@ -74,7 +74,7 @@ def index(
         raise InvalidInputError("--as names one folder or file: index them one by one")
     found, settings = Found(), read_settings()
     for path in paths:
-        find(path, found, called=called, max_bytes=settings.max_document_bytes)
+        find(path, found, called=called, max_bytes=settings.http_max_document_bytes)
     owner = f"{settings.client_url}\0{agent}\0{collection}"
     known = KnownFolders(settings.data_dir / "indexed", owner)
     with place_of(agent, collection) as where:

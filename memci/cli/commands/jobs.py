@@ -193,7 +193,7 @@ def pause(*, agent: AgentOption, as_json: JsonOption = False) -> None:
 def resume(*, agent: AgentOption, as_json: JsonOption = False) -> None:
     """Let workers go on with an agent that is paused or halted.
 
-    A dead job halts an agent when MEMCI_ON_DEAD is halt.
+    A dead job halts an agent when MEMCI_QUEUE_ON_DEAD is halt.
     """
     from memci.cli.connection import agent_of
 

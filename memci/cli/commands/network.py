@@ -217,7 +217,7 @@ def plot(
     if not fading.passes:
         raise MemciError(
             f"nothing to draw: no snapshot of {agent} is kept. One is taken after each pass "
-            f"(`memci compress --agent {agent}`), unless MEMCI_SNAPSHOT_BYTES is 0"
+            f"(`memci compress --agent {agent}`)"
         )
     drawn = _drawn(fading, kind)
     try:

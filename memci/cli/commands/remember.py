@@ -96,7 +96,8 @@ def _send(memory: Agent, messages: list[dict[str, Any]], parsed: Parsed, **to: s
     from memci.config.settings import load_settings
 
     settings = load_settings()
-    limits = Limits(settings.max_messages, settings.max_request_bytes, settings.max_message_bytes)
+    allowed = settings.append_limits
+    limits = Limits(allowed.messages, allowed.request_bytes, allowed.message_bytes)
     check_sizes(parsed, limits)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     screen = console(stderr=True)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memci.cli.options import AgentOption, JsonOption
-from memci.domain.agent import RANGES, range_of
 from memci.errors import InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:
@@ -82,8 +81,7 @@ def _parsed(text: str) -> tuple[str, bool | float | str]:
         except ValueError:
             continue
         if not isfinite(number):  # no JSON holds one
-            known = range_of(name) if name in RANGES else "expected a number"
-            raise InvalidInputError(f"{known}, not {value}", field=name)
+            raise InvalidInputError(f"expected a number, not {value}", field=name)
         return name, number
     return name, value
 

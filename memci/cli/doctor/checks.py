@@ -268,11 +268,11 @@ _OLD_S = 300.0
 _OVERDUE_S = 600.0
 
 
-def check_queue(database: Database, *, token_stale_s: float) -> Iterator[Finding]:
+def check_queue(database: Database) -> Iterator[Finding]:
     """Look at mailboxes and lanes."""
     try:
         with database.upkeep_transaction() as connection:
-            gauges = lane_gauges(connection, token_stale_s=token_stale_s)
+            gauges = lane_gauges(connection)
             still = standstill(connection, overdue_s=_OVERDUE_S)
     except UnavailableError as error:
         yield wrong("queue", str(error), "see the database above")

@@ -54,7 +54,7 @@ def _examine(settings: Settings) -> Iterator[Finding]:
         found = list(check_database(database_url(settings)))
         yield from found
         if not worst(found):
-            yield from check_queue(runtime.database, token_stale_s=settings.token_stale_s)
+            yield from check_queue(runtime.database)
             yield from check_vectors(runtime.database, runtime.models.embedder)
             if settings.page_store != "memory":  # its texts are in another process
                 yield from check_page_texts(runtime.database, runtime.page_store)

@@ -23,7 +23,7 @@ class Skip(StrEnum):
     GENERATED = "written by a tool"
     OF_GIT = "what git is told"
     BINARY = "no text and no document"
-    LARGE = "larger than MEMCI_MAX_DOCUMENT_BYTES"
+    LARGE = "larger than MEMCI_HTTP_MAX_DOCUMENT_BYTES"
     EMPTY = "empty"
     LINK = "a link that leads elsewhere"
     SAME = "called as another file is"

@@ -142,7 +142,7 @@ def _run(
         Part(name, command, environment, PartLog(logs / f"{name}.log"))
         for name, command in PARTS.items()
     ]
-    readiness = Readiness(addresses, broker_url, (settings.flower_user, password))
+    readiness = Readiness(addresses, broker_url, ("memci", password))
     for line in _headline(settings, addresses, where, logs):
         _say(line)
     with open_board(parts) as board:
@@ -169,7 +169,7 @@ def _headline(settings: Settings, addresses: Addresses, where: str, logs: Path) 
     return [
         f"memci     {__version__}",
         f"API       {addresses.api_url}   documentation {addresses.api_url}/docs",
-        f"Flower    {addresses.flower_url}   user {settings.flower_user}, {where}",
+        f"Flower    {addresses.flower_url}   user memci, {where}",
         f"logs      {logs}",
         _keys(settings),
         *([f"open      {addresses.others}"] if addresses.others else []),

@@ -245,9 +245,7 @@ if TYPE_CHECKING:
 MIB = 2**20
 # Looking up names goes back and forth as well.
 _LOOKUPS = 1_000
-_ALL_AT_WORK = (
-    "all sandboxes are at work; try again in a moment, or set MEMCI_SANDBOX_PROCESSES higher"
-)
+_ALL_AT_WORK = "all sandboxes are at work; try again in a moment"
 _LESS = "Do less in one call."
 _BROKEN = Fault("SystemError", "the code broke the interpreter", advice="Write it more simply.")
 

@@ -7,58 +7,125 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal, Self
 
-from memci.domain.agent import check_all, replaced
+from memci.domain.parameters import Range, check_all, replaced, setting
 from memci.domain.usage import Budget
 from memci.errors import InvalidInputError
 from memci.language.hit_limits import HitLimits
 
-# The calendar ends: what would outlast it lasts as long as anybody can tell.
+# Longer than any calendar: timedelta overflows above it.
 _LONGEST_HOURS = 365_000 * 24
+_SHARE = Range(0, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryParameters:
     """How one network remembers and forgets.
 
-    Checked when made; ``InvalidInputError`` names the field.
+    The constructor checks every value; ``InvalidInputError`` names the field.
     """
 
-    focus_limit: int = 5  # focus points an agent has at most, LRU
-    decay_rate: float = 0.97  # a link's strength is multiplied by it at each scan of its source
-    link_initial_strength: float = 0.5  # of a new ordinary link
-    link_break_threshold: float = 0.01  # below it a link breaks
-    delete_threshold: int = 5  # characters; a shorter target forgets the node
-    time_slice: int = 30_000  # ms; one agent's turn at compression
-    max_retries: int = 15  # small-model calls in all for one compression
-    default_search_depth: int = 2  # BFS layers out from the focus points
-    node_capacity: int = 10_000  # slots; 0 = unbounded
-    compression_base: Literal["original", "current"] = "original"
-    min_shrink: float = 0.10  # no model call for a cut smaller than this share of the length
-    related_links: int = 2  # links to similar older memories
-    related_threshold: float = 0.6  # … from this cosine on
-    dangling_links: Literal["keep", "drop_on_visit"] = "keep"
-    llm_tokens_per_day: int = 0  # then the offline models take over, until midnight UTC; 0 = any
-    llm_cost_per_day: float = 0.0  # the same in US dollars
-    simplemem_enabled: bool = True  # R1, R2, R5's merging; off: every segment makes a memory
-    window_size: int = 10  # messages that are judged together (R1)
-    window_stride: int = 5  # … and how far the next window lies
-    novelty_threshold: float = 0.35  # a window that tells less that is new makes no memory (R2)
-    skip_trivial: bool = True  # greetings, thanks and acknowledgements make no memory
-    min_content_length: int = 20  # characters; shorter messages that name nothing are trivial
-    consolidation_interval: int = 50  # new memories after which alike ones are merged (R5)
-    tiered_memory_enabled: bool = True  # off: every memory is long-term at once (R3, R5)
-    short_term_ttl_hours: float = 24.0  # from receipt; then a short-term memory is judged anew
-    session_silence_hours: float = 24.0  # without a message a session ends after them
-    summarization_enabled: bool = True  # off: sessions get no summaries (R8)
-    summary_threshold: int = 8_000  # tokens beyond the last summary from which there is a new one
-    preserve_recent: int = 4  # latest interactions that it leaves out
-    summary_max_tokens: int = 800  # of one summary, however long its session is
-    long_term_importance_threshold: float = 6.0  # worth from which a memory is long-term at once
-    query_analysis_enabled: bool = True  # off: a question is searched as it is (R10)
-    k_min: int = 3  # hits that each source offers for a simple question …
-    k_max: int = 15  # … and for the most complex one
-    complexity_threshold: float = 0.5  # of 0 to 1; up to it a question is simple
-    prompt_cache_enabled: bool = True  # what lists begin with is kept; off: the best first (R13)
+    focus_limit: int = setting(
+        5, "Focus points of an agent, at most; the least recently used one goes.", Range(0, 100)
+    )
+    decay_rate: float = setting(
+        0.97,
+        "Factor of a link's strength each time its source is scanned.",
+        Range(0, 1, is_open=True),
+    )
+    link_initial_strength: float = setting(0.5, "Strength of a new ordinary link.", _SHARE)
+    link_break_threshold: float = setting(0.01, "Strength below which a link breaks.", _SHARE)
+    delete_threshold: int = setting(
+        5, "Characters. A memory that would become shorter is forgotten.", Range(1)
+    )
+    time_slice: int = setting(
+        30_000,
+        "Milliseconds of an agent's turn at a compress worker while other agents wait.",
+        Range(100),
+    )
+    max_retries: int = setting(
+        15, "Calls of small models in all for one compression.", Range(1, 100)
+    )
+    default_search_depth: int = setting(
+        2, "Layers out from the focus points that a recall visits.", Range(0, 10)
+    )
+    node_capacity: int = setting(10_000, "Memories of an agent, at most. `0`: no limit.", Range(0))
+    dangling_links: Literal["keep", "drop_on_visit"] = setting(
+        "keep",
+        "`keep`: a link to a forgotten memory stays as a hint. `drop_on_visit`: all links to it go"
+        " soon after a recall has named it.",
+        choices=("keep", "drop_on_visit"),
+    )
+    llm_tokens_per_day: int = setting(
+        0,
+        "Tokens that language models may use for an agent in a day (UTC). Above it the offline"
+        " models work until midnight. `0`: no limit.",
+        Range(0),
+    )
+    llm_cost_per_day: float = setting(
+        0.0, "The same limit in US dollars, as far as prices are known. `0`: no limit.", Range(0)
+    )
+    simplemem_enabled: bool = setting(
+        True,
+        "`false`: no message is filtered and no memories are merged; each topic segment makes a"
+        " memory.",
+    )
+    window_size: int = setting(10, "Messages that are judged together.", Range(1, 100))
+    window_stride: int = setting(
+        5, "Messages from the start of one window to the next.", Range(1, 100)
+    )
+    novelty_threshold: float = setting(
+        0.35,
+        "Messages with less new information than this (0 to 1) make no memory; they stay stored"
+        " and searchable. `0`: none is left out for that.",
+        _SHARE,
+    )
+    skip_trivial: bool = setting(True, "Greetings, thanks and acknowledgements make no memory.")
+    min_content_length: int = setting(
+        20, "Characters. A shorter message that names nothing is trivial.", Range(0)
+    )
+    consolidation_interval: int = setting(
+        50, "New memories after which memories that say the same are merged.", Range(1)
+    )
+    tiered_memory_enabled: bool = setting(True, "`false`: every memory is long-term at once.")
+    short_term_ttl_hours: float = setting(
+        24.0,
+        "Hours from receipt after which a short-term memory is judged again. Nothing is deleted.",
+        Range(0, is_open=True),
+    )
+    summarization_enabled: bool = setting(True, "`false`: sessions get no summaries.")
+    summary_threshold: int = setting(
+        8_000, "Tokens of a session after its last summary that start a new one.", Range(1)
+    )
+    preserve_recent: int = setting(
+        4,
+        "Latest interactions of a session that its summary leaves out until the session ends.",
+        Range(0, 1_000),
+    )
+    long_term_importance_threshold: float = setting(
+        6.0, "A memory of this worth (0 to 10) is long-term at once.", Range(0, 10)
+    )
+    query_analysis_enabled: bool = setting(
+        True, "Read names, times and the expected number of hits from a question (R10)."
+    )
+    k_min: int = setting(3, "Hits of each source for a simple question.", Range(1, 200))
+    k_max: int = setting(
+        15, "Hits of each source for the most complex question; at least `k_min`.", Range(1, 200)
+    )
+    complexity_threshold: float = setting(
+        0.5, "Complexity (0 to 1) up to which a question is simple.", _SHARE
+    )
+    prompt_cache_enabled: bool = setting(
+        True,
+        "A context begins with what changes least, so that a provider's prompt cache can reuse it."
+        " `false`: the best hits come first (R13).",
+    )
+
+    # Constants. Only tests give other values.
+    min_shrink: float = 0.10  # share of the length; no model is called for a smaller cut
+    related_links: int = 2  # links from a new memory to similar older ones
+    related_threshold: float = 0.6  # cosine above which a memory is similar
+    session_silence_hours: float = 24.0  # a session ends after this time without a message
+    summary_max_tokens: int = 800  # of one summary
 
     def __post_init__(self) -> None:
         """Check every value against its range."""
@@ -76,12 +143,12 @@ class MemoryParameters:
     @property
     def short_term(self) -> timedelta:
         """How long a memory is short-term, from receipt (R3); a thousand years at most."""
-        return _lasting(self.short_term_ttl_hours)
+        return timedelta(hours=min(self.short_term_ttl_hours, _LONGEST_HOURS))
 
     @property
     def session_silence(self) -> timedelta:
         """After how long without a message a session ends (R5); a thousand years at most."""
-        return _lasting(self.session_silence_hours)
+        return timedelta(hours=min(self.session_silence_hours, _LONGEST_HOURS))
 
     @property
     def drops_on_visit(self) -> bool:
@@ -96,7 +163,3 @@ class MemoryParameters:
     def with_values(self, values: Mapping[str, object]) -> Self:
         """Return a copy with some values replaced; an unknown name is an error."""
         return replaced(self, values)
-
-
-def _lasting(hours: float) -> timedelta:
-    return timedelta(hours=min(hours, _LONGEST_HOURS))

@@ -99,8 +99,7 @@ def judge(node: ScannedNode, node_importance: float, parameters: MemoryParameter
         return Forgotten(Forgetting.NO_IMPORTANCE)
     if node.kind is NodeKind.ENTITY or node_importance >= 1:
         return Kept()
-    original = parameters.compression_base == "original"
-    target = math.floor((node.original_length if original else node.length) * node_importance)
+    target = math.floor(node.original_length * node_importance)
     if target < parameters.delete_threshold:
         return Forgotten(Forgetting.TOO_SHORT)
     cut = node.length - target

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
-from memci.domain.agent import check_all, replaced
-from memci.errors import InvalidInputError
+from memci.domain.parameters import Range, check_all, replaced, setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,29 +16,50 @@ class PageRules:
     Raises ``InvalidInputError``, which names the field.
     """
 
-    active_pages: int = 8  # interactions in a session's active chapter (n of P7)
-    archive_unused: int = 20  # interactions after which a line never recalled leaves (m of P8)
-    archive_unrecalled: int = 40  # … and one that was recalled before (p of P8)
+    active_pages: int = setting(
+        8,
+        "Interactions in the active chapter of a session (n of P7); older ones move to the"
+        " Contents Page.",
+        Range(1, 1_000),
+    )
+    archive_unused: int = setting(
+        20,
+        "Interactions after which a line that was never recalled leaves the Contents Page (m of"
+        " P8).",
+        Range(1),
+    )
+    archive_unrecalled: int = setting(
+        40, "The same for a line that was recalled, since its last recall (p of P8).", Range(1)
+    )
+    window_max_tokens: int = setting(
+        8_000,
+        "Tokens of the whole context window. With `remember: auto`, memories are made of what"
+        " outgrows four fifths of it.",
+        Range(1),
+    )
+    key_messages_enabled: bool = setting(
+        True,
+        "Pin sentences of users that must stay in sight: tasks, rules, decisions (R7).",
+    )
+    plan_tracking_enabled: bool = setting(
+        True, "Read plans from conversations, and follow them (R7)."
+    )
+    attp: bool = setting(
+        False, "A page of the system prompt explains the TOML tool protocol to the model (P15)."
+    )
+
+    # Constants. Only tests give other values.
     contents_max_tokens: int = 2_000  # of the Contents Page
-    window_max_tokens: int = 8_000
-    collapse_above: float = 0.875  # of window_max_tokens: from there on pages are collapsed …
+    collapse_above: float = 0.875  # share of window_max_tokens above which pages are collapsed …
     collapse_to: float = 0.75  # … down to this share of it (P13)
     max_pins: int = 32  # texts that can be pinned (R7)
     pins_max_tokens: int = 1_000  # of the message that shows them
-    key_messages_enabled: bool = True  # whether users' key messages are pinned by themselves (R7)
-    key_messages_max: int = 8  # of these in one user's sessions; the oldest give way
+    key_messages_max: int = 8  # in one user's sessions; the oldest give way
     key_messages_max_tokens: int = 240  # of their texts, likewise
-    plan_tracking_enabled: bool = True  # whether plans are read from what is said (R7)
-    attp: bool = False  # whether a page of sys explains ATTP (P15)
 
     def __post_init__(self) -> None:
         """Check every value against its range."""
         check_all(self)
-        if self.collapse_to > self.collapse_above:
-            raise InvalidInputError(
-                f"expected at most collapse_above, which is {self.collapse_above:g}",
-                field="collapse_to",
-            )
 
     def with_values(self, values: Mapping[str, object]) -> Self:
         """Return a copy with some values replaced; an unknown name is an error."""

@@ -66,8 +66,7 @@ def read_pptx(body: bytes, limits: ExtractionLimits) -> Iterator[Block]:
     slides = Presentation(io.BytesIO(body)).slides
     if len(slides) > limits.pages:
         raise UnreadableDocumentError(
-            f"{len(slides)} slides are more than {limits.pages}: split the file, or raise"
-            " MEMCI_MAX_DOCUMENT_PAGES"
+            f"{len(slides)} slides are more than {limits.pages}: split the file"
         )
     for number, slide in enumerate(slides, start=1):
         title = slide.shapes.title
@@ -111,10 +110,7 @@ def read_pdf(body: bytes, limits: ExtractionLimits) -> Iterator[Block]:
         raise UnreadableDocumentError("this PDF needs a password: save it without one")
     pages = len(reader.pages)
     if pages > limits.pages:
-        raise UnreadableDocumentError(
-            f"{pages} pages are more than {limits.pages}: split the file, or raise"
-            " MEMCI_MAX_DOCUMENT_PAGES"
-        )
+        raise UnreadableDocumentError(f"{pages} pages are more than {limits.pages}: split the file")
     marks = _bookmarks(reader)
     found = False
     for number, page in enumerate(reader.pages, start=1):

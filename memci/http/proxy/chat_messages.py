@@ -195,7 +195,7 @@ def asked_in(
         return None
     if not body["messages"]:
         return None  # of what memory would put in, the upstream would make a request
-    found = said_in(body["messages"], max_bytes=settings.max_message_bytes)
+    found = said_in(body["messages"], max_bytes=settings.append_limits.message_bytes)
     if session is None and isinstance(body.get("user"), str):
         session = body["user"][:256] or None
     return Asked(

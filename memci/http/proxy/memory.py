@@ -25,6 +25,9 @@ from memci.runtime import Runtime
 from memci.schemas.problems import problem_of
 from memci.schemas.reads import ContextAnswer
 
+# A chat waits so long for memory, and then continues without it.
+MEMORY_TIMEOUT_S = 3.0
+
 # What is longer asks for nothing more precisely.
 _LONGEST_QUERY = 8_000
 # Tokens that a message takes beside its content, and a list beside its messages (R14).
@@ -147,17 +150,16 @@ class ChatMemory:
     def __init__(self, runtime: Runtime) -> None:
         """Take what the process works with."""
         self._runtime = runtime
-        self._settings = runtime.settings
         self.under_way = UnderWay()
 
     async def before(self, asked: Asked, traceparent: str | None) -> Recalled:
         """Record what is new in a request and recall what helps with it; raises nothing.
 
-        A memory that takes longer than ``MEMCI_PROXY_MEMORY_TIMEOUT_MS`` is gone on without.
+        A memory that takes longer than ``MEMORY_TIMEOUT_S`` is gone on without.
         """
         work = functools.partial(self._before, asked, traceparent)
         try:
-            with anyio.fail_after(self._settings.proxy_memory_timeout_ms / 1000):
+            with anyio.fail_after(MEMORY_TIMEOUT_S):
                 await self.under_way.settled(asked)
                 return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
         except TimeoutError:
@@ -166,12 +168,12 @@ class ChatMemory:
     async def after(self, asked: Asked, recalled: Recalled, answer: Answer, *, whole: bool) -> None:
         """Record what was answered, as far as it came; raises nothing, and is not given up.
 
-        Who waits for it waits no longer than ``MEMCI_PROXY_MEMORY_TIMEOUT_MS``.
+        Who waits for it waits no longer than ``MEMORY_TIMEOUT_S``.
         """
         said = answer.message()
         if said is None:
             return
-        message = message_of(said, max_bytes=self._settings.max_message_bytes)
+        message = message_of(said, max_bytes=self._runtime.settings.append_limits.message_bytes)
         if message is None:
             return
         told = {"model": answer.model} | ({} if whole else {"cut": True})
@@ -181,7 +183,7 @@ class ChatMemory:
             message, id=id_after(before, message, asked.session_id), metadata={"chat": metadata}
         )
         record = functools.partial(self._record_answer, asked, named)
-        with anyio.move_on_after(self._settings.proxy_memory_timeout_ms / 1000, shield=True):
+        with anyio.move_on_after(MEMORY_TIMEOUT_S, shield=True):
             await anyio.to_thread.run_sync(record, abandon_on_cancel=True)
 
     def _before(self, asked: Asked, traceparent: str | None) -> Recalled:
@@ -202,7 +204,7 @@ class ChatMemory:
     def _record(
         self, asked: Asked, messages: Sequence[NewMessage], traceparent: str | None
     ) -> None:
-        most = self._settings.max_messages
+        most = self._runtime.settings.append_limits.messages
         for begin in range(0, len(messages), most):
             self._runtime.intake.append(
                 Append(
@@ -210,7 +212,7 @@ class ChatMemory:
                     messages[begin : begin + most],
                     session_id=asked.session_id,
                     user_id=asked.user_id,
-                    remember=self._settings.proxy_remember,
+                    remember=self._runtime.settings.proxy_remember,
                     skip_erased=True,
                     source=JobSource.HTTP,
                     traceparent=traceparent,

@@ -71,7 +71,7 @@ class Proxy:
         if recalled.notes:
             text = json.dumps(asked.with_notes(recalled.notes), ensure_ascii=False)
             body = text.encode(errors="surrogatepass")
-        most = self._settings.max_message_bytes * _HEARD_TIMES
+        most = self._settings.append_limits.message_bytes * _HEARD_TIMES
         answer = Answer(streamed=asked.streamed, most=most)
         kept = partial(self._memory.after, asked, recalled, answer)
         relay = Relay(self.upstream, answer, partial(kept, whole=True), recalled.state)

@@ -15,6 +15,7 @@ from memci.errors import UnavailableError
 
 _CONNECT_S = 10.0
 _POOL_S = 10.0
+_SILENCE_S = 600.0  # before the answer of the upstream, and between two pieces of it
 # Each chat that is answered holds one.
 _CONNECTIONS = 1_000
 _KEPT = 50
@@ -30,7 +31,7 @@ class Upstream:
         self._url = url.rstrip("/")
         self._key: SecretStr | None = settings.proxy_upstream_key
         self._client = httpx.AsyncClient(
-            timeout=httpx.Timeout(settings.proxy_timeout_s, connect=_CONNECT_S, pool=_POOL_S),
+            timeout=httpx.Timeout(_SILENCE_S, connect=_CONNECT_S, pool=_POOL_S),
             limits=httpx.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=_KEPT),
             # What the upstream gives to one caller is not sent for another.
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),

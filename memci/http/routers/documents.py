@@ -134,7 +134,7 @@ def list_collections(call: Call, cursor: Cursor = None, limit: Limit = 100) -> C
 
 async def _add(call: Call, owner: str) -> DocumentAnswer:
     runtime = call.runtime
-    most = runtime.settings.max_document_bytes
+    most = runtime.settings.http_max_document_bytes
     name, body = await sent_document(call, max_bytes=most)
 
     def run() -> DocumentAnswer:

@@ -75,6 +75,8 @@ def erase_agent(agent: AgentId, call: Call) -> ReceiptAnswer:
 transferring = APIRouter(prefix="/v1", tags=["transfer"], route_class=AdminRoute)
 
 _CHUNK = 256 * 1024
+# Of one agent: some two million messages. It is in the folder for temporary files meanwhile.
+MAX_ARCHIVE_BYTES = 2 * 1024**3
 _BINARY: dict[str, Any] = {ARCHIVE_TYPE: {"schema": {"type": "string", "format": "binary"}}}
 
 
@@ -117,12 +119,16 @@ async def import_agent(agent: AgentId, call: Call) -> ImportAnswer:
     embedder are made anew by a job.
     """
     runtime = call.runtime
-    most = runtime.settings.max_import_bytes
-    async with uploaded(call, max_bytes=most) as file:
+    async with uploaded(call, max_bytes=MAX_ARCHIVE_BYTES) as file:
 
         def run() -> ImportAnswer:
             return transfer.run(
-                runtime.database, runtime.page_store, runtime.tokens, agent, file, max_bytes=most
+                runtime.database,
+                runtime.page_store,
+                runtime.tokens,
+                agent,
+                file,
+                max_bytes=MAX_ARCHIVE_BYTES,
             )
 
         return await run_in_threadpool(run)

@@ -193,8 +193,8 @@ def _kept(connection: Connection, agent_id: str) -> str:
     numbers = snapshot_numbers(connection, agent_id)
     if not numbers:
         return (
-            "no snapshot of this agent's network is kept: one is taken after each pass, unless "
-            "MEMCI_SNAPSHOT_BYTES is 0; without `pass` you get the network of now"
+            "no snapshot of this agent's network is kept: one is taken after each pass; "
+            "without `pass` you get the network of now"
         )
     found = spans(numbers)
     if len(found) > _MOST_SPANS:

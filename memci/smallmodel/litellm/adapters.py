@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from memci.config.groups import ModelTask
 from memci.config.settings import Settings
 from memci.smallmodel.litellm.annotator import (
     LlmAnnotator,
@@ -31,16 +32,16 @@ _ADAPTERS: Mapping[str, Callable[[LanguageModel, Any], Any]] = {
 }
 
 
-def llm_adapter(task: str, model: str, settings: Settings, offline: Callable[[], Any]) -> Any:
+def llm_adapter(task: ModelTask, model: str, settings: Settings, offline: Callable[[], Any]) -> Any:
     """Return the adapter of a task; ``offline`` makes what stands in for it."""
     provider = _provider(task, model, settings)
     if task == "embedder":
-        return LlmEmbedder(provider, settings.llm.dimension)
+        return LlmEmbedder(provider, settings.model_of(task).dimension)
     return _ADAPTERS[task](LanguageModel(task, provider), offline())
 
 
-def _provider(task: str, model: str, settings: Settings) -> Provider:
-    where = settings.llm.of(task)
+def _provider(task: ModelTask, model: str, settings: Settings) -> Provider:
+    where = settings.model_of(task)
     return Provider(
         model=model,
         api_base=where.api_base,

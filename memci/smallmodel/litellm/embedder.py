@@ -42,7 +42,8 @@ class LlmEmbedder:
             self._dimension = self._provider.dimension
         if self._dimension is None:
             raise ConfigurationError(
-                f"set MEMCI_LLM__DIMENSION to the length of {self.model}'s vectors: it is not known"
+                f"the length of {self.model}'s vectors is not known:"
+                " set MEMCI_MODELS__EMBEDDER__DIMENSION to it"
             )
         return self._dimension
 
@@ -75,7 +76,7 @@ class LlmEmbedder:
             if vectors.shape != (len(texts), self.dimension):
                 raise SmallModelAnswerError(
                     f"{self.model} gives vectors of {vectors.shape[1]} numbers, not of "
-                    f"{self.dimension}: set MEMCI_LLM__DIMENSION"
+                    f"{self.dimension}: set MEMCI_MODELS__EMBEDDER__DIMENSION"
                 )
             failures = 0
         finally:

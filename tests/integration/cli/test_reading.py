@@ -36,7 +36,7 @@ def settings(
     with ExitStack() as stack:
         running, _ = stack.enter_context(
             served_by_workers(
-                servers, folder, "memci.read,memci.lane", app="workers", read_timeout_ms=60_000
+                servers, folder, "memci.read,memci.lane", app="workers", http_read_timeout_ms=60_000
             )
         )
         with Memci(running.url) as memci:

@@ -252,7 +252,7 @@ def test_what_no_document_is(shelf: Shelf):
     for name in ("", " ", "a\nb", "x" * 513, "\ud800"):
         with pytest.raises(InvalidInputError, match="name"):
             documents.new_document(name, b"x", max_bytes=10)
-    with pytest.raises(TooLargeError, match="MEMCI_MAX_DOCUMENT_BYTES"):
+    with pytest.raises(TooLargeError, match="MEMCI_HTTP_MAX_DOCUMENT_BYTES"):
         documents.new_document("a", b"x" * 11, max_bytes=10)
     with pytest.raises(InvalidInputError, match="empty"):
         documents.new_document("a", b"", max_bytes=10)

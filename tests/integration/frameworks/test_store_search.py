@@ -29,7 +29,9 @@ def working(
     servers, folder = (shared_postgres, process_redis), tmp_path_factory.mktemp("items")
     with ExitStack() as stack:
         yield stack.enter_context(
-            served_by_workers(servers, folder, "memci.read", app="workers", read_timeout_ms=60_000)
+            served_by_workers(
+                servers, folder, "memci.read", app="workers", http_read_timeout_ms=60_000
+            )
         )
 
 

@@ -29,7 +29,9 @@ ALONE = {"proxy_budget_tokens": 0}
 
 def make_settings(database_url: str, broker_url: str) -> Settings:
     return Settings(
-        database_url=SecretStr(database_url), broker_url=SecretStr(broker_url), read_timeout_ms=300
+        database_url=SecretStr(database_url),
+        broker_url=SecretStr(broker_url),
+        http_read_timeout_ms=300,
     )
 
 

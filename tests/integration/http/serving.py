@@ -53,7 +53,9 @@ def served(settings: Settings, traces: Traces = NO_TRACES) -> Iterator[Served]:
 def served_alone(database_url: str, broker_url: str) -> Iterator[Served]:
     """Serve without a worker: no read is answered, and none is waited for long."""
     settings = Settings(
-        database_url=SecretStr(database_url), broker_url=SecretStr(broker_url), read_timeout_ms=300
+        database_url=SecretStr(database_url),
+        broker_url=SecretStr(broker_url),
+        http_read_timeout_ms=300,
     )
     with served(settings) as running:
         yield running

@@ -129,7 +129,7 @@ def test_a_caller_who_leaves_in_the_middle_is_no_error(
 
 
 def test_reads_that_wait_do_not_keep_writes_out(serve: Serve) -> None:
-    server = serve(read_timeout_ms=6000)
+    server = serve(http_read_timeout_ms=6000)
     where = urlsplit(server.url)
     search = b'{"query": "x"}'
     ask = (

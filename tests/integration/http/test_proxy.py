@@ -12,6 +12,7 @@ import pytest
 from pydantic import SecretStr
 
 from memci.api_keys import new_key
+from memci.http.proxy import memory
 from tests.integration.http.conftest import ALONE, Serve
 from tests.integration.http.proxying import DONE, ask, chatting, event, recorded, stored, user
 from tests.integration.http.serving import Served
@@ -210,11 +211,10 @@ def test_a_chat_goes_on_without_memory(serve: Serve, upstream: ModelServer):
 
 
 def test_a_memory_that_does_not_answer_in_time_is_not_waited_for(
-    serve: Serve, upstream: ModelServer
+    serve: Serve, upstream: ModelServer, monkeypatch: pytest.MonkeyPatch
 ):
-    proxy = serve(
-        proxy_upstream_url=upstream.url, proxy_memory_timeout_ms=50, read_timeout_ms=5_000
-    )
+    monkeypatch.setattr(memory, "MEMORY_TIMEOUT_S", 0.05)
+    proxy = serve(proxy_upstream_url=upstream.url, http_read_timeout_ms=5_000)
     with chatting(proxy) as client:
         answer = client.chat.completions.with_raw_response.create(
             model="tiny", messages=[{"role": "user", "content": "Hi."}]

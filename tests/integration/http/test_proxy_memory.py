@@ -10,6 +10,7 @@ import pytest
 
 from memci import Memci
 from memci.embedded import Postgres, Redis
+from memci.http.proxy import memory
 from memci.testing import wait_until
 from tests.integration.http.proxying import assistant, chatting, stored, user
 from tests.integration.http.serving import Served, served_by_workers
@@ -21,7 +22,8 @@ def working(
     shared_postgres: Postgres, process_redis: Redis, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Served, ModelServer]]:
     servers, folder = (shared_postgres, process_redis), tmp_path_factory.mktemp("proxy")
-    with ExitStack() as stack:
+    with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory, "MEMORY_TIMEOUT_S", 60)  # the first read loads the models
         upstream = stack.enter_context(model_server())
         running, _ = stack.enter_context(
             served_by_workers(
@@ -30,8 +32,7 @@ def working(
                 "memci.read,memci.lane",
                 app="workers",
                 proxy_upstream_url=upstream.url,
-                proxy_memory_timeout_ms=60_000,  # the first read loads the models
-                read_timeout_ms=60_000,
+                http_read_timeout_ms=60_000,
             )
         )
         upstream.rest = says("Noted.")

@@ -13,6 +13,7 @@ import pytest
 from memci.api_keys import new_key
 from memci.client import Memci
 from memci.errors import ConflictError, InvalidInputError, NotFoundError
+from memci.http.routers import erasing
 from tests.integration.http.conftest import Serve
 from tests.integration.http.serving import Served
 from tests.support.archives import files_of, tables_of, zipped
@@ -81,8 +82,11 @@ def test_nobody_is_not_exported(http: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("tells", [True, False])
-def test_an_archive_over_the_limit_is_not_read_to_its_end(serve: Serve, *, tells: bool) -> None:
-    server = serve(max_import_bytes=100_000)
+def test_an_archive_over_the_limit_is_not_read_to_its_end(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, *, tells: bool
+) -> None:
+    monkeypatch.setattr(erasing, "MAX_ARCHIVE_BYTES", 100_000)
+    server = serve()
     sent = 0
 
     def pieces() -> Iterator[bytes]:

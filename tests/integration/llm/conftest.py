@@ -28,6 +28,7 @@ def models(server: ModelServer) -> SmallModels:
     return models_of(server)
 
 
-def models_of(server: ModelServer, name: str = "openai/tiny", **llm: object) -> SmallModels:
-    how = {"api_base": server.url, "api_key": "sk-HUSH", "timeout_ms": 20_000, **llm}
-    return build_small_models(Settings(**dict.fromkeys(TASKS, f"llm:{name}"), llm=how))
+def models_of(server: ModelServer, name: str = "openai/tiny", **how: object) -> SmallModels:
+    access = {"api_base": server.url, "api_key": "sk-HUSH", "timeout_ms": 20_000, **how}
+    each = {"model": f"llm:{name}", **access}
+    return build_small_models(Settings(models=dict.fromkeys(TASKS, each)))

@@ -186,9 +186,10 @@ def test_nothing_new_needs_no_model(server: ModelServer, models: SmallModels):
     assert server.asked == []
 
 
-def embedder(server: ModelServer, **llm: object) -> LlmEmbedder:
-    how = {"api_base": server.url, "api_key": "x", "timeout_ms": 20_000, **llm}
-    made = build_small_models(Settings(embedder="llm:openai/tiny", llm=how)).embedder
+def embedder(server: ModelServer, **how: object) -> LlmEmbedder:
+    access = {"api_base": server.url, "api_key": "x", "timeout_ms": 20_000, **how}
+    tiny = {"model": "llm:openai/tiny", **access}
+    made = build_small_models(Settings(models={"embedder": tiny})).embedder
     assert isinstance(made, LlmEmbedder)
     return made
 
@@ -213,14 +214,14 @@ def test_a_long_text_is_the_mean_of_its_windows(server: ModelServer):
 
 
 def test_vectors_of_another_length_are_refused(server: ModelServer):
-    with pytest.raises(SmallModelAnswerError, match="MEMCI_LLM__DIMENSION"):
+    with pytest.raises(SmallModelAnswerError, match="MEMCI_MODELS__EMBEDDER__DIMENSION"):
         embedder(server, dimension=16).embed(["a"])
 
 
 def test_an_unknown_dimension_has_to_be_set(server: ModelServer):
-    with pytest.raises(ConfigurationError, match="MEMCI_LLM__DIMENSION"):
+    with pytest.raises(ConfigurationError, match="MEMCI_MODELS__EMBEDDER__DIMENSION"):
         embedder(server).load()
-    known = Settings(embedder="llm:openai/text-embedding-3-small")
+    known = Settings(models={"embedder": "llm:openai/text-embedding-3-small"})
     assert build_small_models(known).embedder.dimension == 1536
 
 

@@ -28,10 +28,13 @@ def workers(fleet: Fleet, server: ModelServer) -> Fleet:
     """Starts the real workers; nothing they do needs torch."""
     fleet.app = "workers"
     fleet.environment |= {
-        **{f"MEMCI_{task.upper()}": "llm:openai/tiny" for task in (*TASKS, "embedder")},
+        **{
+            f"MEMCI_MODELS__{task.upper()}__MODEL": "llm:openai/tiny"
+            for task in (*TASKS, "embedder")
+        },
         "MEMCI_LLM__API_BASE": server.url,
         "MEMCI_LLM__API_KEY": "sk-HUSH",
-        "MEMCI_LLM__DIMENSION": "8",
+        "MEMCI_MODELS__EMBEDDER__DIMENSION": "8",
     }
     return fleet
 
@@ -121,7 +124,7 @@ def test_a_summarizer_that_is_down_keeps_nobody_from_remembering(
 ):
     server.rest = of_task("outline", fails(503, retry_after="1000"))
     tell(producer, *TALK)
-    workers.start("memci.lane", MEMCI_ON_DEAD="halt", MEMCI_MAX_ATTEMPTS="2")
+    workers.start("memci.lane", MEMCI_QUEUE_ON_DEAD="halt", MEMCI_QUEUE_MAX_ATTEMPTS="2")
     wait_until(
         lambda: any(job.not_before for job in naming_jobs(producer)),
         "it waits for another try",

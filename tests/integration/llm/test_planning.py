@@ -29,7 +29,7 @@ def test_no_planner_is_there_by_default() -> None:
 
 
 def test_the_rules_can_plan() -> None:
-    models = build_small_models(Settings(query_planner="offline"))
+    models = build_small_models(Settings(models={"query_planner": "offline"}))
 
     assert plan(models) == []
     assert plan(models, "Where was it? Who came?") == ["Where was it?", "Who came?"]
@@ -37,8 +37,8 @@ def test_the_rules_can_plan() -> None:
 
 
 def test_an_unknown_planner_is_named() -> None:
-    with pytest.raises(ConfigurationError, match="MEMCI_QUERY_PLANNER"):
-        build_small_models(Settings(query_planner="gpt"))
+    with pytest.raises(ConfigurationError, match="MEMCI_MODELS__QUERY_PLANNER__MODEL"):
+        build_small_models(Settings(models={"query_planner": "gpt"}))
 
 
 def test_a_plan(server: ModelServer, models: SmallModels) -> None:

@@ -41,10 +41,13 @@ def workers(fleet: Fleet, server: ModelServer) -> Fleet:
     """Starts the real workers; nothing they do needs torch."""
     fleet.app = "workers"
     fleet.environment |= {
-        **{f"MEMCI_{task.upper()}": "llm:openai/tiny" for task in (*TASKS, "embedder")},
+        **{
+            f"MEMCI_MODELS__{task.upper()}__MODEL": "llm:openai/tiny"
+            for task in (*TASKS, "embedder")
+        },
         "MEMCI_LLM__API_BASE": server.url,
         "MEMCI_LLM__API_KEY": "sk-HUSH",
-        "MEMCI_LLM__DIMENSION": "8",
+        "MEMCI_MODELS__EMBEDDER__DIMENSION": "8",
     }
     return fleet
 

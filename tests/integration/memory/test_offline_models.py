@@ -29,7 +29,7 @@ CHINESE = (
 
 @pytest.fixture(scope="module")
 def models() -> SmallModels:
-    return build_small_models(Settings(model_threads=2))
+    return build_small_models(Settings())
 
 
 @pytest.mark.timeout(180)  # loads the models

@@ -55,8 +55,8 @@ def uncached(store: PageStore) -> CachedPageStore:
 
 def taking(ada, folder: Path) -> NoteTaker:
     """An agent whose files are chosen by settings, with nothing in a cache."""
-    settings = Settings(page_store="files", page_folder=folder, page_cache_bytes=0)
-    return NoteTaker(ada.database, choose_page_store(settings, ada.database))
+    settings = Settings(page_store=f"files://{folder}")
+    return NoteTaker(ada.database, choose_page_store(settings, ada.database, cache_bytes=0))
 
 
 def test_one_lost_text_hinders_nothing_else(ada, page_store):
@@ -153,7 +153,7 @@ def test_nothing_is_said_to_be_erased_while_the_folder_is_away(
 ):
     written = taking(ada, folder).note("To be gone")
     also = {"page_store": "postgres", "page_store_reads_also": "files"} if moving_away else {}
-    settings = Settings(**{"page_store": "files", "page_folder": folder, **also})
+    settings = Settings(**{"page_store": f"files://{folder}", **also})
     store = choose_page_store(settings, ada.database)
     away = folder.rename(folder.with_name("unmounted"))
     with make_app(broker_url) as app:
@@ -184,8 +184,8 @@ def test_a_folder_that_goes_while_something_is_erased_is_not_taken_for_empty(ada
 
 def test_a_folder_that_texts_are_still_moved_into_need_not_be_there(ada, folder, monkeypatch):
     NoteTaker(ada.database, CachedPageStore(MemoryPageStore(), TextCache(0))).note("Elsewhere")
-    settings = Settings(page_store="files", page_folder=folder, page_store_reads_also="postgres")
-    taker = NoteTaker(ada.database, choose_page_store(settings, ada.database))
+    settings = Settings(page_store=f"files://{folder}", page_store_reads_also="postgres")
+    taker = NoteTaker(ada.database, choose_page_store(settings, ada.database, cache_bytes=0))
     taker.note("Here")
     assert "Here" in taker.window()
 

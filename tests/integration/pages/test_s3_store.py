@@ -76,7 +76,7 @@ def test_more_than_one_page_of_a_listing_is_read(s3_store, monkeypatch):
 def test_a_bucket_that_is_not_there_is_named_as_the_fault(bucket):
     store = S3PageStore(replace(bucket, name="no-such-bucket-here"))
     for verb, more in (("save", ["…"]), ("load", []), ("exists", [])):
-        assert "there is no such bucket: make it, or set MEMCI_PAGE_S3_BUCKET right" in failure(
+        assert "there is no such bucket: make it, or correct MEMCI_PAGE_STORE" in failure(
             store, verb, *more
         )
 
@@ -86,7 +86,7 @@ def test_a_store_that_is_away_is_told_within_seconds(bucket):
         taken.bind(("127.0.0.1", 0))  # nobody listens
         address = f"http://127.0.0.1:{taken.getsockname()[1]}"
         said = failure(S3PageStore(replace(bucket, endpoint=address)))
-    assert "nobody answers there: see MEMCI_PAGE_S3_ENDPOINT" in said
+    assert "nobody answers there: see the endpoint in MEMCI_PAGE_STORE" in said
     assert address not in said
 
 
@@ -113,12 +113,9 @@ def test_without_boto3_it_says_what_to_install(bucket, monkeypatch):
 def test_settings_lead_there_and_know_no_secret(bucket, database_url):
     settings = load_settings(
         database_url=database_url,
-        page_store="s3",
-        page_s3_bucket=bucket.name,
-        page_s3_endpoint=bucket.endpoint,
-        page_s3_prefix=bucket.prefix,
+        page_store=f"s3://{bucket.name}/{bucket.prefix}?endpoint={bucket.endpoint}",
     )
-    store = open_page_store("s3", settings, None)
+    store = open_page_store(settings.page_store, settings, None)
     store.save(KEY, "By settings")
     other = S3PageStore(bucket)
     assert other.load(KEY) == "By settings"

@@ -215,7 +215,7 @@ def test_what_moves_between_two_looks_is_found(ada, tmp_path):
 def memci(monkeypatch, database_url, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MEMCI_DATABASE_URL", database_url)
-    monkeypatch.setenv("MEMCI_PAGE_FOLDER", str(tmp_path / "notes"))
+    monkeypatch.setenv("MEMCI_DATA_DIR", str(tmp_path))
 
     def run(*arguments, store, also=None):
         from memci.cli.app import run

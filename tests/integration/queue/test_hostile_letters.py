@@ -30,7 +30,7 @@ GOOD = {"role": "user", "content": "good"}
 
 @pytest.fixture
 def limits():
-    return Settings(max_request_bytes=100_000).append_limits
+    return Settings(http_max_request_bytes=100_000).append_limits
 
 
 @pytest.fixture

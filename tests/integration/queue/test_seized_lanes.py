@@ -23,9 +23,7 @@ def settings(database_url, broker_url):
     return Settings(
         database_url=database_url,
         broker_url=broker_url,
-        max_started=MAX_STARTED,
-        lease_ms=3_600_000,
-        lease_renew_ms=600_000,
+        queue_lease_ms=3_600_000,
     )
 
 

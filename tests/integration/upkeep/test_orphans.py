@@ -92,15 +92,10 @@ def test_a_worker_does_it_when_beat_says_so(ada, fleet, tmp_path):
     store = FilePageStore(folder)
     NoteTaker(ada.database, store).note("Needed")
     store.save(ORPHAN, "…")
-    long_ago = time.time() - 7200
+    long_ago = time.time() - 2 * 86_400
     for file in folder.rglob("*.txt"):
         os.utime(file, (long_ago, long_ago))
-    settings = {
-        "MEMCI_PAGE_STORE": "files",
-        "MEMCI_PAGE_FOLDER": str(folder),
-        "MEMCI_PAGE_SWEEP_PERIOD_S": "1",
-        "MEMCI_PAGE_SWEEP_GRACE_S": "3600",
-    }
+    settings = {"MEMCI_PAGE_STORE": f"files://{folder}", "MEMCI_TEST_PERIOD_S": "1"}
     worker = fleet.start("memci.upkeep", ready=False, **settings)
     fleet.start_beat(**settings)
     wait_until(lambda: not store.exists(ORPHAN), "the orphan is removed", timeout_s=50)

@@ -34,7 +34,7 @@ def test_a_library_that_fails_is_a_broken_file():
 
 def test_too_much_work_is_ended():
     body = "\n\n".join(f"word {n}" for n in range(2_000_000)).encode()
-    with pytest.raises(UnreadableDocumentError, match="MEMCI_DOCUMENT_SECONDS"):
+    with pytest.raises(UnreadableDocumentError, match="more than 1 s"):
         extract("a.txt", body, ExtractionLimits(seconds=1))
 
 
@@ -42,7 +42,7 @@ def test_too_much_memory_is_refused():
     body = files.zipped({"xl/workbook.xml": "<x/>", "big": b"x" * 30_000_000})
     few = ExtractionLimits(memory_bytes=128 * 1024 * 1024)
     text = b"[" + b'{"a": 1},' * 3_000_000 + b"1]"
-    with pytest.raises(UnreadableDocumentError, match="MEMCI_DOCUMENT_MEMORY_BYTES"):
+    with pytest.raises(UnreadableDocumentError, match="bytes of memory: split it"):
         extract("a.json", text, few)
     with pytest.raises(UnreadableDocumentError, match=r"broken|MEMORY"):
         extract("a.xlsx", body, few)

@@ -38,11 +38,6 @@ def test_what_becomes_of_a_memory(importance: float, verdict: Verdict) -> None:
     assert judge(MEMORY, importance, DEFAULT) == verdict
 
 
-def test_the_target_may_be_a_share_of_the_present_length() -> None:
-    current = MemoryParameters(compression_base="current")
-    assert judge(MEMORY, 0.45, current) == Compress(45)
-
-
 def test_without_min_shrink_any_cut_is_worth_a_call_but_none_is_not() -> None:
     eager = MemoryParameters(min_shrink=0)
     assert judge(MEMORY, 0.495, eager) == Compress(99)

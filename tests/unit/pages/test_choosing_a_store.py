@@ -36,30 +36,30 @@ def nowhere() -> Database:
     [
         ("postgres", PostgresPageStore),
         ("files", FilePageStore),
-        ("s3", S3PageStore),
+        ("files:///notes", FilePageStore),
+        ("s3://notes", S3PageStore),
+        ("s3://notes/a/b?endpoint=https://s3.example.org&region=eu-1", S3PageStore),
         ("memory", MemoryPageStore),
     ],
 )
 def test_each_is_opened_by_its_name_without_connecting(
     name: str, kind: type[PageStore], nowhere: Database
 ):
-    chosen = settings(page_store=name, page_s3_bucket="notes")
+    chosen = settings(page_store=name)
     assert type(open_page_store(name, chosen, nowhere)) is kind
-    assert Runtime(chosen).page_store.far == (name in {"files", "s3"})
+    assert Runtime(chosen).page_store.far == (kind in {FilePageStore, S3PageStore})
 
 
 def test_files_lie_in_the_data_folder_or_where_it_says(tmp_path: Path, nowhere: Database):
-    for folder, values in (
-        (tmp_path / "pages", {}),
-        (tmp_path / "there", {"page_folder": tmp_path / "there"}),
-    ):
-        chosen = settings(page_store="files", data_dir=tmp_path, **values)
+    there = tmp_path / "there"
+    for folder, address in ((tmp_path / "pages", "files"), (there, f"files://{there}")):
+        chosen = settings(page_store=address, data_dir=tmp_path)
         choose_page_store(chosen, nowhere).save(KEY, "…")
         assert len([each for each in folder.rglob("*.txt") if each.is_file()]) == 1
 
 
 def test_the_other_store_is_read_also_and_not_written(tmp_path: Path, nowhere: Database):
-    chosen = settings(page_store="memory", page_store_reads_also="files", page_folder=tmp_path)
+    chosen = settings(page_store="memory", page_store_reads_also=f"files://{tmp_path}")
     store = choose_page_store(chosen, nowhere)
     FilePageStore(tmp_path).save(KEY, "From before")
     assert store.load(KEY) == "From before"
@@ -71,17 +71,18 @@ def test_the_other_store_is_read_also_and_not_written(tmp_path: Path, nowhere: D
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"page_store": "s3"}, "needs a bucket: set MEMCI_PAGE_S3_BUCKET"),
-        ({"page_store_reads_also": "s3"}, "needs a bucket"),
+        ({"page_store": "s3"}, "MEMCI_PAGE_STORE: expected postgres, files"),
+        ({"page_store": "s3:///notes"}, "MEMCI_PAGE_STORE: expected the name of a bucket"),
         ({"page_store_reads_also": "postgres"}, "postgres is the page store itself"),
         ({"page_store_reads_also": "memory"}, "MEMCI_PAGE_STORE_READS_ALSO"),
         ({"page_store": "redis"}, "MEMCI_PAGE_STORE: "),
-        ({"page_s3_endpoint": "s3.example.org"}, "MEMCI_PAGE_S3_ENDPOINT: expected an address"),
-        ({"page_s3_endpoint": "https://me:word-of-mine@s3"}, "without credentials"),
-        ({"page_s3_prefix": "a/../b"}, "MEMCI_PAGE_S3_PREFIX"),
-        ({"page_s3_prefix": "/a"}, "MEMCI_PAGE_S3_PREFIX"),
-        ({"page_s3_bucket": "a/b"}, "MEMCI_PAGE_S3_BUCKET"),
-        ({"page_sweep_grace_s": 1}, "MEMCI_PAGE_SWEEP_GRACE_S"),
+        ({"page_store": "files://word-of-mine"}, "MEMCI_PAGE_STORE: expected postgres, files"),
+        ({"page_store": "s3://notes?endpoint=s3.example.org"}, "expected an endpoint such as"),
+        ({"page_store": "s3://notes?endpoint=https://me:word-of-mine@s3"}, "without credentials"),
+        ({"page_store": "s3://notes/a/../b"}, "expected a prefix"),
+        ({"page_store": "s3://notes//a"}, "expected a prefix"),
+        ({"page_store": "s3://notes?word-of-mine=1"}, "only the options endpoint, region"),
+        ({"page_store": "s3://notes?addressing=host"}, "expected the addressing"),
     ],
 )
 def test_what_cannot_be_is_refused_and_not_quoted(values: dict[str, Any], said: str):
@@ -92,8 +93,8 @@ def test_what_cannot_be_is_refused_and_not_quoted(values: dict[str, Any], said: 
 
 
 def test_an_empty_prefix_is_one(nowhere: Database):
-    chosen = settings(page_store="s3", page_s3_bucket="notes", page_s3_prefix="")
-    store = open_page_store("s3", chosen, nowhere)
+    chosen = settings(page_store="s3://notes/")
+    store = open_page_store(chosen.page_store, chosen, nowhere)
     assert isinstance(store, S3PageStore)
     assert "/" not in store._home("ada").rstrip("/")
 

@@ -43,7 +43,7 @@ def test_offline_is_the_default():
 
 @pytest.mark.usefixtures("_third_party")
 def test_a_third_party_is_chosen_by_family_and_model():
-    models = registry.build_small_models(Settings(compressor="acme:loud-1"))
+    models = registry.build_small_models(Settings(models={"compressor": "acme:loud-1"}))
     assert models.compressor.made_of == ("compressor", "loud-1", "o200k_base")
     assert models.compressor.compress("abc", 2) == "AB"
 
@@ -52,9 +52,10 @@ def test_a_third_party_is_chosen_by_family_and_model():
 @pytest.mark.parametrize("name", ["acme", "acme:", "nobody:x", "", "Offline"])
 def test_an_unknown_adapter_names_the_known_ones(name):
     with pytest.raises(
-        ConfigurationError, match=r"MEMCI_ANNOTATOR.*offline, acme:<model>, llm:<model>"
+        ConfigurationError,
+        match=r"MEMCI_MODELS__ANNOTATOR__MODEL.*offline, acme:<model>, llm:<model>",
     ):
-        registry.build_small_models(Settings(annotator=name))
+        registry.build_small_models(Settings(models={"annotator": name}))
 
 
 def test_building_loads_no_model():
@@ -77,7 +78,7 @@ def test_without_a_language_model_no_process_imports_litellm(module):
         f"import sys, {module}; from memci.config.settings import Settings;"
         "from memci.smallmodel.registry import build_small_models;"
         "build_small_models(Settings()).compressor.compress('We met. ' * 20, 30);"
-        "build_small_models(Settings(compressor='llm:openai/x', embedder='llm:openai/y'));"
+        "build_small_models(Settings(models=two));"
         "print('litellm' in sys.modules)"
     )
     addresses = {"MEMCI_DATABASE_URL": "postgresql://no/x", "MEMCI_BROKER_URL": "redis://no"}
@@ -92,7 +93,7 @@ def test_a_worker_with_a_language_model_loads_it_before_its_first_job():
     code = (
         "import sys; from memci.config.settings import Settings;"
         "from memci.smallmodel.registry import build_small_models;"
-        "made = build_small_models(Settings(compressor='llm:openai/x', embedder='llm:openai/y',"
+        "made = build_small_models(Settings(models=two"
         " llm={'dimension': 8}));"
         "made.load(); print('litellm' in sys.modules, 'torch' in sys.modules)"
     )

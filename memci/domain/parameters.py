@@ -1,0 +1,118 @@
+"""How parameters are declared that an operator sets for all agents, or an API call for one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields
+from math import inf
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from memci.errors import InvalidInputError
+
+# PostgreSQL's integer holds no greater whole number.
+MOST_WHOLE = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Lowest and highest value of a number."""
+
+    low: float
+    high: float = inf
+    is_open: bool = False  # whether the ends themselves are not allowed
+
+    def __contains__(self, value: float) -> bool:
+        """Return True if the value is inside."""
+        if self.is_open:
+            return self.low < value < self.high
+        return self.low <= value <= self.high
+
+    def __str__(self) -> str:
+        """Return an error text that names both ends."""
+        low, high = f"{self.low:g}", f"{self.high:.12g}"
+        if self.is_open:
+            return f"expected a number above {low}" + (f" and below {high}" * (self.high < inf))
+        if self.high == inf:
+            return f"expected a number of {low} or more"
+        return f"expected a number between {low} and {high}"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One parameter that can be set."""
+
+    default: bool | float | str
+    description: str
+    limits: Range | None = None  # of a number
+    choices: tuple[str, ...] = ()  # of a text
+
+    def check(self, name: str, value: object) -> None:
+        """Raise ``InvalidInputError`` that names the parameter if the value is not allowed."""
+        if complaint := self._complaint(value):
+            raise InvalidInputError(complaint, field=name)
+
+    def _complaint(self, value: object) -> str | None:
+        if self.choices:
+            known = ", ".join(self.choices)
+            return None if value in self.choices else f"expected one of {known}"
+        if self.limits is None:
+            return None if isinstance(value, bool) else "expected true or false"
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return "expected a number"
+        if isinstance(self.default, int) and not isinstance(value, int):
+            return "expected a whole number"
+        return None if value in self.limits else str(self.limits)
+
+
+T = TypeVar("T", bound=bool | float | str)
+
+
+def setting(
+    default: T, description: str, limits: Range | None = None, choices: tuple[str, ...] = ()
+) -> T:
+    """Return a field of a dataclass that can be set; a field without this is a constant.
+
+    Tests may give constants to the constructor; nothing else changes them.
+    """
+    if limits is not None and isinstance(default, int):
+        limits = Range(limits.low, min(limits.high, MOST_WHOLE), limits.is_open)
+    declared = Setting(default, description, limits, choices)
+    return field(default=default, metadata={"setting": declared})
+
+
+class DataclassInstance(Protocol):
+    """Parameters are dataclasses."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+
+P = TypeVar("P", bound=DataclassInstance)
+
+
+def settings_of(parameters: DataclassInstance | type[DataclassInstance]) -> dict[str, Setting]:
+    """Return by name what can be set."""
+    declared = {each.name: each.metadata.get("setting") for each in fields(parameters)}
+    return {name: each for name, each in declared.items() if each is not None}
+
+
+def values_of(parameters: DataclassInstance) -> dict[str, Any]:
+    """Return the value of each parameter that can be set."""
+    return {name: getattr(parameters, name) for name in settings_of(parameters)}
+
+
+def check_all(parameters: DataclassInstance) -> None:
+    """Check every value against its range; ``InvalidInputError`` names the field."""
+    for name, each in settings_of(parameters).items():
+        each.check(name, getattr(parameters, name))
+
+
+def replaced(parameters: P, values: Mapping[str, object]) -> P:
+    """Return a copy with some values replaced; an unknown name is an error."""
+    known = settings_of(parameters)
+    for name in values:
+        if name not in known:
+            raise InvalidInputError(
+                f"unknown parameter; known are {', '.join(sorted(known))}", field=name
+            )
+    everything = {each.name: getattr(parameters, each.name) for each in fields(parameters)}
+    return type(parameters)(**{**everything, **values})
