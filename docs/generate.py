@@ -9,7 +9,7 @@ import ast
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import is_dataclass
 from enum import Enum
 from functools import cache
 from pathlib import Path
@@ -22,9 +22,11 @@ from typer.main import get_command
 from beat_schedule import beat_schedule
 from memci.broker import names
 from memci.cli.app import app as command_line
+from memci.config.groups import TaskModel
 from memci.config.settings import Settings, load_settings
+from memci.domain.job import JobKind
+from memci.domain.parameters import settings_of
 from memci.http.app import create_app
-from memci.queue.broker_intake import UNREADABLE_KIND
 from memci.runtime import Runtime
 from memci.schemas.editions import ComparisonRequest
 from memci.schemas.memory_tools import SummaryRequest
@@ -136,8 +138,11 @@ def _leaves(
         if isinstance(value, BaseModel):
             yield from _leaves(type(value), (*path, name))
         elif is_dataclass(value):
-            for each in fields(value):
-                yield (*path, name, each.name), each
+            for parameter, declared in settings_of(value).items():
+                yield (*path, name, parameter), declared
+        elif name == "models":
+            for option, each in TaskModel.model_fields.items():
+                yield (name, "<TASK>", option), each
         else:
             yield (*path, name), field
 
@@ -148,14 +153,15 @@ def _group(path: tuple[str, ...]) -> str:
 
 
 def _setting(path: tuple[str, ...], field: Any) -> str:
+    default, told = field.default, field.description
     if isinstance(field, FieldInfo):
-        default, told = field.get_default(call_default_factory=True), field.description
-        limits, kind = _limits(field), field.annotation
+        default = field.get_default(call_default_factory=True)
+        limits = _limits(field)
+        choices = re.findall(r"Literal\[([^]]+)\]", str(field.annotation))
+        limits += [f"one of {choices[0]}".replace("'", "").replace('"', "")] if choices else []
     else:
-        default = field.default_factory() if field.default is MISSING else field.default
-        told, limits, kind = field.metadata.get("description"), [], field.type
-    choices = re.findall(r"Literal\[([^]]+)\]", str(kind))
-    limits += [f"one of {choices[0]}".replace("'", "").replace('"', "")] if choices else []
+        limits = [str(field.limits).removeprefix("expected a ")] if field.limits else []
+        limits += [f"one of {', '.join(field.choices)}"] if field.choices else []
     name = f"MEMCI_{'__'.join(path).upper()}"
     return f"`{name}` = {_value(default)}{_bracketed(limits)} {_sentence(told)}"
 
@@ -418,7 +424,7 @@ def _events() -> Iterator[str]:
         for kind, handler in sorted(_runtime().handlers.items())
     )
     yield _item(
-        f"`{UNREADABLE_KIND}`: A message of a Celery producer that could not be read. It is dead at once."
+        f"`{JobKind.UNREADABLE}`: A message of a Celery producer that could not be read. It is dead at once."
     )
     yield "## Celery messages of producers"
     yield _paragraph(

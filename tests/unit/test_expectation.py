@@ -37,7 +37,7 @@ def told(shape: type[BaseModel], body: Any) -> str:
         (ContextRequest, {"budget_tokens": 9, "filters": 5}, "filters: expected a JSON object"),
         (ContextRequest, {"budget_tokens": 9, "model": "m" * 129},
          "model: expected at most 128 characters"),
-        (SettingsRequest, {"min_shrink": "much"}, "min_shrink: expected a number"),
+        (SettingsRequest, {"decay_rate": "much"}, "decay_rate: expected a number"),
         (SettingsRequest, {"decay_rate": 1.5}, "decay_rate: expected a number above 0 and below 1"),
         (ReplayRequest, [], "request: expected a JSON object"),
         (AppendRequest, {"messages": [{"role": "robot", "content": ""}]},

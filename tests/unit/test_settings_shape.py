@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
 from math import inf
 
 import pytest
 from pydantic import ValidationError
 
-from memci.domain.agent import OPEN, RANGES
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.parameters import PageRules
+from memci.domain.parameters import Setting, settings_of
 from memci.errors import InvalidInputError
 from memci.schemas.settings import SettingsRequest
 
+PARAMETERS = settings_of(MemoryParameters) | settings_of(PageRules)
 SCHEMA = SettingsRequest.model_json_schema()["properties"]
 
 
@@ -31,8 +31,7 @@ def said_of(name: str, value: float) -> str | None:
 
 
 def test_every_parameter_can_be_set():
-    known = {each.name for kind in (MemoryParameters, PageRules) for each in fields(kind)}
-    assert set(SettingsRequest.model_fields) == known
+    assert set(SettingsRequest.model_fields) == PARAMETERS.keys()
 
 
 def test_no_whole_number_is_greater_than_what_the_database_counts_with():
@@ -41,19 +40,25 @@ def test_no_whole_number_is_greater_than_what_the_database_counts_with():
         MemoryParameters(delete_threshold=2**31)
 
 
-@pytest.mark.parametrize("name", RANGES)
-def test_what_is_out_of_range_is_told_both_ends_of_it(name: str):
-    low, high = RANGES[name]
-    inside = SettingsRequest.model_validate({name: None if name in OPEN else low})
-    assert inside.model_dump()[name] in (None, low)
-    told = said_of(name, low if name in OPEN else low - 1)
-    assert told is not None
-    assert f"{low:g}" in told
-    if high < inf:
-        assert f"{high:g}" in told
-        assert said_of(name, high if name in OPEN else high + 1) == told
+@pytest.mark.parametrize(
+    ("name", "declared"), [each for each in PARAMETERS.items() if each[1].limits]
+)
+def test_what_is_out_of_range_is_told_both_ends_of_it(name: str, declared: Setting):
+    limits = declared.limits
+    assert limits is not None
+    whole = isinstance(declared.default, int)
+    for end in (limits.low, limits.high):
+        if end == inf:
+            continue
+        beyond = end + (1 if end > limits.low else -1)
+        inside = declared.default if limits.is_open else end
+        SettingsRequest.model_validate({name: inside})
+        declared.check(name, inside)
+        told = said_of(name, end if limits.is_open else beyond)
+        assert told == str(limits)
+        assert f"{end:.12g}" in told
         with pytest.raises(InvalidInputError) as refused:
-            parameters_with(name).with_values({name: high + 1})
+            parameters_with(name).with_values({name: int(beyond) if whole else beyond})
         assert (str(refused.value), refused.value.field) == (told, name)
 
 

@@ -75,7 +75,7 @@ def logged() -> Iterator[Callable[[], list[dict[str, Any]]]]:
     handlers, level = root.handlers[:], root.level
     root.handlers.clear()
     lines = io.StringIO()
-    configure_logs("info", "json", stream=lines)
+    configure_logs("info", stream=lines)
     yield lambda: [json.loads(line) for line in lines.getvalue().splitlines()]
     structlog.reset_defaults()
     root.handlers[:] = handlers

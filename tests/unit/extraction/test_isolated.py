@@ -44,7 +44,7 @@ def test_too_much_memory_is_refused():
     text = b"[" + b'{"a": 1},' * 3_000_000 + b"1]"
     with pytest.raises(UnreadableDocumentError, match="bytes of memory: split it"):
         extract("a.json", text, few)
-    with pytest.raises(UnreadableDocumentError, match=r"broken|MEMORY"):
+    with pytest.raises(UnreadableDocumentError, match=r"broken|memory"):
         extract("a.xlsx", body, few)
 
 

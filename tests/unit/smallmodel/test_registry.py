@@ -78,6 +78,7 @@ def test_without_a_language_model_no_process_imports_litellm(module):
         f"import sys, {module}; from memci.config.settings import Settings;"
         "from memci.smallmodel.registry import build_small_models;"
         "build_small_models(Settings()).compressor.compress('We met. ' * 20, 30);"
+        "two = {'compressor': 'llm:openai/x', 'embedder': 'llm:openai/y'};"
         "build_small_models(Settings(models=two));"
         "print('litellm' in sys.modules)"
     )
@@ -93,8 +94,9 @@ def test_a_worker_with_a_language_model_loads_it_before_its_first_job():
     code = (
         "import sys; from memci.config.settings import Settings;"
         "from memci.smallmodel.registry import build_small_models;"
-        "made = build_small_models(Settings(models=two"
-        " llm={'dimension': 8}));"
+        "embedder = {'model': 'llm:openai/y', 'dimension': 8};"
+        "two = {'compressor': 'llm:openai/x', 'embedder': embedder};"
+        "made = build_small_models(Settings(models=two));"
         "made.load(); print('litellm' in sys.modules, 'torch' in sys.modules)"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
