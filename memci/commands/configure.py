@@ -18,46 +18,34 @@ from memci.storage.agents import (
     is_there,
     own_of,
     own_parameters,
-    page_rules_of,
     replace_parameters,
 )
 from memci.storage.pages.texts import prefetch_texts
 from memci.storage.pages.tree import lock_lane, lock_tree
-from memci.storage.pages.visible_pages import session_viewer
-from memci.storage.pages.workspace import WindowSpec, open_workspace
+from memci.storage.pages.workspace import open_workspace, window_spec
 
 
 def warnings_of(pages: PageCommands, agent_id: str) -> list[str]:
-    """Say by how much what cannot be hidden is over ``window_max_tokens``, and what to do.
+    """Return a warning if the pages that cannot be hidden exceed ``window_max_tokens``.
 
-    It is looked at in the session of the last message, also of an agent before its first one;
-    nothing is written. Empty: it fits, or the page store does not answer.
+    Measured in the session of the last message, also of an agent before its first one; writes
+    nothing. Empty as well if the page store does not answer.
     """
     with suppress(PageStoreError):  # what was asked for does not depend on it
-        rules, least = _least(pages, agent_id)
-        if least > rules.window_max_tokens:
-            return [_warning(least, rules)]
+        store = prefetch_texts(pages.database, pages.store, agent_id)
+        with pages.database.agent_snapshot(agent_id) as connection:
+            spec = window_spec(connection, agent_id, pages.counter.count, pages.rules)
+            rendering = open_workspace(connection, agent_id, store, spec).rendering
+            least, most = collapse_to(rendering, 0).after, spec.rules.window_max_tokens
+        if least > most:
+            ways = ["shorten system prompts", "take down pins", "unpin pages"]
+            ways += ["turn attp off, whose page of sys is long"] if spec.rules.attp else []
+            warning = (
+                f"what cannot be hidden takes {least:,} tokens, and window_max_tokens is"
+                f" {most:,}: set it to {least} or more, or {', '.join(ways)}"
+            )
+            return [warning]
     return []
-
-
-def _least(pages: PageCommands, agent_id: str) -> tuple[PageRules, int]:
-    """Return the agent's rules, and what its window takes when all is hidden that can be."""
-    store = prefetch_texts(pages.database, pages.store, agent_id)
-    with pages.database.agent_snapshot(agent_id) as connection:
-        rules = page_rules_of(connection, agent_id, pages.rules)
-        viewer = session_viewer(connection, agent_id, None)
-        spec = WindowSpec(viewer, pages.counter.count, rules)
-        workspace = open_workspace(connection, agent_id, store, spec).workspace
-        return rules, collapse_to(workspace.rendering, 0, workspace.kept).after
-
-
-def _warning(least: int, rules: PageRules) -> str:
-    ways = ["shorten system prompts", "take down pins", "unpin pages"]
-    ways += ["turn attp off, whose page of sys is long"] if rules.attp else []
-    return (
-        f"what cannot be hidden takes {least:,} tokens, and window_max_tokens is"
-        f" {rules.window_max_tokens:,}: set it to {least} or more, or {', '.join(ways)}"
-    )
 
 
 @dataclass(frozen=True, slots=True)

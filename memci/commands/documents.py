@@ -1,8 +1,10 @@
-"""Take documents in, and remove them (R9)."""
+"""Stores documents and removes them (R9)."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from uuid import uuid4
 
@@ -29,9 +31,9 @@ _NO_DOCUMENT = "there is no such document; it may have been removed already"
 
 
 def new_document(name: str, body: bytes, *, max_bytes: int) -> NewDocument:
-    """Return a file to be taken in.
+    """Return a file to be stored.
 
-    Raises ``InvalidInputError`` for a wrong name or nothing at all, and ``TooLargeError``.
+    Raises ``InvalidInputError`` for a wrong name or an empty file, and ``TooLargeError``.
     """
     if len(body) > max_bytes:
         raise TooLargeError(
@@ -51,10 +53,10 @@ def add(
     *,
     traceparent: str | None = None,
 ) -> DocumentAnswer:
-    """Store a file, for a job to read it; the same content again is stored once.
+    """Store a file, and queue a job that reads it; the same content is stored once.
 
-    What has failed is tried again. A document of that name is replaced, and found as it was until
-    the new content has been read.
+    A document that failed is tried again. A document of the same name is replaced: searches find
+    its old content until the new one has been read.
     """
     with database.agent_transaction(owner) as connection:
         woken, _ = lock_lane(connection, owner)
@@ -80,33 +82,32 @@ def add(
 
 def remove(database: Database, owner: str, document_id: int) -> DocumentsRemoved:
     """Remove one document for good, or raise ``NotFoundError``."""
-    with database.agent_transaction(owner) as connection:
-        woken = _lock(connection, owner)
+    with _locked(database, owner) as connection:
         documents, chunks = remove_documents(connection, owner, [document_id])
         if not documents:
             raise NotFoundError(_NO_DOCUMENT)
-        unlock_lane(connection, owner, woken=woken)
     return DocumentsRemoved(documents=documents, chunks=chunks)
 
 
 def remove_named(database: Database, owner: str, prefix: str) -> DocumentsRemoved:
-    """Remove for good all documents whose names begin so, those that are there now."""
+    """Remove for good all present documents whose names begin with ``prefix``."""
     documents = chunks = 0
     while True:
-        with database.agent_transaction(owner) as connection:
-            woken = _lock(connection, owner)
+        with _locked(database, owner) as connection:
             ids = next_named(connection, owner, prefix, _AT_ONCE)
             removed = remove_documents(connection, owner, ids)
-            unlock_lane(connection, owner, woken=woken)
         documents, chunks = documents + removed[0], chunks + removed[1]
         if len(ids) < _AT_ONCE:
             return DocumentsRemoved(documents=documents, chunks=chunks)
 
 
-def _lock(connection: Connection, owner: str) -> bool:
-    """Lock the lane of somebody who is there; whoever is not gets none."""
-    there = is_collection_there if is_collection(owner) else is_there
-    if not there(connection, owner):
-        raise nobody(owner)
-    woken, _ = lock_lane(connection, owner)
-    return woken
+@contextmanager
+def _locked(database: Database, owner: str) -> Iterator[Connection]:
+    """Open a transaction with the lane of a known owner locked, and not woken."""
+    exists = is_collection_there if is_collection(owner) else is_there
+    with database.agent_transaction(owner) as connection:
+        if not exists(connection, owner):
+            raise nobody(owner)
+        woken, _ = lock_lane(connection, owner)
+        yield connection
+        unlock_lane(connection, owner, woken=woken)

@@ -24,8 +24,7 @@ from memci.smallmodel.ports import Lexicon
 from memci.storage.agents import snapshot_of
 from memci.storage.erasure.deletion_set import ids_of, not_indexed, worded_messages
 from memci.storage.erasure.pages import written_pages
-from memci.storage.page_store.port import PageStore, TextKey, load_many
-from memci.storage.page_store.wrappers import CachedPageStore
+from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.pages.undo_steps import words_of_steps
 from memci.storage.pins import read_pins
 from memci.storage.session import Database
@@ -151,8 +150,7 @@ def find_pages(
     """
     written = _written(database, agent_id)[::-1]
     notes = [each.page for each in written if each.page.text_version is not None]
-    is_far = isinstance(store, CachedPageStore) and store.far
-    unread = {page.index for page in notes[_MOST_READ:]} if is_far else set[str]()
+    unread = {page.index for page in notes[_MOST_READ:]} if store.is_remote else set[str]()
     found: list[str] = []
     for page, says in _saying(store, agent_id, written, unread):
         if words.are_in(says):
@@ -196,7 +194,7 @@ def _saying(
             for each in some
             if each.page.text_version is not None and each.page.index not in unread
         }
-        texts = load_many(store, list(keys.values()))
+        texts = store.load_many(list(keys.values()))
         for each in some:
             key = keys.get(each.page.index)
             yield each.page, each.says(texts.get(key, "") if key else "")

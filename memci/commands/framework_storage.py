@@ -1,4 +1,4 @@
-"""Keeps and removes the items and checkpoints of agent frameworks (docs/frameworks.md)."""
+"""Stores and removes items and checkpoints of agent frameworks (docs/frameworks.md)."""
 
 from __future__ import annotations
 
@@ -8,16 +8,7 @@ from contextlib import contextmanager
 from memci.broker.wakeup import Wakeups
 from memci.errors import ConflictError, NotFoundError
 from memci.queue.job_requests import request_indexing
-from memci.schemas.frameworks import (
-    CheckpointIn,
-    CheckpointKept,
-    CheckpointPrune,
-    ItemIn,
-    ItemsAnswer,
-    ItemsIn,
-    ThreadAnswer,
-    WritesIn,
-)
+from memci.schemas import frameworks as shapes
 from memci.storage import checkpoints as stored
 from memci.storage.agents import check_there, is_there
 from memci.storage.items import put_item, remove_expired, remove_item
@@ -25,54 +16,43 @@ from memci.storage.pages.tree import begin_agent, lock_lane
 from memci.storage.session import Connection, Database
 
 
-def run(database: Database, tokens: Wakeups, agent_id: str, request: ItemsIn) -> ItemsAnswer:
-    """Keep some items and take others away, all or none.
+def put_items(
+    database: Database, tokens: Wakeups, agent_id: str, request: shapes.ItemsIn
+) -> shapes.ItemsAnswer:
+    """Store some items and remove others, all or none.
 
-    A first item makes an agent. Raises ``NotFoundError`` while the agent is being erased.
+    A first item creates an agent. Raises ``NotFoundError`` while the agent is being erased.
     """
     latest = {(each.namespace, each.key): each for each in request.items}
-    kept = [each for each in latest.values() if each.value is not None]
+    stored_items = [each for each in latest.values() if each.value is not None]
     woken, removed = False, 0
     with database.agent_transaction(agent_id) as connection:
-        if _enter(connection, agent_id, begins=bool(kept)):
-            woken = any(each.text for each in kept) and request_indexing(connection, agent_id)
+        if stored_items:
+            _begin(connection, agent_id)
+        else:
+            lock_lane(connection, agent_id)
+        if stored_items or is_there(connection, agent_id):
+            has_text = any(each.text for each in stored_items)
+            woken = has_text and request_indexing(connection, agent_id)
             remove_expired(connection, agent_id)
             for place, each in latest.items():
                 if each.value is None:
                     removed += remove_item(connection, agent_id, place)
                 else:
-                    _put(connection, agent_id, each)
+                    text = each.text if each.text and each.text.strip() else None
+                    ttl = each.ttl_minutes
+                    put_item(connection, agent_id, place, each.value, text=text, ttl_minutes=ttl)
     if woken:
         tokens.wake_lane(agent_id)
-    return ItemsAnswer(stored=len(kept), removed=removed)
+    return shapes.ItemsAnswer(stored=len(stored_items), removed=removed)
 
 
-def _enter(connection: Connection, agent_id: str, *, begins: bool) -> bool:
-    """Let nobody erase the agent meanwhile; False where there is none, and none begins."""
-    if not begins:
-        lock_lane(connection, agent_id)
-        return is_there(connection, agent_id)
-    begin_agent(connection, agent_id)
-    lock_lane(connection, agent_id)
-    check_there(connection, agent_id)
-    return True
+def put_checkpoint(
+    database: Database, agent_id: str, thread: str, request: shapes.CheckpointIn
+) -> shapes.CheckpointKept:
+    """Store a checkpoint; a first one creates an agent.
 
-
-def _put(connection: Connection, agent_id: str, item: ItemIn) -> None:
-    put_item(
-        connection,
-        agent_id,
-        (item.namespace, item.key),
-        item.value or {},
-        text=item.text if item.text and item.text.strip() else None,
-        ttl_minutes=item.ttl_minutes,
-    )
-
-
-def put(database: Database, agent_id: str, thread: str, request: CheckpointIn) -> CheckpointKept:
-    """Store a checkpoint; a first one makes an agent.
-
-    Raises ``NotFoundError`` while the agent is being erased, as all that store something here do.
+    Raises ``NotFoundError`` while the agent is being erased.
     """
     values = [(each.channel, each.version, each.kind, each.body) for each in request.values]
     fields = {
@@ -85,45 +65,49 @@ def put(database: Database, agent_id: str, thread: str, request: CheckpointIn) -
         "versions": request.versions,
         "metadata": request.metadata,
     }
-    with _entered(database, agent_id) as connection:
+    with _storing(database, agent_id) as connection:
         stored.put_checkpoint(connection, agent_id, fields, values)
-    return CheckpointKept(id=request.id)
+    return shapes.CheckpointKept(id=request.id)
 
 
-def put_writes(database: Database, agent_id: str, thread: str, request: WritesIn) -> CheckpointKept:
+def put_writes(
+    database: Database, agent_id: str, thread: str, request: shapes.WritesIn
+) -> shapes.CheckpointKept:
     """Store what a task has written after a checkpoint."""
     place = (thread, request.namespace, request.checkpoint_id, request.task_id)
     writes = [(each.place, each.channel, each.kind, each.body) for each in request.writes]
-    with _entered(database, agent_id) as connection:
+    with _storing(database, agent_id) as connection:
         stored.put_writes(connection, agent_id, place, writes, request.path)
-    return CheckpointKept(id=request.checkpoint_id)
+    return shapes.CheckpointKept(id=request.checkpoint_id)
 
 
-def copy(database: Database, agent_id: str, thread: str, to: str) -> ThreadAnswer:
-    """Store a thread under another name, too; raises ``NotFoundError`` where there is none."""
+def copy_thread(database: Database, agent_id: str, thread: str, to: str) -> shapes.ThreadAnswer:
+    """Copy a thread to another name; raises ``NotFoundError`` if there is no such thread."""
     if thread == to:
         raise ConflictError("a thread cannot be copied onto itself: name another one")
-    with _entered(database, agent_id) as connection:
+    with _storing(database, agent_id) as connection:
         if not stored.has_thread(connection, agent_id, thread):
             raise NotFoundError(
                 f"there is no thread {thread}: look for it by POST …/checkpoints/search"
             )
-        return ThreadAnswer(checkpoints=stored.copy_thread(connection, agent_id, thread, to))
+        return shapes.ThreadAnswer(checkpoints=stored.copy_thread(connection, agent_id, thread, to))
 
 
-def prune(database: Database, agent_id: str, request: CheckpointPrune) -> ThreadAnswer:
-    """Remove checkpoints of some runs, or of some threads all, or all but the latest.
+def prune_checkpoints(
+    database: Database, agent_id: str, request: shapes.CheckpointPrune
+) -> shapes.ThreadAnswer:
+    """Remove the checkpoints of some runs or threads, or all but the latest of some threads.
 
-    Raises ``ConflictError`` where a thread could not be read any more afterwards. Of an agent that
-    is not there nothing is removed.
+    Raises ``ConflictError`` if a thread could not be read any more afterwards. Removes nothing of
+    an unknown agent.
     """
     with database.agent_transaction(agent_id) as connection:
-        # What is put meanwhile may refer to values that nothing has needed until then.
+        # A checkpoint that is stored meanwhile may refer to values that nothing else needs.
         lock_lane(connection, agent_id)
         if request.threads and not request.keep_latest:
             threads = dict.fromkeys(request.threads)
             gone = sum(stored.delete_thread(connection, agent_id, each) for each in threads)
-            return ThreadAnswer(checkpoints=gone)
+            return shapes.ThreadAnswer(checkpoints=gone)
         if stored.has_deltas(connection, agent_id, request.threads, request.run_ids):
             raise ConflictError(
                 "a thread among these has delta channels, which are read from its earlier "
@@ -133,14 +117,18 @@ def prune(database: Database, agent_id: str, request: CheckpointPrune) -> Thread
             gone = stored.delete_but_latest(connection, agent_id, request.threads)
         else:
             gone = stored.delete_runs(connection, agent_id, request.run_ids)
-        return ThreadAnswer(checkpoints=gone)
+        return shapes.ThreadAnswer(checkpoints=gone)
 
 
 @contextmanager
-def _entered(database: Database, agent_id: str) -> Iterator[Connection]:
-    """Open a transaction on an agent that is there from now on, and not erased meanwhile."""
+def _storing(database: Database, agent_id: str) -> Iterator[Connection]:
+    """Open a transaction on an agent, which is created if necessary and not erased meanwhile."""
     with database.agent_transaction(agent_id) as connection:
-        begin_agent(connection, agent_id)
-        lock_lane(connection, agent_id)
-        check_there(connection, agent_id)
+        _begin(connection, agent_id)
         yield connection
+
+
+def _begin(connection: Connection, agent_id: str) -> None:
+    begin_agent(connection, agent_id)
+    lock_lane(connection, agent_id)
+    check_there(connection, agent_id)

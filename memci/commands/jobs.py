@@ -29,9 +29,9 @@ def replay(
     at_tail: bool,
     limits: AppendLimits,
 ) -> UUID:
-    """Run a dead job again, in its own place or anew at the tail; returns the id to watch.
+    """Run a dead job again, in its own place or as a new job at the tail; return its id.
 
-    A broker message that could not be taken in is read again, as a new job at the tail.
+    A broker message that could not be read is read again, as a new job at the tail.
     """
     with database.agent_transaction(agent_id) as connection:
         raw = messages.read(connection, agent_id, job_id)
@@ -46,9 +46,9 @@ def replay(
 
 
 def discard(database: Database, tokens: Wakeups, agent_id: str, job_id: UUID) -> UUID:
-    """Give a dead job up for good; its messages stay stored and searchable.
+    """Remove a dead job for good; its messages stay stored and searchable.
 
-    A broker message that could not be taken in is gone with it.
+    A broker message that could not be read is removed as well.
     """
     with database.agent_transaction(agent_id) as connection:
         lane_control.discard(connection, agent_id, job_id)
@@ -61,7 +61,7 @@ def pause(database: Database, agent_id: str) -> LaneAnswer:
     """Stop the lane between two jobs or nodes; messages are still accepted."""
     with database.lane_transaction() as connection:
         state = lane_control.pause(connection, agent_id)
-    return LaneAnswer(agent_id=agent_id, paused=state.paused, halted_by=state.halted_by)
+    return _answer(agent_id, state)
 
 
 def resume(database: Database, tokens: Wakeups, agent_id: str) -> LaneAnswer:
@@ -70,11 +70,15 @@ def resume(database: Database, tokens: Wakeups, agent_id: str) -> LaneAnswer:
         state = lane_control.resume(connection, agent_id)
     tokens.wake_lane(agent_id)
     tokens.wake_compress(agent_id)
-    return LaneAnswer(agent_id=agent_id, paused=state.paused, halted_by=state.halted_by)
+    return _answer(agent_id, state)
 
 
 def cancel_compression(database: Database, agent_id: str) -> LaneAnswer:
-    """Drop the pass under way and the one that waits; what it has done stays."""
+    """Cancel the running and the waiting pass; finished work stays."""
     with database.lane_transaction() as connection:
         state = lane_control.cancel_compression(connection, agent_id)
+    return _answer(agent_id, state)
+
+
+def _answer(agent_id: str, state: lane_control.LaneState) -> LaneAnswer:
     return LaneAnswer(agent_id=agent_id, paused=state.paused, halted_by=state.halted_by)

@@ -16,15 +16,8 @@ from memci.schemas.agents import FocusList, FocusPoint
 from memci.schemas.editions import RestoreAnswer
 from memci.schemas.sessions import ConsolidateAnswer, SessionEndAnswer
 from memci.storage.agents import parameters_of
-from memci.storage.network.node_history import (
-    Origin,
-    fates_of,
-    last_restored,
-    memory_telling,
-    origin_of,
-    successors_of,
-    was_merged,
-)
+from memci.storage.network import node_history as history
+from memci.storage.network.node_history import Origin
 from memci.storage.network.passes import mention_entity
 from memci.storage.reading.nodes import list_focus
 from memci.storage.session import Connection, Database
@@ -108,10 +101,10 @@ def restore_memory(
     """
     with database.agent_transaction(agent_id) as connection:
         woken = lock_agent(connection, agent_id)
-        origin = origin_of(connection, agent_id, node_id)
+        origin = history.origin_of(connection, agent_id, node_id)
         if origin is None:
             raise NotFoundError("there never was such a node")
-        before = last_restored(connection, agent_id, node_id)
+        before = history.last_restored(connection, agent_id, node_id)
         if before is not None and before.lives:
             unlock_lane(connection, agent_id, woken=woken)
             return RestoreAnswer(job_id=before.job_id, node_id=node_id, restored_as=before.node_id)
@@ -124,14 +117,17 @@ def restore_memory(
 
 
 def _check(connection: Connection, agent_id: str, node_id: int, origin: Origin) -> None:
+    """Raise ``ConflictError`` if there is nothing to restore."""
     if origin.lives:
         raise ConflictError(f"node {node_id} is not forgotten: there is nothing to restore")
     if origin.kind is NodeKind.ENTITY:
         raise ConflictError(
             f"node {node_id} was an entity: mention it by its name, and it is in the focus again"
         )
-    _check_heir(connection, agent_id, node_id)
-    if fates_of(connection, agent_id, [node_id])[node_id] is Fate.ERASED:
+    successor = history.successors_of(connection, agent_id, [node_id])[node_id]
+    if successor.last != node_id:
+        _refuse_replaced(connection, agent_id, node_id, successor)
+    if history.fates_of(connection, agent_id, [node_id])[node_id] is Fate.ERASED:
         raise ConflictError(
             f"node {node_id} was erased with messages that it was made of: what is left of them "
             "was remembered again"
@@ -139,27 +135,29 @@ def _check(connection: Connection, agent_id: str, node_id: int, origin: Origin) 
     _check_whole(connection, agent_id, node_id, origin)
 
 
-def _check_heir(connection: Connection, agent_id: str, node_id: int) -> None:
-    """Raise ``ConflictError`` where another node, living or not, stands for this one."""
-    heir = successors_of(connection, agent_id, [node_id])[node_id]
-    if heir.last == node_id:
-        return
-    merged = was_merged(connection, agent_id, node_id)
+def _refuse_replaced(
+    connection: Connection, agent_id: str, node_id: int, successor: history.Successor
+) -> None:
+    """Raise ``ConflictError`` for a node that another one replaced, living or not."""
+    last = successor.last
+    merged = history.was_merged(connection, agent_id, node_id)
     became = f"node {node_id} was {'merged into' if merged else 'restored as'} node"
-    if heir.living is not None:
-        raise ConflictError(f"{became} {heir.living}, which lives: there is nothing to restore")
-    if fates_of(connection, agent_id, [heir.last])[heir.last] is Fate.ERASED:
-        raise ConflictError(f"{became} {heir.last}, which was erased")
-    origin = origin_of(connection, agent_id, heir.last)
+    if successor.living is not None:
+        raise ConflictError(
+            f"{became} {successor.living}, which lives: there is nothing to restore"
+        )
+    if history.fates_of(connection, agent_id, [last])[last] is Fate.ERASED:
+        raise ConflictError(f"{became} {last}, which was erased")
+    origin = history.origin_of(connection, agent_id, last)
     if origin is not None:
-        _check_whole(connection, agent_id, heir.last, origin)
-    raise ConflictError(f"{became} {heir.last}, which is forgotten: restore that one")
+        _check_whole(connection, agent_id, last, origin)
+    raise ConflictError(f"{became} {last}, which is forgotten: restore that one")
 
 
 def _check_whole(connection: Connection, agent_id: str, node_id: int, origin: Origin) -> None:
-    """Raise ``ConflictError`` where messages are missing, or what they told is remembered."""
+    """Raise ``ConflictError`` if messages are missing, or another memory has the same ones."""
     if not origin.complete:
         raise ConflictError(f"messages that node {node_id} was made of are erased")
-    living = memory_telling(connection, agent_id, origin.seqs, origin.span)
+    living = history.memory_telling(connection, agent_id, origin.seqs, origin.span)
     if living is not None:
         raise ConflictError(f"node {living} was made of the same, and is not forgotten")

@@ -26,7 +26,7 @@ from memci.http.auth import Gate, check_same_origin
 from memci.http.request import check_query
 from memci.mcp.connection import NOT_INSTALLED, AgentConnection, is_sdk, text_of
 from memci.runtime import Runtime
-from memci.schemas.page_tools import told
+from memci.schemas.page_tools import answer_for_model
 from memci.schemas.pages import WindowRequest
 from memci.schemas.problems import problem_of
 from memci.schemas.tools import BY_NAME, Tool, tools_of_agents
@@ -73,7 +73,7 @@ def use_tool(
     except NotFoundError as error:
         # A model reaches no list of agents.
         raise NotFoundError(str(error).removesuffix(f"; {LISTED}")) from None
-    return told(done)
+    return answer_for_model(done)
 
 
 P = ParamSpec("P")

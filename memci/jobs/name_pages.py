@@ -1,26 +1,25 @@
 """``memci.page.name``: puts messages onto pages, and gives pages their names (P6, P7).
 
-Pages are settled here, behind the lane's other work and for all that has come meanwhile at once, so
-that appending a message never waits for them. What it costs goes by what is new and by what the
-window shows, however large the tree is. Nothing that it does is a step to undo (P17).
+Messages are put onto pages after the lane's other work, all new ones at once, so that appending a
+message never waits for it. The cost depends on the new messages and on the window, not on the size
+of the tree. Nothing here is a step to undo (P17).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from memci.domain.context.token_budget import Count
 from memci.domain.job import Job, JobKind
-from memci.domain.pages.chapters import (
+from memci.domain.pages.outline import (
     MOST_ENTRY,
     Outline,
     entry_line,
     fit_line,
     is_valid_outline,
-    settle,
     with_outline,
 )
 from memci.domain.pages.page import Page
@@ -32,23 +31,21 @@ from memci.message import Message, Role
 from memci.queue import mailbox
 from memci.queue.runner import Effect
 from memci.smallmodel.ports import Summarizer, TokenCounter
-from memci.storage.agents import page_rules_of
 from memci.storage.page_store.port import PageStore
 from memci.storage.pages.texts import prefetch_texts, shown_messages
-from memci.storage.pages.tree import lock_tree, messages_exist, save_tree, unnamed_pages
-from memci.storage.pages.visible_pages import session_viewer
-from memci.storage.pages.workspace import WindowSpec, is_batch, open_visible
+from memci.storage.pages.tree import lock_tree, messages_exist, unnamed_pages
+from memci.storage.pages.workspace import is_batch, open_visible, window_spec
 from memci.storage.session import Connection, Database
 
-# Messages that the summarizer is shown of an interaction: of a longer one its beginning, where it
-# is said what is wanted, and its end, where it is said what came of it.
+# Messages of a long interaction that the summarizer gets: its beginning with the request, and its
+# end with the result.
 MOST_FIRST, MOST_LAST = 40, 20
 
 
 def outline_of(
     summarizer: Summarizer, messages: Sequence[Message], language: Language, count: Count
 ) -> Outline:
-    """Return what stands for an interaction; for messages in the middle of a long one stand-ins.
+    """Return the outline of an interaction, with placeholders in the middle of a long one.
 
     Raises ``SmallModelAnswerError`` when the summarizer's outline does not fit the messages.
     """
@@ -64,15 +61,15 @@ def outline_of(
     return Outline(outline.name, outline.description, (*first, *lines, *last))
 
 
-# One job does no more than this, so that others come between: pages, and seconds of thinking.
+# Limits of one job, so that others come between: pages, and seconds of the summarizer.
 MOST_NAMED = 16
 _LONGEST_S = 2.0
-_LOOKED_AT = 500  # characters of each message, to tell its language
+_EXAMINED = 500  # characters of each message that decide on its language
 
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """What notes are kept in, what counts tokens, and the rules of agents that set none."""
+    """The store of notes, the token counter, and the rules of agents that set none."""
 
     store: PageStore
     counter: TokenCounter
@@ -81,36 +78,28 @@ class Pages:
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """What an interaction is to be called, the page it was on, and the messages it was made of."""
-
     page: Page
-    seqs: list[int]
+    seqs: list[int]  # messages that the outline was made of
     outline: Outline
 
-    def holds_for(self, tree: Tree) -> bool:
-        """Tell whether the page still shows the same, and still waits to be named."""
+    def is_valid(self, tree: Tree) -> bool:
+        """Return True if the page has the same messages, and is still to be named."""
         page = tree.pages.get(self.page.index)
         return page is not None and page.span == self.page.span and page.has_placeholders
 
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """Pages that are to be named.
-
-    ``texts``: the page store, with what the window shows at hand.
-    ``more``: there are messages that were not even looked at.
-    """
-
     pages: Sequence[Page]
-    texts: PageStore
-    more: bool
+    texts: PageStore  # with the texts that the window shows
+    more: bool  # there are messages that were not read
 
 
 class PageNaming:
-    """Settles messages and names the interactions that are over, the newest first.
+    """Puts messages onto pages and names finished interactions, the newest first.
 
-    The current interaction of a session keeps its stand-ins. Who has renamed a page himself keeps
-    his name, and gets the lines of its messages.
+    The current interaction of a session keeps its placeholders. A page that was renamed keeps its
+    name, and gets the entries of its messages.
     """
 
     kind = JobKind.NAME_PAGES
@@ -133,14 +122,15 @@ class PageNaming:
         self._clock = clock
 
     def prepare(self, job: Job) -> Effect:
-        """Read what waits, and have it summed up, with no transaction open."""
+        """Read the pages, and call the summarizer with no transaction open."""
         waiting = self._read(job.agent_id)
         done: list[_Named] = []
         looked_at = 0
         ends = self._clock() + _LONGEST_S
         for page in waiting.pages[: self._most]:
             looked_at += 1
-            messages = self._messages_of(job.agent_id, page)
+            with self._database.agent_snapshot(job.agent_id) as connection:
+                messages = shown_messages(connection, job.agent_id, [page])[page.index]
             if not messages:
                 continue
             language, count = _language_of(messages), self._pages.counter.count
@@ -148,7 +138,7 @@ class PageNaming:
             done.append(_Named(page, [each.seq for each in messages], outline))
             if self._clock() >= ends:
                 break
-        # Pages without messages are never named: for them alone nobody need look again.
+        # Pages without messages are never named: they need no further job.
         more = waiting.more or (bool(done) and len(waiting.pages) > looked_at)
         return _Effect(self, job.agent_id, done, waiting.texts, more=more)
 
@@ -156,52 +146,41 @@ class PageNaming:
         texts = prefetch_texts(self._database, self._pages.store, agent_id)
         with self._database.agent_snapshot(agent_id) as connection:
             stored = frozenset(unnamed_pages(connection, agent_id, self._most + 1))
-            spec = self._window_spec(connection, agent_id)
-            opened, said = open_visible(connection, agent_id, texts, spec, stored)
-            tree = opened.workspace.tree
-            settle(tree, said, spec.rules, opened.workspace.rendering.own_tokens, spec.count)
-            over = sorted(_over(tree, stored), key=lambda each: each[0], reverse=True)
-        pages = [page for _, page in over[: self._most + 1]]
-        return _Waiting(pages, texts, more=is_batch(said))
-
-    def _messages_of(self, agent_id: str, page: Page) -> Sequence[Message]:
-        """Return what a page shows; page by page, since one alone may be long."""
-        with self._database.agent_snapshot(agent_id) as connection:
-            return shown_messages(connection, agent_id, [page])[page.index]
+            spec = window_spec(connection, agent_id, self._pages.counter.count, self._pages.rules)
+            workspace, messages = open_visible(connection, agent_id, texts, spec, stored)
+            workspace.settle(messages)
+            pages = _pages_to_name(workspace.tree, stored)
+        return _Waiting(pages[: self._most + 1], texts, more=is_batch(messages))
 
     def write(
         self, connection: Connection, agent_id: str, done: Sequence[_Named], texts: PageStore
     ) -> tuple[int, int]:
-        """Settle, name and bring the window back inside its budget, the tree locked.
+        """Put messages onto pages, name pages and collapse, with the tree locked.
 
-        Returns how many messages were settled and how many pages named.
+        Returns the numbers of new messages and of named pages.
         """
         lock_tree(connection, agent_id)
-        spec = self._window_spec(connection, agent_id)
+        spec = window_spec(connection, agent_id, self._pages.counter.count, self._pages.rules)
         indexes = [each.page.index for each in done]
-        opened, said = open_visible(connection, agent_id, texts, spec, indexes)
-        workspace = opened.workspace
-        own_tokens = workspace.rendering.own_tokens
-        workspace.apply_system_change(
-            lambda: settle(workspace.tree, said, spec.rules, own_tokens, spec.count)
-        )
-        hold = [
+        workspace, messages = open_visible(connection, agent_id, texts, spec, indexes)
+        workspace.settle(messages)
+        tree = workspace.tree
+        named = [
             each
             for each in done
-            if each.holds_for(workspace.tree) and messages_exist(connection, agent_id, each.seqs)
+            if each.is_valid(tree) and messages_exist(connection, agent_id, each.seqs)
         ]
-        workspace.apply_system_change(lambda: _name(workspace.tree, hold))
-        if said or hold:
-            opened.fetch_shown()
-            workspace.enforce_limits()
-            save_tree(connection, agent_id, workspace.tree, opened.version + 1)
-        return len(said), len(hold)
 
-    def _window_spec(self, connection: Connection, agent_id: str) -> WindowSpec:
-        rules = page_rules_of(connection, agent_id, self._pages.rules)
-        return WindowSpec(
-            session_viewer(connection, agent_id, None), self._pages.counter.count, rules
-        )
+        def name() -> None:
+            for each in named:
+                tree.put(with_outline(tree[each.page.index], each.outline))
+
+        workspace.apply_system_change(name)
+        if messages or named:
+            workspace.fetch_shown()
+            workspace.enforce_limits()
+            workspace.save(connection, agent_id)
+        return len(messages), len(named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +193,7 @@ class _Effect:
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
         settled, count = self.naming.write(connection, self.agent_id, self.done, self.texts)
-        # What has changed meanwhile is looked at anew.
+        # Pages that have changed meanwhile are named by the next job.
         if self.more or count < len(self.done):
             mailbox.submit_once(connection, self.agent_id, JobKind.NAME_PAGES)
         return {"settled": settled, "named": count}
@@ -223,9 +202,9 @@ class _Effect:
 def _language_of(messages: Sequence[Message]) -> Language:
     """Return the language of an interaction: that of the question.
 
-    A Chinese one that is made of foreign names for the most part is told by its answers.
+    The answers count as well if the question is Chinese but consists mostly of foreign names.
     """
-    texts = [(each.role, each.text[:_LOOKED_AT]) for each in messages]
+    texts = [(each.role, each.text[:_EXAMINED]) for each in messages]
     asked = " ".join(text for role, text in texts if role is Role.USER)
     is_chinese = any(language_of(word) is Language.CHINESE for word in asked.split())
     if is_chinese and language_of(asked) is not Language.CHINESE:
@@ -233,15 +212,12 @@ def _language_of(messages: Sequence[Message]) -> Language:
     return language_of(asked)
 
 
-def _name(tree: Tree, done: Iterable[_Named]) -> None:
-    for each in done:
-        tree.put(with_outline(tree[each.page.index], each.outline))
-
-
-def _over(tree: Tree, stored: Collection[str]) -> Iterator[tuple[int, Page]]:
-    """Yield pages of interactions that are over and have stand-ins, each after its number."""
-    for page in tree.pages.values():
-        if page.has_placeholders and page.span is not None:
-            over = tree.latest(page.span.session_id) is not page
-            if over or page.index in stored:
-                yield page.span.number, page
+def _pages_to_name(tree: Tree, stored: Collection[str]) -> list[Page]:
+    """Return the pages of finished interactions that have placeholders, newest first."""
+    pages = [
+        (page.span.number, page)
+        for page in tree.pages.values()
+        if page.has_placeholders and page.span is not None
+        if page.index in stored or tree.latest(page.span.session_id) is not page
+    ]
+    return [page for _, page in sorted(pages, key=lambda each: each[0], reverse=True)]

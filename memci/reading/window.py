@@ -14,7 +14,6 @@ from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.pins import Pin
 from memci.domain.pages.render import Rendering
-from memci.domain.pages.workspace import PageWorkspace
 from memci.language.detection import language_of
 from memci.message import Role
 from memci.queue.job_requests import request_naming_by_read
@@ -33,11 +32,11 @@ from memci.schemas.pages import (
 )
 from memci.schemas.reads import ContextMessage
 from memci.smallmodel.ports import TokenCounter
-from memci.storage.agents import page_rules_of, snapshot_of
+from memci.storage.agents import snapshot_of
 from memci.storage.page_store.port import PageStore
 from memci.storage.pages.texts import prefetch_texts
 from memci.storage.pages.visible_pages import removed_pages, session_viewer
-from memci.storage.pages.workspace import WindowSpec, open_workspace
+from memci.storage.pages.workspace import Workspace, open_workspace, window_spec
 from memci.storage.pins import pinned_pages, read_pins
 from memci.storage.plans import read_plan
 from memci.storage.reading.messages import message_ids
@@ -146,7 +145,7 @@ class Windows:
             pages = [
                 page_out(workspace.rendering, page.index)
                 for segment in workspace.tree.segments.values()
-                for page in workspace.rendering.visible.all_pages(segment)
+                for page in workspace.rendering.visible.subtree(workspace.tree[segment.root])
             ]
             return _told(
                 workspace.rendering, [each for each in pages if lifecycle in {None, each.lifecycle}]
@@ -181,16 +180,17 @@ class Windows:
     @contextmanager
     def _looking(
         self, agent_id: str, session_id: str | None, form: Format = Format.MARKDOWN
-    ) -> Iterator[tuple[PageWorkspace, Connection]]:
+    ) -> Iterator[tuple[Workspace, Connection]]:
         """Lend a session's window, as it is at one moment, and what it is read through."""
         store = prefetch_texts(self.database, self.store, agent_id, session_id)
         with snapshot_of(self.database, agent_id) as connection:
-            viewer = session_viewer(connection, agent_id, session_id)
-            rules = page_rules_of(connection, agent_id, self.rules)
-            spec = WindowSpec(viewer, self.counter.count, rules, form)
-            opened = open_workspace(connection, agent_id, store, spec)
-            yield opened.workspace, connection
-        request_naming_by_read(self.database, agent_id, opened.settled)
+            count = self.counter.count
+            spec = window_spec(
+                connection, agent_id, count, self.rules, session_id=session_id, form=form
+            )
+            workspace = open_workspace(connection, agent_id, store, spec)
+            yield workspace, connection
+        request_naming_by_read(self.database, agent_id, workspace.settled)
 
 
 def _told(rendering: Rendering, pages: list[PageOut], following: str | None = None) -> PageTree:
@@ -213,9 +213,9 @@ def _told(rendering: Rendering, pages: list[PageOut], following: str | None = No
     )
 
 
-def _held_to(workspace: PageWorkspace, budget_tokens: int | None) -> int:
+def _held_to(workspace: Workspace, budget_tokens: int | None) -> int:
     """Collapse what is over, and return by how many tokens it still is."""
     if budget_tokens is None:
         return workspace.enforce_if_over()
-    collapse_to(workspace.rendering, budget_tokens, workspace.kept)
+    collapse_to(workspace.rendering, budget_tokens)
     return report_excess(workspace.rendering, budget_tokens)

@@ -1,14 +1,12 @@
-"""Arguments of the tools about pages, and what models are told of the answers (P4, P15).
+"""Arguments of the page tools, and the short answers that models get (P4, P15).
 
-The texts of fields and classes are what a model reads of the operations.
-
-Answers that are not in the table are told as they are, but for their nulls.
+A model reads the docstrings and descriptions of the arguments.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal, NamedTuple
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StrictInt
 
@@ -169,7 +167,17 @@ class CreateSegment(Request):
     max_tokens: Annotated[StrictInt, Field(ge=0, le=2_000_000)] = 0
 
 
-class PageTold(Answer):
+class _Brief(Answer):
+    """A short form of an answer: null instead of anything empty."""
+
+    @classmethod
+    def of(cls, answer: Answer, **values: Any) -> Self:
+        """Return the short form with the fields of an answer, but for these values."""
+        known = {name: getattr(answer, name, None) for name in cls.model_fields} | values
+        return cls(**{name: None if each in ("", []) else each for name, each in known.items()})
+
+
+class PageBrief(_Brief):
     """A page; ``children``, of folders alone: how many lie in it."""
 
     index: str
@@ -181,7 +189,7 @@ class PageTold(Answer):
     pinned: Literal[True] | None = None
 
 
-class ChangeTold(Answer):
+class ChangeBrief(_Brief):
     """What became of a page, which others changed or were hidden to fit, and what it takes.
 
     ``over``, only where that is so: tokens by which what cannot be hidden is over a limit.
@@ -198,83 +206,57 @@ class ChangeTold(Answer):
     over: int | None = None
 
 
-class TextTold(Answer):
+class TextBrief(_Brief):
     """A page and what it holds; ``next_offset``: there is more text, from there on."""
 
-    page: PageTold
+    page: PageBrief
     text: str | None = None
     entries: list[str] | None = None
     next_offset: int | None = None
 
 
-class ListTold(Answer):
+class ListBrief(_Brief):
     """Pages, in order; ``next_offset``: there are more, from there on."""
 
-    pages: list[PageTold]
+    pages: list[PageBrief]
     next_offset: int | None = None
 
 
-class _Telling(NamedTuple):
-    shape: type[Answer]
-    tell: Callable[[Any], Answer]
+_BRIEFS: Mapping[type[Answer], type[Answer]] = {
+    PageChange: ChangeBrief,
+    PageText: TextBrief,
+    PageList: ListBrief,
+}
 
 
-def told(answer: Answer) -> dict[str, Any]:
-    """Return what a model is told of an answer, as JSON values; it fits ``schema_told``."""
-    telling = _TELLINGS.get(type(answer))
-    shown = telling.tell(answer) if telling else answer
-    written: dict[str, Any] = shown.model_dump(mode="json", exclude_none=True)
+def answer_for_model(answer: Answer) -> dict[str, Any]:
+    """Return what a model gets of an answer, as JSON values without nulls."""
+    match answer:
+        case PageChange(page=page):
+            brief: Answer = ChangeBrief.of(
+                page,
+                pinned=page.pinned or None,
+                changed=[each for each in answer.changed if each != page.index],
+                collapsed=answer.collapsed,
+                tokens_before=answer.tokens_before,
+                tokens_after=answer.tokens_after,
+                over=answer.over or None,
+            )
+        case PageText(page=page):
+            brief = TextBrief.of(answer, page=_page(page))
+        case PageList(pages=pages):
+            brief = ListBrief(pages=[_page(each) for each in pages], next_offset=answer.next_offset)
+        case _:
+            brief = answer
+    written: dict[str, Any] = brief.model_dump(mode="json", exclude_none=True)
     return written
 
 
-def schema_told(answer: type[Answer]) -> Schema:
-    """Return the JSON schema of what a model is told of such answers."""
-    telling = _TELLINGS.get(answer)
-    return schema_answered(telling.shape if telling else answer)
+def schema_for_model(answer: type[Answer]) -> Schema:
+    """Return the JSON schema of ``answer_for_model`` for such answers."""
+    return schema_answered(_BRIEFS.get(answer, answer))
 
 
-def _page(page: PageOut) -> PageTold:
-    return PageTold(
-        index=page.index,
-        name=page.name,
-        description=page.description or None,
-        state=page.state,
-        parent=page.parent,
-        children=page.children if page.kind is PageKind.CONTENTS else None,
-        pinned=True if page.pinned else None,
-    )
-
-
-def _change(done: PageChange) -> ChangeTold:
-    page = done.page
-    return ChangeTold(
-        index=page.index,
-        state=page.state,
-        parent=page.parent,
-        pinned=True if page.pinned else None,
-        changed=[each for each in done.changed if each != page.index] or None,
-        collapsed=done.collapsed or None,
-        tokens_before=done.tokens_before,
-        tokens_after=done.tokens_after,
-        over=done.over or None,
-    )
-
-
-def _text(held: PageText) -> TextTold:
-    return TextTold(
-        page=_page(held.page),
-        text=held.text or None,
-        entries=held.entries or None,
-        next_offset=held.next_offset,
-    )
-
-
-def _list(found: PageList) -> ListTold:
-    return ListTold(pages=[_page(each) for each in found.pages], next_offset=found.next_offset)
-
-
-_TELLINGS: Mapping[type[Answer], _Telling] = {
-    PageChange: _Telling(ChangeTold, _change),
-    PageText: _Telling(TextTold, _text),
-    PageList: _Telling(ListTold, _list),
-}
+def _page(page: PageOut) -> PageBrief:
+    children = page.children if page.kind is PageKind.CONTENTS else None
+    return PageBrief.of(page, children=children, pinned=page.pinned or None)

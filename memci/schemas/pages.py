@@ -31,7 +31,7 @@ from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import PageState, page_state
 from memci.domain.session.plan import LONGEST_STEP, MOST_STEPS, Plan, StepState
 from memci.language.key_messages.rules import PinKind
-from memci.schemas.base import Answer, BudgetTokens, ForeignId, Request, Text
+from memci.schemas.base import Answer, BudgetTokens, ForeignId, Request, Text, with_words
 from memci.schemas.reads import ContextMessage
 
 # Of a window beside its tokens.
@@ -152,7 +152,7 @@ INDEX_PATTERN = r"^[a-z][a-z0-9_]{0,31}-[0-9]{1,15}$"
 
 
 def _index(text: str) -> str:
-    """Return an index without what stands around it in headings: brackets and blanks."""
+    """Return an index without the brackets and blanks that headings have around it."""
     index = text.strip()
     if index.startswith("[") and index.endswith("]"):
         index = index[1:-1].strip()
@@ -197,28 +197,24 @@ SegmentId = Annotated[
 
 
 def page_out(rendering: Rendering, index: str) -> PageOut:
-    """Return a page as it is now, and as its session sees it, with the name that the window gives.
+    """Return a page as it is now, as its session sees it, with the name that the window gives.
 
-    Roots and the Contents Page have none of their own.
+    Roots and the Contents Page have no name of their own.
     """
     tree = rendering.tree
-    page = shown = tree[index]
+    page = tree[index]
     if index in {tree.counters.archive, tree.segment_of(page).root}:
-        shown = replace(page, name=rendering.writer.name(tree, page))
-    return _told(
-        shown,
-        tree.lifecycle(index),
-        page_state(tree, index),
-        rendering.visible.count_children(page),
-    )
+        page = replace(page, name=rendering.writer.name(tree, page))
+    children = rendering.visible.count_children(tree[index])
+    return _page_out(page, tree.lifecycle(index), page_state(tree, index), children)
 
 
 def removed_out(page: Page, children: int) -> PageOut:
     """Return a page that was removed, with so many pages directly inside it."""
-    return _told(page, Lifecycle.COLD_ARCHIVED, PageState.REMOVED, children)
+    return _page_out(page, Lifecycle.COLD_ARCHIVED, PageState.REMOVED, children)
 
 
-def _told(page: Page, lifecycle: Lifecycle, state: PageState, children: int) -> PageOut:
+def _page_out(page: Page, lifecycle: Lifecycle, state: PageState, children: int) -> PageOut:
     span = page.span
     return PageOut(
         index=page.index,
@@ -242,18 +238,11 @@ def _told(page: Page, lifecycle: Lifecycle, state: PageState, children: int) -> 
 
 def segment_out(segment: Segment) -> SegmentOut:
     """Return a segment as it is now."""
-    return SegmentOut(
-        id=segment.id,
-        name=segment.name,
-        kind=segment.kind,
-        permission=segment.permission,
-        max_tokens=segment.max_tokens,
-        root=segment.root,
-    )
+    return SegmentOut.model_validate(segment, from_attributes=True)
 
 
 class WindowRequest(Request):
-    """Which window is meant, and how it is written."""
+    """The session, budget and format of a window."""
 
     session_id: ForeignId | None = None
     budget_tokens: BudgetTokens | None = None
@@ -281,12 +270,6 @@ class WindowAnswer(Answer):
 __all__ = ["PinKind"]
 
 
-def _said(text: str) -> str:
-    if not text.strip():
-        raise ValueError("must say something")
-    return text
-
-
 PinNumber = Annotated[StrictInt, Field(ge=1, le=2**62)]
 
 
@@ -294,7 +277,7 @@ class Pin(Request):
     """Keep a short text, or a message, in sight always, until unpin. It costs tokens each time."""
 
     text: Annotated[
-        Annotated[Text, StringConstraints(max_length=65_536), AfterValidator(_said)] | None,
+        Annotated[Text, StringConstraints(max_length=65_536), AfterValidator(with_words)] | None,
         Field(description="What is to stay in sight"),
     ] = None
     message: Annotated[ForeignId | None, Field(description="Id of a message, as found")] = None
@@ -345,9 +328,6 @@ class PinList(Answer):
     tokens: int = Field(description="What the texts take in every window")
 
 
-# A closed set that rules of the domain use too belongs to the surface as well.
-
-
 def _one_line(text: str) -> str:
     if not (line := " ".join(text.split())):
         raise ValueError("must say something")
@@ -394,7 +374,7 @@ class PlanAnswer(Answer):
 
     @classmethod
     def of(cls, plan: Plan | None, session_id: str | None) -> Self:
-        """Return a plan as it is answered."""
+        """Return the answer for a plan."""
         steps = enumerate(plan.steps if plan else (), 1)
         out = [PlanStepOut(step=at, text=each.text, state=each.state) for at, each in steps]
         return cls(session_id=session_id, steps=out)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -19,7 +19,7 @@ from memci.schemas import memory_tools as memory
 from memci.schemas import page_tools, pages
 from memci.schemas.base import Answer, Request
 from memci.schemas.json_schema import schema_asked
-from memci.schemas.page_tools import schema_told
+from memci.schemas.page_tools import schema_for_model
 from memci.schemas.pages import INDEX_PATTERN
 from memci.schemas.tool_format import ToolFormat
 
@@ -33,27 +33,19 @@ class About(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool: what is asked, what is answered, and who may use it where.
-
-    ``changes`` is false of what only looks; ``for_agents`` of what developers alone may do;
-    ``in_code`` of what cannot be part of a call that takes effect as a whole; ``undone`` is
-    false of what undo does not take back (P17). ``begins`` is true of what may be done before an
-    agent's first message; ``idempotent`` of a change that, asked for twice, is made once;
-    ``destroys`` of one that nothing takes back. ``said_to_developers``: what their help says of it,
-    where that is not what a model reads.
-    """
+    """One tool: its arguments, its answer, and who may use it where."""
 
     request: type[Request]
     answer: type[Answer]
     about: About = About.PAGES
-    changes: bool = True
-    for_agents: bool = True
-    in_code: bool = True
-    undone: bool = True
-    begins: bool = False
+    changes: bool = True  # False: it only reads
+    for_agents: bool = True  # False: for developers only
+    in_code: bool = True  # False: no part of a program that takes effect as a whole (ATTP)
+    undone: bool = True  # False: undo does not take it back (P17)
+    begins: bool = False  # True: it may come before an agent's first message
     idempotent: bool = False
-    destroys: bool = False
-    said_to_developers: str | None = None
+    destroys: bool = False  # True: nothing takes it back
+    developer_help: str | None = None  # where it differs from the text for models
 
     @property
     def name(self) -> str:
@@ -62,23 +54,23 @@ class Tool:
 
     @property
     def description(self) -> str:
-        """What a model reads of it."""
+        """The text for models."""
         return " ".join((self.request.__doc__ or "").split())
 
     @property
     def help(self) -> str:
-        """What developers read of it: on the command line, in the client and in OpenAPI."""
-        return self.said_to_developers or (inspect.getdoc(self.request) or "").strip()
+        """The text for developers: on the command line, in the client and in OpenAPI."""
+        return self.developer_help or (inspect.getdoc(self.request) or "").strip()
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """What it takes, by name, in the order in which code may give it: what must be, first."""
+        """The names of its arguments in the order of positional ones: required ones first."""
         fields = self.request.model_fields
         return tuple(sorted(fields, key=lambda name: not fields[name].is_required()))
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """JSON schema of what is asked, as short as it can be (``schemas``)."""
+        """A short JSON schema of the arguments."""
         return schema_asked(self.request)
 
     @property
@@ -113,7 +105,7 @@ TOOLS: tuple[Tool, ...] = (
         page_tools.Undo,
         pages.StepAnswer,
         in_code=False,
-        said_to_developers=(
+        developer_help=(
             "Take back the agent's own last change to pages, not one of yours; again: the one"
             " before."
         ),
@@ -122,7 +114,7 @@ TOOLS: tuple[Tool, ...] = (
         page_tools.Redo,
         pages.StepAnswer,
         in_code=False,
-        said_to_developers="Do again what was undone last of the agent's own changes to pages.",
+        developer_help="Do again what was undone last of the agent's own changes to pages.",
     ),
     Tool(page_tools.GetPage, pages.PageText, changes=False),
     Tool(page_tools.GetChildren, pages.PageList, changes=False),
@@ -130,7 +122,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(page_tools.GetAncestors, pages.PageList, changes=False),
     Tool(page_tools.FindPages, pages.PageList, changes=False),
     Tool(page_tools.CreateSegment, pages.PageChange, for_agents=False, begins=True),
-    Tool(memory.Remember, memory.Noted, About.MEMORY),
+    Tool(memory.Remember, memory.Noted, About.MEMORY, begins=True),
     Tool(memory.Update, memory.Noted, About.MEMORY),
     Tool(memory.Erase, memory.Erased, About.MEMORY, in_code=False, destroys=True),
     Tool(memory.Recall, memory.FoundList, About.MEMORY, changes=False),
@@ -149,7 +141,7 @@ def tools_of_agents() -> tuple[Tool, ...]:
 
 
 def tools_in_code() -> tuple[Tool, ...]:
-    """Return the tools that a model's code may call: what they do can be taken back as a whole."""
+    """Return the tools that a model's code may call: their changes can be undone as a whole."""
     return tuple(tool for tool in tools_of_agents() if tool.in_code)
 
 
@@ -158,60 +150,40 @@ REQUIRED: Any = ...
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One field of what is asked.
-
-    ``type`` is without what pydantic checks; ``default`` is ``REQUIRED`` if there is none.
-    ``positional``: it needs no name. ``long``: a text without a limit of its own.
-    """
+    """One argument of a tool."""
 
     name: str
-    type: Any
-    default: Any
+    type: Any  # without pydantic's constraints
+    default: Any  # ``REQUIRED`` if there is none
     about: str
-    positional: bool
-    long: bool
+    positional: bool  # it needs no name
+    long: bool  # a text without a limit of its own
 
 
 def arguments_of(tool: Tool) -> tuple[Argument, ...]:
-    """Return what a tool takes, first what needs no name, in the order of its fields.
+    """Return the arguments of a tool, positional ones first, in the order of its fields.
 
-    Needing no name: the pages that have to be named, or else the only field that is required.
+    Positional are required page indexes, or else the only required field.
     """
     fields, schemas = tool.request.model_fields, tool.request.model_json_schema()["properties"]
     types = get_type_hints(tool.request)
     required = [name for name, field in fields.items() if field.is_required()]
-    named = [name for name in required if _is_index(schemas[name])] or required[
-        : len(required) == 1
-    ]
-    arguments = [
-        Argument(
+    indexes = [name for name in required if schemas[name].get("pattern") == INDEX_PATTERN]
+    positional = indexes or required[: len(required) == 1]
+    arguments = []
+    for name, field in fields.items():
+        parts = (schemas[name], *schemas[name].get("anyOf", ()))
+        has_limit = any({"pattern", "maxLength", "enum"} & each.keys() for each in parts)
+        argument = Argument(
             name=name,
             type=types[name],
             default=REQUIRED if field.is_required() else field.get_default(),
-            about=_about(schemas[name]),
-            positional=name in named,
-            long=types[name] is str and not _has_limit(schemas[name]),
+            about=next(filter(None, (each.get("description", "") for each in parts)), ""),
+            positional=name in positional,
+            long=types[name] is str and not has_limit,
         )
-        for name, field in fields.items()
-    ]
+        arguments.append(argument)
     return tuple(sorted(arguments, key=lambda each: not each.positional))
-
-
-def _about(schema: Mapping[str, Any]) -> str:
-    """Return what is said of a field, or of what it may be."""
-    said = (each.get("description", "") for each in (schema, *schema.get("anyOf", ())))
-    return next(filter(None, said), "")
-
-
-def _is_index(schema: Mapping[str, Any]) -> bool:
-    return schema.get("pattern") == INDEX_PATTERN
-
-
-def _has_limit(schema: Mapping[str, Any]) -> bool:
-    return any(
-        {"pattern", "maxLength", "enum"} & each.keys()
-        for each in (schema, *schema.get("anyOf", ()))
-    )
 
 
 Written: TypeAlias = dict[str, Any]
@@ -233,40 +205,27 @@ def tools(
 
 def written(listed: Sequence[Tool], form: ToolFormat) -> list[Written]:
     """Return these tools in a format; their schemas are shared: change a copy."""
-    return [_WAYS[form](tool) for tool in listed]
+    return [_written(tool, form) for tool in listed]
 
 
-def _flat(tool: Tool) -> Written:
-    return {"type": "function", **tool.function["function"]}
-
-
-def _anthropic(tool: Tool) -> Written:
-    return {
-        "name": tool.name,
-        "description": tool.description,
-        "input_schema": tool.parameters,
-    }
-
-
-def _mcp(tool: Tool) -> Written:
-    hints = {
-        "readOnlyHint": not tool.changes,
-        "destructiveHint": tool.destroys,
-        "idempotentHint": tool.idempotent or not tool.changes,
-        "openWorldHint": False,
-    }
-    return {
-        "name": tool.name,
-        "description": tool.description,
-        "inputSchema": tool.parameters,
-        "outputSchema": schema_told(tool.answer),
-        "annotations": hints,
-    }
-
-
-_WAYS: Mapping[ToolFormat, Callable[[Tool], Written]] = {
-    ToolFormat.OPENAI: lambda tool: tool.function,
-    ToolFormat.RESPONSES: _flat,
-    ToolFormat.ANTHROPIC: _anthropic,
-    ToolFormat.MCP: _mcp,
-}
+def _written(tool: Tool, form: ToolFormat) -> Written:
+    about = {"name": tool.name, "description": tool.description}
+    match form:
+        case ToolFormat.OPENAI:
+            return tool.function
+        case ToolFormat.RESPONSES:
+            return {"type": "function", **tool.function["function"]}
+        case ToolFormat.ANTHROPIC:
+            return {**about, "input_schema": tool.parameters}
+        case ToolFormat.MCP:
+            hints = {
+                "readOnlyHint": not tool.changes,
+                "destructiveHint": tool.destroys,
+                "idempotentHint": tool.idempotent or not tool.changes,
+                "openWorldHint": False,
+            }
+            schemas = {
+                "inputSchema": tool.parameters,
+                "outputSchema": schema_for_model(tool.answer),
+            }
+            return {**about, **schemas, "annotations": hints}

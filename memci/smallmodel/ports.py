@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from memci.domain.context.token_budget import Count
 from memci.domain.memory.node import NodeType
-from memci.domain.pages.chapters import Outline
+from memci.domain.pages.outline import Outline
 from memci.language.detection import Language
 from memci.language.worth import Judgement
 from memci.message import Message

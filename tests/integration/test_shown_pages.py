@@ -15,7 +15,7 @@ from memci.domain.pages.tree import Viewer
 from memci.errors import MemciError
 from memci.schemas.tools import BY_NAME
 from memci.storage.page_store.postgres import PostgresPageStore
-from memci.storage.pages.workspace import OpenWorkspace, WindowSpec, open_visible, open_workspace
+from memci.storage.pages.workspace import WindowSpec, Workspace, open_visible, open_workspace
 from memci.storage.session import Connection
 from tests.support.naming import COUNTER, PagesUnderTest
 from tests.support.network import AgentUnderTest
@@ -71,18 +71,18 @@ def change(pages: PagesUnderTest, random: Random, *spared: str) -> None:
         pages.do(verb, **values)
 
 
-def whole(connection: Connection, pages: PagesUnderTest, session: str | None) -> OpenWorkspace:
+def whole(connection: Connection, pages: PagesUnderTest, session: str | None) -> Workspace:
     spec = WindowSpec(Viewer(session), COUNTER.count, pages.rules)
     return open_workspace(connection, "ada", PostgresPageStore(pages.ada.database), spec)
 
 
-def part(connection: Connection, pages: PagesUnderTest, session: str | None) -> OpenWorkspace:
+def part(connection: Connection, pages: PagesUnderTest, session: str | None) -> Workspace:
     spec = WindowSpec(Viewer(session), COUNTER.count, pages.rules)
     store = PostgresPageStore(pages.ada.database)
     opened, said = open_visible(connection, "ada", store, spec)
-    opened.workspace.settle(said)
+    opened.settle(said)
     if said:
-        opened.workspace.enforce_limits()
+        opened.enforce_limits()
     return opened
 
 
@@ -94,8 +94,8 @@ def test_it_shows_what_the_whole_tree_shows(pages, seed):
         random.choice([talk, change, change])(pages, random)
         with pages.ada.database.agent_snapshot("ada") as connection:
             for session in ("s1", "s2", None):
-                one = whole(connection, pages, session).workspace
-                other = part(connection, pages, session).workspace
+                one = whole(connection, pages, session)
+                other = part(connection, pages, session)
                 assert other.rendering.window() == one.rendering.window()
                 changed = {index: one.tree.pages[index] for index in one.tree.changed}
                 assert {index: other.tree.pages[index] for index in other.tree.changed} == changed

@@ -84,7 +84,7 @@ def _framed(ada: AgentUnderTest) -> None:
         )
     )
     tokens: Any = Told()
-    framework_storage.run(ada.database, tokens, ada.agent_id, put_items)
+    framework_storage.put_items(ada.database, tokens, ada.agent_id, put_items)
     typed = {"kind": "msgpack", "body": "AP8="}
     checkpoint = {
         "id": "c1",
@@ -98,7 +98,7 @@ def _framed(ada: AgentUnderTest) -> None:
         "task_id": "t1",
         "writes": [{**typed, "place": -1, "channel": "error"}],
     }
-    framework_storage.put(
+    framework_storage.put_checkpoint(
         ada.database, ada.agent_id, "t/1", CheckpointIn.model_validate(checkpoint)
     )
     framework_storage.put_writes(ada.database, ada.agent_id, "t/1", WritesIn.model_validate(writes))

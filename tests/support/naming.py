@@ -11,7 +11,7 @@ from sqlalchemy import Row
 from memci.commands.pages.perform import PageCommands, ToolRequest
 from memci.domain.context.token_budget import Count
 from memci.domain.job import Job, JobKind
-from memci.domain.pages.chapters import Outline
+from memci.domain.pages.outline import Outline
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.jobs.name_pages import MOST_NAMED, PageNaming, Pages

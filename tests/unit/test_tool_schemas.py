@@ -17,7 +17,7 @@ from memci.domain.pages.page import Lifecycle, PageKind
 from memci.domain.pages.tree import PageState
 from memci.errors import InvalidInputError
 from memci.schemas.json_schema import schema_asked
-from memci.schemas.page_tools import schema_told, told
+from memci.schemas.page_tools import answer_for_model, schema_for_model
 from memci.schemas.pages import PageChange, PageOut
 from memci.schemas.tool_format import ToolFormat
 from memci.schemas.tools import TOOLS, Tool, tools, tools_of_agents
@@ -60,10 +60,10 @@ def test_a_tool_says_what_it_does_and_takes(tool):
 
 @pytest.mark.parametrize("tool", TOOLS, ids=by_name)
 def test_schemas_are_whole_in_themselves_and_say_nothing_twice(tool):
-    for schema in (tool.parameters, schema_told(tool.answer)):
+    for schema in (tool.parameters, schema_for_model(tool.answer)):
         Draft202012Validator.check_schema(schema)
         assert words(schema) & {"$ref", "$defs", "title", "pattern", "maxLength"} == set()
-    assert "description" not in schema_told(tool.answer)
+    assert "description" not in schema_for_model(tool.answer)
 
 
 @pytest.mark.parametrize("tool", OF_AGENTS, ids=by_name)
@@ -149,13 +149,13 @@ def test_a_change_is_told_in_few_words(state):
         page=page(state=state, **removed), changed=["usr-3", "usr-2"], tokens_before=10,
         tokens_after=20, over=0, collapsed=[],
     )  # fmt: skip
-    said = told(change)
+    said = answer_for_model(change)
     assert said == {
         "index": "usr-3", "state": state, **({"parent": "usr-0"} if state != "removed" else {}),
         "changed": ["usr-2"], "tokens_before": 10, "tokens_after": 20,
     }  # fmt: skip
-    Draft202012Validator(schema_told(PageChange)).validate(said)
-    assert told(change.model_copy(update={"over": 7}))["over"] == 7
+    Draft202012Validator(schema_for_model(PageChange)).validate(said)
+    assert answer_for_model(change.model_copy(update={"over": 7}))["over"] == 7
 
 
 def test_a_request_takes_what_a_schema_leaves_unsaid_at_its_word():

@@ -44,7 +44,6 @@ from memci.storage.diagnosis import (
     standstill,
 )
 from memci.storage.page_store.port import PageStore, TextKey
-from memci.storage.page_store.wrappers import CachedPageStore
 from memci.storage.pages.texts import all_agents, notes_of
 from memci.storage.session import Database
 from memci.storage.vectors import VectorModel, check_model
@@ -225,8 +224,7 @@ def check_page_texts(
     """Look for the newest texts of each agent in the store, for a few seconds at most."""
     ends, looked, missing, whole = monotonic() + longest_s, 0, list[TextKey](), True
     try:
-        if isinstance(store, CachedPageStore):
-            store.check()
+        store.check()
         for agent_id in all_agents(database):
             for key in notes_of(database, agent_id, _NOTES_OF_ONE):
                 looked += 1

@@ -12,7 +12,7 @@ from memci.cli.options import JsonOption
 from memci.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from memci.commands.pages.move_texts import Migration, Moved
+    from memci.commands.pages.move_texts import TextCounts, TextMigration
     from memci.config.settings import Settings
 
 
@@ -40,7 +40,7 @@ def migrate(
     from memci.cli.connection import read_settings
     from memci.cli.database import opened_database
     from memci.cli.output import print_json
-    from memci.commands.pages.move_texts import Migration
+    from memci.commands.pages.move_texts import TextMigration
     from memci.storage.page_store.choose import open_page_store
 
     settings = read_settings()
@@ -48,7 +48,7 @@ def migrate(
     with opened_database(settings) as database:
         source = open_page_store(former, settings, database, in_use=True)
         moved = _run(
-            Migration(database, source, open_page_store(to, settings, database)), clear=clear
+            TextMigration(database, source, open_page_store(to, settings, database)), clear=clear
         )
     if as_json:
         print_json({"from": former, "to": to.value, **asdict(moved)})
@@ -80,10 +80,11 @@ def _former(settings: Settings, to: Target) -> str:
     )
 
 
-def _run(migration: Migration, *, clear: bool) -> Moved:
+def _run(migration: TextMigration, *, clear: bool) -> TextCounts:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     from memci.cli.output import console
+    from memci.storage.pages.texts import all_agents
 
     screen = console(stderr=True)
     with Progress(
@@ -95,19 +96,19 @@ def _run(migration: Migration, *, clear: bool) -> Moved:
         transient=True,
         disable=not screen.is_terminal,
     ) as progress:
-        task = progress.add_task("", total=len(migration.agents()), copied=0)
+        task = progress.add_task("", total=len(list(all_agents(migration.database))), copied=0)
         return migration.run(
             clear=clear,
-            told=lambda moved: progress.update(task, completed=moved.agents, copied=moved.copied),
+            report=lambda moved: progress.update(task, completed=moved.agents, copied=moved.copied),
         )
 
 
-def _say(moved: Moved, former: str, to: str, *, clear: bool) -> None:
+def _say(moved: TextCounts, former: str, to: str, *, clear: bool) -> None:
     from memci.cli.output import counted, hint, say
 
     say(
-        f"{counted(moved.copied, 'text')} copied from {former} to {to}, {moved.there} there before,"
-        f" of {counted(moved.agents, 'agent')}"
+        f"{counted(moved.copied, 'text')} copied from {former} to {to}, {moved.present} there"
+        f" before, of {counted(moved.agents, 'agent')}"
     )
     if moved.missing:
         say(
@@ -125,7 +126,7 @@ def _say(moved: Moved, former: str, to: str, *, clear: bool) -> None:
             "run it once more: all is there when it copies nothing, and every process has"
             f" MEMCI_PAGE_STORE={to}"
         )
-    elif moved.there and not clear:
+    elif moved.present and not clear:
         hint(f"--clear removes them from {former}, where no erasure would reach them later on")
     else:
         hint("now take MEMCI_PAGE_STORE_READS_ALSO out everywhere, and restart")

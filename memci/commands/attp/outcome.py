@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, time, timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from pydantic_monty import MontyRuntimeError, MontySyntaxError
 
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 
 MAX_DEPTH = 32
 _MOST_INT = 2**63 - 1
-# What one value costs beside its own text: brackets, quotes, commas.
+# Characters that one value costs beside its own text: brackets, quotes, commas.
 _OVERHEAD = 2
 
 
@@ -27,74 +31,59 @@ def to_json_value(value: object, limit: int, name: str = "the value") -> JsonVal
     What is used twice within it counts twice, so that a small graph cannot become a large tree.
     Raises ``NotJsonError``.
     """
-    return _Walk(limit, name).copy(value, name, 0)
+    return _Copy(limit, name).of(value, name, 0)
 
 
 @dataclass
-class _Walk:
+class _Copy:
     limit: int
     name: str
     used: int = 0
 
-    def copy(self, value: object, place: str, depth: int) -> JsonValue:
+    def of(self, value: object, place: str, depth: int) -> JsonValue:
         if depth > MAX_DEPTH:
             raise NotJsonError(f"{self.name} is nested more than {MAX_DEPTH} levels deep")
-        if isinstance(value, (list, tuple)):
-            self._spend(_OVERHEAD)
-            return self._list(value, place, depth)
-        if isinstance(value, dict):
-            self._spend(_OVERHEAD)
-            return self._dict(value, place, depth)
-        return self._scalar(value, place)
-
-    def _list(self, value: Iterable[object], place: str, depth: int) -> JsonValue:
-        return [
-            self.copy(each, f"{place}[{number}]", depth + 1) for number, each in enumerate(value)
-        ]
-
-    def _dict(self, value: dict[object, object], place: str, depth: int) -> JsonValue:
-        made: dict[str, JsonValue] = {}
-        for key, each in value.items():
-            name = self._key(key, place)
-            made[name] = self.copy(each, f"{place}[{name[:40]!r}]", depth + 1)
-        return made
+        self._spend(value)
+        match value:
+            case None | bool() | str():
+                return value
+            case int():
+                return _whole(value, place)
+            case float() if not math.isfinite(value):
+                raise NotJsonError(f"{place} is {value}, which is no number of JSON")
+            case float():
+                return value
+            case list() | tuple():
+                return [self.of(each, f"{place}[{n}]", depth + 1) for n, each in enumerate(value)]
+            case dict():
+                return {
+                    (name := self._key(key, place)): self.of(
+                        each, f"{place}[{name[:40]!r}]", depth + 1
+                    )
+                    for key, each in value.items()
+                }
+        raise NotJsonError(f"{place} is {_kind(value)}, which is no value of JSON: {_way(value)}")
 
     def _key(self, key: object, place: str) -> str:
         if isinstance(key, int) and not isinstance(key, bool):
-            key = str(self._whole(key, place))
+            key = str(_whole(key, place))
         if not isinstance(key, str):
             raise NotJsonError(f"the keys of {place} must be text, not {_kind(key)}: use str(key)")
-        self._spend(len(key) + _OVERHEAD)
+        self._spend(key)
         return key
 
-    def _scalar(self, value: object, place: str) -> JsonValue:
-        if value is None or isinstance(value, bool):
-            self._spend(_OVERHEAD)
-            return value
-        if isinstance(value, str):
-            self._spend(len(value) + _OVERHEAD)
-            return value
-        if isinstance(value, int):
-            self._spend(_OVERHEAD)
-            return self._whole(value, place)
-        if isinstance(value, float):
-            self._spend(_OVERHEAD)
-            if not math.isfinite(value):
-                raise NotJsonError(f"{place} is {value}, which is no number of JSON")
-            return value
-        raise NotJsonError(f"{place} is {_kind(value)}, which is no value of JSON: {_way(value)}")
-
-    def _whole(self, value: int, place: str) -> int:
-        if abs(value) > _MOST_INT:
-            raise NotJsonError(f"{place} is a whole number above 2**63: use str() or float()")
-        return value
-
-    def _spend(self, characters: int) -> None:
-        self.used += characters
+    def _spend(self, value: object) -> None:
+        self.used += _OVERHEAD + (len(value) if isinstance(value, str) else 0)
         if self.used > self.limit:
             raise NotJsonError(
                 f"{self.name} is longer than {self.limit} characters: pass on less of it"
             )
+
+
+def _whole(value: int, place: str) -> int:
+    if abs(value) > _MOST_INT:
+        raise NotJsonError(f"{place} is a whole number above 2**63: use str() or float()")
+    return value
 
 
 def _kind(value: object) -> str:
@@ -104,25 +93,24 @@ def _kind(value: object) -> str:
 
 
 def _way(value: object) -> str:
-    if isinstance(value, (set, frozenset)):
-        return "use sorted(…) or list(…)"
-    if isinstance(value, bytes):
-        return "use .decode()"
-    if isinstance(value, (date, time)):
-        return "use .isoformat()"
-    if isinstance(value, timedelta):
-        return "use .total_seconds()"
-    return "use text, numbers, True, False, None, lists and dicts"
+    match value:
+        case set() | frozenset():
+            return "use sorted(…) or list(…)"
+        case bytes():
+            return "use .decode()"
+        case date() | time():
+            return "use .isoformat()"
+        case timedelta():
+            return "use .total_seconds()"
+        case _:
+            return "use text, numbers, True, False, None, lists and dicts"
 
-
-if TYPE_CHECKING:
-    from pydantic_monty import Frame, MontyRuntimeError, MontySyntaxError
 
 LONGEST_MESSAGE = 1_000
 LONGEST_LINE = 120
-# What is at hand is fed first, then the code.
-ITS_OWN = "<python-input-1>"
+# File names of the interpreter: the prelude is fed first, then the model's code.
 _PRELUDE = "<python-input-0>"
+MODEL_CODE = "<python-input-1>"
 _ADVICE = {
     "SyntaxError": "It is not valid Python here: write it more simply.",
     "RecursionError": "Use a loop instead of a function that calls itself.",
@@ -154,7 +142,8 @@ class Fault:
         """Return it with its place in the code, unless it has one."""
         if line is None or self.line is not None:
             return self
-        return replace(self, line=line, source=_source(line, code))
+        lines = code.split("\n")
+        return replace(self, line=line, source=lines[line - 1] if line <= len(lines) else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,114 +166,83 @@ class StopError(Exception):
 
 
 def fault_of(error: MontyRuntimeError | MontySyntaxError, code: str) -> Fault:
-    """Return the fault for an error of the interpreter."""
-    kind, message = _kind_of_error(error), error.display("msg").strip()
-    line = _line(error.traceback())
-    if "not yet support" in message or "cannot suspend" in message:
-        kind, message = "NotImplementedError", _unsupported(message)
-    return Fault(kind, message or "it says no more", line, _source(line, code), _ADVICE.get(kind))
-
-
-def _kind_of_error(error: MontyRuntimeError | MontySyntaxError) -> str:
-    """Return the name of the class of an error; the code may have made that itself."""
-    name = type(error).__name__
-    if name == "MontySyntaxError":
-        return "SyntaxError"
-    return error.display("type-msg").partition(":")[0]
-
-
-def _unsupported(message: str) -> str:
+    """Return the fault for an error of the interpreter, whose class the code may have made."""
+    is_syntax = type(error).__name__ == "MontySyntaxError"
+    kind = "SyntaxError" if is_syntax else error.display("type-msg").partition(":")[0]
+    message = error.display("msg").strip() or "it says no more"
     if "cannot suspend" in message:
-        return (
-            "functions that you were given cannot be called by sorted, map, filter and the like: "
-            "call them in a loop of your own"
+        kind = "NotImplementedError"
+        message = (
+            "functions that you were given cannot be called by sorted, map, filter and the like:"
+            " call them in a loop of your own"
         )
-    what = message.partition("support")[2].strip() or "this"
-    return f"this Python does not have {what}: do it with simpler means"
+    elif "not yet support" in message:
+        what = message.partition("support")[2].strip() or "this"
+        kind = "NotImplementedError"
+        message = f"this Python does not have {what}: do it with simpler means"
+    lines = [frame.line for frame in error.traceback() if frame.filename != _PRELUDE]
+    fault = Fault(kind, message, advice=_ADVICE.get(kind))
+    return fault.at(lines[-1] if lines else None, code)
 
 
-def _source(line: int | None, code: str) -> str | None:
-    lines = code.split("\n")
-    return lines[line - 1] if line and line <= len(lines) else None
-
-
-def _line(frames: list[Frame]) -> int | None:
-    own = [frame.line for frame in frames if frame.filename != _PRELUDE]
-    return own[-1] if own else None
-
-
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
-# Control characters but tab and newline, and halves of surrogate pairs.
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Of a run of quotes that could be taken for the end of a text.
 _CLOSING = re.compile(r'"(?=""|\Z)')
-_QUOTE = r'\\"'
-_SHORT = {"\b": "\\b", "\f": "\\f", "\r": "\\r"}
 
 
 def to_toml(document: Mapping[str, Any]) -> str:
-    """Write a document: its plain values first, then each mapping in it as a table."""
-    lines = _pairs(document)
-    for name, value in document.items():
-        if isinstance(value, Mapping):
-            lines += ["", f"[{_key(name)}]", *_pairs(value), *_inner(value)]
+    """Write a document: its plain values first, then each mapping in it as a table.
+
+    Mappings within a table stand in one line each. Nulls are left out, but for lists: there they
+    are ``{}``.
+    """
+    values = {name: value for name, value in document.items() if value is not None}
+    lines = [_pair(*each) for each in values.items() if not isinstance(each[1], Mapping)]
+    for name, table in values.items():
+        if isinstance(table, Mapping):
+            inner = [each for each in table.items() if each[1] is not None]
+            inner.sort(key=lambda pair: isinstance(pair[1], Mapping))
+            lines += ["", f"[{_key(name)}]", *(_pair(*each) for each in inner)]
     return "\n".join(lines).lstrip("\n") + "\n"
 
 
-def _pairs(table: Mapping[str, Any]) -> list[str]:
-    return [
-        f"{_key(name)} = {_long(value)}"
-        for name, value in table.items()
-        if value is not None and not isinstance(value, Mapping)
-    ]
-
-
-def _inner(table: Mapping[str, Any]) -> list[str]:
-    """Write the mappings within a table, which stand in one line each."""
-    return [
-        f"{_key(inner)} = {_value(value)}"
-        for inner, value in table.items()
-        if isinstance(value, Mapping)
-    ]
+def _pair(name: str, value: object) -> str:
+    """Write a key with its value, which may take several lines."""
+    if not isinstance(value, str) or "\n" not in value:
+        return f"{_key(name)} = {_value(value)}"
+    parts = (
+        part if part in "\n\t" else _quoted(part)[1:-1].replace('\\"', '"')
+        for part in re.split(r"([\n\t])", value)
+    )
+    text = _CLOSING.sub(r'\\"', "".join(parts))
+    return f'{_key(name)} = """\n{text}"""'
 
 
 def _key(name: str) -> str:
-    return name if _BARE.fullmatch(name) else _short(name)
-
-
-def _long(value: object) -> str:
-    """Write a value that may take several lines."""
-    if isinstance(value, str) and "\n" in value:
-        return f'"""\n{_CLOSING.sub(_QUOTE, _escaped(value))}"""'
-    return _value(value)
+    return name if _BARE_KEY.fullmatch(name) else _quoted(name)
 
 
 def _value(value: object) -> str:
-    if value is None:
-        return "{}"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return _short(value)
-    if isinstance(value, Mapping):
-        kept = (f"{_key(name)} = {_value(each)}" for name, each in value.items())
-        shown = [pair for pair, each in zip(kept, value.values(), strict=True) if each is not None]
-        return "{ " + ", ".join(shown) + " }" if shown else "{}"
-    if isinstance(value, Sequence):
-        return "[" + ", ".join(map(_value, value)) + "]"
-    return repr(value)
+    match value:
+        case None:
+            return "{}"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return _quoted(value)
+        case Mapping():
+            pairs = [
+                f"{_key(name)} = {_value(each)}" for name, each in value.items() if each is not None
+            ]
+            return "{ " + ", ".join(pairs) + " }" if pairs else "{}"
+        case Sequence():
+            return "[" + ", ".join(map(_value, value)) + "]"
+        case _:
+            return repr(value)
 
 
-def _short(text: str) -> str:
-    quoted = _escaped(text).replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
-    return f'"{quoted}"'
-
-
-def _escaped(text: str) -> str:
-    whole = _SURROGATE.sub("\ufffd", text).replace("\\", "\\\\")
-    return _UNPRINTABLE.sub(lambda found: _code(found.group()), whole)
-
-
-def _code(character: str) -> str:
-    return _SHORT.get(character) or f"\\u{ord(character):04X}"
+def _quoted(text: str) -> str:
+    """Write a text as JSON does, which TOML reads, too."""
+    quoted = json.dumps(_SURROGATE.sub("\ufffd", text), ensure_ascii=False)
+    return quoted.replace("\x7f", "\\u007f")

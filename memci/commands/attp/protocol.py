@@ -1,11 +1,9 @@
-"""ATTP, the TOML tool protocol: what a model answers, and what we answer it (P15).
+"""ATTP, the TOML tool protocol: reads the answer of a model (P15).
 
 A model answers in TOML: ``thought``, and a table ``[tool_call]`` with ``status``. With "success" it
 holds ``code``, Python to run; with "fail" a ``message`` on why the model cannot go on. ``target``
 says what it is about, and comes back with our answer. The TOML may stand in a fence, with prose
 around.
-
-Where in a model's answer its TOML may be: models put fences and prose around it.
 """
 
 from __future__ import annotations
@@ -22,6 +20,8 @@ from memci.schemas.attp import LONGEST_ANSWER, AttpStatus
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*(\w*)[^\n]*$", re.MULTILINE)
 _LANGUAGES = {"", "toml", "attp"}
 _BEGINNING = re.compile(r"^[ \t]*(?:thought[ \t]*=|\[tool_call\])", re.MULTILINE)
+_GAP = re.compile(r"\n[ \t]*\n")
+_LIKE_TOML = re.compile(r"^[ \t]*(\[|[\w.-]+[ \t]*=)|'''|\"\"\"", re.MULTILINE)
 _AT_LINE = re.compile(r"\(at line (\d+), column (\d+)\)")
 # Fences within code look like the end of the fence around it; so many are tried.
 _MOST_ENDS = 8
@@ -43,7 +43,7 @@ class Excerpt:
 
 
 def excerpts(text: str) -> Iterator[Excerpt]:
-    """Return what may be the TOML, likeliest first: what is fenced, then without what is around."""
+    """Yield the parts that may be the TOML, likeliest first: fenced ones, then ones in prose."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     if not _BEGINNING.match(text):
         yield from _fenced(text)
@@ -51,13 +51,18 @@ def excerpts(text: str) -> Iterator[Excerpt]:
     if begins is None:
         yield Excerpt(text, 0)
         return
-    rest = _from(text, begins.start())
+    rest = _cut(text, begins.start())
     yield rest
-    yield from _before_fences(rest)
-    yield from _before_prose(rest)
+    for fence in list(_FENCE.finditer(rest.text))[:_MOST_ENDS]:  # it may end what none began
+        yield Excerpt(rest.text[: fence.start()], rest.lines_before)
+    # Without paragraphs at the end that do not look like TOML.
+    for gap in reversed(list(_GAP.finditer(rest.text))[-_MOST_ENDS:]):
+        if _LIKE_TOML.search(rest.text, gap.end()):
+            return
+        yield Excerpt(rest.text[: gap.start()], rest.lines_before)
 
 
-def _from(text: str, start: int, end: int | None = None) -> Excerpt:
+def _cut(text: str, start: int, end: int | None = None) -> Excerpt:
     return Excerpt(text[start:end], text.count("\n", 0, start))
 
 
@@ -65,28 +70,12 @@ def _fenced(text: str) -> Iterator[Excerpt]:
     fences = list(_FENCE.finditer(text))
     for number, fence in enumerate(fences):
         if fence[2].lower() in _LANGUAGES and _BEGINNING.search(text, fence.end()):
-            ends = [each.start() for each in fences[number + 1 :] if each[1][0] == fence[1][0]]
-            for end in ends[:_MOST_ENDS]:
-                yield _from(text, fence.end() + 1, end)
-            if not ends:
-                yield _from(text, fence.end() + 1)
+            ends: list[int | None] = [
+                each.start() for each in fences[number + 1 :] if each[1][0] == fence[1][0]
+            ]
+            for end in ends[:_MOST_ENDS] or [None]:
+                yield _cut(text, fence.end() + 1, end)
             return
-
-
-def _before_fences(rest: Excerpt) -> Iterator[Excerpt]:
-    """Leave out a fence that ends what none began."""
-    for fence in list(_FENCE.finditer(rest.text))[:_MOST_ENDS]:
-        yield Excerpt(rest.text[: fence.start()], rest.lines_before)
-
-
-def _before_prose(rest: Excerpt) -> Iterator[Excerpt]:
-    """Leave out what comes after an empty line and does not look like TOML."""
-    paragraphs = list(re.finditer(r"\n[ \t]*\n", rest.text))[-_MOST_ENDS:]
-    for gap in reversed(paragraphs):
-        tail = rest.text[gap.end() :]
-        if re.search(r"^[ \t]*(\[|[\w.-]+[ \t]*=)|'''|\"\"\"", tail, re.MULTILINE):
-            return
-        yield Excerpt(rest.text[: gap.start()], rest.lines_before)
 
 
 LONGEST_CODE = 32_000
@@ -121,7 +110,7 @@ _HINTS = {
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """What a model wants: ``code`` to be run, or, if that is empty, to give up with a message."""
+    """A model's call: ``code`` to be run, or, if that is empty, a message why it gives up."""
 
     thought: str
     target: str
@@ -153,29 +142,24 @@ def read_answer(text: str) -> ToolCall:
 
 
 def _document(text: str) -> Mapping[str, Any]:
-    """Return the first excerpt that is TOML and has a call; else complain of the likeliest."""
-    faults: list[InvalidInputError] = []
-    read: list[Mapping[str, Any]] = []
+    """Return the first excerpt that is TOML with a call, or report the likeliest one."""
+    errors: list[InvalidInputError] = []
+    documents: list[Mapping[str, Any]] = []
     for excerpt in excerpts(text):
         try:
-            document = tomllib.loads(excerpt.text)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
-            faults.append(_not_toml(error, excerpt))
+            documents.append(tomllib.loads(excerpt.text))
+        except RecursionError:
+            errors.append(_wrong("it is nested too deeply"))
+        except tomllib.TOMLDecodeError as error:
+            message = excerpt.in_place(str(error))
+            hint = next((f"; {hint}" for sign, hint in _HINTS.items() if sign in message), "")
+            errors.append(_wrong(f"not valid TOML: {message}{hint}"))
         else:
-            if "tool_call" in document:
-                return document
-            read.append(document)
-    if read:
-        return read[0]
-    raise faults[0]
-
-
-def _not_toml(error: Exception, excerpt: Excerpt) -> InvalidInputError:
-    if isinstance(error, RecursionError):
-        return _wrong("it is nested too deeply")
-    said = excerpt.in_place(str(error))
-    hint = next((hint for sign, hint in _HINTS.items() if sign in said), None)
-    return _wrong(f"not valid TOML: {said}" + (f"; {hint}" if hint else ""))
+            if "tool_call" in documents[-1]:
+                return documents[-1]
+    if documents:
+        return documents[0]
+    raise errors[0]
 
 
 def _call(document: Mapping[str, Any]) -> ToolCall:
@@ -195,10 +179,10 @@ def _call(document: Mapping[str, Any]) -> ToolCall:
     if table.get(other):
         raise _wrong(f"tool_call has code and message: with {status} only {wanted} is expected")
     return ToolCall(
-        thought=_text(document, "thought", "", LONGEST_MESSAGE),
-        target=_text(table, "target", limit=LONGEST_TARGET),
-        code=_text(table, "code", limit=LONGEST_CODE),
-        message=_text(table, "message", limit=LONGEST_MESSAGE),
+        thought=_text(document, "thought", LONGEST_MESSAGE, prefix=""),
+        target=_text(table, "target", LONGEST_TARGET),
+        code=_text(table, "code", LONGEST_CODE),
+        message=_text(table, "message", LONGEST_MESSAGE),
     )
 
 
@@ -216,15 +200,14 @@ def _status(table: Mapping[str, Any]) -> AttpStatus:
 
 
 def _text(
-    table: Mapping[str, Any], name: str, of: str = "tool_call.", limit: int = LONGEST_ANSWER
+    table: Mapping[str, Any], name: str, limit: int = LONGEST_ANSWER, *, prefix: str = "tool_call."
 ) -> str:
-    value = table.get(name, "")
+    value, field = table.get(name, ""), f"{prefix}{name}"
     if not isinstance(value, str):
-        raise _wrong(f"{of}{name}: expected text in quotes", f"{of}{name}")
+        raise _wrong(f"{field}: expected text in quotes", field)
     if len(value) > limit:
         raise TooLargeError(
-            f"{of}{name}: expected at most {limit} characters, got {len(value)}",
-            field=f"{of}{name}",
+            f"{field}: expected at most {limit} characters, got {len(value)}", field=field
         )
     return value
 

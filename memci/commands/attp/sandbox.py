@@ -1,13 +1,9 @@
 """Run a model's Python in a sandbox: no failure of it is a failure of ours (P15).
 
-The interpreter is pydantic-monty's. It has no files, network or environment, and runs in a process
-of its own, a new one for each run, with nothing inherited: what breaks it breaks nothing else, and
-no run finds anything of another. It keeps its own limits of time, memory and depth; where it
-cannot look (within one long multiplication, say), the process is killed when the time is up.
-
-The end of a run by the clock: a process that is not done by then is killed.
-
-One run of a model's code in an interpreter that is its own (P15).
+The interpreter is pydantic-monty's. It has no files, network or environment. Each run has a new
+process, which inherits nothing: a broken interpreter breaks nothing else, and no run finds anything
+of another. The interpreter enforces limits of time, memory and depth; where it cannot (within one
+long multiplication, for example), the process is killed when the time is up.
 """
 
 from __future__ import annotations
@@ -19,11 +15,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from threading import BoundedSemaphore, Lock, Timer
 from time import monotonic
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from memci.commands.attp import sandbox_functions as allowed
 from memci.commands.attp.outcome import (
-    ITS_OWN,
+    MODEL_CODE,
     Fault,
     JsonValue,
     NotJsonError,
@@ -32,23 +28,19 @@ from memci.commands.attp.outcome import (
     fault_of,
     to_json_value,
 )
-from memci.commands.attp.sandbox_functions import (
-    PRELUDE,
-    CallError,
-    Function,
-    HostFunctions,
-    first_forbidden_import,
-    import_refusal,
-)
+from memci.commands.attp.sandbox_functions import CallError, Function, HostFunctions
 from memci.errors import ConfigurationError, UnavailableError
 
-# Within it the interpreter says itself that the time is up, and in which line.
+if TYPE_CHECKING:
+    import pydantic_monty as monty
+
+# In this time after the deadline the interpreter itself reports it, with the line.
 _GRACE_S = 0.2
 
 
 @dataclass
 class Deadline:
-    """Kills a process when its time is up, unless it was left before."""
+    """Kills a process when its time is up, unless the block was left before."""
 
     pid: int | None
     seconds: float
@@ -60,31 +52,19 @@ class Deadline:
         self._end = monotonic() + self.seconds
         self._timer = Timer(self.seconds + _GRACE_S, self._kill)
         self._timer.daemon = True
+        message = f"the code ran for more than {self.seconds:.3g} s"
+        self.fault = Fault("TimeoutError", message, advice=_LESS)
 
     def check(self) -> None:
-        """Raise ``StopError`` when the time is up: between two calls of ours nobody else looks."""
+        """Raise ``StopError`` if the time is up: between calls the interpreter does not look."""
         if monotonic() >= self._end:
             raise StopError(self.fault)
-
-    @property
-    def fault(self) -> Fault:
-        """What to say when the time is up."""
-        return Fault(
-            "TimeoutError",
-            f"the code ran for more than {self.seconds:.3g} s",
-            advice="Do less in one call.",
-        )
 
     def __enter__(self) -> Self:
         self._timer.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         # After this the number may be that of another process.
         with self._lock:
             self._left = True
@@ -100,30 +80,7 @@ class Deadline:
                     os.kill(self.pid, signal.SIGKILL)
 
 
-if TYPE_CHECKING:
-    from pydantic_monty import (
-        FunctionSnapshot,
-        MontyComplete,
-        MontySession,
-        NameLookupSnapshot,
-        SyncSnapshot,
-    )
-
-RESULT = "__result__"
-
-
-@dataclass
-class PrintedOutput:
-    """What code prints, up to a limit."""
-
-    limit: int
-    text: str = ""
-
-    def take(self, _stream: str, text: str) -> None:
-        """Keep what there is room for."""
-        room = self.limit - len(self.text)
-        if room > 0:
-            self.text += text if len(text) <= room else f"{text[:room]}…"
+_RESULT = "__result__"
 
 
 @dataclass
@@ -132,73 +89,70 @@ class SandboxRun:
 
     code: str
     hosting: HostFunctions
-    longest_result: int
-    printed: PrintedOutput
+    limits: Limits
+    printed: str = ""
 
-    def drive(self, session: MontySession, deadline: Deadline) -> JsonValue:
+    def drive(self, session: monty.MontySession, deadline: Deadline) -> JsonValue:
         """Run the code to its end, and return what it left in ``__result__``.
 
         Raises ``StopError`` and pydantic-monty's errors.
         """
-        session.feed_run(PRELUDE)
-        self._complete(session.feed_start(self.code, print_callback=self.printed.take), deadline)
-        return self._result(session, deadline)
+        import pydantic_monty as monty  # noqa: PLC0415 - ten megabytes: only to run code
 
-    def _result(self, session: MontySession, deadline: Deadline) -> JsonValue:
-        found = session.feed_start(RESULT)
-        if _is_lookup(found):
+        session.feed_run(allowed.PRELUDE)
+        self._complete(session.feed_start(self.code, print_callback=self._print), deadline)
+        found = session.feed_start(_RESULT)
+        if isinstance(found, monty.NameLookupSnapshot):  # there is no such name
             return None
         complete = self._complete(found, deadline)
         try:
-            return to_json_value(_value(lambda: complete.output), self.longest_result, RESULT)
+            return to_json_value(_read(lambda: complete.output), self.limits.result, _RESULT)
         except NotJsonError as error:
             raise StopError(
                 Fault("TypeError", str(error), advice="Leave a smaller or simpler result.")
             ) from None
 
-    def _complete(self, snapshot: SyncSnapshot, deadline: Deadline) -> MontyComplete:
-        from pydantic_monty import (  # noqa: PLC0415 - as in sandbox.py
-            FunctionSnapshot,
-            MontyComplete,
-            NameLookupSnapshot,
-        )
+    def _print(self, _stream: str, text: str) -> None:
+        room = self.limits.printed - len(self.printed)
+        if room > 0:
+            self.printed += text if len(text) <= room else f"{text[:room]}…"
 
-        while not isinstance(snapshot, MontyComplete):
+    def _complete(self, snapshot: monty.SyncSnapshot, deadline: Deadline) -> monty.MontyComplete:
+        import pydantic_monty as monty  # noqa: PLC0415 - ten megabytes: only to run code
+
+        while not isinstance(snapshot, monty.MontyComplete):
             deadline.check()
-            if isinstance(snapshot, FunctionSnapshot):
-                snapshot = self._called(snapshot)
-            elif isinstance(snapshot, NameLookupSnapshot):
-                snapshot = self._looked_up(snapshot)
+            if isinstance(snapshot, monty.FunctionSnapshot):
+                snapshot = self._call(snapshot)
+            elif isinstance(snapshot, monty.NameLookupSnapshot):
+                snapshot = self._look_up(snapshot)
             else:
                 raise StopError(
                     Fault("RuntimeError", "the code waits for what never comes", advice=_NO_WAIT)
                 )
         return snapshot
 
-    def _called(self, snapshot: FunctionSnapshot) -> SyncSnapshot:
+    def _call(self, snapshot: monty.FunctionSnapshot) -> monty.SyncSnapshot:
         try:
             if snapshot.is_os_function:
-                raise _refused(snapshot)
-            args, kwargs = _value(lambda: (snapshot.args, snapshot.kwargs))
+                raise _refusal(snapshot)
+            args, kwargs = _read(lambda: (snapshot.args, snapshot.kwargs))
             answer = self.hosting.call(snapshot.function_name, args, kwargs)
         except NotJsonError as error:
             return snapshot.resume({"exc_type": "TypeError", "message": str(error)})
         except StopError as stop:
-            raise StopError(stop.fault.at(self._line(snapshot), self.code)) from None
+            place = snapshot.position
+            if place.filename != MODEL_CODE:
+                raise
+            line = self.code.encode()[: place.start].count(b"\n") + 1
+            raise StopError(stop.fault.at(line, self.code)) from None
         except CallError as error:
             return snapshot.resume({"exc_type": error.kind, "message": str(error)})
         return snapshot.resume({"return_value": answer})
 
-    def _line(self, snapshot: FunctionSnapshot) -> int | None:
-        place = snapshot.position
-        if place.filename != ITS_OWN:
-            return None
-        return self.code.encode()[: place.start].count(b"\n") + 1
-
-    def _looked_up(self, snapshot: NameLookupSnapshot) -> SyncSnapshot:
+    def _look_up(self, snapshot: monty.NameLookupSnapshot) -> monty.SyncSnapshot:
         """Answer for a name that is not called but read: as ``look`` in ``f = look``."""
-        function = self.hosting.functions.get(snapshot.variable_name)
-        if function is None:
+        if snapshot.variable_name not in self.hosting.functions:
             return snapshot.resume()
 
         def named() -> None:
@@ -211,25 +165,19 @@ class SandboxRun:
 _NO_WAIT = "Call the functions directly, without await."
 
 
-def _is_lookup(snapshot: SyncSnapshot) -> bool:
-    from pydantic_monty import NameLookupSnapshot  # noqa: PLC0415 - as in sandbox.py
-
-    return isinstance(snapshot, NameLookupSnapshot)
-
-
-def _value(read: Callable[[], Any]) -> Any:
-    """Read a value that came from the sandbox; some cannot be made here, as endless numbers."""
+def _read(value: Callable[[], Any]) -> Any:
+    """Read a value of the sandbox; some cannot be made here, as endless numbers."""
     try:
-        return read()
+        return value()
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise NotJsonError(f"a value cannot cross: {error}") from None
 
 
-def _refused(snapshot: FunctionSnapshot) -> CallError:
-    """Refuse what would reach outside: imports of more modules, files, clocks to wait for."""
+def _refusal(snapshot: monty.FunctionSnapshot) -> CallError:
+    """Return the error for access to the outside: other modules, files, clocks to wait for."""
     name = snapshot.function_name
     if name == "import":
-        return CallError("ImportError", import_refusal(str(snapshot.args[0])))
+        return CallError("ImportError", allowed.import_refusal(str(snapshot.args[0])))
     if name.endswith(".sleep"):
         return CallError("RuntimeError", f"{name}: nothing waits here; leave it out")
     return CallError(
@@ -239,11 +187,8 @@ def _refused(snapshot: FunctionSnapshot) -> CallError:
     )
 
 
-if TYPE_CHECKING:
-    from pydantic_monty import Monty, MontyRuntimeError, MontySession, MontySyntaxError
-
 MIB = 2**20
-# Looking up names goes back and forth as well.
+# Looking up names suspends the code as well.
 _LOOKUPS = 1_000
 _ALL_AT_WORK = "all sandboxes are at work; try again in a moment"
 _LESS = "Do less in one call."
@@ -252,17 +197,14 @@ _BROKEN = Fault("SystemError", "the code broke the interpreter", advice="Write i
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one run may use: seconds by the clock, with all calls; characters of text.
+    """What one run may use."""
 
-    ``longest`` holds for the arguments and for the answer of one call, ``result`` for
-    ``__result__``; what is printed above ``printed`` is cut. ``notes`` are new ones.
-    """
-
-    seconds: float = 5.0
+    seconds: float = 5.0  # by the clock, with all calls
     memory_bytes: int = 32 * MIB
     calls: int = 100
-    notes: int = 20
-    depth: int = 200
+    notes: int = 20  # new ones
+    depth: int = 200  # of calls within the code
+    # Characters: of the arguments or the answer of one call, of ``__result__``, and printed ones.
     longest: int = 200_000
     result: int = 20_000
     printed: int = 4_000
@@ -274,8 +216,8 @@ class Sandbox:
 
     limits: Limits = field(default_factory=Limits)
     processes: int = 4
-    _pool: Monty | None = None
-    _making: Lock = field(default_factory=Lock)
+    _pool: monty.Monty | None = None
+    _starting: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
         self._places = BoundedSemaphore(self.processes)
@@ -302,36 +244,31 @@ class Sandbox:
         process got free meanwhile, and ``ConfigurationError`` without an interpreter.
         """
         code = code.encode(errors="replace").decode()
-        forbidden = first_forbidden_import(code)
+        forbidden = allowed.first_forbidden_import(code)
         if forbidden is not None:
-            return Outcome(
-                fault=Fault("ImportError", import_refusal(forbidden.module), forbidden.line)
-            )
+            message = allowed.import_refusal(forbidden.module)
+            return Outcome(fault=Fault("ImportError", message, forbidden.line))
         hosting = HostFunctions(functions, self.limits.calls, self.limits.longest)
-        run = SandboxRun(code, hosting, self.limits.result, PrintedOutput(self.limits.printed))
+        run = SandboxRun(code, hosting, self.limits)
         try:
             result = self._run(run, self.limits.seconds if seconds is None else seconds)
         except StopError as stop:
-            return Outcome(printed=run.printed.text, calls=hosting.calls, fault=stop.fault)
-        return Outcome(result, run.printed.text, hosting.calls)
+            return Outcome(printed=run.printed, calls=hosting.calls, fault=stop.fault)
+        return Outcome(result, run.printed, hosting.calls)
 
     def _run(self, run: SandboxRun, seconds: float) -> JsonValue:
-        from pydantic_monty import (  # noqa: PLC0415 - ten megabytes: only where code is run
-            MontyCrashedError,
-            MontyRuntimeError,
-            MontySyntaxError,
-        )
+        import pydantic_monty as monty  # noqa: PLC0415 - ten megabytes: only to run code
 
         with self._session(seconds) as session, Deadline(session.worker_pid, seconds) as deadline:
             try:
                 return run.drive(session, deadline)
-            except MontyCrashedError:
+            except monty.MontyCrashedError:
                 raise StopError(deadline.fault if deadline.passed else _BROKEN) from None
-            except (MontyRuntimeError, MontySyntaxError) as error:
+            except (monty.MontyRuntimeError, monty.MontySyntaxError) as error:
                 raise StopError(self._fault(error, run.code, deadline)) from None
 
     def _fault(
-        self, error: MontyRuntimeError | MontySyntaxError, code: str, deadline: Deadline
+        self, error: monty.MontyRuntimeError | monty.MontySyntaxError, code: str, deadline: Deadline
     ) -> Fault:
         fault = fault_of(error, code)
         if "time limit exceeded" in fault.message:
@@ -344,10 +281,13 @@ class Sandbox:
         return fault
 
     @contextmanager
-    def _session(self, seconds: float) -> Iterator[MontySession]:
-        from pydantic_monty import MontyError  # noqa: PLC0415 - only where code is run
+    def _session(self, seconds: float) -> Iterator[monty.MontySession]:
+        import pydantic_monty as monty  # noqa: PLC0415 - ten megabytes: only to run code
 
-        session = self._processes().checkout(
+        with self._starting:
+            if self._pool is None:
+                self._pool = self._start()
+        session = self._pool.checkout(
             limits={
                 "max_feed_duration_secs": seconds,
                 "max_memory": self.limits.memory_bytes,
@@ -361,23 +301,17 @@ class Sandbox:
                 leaving.enter_context(session)
             except TimeoutError:
                 raise UnavailableError(_ALL_AT_WORK) from None
-            except (MontyError, OSError, RuntimeError) as error:
+            except (monty.MontyError, OSError, RuntimeError) as error:
                 raise UnavailableError(
                     f"the sandbox does not start ({error}); try again in a moment"
                 ) from error
             yield session
 
-    def _processes(self) -> Monty:
-        with self._making:
-            if self._pool is None:
-                self._pool = self._start()
-            return self._pool
-
-    def _start(self) -> Monty:
+    def _start(self) -> monty.Monty:
         try:
-            from pydantic_monty import Monty  # noqa: PLC0415 - only where code is run
+            import pydantic_monty as monty  # noqa: PLC0415 - ten megabytes: only to run code
 
-            return Monty(
+            return monty.Monty(
                 max_processes=self.processes,
                 checkout_timeout=self.limits.seconds,
                 request_timeout=self.limits.seconds + 1,
@@ -391,7 +325,7 @@ class Sandbox:
 
     def close(self) -> None:
         """End the processes."""
-        with self._making:
+        with self._starting:
             if self._pool is not None:
                 self._pool.__exit__(None, None, None)
                 self._pool = None

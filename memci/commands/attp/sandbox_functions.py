@@ -1,6 +1,6 @@
 """What sandboxed code can use: allowed imports, a prelude, and functions of ours (P15).
 
-The interpreter has more modules than a model is told of; those are refused with a hint, on their
+The interpreter has more modules than the guide names; their imports are refused with a hint and the
 line. The prelude runs in the sandbox before the code.
 """
 
@@ -67,25 +67,24 @@ def _imports(code: str) -> Iterator[Import]:
             if token.type in _SKIPPED:
                 continue
             if token.type == tokenize.NEWLINE or token.string in _SEPARATORS:
-                yield from _of(statement)
+                yield from _imports_of(statement)
                 statement = []
             else:
                 statement.append(token)
     except (tokenize.TokenError, SyntaxError):
-        pass  # The interpreter says what is wrong with it.
-    yield from _of(statement)
+        pass  # The interpreter reports it.
+    yield from _imports_of(statement)
 
 
-def _of(statement: list[tokenize.TokenInfo]) -> Iterator[Import]:
+def _imports_of(statement: Sequence[tokenize.TokenInfo]) -> Iterator[Import]:
     words = [token.string for token in statement]
-    if not words:
-        return
-    line = statement[0].start[0]
-    if words[0] == "from" and "import" in words:
-        yield Import("".join(words[1 : words.index("import")]), line)
-    elif words[0] == "import":
-        for part in " ".join(words[1:]).split(","):
-            yield Import(part.partition(" as ")[0].replace(" ", ""), line)
+    match words:
+        case ["from", *rest] if "import" in rest:
+            yield Import("".join(rest[: rest.index("import")]), statement[0].start[0])
+        case ["import", *rest]:
+            for part in " ".join(rest).split(","):
+                module = part.partition(" as ")[0].replace(" ", "")
+                yield Import(module, statement[0].start[0])
 
 
 PRELUDE = """
@@ -137,7 +136,6 @@ class CallError(Exception):
     """An error of a function that code may catch, as a Python error of this kind."""
 
     def __init__(self, kind: Kind, message: str) -> None:
-        """Take the message for the code."""
         super().__init__(message)
         self.kind = kind
 
@@ -146,8 +144,8 @@ class CallError(Exception):
 class HostFunctions:
     """The functions of one run, and how many calls it has made.
 
-    A function raises ``CallError`` for what code may catch and ``StopError`` to end the run.
-    Whatever else it raises ends the run as well, and only the log says what it was.
+    A function raises ``CallError`` for what code may catch and ``StopError`` to end the run. Any
+    other exception ends the run as well, and only the log shows it.
     """
 
     functions: Mapping[str, Function]
@@ -159,59 +157,41 @@ class HostFunctions:
         """Call a function with JSON values."""
         self.calls += 1
         if self.calls > self.most_calls:
-            raise StopError(
-                Fault(
-                    "RuntimeError",
-                    f"the code made more than {self.most_calls} calls of functions",
-                    advice="Do less in one call.",
-                )
-            )
+            message = f"the code made more than {self.most_calls} calls of functions"
+            raise StopError(Fault("RuntimeError", message, advice="Do less in one call."))
         function = self.functions.get(name)
         if function is None:
-            raise CallError("NameError", self.unknown(name))
-        values, named = self._arguments(name, args, kwargs)
-        try:
-            signature(function).bind(*values, **named)
-        except TypeError as error:
-            raise CallError("TypeError", f"{name}: {error}") from None
-        return self._answer(name, self._done(name, function, values, named))
-
-    def unknown(self, name: str) -> str:
-        """Return the error for an unknown function."""
-        near = get_close_matches(name, self.functions, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(self.functions)}"
-        return f"there is no function {name[:80]}; {hint}"
-
-    def _arguments(
-        self, name: str, args: Sequence[object], kwargs: Mapping[str, object]
-    ) -> tuple[list[Any], dict[str, Any]]:
+            near = get_close_matches(name, self.functions, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(self.functions)}"
+            raise CallError("NameError", f"there is no function {name[:80]}; {hint}")
         what = f"the input of {name}"
         try:
             values: Any = to_json_value(list(args), self.longest, what)
             named: Any = to_json_value(dict(kwargs), self.longest, what)
         except NotJsonError as error:
             raise CallError("TypeError", str(error)) from None
-        return values, named
-
-    def _done(
-        self, name: str, function: Function, values: list[Any], named: dict[str, Any]
-    ) -> object:
         try:
-            return function(*values, **named)
-        except (CallError, StopError):
-            raise
-        except Exception:  # noqa: BLE001 - whatever it is, it is no business of the code
-            _log.exception("a function failed that a model's code called", function=name)
-            raise StopError(
-                Fault(
-                    "InternalError",
-                    f"{name} failed within memci, which is not your fault",
-                    advice="Try again, or go on without it.",
-                )
-            ) from None
-
-    def _answer(self, name: str, answer: object) -> JsonValue:
+            signature(function).bind(*values, **named)
+        except TypeError as error:
+            raise CallError("TypeError", f"{name}: {error}") from None
+        answer = _run(name, function, values, named)
         try:
             return to_json_value(answer, self.longest, f"the answer of {name}")
         except NotJsonError as error:
             raise CallError("ValueError", str(error)) from None
+
+
+def _run(name: str, function: Function, values: list[Any], named: dict[str, Any]) -> object:
+    try:
+        return function(*values, **named)
+    except (CallError, StopError):
+        raise
+    except Exception:  # noqa: BLE001 - the code must not see it, whatever it is
+        _log.exception("a function failed that a model's code called", function=name)
+        raise StopError(
+            Fault(
+                "InternalError",
+                f"{name} failed within memci, which is not your fault",
+                advice="Try again, or go on without it.",
+            )
+        ) from None

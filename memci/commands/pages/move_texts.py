@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from memci.errors import NotFoundError, PageStoreError
 from memci.storage.page_store.port import PageStore, TextKey
@@ -13,73 +13,54 @@ from memci.storage.pages.visible_pages import note_keys
 from memci.storage.session import Database
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """How far it is: agents looked at, and texts copied, found there already, and cleared away.
-
-    ``missing`` are texts that pages refer to and that neither store has.
-    """
+@dataclass
+class TextCounts:
+    """How many agents were visited, and what became of their texts."""
 
     agents: int = 0
     copied: int = 0
-    there: int = 0
-    cleared: int = 0
-    missing: int = 0
+    present: int = 0  # in the target before
+    cleared: int = 0  # from the source
+    missing: int = 0  # pages refer to them, and neither store has them
 
 
 @dataclass(frozen=True, slots=True)
-class Migration:
-    """Copies what one store has and another lacks.
+class TextMigration:
+    """Copies texts that one store has and another lacks.
 
-    Whoever works meanwhile writes into ``target`` and reads both (``MovingPageStore``). It may be
-    ended at any moment and begun again: what is there already is passed over.
+    Other processes write into ``target`` and read both (``MovingPageStore``). A run may be ended at
+    any moment and begun again: it skips texts that are present.
     """
 
     database: Database
     source: PageStore
     target: PageStore
 
-    def agents(self) -> list[str]:
-        """Return all agents that there are or were."""
-        return list(all_agents(self.database))
+    def run(self, *, clear: bool, report: Callable[[TextCounts], None]) -> TextCounts:
+        """Copy all texts; ``report`` is called after each agent.
 
-    def run(self, *, clear: bool, told: Callable[[Moved], None]) -> Moved:
-        """Copy all; ``told`` hears of each agent that is done.
-
-        With ``clear`` a text goes from the source when it was read back from the target, word for
-        word. Raises ``PageStoreError`` when one of the stores does not answer.
+        With ``clear`` a text is removed from the source after it was read back from the target and
+        was the same. Raises ``PageStoreError`` when a store does not answer.
         """
-        moved = Moved()
+        counts = TextCounts()
         for agent_id in all_agents(self.database):
-            done = self._move(agent_id, clear=clear)
-            moved = Moved(
-                moved.agents + 1,
-                moved.copied + done.copied,
-                moved.there + done.there,
-                moved.cleared + done.cleared,
-                moved.missing + done.missing,
-            )
-            told(moved)
-        return moved
+            keys = list(self.source.list(agent_id))
+            present = set(self.target.list(agent_id)) if keys else set()
+            counts.present += len(present & set(keys))
+            for key in keys:
+                counts.copied += key not in present and self._copy(key)
+                counts.cleared += clear and self._clear(key)
+            counts.missing += self._count_missing(agent_id)
+            counts.agents += 1
+            report(counts)
+        return counts
 
-    def _move(self, agent_id: str, *, clear: bool) -> Moved:
-        keys = list(self.source.list(agent_id))
-        there = set(self.target.list(agent_id)) if keys else set()
-        done = Moved(there=len(there & set(keys)))
-        for key in keys:
-            if key not in there and self._copy(key):
-                done = replace(done, copied=done.copied + 1)
-            if clear and self._clear(key):
-                done = replace(done, cleared=done.cleared + 1)
-        return replace(done, missing=self._missing(agent_id))
-
-    def _missing(self, agent_id: str) -> int:
+    def _count_missing(self, agent_id: str) -> int:
         """Count the texts that an agent's pages refer to, and that cannot be read anywhere."""
         with self.database.agent_snapshot(agent_id) as connection:
-            wanted = note_keys(connection, agent_id)
-        there = set(self.target.list(agent_id)) if wanted else set()
-        both = MovingPageStore(self.target, self.source)
-        return sum(not _has(both, key) for key in wanted - there)
+            keys = note_keys(connection, agent_id)
+        unknown = list(keys - set(self.target.list(agent_id))) if keys else []
+        return len(unknown) - len(MovingPageStore(self.target, self.source).load_many(unknown))
 
     def _copy(self, key: TextKey) -> bool:
         try:
@@ -87,7 +68,7 @@ class Migration:
         except NotFoundError:
             return False  # it was erased since it was listed
         self.target.save(key, text)
-        # Who erases removes it from the source first and then from the target: either we see that
+        # An erasure removes it from the source first and then from the target: either we see that
         # here, or our copy is removed there.
         if self.source.exists(key):
             return True
@@ -107,16 +88,8 @@ class Migration:
             copy = ""
         if copy != text:
             raise PageStoreError(
-                f"the copy of page {key.page} of agent {key.agent_id} is not what it was made of;"
-                " it was not cleared away, and neither was what comes after it"
+                f"the copy of page {key.page} of agent {key.agent_id} differs from its source: that"
+                " text and the following ones were not removed from the source"
             )
         self.source.delete(key)
         return True
-
-
-def _has(store: PageStore, key: TextKey) -> bool:
-    try:
-        store.load(key)
-    except NotFoundError:
-        return False
-    return True

@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from memci.commands.pages.workspace import OperationContext
 from memci.commands.tools.caller import session_caller
+from memci.domain.pages import operations
 from memci.domain.pages.collapse import collapse_to, opening_cost
-from memci.domain.pages.operations import (
-    create_contents_page,
-    create_detail_page,
-    create_segment,
-    expand_details,
-    hide_details,
-    move_page,
-    pin_page,
-    recall_page,
-    remove_page,
-    restore_page,
-    set_text,
-    update_page,
-)
 from memci.domain.pages.page import Lifecycle, Page, Permission
-from memci.domain.pages.page_text import TextPart, match_score, query_words, text_from, text_part
+from memci.domain.pages.page_text import match_score, query_words, text_from, text_part
 from memci.domain.pages.permission import Actor, shows_current_interaction, visible_developer_pins
 from memci.domain.pages.tree import UNRESTRICTED_VIEWER, Tree
 from memci.domain.pages.undo import Edit, parent_folders, redo_step, undo_step
@@ -32,224 +19,210 @@ from memci.message import Message
 from memci.schemas import page_tools as shapes
 from memci.schemas import pages
 from memci.schemas.base import Answer, Request
-from memci.schemas.page_tools import FindPages, GetAncestors, GetChildren, GetPage, GetParent
-from memci.schemas.pages import (
-    CollapseAnswer,
-    PageChange,
-    PageList,
-    PageText,
-    Pin,
-    PinChange,
-    StepAnswer,
-    Unpin,
-)
 from memci.storage.pages.undo_steps import Step, step_to_redo, step_to_undo
 from memci.storage.pages.visible_pages import find_pages
 from memci.storage.pins import message_by_id
 
-Operation: TypeAlias = Callable[[Tree, Actor], Page]
+Operation: TypeAlias = Callable[..., Page]
+OperationHandler: TypeAlias = Callable[[OperationContext, Any], Answer]
 
 
-def change(
-    context: OperationContext, operation: Operation, *named: str, text: str | None = None
-) -> PageChange:
-    """Run an operation on the ``named`` pages, then enforce the limits of the window (P13).
+def _changing(operation: Operation, *page_fields: str, **fixed: Any) -> OperationHandler:
+    """Return the handler of an operation whose parameters are the fields of its request.
 
-    ``text``: the text of the page that the operation creates; None: it has none.
+    ``page_fields`` name the fields that hold page indexes; ``detail`` is the text of a note.
     """
-    context.load_visible(named)
-    before = context.tokens
-    page, edits = context.do(
-        lambda: _written(context, operation(context.tree, context.actor), text)
-    )
+
+    def handle(context: OperationContext, request: Request) -> pages.PageChange:
+        return _change(context, operation, page_fields, dict(request) | fixed)
+
+    return handle
+
+
+def _change(
+    context: OperationContext,
+    operation: Operation,
+    page_fields: Sequence[str],
+    values: dict[str, Any],
+) -> pages.PageChange:
+    """Run an operation, then enforce the limits of the window (P13)."""
+    context.load_visible([*(values[each] for each in page_fields), *values.get("children", ())])
+    before, text = context.rendering.tokens(), values.pop("detail", None)
+
+    def run() -> Page:
+        page = operation(context.tree, context.actor, **values)
+        if text is None:
+            return page
+        version = context.workspace.texts.notes.write(page, text)
+        return operations.set_text(context.tree, page.index, version, context.rendering.count(text))
+
+    page, edits = context.do(run)
     context.workspace.enforce_limits()
-    return PageChange(
-        page=context.out(page.index),
+    return pages.PageChange(
+        page=context.out(page),
         changed=[each.index for each in edits],
         **context.effect(before),
         new_session=context.tree.viewer.names_new_session,
     )
 
 
-def open_page(context: OperationContext, operation: Operation, index: str) -> PageChange:
-    """Run an operation that opens a page; raises ``RefusedError`` if the page does not fit.
+def _opening(operation: Operation) -> OperationHandler:
+    """Return the handler of an operation that opens one page, and refuses one that does not fit.
 
-    Discard the context after an error.
+    The context must be discarded after an error.
     """
-    context.load_visible([index])
-    over = context.workspace.over
-    done = change(context, operation, index)
-    if done.changed and index not in done.changed:  # it was open, in a folder that was hidden
-        done = done.model_copy(update={"changed": [*done.changed, index]})
-    if _is_current(context.tree, index) or (_is_open(context.tree, index) and done.over <= over):
-        return done
-    workspace = context.workspace
-    room = opening_cost(workspace.rendering, workspace.rules, index, workspace.kept)
-    raise RefusedError(
-        f"{index} does not fit: it takes {room.takes:,} tokens, and at most {room.free:,} of"
-        f" {room.most:,} can be free for it; "
-        + ("get_children lists" if context.tree[index].is_folder else "get_page reads")
-        + " what it holds without opening it"
-    )
+
+    def handle(context: OperationContext, request: Any) -> pages.PageChange:
+        index: str = request.index
+        context.load_visible([index])
+        workspace, tree = context.workspace, context.tree
+        over = workspace.over
+        done = _change(context, operation, ("index",), {"index": index})
+        if done.changed and index not in done.changed:  # it was open, in a folder that was hidden
+            done = done.model_copy(update={"changed": [*done.changed, index]})
+        is_open = tree[index].expanded and tree.lifecycle(index) is Lifecycle.ACTIVE
+        current = tree.latest(tree.viewer.session_id)
+        is_current = current is not None and (
+            index == current.index or tree[index] in tree.ancestors(current.index)
+        )
+        if is_current or (is_open and done.over <= over):
+            return done
+        cost = opening_cost(workspace.rendering, workspace.rules, index)
+        raise RefusedError(
+            f"{index} does not fit: it takes {cost.takes:,} tokens, and at most {cost.free:,} of"
+            f" {cost.most:,} can be free for it; "
+            + ("get_children lists" if tree[index].is_folder else "get_page reads")
+            + " what it holds without opening it"
+        )
+
+    return handle
 
 
-def collapse(context: OperationContext, max_tokens: int) -> CollapseAnswer:
+def collapse(context: OperationContext, request: shapes.AutoCollapse) -> pages.CollapseAnswer:
     """Hide pages until the window takes at most ``max_tokens``, if possible."""
-    workspace = context.workspace
-    kept, before = {*workspace.kept, *_not_to_hide(context)}, context.tokens
-    done, _ = context.do(lambda: collapse_to(workspace.rendering, max_tokens, kept))
-    workspace.report_excess()
-    return CollapseAnswer(
+    tree, rendering, most = context.tree, context.rendering, request.max_tokens
+    kept: set[str] = set()
+    if context.actor is Actor.AGENT:  # it may not hide these, the archive aside (P5)
+        kept = {
+            page.index
+            for page in tree.pages.values()
+            if tree.segment_of(page).permission is not Permission.READ_WRITE
+        }
+    before = rendering.tokens()
+    done, _ = context.do(lambda: collapse_to(rendering, most, kept))
+    context.workspace.report_excess()
+    after = rendering.tokens()
+    return pages.CollapseAnswer(
         collapsed=list(done.hidden),
         tokens_before=before,
-        tokens_after=context.tokens,
-        over=max(0, context.tokens - max_tokens),
+        tokens_after=after,
+        over=max(0, after - most),
     )
-
-
-def _written(context: OperationContext, page: Page, text: str | None) -> Page:
-    if text is None:
-        return page
-    takes = context.workspace.rendering.count(text)
-    return set_text(context.tree, page.index, context.opened.texts.write(page, text), takes)
-
-
-def _is_open(tree: Tree, index: str) -> bool:
-    return tree[index].expanded and tree.lifecycle(index) is Lifecycle.ACTIVE
-
-
-def _is_current(tree: Tree, index: str) -> bool:
-    """Return True for the current interaction's page and the folders above it."""
-    current = tree.latest(tree.viewer.session_id)
-    if current is None:
-        return False
-    above = (each.index for each in tree.ancestors(current.index))
-    return index in {current.index, *above}
-
-
-def _not_to_hide(context: OperationContext) -> Iterator[str]:
-    """Yield the pages that the actor may not hide, the archive aside (P5)."""
-    if context.actor is Actor.AGENT:
-        for page in context.tree.pages.values():
-            if context.tree.segment_of(page).permission is not Permission.READ_WRITE:
-                yield page.index
 
 
 _MOST_ENTRIES = 50
 
 
-def get_page(context: OperationContext, request: GetPage) -> PageText:
-    """Return a page and its text from an offset on."""
-    page = context.page(request.index)
-    held = context.opened.texts(page)
-    writer = context.workspace.rendering.writer
-    said = [f"{writer.speaker(each)}{writer.labels.colon}{each.text}" for each in held.messages]
-    text = context.labels.lost if held.lost else "\n\n".join(said) or held.text
-    part = _part(context, text, request.offset)
-    return PageText(
-        page=context.out(page.index),
-        text=part.text,
-        entries=_entries(context, page) if not request.offset else [],
-        next_offset=part.next_offset,
+def get_page(context: OperationContext, request: shapes.GetPage) -> pages.PageText:
+    """Return a page and its text from an offset on; for an agent at most a part of a long text."""
+    page, offset, is_agent = context.page(request.index), request.offset, _is_agent(context)
+    content, writer = context.workspace.texts(page), context.rendering.writer
+    lines = [f"{writer.speaker(each)}{writer.labels.colon}{each.text}" for each in content.messages]
+    text = writer.labels.lost if content.lost else "\n\n".join(lines) or content.text
+    part, next_offset = (
+        text_part(text, offset, context.rendering.count)
+        if is_agent
+        else (text_from(text, offset), None)
+    )
+    entries = page.entries[: _MOST_ENTRIES if is_agent else None]
+    return pages.PageText(
+        page=context.out(page),
+        text=part,
+        entries=[] if offset else list(entries),
+        next_offset=next_offset,
     )
 
 
-def get_children(context: OperationContext, request: GetChildren) -> PageList:
+def get_children(context: OperationContext, request: shapes.GetChildren) -> pages.PageList:
     """Return the pages directly in a folder that the session sees, from an offset on."""
-    page, visible = context.page(request.index), context.workspace.rendering.visible
-    is_agent = context.actor is Actor.AGENT
-    inside = list(visible.children(page) if is_agent else visible.session_children(page))
+    page, visible = context.page(request.index), context.rendering.visible
+    inside = list((visible.children if _is_agent(context) else visible.session_children)(page))
     end = request.offset + request.limit
     listed = _listed(context, inside[request.offset : end])
-    more = len(inside) > end
-    return listed.model_copy(update={"next_offset": end}) if more else listed
+    return listed.model_copy(update={"next_offset": end}) if len(inside) > end else listed
 
 
-def get_parent(context: OperationContext, request: GetParent) -> PageList:
+def get_parent(context: OperationContext, request: shapes.GetParent) -> pages.PageList:
     """Return the folder of a page; an empty list for a root."""
     page = context.page(request.index)
     return _listed(context, list(context.tree.ancestors(page.index))[:1])
 
 
-def get_ancestors(context: OperationContext, request: GetAncestors) -> PageList:
+def get_ancestors(context: OperationContext, request: shapes.GetAncestors) -> pages.PageList:
     """Return the folders above a page, the nearest first."""
     page = context.page(request.index)
     return _listed(context, context.tree.ancestors(page.index))
 
 
-def find(context: OperationContext, request: FindPages) -> PageList:
+def find(context: OperationContext, request: shapes.FindPages) -> pages.PageList:
     """Return pages that contain words of a query, best first, removed ones included."""
     words, known = query_words(request.query), context.tree.pages
-    shown = [page for page in known.values() if context.sees(page)]
-    within = context.opened.texts.words_in(shown, words)
-    here = [(match_score(page, words, within.get(page.index, ())), page.index) for page in shown]
-    viewer = context.tree.viewer if context.actor is Actor.AGENT else UNRESTRICTED_VIEWER
-    others = find_pages(context.connection, context.agent_id, viewer, words, known, request.limit)
-    scored = sorted([*here, *others], key=lambda hit: (hit[0], _number(hit[1])), reverse=True)
-    indexes = [index for held, index in scored[: request.limit] if held]
+    loaded = [page for page in known.values() if context.sees(page)]
+    in_texts = context.workspace.texts.notes.words_in(context.connection, loaded, words)
+    hits = [(match_score(page, words, in_texts.get(page.index, ())), page.index) for page in loaded]
+    viewer = context.tree.viewer if _is_agent(context) else UNRESTRICTED_VIEWER
+    hits += find_pages(context.connection, context.agent_id, viewer, words, known, request.limit)
+    # Newer pages have higher numbers.
+    hits.sort(key=lambda hit: (hit[0], int(hit[1].rpartition("-")[2])), reverse=True)
+    indexes = [index for score, index in hits[: request.limit] if score]
     context.load(indexes)
-    pages = [context.tree[index] for index in indexes]
-    return _listed(context, [page for page in pages if context.sees(page)])
+    found = [context.tree[index] for index in indexes]
+    return _listed(context, [page for page in found if context.sees(page)])
 
 
-def _part(context: OperationContext, text: str, offset: int) -> TextPart:
-    """Return a text from an offset on; for an agent at most ``MOST_TOKENS`` of it."""
-    if context.actor is Actor.AGENT:
-        return text_part(text, offset, context.workspace.rendering.count)
-    return TextPart(text_from(text, offset), None)
+def _is_agent(context: OperationContext) -> bool:
+    return context.actor is Actor.AGENT
 
 
-def _entries(context: OperationContext, page: Page) -> list[str]:
-    """Return the entries of a page; for an agent at most ``_MOST_ENTRIES``."""
-    return list(page.entries[: _MOST_ENTRIES if context.actor is Actor.AGENT else None])
+def _listed(context: OperationContext, found: Iterable[Page]) -> pages.PageList:
+    return pages.PageList(pages=[context.out(each) for each in found])
 
 
-def _listed(context: OperationContext, pages: Iterable[Page]) -> PageList:
-    return PageList(pages=[context.out(each.index) for each in pages])
-
-
-def _number(index: str) -> int:
-    """Return the number of an index; newer pages have higher numbers."""
-    return int(index.rpartition("-")[2])
-
-
-def pin(context: OperationContext, request: Pin) -> PinChange:
+def pin(context: OperationContext, request: pages.Pin) -> pages.PinChange:
     """Pin a text; raises ``NotFoundError`` for no such message, and as ``PinChanges.add``."""
-    said = _said(context, request)
-    return _pinned(context, lambda: context.pinning.add(request.kind, context.actor, said).number)
+    content = request.text or "" if request.message is None else _message(context, request.message)
+    return _pinned(context, lambda: context.pins.add(request.kind, context.actor, content).number)
 
 
-def unpin(context: OperationContext, request: Unpin) -> PinChange:
+def unpin(context: OperationContext, request: pages.Unpin) -> pages.PinChange:
     """Unpin a text; raises as ``PinChanges.take_down``."""
 
     def take_down() -> int:
-        context.pinning.take_down(request.pin, context.actor)
+        context.pins.take_down(request.pin, context.actor)
         return request.pin
 
     return _pinned(context, take_down)
 
 
-def _said(context: OperationContext, request: Pin) -> str | Message:
-    if request.message is None:
-        return request.text or ""
+def _message(context: OperationContext, message_id: str) -> Message:
     connection, agent_id = context.connection, context.agent_id
-    if context.actor is Actor.AGENT:
-        session = context.workspace.rendering.session_id
-        session_caller(connection, agent_id, session).message_seqs(connection, [request.message])
-    said = message_by_id(connection, agent_id, request.message)
-    if said is None or not said.text.strip():
+    if _is_agent(context):
+        caller = session_caller(connection, agent_id, context.rendering.session_id)
+        caller.message_seqs(connection, [message_id])
+    message = message_by_id(connection, agent_id, message_id)
+    if message is None or not message.text.strip():
         raise NotFoundError("there is no message of this id that says something")
-    return said
+    return message
 
 
-def _pinned(context: OperationContext, act: Callable[[], int]) -> PinChange:
-    before = context.tokens
+def _pinned(context: OperationContext, act: Callable[[], int]) -> pages.PinChange:
+    before = context.rendering.tokens()
     number, _ = context.do(act)
     context.workspace.enforce_limits()
-    return PinChange(pin=number, **context.effect(before))
+    return pages.PinChange(pin=number, **context.effect(before))
 
 
-def undo(context: OperationContext) -> StepAnswer:
+def undo(context: OperationContext, _: shapes.Undo) -> pages.StepAnswer:
     """Undo the agent's last step; raises ``RefusedError`` if that is not possible (P17)."""
     step = step_to_undo(context.connection, context.agent_id, context.tree.viewer.user_id)
     if step is None:
@@ -257,7 +230,7 @@ def undo(context: OperationContext) -> StepAnswer:
     return _apply_step(context, step, undo_step, undone=True)
 
 
-def redo(context: OperationContext) -> StepAnswer:
+def redo(context: OperationContext, _: shapes.Redo) -> pages.StepAnswer:
     """Redo the step that was undone last; raises ``RefusedError`` (P17)."""
     step = step_to_redo(context.connection, context.agent_id, context.tree.viewer.user_id)
     if step is None:
@@ -271,11 +244,11 @@ def _apply_step(
     apply: Callable[[Tree, Sequence[Edit]], None],
     *,
     undone: bool,
-) -> StepAnswer:
+) -> pages.StepAnswer:
     context.load_visible([each.index for each in step.edits])
     context.load(parent_folders(step.edits))
     _check_here(context, step)
-    before, was_shown = context.tokens, shows_current_interaction(context.tree)
+    before, was_shown = context.rendering.tokens(), shows_current_interaction(context.tree)
     pinned = visible_developer_pins(context.tree)
     context.workspace.do(lambda: apply(context.tree, step.edits))
     _check_here(context, step)
@@ -284,10 +257,15 @@ def _apply_step(
             "that would hide the interaction that you are answering: try after the user's next"
             " message"
         )
-    _check_pinned(context, pinned)
+    lost = sorted(index for index, _ in pinned - visible_developer_pins(context.tree))
+    if lost:
+        what = lost[0] if context.sees(context.tree[lost[0]]) else "a page"
+        raise RefusedError(
+            f"that would hide or remove {what}, which was pinned by the developer and stays open"
+        )
     context.workspace.enforce_limits()
     context.undone_steps[step.number] = undone
-    return StepAnswer(
+    return pages.StepAnswer(
         operations=list(step.operations),
         changed=[each.index for each in step.edits],
         **context.effect(before),
@@ -297,79 +275,35 @@ def _apply_step(
 def _check_here(context: OperationContext, step: Step) -> None:
     """Refuse a step on pages in the chapter of another session of the same user (P5)."""
     tree = context.tree
-    there = [each.index for each in step.edits if tree.is_elsewhere(tree[each.index])]
-    if context.actor is Actor.AGENT and there:
+    elsewhere = [each.index for each in step.edits if tree.is_elsewhere(tree[each.index])]
+    if _is_agent(context) and elsewhere:
         raise RefusedError(
-            f"the step is about {there[0]}, in the conversation of another session: it can be"
+            f"the step is about {elsewhere[0]}, in the conversation of another session: it can be"
             " undone and redone there; here, change pages directly"
         )
 
 
-def _check_pinned(context: OperationContext, before: set[tuple[str, bool]]) -> None:
-    """Refuse a step that would hide a page that a developer has pinned since."""
-    lost = sorted(index for index, _ in before - visible_developer_pins(context.tree))
-    if lost:
-        what = lost[0] if context.sees(context.tree[lost[0]]) else "a page"
-        raise RefusedError(
-            f"that would hide or remove {what}, which was pinned by the developer and stays open"
-        )
-
-
-OperationHandler: TypeAlias = Callable[[OperationContext, Any], Answer]
-
-
-def _changing(operation: Callable[..., Page], *page_fields: str, **fixed: Any) -> OperationHandler:
-    """Return the handler of an operation whose parameters are the fields of its request.
-
-    ``page_fields`` name the fields that hold page indexes; ``detail`` is the text of a note.
-    """
-
-    def handle(context: OperationContext, request: Request) -> PageChange:
-        values = dict(request) | fixed
-        text = values.pop("detail", None)
-        named = [values[each] for each in page_fields]
-        return change(
-            context,
-            lambda tree, actor: operation(tree, actor, **values),
-            *named,
-            *values.get("children", ()),
-            text=text,
-        )
-
-    return handle
-
-
-def _opening(operation: Callable[..., Page]) -> OperationHandler:
-    """Return the handler of an operation that opens one page."""
-
-    def handle(context: OperationContext, request: Any) -> PageChange:
-        index = request.index
-        return open_page(context, lambda tree, actor: operation(tree, actor, index=index), index)
-
-    return handle
-
-
 OPERATION_HANDLERS: Mapping[type[Request], OperationHandler] = {
-    shapes.CreateDetailPage: _changing(create_detail_page, "parent"),
-    shapes.CreateContentsPage: _changing(create_contents_page, "parent"),
-    shapes.MovePage: _changing(move_page, "source", "target"),
-    shapes.UpdatePage: _changing(update_page, "index"),
-    shapes.ExpandDetails: _opening(expand_details),
-    shapes.HideDetails: _changing(hide_details, "index"),
-    shapes.RemovePage: _changing(remove_page, "index"),
-    shapes.RecallPage: _opening(recall_page),
-    shapes.RestorePage: _changing(restore_page, "index", "parent"),
-    shapes.PinPage: _changing(pin_page, "index", pinned=True),
-    shapes.UnpinPage: _changing(pin_page, "index", pinned=False),
+    shapes.CreateDetailPage: _changing(operations.create_detail_page, "parent"),
+    shapes.CreateContentsPage: _changing(operations.create_contents_page, "parent"),
+    shapes.MovePage: _changing(operations.move_page, "source", "target"),
+    shapes.UpdatePage: _changing(operations.update_page, "index"),
+    shapes.ExpandDetails: _opening(operations.expand_details),
+    shapes.HideDetails: _changing(operations.hide_details, "index"),
+    shapes.RemovePage: _changing(operations.remove_page, "index"),
+    shapes.RecallPage: _opening(operations.recall_page),
+    shapes.RestorePage: _changing(operations.restore_page, "index", "parent"),
+    shapes.PinPage: _changing(operations.pin_page, "index", pinned=True),
+    shapes.UnpinPage: _changing(operations.pin_page, "index", pinned=False),
     pages.Pin: pin,
     pages.Unpin: unpin,
-    shapes.AutoCollapse: lambda context, request: collapse(context, request.max_tokens),
-    shapes.Undo: lambda context, _: undo(context),
-    shapes.Redo: lambda context, _: redo(context),
+    shapes.AutoCollapse: collapse,
+    shapes.Undo: undo,
+    shapes.Redo: redo,
     shapes.GetPage: get_page,
     shapes.GetChildren: get_children,
     shapes.GetParent: get_parent,
     shapes.GetAncestors: get_ancestors,
     shapes.FindPages: find,
-    shapes.CreateSegment: _changing(create_segment),
+    shapes.CreateSegment: _changing(operations.create_segment),
 }

@@ -1,4 +1,4 @@
-"""The context of page operations: the open workspace, changed pins, and saving (P16, P17, R7)."""
+"""The context of page operations: the workspace, changed pins, and saving (P16, P17, R7)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NamedTuple, TypedDict, TypeVar
 
-from memci.domain.pages.labels import Labels
 from memci.domain.pages.page import Page
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
@@ -15,14 +14,13 @@ from memci.domain.pages.pins import Maker, Pin
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree, no_page
 from memci.domain.pages.undo import Edit, merged_edits
-from memci.domain.pages.workspace import PageWorkspace
 from memci.errors import NotFoundError, RefusedError, TooLargeError
 from memci.language.key_messages.rules import PinKind
 from memci.message import Message
 from memci.schemas.pages import PageOut, page_out
-from memci.storage.pages.tree import load_pages, save_tree
+from memci.storage.pages.tree import load_pages
 from memci.storage.pages.undo_steps import add_step, mark_undone
-from memci.storage.pages.workspace import OpenWorkspace
+from memci.storage.pages.workspace import Workspace
 from memci.storage.pins import save_pins
 from memci.storage.session import Connection
 
@@ -33,23 +31,23 @@ class PinChanges:
 
     rendering: Rendering
     rules: PageRules
-    every: Sequence[Pin]  # of all users
-    last: int
+    pins: Sequence[Pin]  # of all users
+    last: int  # number given
     _added: dict[int, Pin] = field(default_factory=dict)
     _taken_down: set[int] = field(default_factory=set)
-    _given_way: set[int] = field(default_factory=set)
+    _dropped: set[int] = field(default_factory=set)
 
-    def add(self, kind: PinKind, by: Actor, said: str | Message) -> Pin:
+    def add(self, kind: PinKind, by: Actor, content: str | Message) -> Pin:
         """Pin a text; raises ``RefusedError`` for too many pins and ``TooLargeError`` for too long.
 
         An agent pins for its current user, a developer for all users, a message for its own user.
         Pins of the detector are dropped to make room, oldest first. The limits hold for every user
         who sees the pin.
         """
-        pin = self._made(kind, by, said)
-        for beside in list(self._windows_of(pin)):
-            self._check_room(self._with_room(beside, pin), pin)
-        if self._is_seen(pin):
+        pin = self._new_pin(kind, by, content)
+        for others in list(self._windows_of(pin)):
+            self._check_room(self._with_room(others, pin), pin)
+        if self.rendering.tree.viewer.sees(pin):
             self.rendering.pin((*self.rendering.pins, pin))
         self.last += 1
         self._added[pin.number] = pin
@@ -57,7 +55,7 @@ class PinChanges:
 
     def take_down(self, number: int, by: Actor) -> None:
         """Unpin a text; raises ``RefusedError`` if an agent unpins a developer's pin."""
-        known = self.rendering.pins if by is Actor.AGENT else [*self.every, *self._added.values()]
+        known = self.rendering.pins if by is Actor.AGENT else [*self.pins, *self._added.values()]
         pin = next((each for each in known if each.number == number), None)
         if pin is None:
             raise NotFoundError(f"nothing is pinned as {number}")
@@ -68,48 +66,44 @@ class PinChanges:
 
     def save(self, connection: Connection, agent_id: str) -> None:
         """Write the changes. The tree must be locked."""
-        save_pins(connection, agent_id, self._added.values(), self._taken_down, self._given_way)
+        save_pins(connection, agent_id, self._added.values(), self._taken_down, self._dropped)
 
-    def _made(self, kind: PinKind, by: Actor, said: str | Message) -> Pin:
+    def _new_pin(self, kind: PinKind, by: Actor, content: str | Message) -> Pin:
         number, now = self.last + 1, datetime.now(UTC)
         user = self.rendering.tree.viewer.user_id if by is Actor.AGENT else None
-        if isinstance(said, str):
-            return Pin(number, kind, said, by.value, now, user_id=user)
-        return Pin(number, kind, said.text, by.value, now, said.seq, user or said.user_id)
+        if isinstance(content, str):
+            return Pin(number, kind, content, by.value, now, user_id=user)
+        return Pin(number, kind, content.text, by.value, now, content.seq, user or content.user_id)
 
     def _windows_of(self, pin: Pin) -> Iterator[Sequence[Pin]]:
         """Yield the other pins of this window, then those of each user who will see the pin."""
-        if self._is_seen(pin):
+        if self.rendering.tree.viewer.sees(pin):
             yield self.rendering.pins
-        every = (*self.every, *self._added.values())
-        gone = self._taken_down | self._given_way
-        there = [each for each in every if each.number not in gone]
-        users = [pin.user_id] if pin.user_id else [each.user_id for each in there if each.user_id]
+        gone = self._taken_down | self._dropped
+        left = [each for each in (*self.pins, *self._added.values()) if each.number not in gone]
+        users = [pin.user_id] if pin.user_id else [each.user_id for each in left if each.user_id]
         for user in dict.fromkeys(users):
-            yield [each for each in there if each.user_id in {None, user}]
+            yield [each for each in left if each.user_id in {None, user}]
 
-    def _is_seen(self, pin: Pin) -> bool:
-        return self.rendering.tree.viewer.sees(pin)
-
-    def _with_room(self, beside: Sequence[Pin], pin: Pin) -> Sequence[Pin]:
+    def _with_room(self, others: Sequence[Pin], pin: Pin) -> Sequence[Pin]:
         """Return the other pins after dropping as many of the detector's as necessary."""
-        left = [each for each in beside if each.number not in self._given_way]
+        left = [each for each in others if each.number not in self._dropped]
         for old in [each for each in left if each.by == Maker.DETECTOR]:
             takes = self.rendering.tokens_of_pins((*left, pin))
             if len(left) < self.rules.max_pins and takes <= self.rules.pins_max_tokens:
                 break
             left.remove(old)
-            self._given_way.add(old.number)
+            self._dropped.add(old.number)
             self.rendering.pin(each for each in self.rendering.pins if each is not old)
         return left
 
-    def _check_room(self, beside: Sequence[Pin], pin: Pin) -> None:
-        if len(beside) >= self.rules.max_pins:
+    def _check_room(self, others: Sequence[Pin], pin: Pin) -> None:
+        if len(others) >= self.rules.max_pins:
             raise RefusedError(
-                f"no more texts than {len(beside)} can be pinned: unpin takes one down"
+                f"no more texts than {len(others)} can be pinned: unpin takes one down"
             )
         most = self.rules.pins_max_tokens
-        takes = self.rendering.tokens_of_pins((*beside, pin))
+        takes = self.rendering.tokens_of_pins((*others, pin))
         if takes > most:
             raise TooLargeError(
                 f"with it all pinned texts would take {takes} tokens, and"
@@ -144,34 +138,16 @@ class OperationContext:
     connection: Connection
     agent_id: str
     actor: Actor
-    opened: OpenWorkspace
-    done: list[str] = field(default_factory=list)  # names of the operations, for the undo step
+    workspace: Workspace
+    operations: list[str] = field(default_factory=list)  # their names, for the undo step
     undone_steps: dict[int, bool] = field(default_factory=dict)  # by step number: undone now?
     _edits: list[Edit] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.mark = TreeVersion(self.opened.version, self.tree.counters.settled_seq)
-        self.pinning = PinChanges(self.workspace.rendering, self.workspace.rules, *self.opened.pins)
-
-    @property
-    def workspace(self) -> PageWorkspace:
-        """The workspace of the pages."""
-        return self.opened.workspace
-
-    @property
-    def tree(self) -> Tree:
-        """The page tree."""
-        return self.workspace.tree
-
-    @property
-    def labels(self) -> Labels:
-        """Labels in the agent's language."""
-        return self.workspace.rendering.writer.labels
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of the window."""
-        return self.workspace.rendering.tokens()
+        self.tree: Tree = self.workspace.tree
+        self.rendering: Rendering = self.workspace.rendering
+        self.mark = TreeVersion(self.workspace.version, self.tree.counters.settled_seq)
+        self.pins = PinChanges(self.rendering, self.workspace.rules, *self.workspace.pins)
 
     def load_visible(self, indexes: Sequence[str]) -> None:
         """Load pages; raises ``NotFoundError`` for those that the actor may not see."""
@@ -198,37 +174,35 @@ class OperationContext:
             raise RefusedError(f"{index} was removed from the context: restore_page brings it back")
         return page
 
-    def out(self, index: str) -> PageOut:
+    def out(self, page: Page) -> PageOut:
         """Return a page in the form of answers."""
-        return page_out(self.workspace.rendering, index)
+        return page_out(self.rendering, page.index)
 
-    def do(self, act: Callable[[], T]) -> tuple[T, list[Edit]]:
+    def do(self, operation: Callable[[], T]) -> tuple[T, list[Edit]]:
         """Run a change as part of the undo step; return its result and its edits."""
-        known = len(self.workspace.steps)
-        done = self.workspace.do(act)
-        edits = self.workspace.steps[known:]
+        result, edits = self.workspace.do(operation)
         self._edits += edits
-        return done, edits
+        return result, edits
 
     def effect(self, before: int) -> Effect:
         """Return the effect on a window that took ``before`` tokens."""
         return Effect(
             tokens_before=before,
-            tokens_after=self.tokens,
+            tokens_after=self.rendering.tokens(),
             over=self.workspace.over,
-            collapsed=list(self.workspace.rendering.collapsed()),
+            collapsed=list(self.rendering.collapsed()),
         )
 
     def save(self) -> None:
         """Write all changes; those of an agent become one undo step. The tree must be locked."""
         # The only request to a remote store under the lock, since the key contains the page index.
         # A store accepts or refuses each text within half a minute.
-        self.opened.texts.save()
-        self.pinning.save(self.connection, self.agent_id)
-        save_tree(self.connection, self.agent_id, self.tree, self.opened.version + 1)
+        self.workspace.texts.notes.save()
+        self.pins.save(self.connection, self.agent_id)
+        self.workspace.save(self.connection, self.agent_id)
         for number, undone in self.undone_steps.items():
             mark_undone(self.connection, self.agent_id, number, undone=undone)
         step = merged_edits(self.tree, self._edits)
         if self.actor is Actor.AGENT and step:
             user = self.tree.viewer.user_id
-            add_step(self.connection, self.agent_id, user, self.done, step)
+            add_step(self.connection, self.agent_id, user, self.operations, step)

@@ -35,21 +35,17 @@ class Caller:
             connection, self.agent_id, ids, session_id=self.session_id, user_id=self.user_id
         )
         if missing := [each for each in ids if each not in known]:
-            raise NotFoundError(f"{_not_stored(missing)}: search and filter_memory tell ids")
+            name = f"'{shown_name(missing[0])}'"
+            what = (
+                f"message {name} is not stored"
+                if len(missing) == 1
+                else f"{len(missing)} of these messages are not stored, such as {name}"
+            )
+            raise NotFoundError(f"{what}: search and filter_memory tell ids")
         return [known[each] for each in dict.fromkeys(ids)]
 
 
-def _not_stored(missing: Sequence[str]) -> str:
-    named = f"'{shown_name(missing[0])}'"
-    if len(missing) == 1:
-        return f"message {named} is not stored"
-    return f"{len(missing)} of these messages are not stored, such as {named}"
-
-
 def session_caller(connection: Connection, agent_id: str, session_id: str | None) -> Caller:
-    """Return where an agent is in a session; None: in that of its last message.
-
-    With whom it speaks is told as windows are (``viewer_in``).
-    """
+    """Return the caller in a session (None: that of the last message), with the user there."""
     viewer = session_viewer(connection, agent_id, session_id)
     return Caller(agent_id, viewer.session_id, viewer.user_id, viewer.is_new)

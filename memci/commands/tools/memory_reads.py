@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -32,7 +32,7 @@ from memci.storage.reading.nodes import filtered_memories, filtered_messages
 from memci.storage.reading.recall import Visibility
 from memci.storage.reading.snapshot_state import progress
 from memci.storage.session import Connection
-from memci.storage.summaries import StoredSummary, read_summary
+from memci.storage.summaries import read_summary
 
 # What a model can do after a miss.
 _NEXT = {
@@ -96,68 +96,54 @@ def moment(at: datetime | None) -> str:
     return clock.isoformat(" ", "minutes")
 
 
-def filtered(connection: Connection, caller: Caller, asked: FilterMemory) -> FoundList:
-    """Return what meets all criteria and is in the agent's sight."""
-    find = _memories if asked.what == "memories" else _messages
-    numbered = find(connection, caller, asked, asked.limit + 1)
-    shown = numbered[: asked.limit]
-    more = shown[-1][0] if len(numbered) > len(shown) else None
-    return FoundList(found=[each for _, each in shown], more=more)
-
-
-def _memories(
-    connection: Connection, caller: Caller, asked: FilterMemory, limit: int
-) -> list[tuple[int, Found]]:
-    criteria = {**_criteria(asked), "type": asked.type}
-    sight = Visibility(asked.session or caller.session_id, caller.user_id)
-    rows = filtered_memories(connection, caller.agent_id, sight, criteria, limit)
-    return [
-        (
-            row.id,
+def filter_memory(connection: Connection, caller: Caller, request: FilterMemory) -> FoundList:
+    """Return memories or messages that meet all criteria, as far as the caller may see them."""
+    criteria = {
+        "in_session": request.session,
+        "since": request.since,
+        "until": request.until,
+        "after": request.after,
+        "name": request.name,
+        "role": request.role,
+        "metadata": request.metadata,
+    }
+    if request.what == "memories":
+        criteria["type"] = request.type
+        visibility = Visibility(request.session or caller.session_id, caller.user_id)
+        rows = filtered_memories(
+            connection, caller.agent_id, visibility, criteria, request.limit + 1
+        )
+        found = [
             Found(
                 memory=row.id,
                 messages=row.message_ids,
                 said_at=moment(row.said_at and at_offset(row.said_at, row.said_offset)),
                 text=row.content,
                 replaced_by=row.superseded_by,
-            ),
+            )
+            for row in rows
+        ]
+        numbers = [row.id for row in rows]
+    else:
+        visibility = Visibility(caller.session_id, caller.user_id)
+        messages = filtered_messages(
+            connection, caller.agent_id, visibility, criteria, request.limit + 1
         )
-        for row in rows
-    ]
-
-
-def _messages(
-    connection: Connection, caller: Caller, asked: FilterMemory, limit: int
-) -> list[tuple[int, Found]]:
-    sight = Visibility(caller.session_id, caller.user_id)
-    found = filtered_messages(connection, caller.agent_id, sight, _criteria(asked), limit)
-    return [
-        (
-            message.seq,
+        found = [
             Found(
-                messages=[message.id],
-                by=message.name or message.role.value,
-                said_at=moment(message.said_at),
-                text=message.text,
-            ),
-        )
-        for message in found
-    ]
+                messages=[each.id],
+                by=each.name or each.role.value,
+                said_at=moment(each.said_at),
+                text=each.text,
+            )
+            for each in messages
+        ]
+        numbers = [each.seq for each in messages]
+    more = numbers[request.limit - 1] if len(found) > request.limit else None
+    return FoundList(found=found[: request.limit], more=more)
 
 
-def _criteria(asked: FilterMemory) -> dict[str, object]:
-    return {
-        "in_session": asked.session,
-        "since": asked.since,
-        "until": asked.until,
-        "after": asked.after,
-        "name": asked.name,
-        "role": asked.role,
-        "metadata": asked.metadata,
-    }
-
-
-# More than these are not read at once: messages, notes and characters of notes, the newest.
+# Limits of what one summary reads, newest first: messages, notes and characters of notes.
 _MOST = 2_000
 _MOST_NOTES = 200
 _MOST_CHARACTERS = 200_000
@@ -166,54 +152,44 @@ _PAGES_AT_ONCE = 50
 
 @dataclass(frozen=True, slots=True)
 class SummaryInput:
-    """The request to a worker; ``in_part``: there is more than is read at once."""
+    """The request to a worker."""
 
     request: SummaryRequest
-    in_part: bool = False
+    is_partial: bool = False  # there is more than is read at once
 
 
 def summary_request(pages: PageCommands, caller: Caller, asked: Summarise) -> SummaryInput:
     """Return the request to a worker; raises ``NotFoundError`` for no such page or message."""
     if asked.page is not None:
-        return _of_page(pages, caller, asked.page, asked.max_tokens)
+        return _page_summary(pages, caller, asked.page, asked.max_tokens)
     with snapshot_of(pages.database, caller.agent_id) as connection:
-        before = None
-        if asked.messages is None:
-            before = _summary_of(connection, caller)
-            seqs = latest_seqs(
-                connection,
-                caller.agent_id,
-                session_id=caller.session_id,
-                user_id=caller.user_id,
-                most=_MOST,
-            )
-        else:
+        if asked.messages is not None:
             seqs = caller.message_seqs(connection, asked.messages)
-    if before is not None:
-        seqs = [seq for seq in seqs if seq > before.through_seq]
+            return SummaryInput(SummaryRequest(seqs=tuple(seqs), max_tokens=asked.max_tokens))
+        session, user = caller.session_id, caller.user_id
+        seqs = latest_seqs(
+            connection, caller.agent_id, session_id=session, user_id=user, most=_MOST
+        )
+        previous = None
+        if session is not None:
+            viewer = Viewer(session, user, is_new=caller.is_new)
+            previous = read_summary(connection, caller.agent_id, session, viewer)
     request = SummaryRequest(
-        previous="" if before is None else before.text,
-        seqs=tuple(seqs),
+        previous=previous.text if previous else "",
+        seqs=tuple(seq for seq in seqs if previous is None or seq > previous.through_seq),
         max_tokens=asked.max_tokens,
     )
     return SummaryInput(request)
 
 
-def _summary_of(connection: Connection, caller: Caller) -> StoredSummary | None:
-    """Return the stored summary of the session, which the new one continues."""
-    if caller.session_id is None:
-        return None
-    viewer = Viewer(caller.session_id, caller.user_id, is_new=caller.is_new)
-    return read_summary(connection, caller.agent_id, caller.session_id, viewer)
-
-
-def _of_page(pages: PageCommands, caller: Caller, index: str, max_tokens: int) -> SummaryInput:
+def _page_summary(pages: PageCommands, caller: Caller, index: str, max_tokens: int) -> SummaryInput:
     session = caller.session_id
     with pages.dry_run(caller.agent_id, Actor.AGENT, session_id=session) as context:
-        held = list(_below(context, context.page(index)))
-        seqs = _newest_seqs(context, held)
+        subtree = context.rendering.visible.subtree(context.page(index))
+        details = [each for each in subtree if not each.is_folder]
+        seqs = _newest_seqs(context, details)
     # After the transaction: it must not wait for a remote store.
-    notes = [page for page in held if page.text_version is not None]
+    notes = [page for page in details if page.text_version is not None]
     texts = _newest_texts(pages, caller.agent_id, notes)
     request = SummaryRequest(
         seqs=tuple(seqs[:_MOST]),
@@ -221,18 +197,18 @@ def _of_page(pages: PageCommands, caller: Caller, index: str, max_tokens: int) -
         max_tokens=max_tokens,
     )
     whole = sum(map(len, texts.values())) < _MOST_CHARACTERS and len(texts) == len(notes)
-    return SummaryInput(request, in_part=len(seqs) > _MOST or not whole)
+    return SummaryInput(request, is_partial=len(seqs) > _MOST or not whole)
 
 
-def _newest_seqs(context: OperationContext, held: Iterable[Page]) -> list[int]:
+def _newest_seqs(context: OperationContext, pages: Iterable[Page]) -> list[int]:
     """Return the newest messages of pages, latest first; more than ``_MOST`` if there are more."""
-    ends = [(page.span.last_seq, page) for page in held if page.span is not None]
+    ends = [(page.span.last_seq, page) for page in pages if page.span is not None]
     waiting = [page for _, page in sorted(ends, key=lambda each: each[0])]
     seqs: list[int] = []
     while waiting and len(seqs) <= _MOST:
-        bite = [waiting.pop() for _ in waiting[-_PAGES_AT_ONCE:]]
-        said = shown_messages(context.connection, context.agent_id, bite)
-        seqs += [each.seq for messages in said.values() for each in messages]
+        some = [waiting.pop() for _ in waiting[-_PAGES_AT_ONCE:]]
+        shown = shown_messages(context.connection, context.agent_id, some)
+        seqs += [each.seq for messages in shown.values() for each in messages]
     return sorted(set(seqs), reverse=True)
 
 
@@ -250,16 +226,9 @@ def _newest_texts(pages: PageCommands, agent_id: str, notes: Iterable[Page]) -> 
     return texts
 
 
-def _below(context: OperationContext, page: Page) -> Iterator[Page]:
-    for each in context.opened.workspace.rendering.visible.subtree(page):
-        if not each.is_folder:
-            yield each
-
-
-# What an agent has just noted is to be found; memory may be behind by much more than is worth
-# waiting for.
+# A read waits so long for memories of the latest messages; they may lag behind much longer.
 _WAIT_MS = 1_000
-_IN_PART = "There is more on these pages than is read at once: this is of the newest"
+_PARTIAL = "There is more on these pages than is read at once: this is of the newest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,74 +239,65 @@ class MemoryTools:
     reads: Reads
     tokens: Wakeups
 
-    def run(self, agent_id: str, asked: ToolRequest, *, session_id: str | None) -> Answer:
+    def run(self, agent_id: str, call: ToolRequest, *, session_id: str | None) -> Answer:
         """Run a tool; raises ``NotFoundError`` for no agent, and what the tool raises."""
         with snapshot_of(self.pages.database, agent_id) as connection:
             caller = session_caller(connection, agent_id, session_id)
             caller.check_visible(connection)
-            if isinstance(asked.request, shapes.FilterMemory):
-                return filtered(connection, caller, asked.request)
+            if isinstance(call.request, shapes.FilterMemory):
+                return filter_memory(connection, caller, call.request)
             seq = progress(connection, agent_id).message_seq
-        match asked.request:
+        match call.request:
             case shapes.Recall() as request:
-                return self._recall(caller, request, seq)
+                fields = request.model_dump() | {"format": "structured"}
+                answer = self._ask("recall", caller, fields, seq)
+                return found_from_recall(RecallAnswer.model_validate(answer), request.keywords)
             case shapes.Search() as request:
-                return self._search(caller, request, seq)
+                times = request.model_dump(
+                    mode="json", include={"since", "until"}, exclude_none=True
+                )
+                fields = {"query": request.query, "k": request.limit, "filters": times}
+                answer = self._ask("search", caller, fields, seq)
+                return found_from_search(SearchAnswer.model_validate(answer))
             case shapes.Summarise() as request:
                 return self._summarise(caller, request)
             case shapes.Erase() as request:
                 return self._erase(caller, request)
             case _:
-                raise AssertionError(f"{asked.tool.name} is no tool of memory that is used alone")
-
-    def _summarise(self, caller: Caller, asked: shapes.Summarise) -> shapes.Summary:
-        wanted = summary_request(self.pages, caller, asked)
-        request = wanted.request.model_dump(mode="json")
-        answer = self.reads.call("summarise", caller.agent_id, request)
-        note = _IN_PART if wanted.in_part else None
-        return shapes.Summary.model_validate(answer).model_copy(update={"note": note})
-
-    def _recall(self, caller: Caller, asked: shapes.Recall, seq: int) -> Answer:
-        fields = {
-            "keywords": asked.keywords,
-            "depth": asked.depth,
-            "limit": asked.limit,
-            "format": "structured",
-        }
-        answer = self._ask("recall", caller, fields, seq)
-        return found_from_recall(RecallAnswer.model_validate(answer), asked.keywords)
-
-    def _search(self, caller: Caller, asked: shapes.Search, seq: int) -> Answer:
-        times = asked.model_dump(mode="json", include={"since", "until"}, exclude_none=True)
-        fields = {"query": asked.query, "k": asked.limit, "filters": times}
-        return found_from_search(
-            SearchAnswer.model_validate(self._ask("search", caller, fields, seq))
-        )
+                raise AssertionError(f"{call.tool.name} does not read memory")
 
     def _ask(
         self, use: ReadUse, caller: Caller, fields: Mapping[str, Any], seq: int
     ) -> dict[str, Any]:
-        whose = {"session_id": caller.session_id, "user_id": caller.user_id}
+        viewer = {"session_id": caller.session_id, "user_id": caller.user_id}
         fresh = {"min_seq": seq, "wait_ms": _WAIT_MS}
-        return self.reads.call(use, caller.agent_id, {**fields, **whose, **fresh}, wait_ms=_WAIT_MS)
+        request = {**fields, **viewer, **fresh}
+        return self.reads.call(use, caller.agent_id, request, wait_ms=_WAIT_MS)
 
-    def _erase(self, caller: Caller, asked: shapes.Erase) -> Answer:
-        with snapshot_of(self.pages.database, caller.agent_id) as connection:
-            caller.message_seqs(connection, asked.messages)
-        which = Which(asked.messages)
-        self.pages.settle_before_erasing(caller.agent_id)
+    def _summarise(self, caller: Caller, request: shapes.Summarise) -> shapes.Summary:
+        wanted = summary_request(self.pages, caller, request)
+        body = wanted.request.model_dump(mode="json")
+        answer = self.reads.call("summarise", caller.agent_id, body)
+        note = _PARTIAL if wanted.is_partial else None
+        return shapes.Summary.model_validate(answer).model_copy(update={"note": note})
+
+    def _erase(self, caller: Caller, request: shapes.Erase) -> shapes.Erased:
+        pages, agent_id = self.pages, caller.agent_id
+        with snapshot_of(pages.database, agent_id) as connection:
+            caller.message_seqs(connection, request.messages)
+        pages.settle_before_erasing(agent_id)
         receipt = erase.run(
-            self.pages.database,
-            self.pages.store,
+            pages.database,
+            pages.store,
             self.tokens,
-            caller.agent_id,
-            which,
-            settle=self.pages.settle_in,
+            agent_id,
+            Which(request.messages),
+            settle=pages.settle_in,
         )
-        told: dict[str, Any] = receipt.body
+        body: dict[str, Any] = receipt.body
         return shapes.Erased(
-            messages=len(told["message_ids"]),
-            memories=told["memories"],
-            again=told["again"],
+            messages=len(body["message_ids"]),
+            memories=body["memories"],
+            again=body["again"],
             receipt=str(receipt.id),
         )

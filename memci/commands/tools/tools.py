@@ -1,19 +1,16 @@
-"""All tools in one hand, whatever they work on (P15, R20).
-
-What is asked of a tool, checked: models get names, types and limits wrong.
-"""
+"""Runs any tool for agents and developers, after a check of its arguments (P15, R20)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
 from memci.broker.wakeup import Wakeups
-from memci.commands.pages.perform import PageCommands, ToolRequest, perform
+from memci.commands.pages import perform
+from memci.commands.pages.perform import PageCommands, ToolRequest
 from memci.commands.pages.workspace import OperationContext, TreeVersion
 from memci.commands.tools.memory_reads import MemoryTools
 from memci.commands.tools.memory_writes import MemoryWrites
@@ -22,11 +19,9 @@ from memci.domain.pages.permission import Actor
 from memci.errors import InvalidInputError, NotFoundError, RefusedError, shown_name
 from memci.queue.mailbox import lock_agent, lock_lane
 from memci.schemas.base import Answer, Request
-from memci.schemas.memory_tools import Remember
 from memci.schemas.problems import describe_misuse, field_path
 from memci.schemas.tools import BY_NAME, About
 from memci.storage.pages.tree import begin_agent
-from memci.storage.session import Connection
 from memci.validation_messages import own_faults
 
 
@@ -88,29 +83,29 @@ class Tools:
         not or cannot be done, ``UnavailableError`` when a part does not answer. Nothing is then
         changed.
         """
-        asked = parse_tool_request(tool, arguments, actor)
-        if asked.tool.about is About.PAGES or _writes(asked):
-            return self.run_all(agent_id, actor, [asked], session_id=session_id, form=form)[0]
-        return self.memory.run(agent_id, asked, session_id=session_id)
+        call = parse_tool_request(tool, arguments, actor)
+        if call.tool.about is About.PAGES or _writes(call):
+            return self.run_all(agent_id, actor, [call], session_id=session_id, form=form)[0]
+        return self.memory.run(agent_id, call, session_id=session_id)
 
-    def dry_run(self, context: OperationContext, asked: ToolRequest) -> Answer:
+    def dry_run(self, context: OperationContext, call: ToolRequest) -> Answer:
         """Answer as ``run`` would, changing only the context; raises as ``run``.
 
         Discard the context after an error of a tool that changes something.
         """
-        if asked.tool.about is About.PAGES:
-            return perform(context, asked)
-        session = context.opened.workspace.rendering.session_id
-        if _writes(asked):
+        if call.tool.about is About.PAGES:
+            return perform.perform(context, call)
+        session = context.rendering.session_id
+        if _writes(call):
             connection, agent_id = context.connection, context.agent_id
-            return self.writes.prepare(connection, agent_id, asked, session_id=session)
-        return self.memory.run(context.agent_id, asked, session_id=session)
+            return self.writes.prepare(connection, agent_id, call, session_id=session)
+        return self.memory.run(context.agent_id, call, session_id=session)
 
     def run_all(
         self,
         agent_id: str,
         actor: Actor,
-        asked: Sequence[ToolRequest],
+        calls: Sequence[ToolRequest],
         *,
         session_id: str | None = None,
         mark: TreeVersion | None = None,
@@ -120,52 +115,40 @@ class Tools:
 
         Raises as ``run``, and ``ConflictError`` when the pages are not those of ``mark`` any more.
         """
-        if not any(_writes(each) for each in asked):
-            return self.pages.run(
-                agent_id, actor, asked, session_id=session_id, mark=mark, form=form
+        if mark is None and all(map(_writes, calls)):
+            with self.pages.database.agent_transaction(agent_id) as connection:
+                if any(each.tool.begins for each in calls):
+                    begin_agent(connection, agent_id)
+                    lock_lane(connection, agent_id)
+                else:
+                    lock_agent(connection, agent_id)
+                answers = [
+                    self.writes.run(connection, agent_id, each, session_id=session_id)
+                    for each in calls
+                ]
+        else:
+
+            def performer(context: OperationContext, call: ToolRequest) -> Answer:
+                if not _writes(call):
+                    return perform.perform(context, call)
+                return self.writes.run(context.connection, agent_id, call, session_id=session_id)
+
+            answers = self.pages.run(
+                agent_id,
+                actor,
+                calls,
+                session_id=session_id,
+                mark=mark,
+                form=form,
+                performer=performer,
             )
-        only_memory = mark is None and all(_writes(each) for each in asked)
-        pages = None if only_memory else self.pages.prefetched(agent_id, asked, session_id)
-        with self.pages.database.agent_transaction(agent_id) as connection:
-            # The lane's row first: whoever locks the tree as well does so in this order (P16).
-            if any(isinstance(each.request, Remember) for each in asked):
-                # What is remembered first makes an agent, and so does a page beside it.
-                begin_agent(connection, agent_id)
-                lock_lane(connection, agent_id)
-            else:
-                lock_agent(connection, agent_id)
-            if pages is None:
-                done = [self._write(connection, agent_id, each, session_id) for each in asked]
-            else:
-                editing = pages.editing(
-                    connection, agent_id, actor, session_id, mark=mark, form=form
-                )
-                done = self._mixed(editing, asked, session_id)
-        # Always: a worker that looked while the lane was locked has gone again.
-        self.tokens.wake_lane(agent_id)
-        return done
-
-    def _mixed(
-        self,
-        editing: AbstractContextManager[OperationContext],
-        asked: Sequence[ToolRequest],
-        session_id: str | None,
-    ) -> list[Answer]:
-        def one(context: OperationContext, each: ToolRequest) -> Answer:
-            if _writes(each):
-                return self._write(context.connection, context.agent_id, each, session_id)
-            return perform(context, each)
-
-        with editing as context:
-            return [one(context, each) for each in asked]
-
-    def _write(
-        self, connection: Connection, agent_id: str, asked: ToolRequest, session_id: str | None
-    ) -> Answer:
-        return self.writes.apply_in(connection, agent_id, asked, session_id=session_id)
+        if any(map(_writes, calls)):
+            # Always: a worker that looked while the lane was locked has gone again.
+            self.tokens.wake_lane(agent_id)
+        return answers
 
 
-def _writes(asked: ToolRequest) -> bool:
-    """Tell whether a tool changes memory, in a transaction that others can share."""
-    tool = asked.tool
+def _writes(call: ToolRequest) -> bool:
+    """Return True if the tool changes memory, in a transaction that others can share."""
+    tool = call.tool
     return tool.about is About.MEMORY and tool.changes and tool.in_code

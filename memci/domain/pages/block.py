@@ -71,17 +71,20 @@ class BlockWriter:
 
     def block(self, tree: Tree, page: Page, place: Placement, reads: ContentReader) -> str:
         """Return the block of a page without the pages below it."""
-        parts = [self._heading(tree, page, place)]
+        state = self._state(tree, page, place.inside)
+        heading = self.labels.heading.format(self.name(tree, page), state)
+        parts = [f"{self._mark(place.level)} [{page.index}] {heading}"]
         if tree.is_archived(page):
             parts += self._entries(page)
         elif page.index == tree.counters.archive:
             parts.append(self.labels.archive_says)
         else:
-            held = reads(page) if page.expanded and not page.is_folder else PageContent()
-            texts = [held.text, *(each.text for each in held.messages)]
+            is_shown = page.expanded and not page.is_folder
+            content = reads(page) if is_shown else PageContent()
+            texts = [content.text, *(each.text for each in content.messages)]
             parts += self._description(page, texts)
-            if page.expanded and not page.is_folder:
-                parts += self._held(tree, page, held)
+            if is_shown:
+                parts += self._content(tree, page, content)
         return "\n\n".join(parts) + "\n\n"
 
     def notice(self, collapsed: Sequence[str]) -> str:
@@ -89,8 +92,8 @@ class BlockWriter:
         if not collapsed:
             return ""
         listed = [*collapsed[:_MOST_LISTED], *(["…"] if len(collapsed) > _MOST_LISTED else [])]
-        said = self.labels.collapsed.format(len(collapsed), self.labels.beside.join(listed))
-        return f"{self._mark(1)} {said}\n\n"
+        indexes = self.labels.between.join(listed)
+        return f"{self._mark(1)} {self.labels.collapsed.format(len(collapsed), indexes)}\n\n"
 
     def excess(self, excess: Excess | None) -> str:
         """Return the line that says by how much the window exceeds its limit (P13), or ""."""
@@ -104,41 +107,38 @@ class BlockWriter:
 
     def name(self, tree: Tree, page: Page) -> str:
         """Return the name of a page; roots and the Contents Page have fixed names."""
-        return page.name or self._usual_name(tree, page)
+        if page.name:
+            return page.name
+        if page.index == tree.counters.archive:
+            return self.labels.archive
+        is_system = tree.segment_of(page).kind is SegmentKind.SYSTEM
+        return self.labels.system if is_system else self.labels.conversation
 
     def speaker(self, message: Message) -> str:
         """Return the role and the name of a message's speaker."""
         role = self.labels.roles[message.role.value]
         return f"{role} {plain_name(message.name)}".strip()
 
-    def _heading(self, tree: Tree, page: Page, place: Placement) -> str:
-        name = self.name(tree, page)
-        state = self._state(tree, page, place.inside)
-        shown = self.labels.heading.format(name, state)
-        return f"{self._mark(place.level)} [{page.index}] {shown}"
-
     def _mark(self, level: int) -> str:
         return ("=" if self.format is Format.TEXT else "#") * min(level, _DEEPEST)
-
-    def _usual_name(self, tree: Tree, page: Page) -> str:
-        if page.index == tree.counters.archive:
-            return self.labels.archive
-        kind = tree.segment_of(page).kind
-        return self.labels.system if kind is SegmentKind.SYSTEM else self.labels.conversation
 
     def _state(self, tree: Tree, page: Page, inside: int) -> str:
         labels = self.labels
         kind = labels.folder if page.is_folder else labels.page
         pinned = [labels.pinned] if page.pinned else []
+        size = []
+        if page.content_tokens >= _MUCH:  # rounded to two digits
+            unit: int = 10 ** (len(str(page.content_tokens)) - 2)
+            size = [labels.takes.format(round(page.content_tokens / unit) * unit)]
         if tree.is_archived(page):
-            said = [self._recalled(page), *pinned, *self._takes(page)]
+            words = [self._recalled(page), *pinned, *size]
         elif page.expanded:
-            said = [kind, labels.expanded, *pinned]
+            words = [kind, labels.expanded, *pinned]
         elif page.is_folder:
-            said = [kind, labels.folder_hidden.format(inside), *pinned]
+            words = [kind, labels.folder_hidden.format(inside), *pinned]
         else:
-            said = [kind, labels.page_hidden, *pinned, *self._takes(page)]
-        return labels.comma.join(said)
+            words = [kind, labels.page_hidden, *pinned, *size]
+        return labels.comma.join(words)
 
     def _recalled(self, page: Page) -> str:
         recalls = page.recalls
@@ -148,58 +148,42 @@ class BlockWriter:
             return self.labels.recalled.format(recalls.count, recalls.last_at)
         return self.labels.never_recalled
 
-    def _takes(self, page: Page) -> list[str]:
-        """Return the tokens of a large page, rounded to two digits."""
-        if page.content_tokens < _MUCH:
-            return []
-        unit: int = 10 ** (len(str(page.content_tokens)) - 2)
-        return [self.labels.takes.format(round(page.content_tokens / unit) * unit)]
-
     def _entries(self, page: Page) -> list[str]:
-        entries = self._shortened(page.entries)
+        entries: Sequence[str] = page.entries
+        if len(entries) > _MOST_ENTRIES:  # the first and last ones, and the number between
+            first = _MOST_ENTRIES - _LAST_ENTRIES - 1
+            between = self.labels.more.format(len(entries) - first - _LAST_ENTRIES)
+            entries = [*entries[:first], between, *entries[-_LAST_ENTRIES:]]
         lines = self._description(page, entries)
         return ["\n".join([*lines, *(f"- {each}" for each in entries)])] if entries else lines
 
-    def _shortened(self, entries: Sequence[str]) -> Sequence[str]:
-        """Return the first and last entries, and the number of those between."""
-        if len(entries) <= _MOST_ENTRIES:
-            return entries
-        first = _MOST_ENTRIES - _LAST_ENTRIES - 1
-        between = self.labels.more.format(len(entries) - first - _LAST_ENTRIES)
-        return [*entries[:first], between, *entries[-_LAST_ENTRIES:]]
-
     @staticmethod
-    def _description(page: Page, beside: Sequence[str]) -> list[str]:
-        """Return the description unless the name or the texts ``beside`` contain all of it."""
-        said = [_as_words(each) for each in (page.name, *beside)]
+    def _description(page: Page, shown: Sequence[str]) -> list[str]:
+        """Return the description unless the name or the ``shown`` texts contain all of it."""
+        texts = [_as_words(each) for each in (page.name, *shown)]
         parts = [_as_words(each) for each in page.description.split("→")]
-        if all(any(part in each for each in said) for part in parts):
-            return []
-        return [plain_line(page.description)]
+        is_repeated = all(any(part in each for each in texts) for part in parts)
+        return [] if is_repeated else [plain_line(page.description)]
 
-    def _held(self, tree: Tree, page: Page, held: PageContent) -> list[str]:
-        if held.lost:
+    def _content(self, tree: Tree, page: Page, content: PageContent) -> list[str]:
+        if content.lost:
             return [self.labels.lost]
-        segment = tree.segment_of(page)
+        messages, segment = content.messages, tree.segment_of(page)
         # What an agent may write is fenced, in a segment of system prompts, too.
         trusted = segment.permission is not Permission.READ_WRITE
         if segment.kind is SegmentKind.SYSTEM and trusted:
-            texts = [held.text, *(message.text for message in held.messages)]
+            texts = [content.text, *(message.text for message in messages)]
             return [text.strip() for text in texts if text.strip()]
-        if held.text:
-            return [fenced(held.text)]
-        messages = held.messages
-        if self.format is Format.NATIVE:  # the others follow as they were said
-            messages = units_of([each for each in messages if not each.is_note])[1]
-        return [
-            fenced(each.text, self.speaker(each))
-            for each in messages
-            if each.text and not each.is_note
-        ]
+        if content.text:
+            return [fenced(content.text)]
+        messages = [each for each in messages if not each.is_note]
+        if self.format is Format.NATIVE:  # complete ones are separate messages of the window
+            messages = units_of(messages)[1]
+        return [fenced(each.text, self.speaker(each)) for each in messages if each.text]
 
 
 def _as_words(text: str) -> str:
-    """Return a text in lower case, without what a shortened copy would differ in."""
+    """Return a text in lower case, without spaces and dots in which a shortened copy differs."""
     return " ".join(text.lower().split()).rstrip("….。 ")
 
 
@@ -213,7 +197,7 @@ class RenderedBlock:
     own: int  # tokens of text
     below: int | None = None  # tokens of the visible pages below; None: not counted
     whole: str | None = None  # text with the pages below; None: not built since a change
-    said: int | None = None  # tokens of its messages as separate messages (native format)
+    messages: int | None = None  # tokens of its separate messages (native format)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,33 +212,33 @@ class RenderedBlocks:
 
     def of(self, page: Page, level: int) -> RenderedBlock:
         """Return the block of a page."""
-        known = self._known.get(page.index)
-        if known is None or known.level != level or known.page is not page:
+        block = self._known.get(page.index)
+        if block is None or block.level != level or block.page is not page:
             place = Placement(level, self.visible.count_children(page))
             text = self.writer.block(self.visible.tree, page, place, self.reads)
-            known = RenderedBlock(page, level, text, self.count(text))
-            self._known[page.index] = known
-        return known
+            block = RenderedBlock(page, level, text, self.count(text))
+            self._known[page.index] = block
+        return block
 
     def tokens(self, page: Page, level: int) -> int:
         """Return the tokens of a page and all visible pages below it."""
-        written = self.of(page, level)
+        block = self.of(page, level)
         if not is_open(page):
-            return written.own
-        if written.below is None:
+            return block.own
+        if block.below is None:
             inside = self.visible.children(page)
-            written.below = sum(self.tokens(each, level + 1) for each in inside)
-        return written.own + written.below
+            block.below = sum(self.tokens(each, level + 1) for each in inside)
+        return block.own + block.below
 
     def text(self, page: Page, level: int) -> str:
         """Return the blocks of a page and all visible pages below it, in order."""
-        written = self.of(page, level)
+        block = self.of(page, level)
         if not is_open(page):
-            return written.text
-        if written.whole is None:
+            return block.text
+        if block.whole is None:
             below = [self.text(each, level + 1) for each in self.visible.children(page)]
-            written.whole = written.text + "".join(below)
-        return written.whole
+            block.whole = block.text + "".join(below)
+        return block.whole
 
     def forget(self, index: str, before: Page | None) -> None:
         """Drop a page's block, and the sums above its former and its present place."""
@@ -266,10 +250,10 @@ class RenderedBlocks:
     def _forget_sums(self, index: str | None) -> None:
         first = True
         while index is not None:
-            written = self._known.get(index)
+            block = self._known.get(index)
             page = self.visible.tree.pages.get(index)
-            if written is not None:
-                written.below = written.whole = None
+            if block is not None:
+                block.below = block.whole = None
                 if first and page is not None and not page.expanded:
                     del self._known[index]  # its heading counts the pages inside
             first = False

@@ -53,8 +53,12 @@ def check_place(
     check_permission(tree, folder, act, actor)
     if folder.cold:
         raise RefusedError(f"{folder.index} was removed from the context: restore_page first")
-    above = 1 + sum(1 for _ in tree.ancestors(folder.index))
-    if above + between + (_height(tree, page) if page else 1) > MAX_DEPTH:
+    levels = 1 + sum(1 for _ in tree.ancestors(folder.index)) + between
+    below = [page] if page else []
+    while below:
+        levels += 1
+        below = [inside for each in below for inside in tree.children(each.index)]
+    if levels + (page is None) > MAX_DEPTH:
         raise RefusedError(
             f"{folder.index} lies too deep: folders hold at most {MAX_DEPTH} levels; name one"
             " nearer to the root"
@@ -73,15 +77,6 @@ def check_move(tree: Tree, page: Page, folder: Page, actor: Actor, *, between: i
         )
     if folder.index == page.index or page in tree.ancestors(folder.index):
         raise RefusedError(f"{page.index} cannot be moved below itself")
-
-
-def _height(tree: Tree, page: Page) -> int:
-    """Return the number of levels of a page and everything below it."""
-    levels, pages = 0, [page]
-    while pages:
-        levels += 1
-        pages = [below for each in pages for below in tree.children(each.index)]
-    return levels
 
 
 def move_page(tree: Tree, actor: Actor, *, source: str, target: str) -> Page:
@@ -248,30 +243,17 @@ def create_segment(
 def _add(
     tree: Tree, actor: Actor, folder: Page, kind: PageKind, name: str, description: str
 ) -> Page:
+    page = Page("", kind, folder.segment, folder.index, 0, _name(name), _description(description))
+    # The agent's current user sees it; all users see pages of a developer.
+    user = tree.viewer.user_id if actor is Actor.AGENT else None
     return tree.add_page(
-        Page(
-            index="",
-            kind=kind,
-            segment=folder.segment,
-            parent=folder.index,
-            place=0,
-            name=_name(name),
-            description=_description(description),
-            expanded=_starts_open(tree, folder),
-            named=True,
-            user_id=_made_for(tree, actor),
-        )
+        replace(page, expanded=_starts_open(tree, folder), named=True, user_id=user)
     )
 
 
 def _starts_open(tree: Tree, folder: Page) -> bool:
     """Return True if new pages in the folder start expanded: those of system prompts do."""
     return tree.segment_of(folder).kind is SegmentKind.SYSTEM
-
-
-def _made_for(tree: Tree, actor: Actor) -> str | None:
-    """Return the user who sees a new page: the agent's current user, or all for a developer."""
-    return tree.viewer.user_id if actor is Actor.AGENT else None
 
 
 def _name(text: str) -> str:
@@ -289,7 +271,7 @@ def expand_details(tree: Tree, actor: Actor, *, index: str) -> Page:
     """Expand a page and all folders above it."""
     page = tree[index]
     check_permission(tree, page, Action.EXPAND, actor)
-    _check_there(tree, page)
+    _check_in_tree(tree, page)
     for folder in list(tree.ancestors(index)):
         tree.put(replace(folder, expanded=True))
     recalls = replace(page.recalls, opened_at=tree.counters.interactions)
@@ -313,16 +295,15 @@ def pin_page(tree: Tree, actor: Actor, *, index: str, pinned: bool = True) -> Pa
     page = tree[index]
     check_permission(tree, page, Action.EXPAND, actor)
     if pinned:
-        _check_there(tree, page, "then it can be pinned")
-    by_others = actor is Actor.AGENT and page.pinned_by == Actor.DEVELOPER
-    if by_others and not pinned:
+        _check_in_tree(tree, page, "then it can be pinned")
+    if actor is Actor.AGENT and page.pinned_by == Actor.DEVELOPER:
+        if pinned:
+            return page
         raise RefusedError(f"{index} was pinned by the developer: only a developer can unpin it")
-    if by_others:
-        return page
     return tree.put(replace(page, pinned_by=actor.value if pinned else None))
 
 
-def _check_there(tree: Tree, page: Page, then: str = "") -> None:
+def _check_in_tree(tree: Tree, page: Page, then: str = "") -> None:
     """Refuse a removed or archived page, and say how to get it back; ``then``: what works then."""
     after = f", and {then}" if then else ""
     if page.cold:
@@ -336,28 +317,12 @@ def _check_there(tree: Tree, page: Page, then: str = "") -> None:
 def set_attp_guide(tree: Tree, *, on: bool, name: str, description: str) -> None:
     """Add the page that explains ATTP, expanded, or remove it if ATTP is not ``on`` (P15)."""
     root = tree.segments[SYSTEM].root
-    known = next((page for page in tree.children(root) if is_attp_guide(page)), None)
-    if known is None:
+    guide = next((page for page in tree.children(root) if is_attp_guide(page)), None)
+    if guide is None:
         if on:
-            _make(tree, root, name, description)
-    elif not on:
-        remove_from_tree(tree, known)
+            page = Page("", PageKind.DETAIL, SYSTEM, root, 0, name, description, expanded=True)
+            tree.add_page(replace(page, managed=True, named=True))
+    elif on:
+        tree.put(replace(guide, name=name, description=description, expanded=True))
     else:
-        tree.put(replace(known, name=name, description=description, expanded=True))
-
-
-def _make(tree: Tree, root: str, name: str, description: str) -> None:
-    tree.add_page(
-        Page(
-            index="",
-            kind=PageKind.DETAIL,
-            segment=SYSTEM,
-            parent=root,
-            place=0,
-            name=name,
-            description=description,
-            expanded=True,
-            managed=True,
-            named=True,
-        )
-    )
+        remove_from_tree(tree, guide)

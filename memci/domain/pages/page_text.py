@@ -21,8 +21,12 @@ def query_words(query: str) -> list[str]:
     """Return the distinct words to search, in lower case."""
     words: dict[str, None] = {}
     for run in _RUN.findall(query.lower()):
-        for word in _pairs(run) if _CHINESE.match(run) else [_singular(run)]:
-            words.setdefault(word)
+        if _CHINESE.match(run):
+            pairs = (run[at : at + 2] for at in range(len(run) - 1))
+            words |= dict.fromkeys((run, *pairs))
+        else:
+            is_plural = len(run) >= _SHORTEST_PLURAL and run.endswith("s") and run[-2] != "s"
+            words.setdefault(run[:-1] if is_plural else run)
     return list(words)[:_MOST_WORDS]
 
 
@@ -40,15 +44,6 @@ def words_in_text(text: str, words: Sequence[str]) -> list[str]:
     """Return the words that a text contains."""
     lower = text.lower()
     return [word for word in words if word in lower]
-
-
-def _pairs(run: str) -> list[str]:
-    return [run, *(run[at : at + 2] for at in range(len(run) - 1))]
-
-
-def _singular(word: str) -> str:
-    is_plural = len(word) >= _SHORTEST_PLURAL and word.endswith("s") and not word.endswith("ss")
-    return word[:-1] if is_plural else word
 
 
 # Tokens of a part.
@@ -74,7 +69,9 @@ def text_part(text: str, offset: int, count: Count) -> TextPart:
         part = part[: max(1, min(len(part) * MOST_TOKENS // tokens, len(part) - 1))]
     if len(part) == len(rest):
         return TextPart(part, None)
-    part = part[: _seam(part)]
+    nearest = int(len(part) * (1 - _GIVEN_UP))
+    ends = (part.rfind(end, nearest) for end in ("\n", " "))
+    part = part[: next((end + 1 for end in ends if end >= 0), len(part))]
     return TextPart(part, offset + len(part))
 
 
@@ -83,13 +80,3 @@ def text_from(text: str, offset: int) -> str:
     if offset and offset >= len(text):
         raise InvalidInputError(f"the text ends before that, at offset {len(text)}", field="offset")
     return text[offset:]
-
-
-def _seam(part: str) -> int:
-    """Return the length up to the last end of a line or a word, if that is near the end."""
-    nearest = int(len(part) * (1 - _GIVEN_UP))
-    for end in ("\n", " "):
-        at = part.rfind(end, nearest)
-        if at >= 0:
-            return at + 1
-    return len(part)

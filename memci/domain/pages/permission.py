@@ -86,7 +86,8 @@ def _check_shared(tree: Tree, page: Page, act: Action) -> None:
     viewer = tree.viewer
     if act is Action.WRITE and viewer.user_id is not None and page.user_id is None:
         raise RefusedError(f"all users see {page.index}: only a developer can name it")
-    if act is Action.TAKE and not page.cold and _is_taken_from_others(tree, page):
+    is_taken = act is Action.TAKE and not page.cold and viewer.user_id is not None
+    if is_taken and _is_shared(tree, page):
         raise RefusedError(f"all users see {page.index}: only a developer can move or remove it")
     if act is Action.TAKE and not all(map(viewer.sees, tree.descendants(page.index))):
         raise RefusedError(f"other users file in {page.index}, too: only a developer can move it")
@@ -126,14 +127,9 @@ def _pinned_by_developer(tree: Tree) -> Iterator[Page]:
 
 def check_stays_shared(tree: Tree, page: Page, folder: Page, actor: Actor) -> None:
     """Raise ``RefusedError`` if an agent moves a page that all users see to one user's folder."""
-    is_all_s = page.user_id is None and tree.viewer.user_id is not None
-    if actor is Actor.AGENT and is_all_s and not _is_shared(tree, folder):
+    is_shared = page.user_id is None and tree.viewer.user_id is not None
+    if actor is Actor.AGENT and is_shared and not _is_shared(tree, folder):
         raise RefusedError(f"all users see {page.index}: name a folder that all see, too")
-
-
-def _is_taken_from_others(tree: Tree, page: Page) -> bool:
-    """Return True if other users than the viewer's see the page as well."""
-    return tree.viewer.user_id is not None and _is_shared(tree, page)
 
 
 def _is_shared(tree: Tree, page: Page) -> bool:

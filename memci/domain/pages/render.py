@@ -33,41 +33,39 @@ class NativeMessages:
         current: list[Utterance] = []
         for page, level in self.visible.walk(segment):
             block = self.blocks.of(page, level).text
-            if not self._speaks(page):
+            if not self._has_messages(page):
                 text += block
             elif self.visible.is_current(page):
-                current = [Utterance(role, block), *self._said(page)]
+                current = [Utterance(role, block), *self._messages(page)]
             else:
-                written += [Utterance(role, text + block), *self._said(page)]
+                written += [Utterance(role, text + block), *self._messages(page)]
                 text = ""
         return [*written, *([Utterance(role, text)] if text else []), *current]
 
     def tokens(self, segment: Segment, notice: str) -> int:
         """Return the tokens of those messages; unchanged blocks are not counted again (P12)."""
-        total, blocks, is_begun = self.blocks.count(notice) if notice else 0, 0, bool(notice)
+        count = self.blocks.count
+        total, blocks, is_begun = count(notice) if notice else 0, 0, bool(notice)
         for page, level in self.visible.walk(segment):
-            total += self.blocks.of(page, level).own
-            if not self._speaks(page):
+            block = self.blocks.of(page, level)
+            total += block.own
+            if not self._has_messages(page):
                 is_begun = True
                 continue
-            total += self._said_tokens(page, level)
+            if block.messages is None:
+                block.messages = sum(each.tokens(count) for each in self._messages(page))
+            total += block.messages
             blocks += 1
             is_begun = is_begun and self.visible.is_current(page)
         return total + MESSAGE_OVERHEAD * (blocks + is_begun)
 
-    def _said_tokens(self, page: Page, level: int) -> int:
-        written = self.blocks.of(page, level)
-        if written.said is None:
-            written.said = sum(each.tokens(self.blocks.count) for each in self._said(page))
-        return written.said
-
-    def _said(self, page: Page) -> list[Utterance]:
+    def _messages(self, page: Page) -> list[Utterance]:
         """Return the messages of a page as a chat API takes them, without incomplete tool calls."""
         messages = [each for each in self.blocks.reads(page).messages if not each.is_note]
         units, _ = units_of(messages)
         return [Utterance.of(message) for unit in units for message in unit]
 
-    def _speaks(self, page: Page) -> bool:
+    def _has_messages(self, page: Page) -> bool:
         """Return True if the messages of the page are separate messages of the window."""
         return (
             page.expanded
@@ -102,7 +100,7 @@ class Rendering:
     pin_tokens: int = field(init=False, default=0)  # of the message of pins
     visible: VisibleTree = field(init=False)
     _pinned: Utterance | None = field(init=False, default=None)
-    _had: dict[str, bool] = field(init=False, default_factory=dict)
+    _visibility: dict[str, bool] = field(init=False, default_factory=dict)
     _blocks: RenderedBlocks = field(init=False)
     _native: NativeMessages = field(init=False)
 
@@ -115,21 +113,21 @@ class Rendering:
     def pin(self, pins: Iterable[Pin]) -> None:
         """Set the pins that the window shows."""
         self.pins = tuple(pins)
-        self._pinned = self._written(self.pins)
+        self._pinned = self._pin_message(self.pins)
         self.pin_tokens = self.tokens_of_pins(self.pins)
 
     def tokens_of_pins(self, pins: Sequence[Pin]) -> int:
-        """Return what the message of these pins takes, or would take."""
-        written = self._written(pins)
-        return written.tokens(self.count) if written else 0
+        """Return the tokens of a message of these pins."""
+        message = self._pin_message(pins)
+        return message.tokens(self.count) if message else 0
 
     def tokens(self) -> int:
-        """Return what the whole window takes."""
+        """Return the tokens of the whole window."""
         messages = sum(self.tokens_of(each) for each in self._shown()) + self.pin_tokens
         return LIST_OVERHEAD + messages if messages else 0
 
     def tokens_of(self, segment: Segment) -> int:
-        """Return what a segment's messages take."""
+        """Return the tokens of a segment's messages."""
         notice = self._notice(segment)
         if self._is_native:
             return self._native.tokens(segment, notice)
@@ -137,7 +135,7 @@ class Rendering:
         return MESSAGE_OVERHEAD + blocks + (self.count(notice) if notice else 0)
 
     def own_tokens(self, page: Page) -> int:
-        """Return what a page's own block takes."""
+        """Return the tokens of a page's own block."""
         return self._blocks.of(page, self.visible.level(page)).own
 
     def window(self) -> Window:
@@ -145,48 +143,47 @@ class Rendering:
         messages: list[Utterance] = []
         by_segment: dict[str, int] = {}
         shown = self._shown()
-        first = list(takewhile(_is_system, shown))
-        for segment in first:
-            messages += self._messages_of(segment)
-            by_segment[segment.id] = self.tokens_of(segment)
-        if self._pinned is not None:  # what is stable comes first (R13)
-            messages.append(self._pinned)
-            by_segment[PINS] = self.pin_tokens
-        for segment in shown[len(first) :]:
-            messages += self._messages_of(segment)
-            by_segment[segment.id] = self.tokens_of(segment)
+        system = list(takewhile(lambda segment: segment.role is Role.SYSTEM, shown))
+        for segment in (*system, None, *shown[len(system) :]):
+            if segment is not None:
+                messages += self._messages_of(segment)
+                by_segment[segment.id] = self.tokens_of(segment)
+            elif self._pinned is not None:  # before the conversation, since pins change less (R13)
+                messages.append(self._pinned)
+                by_segment[PINS] = self.pin_tokens
         tokens = LIST_OVERHEAD + sum(by_segment.values()) if messages else 0
         return Window(tuple(messages), tokens, by_segment, self.collapsed())
 
     def collapsed(self) -> tuple[str, ...]:
-        """Return what the last change hid, as far as it is seen here (P13)."""
-        return tuple(each for each in self.tree.counters.notice if self._has(each))
+        """Return the pages that the last change hid, as far as the session sees them (P13)."""
+        return tuple(each for each in self.tree.counters.notice if self._contains(each))
 
     def refresh(self, changed: Mapping[str, Page | None]) -> None:
-        """Write anew what has changed with these pages; they are given as they were before."""
+        """Update after changes of these pages, which are given as they were before."""
         for index, before in changed.items():
             self._blocks.forget(index, before)
-            if _lies_elsewhere(before, self.tree.pages.get(index)):
-                self._had.clear()
+            now = self.tree.pages.get(index)
+            if before is None or now is None or _position(before) != _position(now):
+                self._visibility.clear()
 
     def put(self, page: Page) -> None:
-        """Put a page into the tree in place of what it was, and write anew what that changes."""
+        """Replace a page of the tree, and refresh."""
         before = self.tree.pages[page.index]
         self.tree.put(page)
         self.refresh({page.index: before})
 
-    def _has(self, index: str) -> bool:
-        """Tell whether a page is seen here; asked again and again while many are collapsed."""
-        if index not in self._had:
+    def _contains(self, index: str) -> bool:
+        """Return True if the session sees the page; remembered, since collapsing asks often."""
+        if index not in self._visibility:
             page = self.tree.pages.get(index)
-            self._had[index] = page is not None and self.visible.contains(page)
-        return self._had[index]
+            self._visibility[index] = page is not None and self.visible.contains(page)
+        return self._visibility[index]
 
     @property
     def _is_native(self) -> bool:
         return self.writer.format is Format.NATIVE
 
-    def _written(self, pins: Sequence[Pin]) -> Utterance | None:
+    def _pin_message(self, pins: Sequence[Pin]) -> Utterance | None:
         text = self.writer.pins(pins)
         return Utterance(Role.USER, text) if text else None
 
@@ -209,11 +206,5 @@ class Rendering:
         return self.writer.excess(self.excess) + self.writer.notice(self.collapsed())
 
 
-def _lies_elsewhere(before: Page | None, now: Page | None) -> bool:
-    if before is None or now is None:
-        return True
-    return (before.parent, before.cold, before.chapter) != (now.parent, now.cold, now.chapter)
-
-
-def _is_system(segment: Segment) -> bool:
-    return segment.role is Role.SYSTEM
+def _position(page: Page) -> tuple[str | None, bool, str]:
+    return page.parent, page.cold, page.chapter

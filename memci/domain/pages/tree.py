@@ -46,13 +46,13 @@ class Viewer:
 
         A pin may belong to one session; a viewer without a session sees the pins of all sessions.
         """
-        if isinstance(seen, Pin) and self._is_elsewhere(seen):
+        if (
+            isinstance(seen, Pin)
+            and self.session_id is not None
+            and seen.session_id not in {None, self.session_id}
+        ):
             return False
         return self.sees_all or seen.user_id is None or seen.user_id == self.user_id
-
-    def _is_elsewhere(self, pin: Pin) -> bool:
-        elsewhere = pin.session_id not in {None, self.session_id}
-        return elsewhere and self.session_id is not None
 
 
 UNRESTRICTED_VIEWER = Viewer()
@@ -115,10 +115,9 @@ class Tree:
     # Each changed page as it was before its first change; None: it was created.
     changed: dict[str, Page | None] = field(default_factory=dict)
     viewer: Viewer = UNRESTRICTED_VIEWER
-    # Pages by folder, the active chapter of each session, and the newest interaction's page of
-    # each session.
-    _children: dict[str, OrderedSiblings] = field(default_factory=dict)
-    _chapters: dict[str, OrderedSiblings] = field(default_factory=dict)
+    _children: dict[str, OrderedSiblings] = field(default_factory=dict)  # by folder
+    _chapters: dict[str, OrderedSiblings] = field(default_factory=dict)  # active ones, by session
+    # The newest interaction's page of each session.
     _latest: dict[str | None, Page] = field(default_factory=dict)
     # By folder: how many more pages it holds than were loaded.
     _unread: dict[str, int] = field(default_factory=dict)
@@ -222,41 +221,37 @@ class Tree:
         if before == page:
             return page
         self.changed.setdefault(page.index, before)
-        if before is None or _where(before) != _where(page):
+        if before is None or _position(before) != _position(page):
             if before is not None:
-                self._take_down(before)
-            self._line_up(page)
-        self._hold(page)
+                for siblings in (
+                    self._children.get(before.parent or ""),
+                    self._chapters.get(before.shown_in),
+                ):
+                    if siblings is not None:
+                        siblings.drop(before.index)
+            self._add_to_siblings(page)
+        self._store(page)
         return page
 
     def add_loaded(self, pages: Iterable[Page]) -> None:
         """Add stored pages that were not loaded before; this is no change."""
         for page in pages:
             if page.index not in self.pages:
-                self._line_up(page)
-                self._hold(page)
+                self._add_to_siblings(page)
+                self._store(page)
 
     def add_page(self, page: Page) -> Page:
         """Add a new page as the last sibling, with the next index of its segment."""
         segment = self.segments[page.segment]
         self.segments[segment.id] = replace(segment, next_number=segment.next_number + 1)
-        placed = replace(page, index=f"{segment.id}-{segment.next_number}", place=self.take_place())
-        return self.put(placed)
+        index = f"{segment.id}-{segment.next_number}"
+        return self.put(replace(page, index=index, place=self.take_place()))
 
     def add_segment(self, segment: Segment) -> None:
         """Add a segment and its root page."""
         self.segments[segment.id] = segment
-        self.put(
-            Page(
-                index=segment.root,
-                kind=PageKind.CONTENTS,
-                segment=segment.id,
-                parent=None,
-                place=self.take_place(),
-                name=segment.name,
-                expanded=True,
-            )
-        )
+        root = Page(segment.root, PageKind.CONTENTS, segment.id, None, self.take_place())
+        self.put(replace(root, name=segment.name, expanded=True))
 
     def in_chapter(self, page: Page) -> Page:
         """Return the page as a member of the chapter of the viewer's session."""
@@ -276,7 +271,7 @@ class Tree:
             return len(inside)
         return sum(self.viewer.sees(self.pages[each]) for each in inside)
 
-    def _hold(self, page: Page) -> None:
+    def _store(self, page: Page) -> None:
         self.pages[page.index] = page
         if page.span is None or not page.span.number:
             return
@@ -284,22 +279,15 @@ class Tree:
         if latest is None or latest.span is None or latest.span.last_seq <= page.span.last_seq:
             self._latest[page.span.session_id] = page
 
-    def _line_up(self, page: Page) -> None:
+    def _add_to_siblings(self, page: Page) -> None:
         if page.parent is None:
             return
         self._children.setdefault(page.parent, OrderedSiblings()).put(page.index, page.place)
         if page.parent == self.segments[USER].root and page.span is not None and page.span.number:
             self._chapters.setdefault(page.shown_in, OrderedSiblings()).put(page.index, page.place)
 
-    def _take_down(self, page: Page) -> None:
-        if page.parent in self._children:
-            self._children[page.parent].drop(page.index)
-        if page.shown_in in self._chapters:
-            self._chapters[page.shown_in].drop(page.index)
 
-
-def _where(page: Page) -> tuple[str | None, int, str]:
-    """Return the values that decide where a page is among its siblings."""
+def _position(page: Page) -> tuple[str | None, int, str]:
     return page.parent, page.place, page.shown_in
 
 
@@ -319,12 +307,8 @@ class VisibleTree:
         """Yield the pages of a segment that the window shows, in order."""
         return (page for page, _ in self.walk(segment))
 
-    def all_pages(self, segment: Segment) -> Iterator[Page]:
-        """Yield all pages of a segment in order, those in hidden folders, too."""
-        return self.subtree(self.tree[segment.root])
-
     def subtree(self, page: Page) -> Iterator[Page]:
-        """Yield a page and all pages below it that open folders would show."""
+        """Yield a page and all visible pages below it in order, those in hidden folders, too."""
         return (each for each, _ in self._walk(page, 1, hidden=True))
 
     def walk(self, segment: Segment) -> Iterator[tuple[Page, int]]:

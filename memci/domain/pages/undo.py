@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -31,7 +31,13 @@ class Edit:
 
 def pending_edits(tree: Tree) -> list[Edit]:
     """Return the edits that lead from ``tree.changed`` to the present pages."""
-    return [_edit(tree.pages[each], _was(before)) for each, before in tree.changed.items()]
+    return [
+        _edit(
+            tree.pages[index],
+            _UNMADE if before is None else {name: getattr(before, name) for name in _FIELDS},
+        )
+        for index, before in tree.changed.items()
+    ]
 
 
 def merged_edits(tree: Tree, edits: Iterable[Edit]) -> list[Edit]:
@@ -59,16 +65,9 @@ def parent_folders(step: Sequence[Edit]) -> list[str]:
     return [each for each in dict.fromkeys(parents) if each is not None]
 
 
-def _was(before: Page | None) -> Mapping[str, Any]:
-    return _UNMADE if before is None else {name: getattr(before, name) for name in _FIELDS}
-
-
 def _edit(page: Page, was: Mapping[str, Any]) -> Edit:
-    became = {name: getattr(page, name) for name in was}
-    names = [name for name in was if was[name] != became[name]]
-    return Edit(
-        page.index, {name: was[name] for name in names}, {name: became[name] for name in names}
-    )
+    before = {name: value for name, value in was.items() if value != getattr(page, name)}
+    return Edit(page.index, before, {name: getattr(page, name) for name in before})
 
 
 def _apply(tree: Tree, edits: Sequence[Edit]) -> None:
@@ -89,7 +88,9 @@ def _apply(tree: Tree, edits: Sequence[Edit]) -> None:
 
 def _check(tree: Tree, wanted: Mapping[str, Page]) -> None:
     """Refuse a tree with a page without its folder, or a folder below itself (P1)."""
-    inside = _lying_in(wanted.values())
+    moved: dict[str | None, list[Page]] = {}  # by folder
+    for page in wanted.values():
+        moved.setdefault(page.parent, []).append(page)
     for page in wanted.values():
         _check_pinned(tree, page)
         if page.cold:
@@ -105,7 +106,7 @@ def _check(tree: Tree, wanted: Mapping[str, Page]) -> None:
                 )
             above = folder.parent
         if page.parent not in {None, tree[page.index].parent}:
-            _check_depth(tree, page, wanted, inside)
+            _check_depth(tree, page, wanted, moved)
 
 
 def _check_pinned(tree: Tree, page: Page) -> None:
@@ -118,29 +119,23 @@ def _check_pinned(tree: Tree, page: Page) -> None:
         raise RefusedError(f"{page.index} would be pinned, and was removed: restore_page it first")
 
 
-def _lying_in(pages: Iterable[Page]) -> Mapping[str | None, Sequence[Page]]:
-    """Return pages by parent folder."""
-    lying: dict[str | None, list[Page]] = {}
-    for each in pages:
-        lying.setdefault(each.parent, []).append(each)
-    return lying
-
-
 def _check_depth(
     tree: Tree,
     page: Page,
     wanted: Mapping[str, Page],
-    inside: Mapping[str | None, Sequence[Page]],
+    moved: Mapping[str | None, Sequence[Page]],
 ) -> None:
     """Refuse a page at a level beyond ``MAX_DEPTH``."""
     levels, below = 0, [page]
     while below:
         levels += 1
-        below = [
+        unmoved = [
             child
             for each in below
-            for child in (*_staying(tree, each, wanted), *inside.get(each.index, ()))
+            for child in tree.children(each.index)
+            if child.index not in wanted
         ]
+        below = unmoved + [child for each in below for child in moved.get(each.index, ())]
     folder = page.parent
     while folder is not None:
         levels += 1
@@ -150,11 +145,6 @@ def _check_depth(
             f"{page.index} cannot go back into {page.parent}: folders hold at most {MAX_DEPTH}"
             " levels, and that lies too deep by now"
         )
-
-
-def _staying(tree: Tree, folder: Page, wanted: Mapping[str, Page]) -> Iterator[Page]:
-    """Yield the pages directly in a folder that the step does not change."""
-    return (each for each in tree.children(folder.index) if each.index not in wanted)
 
 
 def _check_emptied(tree: Tree, page: Page, wanted: Mapping[str, Page]) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, TypeAlias
 
 from fastapi import APIRouter, Path
 
-from memci.commands import framework_storage as keeping
+from memci.commands import framework_storage
 from memci.http.documentation import problems
 from memci.http.request import AgentId, Call
 from memci.http.routing import ReadRoute, WriteRoute
@@ -39,7 +39,7 @@ item_writing = APIRouter(prefix="/v1", tags=["items"], route_class=WriteRoute, r
 @item_writing.put("/agents/{agent}/items")
 def put_items(agent: AgentId, body: ItemsIn, call: Call) -> ItemsAnswer:
     """Keep items under their names, in the place of what was there, and take others away."""
-    return keeping.run(call.runtime.database, call.runtime.tokens, agent, body)
+    return framework_storage.put_items(call.runtime.database, call.runtime.tokens, agent, body)
 
 
 @item_reading.post("/agents/{agent}/items/get")
@@ -97,7 +97,7 @@ def put_checkpoint(
     agent: AgentId, thread: Thread, body: CheckpointIn, call: Call
 ) -> CheckpointKept:
     """Store a checkpoint of a thread, with the values that are new in it."""
-    return keeping.put(call.runtime.database, agent, thread, body)
+    return framework_storage.put_checkpoint(call.runtime.database, agent, thread, body)
 
 
 @checkpoint_writing.post("/agents/{agent}/threads/{thread:path}/writes")
@@ -105,19 +105,19 @@ def put_pending_writes(
     agent: AgentId, thread: Thread, body: WritesIn, call: Call
 ) -> CheckpointKept:
     """Store what a task has written after a checkpoint."""
-    return keeping.put_writes(call.runtime.database, agent, thread, body)
+    return framework_storage.put_writes(call.runtime.database, agent, thread, body)
 
 
 @checkpoint_writing.post("/agents/{agent}/threads/{thread:path}/copy")
 def copy_thread(agent: AgentId, thread: Thread, body: ThreadCopy, call: Call) -> ThreadAnswer:
     """Store a thread under another name, too."""
-    return keeping.copy(call.runtime.database, agent, thread, body.to)
+    return framework_storage.copy_thread(call.runtime.database, agent, thread, body.to)
 
 
 @checkpoint_writing.post("/agents/{agent}/checkpoints/prune")
 def prune_checkpoints(agent: AgentId, body: CheckpointPrune, call: Call) -> ThreadAnswer:
     """Remove checkpoints of some runs, or of some threads all, or all but the latest."""
-    return keeping.prune(call.runtime.database, agent, body)
+    return framework_storage.prune_checkpoints(call.runtime.database, agent, body)
 
 
 @checkpoint_reading.post("/agents/{agent}/checkpoints/search")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memci.domain.context.token_budget import Count
-from memci.domain.pages.chapters import (
+from memci.domain.pages.outline import (
     MOST_DESCRIPTION,
     MOST_ENTRY,
     MOST_NAME,

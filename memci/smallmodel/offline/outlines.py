@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from memci.domain.context.token_budget import Count
-from memci.domain.pages.chapters import (
+from memci.domain.pages.outline import (
     MOST_DESCRIPTION,
     MOST_ENTRY,
     MOST_NAME,

@@ -8,7 +8,7 @@ from itertools import islice
 
 from sqlalchemy import Connection
 
-from memci.domain.pages.chapters import with_placeholders
+from memci.domain.pages.outline import with_placeholders
 from memci.domain.pages.page import Page
 from memci.message import Message
 from memci.storage.messages import IS_NOTE

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from itertools import islice
 
 from memci.config.groups import PageStoreAddress
 from memci.config.settings import Settings
 from memci.errors import ConfigurationError, PageStoreError
 from memci.storage.page_store.local import FilePageStore, FolderPresence, MemoryPageStore
-from memci.storage.page_store.port import PageStore, TextKey, delete_many
+from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.page_store.s3 import Bucket, S3PageStore
 from memci.storage.page_store.wrappers import CachedPageStore, MovingPageStore, TextCache
@@ -29,14 +28,8 @@ def choose_page_store(
     address, also = settings.page_store, settings.page_store_reads_also
     chosen = open_page_store(address, settings, database, in_use=also is None)
     if also is not None:
-        former = open_page_store(also, settings, database, in_use=True)
-        chosen = MovingPageStore(chosen, former)
-    far = not {address, also} <= {"postgres", "memory", None}
-    cache = TextCache(cache_bytes)
-    if also is None and isinstance(chosen, FilePageStore):  # else texts may be in the other store
-        presence = FolderPresence(chosen.folder, database)
-        return CachedPageStore(chosen, cache, far=far, check=presence.check)
-    return CachedPageStore(chosen, cache, far=far)
+        chosen = MovingPageStore(chosen, open_page_store(also, settings, database, in_use=True))
+    return CachedPageStore(chosen, TextCache(cache_bytes))
 
 
 def open_page_store(
@@ -79,8 +72,8 @@ def remove_texts(store: PageStore, agent_id: str, keys: Collection[TextKey]) -> 
 
     Raises ``PageStoreError`` if the store does not answer or still has one; a retry continues.
     """
-    left = iter(keys)
-    while some := list(islice(left, _AT_ONCE)):
-        delete_many(store, some)
+    texts = list(keys)
+    for at in range(0, len(texts), _AT_ONCE):
+        store.delete_many(texts[at : at + _AT_ONCE])
     if keys and not set(keys).isdisjoint(store.list(agent_id)):
         raise PageStoreError

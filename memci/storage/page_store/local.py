@@ -1,7 +1,4 @@
-"""Page stores of this machine: a dictionary in the process, or files (P14).
-
-A page store in a folder: one folder an agent, one file a version (P14).
-"""
+"""Page stores of this machine: a dictionary in the process, or files (P14)."""
 
 from __future__ import annotations
 
@@ -9,6 +6,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -17,59 +15,44 @@ from threading import Lock
 from time import monotonic
 
 from memci.errors import PageStoreError
-from memci.storage.page_store.port import (
-    TextKey,
-    damaged_text_error,
-    encode_text,
-    no_text_error,
-    parse_file_name,
-    text_file_name,
-)
+from memci.storage.page_store.port import PageStore, TextKey, encode_text, parse_file_name
 from memci.storage.pages.texts import has_notes
 from memci.storage.session import Database
 
 
-class MemoryPageStore:
+class MemoryPageStore(PageStore):
     """Loses its texts with the process; thread-safe."""
 
     def __init__(self) -> None:
-        """Start empty."""
-        self._texts: dict[TextKey, tuple[str, float]] = {}
+        self._texts: dict[tuple[str, str], tuple[str, float]] = {}  # by agent and file name
         self._lock = Lock()
 
     def save(self, key: TextKey, text: str) -> None:
-        """Do as ``PageStore.save``."""
-        text_file_name(key)
         encode_text(text)
         with self._lock:
-            self._texts[key] = (text, monotonic())
+            self._texts[key.agent_id, key.file_name] = text, monotonic()
 
     def load(self, key: TextKey) -> str:
-        """Do as ``PageStore.load``."""
-        text_file_name(key)
         with self._lock:
-            if key not in self._texts:
-                raise no_text_error(key)
-            return self._texts[key][0]
+            held = self._texts.get((key.agent_id, key.file_name))
+        if held is None:
+            raise key.not_found()
+        return held[0]
 
     def delete(self, key: TextKey) -> None:
-        """Do as ``PageStore.delete``."""
-        text_file_name(key)
         with self._lock:
-            self._texts.pop(key, None)
+            self._texts.pop((key.agent_id, key.file_name), None)
 
     def exists(self, key: TextKey) -> bool:
-        """Do as ``PageStore.exists``."""
-        text_file_name(key)
         with self._lock:
-            return key in self._texts
+            return (key.agent_id, key.file_name) in self._texts
 
     def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
-        """Do as ``PageStore.list``."""
         latest = monotonic() - older_s
         with self._lock:
-            kept = list(self._texts.items())
-        return iter([key for key, (_, at) in kept if key.agent_id == agent_id and at <= latest])
+            held = list(self._texts.items())
+        keys = [parse_file_name(*place) for place, (_, at) in held if at <= latest]
+        return iter([key for key in keys if key is not None and key.agent_id == agent_id])
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +93,14 @@ _UNFINISHED = ".unfinished"
 _BEGUN = re.compile(rf"\.[^.]*\{_UNFINISHED}$")
 
 
-class FilePageStore:
+class FilePageStore(PageStore):
     """Writes a temporary file, syncs and renames it, so that readers see all of a text or nothing.
 
-    Folders are named by a digest: ids of agents are untrusted and may differ only by case.
+    One folder an agent, one file a version. Folders are named by a digest: ids of agents are
+    untrusted and may differ only by case.
     """
+
+    is_remote = True
 
     def __init__(self, folder: Path, presence: FolderPresence | None = None) -> None:
         """Keep texts below ``folder``, created on demand.
@@ -125,43 +111,39 @@ class FilePageStore:
         self._presence = presence
 
     def save(self, key: TextKey, text: str) -> None:
-        """Do as ``PageStore.save``."""
         place, content = self._place(key), encode_text(text)
-        try:
+        with _os_errors():
+            place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._write(place, content)
-        except OSError as error:
-            raise _failed(error) from error
+            # Sync the folder, so that its new names survive a power cut.
+            handle = os.open(place.parent, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
 
     def load(self, key: TextKey) -> str:
-        """Do as ``PageStore.load``."""
-        try:
-            return self._place(key).read_bytes().decode()
-        except FileNotFoundError:
-            raise no_text_error(key) from None
-        except OSError as error:
-            raise _failed(error) from error
-        except UnicodeDecodeError:
-            raise damaged_text_error(key) from None
+        with _os_errors():
+            try:
+                content = self._place(key).read_bytes()
+            except FileNotFoundError:
+                raise key.not_found() from None
+        return key.decoded(content)
 
     def delete(self, key: TextKey) -> None:
-        """Do as ``PageStore.delete``."""
         place = self._place(key)
         if self._presence is not None:
             self._presence.check(held=True)
-        try:
+        with _os_errors():
             for file in (place, *place.parent.glob(f"{place.name}.*{_UNFINISHED}")):
                 file.unlink(missing_ok=True)
-        except OSError as error:
-            raise _failed(error) from error
 
     def exists(self, key: TextKey) -> bool:
-        """Do as ``PageStore.exists``."""
-        try:
-            self._place(key).stat()
-        except FileNotFoundError:
-            return False
-        except OSError as error:
-            raise _failed(error) from error
+        with _os_errors():
+            try:
+                self._place(key).stat()
+            except FileNotFoundError:
+                return False
         return True
 
     def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
@@ -169,52 +151,44 @@ class FilePageStore:
 
         Old keys include files that a crashed writer left: they hold no text, but can be deleted.
         """
-        if self._presence is not None:
-            self._presence.check()
-        latest = time.time() - older_s
-        try:
-            found = list(os.scandir(self._home(agent_id)))
-        except FileNotFoundError:
-            return iter(())
-        except OSError as error:
-            raise _failed(error) from error
-        names = {file.name for file in found}
+        self.check()
+        with _os_errors():
+            try:
+                files = list(os.scandir(self._home(agent_id)))
+            except FileNotFoundError:
+                return iter(())
         if older_s:
-            old = (file for file in found if _changed_at(file) <= latest)
-            names = {_BEGUN.sub("", file.name) for file in old}
+            latest = time.time() - older_s
+            names = {_BEGUN.sub("", file.name) for file in files if _changed_at(file) <= latest}
+        else:
+            names = {file.name for file in files}
         keys = (parse_file_name(agent_id, name) for name in names)
         return iter([key for key in keys if key is not None])
 
-    def _write(self, place: Path, content: bytes) -> None:
-        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    def check(self) -> None:
+        if self._presence is not None:
+            self._presence.check()
+
+    @staticmethod
+    def _write(place: Path, content: bytes) -> None:
         with NamedTemporaryFile(
             dir=place.parent, prefix=f"{place.name}.", suffix=_UNFINISHED, delete=False
         ) as file:
-            beside = Path(file.name)
+            unfinished = Path(file.name)
             try:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-                beside.replace(place)
+                unfinished.replace(place)
             except BaseException:
-                beside.unlink(missing_ok=True)
+                unfinished.unlink(missing_ok=True)
                 raise
-        _keep_names(place.parent)
 
     def _home(self, agent_id: str) -> Path:
         return self.folder / sha256(agent_id.encode()).hexdigest()
 
     def _place(self, key: TextKey) -> Path:
-        return self._home(key.agent_id) / text_file_name(key)
-
-
-def _keep_names(folder: Path) -> None:
-    """Sync the folder, so that its new names survive a power cut."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        return self._home(key.agent_id) / key.file_name
 
 
 def _changed_at(file: os.DirEntry[str]) -> float:
@@ -224,8 +198,13 @@ def _changed_at(file: os.DirEntry[str]) -> float:
         return float("inf")  # deleted meanwhile: not old
 
 
-def _failed(error: OSError) -> PageStoreError:
-    return PageStoreError(
-        f"the folder of pages' texts cannot be used ({error.strerror}); nothing was changed: see"
-        " that it can be written and has room, then try again"
-    )
+@contextmanager
+def _os_errors() -> Iterator[None]:
+    """Turn errors of the file system into ``PageStoreError``."""
+    try:
+        yield
+    except OSError as error:
+        raise PageStoreError(
+            f"the folder of pages' texts cannot be used ({error.strerror}); nothing was changed:"
+            " see that it can be written and has room, then try again"
+        ) from error

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from secrets import randbelow
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Self
 
 from sqlalchemy import Connection
 
 from memci.errors import InvalidInputError, NotFoundError
 
-_LONGEST = 18  # digits of a version: PostgreSQL's bigint and every name of a file hold them
+_LONGEST = 18  # digits of a version: PostgreSQL's bigint and every file name hold them
 _PAGE = r"[a-z][a-z0-9_]{0,31}-\d{1,15}"
 _NAME = re.compile(rf"(?P<page>{_PAGE})\.(?P<version>\d{{1,{_LONGEST}}})\.txt")
 
@@ -24,53 +25,94 @@ class TextKey(NamedTuple):
     page: str
     version: int
 
+    def checked(self) -> Self:
+        """Return the key; raises ``NotFoundError`` if its page index is invalid."""
+        if not _NAME.fullmatch(f"{self.page}.{self.version}.txt"):
+            raise NotFoundError(f"there is no page {self.page[:40]!r}")
+        return self
 
-class PageStore(Protocol):
+    @property
+    def file_name(self) -> str:
+        """The name of a file with the text; raises as ``checked``."""
+        return f"{self.checked().page}.{self.version}.txt"
+
+    def not_found(self) -> NotFoundError:
+        """Return the error for a missing text."""
+        return NotFoundError(f"page {self.page[:40]} has no text of version {self.version}")
+
+    def decoded(self, content: bytes) -> str:
+        """Return the stored text; raises ``NotFoundError`` if it is damaged."""
+        try:
+            return content.decode()
+        except UnicodeDecodeError:
+            raise NotFoundError(
+                f"the text of page {self.page} is damaged: bring it back from a back-up"
+            ) from None
+
+
+def parse_file_name(agent_id: str, name: str) -> TextKey | None:
+    """Return the key of a file name; None if it is not one of a text."""
+    match = _NAME.fullmatch(name)
+    return TextKey(agent_id, match["page"], int(match["version"])) if match else None
+
+
+class PageStore(ABC):
     """Keeps immutable texts by key; thread-safe.
 
     Saving the same text twice is no error. All methods raise ``PageStoreError`` if the store does
     not answer.
     """
 
+    # The texts are outside of the database: read them before anything is locked.
+    is_remote = False
+
+    @abstractmethod
     def save(self, key: TextKey, text: str) -> None:
         """Save a text durably, or raise and save nothing of it.
 
         Raises ``InvalidInputError`` for NUL and lone surrogates, which not every store can keep.
         """
-        ...
 
+    @abstractmethod
     def load(self, key: TextKey) -> str:
         """Return a text; raises ``NotFoundError`` if it is missing or unreadable."""
-        ...
 
+    @abstractmethod
     def delete(self, key: TextKey) -> None:
         """Delete a text; a missing one is no error."""
-        ...
 
+    @abstractmethod
     def exists(self, key: TextKey) -> bool:
         """Return True if there is a text."""
-        ...
 
+    @abstractmethod
     def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
         """Yield the keys of an agent's texts that are at least ``older_s`` seconds old, unordered.
 
         Ages are by the store's own clock if it has one.
         """
-        ...
 
+    def load_many(self, keys: Sequence[TextKey]) -> dict[TextKey, str]:
+        """Return the texts of one agent that exist and are readable."""
+        texts = {}
+        for key in keys:
+            with suppress(NotFoundError):
+                texts[key] = self.load(key)
+        return texts
 
-@runtime_checkable
-class TransactionalStore(Protocol):
-    """A store that can take part in a database transaction."""
+    def delete_many(self, keys: Sequence[TextKey]) -> None:
+        """Delete texts of one agent; an error may come after some are deleted."""
+        for key in keys:
+            self.delete(key)
 
     def in_transaction(self, connection: Connection) -> PageStore:
-        """Return the store as a part of the transaction: it commits or rolls back with it."""
-        ...
+        """Return the store as a part of a database transaction, if it can be a part of one."""
+        del connection
+        return self
 
-
-def in_transaction(store: PageStore, connection: Connection) -> PageStore:
-    """Return the store as a part of the transaction, if it supports that."""
-    return store.in_transaction(connection) if isinstance(store, TransactionalStore) else store
+    def check(self) -> None:
+        """Raise ``PageStoreError`` if the store has vanished."""
+        return
 
 
 def new_version() -> int:
@@ -93,60 +135,3 @@ def encode_text(text: str) -> bytes:
             "a page's text cannot hold half of a surrogate pair: it is no valid Unicode",
             field="detail",
         ) from None
-
-
-def text_file_name(key: TextKey) -> str:
-    """Return the file name of a key; raises ``NotFoundError`` for an invalid page index."""
-    name = f"{key.page}.{key.version}.txt"
-    if not _NAME.fullmatch(name):
-        raise NotFoundError(f"there is no page {key.page[:40]!r}")
-    return name
-
-
-def parse_file_name(agent_id: str, name: str) -> TextKey | None:
-    """Return the key of a file name; None if it is not one of a text."""
-    match = _NAME.fullmatch(name)
-    return TextKey(agent_id, match["page"], int(match["version"])) if match else None
-
-
-def no_text_error(key: TextKey) -> NotFoundError:
-    """Return the error for a missing text."""
-    return NotFoundError(f"page {key.page[:40]} has no text of version {key.version}")
-
-
-def damaged_text_error(key: TextKey) -> NotFoundError:
-    """Return the error for an unreadable text."""
-    return NotFoundError(f"the text of page {key.page} is damaged: bring it back from a back-up")
-
-
-@runtime_checkable
-class BatchStore(Protocol):
-    """A store that handles many texts of one agent at once."""
-
-    def load_many(self, keys: Sequence[TextKey]) -> dict[TextKey, str]:
-        """Do as ``load_many`` of this module."""
-        ...
-
-    def delete_many(self, keys: Sequence[TextKey]) -> None:
-        """Do as ``delete_many`` of this module."""
-        ...
-
-
-def load_many(store: PageStore, keys: Sequence[TextKey]) -> dict[TextKey, str]:
-    """Return the texts that exist and are readable; raises ``PageStoreError``."""
-    if isinstance(store, BatchStore):
-        return store.load_many(keys)
-    texts = {}
-    for key in keys:
-        with suppress(NotFoundError):
-            texts[key] = store.load(key)
-    return texts
-
-
-def delete_many(store: PageStore, keys: Sequence[TextKey]) -> None:
-    """Delete texts; raises ``PageStoreError``, possibly after some are deleted."""
-    if isinstance(store, BatchStore):
-        store.delete_many(keys)
-        return
-    for key in keys:
-        store.delete(key)

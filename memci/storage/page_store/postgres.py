@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from memci.storage.page_store.port import TextKey, encode_text, no_text_error, text_file_name
+from memci.storage.page_store.port import PageStore, TextKey, encode_text
 from memci.storage.session import Connection, Database
 
 _SAVE = """
@@ -31,7 +31,7 @@ WHERE agent_id = %s AND created_at <= clock_timestamp() - make_interval(secs => 
 """
 
 
-class PostgresPageStore:
+class PostgresPageStore(PageStore):
     """One row a version; raises ``DatabaseUnavailableError`` if the database does not answer.
 
     ``in_transaction`` makes it part of a transaction on the agent's rows: a text commits with the
@@ -39,89 +39,63 @@ class PostgresPageStore:
     the pool.
     """
 
-    def __init__(self, database: Database) -> None:
-        """Keep them in the agent's own rows."""
+    def __init__(self, database: Database, joined: Connection | None = None) -> None:
+        """Keep them in the agent's own rows; ``joined``: an open transaction of that agent."""
         self._database = database
+        self._joined = joined
 
-    def in_transaction(self, connection: Connection) -> JoinedPostgresPageStore:
-        """Do as ``TransactionalStore.in_transaction``."""
-        return JoinedPostgresPageStore(self._database, connection)
+    def in_transaction(self, connection: Connection) -> PostgresPageStore:
+        return PostgresPageStore(self._database, connection)
 
     def save(self, key: TextKey, text: str) -> None:
-        """Do as ``PageStore.save``."""
-        text_file_name(key)
-        encode_text(text)
+        values = (*key.checked(), encode_text(text).decode())
         with self._writing(key.agent_id) as connection:
-            connection.exec_driver_sql(_SAVE, (*key, text))
+            connection.exec_driver_sql(_SAVE, values)
 
     def load(self, key: TextKey) -> str:
-        """Do as ``PageStore.load``."""
-        text_file_name(key)
-        with self._reading(key.agent_id) as connection:
-            row = connection.exec_driver_sql(_LOAD, tuple(key)).first()
-        if row is None:
-            raise no_text_error(key)
-        return str(row.text)
+        with self._reading(key.checked().agent_id) as connection:
+            text = connection.exec_driver_sql(_LOAD, tuple(key)).scalar()
+        if text is None:
+            raise key.not_found()
+        return str(text)
 
     def delete(self, key: TextKey) -> None:
-        """Do as ``PageStore.delete``."""
-        text_file_name(key)
-        with self._writing(key.agent_id) as connection:
+        with self._writing(key.checked().agent_id) as connection:
             connection.exec_driver_sql(_DELETE, tuple(key))
 
     def exists(self, key: TextKey) -> bool:
-        """Do as ``PageStore.exists``."""
-        text_file_name(key)
-        with self._reading(key.agent_id) as connection:
+        with self._reading(key.checked().agent_id) as connection:
             return connection.exec_driver_sql(_EXISTS, tuple(key)).first() is not None
 
     def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
-        """Do as ``PageStore.list``."""
         with self._reading(agent_id) as connection:
             rows = connection.exec_driver_sql(_LIST, (agent_id, older_s)).all()
         return (TextKey(agent_id, row.page_id, row.version) for row in rows)
 
     def load_many(self, keys: Sequence[TextKey]) -> dict[TextKey, str]:
-        """Do as ``BatchStore.load_many``, in one statement."""
         if not keys:
             return {}
-        values = _pairs(keys)
         with self._reading(keys[0].agent_id) as connection:
-            rows = connection.exec_driver_sql(_LOAD_MANY, values).all()
+            rows = connection.exec_driver_sql(_LOAD_MANY, _values_of(keys)).all()
         return {TextKey(keys[0].agent_id, row.page_id, row.version): row.text for row in rows}
 
     def delete_many(self, keys: Sequence[TextKey]) -> None:
-        """Do as ``BatchStore.delete_many``, in one statement."""
         if keys:
             with self._writing(keys[0].agent_id) as connection:
-                connection.exec_driver_sql(_DELETE_MANY, _pairs(keys))
+                connection.exec_driver_sql(_DELETE_MANY, _values_of(keys))
 
     def _writing(self, agent_id: str) -> AbstractContextManager[Connection]:
+        if self._joined is not None:  # row-level security lets no other agent's rows in
+            return nullcontext(self._joined)
         return self._database.agent_transaction(agent_id)
 
     def _reading(self, agent_id: str) -> AbstractContextManager[Connection]:
+        if self._joined is not None:
+            return nullcontext(self._joined)
         return self._database.agent_snapshot(agent_id)
 
 
-class JoinedPostgresPageStore(PostgresPageStore):
-    """The same through a transaction that is open, and is one agent's."""
-
-    def __init__(self, database: Database, connection: Connection) -> None:
-        """Take the transaction; it is its opener's to commit."""
-        super().__init__(database)
-        self._connection = connection
-
-    def _writing(self, agent_id: str) -> AbstractContextManager[Connection]:
-        del agent_id  # row-level security lets no other agent's rows in
-        return nullcontext(self._connection)
-
-    _reading = _writing
-
-
-def _pairs(keys: Sequence[TextKey]) -> dict[str, Any]:
+def _values_of(keys: Sequence[TextKey]) -> dict[str, Any]:
     """Return keys of one agent as values of statements."""
-    return {
-        "agent": keys[0].agent_id,
-        "pages": [key.page for key in keys],
-        "versions": [key.version for key in keys],
-    }
+    pages, versions = [key.page for key in keys], [key.version for key in keys]
+    return {"agent": keys[0].agent_id, "pages": pages, "versions": versions}

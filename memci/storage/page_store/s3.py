@@ -7,22 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any
 
 from memci.errors import ConfigurationError, NotFoundError, PageStoreError
-from memci.storage.page_store.port import (
-    TextKey,
-    damaged_text_error,
-    encode_text,
-    no_text_error,
-    parse_file_name,
-    text_file_name,
-)
+from memci.storage.page_store.port import PageStore, TextKey, encode_text, parse_file_name
 
 _WHAT_TO_DO = {
     "NoSuchBucket": "there is no such bucket: make it, or correct MEMCI_PAGE_STORE",
@@ -57,25 +50,20 @@ def translate_errors(key: TextKey | None = None) -> Iterator[None]:
         # Recognized by module: naming the classes would import boto3.
         if all(each.__module__ != "botocore.exceptions" for each in type(error).__mro__):
             raise
-        code = _code(error)
+        answer = getattr(error, "response", None)
+        code = answer.get("Error", {}).get("Code", "") if isinstance(answer, dict) else ""
         if key is not None and code == "NoSuchKey":
-            raise no_text_error(key) from None
+            raise key.not_found() from None
         what = _WHAT_TO_DO.get(code) or _WHAT_HAPPENED.get(type(error).__name__)
         what = what or _AGAIN.format(code or type(error).__name__)
         # Without the cause: logs would quote its addresses and ids of keys.
         raise PageStoreError(f"the S3 store of pages' texts: {what}") from None
 
 
-def _code(error: Exception) -> str:
-    answer = getattr(error, "response", None)
-    return str(answer.get("Error", {}).get("Code", "")) if isinstance(answer, dict) else ""
-
-
 # An agent's tree may be locked meanwhile: three tries take at most half a minute.
 _CONNECT_S, _READ_S, _TRIES = 2, 8, 3
 # Parallel requests; boto3 keeps ten connections.
 _AT_ONCE = 8
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,22 +77,22 @@ class Bucket:
     addressing: str = "auto"  # bucket in "path" or host; auto: path if there is an endpoint
 
 
-class S3PageStore:
+class S3PageStore(PageStore):
     """One object a version, below a digest of the agent's id; thread-safe.
 
     The first request imports boto3 and opens its client.
     """
 
+    is_remote = True
+
     def __init__(self, bucket: Bucket) -> None:
-        """Keep texts in an existing bucket."""
         self._bucket = bucket
         self._opening = Lock()
         self._opened: Any = None
 
     def save(self, key: TextKey, text: str) -> None:
-        """Do as ``PageStore.save``: S3 shows an object whole, or not at all."""
         place, content = self._place(key), encode_text(text)
-        with translate_errors():
+        with translate_errors():  # S3 shows an object whole, or not at all
             self._client().put_object(
                 Bucket=self._bucket.name,
                 Key=place,
@@ -113,27 +101,19 @@ class S3PageStore:
             )
 
     def load(self, key: TextKey) -> str:
-        """Do as ``PageStore.load``."""
         place = self._place(key)
         with translate_errors(key):
             answer = self._client().get_object(Bucket=self._bucket.name, Key=place)
             content: bytes = answer["Body"].read()
-        try:
-            return content.decode()
-        except UnicodeDecodeError:
-            raise damaged_text_error(key) from None
+        return key.decoded(content)
 
     def delete(self, key: TextKey) -> None:
-        """Do as ``PageStore.delete``."""
         place = self._place(key)
         with translate_errors():
             self._client().delete_object(Bucket=self._bucket.name, Key=place)
 
     def exists(self, key: TextKey) -> bool:
-        """Do as ``PageStore.exists``.
-
-        By a listing: the answer to HEAD cannot tell a bucket that is not there from an object.
-        """
+        # By a listing: the answer to HEAD cannot tell a missing bucket from a missing object.
         place = self._place(key)
         with translate_errors():
             found = self._client().list_objects_v2(
@@ -156,30 +136,30 @@ class S3PageStore:
         return iter(keys)
 
     def load_many(self, keys: Sequence[TextKey]) -> dict[TextKey, str]:
-        """Do as ``BatchStore.load_many``, a few at a time."""
-        found = zip(keys, self._each(self._found, keys), strict=True)
-        return {key: text for key, text in found if text is not None}
+        """Do as ``PageStore.load_many``, in parallel."""
+        texts: dict[TextKey, str] = {}
+
+        def load(key: TextKey) -> None:
+            with suppress(NotFoundError):
+                texts[key] = self.load(key)
+
+        self._in_parallel(load, keys)
+        return texts
 
     def delete_many(self, keys: Sequence[TextKey]) -> None:
-        """Do as ``BatchStore.delete_many``, a few at a time.
+        """Do as ``PageStore.delete_many``, in parallel.
 
         One request for many would need a checksum that compatible stores do not agree on.
         """
-        self._each(self.delete, keys)
+        self._in_parallel(self.delete, keys)
 
-    def _found(self, key: TextKey) -> str | None:
-        try:
-            return self.load(key)
-        except NotFoundError:
-            return None
-
-    def _each(self, act: Callable[[TextKey], T], keys: Sequence[TextKey]) -> Sequence[T]:
-        """Run ``act`` for each key in parallel; the first error cancels the waiting ones."""
-        if not keys:
-            return ()
-        self._client()  # threads only use it
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            return tuple(pool.map(act, keys))
+    def _in_parallel(self, act: Callable[[TextKey], None], keys: Sequence[TextKey]) -> None:
+        """Run ``act`` for each key; the first error cancels the waiting ones."""
+        if keys:
+            self._client()  # threads only use it
+            with ThreadPoolExecutor(_AT_ONCE) as pool:
+                for _ in pool.map(act, keys):
+                    pass
 
     def close(self) -> None:
         """Close the connections."""
@@ -191,10 +171,10 @@ class S3PageStore:
     def _home(self, agent_id: str) -> str:
         prefix = self._bucket.prefix.strip("/")
         digest = sha256(agent_id.encode()).hexdigest()
-        return f"{prefix}/{digest}/" if prefix else f"{digest}/"
+        return f"{prefix}/{digest}/".lstrip("/")
 
     def _place(self, key: TextKey) -> str:
-        return self._home(key.agent_id) + text_file_name(key)
+        return self._home(key.agent_id) + key.file_name
 
     def _client(self) -> Any:
         with self._opening:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeGuard
 
 from memci.domain.pages.block import PageContent
 from memci.domain.pages.page import Page
@@ -13,8 +12,8 @@ from memci.domain.pages.permission import is_attp_guide
 from memci.errors import NotFoundError
 from memci.message import Message
 from memci.storage.messages import COLUMNS, IS_NOTE, to_message
-from memci.storage.page_store.port import PageStore, TextKey, in_transaction, new_version
-from memci.storage.page_store.wrappers import CachedPageStore, PrefetchedPageStore
+from memci.storage.page_store.port import PageStore, TextKey, new_version
+from memci.storage.page_store.wrappers import prefetch
 from memci.storage.pages.visible_pages import session_viewer
 from memci.storage.session import Connection, Database
 
@@ -79,7 +78,6 @@ class NoteTexts:
     """Reads each text of an agent's notes once, and saves new ones."""
 
     def __init__(self, agent_id: str, store: PageStore) -> None:
-        """Read and write texts of an agent in a store."""
         self._agent_id = agent_id
         self._store = store
         self._known: dict[TextKey, str] = {}
@@ -146,7 +144,7 @@ class PageTexts:
         """Read messages through the connection; ``guide`` is the text of the page on ATTP."""
         self._connection = connection
         self._agent_id = agent_id
-        self._notes = NoteTexts(agent_id, in_transaction(store, connection))
+        self.notes = NoteTexts(agent_id, store.in_transaction(connection))
         self._messages: dict[tuple[str, int], list[Message]] = {}
         self._guide = guide
 
@@ -157,20 +155,6 @@ class PageTexts:
         for page in wanted:
             self._messages[_key(page)] = found[page.index]
 
-    def words_in(
-        self, pages: Iterable[Page], words: Sequence[str]
-    ) -> Mapping[str, Collection[str]]:
-        """Do as ``NoteTexts.words_in``."""
-        return self._notes.words_in(self._connection, pages, words)
-
-    def write(self, page: Page, text: str) -> int:
-        """Do as ``NoteTexts.write``."""
-        return self._notes.write(page, text)
-
-    def save(self) -> None:
-        """Do as ``NoteTexts.save``."""
-        self._notes.save()
-
     def __call__(self, page: Page) -> PageContent:
         """Return the content of a page."""
         if is_attp_guide(page):
@@ -178,7 +162,7 @@ class PageTexts:
         if page.span is not None:
             self.fetch([page])
             return PageContent(self._messages[_key(page)])
-        return self._notes.read(page)
+        return self.notes.read(page)
 
 
 def _key(page: Page) -> tuple[str, int]:
@@ -226,41 +210,30 @@ def prefetch_texts(
     stores outside the database, before the tree is locked or a snapshot is opened, so that neither
     waits for a network. Raises ``PageStoreError``.
     """
-    if not _is_far(store):
+    if not store.is_remote:
         return store
     store.check()
     with database.agent_snapshot(agent_id) as connection:
-        keys = _shown(connection, agent_id, session_id, named)
-    return PrefetchedPageStore(store, store.fetch(keys))
+        viewer = session_viewer(connection, agent_id, session_id)
+        values = {
+            "agent": agent_id,
+            "named": list(named),
+            "all": viewer.sees_all,
+            "user": viewer.user_id,
+        }
+        rows = connection.exec_driver_sql(_SHOWN_NOTES, values).all()
+    return prefetch(store, [TextKey(agent_id, row.id, row.text_version) for row in rows])
 
 
 @contextmanager
 def open_note_texts(database: Database, store: PageStore, agent_id: str) -> Iterator[NoteTexts]:
     """Yield a reader of an agent's notes; a store outside the database needs no transaction."""
-    if _is_far(store):
+    if store.is_remote:
         store.check()
         yield NoteTexts(agent_id, store)
         return
     with database.agent_snapshot(agent_id) as connection:
-        yield NoteTexts(agent_id, in_transaction(store, connection))
-
-
-def _is_far(store: PageStore) -> TypeGuard[CachedPageStore]:
-    return isinstance(store, CachedPageStore) and store.far
-
-
-def _shown(
-    connection: Connection, agent_id: str, session_id: str | None, named: Collection[str]
-) -> list[TextKey]:
-    viewer = session_viewer(connection, agent_id, session_id)
-    values = {
-        "agent": agent_id,
-        "named": list(named),
-        "all": viewer.sees_all,
-        "user": viewer.user_id,
-    }
-    rows = connection.exec_driver_sql(_SHOWN_NOTES, values).all()
-    return [TextKey(agent_id, row.id, row.text_version) for row in rows]
+        yield NoteTexts(agent_id, store.in_transaction(connection))
 
 
 _AGENTS_AFTER = "SELECT agent_id FROM lane WHERE agent_id > %s ORDER BY agent_id LIMIT %s"

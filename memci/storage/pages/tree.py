@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Row
+from sqlalchemy.dialects.postgresql import insert
 
 from memci.domain.pages.page import (
     SYSTEM,
@@ -22,82 +23,61 @@ from memci.domain.pages.page import (
     session_key,
 )
 from memci.domain.pages.tree import Tree, TreeCounters, Viewer
+from memci.storage import schema
 
-# Fields of a page that have a column of the same name.
+# Columns of a page's fields of the same name.
 _SAME = (
     "kind", "segment", "parent", "place", "name", "description", "expanded", "cold", "managed",
     "named", "summarized", "text_version", "pinned_by", "chapter", "user_id", "content_tokens",
 )  # fmt: skip
+# Columns of its span and of its recalls, in the order of their fields.
+_SPAN = ("first_seq", "last_seq", "session_id", "number", "answered")
+_RECALLS = ("recalls", "recalled_at", "entered_at", "archived_at", "opened_at")
+_COUNTERS = ("settled_seq", "interactions", "next_place", "archive")
 
 
 def page_from_row(row: Row[Any]) -> Page:
     """Return the page of a row with all columns."""
     values = {name: getattr(row, name) for name in _SAME} | {"kind": PageKind(row.kind)}
-    span = None
-    if row.first_seq is not None:
-        span = Span(row.first_seq, row.last_seq, row.session_id, row.number, row.answered)
-    recalls = RecallStats(
-        row.recalls, row.recalled_at, row.entered_at, row.archived_at, row.opened_at
-    )
+    span = None if row.first_seq is None else Span(*(getattr(row, each) for each in _SPAN))
+    recalls = RecallStats(*(getattr(row, each) for each in _RECALLS))
     return Page(index=row.id, span=span, entries=tuple(row.entries), recalls=recalls, **values)
 
 
 def page_row(page: Page) -> dict[str, Any]:
     """Return the columns of a page, without its agent."""
-    span, recalls = page.span, page.recalls
-    return {name: getattr(page, name) for name in _SAME} | {
-        "id": page.index,
-        "first_seq": span.first_seq if span else None,
-        "last_seq": span.last_seq if span else None,
-        "session_id": span.session_id if span else None,
-        "number": span.number if span else None,
-        "answered": span.answered if span else None,
-        "entries": list(page.entries),
-        "recalls": recalls.count,
-        "recalled_at": recalls.last_at,
-        "entered_at": recalls.entered_at,
-        "archived_at": recalls.archived_at,
-        "opened_at": recalls.opened_at,
-    }
+    return (
+        {name: getattr(page, name) for name in _SAME}
+        | dict(zip(_SPAN, astuple(page.span) if page.span else (None,) * 5, strict=True))
+        | dict(zip(_RECALLS, astuple(page.recalls), strict=True))
+        | {"id": page.index, "entries": list(page.entries)}
+    )
 
 
 def tree_from_row(row: Row[Any], pages: Iterable[Page]) -> Tree:
     """Return the tree of a row of ``page_tree`` and these pages."""
-    segments = [_segment_of(each) for each in row.segments]
-    counters = TreeCounters(
-        settled_seq=row.settled_seq,
-        interactions=row.interactions,
-        next_place=row.next_place,
-        archive=row.archive,
-        notice=tuple(row.notice),
-    )
+    segments = [
+        Segment(
+            **each
+            | {"kind": SegmentKind(each["kind"]), "permission": Permission(each["permission"])}
+        )
+        for each in row.segments
+    ]
+    counters = {name: getattr(row, name) for name in _COUNTERS}
     return Tree.from_stored(
-        {each.id: each for each in segments}, {each.index: each for each in pages}, counters
+        {each.id: each for each in segments},
+        {each.index: each for each in pages},
+        TreeCounters(**counters, notice=tuple(row.notice)),
     )
 
 
 def tree_row(tree: Tree) -> dict[str, Any]:
     """Return the columns of ``page_tree``, without the agent and the version."""
-    counters = tree.counters
     return {
+        **{name: getattr(tree.counters, name) for name in _COUNTERS},
         "segments": json.dumps([asdict(each) for each in tree.segments.values()]),
-        "settled_seq": counters.settled_seq,
-        "interactions": counters.interactions,
-        "next_place": counters.next_place,
-        "archive": counters.archive,
-        "notice": list(counters.notice),
+        "notice": list(tree.counters.notice),
     }
-
-
-def _segment_of(stored: Mapping[str, Any]) -> Segment:
-    return Segment(
-        id=stored["id"],
-        kind=SegmentKind(stored["kind"]),
-        permission=Permission(stored["permission"]),
-        name=stored["name"],
-        max_tokens=stored["max_tokens"],
-        next_number=stored["next_number"],
-    )
 
 
 # From the roots down through open folders; into the conversation and the archive even if they are
@@ -302,27 +282,13 @@ UPDATE page_tree SET version = %(version)s, segments = %(segments)s::jsonb,
     archive = %(archive)s, notice = %(notice)s::text[]
 WHERE agent_id = %(agent)s
 """
-_SAVE_PAGE = """
-INSERT INTO page (agent_id, id, kind, segment, parent, place, name, description, expanded, cold,
-    managed, named, summarized, pinned_by, first_seq, last_seq, session_id, number, answered,
-    entries, text_version, recalls, recalled_at, entered_at, archived_at, opened_at, chapter,
-    user_id, content_tokens)
-VALUES (%(agent)s, %(id)s, %(kind)s, %(segment)s, %(parent)s, %(place)s, %(name)s,
-    %(description)s, %(expanded)s, %(cold)s, %(managed)s, %(named)s, %(summarized)s, %(pinned_by)s,
-    %(first_seq)s, %(last_seq)s, %(session_id)s, %(number)s, %(answered)s, %(entries)s::text[],
-    %(text_version)s, %(recalls)s, %(recalled_at)s, %(entered_at)s, %(archived_at)s, %(opened_at)s,
-    %(chapter)s, %(user_id)s, %(content_tokens)s)
-ON CONFLICT (agent_id, id) DO UPDATE SET
-    parent = excluded.parent, place = excluded.place, name = excluded.name,
-    description = excluded.description, expanded = excluded.expanded, cold = excluded.cold,
-    managed = excluded.managed, named = excluded.named, summarized = excluded.summarized,
-    pinned_by = excluded.pinned_by, first_seq = excluded.first_seq, last_seq = excluded.last_seq,
-    answered = excluded.answered, entries = excluded.entries, text_version = excluded.text_version,
-    recalls = excluded.recalls, recalled_at = excluded.recalled_at,
-    entered_at = excluded.entered_at, archived_at = excluded.archived_at,
-    opened_at = excluded.opened_at, chapter = excluded.chapter,
-    user_id = excluded.user_id, content_tokens = excluded.content_tokens
-"""
+# A page keeps its index, kind and segment, and its interaction.
+_FIXED = {"agent_id", "id", "kind", "segment", "session_id", "number"}
+_insert = insert(schema.page)
+_SAVE_PAGE = _insert.on_conflict_do_update(
+    index_elements=["agent_id", "id"],
+    set_={each.name: each for each in _insert.excluded if each.name not in _FIXED},
+)
 
 
 def save_tree(connection: Connection, agent_id: str, tree: Tree, version: int) -> None:
@@ -334,13 +300,13 @@ def save_tree(connection: Connection, agent_id: str, tree: Tree, version: int) -
 
 def save_pages(connection: Connection, agent_id: str, pages: Iterable[Page]) -> None:
     """Write pages. The tree must be locked."""
-    rows = [{"agent": agent_id, **page_row(page)} for page in pages]
+    rows = [{"agent_id": agent_id, **page_row(page)} for page in pages]
     if rows:
-        connection.exec_driver_sql(_SAVE_PAGE, rows)
+        connection.execute(_SAVE_PAGE, rows)
 
 
-# A lane that nothing was written for is a claim's, or what an erasure has left. Whoever waited here
-# for an erasure to end was asked in the life before: the statement still sees that one's epoch.
+# A lane without messages was made by a claim, or left by an erasure. A statement that waited for an
+# erasure to end belongs to the agent before it: it still sees that agent's epoch.
 _BEGIN = """
 INSERT INTO lane (agent_id, written_at) VALUES (%(agent)s, now())
 ON CONFLICT (agent_id) DO UPDATE SET written_at = now()
@@ -355,7 +321,7 @@ _LOCK = "SELECT FROM page_tree WHERE agent_id = %s FOR UPDATE"
 def begin_agent(connection: Connection, agent_id: str) -> bool:
     """Create an agent before its first message; return True if it did not exist.
 
-    An erased id gets a new life, unless it is being erased right now.
+    An erased id can be used again, unless it is being erased right now.
     """
     return connection.exec_driver_sql(_BEGIN, {"agent": agent_id}).rowcount > 0
 

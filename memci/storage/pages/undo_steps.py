@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any
 
@@ -64,9 +64,13 @@ def add_step(
     """Save a step, and delete the user's undone ones. The tree must be locked."""
     number = connection.exec_driver_sql(_NEXT, (agent_id,)).scalar_one()
     drop = {"agent": agent_id, "user": user_id, "kept": _KEPT - 1}
-    connection.exec_driver_sql(_of(user_id, _DROP), drop)
-    written = json.dumps([_written(each) for each in edits])
-    connection.exec_driver_sql(_ADD, (agent_id, number, list(operations), written, user_id))
+    connection.exec_driver_sql(_for_user(_DROP, user_id), drop)
+    changes = [
+        {"index": each.index, "was": _plain(each.was), "became": _plain(each.became)}
+        for each in edits
+    ]
+    values = (agent_id, number, list(operations), json.dumps(changes), user_id)
+    connection.exec_driver_sql(_ADD, values)
 
 
 def step_to_undo(connection: Connection, agent_id: str, user_id: str | None) -> Step | None:
@@ -94,8 +98,8 @@ def words_of_steps(
     words: dict[str, list[str]] = {}
     values = {"agent": agent_id, "only": None if only is None else list(only)}
     for row in connection.exec_driver_sql(_WORDS, values):
-        said = words.setdefault(row.page, [])
-        said += [each for each in (row.name, row.description, *(row.entries or ())) if each]
+        texts = (row.name, row.description, *(row.entries or ()))
+        words.setdefault(row.page, []).extend(filter(None, texts))
     return words
 
 
@@ -103,33 +107,29 @@ def _find(
     connection: Connection, agent_id: str, user_id: str | None, statement: str
 ) -> Step | None:
     values = {"agent": agent_id, "user": user_id}
-    row = connection.exec_driver_sql(_of(user_id, statement), values).first()
+    row = connection.exec_driver_sql(_for_user(statement, user_id), values).first()
     if row is None:
         return None
-    return Step(row.number, tuple(row.operations), tuple(_read(each) for each in row.changes))
+    edits = [
+        Edit(each["index"], _values(each["was"]), _values(each["became"])) for each in row.changes
+    ]
+    return Step(row.number, tuple(row.operations), tuple(edits))
 
 
-def _of(user_id: str | None, statement: str) -> str:
+def _for_user(statement: str, user_id: str | None) -> str:
     """Return a statement with the user's condition: ``=`` or ``IS NULL`` use the index."""
     return statement.format(user="IS NULL" if user_id is None else "= %(user)s")
 
 
-def _written(edit: Edit) -> dict[str, Any]:
-    return {"index": edit.index, "was": _plain(edit.was), "became": _plain(edit.became)}
-
-
-def _plain(values: Any) -> dict[str, Any]:
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return fields of a page as JSON values; ``recalls`` is the only one that is none."""
     return {
         name: astuple(value) if isinstance(value, RecallStats) else value
         for name, value in values.items()
     }
 
 
-def _read(written: Any) -> Edit:
-    return Edit(written["index"], _values(written["was"]), _values(written["became"]))
-
-
-def _values(plain: dict[str, Any]) -> dict[str, Any]:
+def _values(plain: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: RecallStats(*value) if name == "recalls" else value for name, value in plain.items()
     }

@@ -1,7 +1,4 @@
-"""Finds, lists and counts an agent's pages, in the window or not (P4, P14, R13).
-
-The viewer of a session: its user and whether it is new (R5).
-"""
+"""Finds, lists and counts an agent's pages; the viewer of a session (P4, P14, R5, R13)."""
 
 from __future__ import annotations
 
@@ -104,22 +101,16 @@ def listed_pages(
     open_notes = [
         each for each in tree.pages.values() if each.expanded and each.text_version is not None
     ]
-    texts = _texts(connection, agent_id, open_notes)
+    values = {
+        "agent": agent_id,
+        "pages": [each.index for each in open_notes],
+        "versions": [each.text_version for each in open_notes],
+    }
+    rows = connection.exec_driver_sql(_TEXTS, values) if open_notes else ()
+    texts: dict[str, str] = {row.page_id: row.text for row in rows}
     return VisibleTree(tree, viewer.session_id), lambda page: PageContent(
         text=texts.get(page.index, "")
     )
-
-
-def _texts(connection: Connection, agent_id: str, notes: Collection[Page]) -> dict[str, str]:
-    if not notes:
-        return {}
-    values = {
-        "agent": agent_id,
-        "pages": [each.index for each in notes],
-        "versions": [each.text_version for each in notes],
-    }
-    rows = connection.exec_driver_sql(_TEXTS, values)
-    return {row.page_id: row.text for row in rows}
 
 
 # As ``chapters.settle``: a message without a user belongs to the user of its session, and notes of

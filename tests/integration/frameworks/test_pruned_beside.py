@@ -35,12 +35,12 @@ def test_what_is_put_meanwhile_keeps_the_values_that_it_refers_to(
         values=(ChannelValue(kind="json", body=b"W10=", channel="messages", version="1"),),
         metadata={"run_id": "earlier"},
     )
-    framework_storage.put(database, "ada", "talk", first)
+    framework_storage.put_checkpoint(database, "ada", "talk", first)
     of_run = CheckpointPrune(run_ids=("earlier",))
     with open_database(database_url) as watching, ThreadPoolExecutor(1) as pool:
         with database.agent_transaction("ada") as connection:
             put_child(connection)
-            pruning = pool.submit(framework_storage.prune, database, "ada", of_run)
+            pruning = pool.submit(framework_storage.prune_checkpoints, database, "ada", of_run)
             wait_until(lambda: waiting_for_locks(watching) or pruning.done(), "it waits")
         assert pruning.result(20).checkpoints == 1
     with database.agent_snapshot("ada") as connection:
@@ -51,6 +51,6 @@ def test_what_is_put_meanwhile_keeps_the_values_that_it_refers_to(
 
 def test_nobody_has_nothing_to_remove(database: Database):
     asked = CheckpointPrune(threads=("talk",), keep_latest=True)
-    assert framework_storage.prune(database, "nobody", asked).checkpoints == 0
+    assert framework_storage.prune_checkpoints(database, "nobody", asked).checkpoints == 0
     with database.lane_transaction() as connection:
         assert connection.exec_driver_sql("SELECT FROM lane").first() is None

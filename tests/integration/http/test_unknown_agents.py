@@ -67,7 +67,11 @@ MAKES = {
     "PUT /v1/agents/{agent}/settings",
     "POST /v1/agents/{agent}/import",
     "POST /v1/agents/{agent}/documents",
-    *(f"POST /v1/agents/{{agent}}/pages/{tool.name}" for tool in TOOLS if tool.begins),
+    *(
+        f"POST /v1/agents/{{agent}}/pages/{tool.name}"
+        for tool in TOOLS
+        if tool.begins and tool.about is About.PAGES
+    ),
 }
 # What an agent itself asks in each of its turns, the first one included: it begins empty (M1).
 TURNS = tuple(f"POST /v1/agents/{{agent}}/{each}" for each in ("recall", "search", "context"))

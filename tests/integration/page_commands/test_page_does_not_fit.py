@@ -99,7 +99,7 @@ def test_a_dry_run_begins_with_the_shown_window(ada, commands):
     before = tree(small, session_id="s1")
     shown = window(small, session_id="s2")
     with small.dry_run("ada", Actor.AGENT, session_id="s2") as context:
-        assert context.tokens == shown.tokens
+        assert context.rendering.tokens() == shown.tokens
     assert tree(small, session_id="s1") == before
 
 

@@ -7,7 +7,7 @@ import pytest
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.tree import PageState
 from memci.errors import RefusedError
-from memci.schemas.page_tools import told as models_told
+from memci.schemas.page_tools import answer_for_model
 from tests.support.page_asking import do, folder, told, window
 
 
@@ -26,12 +26,12 @@ def test_what_a_developer_pinned_is_unpinned_by_no_agent(ada, commands):
 
 def test_what_is_pinned_stays_in_the_window_and_is_marked_there(ada, commands):
     told(ada, 2)
-    assert models_told(do(commands, "pin_page", index="usr-1"))["pinned"] is True
+    assert answer_for_model(do(commands, "pin_page", index="usr-1"))["pinned"] is True
     told(ada, 10)
     assert "## [usr-1] Question 0? (page, expanded, pinned)" in window(commands).messages[0].content
     assert do(commands, "get_page", index="usr-2").page.state == "archived"
-    assert models_told(do(commands, "get_page", index="usr-1"))["page"]["pinned"] is True
-    assert "pinned" not in models_told(do(commands, "unpin_page", index="usr-1"))
+    assert answer_for_model(do(commands, "get_page", index="usr-1"))["page"]["pinned"] is True
+    assert "pinned" not in answer_for_model(do(commands, "unpin_page", index="usr-1"))
     told(ada, 1)
     assert do(commands, "get_page", index="usr-1").page.state == "archived"
     with pytest.raises(RefusedError, match="usr-1 is archived: recall_page"):

@@ -13,7 +13,7 @@ from memci.broker.app import make_app
 from memci.broker.wakeup import Wakeups
 from memci.cli.doctor.checks import check_page_texts
 from memci.cli.doctor.findings import Level
-from memci.commands.pages.move_texts import Migration
+from memci.commands.pages.move_texts import TextMigration
 from memci.config.settings import Settings
 from memci.domain.job import JobKind
 from memci.errors import PageStoreError
@@ -50,7 +50,7 @@ def lose(store: PageStore, index: str) -> None:
 
 
 def uncached(store: PageStore) -> CachedPageStore:
-    return CachedPageStore(store, TextCache(0), far=True)
+    return CachedPageStore(store, TextCache(0))
 
 
 def taking(ada, folder: Path) -> NoteTaker:
@@ -226,5 +226,5 @@ def test_moving_tells_of_texts_that_are_nowhere(ada, folder):
     lose(source, lost)
     (file,) = folder.rglob(f"{damaged}.*.txt")
     file.write_bytes(b"\xff")
-    moved = Migration(ada.database, source, target).run(clear=False, told=lambda _: None)
+    moved = TextMigration(ada.database, source, target).run(clear=False, report=lambda _: None)
     assert (moved.copied, moved.missing) == (1, 2)

@@ -8,7 +8,7 @@ from memci.broker.redis_queues import RedisAgentQueues
 from memci.commands import erase
 from memci.errors import NotFoundError, PageStoreError
 from memci.storage.page_store.local import FilePageStore
-from memci.storage.page_store.port import TextKey, in_transaction
+from memci.storage.page_store.port import TextKey
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.page_store.wrappers import CachedPageStore, TextCache
 from memci.storage.session import Database
@@ -26,7 +26,7 @@ def ada(database):
 
 
 def cached(store):
-    return CachedPageStore(store, TextCache(1_000_000), far=True)
+    return CachedPageStore(store, TextCache(1_000_000))
 
 
 def test_a_note_is_kept_and_shown_by_any_process(ada, page_store):
@@ -48,7 +48,7 @@ class Dying:
         return getattr(self._store, name)
 
     def in_transaction(self, connection):
-        return Dying(in_transaction(self._store, connection))
+        return Dying(self._store.in_transaction(connection))
 
     def save(self, key, text):
         self._store.save(key, text)

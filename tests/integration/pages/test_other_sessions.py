@@ -11,7 +11,7 @@ from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.errors import RefusedError
 from memci.reading.window import Windows
-from memci.schemas.page_tools import told
+from memci.schemas.page_tools import answer_for_model
 from memci.schemas.pages import WindowRequest
 from memci.schemas.tools import BY_NAME
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
@@ -80,7 +80,7 @@ def test_an_agent_changes_nothing_in_the_conversation_of_another_session(world, 
 
 def test_it_reads_it_and_is_told_where_it_lies(world):
     assert "the hotel" in world.do("s1", "get_page", index=HOTEL).text
-    (found,) = told(world.do("s1", "find_pages", query="hotel"))["pages"]
+    (found,) = answer_for_model(world.do("s1", "find_pages", query="hotel"))["pages"]
     assert (found["index"], found["state"]) == (HOTEL, STATE)
     assert world.do("s1", "get_page", Actor.DEVELOPER, index=HOTEL).page.state == STATE
     assert world.do("s2", "get_page", index=HOTEL).page.state == "expanded"

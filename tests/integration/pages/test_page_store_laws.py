@@ -9,7 +9,7 @@ import pytest
 
 from memci.errors import InvalidInputError, NotFoundError
 from memci.storage.page_store.local import MemoryPageStore
-from memci.storage.page_store.port import TextKey, delete_many, load_many, new_version
+from memci.storage.page_store.port import TextKey, new_version
 from memci.storage.page_store.wrappers import CachedPageStore, MovingPageStore, TextCache
 from tests.support.page_stores import STORES, store_of
 
@@ -78,12 +78,12 @@ def test_many_are_loaded_and_deleted_as_one_by_one(store):
     for key in keys:
         store.save(key, f"Text of {key.page}")
     nowhere = [keys[0]._replace(version=8), keys[0]._replace(page="usr-99")]
-    assert load_many(store, [*nowhere, *keys]) == {key: f"Text of {key.page}" for key in keys}
-    assert load_many(store, nowhere) == load_many(store, []) == {}
-    delete_many(store, [*nowhere, *keys[5:]])
-    delete_many(store, [])
+    assert store.load_many([*nowhere, *keys]) == {key: f"Text of {key.page}" for key in keys}
+    assert store.load_many(nowhere) == store.load_many([]) == {}
+    store.delete_many([*nowhere, *keys[5:]])
+    store.delete_many([])
     assert sorted(store.list("ada")) == sorted(keys[:5])
-    assert load_many(store, keys).keys() == set(keys[:5])
+    assert store.load_many(keys).keys() == set(keys[:5])
 
 
 def test_saving_again_is_no_error(store):

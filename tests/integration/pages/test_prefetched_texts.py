@@ -29,6 +29,8 @@ SELECT count(*) FROM pg_locks WHERE locktype = 'relation' AND mode = 'RowShareLo
 class Watched(MemoryPageStore):
     """Tells which texts were asked for, and which of them while rows were locked."""
 
+    is_remote = True
+
     def __init__(self, database: Database) -> None:
         super().__init__()
         self._database = database
@@ -61,7 +63,7 @@ def store(ada):
 
 @pytest.fixture
 def taker(ada, store):
-    return NoteTaker(ada.database, CachedPageStore(store, TextCache(0), far=True))
+    return NoteTaker(ada.database, CachedPageStore(store, TextCache(0)))
 
 
 def folder(taker: NoteTaker, *children: str) -> str:
@@ -140,9 +142,9 @@ def test_a_folder_is_summed_up_by_its_newest_notes_with_no_transaction_open(take
     assert [(text[0], len(text)) for text in wanted.request.texts] == [
         ("0", 20_000), ("1", 60_000), ("2", 60_000), ("3", 60_000)
     ]  # fmt: skip
-    assert wanted.in_part
+    assert wanted.is_partial
     assert store.asked == list(reversed(notes))
-    assert not summary_request(taker.commands, place, Summarise(page=notes[0])).in_part
+    assert not summary_request(taker.commands, place, Summarise(page=notes[0])).is_partial
 
 
 def test_a_folder_is_summed_up_by_its_newest_messages(ada, taker, monkeypatch):
@@ -153,6 +155,6 @@ def test_a_folder_is_summed_up_by_its_newest_messages(ada, taker, monkeypatch):
         ada.say(f"Answer {n}.", role="assistant", session="s1")
     place = Caller("ada", "s1", None)
     wanted = summary_request(taker.commands, place, Summarise(page="usr-0"))
-    assert (wanted.request.seqs, wanted.in_part) == ((13, 12, 11, 10, 9), True)
+    assert (wanted.request.seqs, wanted.is_partial) == ((13, 12, 11, 10, 9), True)
     wanted = summary_request(taker.commands, place, Summarise(page="usr-3"))
-    assert (wanted.request.seqs, wanted.in_part) == ((7, 6), False)
+    assert (wanted.request.seqs, wanted.is_partial) == ((7, 6), False)

@@ -8,7 +8,7 @@ from threading import Event, Thread
 
 import pytest
 
-from memci.commands.pages.move_texts import Migration, Moved
+from memci.commands.pages.move_texts import TextCounts, TextMigration
 from memci.errors import PageStoreError
 from memci.storage.page_store.local import FilePageStore, MemoryPageStore
 from memci.storage.page_store.port import TextKey
@@ -22,7 +22,7 @@ from tests.support.page_stores import store_of
 KEY = TextKey("ada", "usr-1", 7)
 
 
-def ignore(moved: Moved) -> None: ...
+def ignore(counts: TextCounts) -> None: ...
 
 
 @pytest.fixture
@@ -86,18 +86,18 @@ def test_nothing_is_lost_and_no_reader_fails_meanwhile(ada, request, former, new
     crowd = Crowd()
     crowd.begin(write)
     crowd.begin(read)
-    migration = Migration(ada.database, source, target)
+    migration = TextMigration(ada.database, source, target)
     try:
         for _ in range(4):
             seen = len(written)
-            migration.run(clear=True, told=ignore)
+            migration.run(clear=True, report=ignore)
             wait_until(
                 lambda seen=seen: crowd.failed or len(written) > seen + 1, "notes are written"
             )
     finally:
         crowd.end()
     assert crowd.failed == []
-    migration.run(clear=True, told=ignore)
+    migration.run(clear=True, report=ignore)
     assert list(source.list("ada")) == []
     alone = NoteTaker(ada.database, target).window()
     assert all(text in alone for text in written)
@@ -109,7 +109,7 @@ def test_a_snapshot_that_does_not_show_the_copy_yet_hinders_nobody(ada, tmp_path
     source.save(KEY, "On its way")
     with ada.database.agent_snapshot("ada") as connection:
         connection.exec_driver_sql("SELECT")
-        Migration(ada.database, source, target).run(clear=True, told=ignore)
+        TextMigration(ada.database, source, target).run(clear=True, report=ignore)
         for pair in ((source, target), (target, source)):
             reader = MovingPageStore(*pair).in_transaction(connection)
             assert reader.load(KEY) == "On its way"
@@ -124,13 +124,14 @@ def test_it_goes_on_where_it_was_and_does_nothing_twice(ada, tmp_path):
         source.save(key, f"Text {key.version}")
     source.save(KEY._replace(agent_id="ben"), "Of Ben")
     target.save(keys[0], "Text 1")
-    heard: list[Moved] = []
-    moved = Migration(ada.database, source, target).run(clear=False, told=heard.append)
-    assert (moved.agents, moved.copied, moved.there, moved.cleared) == (2, 5, 1, 0)
-    assert heard[-1] == moved
-    assert [each.agents for each in heard] == [1, 2]
-    again = Migration(ada.database, source, target).run(clear=True, told=ignore)
-    assert (again.copied, again.there, again.cleared) == (0, 6, 6)
+    heard: list[int] = []
+    moved = TextMigration(ada.database, source, target).run(
+        clear=False, report=lambda counts: heard.append(counts.agents)
+    )
+    assert (moved.agents, moved.copied, moved.present, moved.cleared) == (2, 5, 1, 0)
+    assert heard == [1, 2]
+    again = TextMigration(ada.database, source, target).run(clear=True, report=ignore)
+    assert (again.copied, again.present, again.cleared) == (0, 6, 6)
     assert [target.load(key) for key in keys] == [f"Text {key.version}" for key in keys]
     assert list(source.list("ada")) == []
 
@@ -146,7 +147,7 @@ def test_what_is_erased_while_it_is_copied_stays_erased(ada):
     source, target = MemoryPageStore(), Slow()
     both = MovingPageStore(target, source)
     source.save(KEY, "To be gone")
-    moved = Migration(ada.database, source, target).run(clear=False, told=ignore)
+    moved = TextMigration(ada.database, source, target).run(clear=False, report=ignore)
     assert moved.copied == 0
     assert not both.exists(KEY)
 
@@ -169,7 +170,7 @@ def test_what_is_erased_while_it_is_cleared_away_hinders_nothing(ada):
     source = MemoryPageStore()
     target = Forgetful(source)
     source.save(KEY, "To be gone")
-    moved = Migration(ada.database, source, target).run(clear=True, told=ignore)
+    moved = TextMigration(ada.database, source, target).run(clear=True, report=ignore)
     assert (moved.copied, moved.cleared) == (1, 0)
     assert list(target.list("ada")) == []
 
@@ -177,8 +178,8 @@ def test_what_is_erased_while_it_is_cleared_away_hinders_nothing(ada):
 def test_a_text_whose_copy_is_lost_is_not_given_up(ada):
     source = MemoryPageStore()
     source.save(KEY, "What was written")
-    with pytest.raises(PageStoreError, match="not cleared away"):
-        Migration(ada.database, source, Forgetful()).run(clear=True, told=ignore)
+    with pytest.raises(PageStoreError, match="not removed from the source"):
+        TextMigration(ada.database, source, Forgetful()).run(clear=True, report=ignore)
     assert source.load(KEY) == "What was written"
 
 
@@ -186,8 +187,8 @@ def test_a_copy_that_is_another_text_is_not_what_the_text_is_given_up_for(ada):
     source, target = MemoryPageStore(), MemoryPageStore()
     source.save(KEY, "What was written")
     target.save(KEY, "What somebody else put there")
-    with pytest.raises(PageStoreError, match="not cleared away"):
-        Migration(ada.database, source, target).run(clear=True, told=ignore)
+    with pytest.raises(PageStoreError, match="not removed from the source"):
+        TextMigration(ada.database, source, target).run(clear=True, report=ignore)
     assert source.load(KEY) == "What was written"
 
 
@@ -265,7 +266,7 @@ def test_the_command_moves_all_and_says_what_comes_next(memci, ada, tmp_path):
     assert "take MEMCI_PAGE_STORE_READS_ALSO out" in hinted
     code, said, _ = memci("--to", "files", "--json", store="files", also="postgres")
     assert json.loads(said) == {
-        "from": "postgres", "to": "files", "agents": 1, "copied": 0, "there": 0, "cleared": 0,
+        "from": "postgres", "to": "files", "agents": 1, "copied": 0, "present": 0, "cleared": 0,
         "missing": 0,
     }  # fmt: skip
     alone = NoteTaker(ada.database, FilePageStore(tmp_path / "notes")).window()

@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 import pytest
 
 from memci.domain.pages.block import BlockWriter, Format, PageContent
-from memci.domain.pages.chapters import settle, with_outline
+from memci.domain.pages.chapters import settle
 from memci.domain.pages.labels import labels_of
+from memci.domain.pages.outline import with_outline
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree

@@ -47,7 +47,7 @@ def test_each_is_opened_by_its_name_without_connecting(
 ):
     chosen = settings(page_store=name)
     assert type(open_page_store(name, chosen, nowhere)) is kind
-    assert Runtime(chosen).page_store.far == (kind in {FilePageStore, S3PageStore})
+    assert Runtime(chosen).page_store.is_remote == (kind in {FilePageStore, S3PageStore})
 
 
 def test_files_lie_in_the_data_folder_or_where_it_says(tmp_path: Path, nowhere: Database):

@@ -9,7 +9,7 @@ import pytest
 from memci.errors import NotFoundError, PageStoreError
 from memci.storage.page_store.local import MemoryPageStore
 from memci.storage.page_store.port import TextKey
-from memci.storage.page_store.wrappers import CachedPageStore, TextCache
+from memci.storage.page_store.wrappers import CachedPageStore, TextCache, prefetch
 
 KEY = TextKey("ada", "usr-1", 1)
 
@@ -88,7 +88,7 @@ def test_it_never_holds_more_than_it_may():
         cache.put(keys(1)[0], "x" * number)
         assert 0 < cache.held_bytes <= 20_000
     for key in keys(500):
-        cache.drop(key)
+        cache.drop([key])
     assert cache.held_bytes == 0
 
 
@@ -112,23 +112,26 @@ def test_many_threads_do_it_no_harm():
             if cache.get(key) is None:
                 cache.put(key, str(key.version) * 200)
             elif step % 5 == 0:
-                cache.drop(key)
+                cache.drop([key])
 
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(work, range(6)))
     assert 0 <= cache.held_bytes <= 30_000
     for key in every:
         assert cache.get(key) in {None, str(key.version) * 200}
-        cache.drop(key)
+        cache.drop([key])
     assert cache.held_bytes == 0
 
 
 def test_what_is_nowhere_does_not_hinder_the_rest():
     store = Counted()
     store.save(KEY, "…")
-    cached = CachedPageStore(store, TextCache(10_000), far=True)
+    cached = CachedPageStore(store, TextCache(10_000))
     gone = KEY._replace(version=9)
-    assert cached.fetch([gone, KEY]) == {gone: None, KEY: "…"}
+    fetched = prefetch(cached, [gone, KEY])
+    assert fetched.load(KEY) == "…"
+    with pytest.raises(NotFoundError):
+        fetched.load(gone)
     assert store.loads == 2
     assert cached.load(KEY) == "…"
     assert store.loads == 2

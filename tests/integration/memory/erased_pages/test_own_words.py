@@ -133,7 +133,8 @@ def test_of_a_far_store_the_newest_texts_are_looked_at_and_the_others_counted(
     monkeypatch.setattr("memci.commands.erase_search._MOST_READ", 2)
     named = pages.note("Boats", "Of the oldest.")
     made = [pages.note(f"Note {number}", "About boats.") for number in range(4)][::-1]
-    far = CachedPageStore(store, TextCache(0), far=True)
+    far = CachedPageStore(store, TextCache(0))
+    far.is_remote = True
 
     def found(store: PageStore, most: int = 20) -> tuple[list[str], int]:
         words = Words.of("boats", OfflineLexicon())
@@ -141,7 +142,8 @@ def test_of_a_far_store_the_newest_texts_are_looked_at_and_the_others_counted(
 
     assert found(far) == ([*made[:2], named], 3)
     assert found(far, most=2) == (made[:2], 0)
-    assert found(CachedPageStore(store, TextCache(0))) == ([*made, named], 0)
+    far.is_remote = False
+    assert found(far) == ([*made, named], 0)
 
 
 def test_words_find_what_a_step_would_bring_back(

@@ -1,0 +1,134 @@
+"""Names, descriptions and entries of interactions, and their placeholders (P6, P7).
+
+Lines are limited in tokens and in characters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from memci.domain.context.token_budget import Count
+from memci.domain.pages.labels import labels_of, plain_name
+from memci.domain.pages.page import (
+    LONGEST_DESCRIPTION,
+    LONGEST_ENTRY,
+    LONGEST_NAME,
+    Page,
+    one_line,
+)
+from memci.language.detection import Language, language_of
+from memci.message import Message, Role
+
+# Limits in tokens.
+MOST_NAME = 24
+MOST_DESCRIPTION = 60
+MOST_ENTRY = 40  # P7, its role included
+
+# Characters for each token of a limit; so all lines fit into pages (LONGEST_…).
+_LONGEST_TOKEN = 8
+_LONGEST_SPEAKER = 20
+_MORE = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """Name, description and entries of an interaction: non-empty lines.
+
+    There is one entry for each message; it begins with the speaker.
+    """
+
+    name: str
+    description: str
+    entries: tuple[str, ...]
+
+
+def entry_prefix(message: Message, language: Language) -> str:
+    """Return the beginning of an entry: ``user: ``, or ``user Mira: `` if the name is known."""
+    labels = labels_of(language)
+    label = labels.roles[message.role.value]
+    if message.name and message.role is not Role.TOOL:
+        label = f"{label} {one_line(plain_name(message.name), _LONGEST_SPEAKER)}".strip()
+    return label + labels.colon
+
+
+def fit_line(text: str, most: int, count: Count) -> str:
+    """Return a text as one line of at most ``most`` tokens and ``8 * most`` characters.
+
+    A cut line ends with "…".
+    """
+    line = " ".join(text.split())
+    fits = len(line) <= most * _LONGEST_TOKEN and count(line) <= most
+    return line if fits else _cut(line, most, count)
+
+
+def with_outline(page: Page, outline: Outline) -> Page:
+    """Return a page with an outline; names given by an agent or a developer are kept."""
+    return replace(
+        page,
+        name=page.name if page.named else outline.name,
+        description=page.description if page.named and page.description else outline.description,
+        entries=outline.entries,
+        named=True,
+        summarized=True,
+    )
+
+
+def is_valid_outline(outline: Outline, messages: Sequence[Message]) -> bool:
+    """Return True if there is an entry for each message and all lines have valid lengths."""
+    lines = [(outline.name, LONGEST_NAME), (outline.description, LONGEST_DESCRIPTION)]
+    lines += [(each, LONGEST_ENTRY) for each in outline.entries]
+    return len(outline.entries) == len(messages) and all(
+        line and line == one_line(line, longest) for line, longest in lines
+    )
+
+
+def _cut(line: str, most: int, count: Count) -> str:
+    """Return the longest beginning that fits with "…", found by bisection."""
+    least, longest = 0, min(len(line), max(0, most * _LONGEST_TOKEN - len(_MORE)))
+    while least < longest:
+        middle = (least + longest + 1) // 2
+        if count(line[:middle].rstrip() + _MORE) <= most:
+            least = middle
+        else:
+            longest = middle - 1
+    cut = whole = line[:least]
+    if least < len(line) and line[least : least + 1].isascii() and line[least].isalnum():
+        cut = cut.rpartition(" ")[0] or cut
+    neat = cut.rstrip(" ,;:，；：、") + _MORE
+    return neat if count(neat) <= most else whole.rstrip() + _MORE
+
+
+# Characters of placeholders, until a small model has written the texts (P6).
+_LONGEST_PLACEHOLDER = 80
+# About thirty tokens: a Chinese character is one at least.
+_LONGEST_ENTRY = {Language.ENGLISH: 80, Language.CHINESE: 28}
+
+
+def entry_line(message: Message) -> str:
+    """Return the placeholder of a message's entry, until it is summarized (P7)."""
+    language = language_of(message.text)
+    return entry_prefix(message, language) + one_line(message.text, _LONGEST_ENTRY[language])
+
+
+def with_placeholders(page: Page, said: Sequence[Message], last_seq: int) -> Page:
+    """Return the page of these messages, at least one, with placeholders for all texts (P6).
+
+    Its span ends with ``last_seq``: notes may come after the messages.
+    """
+    if page.span is None:
+        raise AssertionError("only an interaction's page stands for messages")
+    return replace(
+        page,
+        name=placeholder_name(said[0]),
+        description="",
+        named=False,
+        summarized=False,
+        span=replace(page.span, first_seq=said[0].seq, last_seq=last_seq),
+        entries=tuple(entry_line(each) for each in said) if page.span.number else (),
+    )
+
+
+def placeholder_name(message: Message) -> str:
+    """Return the placeholder of a page's name (P6)."""
+    return one_line(message.text, _LONGEST_PLACEHOLDER) or message.role.value
