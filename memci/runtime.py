@@ -42,7 +42,7 @@ from memci.queue.mailbox import recent_agents
 from memci.queue.runner import Handler, JobRunner, Limits
 from memci.queue.usage_accounting import Accounts
 from memci.reading.lists.listings import Listings
-from memci.reading.models import ReadingModels, Tokenizers
+from memci.reading.reader import ReadingModels, Tokenizers
 from memci.reading.registry import Readings
 from memci.reading.window import Windows
 from memci.smallmodel.offline.summarizer import OfflineSummarizer

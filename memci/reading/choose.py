@@ -1,136 +1,116 @@
-"""Collects what a context is assembled from, out of one snapshot (R13)."""
+"""The fourth step of a context: choose what goes in (R13, R15)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
+from memci.domain.context import choose as rules
+from memci.domain.context.choose import Choice
 from memci.domain.context.materials import Covered, Materials, Shown
 from memci.domain.context.message_list import Origin, Section
-from memci.domain.context.page_listing import Listed, contents_listed, tree_listed
-from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.pages.block import BlockWriter, ContentReader, Format
+from memci.domain.context.page_listing import contents_listed, tree_listed
+from memci.domain.context.token_budget import Count
+from memci.domain.pages.block import BlockWriter, Format
 from memci.domain.pages.labels import labels_of
-from memci.domain.pages.pins import Pin
-from memci.domain.pages.tree import VisibleTree
-from memci.domain.search.ranking import Ranked
-from memci.domain.search.selection import Filler
 from memci.domain.session.interaction import Interaction, interactions
-from memci.domain.session.plan import Plan, finished_message_seqs, plan_text
+from memci.domain.session.plan import finished_message_seqs, plan_text
 from memci.language.detection import Language, language_of
 from memci.language.sentences import sentence_spans
 from memci.message import Message, Role
+from memci.reading.find import Found
+from memci.reading.rank import Ranking
 from memci.schemas.reads import ContextRequest
 from memci.storage.reading.messages import MOST_RECENT
-from memci.storage.reading.snapshot_state import SnapshotState
-from memci.storage.summaries import StoredSummary
 
 
-def today(said: Sequence[Message], now: datetime | None = None) -> date:
-    """Return the reader's day: where no time is given, by the clock of who spoke last."""
-    zone = said[-1].said_at.tzinfo if said else UTC
-    return (now or datetime.now(zone)).date()
+def choose(
+    request: ContextRequest, found: Found, ranking: Ranking, recent: int, count: Count
+) -> Choice:
+    """Choose from what was found, with at most ``recent`` interactions.
 
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """What one snapshot of the database gave."""
-
-    outset: SnapshotState
-    parameters: MemoryParameters
-    said: list[Message]
-    ranked: list[Ranked]
-    filler: Filler
-    pins: list[Pin]
-    plan: Plan | None
-    summary: StoredSummary | None
-    pages: tuple[VisibleTree, ContentReader] | None
-
-
-def materials_of(request: ContextRequest, read: Read, recent: int) -> Materials:
-    """Return what there is to choose from; of interactions ``recent`` may go in (R13)."""
-    window = interactions(read.said)
+    Raises ``BudgetTooSmallError`` if what must be in does not fit.
+    """
+    window = interactions(found.messages)
     language = _language(request, window)
-    contents, tree = _listed(read.pages, language)
-    return Materials(
+    contents = tree = None
+    if found.pages is not None:
+        visible, content = found.pages
+        writer = BlockWriter(Format.MARKDOWN, labels_of(language))
+        contents = contents_listed(visible, writer)
+        tree = tree_listed(visible, writer, content)
+    plan, summary = found.plan, found.summary
+    materials = Materials(
         system=request.system,
         query=request.query,
         window=window,
         recent=recent,
         grows=request.recent is None,
-        began=read.outset.recent_begins,
-        ranked=read.ranked,
+        began=found.state.recent_begins,
+        ranked=ranking.ranked,
         language=language,
-        pins=read.pins,
-        plan=plan_text(read.plan, language) or None,
-        finished=_finished(read.plan, read.said),
-        summary=None if read.summary is None else read.summary.text,
-        covered=_covered(read.summary),
+        pins=found.pins,
+        plan=plan_text(plan, language) or None,
+        finished=_finished(found),
+        summary=summary.text if summary else None,
+        covered=Covered(summary.session_id, summary.from_seq, summary.through_seq)
+        if summary
+        else None,
         contents=contents,
         tree=tree,
-        origins=_origins(read),
-        preserve=read.parameters.preserve_recent,
+        origins=_origins(found),
+        preserve=found.parameters.preserve_recent,
         shown=Shown((each.role, each.content) for each in request.shown),
-        is_trivial=read.filler.has,
+        is_trivial=ranking.filler.has,
         spans=sentence_spans,
-        best_first=not read.parameters.prompt_cache_enabled,
-        reaches_back=len(read.said) < MOST_RECENT,
-        today=today(read.said, request.now or request.as_of),
+        best_first=not found.parameters.prompt_cache_enabled,
+        reaches_back=len(found.messages) < MOST_RECENT,
+        today=today(found.messages, request.now or request.as_of),
     )
+    return rules.choose(materials, request.budget_tokens, count)
 
 
-def _listed(
-    pages: tuple[VisibleTree, ContentReader] | None, language: Language
-) -> tuple[Listed | None, Listed | None]:
-    """Return the Contents Page and the other pages, as the list's language names them."""
-    if pages is None:
-        return None, None
-    sight, reads = pages
-    writer = BlockWriter(Format.MARKDOWN, labels_of(language))
-    return contents_listed(sight, writer), tree_listed(sight, writer, reads)
+def today(messages: Sequence[Message], now: datetime | None = None) -> date:
+    """Return the reader's day: that of ``now``, or today in the zone of the last message."""
+    zone = messages[-1].said_at.tzinfo if messages else UTC
+    return (now or datetime.now(zone)).date()
 
 
-def _origins(read: Read) -> dict[Section, Origin]:
-    """Return what a receipt says of plan and summary: which they are."""
-    origins: dict[Section, Origin] = {}
-    if read.plan is not None:
-        origins[Section.PLAN] = {"plan_seq": read.plan.made_seq}
-    if read.summary is not None:
-        origins[Section.SUMMARY] = {
-            "session_id": read.summary.session_id,
-            "from_seq": read.summary.from_seq,
-            "through_seq": read.summary.through_seq,
-        }
-    return origins
+def _language(request: ContextRequest, window: Sequence[Interaction]) -> Language:
+    """Return the language of the headings; it does not change with the query (R12).
 
-
-def _covered(summary: StoredSummary | None) -> Covered | None:
-    if summary is None:
-        return None
-    return Covered(summary.session_id, summary.from_seq, summary.through_seq)
-
-
-def _finished(plan: Plan | None, said: Sequence[Message]) -> set[int]:
-    """Return the messages that belong to steps of the plan that are over (R15)."""
-    spans = () if plan is None else finished_message_seqs(plan)
-    return {
-        each.seq
-        for each in said
-        if plan is not None
-        and each.session_id == plan.session_id
-        and any(each.seq in span for span in spans)
-    }
-
-
-def _language(request: ContextRequest, window: list[Interaction]) -> Language:
-    """Return the language that notes are headed in; it does not change with the question (R12).
-
-    That of the system text; without one, of what the user said in the recent interactions, all of
-    it together; without any, of the query.
+    That of the system text; without one, of all that the user said in the window; without that,
+    of the query.
     """
     if request.system and request.system.strip():
         return language_of(request.system)
     messages = (message for each in window for message in each.messages)
-    said = " ".join(each.content or "" for each in messages if each.role is Role.USER)
-    return language_of(said if said.strip() else request.query or "")
+    words = " ".join(each.content or "" for each in messages if each.role is Role.USER)
+    return language_of(words if words.strip() else request.query or "")
+
+
+def _finished(found: Found) -> set[int]:
+    """Return the seqs of messages that belong to finished steps of the plan (R15)."""
+    plan = found.plan
+    if plan is None:
+        return set()
+    spans = finished_message_seqs(plan)
+    return {
+        each.seq
+        for each in found.messages
+        if each.session_id == plan.session_id and any(each.seq in span for span in spans)
+    }
+
+
+def _origins(found: Found) -> dict[Section, Origin]:
+    """Return which plan and which summary a receipt names."""
+    origins: dict[Section, Origin] = {}
+    if found.plan is not None:
+        origins[Section.PLAN] = {"plan_seq": found.plan.made_seq}
+    if found.summary is not None:
+        origins[Section.SUMMARY] = {
+            "session_id": found.summary.session_id,
+            "from_seq": found.summary.from_seq,
+            "through_seq": found.summary.through_seq,
+        }
+    return origins

@@ -22,8 +22,7 @@ from memci.language.summary_lines import whole_lines
 from memci.message import Message, Role, note_metadata
 from memci.queue.summary_requests import request_summary
 from memci.reading.choose import today
-from memci.reading.deferred_writes import ReadActivity, use_of
-from memci.reading.models import ReadingDefaults, ReadingModels
+from memci.reading.deferred_writes import use_of
 from memci.reading.reader import Reader, wait_until_fresh
 from memci.schemas.memory_tools import Summary, SummaryRequest
 from memci.schemas.sessions import HandoverAnswer, HandoverRequest
@@ -34,7 +33,7 @@ from memci.storage.pins import read_pins
 from memci.storage.plans import read_plan
 from memci.storage.reading.messages import message_ids, messages_at, recent_messages
 from memci.storage.reading.snapshot_state import Progress, progress
-from memci.storage.session import Connection, Database
+from memci.storage.session import Connection
 from memci.storage.sessions import Conversation, Said, language_spoken
 from memci.storage.summaries import StoredSummary, read_summary
 
@@ -63,6 +62,7 @@ class _Read:
     summary_max_tokens: int
 
 
+@dataclass(frozen=True)
 class HandingOver(Reader):
     """Writes the document; no language model is called.
 
@@ -71,17 +71,7 @@ class HandingOver(Reader):
     these and the summary the first ``_MOST_BETWEEN`` are read, and it says how many were not.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        models: ReadingModels,
-        defaults: ReadingDefaults,
-        activity: ReadActivity,
-        extractor: Summarizer,
-    ) -> None:
-        """Load nothing before the first read."""
-        super().__init__(database, models, defaults, activity)
-        self._extractor = extractor
+    extractor: Summarizer
 
     def run(self, agent_id: str, request: HandoverRequest) -> HandoverAnswer:
         """Return the document, of at most ``budget_tokens`` if given.
@@ -89,9 +79,9 @@ class HandingOver(Reader):
         Raises ``NotFoundError`` for no agent or session, ``BudgetTooSmallError`` where pins and
         plan alone do not fit.
         """
-        wait_until_fresh(self._database, agent_id, request)
+        wait_until_fresh(self.database, agent_id, request)
         read = self._read(agent_id, request)
-        count = self._models.tokenizers.count(self._defaults.tokenizer)
+        count = self.models.tokenizers.count(self.defaults.tokenizer)
         handover = replace(read.handover, summary=self._summary(read, read.between, count))
         told = read.between
         if request.budget_tokens is None:
@@ -99,17 +89,17 @@ class HandingOver(Reader):
         else:
             handover, told = self._within(request.budget_tokens, read, handover, count)
         if read.between and read.summarized:
-            request_summary(self._database, agent_id, read.viewer.session_id)
+            request_summary(self.database, agent_id, read.viewer.session_id)
         seqs = [each.seq for each in handover.messages]
         use = use_of(agent_id, "handover", read.now, (seqs, []), read.ids)
-        self._activity.note(agent_id, use=use)
+        self.activity.note(agent_id, use=use)
         text = handover.text()
         last = told[-1].seq if told else 0
         through = read.stored.through_seq if read.stored else 0
         return HandoverAnswer(
             text=text,
             tokens=count(text),
-            tokenizer=self._defaults.tokenizer,
+            tokenizer=self.defaults.tokenizer,
             session_id=read.viewer.session_id,
             user_id=read.viewer.user_id,
             through_seq=max(last, through) or None if handover.summary else None,
@@ -121,11 +111,11 @@ class HandingOver(Reader):
         )
 
     def _read(self, agent_id: str, request: HandoverRequest) -> _Read:
-        with self._database.agent_snapshot(agent_id) as connection:
+        with self.database.agent_snapshot(agent_id) as connection:
             check_there(connection, agent_id)
             viewer = _asked(connection, agent_id, request)
             whose = request_viewer(connection, agent_id, viewer.session_id, viewer.user_id)
-            parameters = parameters_of(connection, agent_id, self._defaults.memory)
+            parameters = parameters_of(connection, agent_id, self.defaults.memory)
             stored = read_summary(connection, agent_id, viewer.session_id, viewer)
             conversation = Conversation(connection, agent_id, viewer.session_id)
             if request.session_id is not None and conversation.last() is None:
@@ -197,7 +187,7 @@ class HandingOver(Reader):
             return stored
         source = "\n".join([stored, *(each.text for each in since)])
         target = max(1, read.summary_max_tokens * len(source) // max(1, count(source)))
-        return self._extractor.summarize(since, stored, target)
+        return self.extractor.summarize(since, stored, target)
 
 
 def _answers(recent: Sequence[Said]) -> int:
@@ -235,11 +225,11 @@ class Summarise(Reader):
 
         It is never longer than what it sums up.
         """
-        with self._database.agent_snapshot(agent_id) as connection:
+        with self.database.agent_snapshot(agent_id) as connection:
             check_there(connection, agent_id)
             now = progress(connection, agent_id)
             said = messages_at(connection, agent_id, request.seqs)
-        count = self._models.tokenizers.count(self._defaults.tokenizer)
+        count = self.models.tokenizers.count(self.defaults.tokenizer)
         messages = [each for each in (*said, *map(_note, request.texts)) if each.text.strip()]
         previous = request.previous.strip()
         source = "\n".join([*([previous] if previous else []), *map(_line, messages)])
@@ -249,7 +239,7 @@ class Summarise(Reader):
             text = _cut(source, request.max_tokens, count)
         ids = {each.seq: each.id for each in said}
         use = use_of(agent_id, "summarise", now, (ids.keys(), []), ids)
-        self._activity.note(agent_id, use=use)
+        self.activity.note(agent_id, use=use)
         return Summary(text=text, tokens=count(text), of_tokens=of_tokens)
 
     def _summary(
@@ -265,7 +255,7 @@ class Summarise(Reader):
             return ""
         characters = len(previous) + sum(len(each.text) for each in messages)
         target = min(_LONGEST, max(1, max_tokens * characters // of_tokens))
-        text = self._models.summarizer.summarize(messages, previous, target).strip()
+        text = self.models.summarizer.summarize(messages, previous, target).strip()
         lines = text.splitlines()
         while len(lines) > 1 and count("\n".join(lines)) > max_tokens:
             lines.pop()

@@ -1,64 +1,118 @@
-"""What all reads of context workers share, and waiting until memory has caught up (R18)."""
+"""What all reads of context workers share: models, defaults, and waiting until memory is fresh."""
 
 from __future__ import annotations
 
+import functools
 import time
-from datetime import datetime
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from threading import Lock
+from typing import Self
 
-from memci.domain.search.candidate import DEEPEST
-from memci.language.question import Conversation
+from memci.config.settings import Settings
+from memci.domain.context.token_budget import DEFAULT_TOKENIZER, Count, tokenizer_of
+from memci.domain.memory.parameters import MemoryParameters
 from memci.reading.deferred_writes import ReadActivity
-from memci.reading.models import ReadingDefaults, ReadingModels
-from memci.reading.retrieval import Asked, Retrieval, restriction_of
-from memci.schemas.reads import Fresh, Scope
-from memci.smallmodel.ports import Vectors
-from memci.storage.agents import parameters_of
-from memci.storage.reading.messages import last_session
+from memci.schemas.reads import Fresh
+from memci.smallmodel.ports import Embedder, Lexicon, QueryPlanner, Summarizer, TokenCounter
 from memci.storage.reading.snapshot_state import progress
 from memci.storage.session import Database
 
+# Pieces whose counts are remembered: the same messages are assembled again and again, and lines
+# are counted for themselves before the block that they make.
+_REMEMBERED = 8_192
+_LONGEST_REMEMBERED = 2_000
+_MOST_PIECES = 500  # of a text; a list of more would take the place of all else
 
-class Reader:
-    """Reads one agent's snapshots with small models, and notes that it was read."""
 
-    def __init__(
-        self,
-        database: Database,
-        models: ReadingModels,
-        defaults: ReadingDefaults,
-        activity: ReadActivity,
-    ) -> None:
-        """Load nothing before the first read."""
-        self._database = database
-        self._models = models
-        self._defaults = defaults
-        self._activity = activity
-        self._retrieval = Retrieval(models)
+class Tokenizers:
+    """Token counters by the name of their tokenizer, each made once; safe for threads."""
 
-    def _ask(
-        self,
-        agent_id: str,
-        text: str,
-        scope: Scope,
-        vector: Vectors | None,
-        *,
-        best: int = DEEPEST,
-    ) -> Asked:
-        """Do as ``Retrieval.ask``; an agent whose questions are not read has none planned (R10)."""
-        memory = self._defaults.memory
-        analysed = memory.query_analysis_enabled
-        if self._models.query_planner is not None:  # to ask it takes longer than to look this up
-            with self._database.agent_snapshot(agent_id) as connection:
-                own = parameters_of(connection, agent_id, memory)
-            analysed = own.query_analysis_enabled
+    def __init__(self, make: Callable[[str], TokenCounter]) -> None:
+        """Take what makes a counter of a tokenizer such as ``o200k_base``."""
+        self._count = functools.lru_cache(maxsize=None)(lambda name: _remembering(make(name)))
 
-        def last(now: datetime) -> Conversation | None:
-            with self._database.agent_snapshot(agent_id) as connection:
-                return last_session(connection, agent_id, restriction_of(scope), now)
+    def count(self, tokenizer: str) -> Count:
+        """Return what counts as this tokenizer does."""
+        return self._count(tokenizer)
 
-        return self._retrieval.ask(
-            text, scope, vector, best=best, analysed=analysed, last_session=last
+
+def _remembering(counter: TokenCounter) -> Count:
+    """Remember counts by the digests of what was counted: no text outlives its erasure (M25)."""
+    counts: OrderedDict[bytes, int] = OrderedDict()
+    lock = Lock()
+
+    def count(text: str) -> int:
+        if len(text) > _LONGEST_REMEMBERED:
+            return counted(text)
+        digest = sha256(text.encode(errors="surrogatepass")).digest()
+        with lock:
+            if digest in counts:
+                counts.move_to_end(digest)
+                return counts[digest]
+        tokens = counted(text)
+        with lock:
+            counts[digest] = tokens
+            while len(counts) > _REMEMBERED:
+                counts.popitem(last=False)
+        return tokens
+
+    def counted(text: str) -> int:
+        pieces = counter.pieces(text)
+        if not 1 < len(pieces) <= _MOST_PIECES:
+            return counter.count(text)
+        return sum(map(count, pieces))
+
+    return count
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingModels:
+    """The small models that read."""
+
+    embedder: Embedder
+    lexicon: Lexicon
+    tokenizers: Tokenizers
+    summarizer: Summarizer
+    query_planner: QueryPlanner | None = None  # None: questions are searched as they are
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingDefaults:
+    """Values for what a request leaves open."""
+
+    tokenizer: str = DEFAULT_TOKENIZER
+    search_k: int | None = None  # None: by how much a question asks for (R10)
+    recent_interactions: int = 8
+    memory: MemoryParameters = field(default_factory=MemoryParameters)
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """Take them from the settings."""
+        return cls(
+            tokenizer=settings.tokenizer,
+            memory=settings.memory,
         )
+
+    def recent(self, asked: int | None) -> int:
+        """Return how many recent interactions a context has, if ``asked`` leaves it open."""
+        return self.recent_interactions if asked is None else asked
+
+    def tokenizer_for(self, model: str | None) -> str:
+        """Return the tokenizer whose tokens count for a model."""
+        return tokenizer_of(model, self.tokenizer)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """What a read works with; no model is loaded before the first read."""
+
+    database: Database
+    models: ReadingModels
+    defaults: ReadingDefaults
+    activity: ReadActivity
 
 
 _FIRST_PAUSE_S = 0.02
@@ -66,9 +120,9 @@ _LONGEST_PAUSE_S = 0.05
 
 
 def wait_until_fresh(database: Database, agent_id: str, request: Fresh) -> None:
-    """Return once memory has caught up with ``min_seq``, or after ``wait_ms`` all the same.
+    """Return when memory has caught up with ``min_seq``, or after ``wait_ms`` (R18).
 
-    Holds no transaction while it waits.
+    No transaction is open while it waits.
     """
     if request.min_seq is None or not request.wait_ms:
         return
@@ -82,3 +136,18 @@ def wait_until_fresh(database: Database, agent_id: str, request: Fresh) -> None:
             return
         time.sleep(min(pause, left))
         pause = min(pause * 1.5, _LONGEST_PAUSE_S)
+
+
+class Stopwatch:
+    """Measures steps that follow each other; ``laps_ms`` are milliseconds by step."""
+
+    def __init__(self) -> None:
+        """Start the first step."""
+        self._last = time.perf_counter()
+        self.laps_ms: dict[str, float] = {}
+
+    def lap(self, step: str) -> None:
+        """End a step; the next one begins."""
+        now = time.perf_counter()
+        self.laps_ms[step] = round((now - self._last) * 1000, 3)
+        self._last = now

@@ -20,8 +20,7 @@ from memci.domain.memory.recall import (
 from memci.domain.search.candidate import reads
 from memci.language.detection import Language, language_of
 from memci.reading.deferred_writes import use_of
-from memci.reading.models import ReadingModels
-from memci.reading.reader import Reader, wait_until_fresh
+from memci.reading.reader import Reader, ReadingModels, wait_until_fresh
 from memci.reading.recall_answer import Found, Recalled, as_structure, as_text
 from memci.schemas.reads import RecallAnswer, RecallRequest, RecallText
 from memci.smallmodel.ports import Vectors
@@ -125,11 +124,11 @@ class Recall(Reader):
         With ``drop_on_visit``, links to the forgotten ones that the answer names go later, by a
         job (M15). ``vectors`` (shape (n, d)) are the keywords' own, if the caller has them.
         """
-        wait_until_fresh(self._database, agent_id, request)
-        keywords = Keywords.of(request.keywords, self._models, vectors)
-        with self._database.agent_snapshot(agent_id) as connection:
+        wait_until_fresh(self.database, agent_id, request)
+        keywords = Keywords.of(request.keywords, self.models, vectors)
+        with self.database.agent_snapshot(agent_id) as connection:
             recalled = self._recall(connection, agent_id, request, keywords)
-        count = self._models.tokenizers.count(self._defaults.tokenizer)
+        count = self.models.tokenizers.count(self.defaults.tokenizer)
         if request.format == "structured":
             told = as_structure(recalled, request.budget_tokens, count)
         else:
@@ -138,7 +137,7 @@ class Recall(Reader):
         nodes = [memory.node_id for memory in told.memories]
         use = use_of(agent_id, "recall", recalled.now, (seqs, nodes), recalled.ids)
         dropping = told.forgotten if recalled.drops else ()
-        self._activity.note(agent_id, dropping=dropping, use=use)
+        self.activity.note(agent_id, dropping=dropping, use=use)
         return told.answer
 
     def _recall(
@@ -213,7 +212,7 @@ class Recall(Reader):
         return walk
 
     def _parameters(self, connection: Connection, agent_id: str) -> MemoryParameters:
-        return parameters_of(connection, agent_id, self._defaults.memory)
+        return parameters_of(connection, agent_id, self.defaults.memory)
 
     def _named(
         self,
@@ -230,7 +229,7 @@ class Recall(Reader):
         named = in_order(
             each
             for each in forgotten
-            if keywords.are_in(f"{each.relation} {each.hint}", self._models)
+            if keywords.are_in(f"{each.relation} {each.hint}", self.models)
         )
         heirs = successors_of(connection, agent_id, [each.node_id for each in named])
         return [each for each in named if heirs[each.node_id].living is None], heirs
@@ -247,7 +246,7 @@ class Recall(Reader):
             most=_PENDING_MESSAGES,
         )
         texts = (message.text[:_PENDING_CHARACTERS] for message in waiting)
-        return any(keywords.are_in(text, self._models) for text in texts)
+        return any(keywords.are_in(text, self.models) for text in texts)
 
 
 def _sight(request: RecallRequest) -> Visibility:

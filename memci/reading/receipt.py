@@ -1,4 +1,4 @@
-"""The account of an assembly: its answer, and the receipt that is kept of it (R16).
+"""The last step of a context: keep its receipt, and answer (R16).
 
 A receipt holds numbers and ids and no text; of the query and of the list it keeps hashes.
 """
@@ -10,74 +10,77 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
-from memci.domain.context.choose import Assembly
-from memci.domain.context.message_list import Item, Piece, pieces
+from memci.domain.context.assemble import Assembly
+from memci.domain.context.message_list import Item, Piece, stable_prefix
 from memci.domain.search.candidate import Candidate, Source
 from memci.domain.search.ranking import Ranked
-from memci.message import Message
+from memci.reading.deferred_writes import Use
+from memci.reading.find import Found
+from memci.reading.reader import Reader
 from memci.schemas.reads import ContextAnswer, ContextItem, ContextMessage, ContextRequest
-from memci.storage.reading.snapshot_state import Progress
-from memci.storage.receipts import Given
+from memci.storage.erasure.erase import stand_beside
+from memci.storage.reading.messages import message_ids
+from memci.storage.receipts import Given, NewReceipt, keeping_receipt
 
-# What was found and left out is listed so far, best first; the rest is counted.
+# Candidates that were left out are listed so far, best first; the rest is counted.
 _MOST_LEFT_OUT = 50
 _EXPLAINED = ("timings_ms", "items", "left_out", "left_out_by_reason", "recent_left_out")
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """An assembly and how it came about."""
+    """A context and how it came about."""
 
     request: ContextRequest
+    found: Found
     assembly: Assembly
     tokenizer: str
-    now: Progress
-    stable_prefix: int
     timings_ms: Mapping[str, float]
-    said: list[Message]
-
-    @property
-    def seqs(self) -> set[int]:
-        """Messages that the account speaks of."""
-        left_out = self.assembly.left_out[:_MOST_LEFT_OUT]
-        return {
-            *(message.seq for message in self.said),
-            *(seq for item in self.assembly.items for seq in item.seqs),
-            *(seq for each, _ in left_out for seq in each.candidate.seqs),
-        }
 
 
-def given_by(account: Account) -> Given:
-    """Return whose words are in the list, and which memories are."""
+def keep_receipt(reader: Reader, agent_id: str, account: Account) -> ContextAnswer:
+    """Write the receipt, and return the answer; a crash of the database may lose the receipt."""
+    receipt_id = uuid4()
+    given = _given(account)
+    with reader.database.agent_transaction(agent_id, durable=False) as connection:
+        stand_beside(connection, agent_id)
+        ids = message_ids(connection, agent_id, given.seqs)
+        body = _body(account, ids)
+        receipt = NewReceipt(receipt_id, "context", body, account.request.session_id, given)
+        # If one of the messages was erased since it was read, nothing is kept (M25).
+        is_complete = len(ids) == len(given.seqs)
+        with keeping_receipt(connection, agent_id, receipt if is_complete else None):
+            answer = _answer(account, ids, receipt_id, body)
+    reader.activity.note(agent_id, use=Use(agent_id, receipt, kept=True))
+    return answer
+
+
+def _given(account: Account) -> Given:
+    """Return whose words are in the list, which memories are, and what the receipt speaks of."""
     items = account.assembly.items
+    left_out = account.assembly.left_out[:_MOST_LEFT_OUT]
+    given = frozenset(seq for item in items for seq in item.seqs)
     ranked = (item.ranked.candidate for item in items if item.ranked is not None)
     return Given(
-        at_seq=account.now.message_seq,
-        seqs=frozenset(account.seqs),
-        given=frozenset(seq for item in items for seq in item.seqs),
+        at_seq=account.found.state.progress.message_seq,
+        seqs=given.union(
+            (message.seq for message in account.found.messages),
+            (seq for each, _ in left_out for seq in each.candidate.seqs),
+        ),
+        given=given,
         nodes=frozenset(each.key for each in ranked if each.source is Source.MEMORY),
     )
 
 
-def prefix_of(assembly: Assembly) -> list[Piece]:
-    """Return what the list begins with, piece by piece."""
-    return pieces(
-        (f"{place}:{part.utterance.role}", item.text)
-        for place, part in enumerate(assembly.parts)
-        for item in part.items
-    )
-
-
-def answer(
-    account: Account, ids: Mapping[int, str], receipt_id: UUID, receipt: Mapping[str, Any]
+def _answer(
+    account: Account, ids: Mapping[int, str], receipt_id: UUID, body: Mapping[str, Any]
 ) -> ContextAnswer:
-    """Return the answer to the request; what it explains is in the body of its receipt."""
-    assembly = account.assembly
+    assembly, now = account.assembly, account.found.state.progress
     explain = None
     if account.request.explain:
-        explain = {name: receipt[name] for name in _EXPLAINED}
+        explain = {name: body[name] for name in _EXPLAINED}
     return ContextAnswer(
         messages=[ContextMessage.of(part.utterance) for part in assembly.parts],
         tokens=assembly.tokens,
@@ -92,38 +95,34 @@ def answer(
             )
             for item in assembly.items
         ],
-        stable_prefix=account.stable_prefix,
+        stable_prefix=body["stable_prefix"],
         receipt_id=receipt_id,
         explain=explain,
-        seq=account.now.seq,
-        pending=account.now.pending,
-        new_agent=account.now.new_agent,
+        seq=now.seq,
+        pending=now.pending,
+        new_agent=now.new_agent,
     )
 
 
-def receipt_body(account: Account, ids: Mapping[int, str]) -> dict[str, Any]:
-    """Return the receipt: what was taken, from where, what was left out and why."""
-    query = account.request.query
+def _body(account: Account, ids: Mapping[int, str]) -> dict[str, Any]:
+    """Return what the receipt holds: what was taken, from where, what was left out and why."""
+    assembly, query = account.assembly, account.request.query
+    now = account.found.state.progress
+    shown = {seq for item in assembly.items if item.ranked is None for seq in item.seqs}
+    unseen = [each.seq for each in account.found.messages if each.seq not in shown]
+    prefix = assembly.prefix
+    last_prefix = [Piece(*each) for each in account.found.state.prefix]
     return {
-        "tokens": account.assembly.tokens,
+        "tokens": assembly.tokens,
         "budget_tokens": account.request.budget_tokens,
         "tokenizer": account.tokenizer,
-        "seq": account.now.seq,
-        "pending": account.now.pending,
+        "seq": now.seq,
+        "pending": now.pending,
         "query_sha256": None if query is None else hashlib.sha256(query.encode()).hexdigest(),
-        "stable_prefix": account.stable_prefix,
-        "prefix": [list(piece) for piece in prefix_of(account.assembly)],
-        "recent_begins": account.assembly.recent_begins,
+        "stable_prefix": stable_prefix(last_prefix, prefix),  # in bytes
+        "prefix": [list(piece) for piece in prefix],
+        "recent_begins": assembly.recent_begins,
         "timings_ms": dict(account.timings_ms),
-        **_choices(account, ids),
-    }
-
-
-def _choices(account: Account, ids: Mapping[int, str]) -> dict[str, Any]:
-    assembly = account.assembly
-    shown = {seq for item in assembly.items if item.ranked is None for seq in item.seqs}
-    unseen = [message.seq for message in account.said if message.seq not in shown]
-    return {
         "items": [_taken(item, ids) for item in assembly.items],
         "left_out": [
             {**_origin(each, ids), "why": why} for each, why in assembly.left_out[:_MOST_LEFT_OUT]
@@ -152,17 +151,14 @@ def _origin(ranked: Ranked, ids: Mapping[int, str]) -> dict[str, Any]:
 
 
 def _place(one: Candidate) -> dict[str, Any]:
-    """Return where a piece of a file stands; of files, too, no text is kept, and so no name.
-
-    Of a note that is the index of its page.
-    """
+    """Return the page of a note, or the place in a document: no text, and so no name of a file."""
     if one.kept is not None:
         return {"page": one.kept.name}
     if one.extract is None:
         return {}
-    told = one.extract._asdict()
+    extract = one.extract._asdict()
     names = ("document_id", "collection", "first_line", "last_line", "page")
-    return {"document": {name: told[name] for name in names if told[name] is not None}}
+    return {"document": {name: extract[name] for name in names if extract[name] is not None}}
 
 
 def _known(seqs: Iterable[int], ids: Mapping[int, str]) -> list[str]:

@@ -12,7 +12,7 @@ from memci.reading.context import ContextReader
 from memci.reading.deferred_writes import ReadActivity
 from memci.reading.handover import HandingOver, Summarise
 from memci.reading.lists.framework_items import ItemReads
-from memci.reading.models import ReadingDefaults, ReadingModels
+from memci.reading.reader import ReadingDefaults, ReadingModels
 from memci.reading.recall import Recall
 from memci.reading.search import Search
 from memci.reading.window import Windows

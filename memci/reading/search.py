@@ -1,107 +1,84 @@
-"""``memci.read.search``: hybrid search over messages and memories (R11)."""
+"""``memci.read.search``: hybrid search over all sources (R11)."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from pydantic import JsonValue
 
 from memci.domain.context.token_budget import fitting
-from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import until_mark
-from memci.domain.search.candidate import SAID, UNTIMED, Candidate, Source, depth
+from memci.domain.search.candidate import SAID, UNTIMED, Candidate, Source
+from memci.domain.search.duplicates import thin
 from memci.domain.search.ranking import Ranked
-from memci.domain.search.selection import stands_alone, thin
+from memci.domain.search.supersession import lacks_newer
 from memci.language.detection import language_of
 from memci.language.question import QueryAnalysis
 from memci.reading.deferred_writes import use_of
-from memci.reading.reader import Reader, wait_until_fresh
-from memci.reading.retrieval import Asked, Ranking, Stopwatch, analysis_account
-from memci.reading.supersession import with_newer
+from memci.reading.find import DEFAULT_HITS, Found, find
+from memci.reading.rank import Ranking, rank
+from memci.reading.reader import Reader, Stopwatch, wait_until_fresh
+from memci.reading.understand import Question, explained_analysis, understand
 from memci.schemas.reads import Hit, HitDocument, HitPin, HitStep, SearchAnswer, SearchRequest
 from memci.smallmodel.ports import Vectors
-from memci.storage.agents import own_of
 from memci.storage.reading.messages import Place, places_of
-from memci.storage.reading.snapshot_state import snapshot_state_of
-from memci.storage.search.find import Found
 
-# A token budget alone decides, up to this many hits.
-_MOST = 200
-# Of a question that is not read.
-_HITS = 10
+_MOST_HITS = 200  # of a request with a token budget
 
 
 class Search(Reader):
-    """Finds. An agent that nobody has written to yet has nothing to find, and that is no error."""
+    """Searches; for an unknown agent there is nothing to find, which is no error."""
 
     def run(
         self, agent_id: str, request: SearchRequest, *, vector: Vectors | None = None
     ) -> SearchAnswer:
-        """Answer with the best hits, best first, each with the ids of its messages.
+        """Return the best hits, best first, each with the ids of its messages.
 
         ``vector`` is the query's own, if the caller has it.
         """
         watch = Stopwatch()
-        wait_until_fresh(self._database, agent_id, request)
+        wait_until_fresh(self.database, agent_id, request)
         watch.lap("wait")
-        asked = self._ask(agent_id, request.query, request, vector)
+        question = understand(self, agent_id, request.query, request, vector=vector)
         watch.lap("embed")
-        with self._database.agent_snapshot(agent_id, planned=True) as connection:
-            outset = snapshot_state_of(connection, agent_id)
-            now, own = outset.progress, own_of(self._defaults.memory, outset.parameters)
-            asked = self._measured(asked, request, own)
-            found = self._retrieval.find(connection, agent_id, asked, request, outset=outset)
+        with self.database.agent_snapshot(agent_id, planned=True) as connection:
+            found = find(self, connection, agent_id, question, request)
             watch.lap("find")
-            ranking = self._retrieval.rank(asked, found, request, own)
+            ranking = rank(self, connection, agent_id, found, request)
             watch.lap("fuse")
-            ranked = ranking.ranked
-            if outset.has_ended:
-                ranked = with_newer(connection, agent_id, ranked, request, ranking.as_of)
-            taken = self._take(ranked, request, ranking.analysis)
+            hits = self._take(ranking.ranked, request, ranking.analysis)
             watch.lap("select")
-            seqs = {seq for each in taken for seq in each.candidate.seqs}
+            seqs = {seq for each in hits for seq in each.candidate.seqs}
             places = places_of(connection, agent_id, seqs)
         watch.lap("provenance")
-        nodes = [each.candidate.key for each in taken if each.candidate.source is Source.MEMORY]
-        said = {s for each in taken if each.candidate.source in SAID for s in each.candidate.seqs}
+        now = found.state.progress
+        nodes = [each.candidate.key for each in hits if each.candidate.source is Source.MEMORY]
+        said = {s for each in hits if each.candidate.source in SAID for s in each.candidate.seqs}
         ids = {seq: place.message_id for seq, place in places.items()}
         use = use_of(agent_id, "search", now, (said, nodes), ids)
-        self._activity.note(agent_id, use=use)
+        self.activity.note(agent_id, use=use)
         return SearchAnswer(
-            hits=[_hit(each, places) for each in taken],
-            explain=_explain(asked, found, ranking, watch) if request.explain else None,
+            hits=[_hit(each, places) for each in hits],
+            explain=_explain(question, found, ranking, watch) if request.explain else None,
             seq=now.seq,
             pending=now.pending,
             new_agent=now.new_agent,
         )
 
-    def _measured(self, asked: Asked, request: SearchRequest, own: MemoryParameters) -> Asked:
-        """Return it with as many candidates of each channel as there can be hits for.
-
-        Where nobody says how many, the question is read for how many it wants (R10).
-        """
-        hits = request.k or self._defaults.search_k
-        if hits is None and own.query_analysis_enabled:
-            asked = asked.analysed(own.bounds)
-        seems_to_want = asked.analysis.k if asked.analysis else _HITS
-        return asked.as_deep_as(depth(hits or seems_to_want, request.budget_tokens))
-
     def _take(
         self, ranked: list[Ranked], request: SearchRequest, analysis: QueryAnalysis | None
     ) -> list[Ranked]:
-        most = _MOST
+        most = _MOST_HITS
         if request.budget_tokens is None:
-            most = self._defaults.search_k or (analysis.k if analysis else _HITS)
+            most = self.defaults.search_k or (analysis.k if analysis else DEFAULT_HITS)
         taken = thin(ranked, request.k or most)
-        count = self._models.tokenizers.count(self._defaults.tokenizer)
+        count = self.models.tokenizers.count(self.defaults.tokenizer)
         texts = [_text(each.candidate) for each in taken]
-        fit = fitting(texts, request.budget_tokens, count, joint="\n")
-        kept = {taken[place].key for place in fit}
-        missed = {each.key for each in taken} - kept
-        return [
-            taken[place] for place in fit if not stands_alone(taken[place].candidate, kept, missed)
-        ]
+        fit = [taken[at] for at in fitting(texts, request.budget_tokens, count, joint="\n")]
+        chosen = {each.key for each in fit}
+        no_room = {each.key for each in taken} - chosen
+        return [each for each in fit if not lacks_newer(each.candidate, chosen, no_room)]
 
 
 def _text(found: Candidate) -> str:
@@ -158,20 +135,20 @@ def _document(found: Candidate) -> HitDocument | None:
 
 
 def _explain(
-    asked: Asked, found: Sequence[Found], ranking: Ranking, watch: Stopwatch
+    question: Question, found: Found, ranking: Ranking, watch: Stopwatch
 ) -> dict[str, JsonValue]:
-    question, first = asked.questions[0], found[0]
-    offered = Counter(each.source for each in (*first.candidates, *first.kept))
+    query, result = question.queries[0], found.results[0]
+    by_source = Counter(each.source for each in (*result.candidates, *result.kept))
     return {
         "timings_ms": dict(watch.laps_ms),
         "candidates": {
-            **{source.value: offered[source] for source in Source},
-            "raw_tail": len(first.tail),
+            **{source.value: by_source[source] for source in Source},
+            "raw_tail": len(result.tail),
         },
-        "terms": list(question.terms),
-        "dense": question.vector is not None,
-        "linked": sum(each.linked is not None for each in first.candidates),
-        "timed": sum(ranking.timed.has(each) for each in first.candidates),
-        "questions": len(asked.questions),
-        "analysis": None if ranking.analysis is None else analysis_account(ranking.analysis),
+        "terms": list(query.terms),
+        "dense": query.vector is not None,
+        "linked": sum(each.linked is not None for each in result.candidates),
+        "timed": sum(ranking.timed.has(each) for each in result.candidates),
+        "questions": len(question.queries),
+        "analysis": None if ranking.analysis is None else explained_analysis(ranking.analysis),
     }

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.domain.context.choose import assemble
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Section
 from memci.domain.context.rendering import named
@@ -25,6 +24,7 @@ from memci.language.summary_lines import Line, lines_of, told_most, whole_lines,
 from memci.message import Message, Role, note_metadata
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from tests.support.examples import examples
+from tests.support.talk import assemble
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 SUMMARIZER = OfflineSummarizer()

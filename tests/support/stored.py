@@ -16,7 +16,7 @@ import numpy as np
 from memci.language.times.calendar import offset_of
 from memci.message import spoken
 from memci.reading.deferred_writes import ReadActivity
-from memci.reading.models import ReadingDefaults, ReadingModels, Tokenizers
+from memci.reading.reader import ReadingDefaults, ReadingModels, Tokenizers
 from memci.smallmodel.offline.lexicon import OfflineLexicon
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter

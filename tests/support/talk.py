@@ -7,6 +7,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from memci.domain.context import assemble as assembling
+from memci.domain.context.assemble import Assembly
+from memci.domain.context.choose import choose
+from memci.domain.context.materials import Materials
+from memci.domain.context.token_budget import Count
 from memci.domain.search.candidate import Candidate, Source
 from memci.domain.search.ranking import Ranked
 from memci.message import Message, Role
@@ -22,6 +27,10 @@ def words(text: str) -> int:
     """Count tokens in a way that is not additive either: runs of letters, and all other marks."""
     runs = text.replace("\n", " ").replace("-", " ").split(" ")
     return sum(1 + len(run) // 7 for run in runs if run) + text.count("\n")
+
+
+def assemble(materials: Materials, budget: int, count: Count) -> Assembly:
+    return assembling.assemble(choose(materials, budget, count))
 
 
 def message(seq: int, text: str = "", **fields: Any) -> Candidate:

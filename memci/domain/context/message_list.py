@@ -57,7 +57,7 @@ class Item:
 
     section: Section
     text: str
-    tokens: int
+    tokens: int = 0
     seqs: tuple[int, ...] = ()
     ranked: Ranked | None = None
     shortened: bool = False

@@ -9,11 +9,11 @@ from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Item, LeftOut, Part, Section, part_of, part_tokens
 from memci.domain.context.rendering import DOCUMENTS, MEMORIES, Layout, written
 from memci.domain.context.token_budget import MESSAGE_OVERHEAD, Count
-from memci.domain.search.candidate import WRITTEN, Candidate, Source
-from memci.domain.search.duplicates import Sayings
+from memci.domain.search.candidate import WRITTEN, Candidate, Key, Source
+from memci.domain.search.duplicates import Change, Sayings, Selection
 from memci.domain.search.highlight import Highlighter, Speakers, Voices, is_all_courtesy
 from memci.domain.search.ranking import Ranked
-from memci.domain.search.selection import Change, Key, Selection, stands_alone
+from memci.domain.search.supersession import lacks_newer
 from memci.message import Role
 
 # Too little room for any entry with its date; and no natural text has longer tokens than this.
@@ -50,15 +50,15 @@ def pack(
     room: int,
     count: Count,
     *,
-    told: Collection[Key] = (),
+    quoted_memories: Collection[Key] = (),
 ) -> Packed:
     """Fill ``room`` with the best of the ranking, best first; what does not fit is passed over.
 
     So is what no longer holds, where what is so now did not fit (R6), and what tells nothing. What
     belongs to finished steps of the plan comes last. ``held``: messages that are in the list;
-    ``told``: what else of the ranking the list says already.
+    ``quoted_memories``: memories whose text is in the list.
     """
-    return _Packing(materials, held, room, count, told).packed()
+    return _Packing(materials, held, room, count, quoted_memories).packed()
 
 
 class _Packing:
@@ -68,7 +68,7 @@ class _Packing:
         held: Sequence[Candidate],
         room: int,
         count: Count,
-        told: Collection[Key],
+        quoted_memories: Collection[Key],
     ) -> None:
         ranking = _finished_last(materials)
         shown = list(filter(materials.shown.has, (each.candidate for each in ranking)))
@@ -80,7 +80,7 @@ class _Packing:
         self._speakers = _speakers(materials, held)
         self._selection = Selection(known, self._speakers)
         self._sayings = Sayings(materials.query, known)
-        self._told = told
+        self._quoted_memories = quoted_memories
         self._gist = Highlighter(
             materials.query, [r.candidate.text for r in ranking], room, materials.spans, count
         )
@@ -120,7 +120,7 @@ class _Packing:
             # Most of a ranking is looked at no further.
             return LeftOut.PRESENT if self._selection.has(one) else LeftOut.BUDGET
         new = self._selection.new_in(one)
-        if new is None or each.key in self._told or self._sayings.repeated_by(one):
+        if new is None or each.key in self._quoted_memories or self._sayings.repeated_by(one):
             return LeftOut.PRESENT
         if self._materials.is_trivial(each) or (new != one.text and is_all_courtesy(new)):
             return LeftOut.TRIVIAL
@@ -128,7 +128,7 @@ class _Packing:
         gist = new if one.source in WRITTEN else self._shorter(one, new)
         entry = one._replace(text=gist)
         above, line = self._costs(entry)
-        if above + line > self._free or stands_alone(one, self._kept, self._missed):
+        if above + line > self._free or lacks_newer(one, self._kept, self._missed):
             self._misses += 1
             return LeftOut.BUDGET
         if gist != new:

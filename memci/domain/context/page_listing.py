@@ -43,7 +43,7 @@ class Listed:
     leaves: Sequence[Leaf]
 
 
-class Room(NamedTuple):
+class PageRoom(NamedTuple):
     """Tokens: ``always`` whatever is asked, ``free`` beside what is; ``left`` bounds pages."""
 
     always: int
@@ -51,7 +51,9 @@ class Room(NamedTuple):
     left: int
 
 
-def listing(section: Section, listed: Listed | None, room: Room, count: Count) -> tuple[Part, ...]:
+def list_pages(
+    section: Section, listed: Listed | None, room: PageRoom, count: Count
+) -> tuple[Part, ...]:
     """Return pages as a message: as many as its share of the room holds, and never half a page.
 
     The share is of what there always is, so that the same pages stand there whatever is asked. Of

@@ -12,9 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from memci.domain.context.materials import Covered
 from memci.domain.context.rendering import named
 from memci.domain.pages.pins import Pin
-from memci.domain.search.candidate import Candidate, Source
+from memci.domain.search.candidate import Candidate, Key, Source
 from memci.domain.search.highlight import Spans, answers, is_courtesy
-from memci.domain.search.selection import Key
 from memci.language.detection import Language
 from memci.language.times import remove_date_notes
 from memci.message import Message, Role

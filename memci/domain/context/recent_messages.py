@@ -158,14 +158,14 @@ class Recent:
         return *self.older, *self.no_room
 
     @property
-    def said(self) -> list[Candidate]:
+    def messages(self) -> list[Candidate]:
         """The messages that are taken."""
         return [message_candidate(each) for one in self.taken for each in one.messages]
 
     @property
     def whole(self) -> list[Candidate]:
         """The messages of which all stands there."""
-        return [each for each in self.said if each.key not in self.shortened]
+        return [each for each in self.messages if each.key not in self.shortened]
 
     @property
     def begins(self) -> int | None:

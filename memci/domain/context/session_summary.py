@@ -27,9 +27,8 @@ from memci.domain.context.quoted_in_full import (
 from memci.domain.context.recent_messages import Recent
 from memci.domain.context.rendering import days_above, indented, named
 from memci.domain.context.token_budget import MESSAGE_OVERHEAD, Count, message_tokens
-from memci.domain.search.candidate import Candidate, message_candidate
+from memci.domain.search.candidate import Candidate, Key, message_candidate
 from memci.domain.search.highlight import Highlighter, Spans, is_courtesy
-from memci.domain.search.selection import Key
 from memci.domain.session.interaction import Interaction
 from memci.language.detection import Language
 from memci.language.summary_lines import Line, lines_of, under_days
@@ -143,14 +142,11 @@ _LINE_PLACE = 10_000  # in a gist the place of an entry that is cut as short as 
 
 @dataclass(frozen=True, slots=True)
 class SummaryBlock:
-    """The block, or none; ``said`` are the messages of which it quotes all that tells something.
-
-    ``told`` are the memories of which it does.
-    """
+    """The block, if there is one, and what it quotes in full, courtesy aside."""
 
     parts: tuple[Part, ...] = ()
-    said: tuple[Candidate, ...] = ()
-    told: frozenset[Key] = frozenset()
+    messages: tuple[Candidate, ...] = ()
+    memories: frozenset[Key] = frozenset()
 
     @property
     def tokens(self) -> int:
@@ -218,7 +214,7 @@ def _stands_there(materials: Materials, recent: Recent) -> bool:
     if covered is None or not window or window[0].seq > covered.from_seq:
         return False
     told = {each.seq for each in window if covered.holds(each, each.seq)}
-    return told <= {each.key for each in recent.said}
+    return told <= {each.key for each in recent.messages}
 
 
 def _summary(
@@ -239,7 +235,7 @@ def _summary(
         if block.tokens <= ceiling:
             whole = (message_candidate(each.message) for each in later if each.is_whole)
             block = _quoting(block, materials, [each.text for each in lines])
-            return replace(block, said=(*block.said, *whole))
+            return replace(block, messages=(*block.messages, *whole))
         if summed_up:
             summed_up = summed_up[1 + len(summed_up) // 8 :]
         else:
@@ -307,9 +303,9 @@ def _quoting(block: SummaryBlock, materials: Materials, lines: Collection[str]) 
     if materials.covered is None:
         return block
     found = [each.candidate for each in materials.ranked]
-    told = memories_quoted_in_full(lines, materials.covered, found, materials.spans)
-    said = quoted_in_full(lines, materials.covered, found, materials.spans)
-    return replace(block, said=tuple(said), told=frozenset(told))
+    memories = memories_quoted_in_full(lines, materials.covered, found, materials.spans)
+    messages = quoted_in_full(lines, materials.covered, found, materials.spans)
+    return replace(block, messages=tuple(messages), memories=frozenset(memories))
 
 
 def _in_brief(
@@ -367,7 +363,7 @@ def _block(
         block = _part(items, count)
         if block.tokens <= ceiling:
             whole = (message_candidate(line.message) for line in taken if line.is_whole)
-            return replace(block, said=tuple(whole))
+            return replace(block, messages=tuple(whole))
         taken = taken[1:]
     return SummaryBlock()
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from memci.domain.pages.pins import Maker
 from memci.domain.session.plan import StepState
@@ -125,8 +125,11 @@ class Candidate(NamedTuple):
     kept: Kept | None = None
 
 
-def understood(candidates: Sequence[Candidate], model: str) -> list[Candidate]:
-    """Return them without cosines that mean nothing: of texts that the model does not read."""
+Key: TypeAlias = tuple[Source, int]  # what identifies a candidate
+
+
+def without_unread_cosines(candidates: Sequence[Candidate], model: str) -> list[Candidate]:
+    """Return a new list of the candidates; without cosines of texts that the model cannot read."""
     unread = [each for each in Language if not reads(model, each)]
     if not unread:
         return list(candidates)

@@ -1,22 +1,24 @@
-"""Finds texts that repeat each other: memories and their messages, and equal words (R11, R14).
+"""Nothing stands twice: memories and their messages, equal words, small talk (R11, R14).
 
-A memory says what was said and a little more (R4): who speaks, the date beside an expression of
-time, the question that an answer leans on. None of that makes the same words new.
+A memory repeats its messages and adds a little (R4): who speaks, the date beside an expression of
+time, the question that an answer depends on. None of that makes the same words new.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from typing import TypeAlias
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
 
 from memci.domain.memory.wording import labels
-from memci.domain.search.candidate import KEPT, Candidate, Source
+from memci.domain.search.candidate import KEPT, Candidate, Key, Source
 from memci.domain.search.highlight import NOBODY, Speakers, line_at, to_name, written
 from memci.domain.search.ranking import Ranked, by_rank
 from memci.domain.session.plan import steps_listed
+from memci.language.small_talk import asks, can_answer, is_trivial, tells_much
 from memci.language.times import remove_date_notes
 from memci.message import Role
 
@@ -25,7 +27,7 @@ _LENT = 0.1
 _NEARLY = 0.5
 
 
-def joined(ranked: Sequence[Ranked]) -> list[Ranked]:
+def join_memories(ranked: Sequence[Ranked]) -> list[Ranked]:
     """Let memories lend their score to their messages, and leave the room to them.
 
     Verbatim beats node (R14): where a message of a memory was found, its words are what is shown,
@@ -43,12 +45,12 @@ def joined(ranked: Sequence[Ranked]) -> list[Ranked]:
     return sorted([*lent, *kept, *_others(ranked)], key=by_rank)
 
 
-def by_score(ranked: Ranked) -> float:
+def fused_score(ranked: Ranked) -> float:
     """Return how well something was found where scores of channels were summed."""
     return ranked.score
 
 
-def by_words(ranked: Ranked) -> float:
+def lexical_score(ranked: Ranked) -> float:
     """Return how well it was found where ranks were: those of hundreds are nearly the same.
 
     What is kept is found by its words alone, and scored as messages are.
@@ -56,8 +58,8 @@ def by_words(ranked: Ranked) -> float:
     return ranked.candidate.lexical or 0.0
 
 
-def unrepeated(
-    ranked: Sequence[Ranked], found: Callable[[Ranked], float] = by_score
+def without_repeated(
+    ranked: Sequence[Ranked], found: Callable[[Ranked], float] = fused_score
 ) -> list[Ranked]:
     """Leave the room of what is kept to the messages that it tells of (R14).
 
@@ -236,3 +238,139 @@ def _saying(message: Candidate) -> _Saying:
 def plain(text: str) -> str:
     """Return a text as it is compared: in small letters, without marks around it."""
     return text.casefold().strip(_AROUND)
+
+
+class Change(NamedTuple):
+    """Memories that another message makes superfluous, and those it only makes shorter."""
+
+    gone: list[Ranked]
+    shorter: list[Ranked]
+
+
+class Selection:
+    """What is taken from a ranking: each message once, word for word before a memory of it (R14).
+
+    ``held`` are messages that the reader has already. A message stays out while a memory that was
+    taken holds its words. Of a memory only what its messages do not say themselves is worth the
+    room; when there is nothing of that, it goes.
+    """
+
+    def __init__(self, held: Iterable[Candidate] = (), speakers: Speakers | None = None) -> None:
+        """Begin with nothing taken; ``speakers``: all who may have spoken, if that is known."""
+        self._speakers = speakers
+        self._said = {each.key: each for each in held}
+        self._taken: dict[Key, Ranked] = {}
+        # Of each message, the memories of it that were taken.
+        self._memories: defaultdict[int, dict[Key, None]] = defaultdict(dict)
+
+    def __len__(self) -> int:
+        return len(self._taken)
+
+    def __iter__(self) -> Iterator[Ranked]:
+        """Iterate over what is taken, in the order of taking."""
+        return iter(self._taken.values())
+
+    def taken(self, key: Key) -> Ranked | None:
+        """Return what is taken of one, at whatever length; None: it is not, or has gone."""
+        return self._taken.get(key)
+
+    def has(self, candidate: Candidate) -> bool:
+        """Tell whether it is a message that is held or taken."""
+        return candidate.source is Source.CHAT and candidate.key in self._said
+
+    def new_in(self, candidate: Candidate) -> str | None:
+        """Return what it says that is not there yet: None if nothing."""
+        if candidate.source is Source.MEMORY:
+            return self._unsaid(candidate)
+        if candidate.key in self._said or self._quoted(candidate):
+            return None
+        return candidate.text
+
+    def entry(self, ranked: Ranked) -> Ranked:
+        """Return one that is taken with what is to be shown of it."""
+        one = ranked.candidate
+        if one.source is Source.CHAT:
+            return ranked
+        return ranked._replace(candidate=one._replace(text=self._unsaid(one) or ""))
+
+    def take(self, ranked: Ranked) -> Change:
+        """Take one that brings something new; tell what it changes about memories taken before.
+
+        What was taken in short may be taken again as it was.
+        """
+        one = ranked.candidate
+        self._taken[ranked.key] = ranked
+        change = Change([], [])
+        if one.source is Source.MEMORY:
+            for seq in one.seqs:
+                self._memories[seq][ranked.key] = None
+            return change
+        self._said[one.key] = one
+        for memory in self._of(one):
+            if self._unsaid(memory.candidate) is None:
+                change.gone.append(self._taken.pop(memory.key))
+            else:
+                change.shorter.append(memory)
+        return change
+
+    def _quoted(self, message: Candidate) -> bool:
+        return any(quotes(each.candidate.text, message.text) for each in self._of(message))
+
+    def _of(self, message: Candidate) -> list[Ranked]:
+        """Return the memories of a message that are taken."""
+        memories = self._memories.get(message.key, ())
+        return [self._taken[key] for key in memories if key in self._taken]
+
+    def _unsaid(self, memory: Candidate) -> str | None:
+        said = [self._said[seq] for seq in memory.seqs if seq in self._said]
+        if memory.seqs and len(said) == len(memory.seqs):
+            return None
+        return unsaid(memory.text, said, self._speakers) or None if said else memory.text
+
+
+def thin(ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
+    """Return the best ``limit`` of a ranking, each message once."""
+    selection = Selection(speakers=Speakers())  # nothing of a memory is shown but all of it
+    for each in ranked:
+        if len(selection) >= limit:
+            break
+        if selection.new_in(each.candidate) is not None:
+            selection.take(each)
+    return list(selection)
+
+
+class Filler:
+    """The messages of a ranking that are courtesy, or name nothing in a few characters.
+
+    One that may answer the question before it, found as well, is not among them. Each is looked at
+    when it is asked for, since most of a ranking never comes into question.
+    """
+
+    def __init__(self, ranked: Iterable[Ranked] = (), min_length: int = 0) -> None:
+        """Take a ranking; ``min_length``: characters, as for ``is_trivial``."""
+        self._ranked = ranked
+        self._min_length = min_length
+
+    def has(self, ranked: Ranked) -> bool:
+        """Tell whether one of the ranking is filler."""
+        one = ranked.candidate
+        return (
+            one.source is Source.CHAT
+            and one.key in self._said
+            and not tells_much(one.text)
+            and is_trivial(one.text, self._min_length, self._speakers)
+            and not self._answers(one)
+        )
+
+    @cached_property
+    def _said(self) -> dict[int, Candidate]:
+        found = (each.candidate for each in self._ranked)
+        return {one.key: one for one in found if one.source is Source.CHAT}
+
+    @cached_property
+    def _speakers(self) -> set[str]:
+        return {one.name for one in self._said.values() if one.name}
+
+    def _answers(self, one: Candidate) -> bool:
+        question = self._said.get(one.key - 1)
+        return question is not None and can_answer(one.text) and asks(question.text)

@@ -92,7 +92,7 @@ def by_rank(ranked: Ranked) -> tuple[float, bool, int]:
     return -ranked.score, ranked.candidate.source is Source.MEMORY, -ranked.candidate.key
 
 
-def best_of(rankings: Sequence[Sequence[Ranked]]) -> list[Ranked]:
+def best_of_rankings(rankings: Sequence[Sequence[Ranked]]) -> list[Ranked]:
     """Return one ranking of several: each candidate at the best score that it has in any."""
     if len(rankings) == 1:
         return list(rankings[0])
@@ -103,7 +103,7 @@ def best_of(rankings: Sequence[Sequence[Ranked]]) -> list[Ranked]:
     return sorted(best.values(), key=by_rank)
 
 
-def at_most(ranked: Iterable[Ranked], k: int | None) -> list[Ranked]:
+def best_of_each_source(ranked: Iterable[Ranked], k: int | None) -> list[Ranked]:
     """Return what is left when each source offers its best ``k`` only (None: all)."""
     offered: Counter[Source] = Counter()
     kept = []

@@ -9,7 +9,7 @@ from memci.domain.memory.edition import ComparedNetwork, ComparedNode, Compariso
 from memci.errors import NotFoundError
 from memci.queue.job_requests import edition_answer
 from memci.reading.deferred_writes import ReadActivity, Use
-from memci.reading.models import ReadingDefaults, ReadingModels
+from memci.reading.reader import ReadingDefaults, ReadingModels
 from memci.reading.recall import Recall
 from memci.schemas.editions import (
     ChangedMemory,

@@ -15,7 +15,7 @@ from memci.domain.search import bm25
 from memci.domain.search.candidate import reads
 from memci.language.detection import language_of
 from memci.queue.job_requests import request_indexing_by_read
-from memci.reading.models import ReadingModels
+from memci.reading.reader import ReadingModels
 from memci.schemas.frameworks import (
     ChannelValueOut,
     CheckpointList,

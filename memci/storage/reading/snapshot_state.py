@@ -142,18 +142,18 @@ class SnapshotState:
         return KEPT.union({Source.MEMORY}) - self.holds
 
 
-def snapshot_state_of(connection: Connection, agent_id: str) -> SnapshotState:
+def snapshot_state(connection: Connection, agent_id: str) -> SnapshotState:
     """Return what a search begins with, which follows no list."""
-    return _outset(connection, _NO_LIST, {"agent": agent_id})
+    return _read(connection, _NO_LIST, {"agent": agent_id})
 
 
-def outset_behind(connection: Connection, agent_id: str, session_id: str | None) -> SnapshotState:
+def last_list_state(connection: Connection, agent_id: str, session_id: str | None) -> SnapshotState:
     """Return what an assembly begins with: behind the last list of a session, or (None) of none."""
     last = _LAST_LIST.format_map({"of_session": _OF_NONE if session_id is None else _OF_SESSION})
-    return _outset(connection, last, {"agent": agent_id, "session": session_id})
+    return _read(connection, last, {"agent": agent_id, "session": session_id})
 
 
-def _outset(connection: Connection, last: str, values: Mapping[str, Any]) -> SnapshotState:
+def _read(connection: Connection, last: str, values: Mapping[str, Any]) -> SnapshotState:
     (row,) = rows(connection, _READ.format_map({"is_there": IS_THERE, "last": last}), values)
     prefix, recent_begins = row.last or (None, None)
     return SnapshotState(

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from memci.domain.search.candidate import Candidate, Source
-from memci.domain.search.selection import About, Ended
+from memci.domain.search.supersession import About, Ended
 from memci.language.times.calendar import at_offset
 from memci.message import Message, Role
 from memci.storage.reading.nodes import with_said_at

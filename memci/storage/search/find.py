@@ -32,7 +32,7 @@ from memci.storage.search.unindexed_sources import kept_asked, kept_candidate, k
 from memci.storage.session import tuples
 from memci.storage.vectors import Vectors, to_text
 
-# Postings that are scored for one question, however small the index.
+# Postings that are scored for one query, however small the index.
 MOST_POSTINGS = 2_000
 # Messages of one time that are looked at, the newest, to choose candidates from.
 MOST_TIMED = 2_000
@@ -96,84 +96,75 @@ class Restriction:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What is looked for. Without ``vector`` there is no dense channel, without terms no lexical.
+class SearchQuery:
+    """One text to search for."""
 
-    ``vector``, shape (d,), is of ``model``; ``best``: candidates of each channel;
-    ``names`` are written as programs write them. ``walks``: links of the network are followed from
-    what is found, if memories are looked into, and from the ``focus``. ``stretches``: times whose
-    messages are looked for whatever their words.
-    """
-
-    terms: Sequence[str]
-    vector: Vectors | None
+    terms: Sequence[str]  # none: no lexical channel
+    vector: Vectors | None  # shape (d,), of ``model``; None: no dense channel
     model: str
     sources: frozenset[Source]
     restriction: Restriction = field(default_factory=Restriction)
-    best: int = DEEPEST
-    names: tuple[str, ...] = ()
-    walks: bool = False
-    focus: bool = False
+    best: int = DEEPEST  # candidates of each channel
+    names: tuple[str, ...] = ()  # written as programs write them
+    walks: bool = False  # follow links of the network from what is found, if memories are searched
+    focus: bool = False  # … and from the focus
+    # Messages of these times are candidates whatever their words are.
     stretches: tuple[TimeSpan, ...] = ()
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """Names of code that the question asks for, if code is looked into."""
+        """Names of code to look up, if code is searched."""
         return self.names if Source.CODE in self.sources else ()
 
-    def seen_by(self, viewer: Viewer | None) -> Question:
-        """Return it for one who looks at what is kept."""
+    def seen_by(self, viewer: Viewer | None) -> SearchQuery:
+        """Return the query for a viewer of pages, pins, plans and summaries."""
         return replace(self, restriction=replace(self.restriction, viewer=viewer))
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """Candidates of the indexes; messages not indexed yet, newest first; the chat index's size.
+class SearchResult:
+    """What one query found."""
 
-    A message's ``lexical`` is the score of its own words; ``postings`` are of the scored terms.
-    ``kept``, like the ``tail``, is in no index and has no score. ``alone``: seqs of messages that
-    only the time has found that they were said at.
-    """
-
-    candidates: list[Candidate]
-    tail: list[Message]
-    collected: bm25.Collected
+    candidates: list[Candidate]  # of the indexes; a message has the score of its own words
+    tail: list[Message]  # not indexed yet, the newest first; without scores
+    collected: bm25.Collected  # statistics of the index of messages
+    # By scored term, how often messages contain it, by position.
     postings: dict[str, dict[int, int]] = field(default_factory=dict)
-    kept: list[Candidate] = field(default_factory=list)
-    alone: frozenset[int] = frozenset()
+    kept: list[Candidate] = field(default_factory=list)  # of sources without an index; no scores
+    by_time_only: frozenset[int] = frozenset()  # seqs of messages that only their time found
 
 
-def find(
+def search(
     connection: Connection,
     agent_id: str,
-    question: Question,
+    query: SearchQuery,
     owners: Sequence[str] = (),
     absent: Collection[Source] = (),
-) -> Found:
+) -> SearchResult:
     """Return the best candidates of each source and channel that is asked, and the raw tail.
 
     ``owners`` have documents to be looked into: the agent, and collections that are seen
     (``see_collections``). Sources that are ``absent`` are not looked into: there is nothing.
     """
-    asked = question.restriction.values()
-    sources = _searched(question, owners).difference(absent)
+    asked = query.restriction.values()
+    sources = _searched(query, owners).difference(absent)
     named = {f"owner{place}": owner for place, owner in enumerate(owners)}
-    timed = bool(question.stretches) and Source.CHAT in sources
-    walks = question.walks and Source.MEMORY in sources
-    scored = question.vector is not None or bool(question.terms)
+    timed = bool(query.stretches) and Source.CHAT in sources
+    walks = query.walks and Source.MEMORY in sources
+    scored = query.vector is not None or bool(query.terms)
     # Nobody knows any more what was talked of last at another time.
-    focus = walks and question.focus and question.restriction.as_of is None
+    focus = walks and query.focus and query.restriction.as_of is None
     if not (scored or focus):
         sources, walks = sources & {Source.CHAT}, False
     if not sources or not (scored or focus or timed):
-        return Found([], [], bm25.Collected(1, 1, {}))
+        return SearchResult([], [], bm25.Collected(1, 1, {}))
     shape = Shape(
         sources,
         frozenset(asked),
-        dense=question.vector is not None,
-        lexical=bool(question.terms),
+        dense=query.vector is not None,
+        lexical=bool(query.terms),
         owners=tuple(named),
-        symbols=bool(question.symbols),
+        symbols=bool(query.symbols),
         walks=walks,
         focus=focus,
         timed=timed,
@@ -182,15 +173,15 @@ def find(
         **statement.VALUES,
         **asked,
         **named,
-        **kept_values(question.terms, question.restriction.session_id),
-        **_times_asked(question),
+        **kept_values(query.terms, query.restriction.session_id),
+        **_times_asked(query),
         "agent": agent_id,
-        "vector": None if question.vector is None else to_text(question.vector[None])[0],
-        "model": question.model,
-        "terms": list(question.terms),
-        "symbols": [last_part(each) for each in question.symbols],
-        "best": question.best,
-        "lenders": lenders(question.best),
+        "vector": None if query.vector is None else to_text(query.vector[None])[0],
+        "model": query.model,
+        "terms": list(query.terms),
+        "symbols": [last_part(each) for each in query.symbols],
+        "best": query.best,
+        "lenders": lenders(query.best),
         "scored": bm25.MAX_SCORED_TERMS,
         "postings": MOST_POSTINGS,
         "tail": RAW_TAIL,
@@ -200,15 +191,15 @@ def find(
     return _read(tuples(connection, search_statement(shape), values), owners)
 
 
-def _times_asked(question: Question) -> dict[str, object]:
+def _times_asked(query: SearchQuery) -> dict[str, object]:
     """Return the times that are asked for; what is named shares the candidates evenly."""
-    named = sum(not each.besides for each in question.stretches)
+    named = sum(not each.besides for each in query.stretches)
     return {
         # Under row-level security a coalesce() in the statement would keep it from the index.
-        "begins": [_written(each.since) or "-infinity" for each in question.stretches],
-        "ends": [_written(each.until) or "infinity" for each in question.stretches],
-        "asked_sessions": [each.session for each in question.stretches],
-        "share": max(question.best // max(named, 1), 1),
+        "begins": [_written(each.since) or "-infinity" for each in query.stretches],
+        "ends": [_written(each.until) or "infinity" for each in query.stretches],
+        "asked_sessions": [each.session for each in query.stretches],
+        "share": max(query.best // max(named, 1), 1),
         "most_timed": MOST_TIMED,
     }
 
@@ -217,21 +208,21 @@ def _written(at: datetime | None) -> str | None:
     return None if at is None else at.isoformat()
 
 
-def _searched(question: Question, owners: Sequence[str]) -> frozenset[Source]:
+def _searched(query: SearchQuery, owners: Sequence[str]) -> frozenset[Source]:
     """Return the sources that may hold what is asked for."""
-    sources = question.sources
-    if question.vector is None and not question.terms:
+    sources = query.sources
+    if query.vector is None and not query.terms:
         sources -= WRITTEN  # no link leads there
-    if question.restriction.types:
+    if query.restriction.types:
         sources -= {Source.CHAT}  # messages have no type
-    if not owners or question.restriction.is_of_talk:
+    if not owners or query.restriction.is_of_talk:
         sources -= WRITTEN
-    kept = kept_asked(sources, question.restriction.values()) if question.terms else frozenset()
+    kept = kept_asked(sources, query.restriction.values()) if query.terms else frozenset()
     return sources - KEPT | kept
 
 
-def _read(answered: Sequence[tuple[Any, ...]], owners: Sequence[str]) -> Found:
-    found = Found([], [], bm25.Collected(1, 1, {}), {})
+def _read(answered: Sequence[tuple[Any, ...]], owners: Sequence[str]) -> SearchResult:
+    found = SearchResult([], [], bm25.Collected(1, 1, {}), {})
     places = {f"chunk_owner{place}": owner for place, owner in enumerate(owners)}
     for each in answered:
         source = each[0]
@@ -247,7 +238,7 @@ def _read(answered: Sequence[tuple[Any, ...]], owners: Sequence[str]) -> Found:
             known = bm25.Collected(row.dense, row.lexical, json.loads(row.text or "{}"))
             found = replace(found, collected=known)
         elif source == "alone":
-            found = replace(found, alone=frozenset(row.seqs or ()))
+            found = replace(found, by_time_only=frozenset(row.seqs or ()))
         elif source == "tail":
             found.tail.append(_said(row))
         elif source in KEPT:

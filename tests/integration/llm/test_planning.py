@@ -7,7 +7,7 @@ import pytest
 from memci.config.settings import Settings
 from memci.errors import ConfigurationError, SmallModelUnavailableError
 from memci.language.detection import Language
-from memci.reading.retrieval import planned
+from memci.reading.understand import planned_queries
 from memci.smallmodel.litellm.prompts import instructions
 from memci.smallmodel.registry import SmallModels, build_small_models
 from tests.integration.llm.conftest import models_of
@@ -25,7 +25,7 @@ def plan(models: SmallModels, text: str = QUESTION) -> list[str]:
 
 def test_no_planner_is_there_by_default() -> None:
     assert build_small_models(Settings()).query_planner is None
-    assert planned(None, QUESTION, Language.ENGLISH) == []
+    assert planned_queries(None, QUESTION, Language.ENGLISH) == []
 
 
 def test_the_rules_can_plan() -> None:
@@ -137,4 +137,4 @@ def test_a_planner_that_is_down_costs_a_read_its_plan_only(
 
     with pytest.raises(SmallModelUnavailableError):
         planner.plan(QUESTION, Language.ENGLISH)
-    assert planned(planner, QUESTION, Language.ENGLISH) == []
+    assert planned_queries(planner, QUESTION, Language.ENGLISH) == []

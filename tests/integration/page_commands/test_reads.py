@@ -14,7 +14,7 @@ from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.errors import InvalidInputError
 from memci.reading.deferred_writes import ReadActivity
-from memci.reading.models import ReadingDefaults, ReadingModels, Tokenizers
+from memci.reading.reader import ReadingDefaults, ReadingModels, Tokenizers
 from memci.reading.search import Search
 from memci.schemas.reads import SearchRequest
 from memci.smallmodel.offline.summarizer import OfflineSummarizer

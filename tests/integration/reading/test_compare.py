@@ -7,7 +7,7 @@ import pytest
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import NotFoundError
 from memci.reading.comparison.editions import Compare
-from memci.reading.models import ReadingDefaults, ReadingModels, Tokenizers
+from memci.reading.reader import ReadingDefaults, ReadingModels, Tokenizers
 from memci.schemas.editions import ComparisonAnswer, ComparisonRequest
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter

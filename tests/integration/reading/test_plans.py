@@ -21,7 +21,7 @@ from memci.storage.messages import said_before
 from memci.storage.network.nodes import last_memories
 from memci.storage.reading.messages import last_session
 from memci.storage.reading.recall import Visibility, dangling_links, steps_from
-from memci.storage.reading.snapshot_state import outset_behind
+from memci.storage.reading.snapshot_state import last_list_state
 from memci.storage.search.find import Restriction
 from memci.storage.session import Database
 from memci.testing import database_copy
@@ -305,7 +305,7 @@ def _looks_behind(reader: Reader, session_id: str | None) -> tuple[str, Any]:
     asked: list[tuple[str, Any]] = []
     reader.activity.flush()  # as in plans()
     with reader.database.agent_snapshot("big") as connection, listening(asked):
-        outset_behind(connection, "big", session_id)
+        last_list_state(connection, "big", session_id)
     (read,) = (each for each in asked if "FROM receipt" in each[0])
     return read
 

@@ -17,7 +17,7 @@ from memci.config.settings import Settings
 from memci.domain.pages.parameters import PageRules
 from memci.errors import ConflictError
 from memci.jobs import compress
-from memci.reading.models import ReadingModels, Tokenizers
+from memci.reading.reader import ReadingModels, Tokenizers
 from memci.reading.registry import Readings
 from memci.reading.window import Windows
 from memci.schemas.archive import MANIFEST, ArchiveManifest

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memci.domain.context.choose import RECENT_TOKENS, Assembly, assemble
+from memci.domain.context.assemble import Assembly
+from memci.domain.context.choose import RECENT_TOKENS
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Section
 from memci.domain.context.recent_messages import digest_of_message
@@ -19,7 +20,7 @@ from memci.language.detection import Language
 from memci.message import Message, Role
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from tests.support.examples import examples
-from tests.support.talk import TEXTS, candidates, conversations, memory, message, words
+from tests.support.talk import TEXTS, assemble, candidates, conversations, memory, message, words
 
 REAL = OfflineTokenCounter().count
 quickly = settings(max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow])

@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from memci.domain.context.choose import Assembly, assemble
+from memci.domain.context.assemble import Assembly
 from memci.domain.context.materials import Covered, Materials, Shown
 from memci.domain.context.message_list import Item, Part, Section
 from memci.domain.context.page_listing import Leaf, Listed
@@ -27,7 +27,7 @@ from memci.language.key_messages.rules import PinKind
 from memci.language.sentences import sentence_spans
 from memci.message import Message, Role
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
-from tests.support.talk import BEGIN, words
+from tests.support.talk import BEGIN, assemble, words
 
 ASSEMBLIES = 10_000
 SENTENCES = (

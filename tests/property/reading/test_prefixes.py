@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from memci.domain.context.choose import Assembly, assemble
+from memci.domain.context.assemble import Assembly
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Piece, Section, pieces, stable_prefix
 from memci.domain.context.recent_messages import GROWTH
@@ -20,7 +20,7 @@ from memci.domain.session.interaction import interactions
 from memci.language.detection import Language
 from memci.language.sentences import sentence_spans
 from memci.message import Message, Role
-from tests.support.talk import BEGIN, words
+from tests.support.talk import BEGIN, assemble, words
 
 TURNS = 60
 SYSTEM = "Be brief. " * 20

@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memci.domain.context.choose import Assembly, assemble
+from memci.domain.context.assemble import Assembly
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import LeftOut, Section
 from memci.domain.context.token_budget import LIST_OVERHEAD
@@ -20,7 +20,7 @@ from memci.domain.session.interaction import interactions
 from memci.language.detection import Language
 from memci.message import Message, Role
 from tests.support.examples import examples
-from tests.support.talk import BEGIN, memory, words
+from tests.support.talk import BEGIN, assemble, memory, words
 
 thoroughly = settings(max_examples=examples(500), suppress_health_check=[HealthCheck.too_slow])
 # Each tells something else, and none is part of another.

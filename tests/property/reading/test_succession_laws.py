@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from memci.domain.context.materials import Materials
 from memci.domain.context.packing import pack
 from memci.domain.search.candidate import Source
-from memci.domain.search.selection import leaders_first
+from memci.domain.search.supersession import leaders_first
 from memci.language.detection import Language
 from tests.support.examples import examples
 from tests.support.talk import TEXTS, in_order, message, words

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memci.domain.search.candidate import understood
+from memci.domain.search.candidate import without_unread_cosines
 from tests.support.talk import message
 
 
@@ -11,7 +11,7 @@ def test_a_cosine_of_a_language_that_the_model_does_not_read_finds_nothing() -> 
     english = message(2, "The ferry leaves at eight.", dense=0.9)
     mixed = message(3, "用 PostgreSQL 的 migration tool to move the orders table", dense=0.9)
     found = [chinese, english, mixed]
-    read = understood(found, "all-MiniLM-L6-v2")
+    read = without_unread_cosines(found, "all-MiniLM-L6-v2")
     assert [each.dense for each in read] == [None, 0.9, 0.9]
     assert read[1:] == [english, mixed]
-    assert understood(found, "paraphrase-multilingual-MiniLM-L12-v2") == found
+    assert without_unread_cosines(found, "paraphrase-multilingual-MiniLM-L12-v2") == found

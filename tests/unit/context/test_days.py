@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 import pytest
 
-from memci.domain.context.choose import Assembly, assemble
+from memci.domain.context.assemble import Assembly
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Section
 from memci.domain.context.token_budget import Count
 from memci.domain.session.interaction import interactions
 from memci.language.detection import Language
 from memci.message import Message, Role
-from tests.support.talk import words
+from tests.support.talk import assemble, words
 
 TODAY = date(2026, 11, 22)
 TOMORROW = datetime(2026, 11, 23, 9, tzinfo=UTC)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from memci.domain.search.duplicates import Filler
 from memci.domain.search.ranking import Ranked
-from memci.domain.search.selection import Filler
 from tests.support.talk import in_order, keys, memory, message
 
 

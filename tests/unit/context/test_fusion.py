@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from memci.domain.search.candidate import UNTIMED, Candidate, Channel, Source, reads
-from memci.domain.search.ranking import Hints, Ranked, at_most, fuse_rrf, fuse_scaled
+from memci.domain.search.ranking import Hints, Ranked, best_of_each_source, fuse_rrf, fuse_scaled
 from memci.language.detection import Language
 from tests.support.talk import in_order, keys, memory, message
 
@@ -48,8 +48,8 @@ class TestReciprocalRanks:
 
 def test_each_source_offers_its_best_k():
     ranked = in_order(message(1), message(2), memory(1), message(3), memory(2))
-    assert keys(at_most(ranked, 1)) == [("chat", 1), ("memory", 1)]
-    assert at_most(ranked, None) == ranked
+    assert keys(best_of_each_source(ranked, 1)) == [("chat", 1), ("memory", 1)]
+    assert best_of_each_source(ranked, None) == ranked
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from memci.domain.context.choose import Assembly, assemble
+from memci.domain.context.assemble import Assembly
 from memci.domain.context.materials import Covered, Materials
 from memci.domain.context.message_list import Section
 from memci.domain.search.candidate import Candidate, message_candidate
@@ -15,7 +15,7 @@ from memci.domain.session.interaction import interactions
 from memci.language.detection import Language
 from memci.language.sentences import sentence_spans
 from memci.message import Message, Role
-from tests.support.talk import BEGIN, in_order, words
+from tests.support.talk import BEGIN, assemble, in_order, words
 
 CALL = {"id": "c", "type": "function", "function": {"name": "hotels", "arguments": "{}"}}
 HOTELS = "".join(f"Hotel {name} takes dogs and has a garden. " for name in "ABCDEFGHIJKL")

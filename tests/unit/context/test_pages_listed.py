@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from memci.domain.context.choose import assemble
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Part, Section, part_tokens
-from memci.domain.context.page_listing import Leaf, Listed, Room, listing
+from memci.domain.context.page_listing import Leaf, Listed, PageRoom, list_pages
 from memci.domain.context.token_budget import MESSAGE_OVERHEAD
 from memci.domain.session.interaction import interactions
 from memci.language.detection import Language
 from memci.message import Message, Role
-from tests.support.talk import BEGIN, words
+from tests.support.talk import BEGIN, assemble, words
 
-PLENTY = Room(2_000, 2_000, 2_000)
+PLENTY = PageRoom(2_000, 2_000, 2_000)
 
 
 def leaves(number: int, each: int = 10) -> list[Leaf]:
@@ -50,22 +49,22 @@ def test_the_current_interaction_goes_before_pages():
 
 def test_a_page_that_is_too_long_alone_does_not_take_the_others_with_it():
     listed = Listed("# Tree\n\n", [long("usr-9"), *leaves(2)])
-    assert pages(listing(Section.TREE, listed, PLENTY, words)) == ["usr-1", "usr-2"]
+    assert pages(list_pages(Section.TREE, listed, PLENTY, words)) == ["usr-1", "usr-2"]
     newest = Listed("# Contents\n\n", [*leaves(2), long("usr-9")])
-    assert pages(listing(Section.CONTENTS, newest, PLENTY, words)) == ["usr-1", "usr-2"]
+    assert pages(list_pages(Section.CONTENTS, newest, PLENTY, words)) == ["usr-1", "usr-2"]
 
 
 def test_a_page_that_is_too_long_stands_there_closed():
     listed = Listed("# Tree\n\n", [long("usr-9", "## [usr-9] Ferries\n\n"), *leaves(1)])
-    [part] = listing(Section.TREE, listed, PLENTY, words)
+    [part] = list_pages(Section.TREE, listed, PLENTY, words)
     assert part.items[0].text == "# Tree\n\n## [usr-9] Ferries\n\n"
     assert pages((part,)) == ["usr-9", "usr-1"]
 
 
 def test_the_newest_lines_and_the_first_pages_fill_their_share():
     many = leaves(100)
-    contents = listing(Section.CONTENTS, Listed("# C\n\n", many), PLENTY, words)
-    tree = listing(Section.TREE, Listed("# T\n\n", many), PLENTY, words)
+    contents = list_pages(Section.CONTENTS, Listed("# C\n\n", many), PLENTY, words)
+    tree = list_pages(Section.TREE, Listed("# T\n\n", many), PLENTY, words)
     heading = MESSAGE_OVERHEAD + words("# C\n\n")
     assert pages(contents) == [each.page for each in many[-((300 - heading) // 10) :]]
     assert pages(tree) == [each.page for each in many[: (200 - heading) // 10]]
@@ -81,5 +80,5 @@ def test_texts_of_pages_are_counted_once():
         counted.append(text)
         return words(text)
 
-    listing(Section.CONTENTS, Listed("# C\n\n", many), PLENTY, count)
+    list_pages(Section.CONTENTS, Listed("# C\n\n", many), PLENTY, count)
     assert sum(map(len, counted)) < 2 * sum(len(each.text) for each in many[-32:])

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.context.choose import assemble
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import LeftOut
 from memci.domain.search.candidate import Candidate, Kept, Source
-from memci.domain.search.duplicates import unrepeated
+from memci.domain.search.duplicates import without_repeated
 from memci.domain.search.ranking import Ranked
 from memci.domain.session.plan import (
     Item,
@@ -22,7 +21,7 @@ from memci.domain.session.plan import (
 from memci.language.detection import Language
 from memci.language.sentences import sentence_spans
 from memci.message import Role
-from tests.support.talk import BEGIN, in_order, message, words
+from tests.support.talk import BEGIN, assemble, in_order, message, words
 
 STEPS = {
     Language.ENGLISH: ("Sign the contract with Farina", "Tell Hager"),
@@ -76,7 +75,7 @@ def test_a_search_gives_the_steps_and_not_the_note_of_them() -> None:
     plan = made_of(map(Item, STEPS[Language.ENGLISH]), 7, "s1", None)
     noted = Ranked(message(7, whole_text(plan, Language.ENGLISH), session_id="s1"), 0.9, {})
     found = step(1, STEPS[Language.ENGLISH][0], 7)
-    assert unrepeated([noted, found]) == [found]
-    assert unrepeated([noted]) == [noted]
+    assert without_repeated([noted, found]) == [found]
+    assert without_repeated([noted]) == [noted]
     spoken = Ranked(message(7, "Let us sign the contract with Farina.", session_id="s1"), 0.9, {})
-    assert unrepeated([spoken, found]) == [spoken]
+    assert without_repeated([spoken, found]) == [spoken]

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from memci.domain.context.choose import Assembly, assemble
+from memci.domain.context.assemble import Assembly
 from memci.domain.context.materials import Covered, Materials
 from memci.domain.context.message_list import LeftOut, Section
 from memci.domain.pages.pins import Pin
@@ -16,7 +16,7 @@ from memci.language.detection import Language
 from memci.language.key_messages.rules import PinKind
 from memci.language.sentences import sentence_spans
 from memci.message import Message, Role
-from tests.support.talk import BEGIN, in_order, words
+from tests.support.talk import BEGIN, assemble, in_order, words
 
 SUMMARY = (
     "2026-03-02\nuser: We roll back with make undo.\nuser: Ann keeps the key.\n"

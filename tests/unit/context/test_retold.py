@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memci.domain.context.choose import assemble
 from memci.domain.context.materials import Covered, Materials
 from memci.domain.context.message_list import Section
 from memci.domain.context.session_summary import RepeatedLines
@@ -18,7 +17,7 @@ from memci.language.sentences import sentence_spans
 from memci.language.summary_lines import Line, lines_of, under_days
 from memci.message import Message, Role
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
-from tests.support.talk import words
+from tests.support.talk import assemble, words
 
 PINNED = "Please keep your answers short from now on."
 ENGLISH = (

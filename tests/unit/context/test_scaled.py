@@ -9,8 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memci.domain.search.candidate import DEEPEST, Candidate, Channel, Extract, Source, depth
-from memci.domain.search.duplicates import joined
-from memci.domain.search.ranking import Hints, Ranked, Wanted, best_of, fuse_scaled, hints_of
+from memci.domain.search.duplicates import join_memories
+from memci.domain.search.ranking import (
+    Hints,
+    Ranked,
+    Wanted,
+    best_of_rankings,
+    fuse_scaled,
+    hints_of,
+)
 from memci.language.question import analyse
 from tests.support.talk import BEGIN, in_order, keys, memory, message
 
@@ -125,27 +132,27 @@ class TestHints:
 class TestJoining:
     def test_a_memory_lends_to_its_messages_and_leaves_them_the_room(self):
         found = in_order(message(1), message(2), memory(7, 2, 3), memory(8, 9))
-        shown = joined(found)
+        shown = join_memories(found)
         assert keys(shown) == [("chat", 1), ("chat", 2), ("memory", 8)]
         assert [each.candidate.memory for each in shown] == [None, 7, None]
         assert shown[1].score > found[1].score
 
     def test_a_memory_whose_messages_were_hardly_found_stays(self):
         found = [Ranked(memory(7, 1, 50), 1.0, {}), Ranked(message(1), 0.1, {})]
-        assert keys(joined(found)) == [("memory", 7), ("chat", 1)]
+        assert keys(join_memories(found)) == [("memory", 7), ("chat", 1)]
 
     def test_without_memories_nothing_changes(self):
         found = in_order(message(1), message(2))
-        assert joined(found) == found
+        assert join_memories(found) == found
 
 
 def test_the_best_of_several_rankings_counts():
     first = [Ranked(message(1), 0.9, {}), Ranked(message(2), 0.1, {})]
     second = [Ranked(message(2), 0.95, {}), Ranked(message(3), 0.5, {})]
-    assert [(each.candidate.key, each.score) for each in best_of([first, second])] == [
+    assert [(each.candidate.key, each.score) for each in best_of_rankings([first, second])] == [
         (2, 0.95), (1, 0.9), (3, 0.5),
     ]  # fmt: skip
-    assert best_of([first]) == first
+    assert best_of_rankings([first]) == first
 
 
 def test_a_search_looks_as_deep_as_its_answer_is_long():

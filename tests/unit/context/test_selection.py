@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.search.duplicates import unsaid
-from memci.domain.search.selection import Selection, thin
+from memci.domain.search.duplicates import Selection, thin, unsaid
 from memci.message import Role
 from tests.support.talk import in_order, keys, memory, message
 

@@ -12,7 +12,7 @@ from memci.domain.context.materials import Materials
 from memci.domain.context.packing import Packed, pack
 from memci.domain.search.candidate import Source
 from memci.domain.search.ranking import Ranked
-from memci.domain.search.selection import Ended, held_then, leaders_first
+from memci.domain.search.supersession import Ended, held_at, leaders_first
 from memci.language.detection import Language
 from memci.language.times.ranges import TimeSpan
 from tests.support.talk import in_order, memory, message
@@ -61,7 +61,9 @@ HOME, JOB = ("ann", "lives in"), ("ann", "works at")
 
 class TestWhichMessage:
     def test_the_one_whose_claim_changed(self):
-        over = ended(claims={1: frozenset({HOME}), 2: frozenset({JOB})}, said={9: frozenset({JOB})})
+        over = ended(
+            claims={1: frozenset({HOME}), 2: frozenset({JOB})}, newer_claims={9: frozenset({JOB})}
+        )
         assert [over.claims_in(seq, ()) for seq in (1, 2)] == [False, True]
 
     def test_any_that_claims_where_nobody_knows_what_changed(self):
@@ -69,7 +71,7 @@ class TestWhichMessage:
         assert [over.claims_in(seq, ()) for seq in (1, 2)] == [True, False]
 
     def test_of_a_forgotten_memory_by_what_the_words_are_about(self):
-        over = ended(said={9: frozenset({JOB})})
+        over = ended(newer_claims={9: frozenset({JOB})})
         assert over.claims_in(1, {"works at"})
         assert not over.claims_in(1, {"lives in"})
         assert not over.claims_in(1, ())
@@ -80,7 +82,7 @@ class TestWhichMessage:
         assert ended(seqs=frozenset({1})).claims_in(1, ())
 
     def test_never_one_that_says_what_is_so_now(self):
-        over = ended(claims={1: frozenset({HOME})}, said={1: frozenset({HOME})})
+        over = ended(claims={1: frozenset({HOME})}, newer_claims={1: frozenset({HOME})})
         assert not over.claims_in(1, ())
 
 
@@ -108,14 +110,14 @@ class TestHeldThen:
     def test_what_was_so_at_the_end_of_a_time(self, end: timedelta, held: bool):
         """Of days 1 to 3."""
         asked = TimeSpan(BEGIN, BEGIN + end)
-        assert held_then(BEGIN + DAY, BEGIN + DAY * 3, [asked]) is held
+        assert held_at(BEGIN + DAY, BEGIN + DAY * 3, [asked]) is held
 
     def test_no_time_and_one_without_an_end_ask_for_now(self):
-        assert not held_then(BEGIN, BEGIN + DAY, [])
-        assert not held_then(BEGIN, BEGIN + DAY, [TimeSpan(BEGIN, None)])
+        assert not held_at(BEGIN, BEGIN + DAY, [])
+        assert not held_at(BEGIN, BEGIN + DAY, [TimeSpan(BEGIN, None)])
 
     def test_it_holds_at_all_times_that_are_named(self):
         first, later = TimeSpan(None, BEGIN + DAY), TimeSpan(BEGIN, BEGIN + DAY * 9)
-        assert held_then(BEGIN, BEGIN + DAY * 2, [first])
-        assert not held_then(BEGIN, BEGIN + DAY * 2, [first, later])
-        assert held_then(BEGIN, BEGIN + DAY * 2, [first, later._replace(besides=True)])
+        assert held_at(BEGIN, BEGIN + DAY * 2, [first])
+        assert not held_at(BEGIN, BEGIN + DAY * 2, [first, later])
+        assert held_at(BEGIN, BEGIN + DAY * 2, [first, later._replace(besides=True)])

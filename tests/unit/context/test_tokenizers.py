@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from memci.reading import models
-from memci.reading.models import Tokenizers
+from memci.reading import reader
+from memci.reading.reader import Tokenizers
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 
 
@@ -34,7 +34,7 @@ def test_a_text_that_was_counted_is_not_kept():
 
 
 def test_a_text_is_counted_once_while_it_is_among_the_last(monkeypatch):
-    monkeypatch.setattr(models, "_REMEMBERED", 2)
+    monkeypatch.setattr(reader, "_REMEMBERED", 2)
     counter = Counting()
     count = Tokenizers(lambda _: counter).count("characters")
     assert [count(each) for each in ("a", "bb", "a", "bb")] == [1, 2, 1, 2]

@@ -18,7 +18,7 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import InvalidInputError
 from memci.language.detection import Language
 from memci.language.question import AnswerKind, HitLimits, analyse, split_questions
-from memci.reading.retrieval import analysis_account, planned
+from memci.reading.understand import explained_analysis, planned_queries
 from tests.support.models import ScriptedModels, ScriptedPlanner
 from tests.support.question_times import NOW, times
 
@@ -156,7 +156,7 @@ def test_questions_that_are_one(text: str) -> None:
 def test_what_was_read_out_of_a_question() -> None:
     text = "Which books did Ann read before June 2022? Who gave them to her on 8 May 2022?"
 
-    account = analysis_account(analyse(text, NOW, names=("Ann", "Bob")))
+    account = explained_analysis(analyse(text, NOW, names=("Ann", "Bob")))
 
     assert json.loads(json.dumps(account)) == {
         "language": "en",
@@ -182,7 +182,7 @@ def test_days_are_those_of_the_asker() -> None:
 
     found = analyse("昨天我说了什么？", datetime(2023, 5, 9, 1, tzinfo=beijing))
 
-    assert analysis_account(found)["times"] == [
+    assert explained_analysis(found)["times"] == [
         ["2023-05-08T00:00:00+08:00", "2023-05-09T00:00:00+08:00"]
     ]
     assert found.time_fit(datetime(2023, 5, 7, 16, tzinfo=UTC)) == 1
@@ -223,8 +223,8 @@ def test_a_plan_of_a_scripted_planner() -> None:
     planner = ScriptedPlanner([["One?", "Two?"]])
     models = ScriptedModels(query_planner=planner)
 
-    assert planned(models.query_planner, "Both?", Language.ENGLISH) == ["One?", "Two?"]
-    assert planned(planner, "And?", Language.ENGLISH) == []
+    assert planned_queries(models.query_planner, "Both?", Language.ENGLISH) == ["One?", "Two?"]
+    assert planned_queries(planner, "And?", Language.ENGLISH) == []
     assert planner.asked == ["Both?", "And?"]
 
 

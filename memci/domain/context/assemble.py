@@ -1,0 +1,65 @@
+"""Assembles the message list of a context from what was chosen (R13).
+
+The list reads: system text, pins, plan, summary, Contents Page, documents and notes, memories and
+earlier messages, other pages, recent messages, query. What changes least comes first, where a
+provider caches the beginning of lists; without a cache, what was retrieved stands before the
+summary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memci.domain.context.choose import Choice
+from memci.domain.context.message_list import Item, LeftOut, Part, Piece, part_tokens, pieces
+from memci.domain.context.token_budget import LIST_OVERHEAD
+from memci.domain.search.ranking import Ranked
+from memci.domain.session.interaction import Interaction
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """A message list, and what was left out of it."""
+
+    parts: tuple[Part, ...]
+    tokens: int  # exact
+    left_out: tuple[tuple[Ranked, LeftOut], ...]  # candidates, best first, and why
+    recent_left_out: tuple[Interaction, ...]
+    recent_begins: int | None  # seq of the first recent message, for the next list to begin with
+    lacks_summary: bool  # interactions had no room, and there is no summary of them
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """All items, in order."""
+        return tuple(item for part in self.parts for item in part.items)
+
+    @property
+    def prefix(self) -> list[Piece]:
+        """The pieces that the next list is compared with, in order."""
+        return pieces(
+            (f"{place}:{part.utterance.role}", item.text)
+            for place, part in enumerate(self.parts)
+            for item in part.items
+        )
+
+
+def assemble(choice: Choice) -> Assembly:
+    """Return the list of all that was chosen."""
+    fixed, recent, retrieved = choice.fixed, choice.recent, choice.retrieved
+    stable = (*choice.summary.parts, *choice.contents)
+    between = (*retrieved.parts, *stable) if choice.best_first else (*stable, *retrieved.parts)
+    parts = (
+        *(*fixed.system, *fixed.pins, *fixed.plan),
+        *between,
+        *choice.tree,
+        *choice.recent_parts,
+        *fixed.query,
+    )
+    return Assembly(
+        parts,
+        part_tokens(parts) + LIST_OVERHEAD,
+        retrieved.left_out,
+        recent.left_out,
+        recent.begins,
+        choice.lacks_summary,
+    )

@@ -1,0 +1,223 @@
+"""Newer memories stand before those that they supersede (R6).
+
+Unless the question asks for a time at which the older memory held: then the older one is the
+answer and stands first.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeAlias
+
+from memci.domain.search.candidate import Candidate, Key, Source
+from memci.domain.search.ranking import Ranked
+from memci.language.claims.reader import claims_in
+from memci.language.times.ranges import TimeSpan
+
+About: TypeAlias = tuple[str, str]  # subject and attribute of a claim (memory/claim.py)
+# By memory that holds now: what states it, the memory itself or messages that it was made of.
+Statements: TypeAlias = Mapping[int, Sequence[Candidate]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A memory, living or forgotten, that does not hold since ``until``."""
+
+    node_id: int
+    until: datetime
+    seqs: frozenset[int]  # the messages that it was made of
+    claims: Mapping[int, frozenset[About]]  # by seq; empty for a forgotten memory
+    now: tuple[int, ...]  # the memories that hold now, the latest first
+    between: tuple[int, ...]  # earlier ones that were superseded, too
+    newer_claims: Mapping[int, frozenset[About]]  # of ``now`` and ``between``, by seq
+
+    @property
+    def changed(self) -> frozenset[About]:
+        """What is different now; empty if that is no longer known."""
+        newer = frozenset[About]().union(*self.newer_claims.values())
+        return newer & frozenset[About]().union(*self.claims.values()) if self.claims else newer
+
+    def claims_in(self, seq: int, attributes: Collection[str]) -> bool:
+        """Return True if the claim that no longer holds is in this message.
+
+        ``attributes``: what the words of the message are about; used for a forgotten memory.
+        """
+        changed = self.changed
+        if not changed.isdisjoint(self.newer_claims.get(seq, ())):
+            return False  # it also states what is so now
+        if self.claims:
+            about = self.claims.get(seq, frozenset())
+            return bool(about & changed if changed else about)
+        if len(self.seqs) == 1 or not changed:
+            return len(self.seqs) == 1 or bool(attributes)
+        return not {attribute for _, attribute in changed}.isdisjoint(attributes)
+
+
+def held_at(since: datetime, until: datetime, times: Iterable[TimeSpan]) -> bool:
+    """Return True if what was so from ``since`` to ``until`` held at the end of all these times.
+
+    No time, or one that is not over yet, asks for what is so now.
+    """
+    ends = [each.until for each in times if not each.besides]
+    return bool(ends) and all(end is not None and since < end <= until for end in ends)
+
+
+def ended_candidates(
+    ranked: Iterable[Ranked], known: Sequence[Ended]
+) -> dict[Key, Sequence[Ended]]:
+    """Return which candidates no longer hold, and as which memories; what ended first is first."""
+    return {each.key: ended for each in ranked if (ended := _ended_as(each.candidate, known))}
+
+
+def _ended_as(candidate: Candidate, known: Iterable[Ended]) -> list[Ended]:
+    if candidate.source is Source.MEMORY:
+        return [each for each in known if each.node_id == candidate.key]
+    ended = [each for each in known if candidate.key in each.seqs]
+    attributes = _attributes(candidate) if ended else set()
+    ended = [each for each in ended if each.claims_in(candidate.key, attributes)]
+    return sorted(ended, key=lambda each: (each.until, each.node_id))
+
+
+def _attributes(message: Candidate) -> set[str]:
+    return {claim.attribute for claim in claims_in(message.text, message.name or "")}
+
+
+def statements_of(
+    node: int,
+    memories: Sequence[Candidate],
+    messages: Sequence[Candidate],
+    ended: Iterable[Ended],
+    found: Collection[Key],
+) -> list[Candidate]:
+    """Return what states a memory that holds now.
+
+    The memory itself and those of its messages that were found, if it still says what they claim;
+    it may have faded: then the messages stand for it.
+    """
+    claiming = _claiming_messages(node, messages, ended)
+    claimed = {attribute for each in memories for attribute in _attributes(each)}
+    if memories and all(claimed >= _attributes(each) for each in claiming):
+        return [*memories, *(each for each in claiming if (each.source, each.key) in found)]
+    return claiming or list(memories)
+
+
+def _claiming_messages(
+    node: int, messages: Sequence[Candidate], ended: Iterable[Ended]
+) -> list[Candidate]:
+    """Return those of a memory's messages that state what is so now."""
+    if len(messages) == 1:
+        return list(messages)
+    replaced = [each for each in ended if node in each.now]
+    changed = {about for each in replaced for about in each.changed}
+    claiming = {
+        seq
+        for each in replaced
+        for seq, about in each.newer_claims.items()
+        if about & (changed or about)
+    }
+    if claiming:
+        return [each for each in messages if each.key in claiming]
+    return [each for each in messages if _attributes(each)]
+
+
+def newest_first(
+    ranked: Sequence[Ranked],
+    ended: Mapping[Key, Sequence[Ended]],
+    statements: Statements,
+    times: Sequence[TimeSpan],
+) -> list[Ranked]:
+    """Mark the candidates that no longer hold, and put what is so now before them, found or not.
+
+    ``times``: those that the question asks for; what held then goes before what is so now.
+    """
+    marked = [
+        each._replace(candidate=_marked(each.candidate, ended[each.key], statements, times))
+        if each.key in ended
+        else each
+        for each in ranked
+    ]
+    found = {each.key: each.candidate for each in marked}
+    leaders: defaultdict[Key, list[Candidate]] = defaultdict(list)
+    followers: dict[Key, list[Candidate]] = {}
+    for key, versions in ended.items():
+        newer = list(_newer_versions(key, versions, found, statements))
+        if not held_at(found[key].at, versions[0].until, times):
+            leaders[key] += newer
+            continue
+        followers[key] = newer
+        for one in newer:
+            leaders[one.source, one.key].insert(0, found[key])
+    return leaders_first(marked, leaders, followers)
+
+
+def _marked(
+    candidate: Candidate,
+    ended: Sequence[Ended],
+    statements: Statements,
+    times: Sequence[TimeSpan],
+) -> Candidate:
+    nodes = [node for each in ended for node in each.now]
+    until = ended[0].until
+    newer: dict[Key, None] = {}
+    if not held_at(candidate.at, until, times):
+        newer = {(one.source, one.key): None for node in nodes for one in statements.get(node, ())}
+        newer.pop((candidate.source, candidate.key), None)
+    successor = next(iter(nodes), None)
+    return candidate._replace(until=until, successor=successor, newer=tuple(newer))
+
+
+def _newer_versions(
+    key: Key,
+    ended: Sequence[Ended],
+    found: Mapping[Key, Candidate],
+    statements: Statements,
+) -> Iterable[Candidate]:
+    """Yield what goes before a candidate: what is so now, then what was between, if found."""
+    for each in ended:
+        for node in each.now:
+            for one in statements.get(node, ()):
+                if (one.source, one.key) != key:
+                    yield found.get((one.source, one.key), one)
+        for node in each.between:
+            if (Source.MEMORY, node) in found:
+                yield found[Source.MEMORY, node]
+
+
+def leaders_first(
+    ranked: Sequence[Ranked],
+    leaders: Mapping[Key, Sequence[Candidate]],
+    followers: Mapping[Key, Sequence[Candidate]] | None = None,
+) -> list[Ranked]:
+    """Return a ranking in which nothing stands before its leaders; leaders have leaders, too.
+
+    ``followers`` go right behind a key. Neither need have been found. What moves up takes over the
+    score; nothing moves down by more than one place, since a memory that is superseded in one thing
+    may state others that still hold.
+    """
+    found = {each.key: each for each in ranked}
+    ordered: dict[Key, Ranked] = {}
+    begun: set[Key] = set()
+
+    def put(one: Ranked, score: float) -> None:
+        if one.key in begun:  # two that lead each other keep their order
+            return
+        begun.add(one.key)
+        for leader in leaders.get(one.key, ()):
+            put(found.get((leader.source, leader.key)) or Ranked(leader, score, {}), score)
+        ordered[one.key] = one._replace(score=max(one.score, score))
+        for follower in (followers or {}).get(one.key, ()):
+            if (follower.source, follower.key) not in found:
+                put(Ranked(follower, score, {}), score)
+
+    for each in ranked:
+        put(each, each.score)
+    return list(ordered.values())
+
+
+def lacks_newer(candidate: Candidate, chosen: Collection[Key], no_room: Collection[Key]) -> bool:
+    """Return True if what supersedes a candidate had no room, and none of it was chosen."""
+    newer = set(candidate.newer)
+    return not newer.isdisjoint(no_room) and newer.isdisjoint(chosen)

@@ -1,0 +1,261 @@
+"""The third step of a search and of a context: one ranking of all that was found (R10b, R11)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from memci.domain.search import bm25, supersession
+from memci.domain.search.candidate import (
+    Candidate,
+    Source,
+    Timed,
+    message_candidate,
+    without_unread_cosines,
+)
+from memci.domain.search.duplicates import Filler, join_memories, lexical_score, without_repeated
+from memci.domain.search.ranking import (
+    Hints,
+    Ranked,
+    best_of_each_source,
+    best_of_rankings,
+    fuse_rrf,
+    fuse_scaled,
+    hints_of,
+)
+from memci.domain.search.supersession import Ended
+from memci.language.question import QueryAnalysis, TimeSpan, asks_about_present, spans_to_search
+from memci.message import Message
+from memci.reading.find import Found
+from memci.reading.reader import Reader
+from memci.reading.understand import restriction_of, searched_times
+from memci.schemas.reads import ContextRequest, Fusion, Scope
+from memci.smallmodel.ports import Lexicon
+from memci.storage.reading.nodes import important_memories
+from memci.storage.reading.superseded import ended_memories, messages_of
+from memci.storage.search.find import SearchQuery, SearchResult
+from memci.storage.session import Connection
+
+# So much is read of a message that is not indexed yet.
+_TAIL_CHARACTERS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """What was found, best first, and how the question was read."""
+
+    ranked: list[Ranked]
+    analysis: QueryAnalysis | None = None  # None: the question was not analysed
+    timed: Timed = field(default_factory=Timed)  # the times that were searched
+    filler: Filler = field(default_factory=Filler)  # of contexts: candidates that say nothing
+
+
+def rank(
+    reader: Reader, connection: Connection, agent_id: str, found: Found, scope: Scope
+) -> Ranking:
+    """Return the ranking of a search."""
+    ranking = _fuse(reader.models.lexicon, found, scope)
+    if not found.state.has_ended:
+        return ranking
+    ranked = _newest_first(connection, agent_id, ranking.ranked, scope, _times(found, ranking))
+    return Ranking(ranked, ranking.analysis, ranking.timed)
+
+
+def rank_for_context(
+    reader: Reader, connection: Connection, agent_id: str, found: Found, request: ContextRequest
+) -> Ranking:
+    """Return the ranking of a context.
+
+    Texts that were stored of interactions are left out: their messages are found. With ``k``, the
+    best ``k`` of each source come first and filler comes last.
+    """
+    ranking = _fuse(reader.models.lexicon, found, request)
+    ranked = [each for each in ranking.ranked if not _tells_of_messages(each.candidate)]
+    parameters = found.parameters
+    skips = found.question and parameters.simplemem_enabled and parameters.skip_trivial
+    filler = Filler(ranked if skips else (), parameters.min_content_length)
+    if request.k is not None:
+        trivial = [each for each in ranked if filler.has(each)]
+        keys = {each.key for each in trivial}
+        telling = (each for each in ranked if each.key not in keys)
+        ranked = [*best_of_each_source(telling, request.k), *trivial]
+    if found.state.has_ended:
+        times = _times(found, ranking)
+        ranked = _newer_than_messages(connection, agent_id, found.messages, ranked, request, times)
+    return Ranking(ranked, ranking.analysis, ranking.timed, filler)
+
+
+def _tells_of_messages(candidate: Candidate) -> bool:
+    return candidate.kept is not None and candidate.kept.about is not None
+
+
+def _times(found: Found, ranking: Ranking) -> Sequence[TimeSpan]:
+    """Return the times at which the answer has to have held; none: it has to hold now."""
+    if found.question is None or asks_about_present(found.question.text):
+        return ()
+    return ranking.timed.stretches
+
+
+def _fuse(lexicon: Lexicon, found: Found, scope: Scope) -> Ranking:
+    """Fuse the channels of each query, and then the queries."""
+    question, parameters = found.question, found.parameters
+    if question is None:
+        near = enumerate(found.near_focus, start=1)
+        return Ranking([Ranked(each, 1 / place, {}) for place, each in near])
+    pairs = list(zip(question.queries, found.results, strict=True))
+    if not parameters.query_analysis_enabled:
+        hints = Hints(timed=Timed(searched_times(question.text, (), scope)))
+        return Ranking(_fuse_query(lexicon, *pairs[0], scope, hints), timed=hints.timed)
+    analysis = question.analysis_with(set(_speakers(found.results)), parameters.bounds)
+    leading = spans_to_search(analysis.times) if analysis.only_times else ()
+    timed = Timed(question.queries[0].stretches, leading)
+    hints = hints_of(analysis, question.queries[0].symbols, timed)
+    ranked = best_of_rankings([_fuse_query(lexicon, *pair, scope, hints) for pair in pairs])
+    return Ranking(ranked, analysis, timed)
+
+
+def _speakers(results: Sequence[SearchResult]) -> Iterator[str]:
+    """Yield the names of those whose messages were found."""
+    for each in results:
+        for one in each.candidates:
+            if one.source is Source.CHAT and one.name:
+                yield one.name
+        yield from (message.name for message in each.tail if message.name)
+
+
+def _fuse_query(
+    lexicon: Lexicon, query: SearchQuery, result: SearchResult, scope: Scope, hints: Hints
+) -> list[Ranked]:
+    candidates = without_unread_cosines(result.candidates, query.model)
+    candidates += _tail_candidates(lexicon, query, result, hints.timed)
+    candidates = _with_neighbour_scores(candidates, result)
+    if not hints.timed.leading:
+        # Found by their time alone, they only fill the room that others leave.
+        candidates = [
+            each._replace(dense=None, lexical=None)
+            if each.key in result.by_time_only and each.source is Source.CHAT
+            else each
+            for each in candidates
+        ]
+    if result.kept:
+        statistics = result.collected if Source.CHAT in query.sources else None
+        candidates += bm25.scored(result.kept, query.terms, lexicon.terms, statistics)
+    if scope.fusion is Fusion.RRF:
+        fused = fuse_rrf(candidates, scope.channels, hints.timed)
+        return without_repeated(fused, lexical_score)
+    return without_repeated(join_memories(fuse_scaled(candidates, scope.channels, hints)))
+
+
+def _tail_candidates(
+    lexicon: Lexicon, query: SearchQuery, result: SearchResult, timed: Timed
+) -> Iterator[Candidate]:
+    """Yield messages that are not indexed yet, scored as the index would score them (R10b).
+
+    Those that were found by their time alone have no score.
+    """
+    terms = bm25.scored_terms(query.terms, result.collected)
+    for message in result.tail:
+        words = lexicon.terms(message.searched[:_TAIL_CHARACTERS])
+        score = bm25.score(words, terms, result.collected)
+        one = message_candidate(message, lexical=(1 + bm25.OWN) * score if score > 0 else None)
+        if score > 0 or timed.has(one):
+            yield one
+
+
+def _with_neighbour_scores(
+    candidates: Sequence[Candidate], result: SearchResult
+) -> list[Candidate]:
+    """Score indexed messages by the words of their neighbours, too (R11b)."""
+    if not result.postings:
+        return list(candidates)
+    positions = [each.position for each in candidates if each.position is not None]
+    scores = bm25.around(positions, result.postings, result.collected.texts)
+    return [
+        each
+        if each.position is None
+        else each._replace(lexical=scores[each.position] + bm25.OWN * (each.lexical or 0.0))
+        for each in candidates
+    ]
+
+
+def _newer_than_messages(
+    connection: Connection,
+    agent_id: str,
+    messages: Sequence[Message],
+    ranked: list[Ranked],
+    scope: Scope,
+    times: Sequence[TimeSpan],
+) -> list[Ranked]:
+    """Do as ``_newest_first``, and put first what supersedes one of these recent messages.
+
+    Recent messages stand in a context as they were said: nothing can mark them there.
+    """
+    known = {each.key for each in ranked}
+    score = ranked[0].score if ranked else 1.0
+    recent = [
+        Ranked(
+            Candidate(Source.CHAT, each.seq, each.text, (each.seq,), each.said_at, name=each.name),
+            score,
+            {},
+        )
+        for each in messages
+        if (Source.CHAT, each.seq) not in known
+    ]
+    keys = {each.key for each in recent}
+    whole = _newest_first(connection, agent_id, [*recent, *ranked], scope, times)
+    return [each for each in whole if each.key not in keys]
+
+
+def _newest_first(
+    connection: Connection,
+    agent_id: str,
+    ranked: list[Ranked],
+    scope: Scope,
+    times: Sequence[TimeSpan],
+) -> list[Ranked]:
+    """Mark what no longer holds, and put what is so now before it (R6).
+
+    That is the newer memory or, if that is not visible or forgotten, the messages that it was made
+    of, as far as the scope allows.
+    """
+    nodes = [each.candidate.key for each in ranked if each.candidate.source is Source.MEMORY]
+    seqs = [each.candidate.key for each in ranked if each.candidate.source is Source.CHAT]
+    known = ended_memories(connection, agent_id, nodes, seqs, scope.as_of)
+    ended = supersession.ended_candidates(ranked, known) if known else {}
+    if not ended:
+        return ranked
+    found = {each.key: each.candidate for each in ranked}
+    versions = [each for some in ended.values() for each in some]
+    statements = _statements(connection, agent_id, found, versions, scope)
+    return supersession.newest_first(ranked, ended, statements, times)
+
+
+def _statements(
+    connection: Connection,
+    agent_id: str,
+    found: dict[tuple[Source, int], Candidate],
+    ended: Sequence[Ended],
+    scope: Scope,
+) -> dict[int, list[Candidate]]:
+    """Return what states each memory that holds now."""
+    restriction = restriction_of(scope)
+    nodes = {node for each in ended for node in each.now}
+    memories: dict[int, list[Candidate]] = {}
+    if Source.MEMORY in scope.sources:
+        memories = {
+            node: [found[Source.MEMORY, node]] for node in nodes if (Source.MEMORY, node) in found
+        }
+        unfound = sorted(nodes - memories.keys())
+        for each in important_memories(
+            connection, agent_id, unfound, restriction, limit=len(unfound)
+        ):
+            memories[each.key] = [each]
+    messages: dict[int, list[Candidate]] = {}
+    if Source.CHAT in scope.sources and not restriction.types:
+        messages = messages_of(connection, agent_id, sorted(nodes), restriction)
+    return {
+        node: supersession.statements_of(
+            node, memories.get(node, ()), messages.get(node, ()), ended, found.keys()
+        )
+        for node in nodes
+    }

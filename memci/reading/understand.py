@@ -1,0 +1,219 @@
+"""The first step of a search and of a context: understand the question (R10).
+
+It calls models, so no transaction is open meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+import numpy as np
+from pydantic import JsonValue
+
+from memci.domain.documents import symbols_in
+from memci.domain.search import bm25
+from memci.domain.search.candidate import DEEPEST, KEPT, Channel, reads
+from memci.errors import SmallModelError
+from memci.language import question as language
+from memci.language.detection import Language, language_of
+from memci.language.hit_limits import HitLimits
+from memci.language.question import QueryAnalysis, TimeExpression, TimeRange, TimeSpan
+from memci.reading.reader import Reader
+from memci.schemas.reads import Scope
+from memci.smallmodel.ports import QueryPlanner, Vectors
+from memci.storage.agents import parameters_of
+from memci.storage.reading.messages import last_session
+from memci.storage.search.find import Restriction, SearchQuery
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question as it was read, and the queries that the database is asked for it."""
+
+    text: str
+    # First the whole question, then its parts and the questions of the planner.
+    queries: tuple[SearchQuery, ...]
+    now: datetime  # the moment that expressions of time refer to
+    expressions: Sequence[TimeExpression] | None = None  # None: the question is not analysed
+    analysis: QueryAnalysis | None = None  # without the names of speakers; None: not made yet
+
+    def analysed(self, bounds: HitLimits) -> Question:
+        """Return the question with its analysis."""
+        analysis = language.analyse(
+            self.text, self.now, bounds=bounds, expressions=self.expressions
+        )
+        return replace(self, analysis=analysis)
+
+    def analysis_with(self, speakers: Collection[str], bounds: HitLimits) -> QueryAnalysis:
+        """Return the analysis, where these people speak."""
+        if self.analysis is None:
+            return language.analyse(
+                self.text, self.now, names=speakers, bounds=bounds, expressions=self.expressions
+            )
+        return language.analyse_with_names(
+            self.analysis,
+            self.text,
+            self.now,
+            names=speakers,
+            bounds=bounds,
+            expressions=self.expressions,
+        )
+
+    def with_depth(self, depth: int) -> Question:
+        """Return the question with so many candidates of each channel."""
+        return replace(self, queries=tuple(replace(each, best=depth) for each in self.queries))
+
+
+def understand(
+    reader: Reader,
+    agent_id: str,
+    text: str,
+    scope: Scope,
+    *,
+    vector: Vectors | None = None,
+    depth: int = DEEPEST,
+) -> Question:
+    """Read a question, and return it with its queries.
+
+    ``vector``, shape (d,), is the embedding of the text, if the caller has it; ``depth``: the
+    number of candidates of each channel.
+    """
+    now = scope.now or scope.as_of or datetime.now(UTC)
+    texts = [text]
+    expressions = None
+    if _is_analysed(reader, agent_id):
+        expressions = language.time_expressions_in(text, now)
+        expressions = expressions or _last_session(reader, agent_id, text, scope, now)
+        texts += planned_queries(reader.models.query_planner, text, language_of(text))
+        parts = language.split_questions(language.shortened_question(text))
+        texts += parts if len(parts) > 1 else ()
+    queries = [
+        _query(reader, each, scope, depth, vector if each == text else None)
+        for each in dict.fromkeys(texts)
+    ]
+    queries[0] = replace(queries[0], stretches=searched_times(text, expressions or (), scope))
+    return Question(text, tuple(queries), now, expressions)
+
+
+def _is_analysed(reader: Reader, agent_id: str) -> bool:
+    memory = reader.defaults.memory
+    if reader.models.query_planner is not None:  # its call takes longer than this look-up
+        with reader.database.agent_snapshot(agent_id) as connection:
+            memory = parameters_of(connection, agent_id, memory)
+    return memory.query_analysis_enabled
+
+
+def planned_queries(planner: QueryPlanner | None, text: str, language: Language) -> list[str]:
+    """Return the planner's queries beside a question; none if it does not answer.
+
+    Calls a model: open no transaction around it.
+    """
+    if planner is None:
+        return []
+    try:
+        return planner.plan(text, language)
+    except SmallModelError:
+        return []
+
+
+def _last_session(
+    reader: Reader, agent_id: str, text: str, scope: Scope, now: datetime
+) -> list[TimeExpression]:
+    """Return the time of the previous conversation, where the question names it."""
+    place = language.find_last_session(language.shortened_question(text))
+    if place is None:
+        return []
+    with reader.database.agent_snapshot(agent_id) as connection:
+        conversation = last_session(connection, agent_id, restriction_of(scope), now)
+    return [TimeExpression(*place, (conversation.time(),))] if conversation else []
+
+
+def _query(
+    reader: Reader, text: str, scope: Scope, depth: int, vector: Vectors | None
+) -> SearchQuery:
+    """Return the query for one text; it has no vector if the embedder cannot read its language."""
+    embedder = reader.models.embedder
+    terms, embedded = [], None
+    sources = frozenset(scope.sources)
+    if Channel.LEXICAL in scope.channels:
+        terms = bm25.question_terms(reader.models.lexicon.terms(text))
+    dense = Channel.DENSE in scope.channels and not sources <= KEPT
+    if dense and reads(embedder.model, language_of(text)):
+        embedded = embedder.embed([text])[0] if vector is None else np.asarray(vector)
+    return SearchQuery(
+        terms,
+        embedded,
+        embedder.model,
+        sources,
+        restriction_of(scope),
+        depth,
+        symbols_in(text),
+        walks=Channel.BFS in scope.channels,
+        # Without a session, what was talked about last has nothing to do with the question.
+        focus=scope.session_id is not None or set(scope.channels) == {Channel.BFS},
+    )
+
+
+def searched_times(
+    text: str, expressions: Sequence[TimeExpression], scope: Scope
+) -> tuple[TimeSpan, ...]:
+    """Return the times whose messages are candidates whatever their words are (R11).
+
+    The filters name one if they bound it at both ends, or if the question has no other words:
+    a message "since May" is no answer to every question.
+    """
+    since, until = scope.filters.since, scope.filters.until
+    named = language.spans_to_search(language.times_of(expressions))
+    if not (since or until):
+        return named
+    shortened = language.shortened_question(text)
+    if (since and until) or language.names_only_times(shortened, expressions):
+        return *named, TimeSpan(since, until, besides=bool(named))
+    return named
+
+
+def restriction_of(scope: Scope) -> Restriction:
+    """Return what every hit has to be like.
+
+    ``session_id`` decides whose recent interactions a context has and whose short-term memories
+    are visible; messages and long-term memories of other sessions stay visible.
+    ``filters.sessions`` restricts all of them.
+    """
+    filters = scope.filters
+    return Restriction(
+        since=filters.since,
+        until=filters.until,
+        roles=filters.roles or (),
+        names=filters.names or (),
+        sessions=filters.sessions or (),
+        types=filters.types or (),
+        user_id=scope.user_id,
+        session_id=scope.session_id,
+        as_of=scope.as_of,
+        tags=filters.tags or (),
+        metadata=filters.metadata,
+    )
+
+
+def explained_analysis(analysis: QueryAnalysis) -> dict[str, JsonValue]:
+    """Return an analysis as ``explain`` shows it.
+
+    ``times`` are pairs of ISO 8601: since, until; null where a time is open at that end.
+    """
+    return {
+        "language": analysis.language.value,
+        "entities": list(analysis.entities),
+        "speakers": [*sorted(analysis.speakers)],
+        "times": [_pair(each) for each in analysis.times],
+        "complexity": round(analysis.complexity, 3),
+        "k": analysis.k,
+        "parts": list(analysis.parts),
+        "asks": analysis.answer_kind.value,
+        "order": analysis.order and analysis.order.value,
+    }
+
+
+def _pair(time: TimeRange) -> list[JsonValue]:
+    return [None if each is None else each.isoformat() for each in (time.since, time.until)]
