@@ -1,4 +1,4 @@
-"""Days, weeks, months and years around a day; numbers in words; offsets from UTC (R4, R10).
+"""Days, weeks, months and years around a day; offsets from UTC (R4, R10).
 
 Functions that return a ``Reading`` raise OverflowError or ValueError beyond the years 1 to 9999.
 
@@ -9,23 +9,50 @@ It decides which day "yesterday" is; the order of messages depends on the instan
 from __future__ import annotations
 
 import functools
-import re
 from calendar import monthrange
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta, timezone
+from enum import StrEnum
 
-from memci.language.times.rules import Granularity, Reading, as_guess
+
+class Granularity(StrEnum):
+    """Units of a reading."""
+
+    DAY = "day"
+    WEEKEND = "weekend"
+    WEEK = "week"
+    MONTH = "month"
+    SEASON = "season"
+    YEAR = "year"
+    PERIOD = "period"  # any other stretch of days: "in the last three days", "1–7 May 2023"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The days that an expression means: ``first`` to ``last``, both included."""
+
+    first: date
+    last: date
+    granularity: Granularity
+    certain: bool = True  # the usual conventions agree; else the range is the best guess
+    approximate: bool = False  # the speaker rounded: "three weeks ago"
+    whole: bool = False  # a full date, whenever it was said
+    yearless: bool = False  # a day and month without a year, which was inferred
+
+    @property
+    def middle(self) -> date:
+        """The day half-way."""
+        return self.first + (self.last - self.first) // 2
+
+
+def as_guess(reading: Reading, *, sure: bool = False) -> Reading:
+    """Return the reading as a guess, unless it is sure."""
+    return reading if sure else replace(reading, certain=False)
+
 
 DAYS_A_WEEK = 7
 SATURDAY, SUNDAY = 5, 6
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-CHINESE_WEEKDAYS = "一二三四五六日"
-SEASONS = ("spring", "summer", "autumn", "fall", "winter")
-CHINESE_UNITS = {"天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week"}
-CHINESE_UNITS |= {"月": "month", "年": "year"}
-# Steps from this week, month or year.
-STEPS = {"last": -1, "this": 0, "next": 1}
-CHINESE_STEPS = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2}
 # "Two weeks ago" is said of anything from eleven to seventeen days.
 _WEEK_SLACK = 3
 # "Ten days ago" may be nine or eleven, "eight days ago" is eight.
@@ -42,9 +69,9 @@ def existing_date(year: int, month: int, day: int) -> date | None:
         return None
 
 
-def day(said: date, days: int) -> Reading:
+def day(today: date, days: int) -> Reading:
     """Return the day that many days later; negative: earlier."""
-    found = said + timedelta(days)
+    found = today + timedelta(days)
     return Reading(found, found, Granularity.DAY)
 
 
@@ -53,25 +80,25 @@ def period(first: date, last: date) -> Reading:
     return Reading(first, last, Granularity.PERIOD)
 
 
-def week(said: date, weeks: int) -> Reading:
+def week(today: date, weeks: int) -> Reading:
     """Return the week, Monday to Sunday, that many weeks later."""
-    monday = said + timedelta(7 * weeks - said.weekday())
+    monday = today + timedelta(7 * weeks - today.weekday())
     return Reading(monday, monday + timedelta(6), Granularity.WEEK)
 
 
-def weekday(said: date, weeks: int, index: int) -> Reading:
+def weekday(today: date, weeks: int, index: int) -> Reading:
     """Return one day, 0 (Monday) to 6 (Sunday), of the week that many weeks later."""
-    return day(said, 7 * weeks - said.weekday() + index)
+    return day(today, 7 * weeks - today.weekday() + index)
 
 
-def latest_weekday(said: date, index: int) -> Reading:
+def latest_weekday(today: date, index: int) -> Reading:
     """Return the latest such day, today included, 0 (Monday) to 6 (Sunday); a guess."""
-    return as_guess(day(said, -((said.weekday() - index) % DAYS_A_WEEK)))
+    return as_guess(day(today, -((today.weekday() - index) % DAYS_A_WEEK)))
 
 
-def weekend(said: date, weeks: int) -> Reading:
+def weekend(today: date, weeks: int) -> Reading:
     """Return Saturday and Sunday of the week that many weeks later."""
-    saturday = weekday(said, weeks, SATURDAY).first
+    saturday = weekday(today, weeks, SATURDAY).first
     return Reading(saturday, saturday + timedelta(1), Granularity.WEEKEND)
 
 
@@ -82,15 +109,15 @@ def month_of(year: int, month: int) -> Reading:
     return Reading(first, last, Granularity.MONTH)
 
 
-def month(said: date, months: int) -> Reading:
+def month(today: date, months: int) -> Reading:
     """Return the calendar month that many months later."""
-    count = said.year * 12 + said.month - 1 + months
+    count = today.year * 12 + today.month - 1 + months
     return month_of(count // 12, count % 12 + 1)
 
 
-def year(said: date, years: int) -> Reading:
+def year(today: date, years: int) -> Reading:
     """Return the calendar year that many years later."""
-    return year_of(said.year + years)
+    return year_of(today.year + years)
 
 
 def year_of(number: int) -> Reading:
@@ -106,76 +133,32 @@ def season(year_begun: int, name: str) -> Reading:
     return Reading(first, last, Granularity.SEASON, certain=False)
 
 
-def distant(said: date, unit: str, count: int) -> Reading:
+def distant(today: date, unit: str, count: int) -> Reading:
     """Return the time so many units later (negative: earlier), rounded as people do."""
     if unit == "day":
-        found = day(said, count)
+        found = day(today, count)
         if count % _ROUND or not count:
             return found
         slack = timedelta(abs(count) // _ROUND)
         return replace(found, first=found.first - slack, last=found.last + slack, approximate=True)
     if unit == "week":
-        slack, middle = timedelta(_WEEK_SLACK), said + timedelta(7 * count)
+        slack, middle = timedelta(_WEEK_SLACK), today + timedelta(7 * count)
         return Reading(middle - slack, middle + slack, Granularity.WEEK, approximate=True)
     if unit == "month":
-        return replace(month(said, count), approximate=True)
+        return replace(month(today, count), approximate=True)
     if abs(count) == 1:
-        return replace(month(said, 12 * count), approximate=True)
-    return replace(year(said, count), approximate=True)
+        return replace(month(today, 12 * count), approximate=True)
+    return replace(year(today, count), approximate=True)
 
 
-def rolling(said: date, unit: str, count: int) -> Reading:
+def rolling(today: date, unit: str, count: int) -> Reading:
     """Return all days from this day to the one that many units away; a guess."""
     if unit in ("day", "week"):
-        other = said + timedelta(count * (7 if unit == "week" else 1))
+        other = today + timedelta(count * (7 if unit == "week" else 1))
     else:
-        there = month(said, count * (12 if unit == "year" else 1))
-        other = there.first + timedelta(min(said.day, there.last.day) - 1)
-    return replace(period(min(said, other), max(said, other)), certain=False)
-
-
-_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
-ZH_NUMBER = r"(?:\d{1,3}|[一二两三四五六七八九]?十[一二三四五六七八九]?|[一二两三四五六七八九])"
-YEAR = r"(?:\d{4}|[一二三四五六七八九][零〇一二三四五六七八九]{3})"
-
-
-def chinese_number(text: str) -> int:
-    """Return the value of what ``ZH_NUMBER`` or ``YEAR`` matched: 3, 三, 十五, 二十三, 二〇二三."""
-    if text.isdecimal():
-        return int(text)
-    if "十" in text:
-        tens, ones = text.split("十")
-        return 10 * (_DIGITS[tens] if tens else 1) + (_DIGITS[ones] if ones else 0)
-    return int("".join(str(_DIGITS[each]) for each in text))
-
-
-_SMALL_WORDS = """
-    one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
-    sixteen seventeen eighteen nineteen
-"""
-_TENS_WORDS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_SMALL, _TENS = _SMALL_WORDS.split(), _TENS_WORDS.split()
-
-# Groups: n.
-EN_NUMBER = (
-    r"(?<![\w.,/–—-])(?P<n>\d{1,3}|an?|"
-    rf"(?:{'|'.join(_TENS)})(?:[\s-](?:{'|'.join(_SMALL[:9])}))?|(?:{'|'.join(_SMALL)}))"
-)
-_VALUES = {word: value for value, word in enumerate(_SMALL, 1)}
-_VALUES |= {word: 10 * value for value, word in enumerate(_TENS, 2)}
-_VALUES |= {"a": 1, "an": 1}
-
-
-def english_number(words: str) -> int:
-    """Return the value of what ``EN_NUMBER`` matched."""
-    if words.isdecimal():
-        return int(words)
-    return sum(_VALUES[word] for word in re.split(r"[\s-]+", words.lower()))
-
-
-def number(words: str) -> int:
-    """Return the value of what ``EN_NUMBER`` or ``ZH_NUMBER`` matched."""
-    return english_number(words) if words.isascii() else chinese_number(words)
+        there = month(today, count * (12 if unit == "year" else 1))
+        other = there.first + timedelta(min(today.day, there.last.day) - 1)
+    return replace(period(min(today, other), max(today, other)), certain=False)
 
 
 _MINUTE = timedelta(minutes=1)

@@ -1,31 +1,27 @@
 """Holidays with a fixed date, on a weekday of a month, or counted from a movable feast (R10).
 
-Their names and dates stand in ``holidays.en.toml`` and ``holidays.zh.toml``, those of the Chinese
-calendar in ``lunar_dates.toml``.
+``data/holidays.*.toml`` has their names and dates, ``data/lunar_dates.toml`` those of the Chinese
+calendar.
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from importlib import resources
-from typing import Any
+from functools import partial
 
 from dateutil.easter import easter
 
-from memci.language.times import calendar, chinese, question_english
-from memci.language.times.calendar import YEAR
-from memci.language.times.question_english import yearless
-from memci.language.times.rules import Reading, Rule
+from memci.language.detection import Language
+from memci.language.loading import TaskData, read_data
+from memci.language.times import calendar
+from memci.language.times.calendar import Reading
+from memci.language.times.parts import Parts
+from memci.language.times.rules import DATA as TIMES
+from memci.language.times.rules import Rule
 
-
-def _load(name: str) -> dict[str, Any]:
-    return tomllib.loads(resources.files(__package__).joinpath(name).read_text("utf-8"))
-
-
-LUNAR_DATES = _load("lunar_dates.toml")
+LUNAR_DATES = read_data("lunar_dates")
 
 
 def lunar_date(feast: str, year: int) -> date:
@@ -53,9 +49,9 @@ class _Holiday:
         first = self._first(year) + timedelta(self.offset)
         return calendar.period(first, first + timedelta(self.days - 1))
 
-    def latest(self, said: date) -> Reading:
-        found = self.of(said.year)
-        return found if found.first <= said else self.of(said.year - 1)
+    def latest(self, today: date) -> Reading:
+        found = self.of(today.year)
+        return found if found.first <= today else self.of(today.year - 1)
 
     def _first(self, year: int) -> date:
         if self.counted_from == "easter":
@@ -69,58 +65,56 @@ class _Holiday:
         return first + timedelta((self.weekday - first.weekday()) % 7 + 7 * (self.nth - 1))
 
 
-_ENGLISH, _CHINESE = (
-    tuple(_Holiday(**row) for row in _load(f"holidays.{language}.toml")["holidays"])
-    for language in ("en", "zh")
-)
+_DATA = TaskData("holidays")
+_HOLIDAYS = {
+    language: tuple(_Holiday(**row) for row in _DATA.rows("holidays", language))
+    for language in Language
+}
 _YEAR_BEFORE = r"(?:(?P<year>(?:19|20)\d\d)\s+|(?P<which>last|this|next)\s+(?:year['’]s\s+)?)?"
 _OF_YEAR = (
     r"(?:,?\s+(?:(?:of|in)\s+)?(?P<after>(?:19|20)\d\d)(?![\w%]|[.,:/-]\d)"
     r"|,?\s+(?:(?:of|in)\s+)?(?P<whose>last|this|next)\s+year\b)?"
 )
-_WHOSE = f"(?:(?:(?<!\\d)(?P<year>{YEAR})年|(?P<whose>大?前年|去年|今年|明年|后年))的?)?"
 
 
-def _named(holidays: tuple[_Holiday, ...], text: str) -> _Holiday:
-    flags = re.IGNORECASE | re.ASCII
-    return next(each for each in holidays if re.fullmatch(each.words, text, flags))
+def _read(parts: Parts, today: date, *, certain: bool) -> Reading:
+    """Read "Christmas 2022", "last Easter", 去年中秋节.
 
-
-def _english(match: re.Match[str], said: date) -> Reading:
-    holiday, which = _named(_ENGLISH, match["holiday"]), (match["which"] or "").lower()
-    if match["year"] or match["after"]:
-        return holiday.of(int(match["year"] or match["after"]))
-    whose = question_english.english_year_in(match, said)
-    if whose is not None:
-        return holiday.of(whose)
-    latest = holiday.latest(said)
+    ``certain``: one without a year is certainly the latest.
+    """
+    holiday, which = _named(parts.text("holiday")), parts.text("which")
+    year = parts.number("after") if "after" in parts else parts.year(today)
+    if year is not None:
+        return holiday.of(year)
+    latest = holiday.latest(today)
     if which == "next":
         return holiday.of(latest.first.year + 1)
     if which == "this":
-        return holiday.of(said.year)
+        return holiday.of(today.year)
     if which == "last":
-        return latest if latest.last < said else holiday.of(latest.first.year - 1)
-    return replace(latest, yearless=not holiday.counted_from)
+        return latest if latest.last < today else holiday.of(latest.first.year - 1)
+    if holiday.counted_from:
+        return latest  # it has another date in other years
+    return replace(latest, yearless=True, certain=certain)
 
 
-def _chinese(match: re.Match[str], said: date) -> Reading:
-    holiday, year = _named(_CHINESE, match["holiday"]), chinese.chinese_year_in(match, said)
-    if year is None and holiday.counted_from:
-        return holiday.latest(said)  # it has another date in other years
-    return yearless(holiday.latest(said) if year is None else holiday.of(year), year)
+def _named(text: str) -> _Holiday:
+    flags = re.IGNORECASE | re.ASCII
+    return next(
+        each
+        for holidays in _HOLIDAYS.values()
+        for each in holidays
+        if re.fullmatch(each.words, text, flags)
+    )
+
+
+def _rule(language: Language, before: str, after: str) -> Rule:
+    words = "|".join(each.words for each in _HOLIDAYS[language])
+    read = partial(_read, certain=language is Language.ENGLISH)
+    return Rule(f"{before}(?P<holiday>{words}){after}", read, tuple(_DATA.words("needs", language)))
 
 
 HOLIDAY_RULES = (
-    Rule.of(
-        rf"\b{_YEAR_BEFORE}(?P<holiday>{'|'.join(each.words for each in _ENGLISH)})\b{_OF_YEAR}",
-        _english,
-        "day", "eve", "new", "valentine", "patrick", "april", "juneteenth", "july", "hallowe",
-        "thanksgiving", "mas", "easter", "good", "qixi", "festival",
-    ),
-    Rule.of(
-        f"{_WHOSE}(?P<holiday>{'|'.join(each.words for each in _CHINESE)})",
-        _chinese,
-        "节", "元旦", "除夕", "大年", "一", "四", "国庆", "夜", "圣诞", "跨年", "双1", "清明",
-        "端午", "七夕", "中秋", "重阳",
-    ),
-)  # fmt: skip
+    _rule(Language.ENGLISH, rf"\b{_YEAR_BEFORE}", rf"\b{_OF_YEAR}"),
+    _rule(Language.CHINESE, f"{TIMES.source('whose_year')}?", ""),
+)

@@ -15,21 +15,39 @@ from datetime import date, datetime
 from itertools import accumulate
 
 from memci.language.detection import Language
-from memci.language.times import chinese, dates, english, rules
-from memci.language.times.dates import MONTHS
-from memci.language.times.rules import Granularity, Reading, Rule, TimeMention, readings
+from memci.language.times import doubts, text_around
+from memci.language.times.calendar import Granularity, Reading
+from memci.language.times.parts import MONTHS
+from memci.language.times.rules import Rule, readings, rules_of
 
 # Between midnight and four, "today" may be the day that has just ended. Exactly midnight is what
 # producers write who know the day only.
 _SMALL_HOURS = 4
 _DAYS = ("today", "tonight", "tomorrow", "yesterday", "this ", "今", "明", "昨天", "昨日")
 
+
+@dataclass(frozen=True, slots=True)
+class TimeMention:
+    """An expression of time, at characters ``start`` to ``end`` of a text."""
+
+    start: int
+    end: int
+    text: str
+    language: Language
+    reading: Reading
+
+    @property
+    def certain(self) -> bool:
+        """True if the days may be written down as a fact."""
+        return self.reading.certain
+
+
 _Doubtful = Callable[[str, int, int, Reading], bool]
 _RULES: tuple[tuple[Iterable[Rule], Language, _Doubtful], ...] = (
-    (dates.DATE_RULES, Language.ENGLISH, dates.is_recurring),
-    (english.RELATIVE_RULES, Language.ENGLISH, english.is_doubtful),
-    (chinese.DATE_RULES, Language.CHINESE, dates.is_recurring),
-    (chinese.RELATIVE_RULES, Language.CHINESE, chinese.is_doubtful),
+    (rules_of("dates", Language.ENGLISH), Language.ENGLISH, doubts.is_recurring),
+    (rules_of("relative", Language.ENGLISH), Language.ENGLISH, doubts.is_doubtful_english),
+    (rules_of("dates", Language.CHINESE), Language.CHINESE, doubts.is_recurring),
+    (rules_of("relative", Language.CHINESE), Language.CHINESE, doubts.is_doubtful_chinese),
 )
 
 
@@ -43,7 +61,7 @@ def find_times(text: str, said_at: datetime) -> list[TimeMention]:
     candidates = sorted(_candidates(text, said_at), key=lambda each: (each.start, -each.end))
     if not candidates:
         return []
-    untouched, quoted = rules.code_and_quoted_lines(text), rules.quotations(text)
+    untouched, quoted = text_around.code_and_quoted_lines(text), text_around.quotations(text)
     found: list[TimeMention] = []
     for mention in candidates:
         place = mention.start, mention.end
@@ -61,7 +79,7 @@ def _equally_certain(text: str, found: list[TimeMention]) -> list[TimeMention]:
     for at, mention in enumerate(found):
         if not mention.reading.yearless:
             continue
-        if group and rules.ends_sentence(text, found[group[-1]].end, mention.start):
+        if group and text_around.ends_sentence(text, found[group[-1]].end, mention.start):
             group = []
         group.append(at)
         if not all(found[each].certain for each in group):
@@ -73,9 +91,9 @@ def _equally_certain(text: str, found: list[TimeMention]) -> list[TimeMention]:
 
 
 def _candidates(text: str, said_at: datetime) -> Iterator[TimeMention]:
-    said, small_hours = said_at.date(), _in_small_hours(said_at)
+    today, small_hours = said_at.date(), _in_small_hours(said_at)
     for group, language, doubtful in _RULES:
-        for start, end, reading in readings(group, text, said):
+        for start, end, reading in readings(group, text, today):
             certain = reading.certain and (
                 reading.whole
                 or not (

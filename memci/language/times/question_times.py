@@ -8,22 +8,16 @@ Beside those of ``find_times``: hours and minutes ("two hours ago", 刚才), dat
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import islice
 
-from memci.language.times import (
-    calendar,
-    chinese,
-    dates,
-    find_times,
-    holidays,
-    question_english,
-    rules,
-)
-from memci.language.times.calendar import CHINESE_UNITS, DAYS_A_WEEK, SATURDAY, WEEKDAYS, ZH_NUMBER
-from memci.language.times.dates import MONTH, is_bare_weekday, is_weekday
+from memci.language.detection import Language
+from memci.language.times import calendar, find_times, text_around
+from memci.language.times.calendar import DAYS_A_WEEK, SATURDAY, WEEKDAYS, Reading, as_guess
+from memci.language.times.holidays import HOLIDAY_RULES
+from memci.language.times.parts import UNITS, number
 from memci.language.times.ranges import (
     CERTAIN,
     GUESSED,
@@ -35,28 +29,16 @@ from memci.language.times.ranges import (
     range_of,
     without_overlaps,
 )
-from memci.language.times.rules import Reading, as_guess, readings
+from memci.language.times.readers import latest_day_of_year
+from memci.language.times.rules import DATA, readings, rules_of
 
 _HOUR, _MINUTE = timedelta(hours=1), timedelta(minutes=1)
 _UNITS = {"hour": _HOUR, "minute": _MINUTE, "小时": _HOUR, "钟头": _HOUR, "分钟": _MINUTE}
 _FEW = 5
-_ENGLISH = (
-    r"(?:(?P<few>(?:a\s+)?few|several)|(?P<two>(?:a\s+)?couple(?:\s+of)?)"
-    rf"|{calendar.EN_NUMBER})"
-)
-_CHINESE = f"(?:(?P<few>[几数])|(?P<half>半)|(?P<n>{calendar.ZH_NUMBER}))个?"
-_AGO = (
-    re.compile(rf"\b{_ENGLISH}\s+(?P<unit>hour|minute)s?\s+ago\b", re.IGNORECASE | re.ASCII),
-    re.compile(f"{_CHINESE}(?P<unit>小时|钟头|分钟)(?:之|以)?前"),
-)
-_ROLLING = (
-    re.compile(
-        rf"\b(?:the\s+)?(?:last|past)\s+(?:{_ENGLISH}\s+)?(?P<unit>hour|minute)s?\b",
-        re.IGNORECASE | re.ASCII,
-    ),
-    re.compile(f"(?:最近|过去|近){_CHINESE}(?P<unit>小时|钟头|分钟)"),
-)
-_JUST_NOW = re.compile(r"\bjust\s+now\b|\ba\s+moment\s+ago\b|刚才|刚刚", re.IGNORECASE)
+_FLAGS = re.IGNORECASE | re.ASCII
+_AGO = DATA.patterns("hours_ago", flags=_FLAGS)
+_ROLLING = DATA.patterns("last_hours", flags=_FLAGS)
+_JUST_NOW = DATA.pattern("just_now")
 
 
 def hours_and_minutes(text: str, now: datetime) -> Iterator[TimeExpression]:
@@ -85,8 +67,7 @@ def _count(match: re.Match[str]) -> float:
         return 2
     if groups.get("half"):
         return 0.5
-    words = groups["n"] or "a"
-    return calendar.number(words)
+    return number(groups["n"] or "a")
 
 
 def _past_expression(
@@ -103,16 +84,8 @@ def _past_expression(
 
 _LOOK_BACK = 48
 _DAY = timedelta(days=1)
-_COUNTED_ENGLISH = re.compile(
-    rf"(?:the\s+|last\s+|{calendar.EN_NUMBER}\s+)?\b(?P<unit>day|night|week|weekend|month|year"
-    rf"|{'|'.join(WEEKDAYS)})s?\s+(?P<side>before|after|following|of|prior\s+to)\s+(?:the\s+)?\Z",
-    re.IGNORECASE | re.ASCII,
-)
-_COUNTED_CHINESE = re.compile(
-    f"的?(?P<side>[前后])(?P<n>{calendar.ZH_NUMBER})个?(?P<unit>天|周|星期|礼拜|月|年)"
-    "|那(?:一)?个?(?P<same>周末|周|星期|礼拜|月|年)"
-)
-_COUNTED_UNITS = CHINESE_UNITS | {"night": "day", "周末": "weekend"}
+_COUNTED_BEFORE = DATA.pattern("counted_before", flags=_FLAGS)
+_COUNTED_BEHIND = DATA.pattern("counted_behind", flags=0)
 _AROUND = {
     "week": calendar.week,
     "weekend": calendar.weekend,
@@ -128,7 +101,7 @@ def counted_from(text: str, expression: TimeExpression) -> TimeExpression:
     if time.since is None or time.until is None:
         return expression
     back = text[max(0, expression.start - _LOOK_BACK) : expression.start]
-    found = _COUNTED_ENGLISH.search(back) or _COUNTED_CHINESE.match(text, expression.end)
+    found = _COUNTED_BEFORE.search(back) or _COUNTED_BEHIND.match(text, expression.end)
     if found is None:
         return expression
     parts = found.groupdict()
@@ -141,8 +114,8 @@ def counted_from(text: str, expression: TimeExpression) -> TimeExpression:
         return expression
     if reading is None:
         return expression
-    start = expression.start - len(found[0]) if found.re is _COUNTED_ENGLISH else expression.start
-    end = max(expression.end, found.end() if found.re is _COUNTED_CHINESE else 0)
+    start = expression.start - len(found[0]) if found.re is _COUNTED_BEFORE else expression.start
+    end = max(expression.end, found.end() if found.re is _COUNTED_BEHIND else 0)
     return TimeExpression(
         start, end, (range_of(as_guess(reading), time.since.tzinfo, yearly=time.yearly),)
     )
@@ -150,7 +123,7 @@ def counted_from(text: str, expression: TimeExpression) -> TimeExpression:
 
 def _counted(first: date, last: date, words: str, n: str | None, side: int) -> Reading | None:
     """Return the unit that contains these days (side 0), is before (-1) or after them (1)."""
-    unit, edge = _COUNTED_UNITS.get(words, words), last if side > 0 else first
+    unit, edge = UNITS.get(words, words), last if side > 0 else first
     if unit in WEEKDAYS:
         return _weekday(edge, WEEKDAYS.index(unit), side)
     if not side:
@@ -158,7 +131,7 @@ def _counted(first: date, last: date, words: str, n: str | None, side: int) -> R
     if unit == "weekend":
         return calendar.weekend(edge, -(edge.weekday() < SATURDAY) if side < 0 else 0)
     if n is not None:
-        return calendar.distant(edge, unit, side * calendar.number(n))
+        return calendar.distant(edge, unit, side * number(n))
     if unit in ("month", "year"):
         return _AROUND[unit](edge, side)
     near = DAYS_A_WEEK if unit == "week" else 1
@@ -174,33 +147,23 @@ def _weekday(edge: date, index: int, side: int) -> Reading:
     return calendar.day(edge, ahead or (DAYS_A_WEEK if side else 0))
 
 
-_FLAGS = re.IGNORECASE | re.ASCII
+def _before(name: str) -> re.Pattern[str]:
+    """Return the pattern of words of the data in front of an expression."""
+    return re.compile(rf"(?<![A-Za-z0-9])(?:{DATA.source(name)})\s*(?:the\s+)?\Z", _FLAGS)
 
 
-def _before(pattern: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![A-Za-z0-9])(?:{pattern})\s*(?:the\s+)?\Z", _FLAGS)
-
-
-_FROM = _before("from|between|从|自从?|在")
-_BETWEEN = _before("between|在")
-_TO = re.compile(r"\s*(?:to|until|till|through|thru|[-–—~～]|到|至|直到)\s*(?:the\s+)?", _FLAGS)
-_AND = re.compile(r"\s*(?:and|和|与|到|至)\s*(?:the\s+)?", _FLAGS)
-_IN_BETWEEN = re.compile(r"\s*(?:之间|中间|期间|这段|的?时候)")
-_OPEN_BEFORE = _before("before|prior\\s+to|earlier\\s+than|until|till|up\\s+to|by")
-_UNTIL_END = _before("until|till|up\\s+to|by")
-# "What was I up to yesterday?" is not about all days until then.
-_DOING = re.compile(
-    r"\b(?:[Ii]|you|we|they|he|she|been|(?:was|were|is|are)\s+[A-Z]\w+)\s+up\s+to\s*\Z"
+_FROM, _BETWEEN, _OPEN_BEFORE, _UNTIL_END, _SINCE, _AFTER, _ABOUT = (
+    _before(name)
+    for name in ("from", "between", "open_before", "until_end", "since", "after", "about")
 )
-_SINCE = _before("since|starting|beginning|自从?")
-_AFTER = _before("after|later\\s+than|following")
-_ABOUT = _before("around|about|circa|roughly|approximately|大约|大概|差不多")
-_FROM_ON = re.compile(r"\s*(?:on(?:wards?)?|onwards?|以来|开始|起|到现在|至今|到目前)", _FLAGS)
-_ABOUT_AFTER = re.compile(r"\s*(?:左右|前后|or\s+so\b)", _FLAGS)
-# 前 and 后 alone begin other words as well.
-_ENDS = r"(?=[\s,.?!，。？！、]|\Z|[我你他她们的都有])"
-_BEFORE_AFTER = re.compile(rf"\s*(?:之前|以前|前{_ENDS})")
-_AFTER_AFTER = re.compile(rf"\s*(?:之后|以后|后{_ENDS})")
+_TO, _AND, _FROM_ON, _ABOUT_BEHIND = (
+    DATA.pattern(name, flags=_FLAGS)
+    for name in ("to_another", "and_another", "from_on", "about_behind")
+)
+_IN_BETWEEN, _BEFORE_BEHIND, _AFTER_BEHIND = (
+    DATA.pattern(name, flags=0) for name in ("in_between", "before_behind", "after_behind")
+)
+_DOING = DATA.pattern("doing", flags=0)
 
 
 def with_connectives(text: str, expressions: list[TimeExpression]) -> list[TimeExpression]:
@@ -295,11 +258,11 @@ def _opened(text: str, expression: TimeExpression) -> TimeExpression:
         read = _since
     elif _OPEN_BEFORE.search(back) and not _DOING.search(back):
         read = _until if _UNTIL_END.search(back) else _earlier
-    elif _BEFORE_AFTER.match(text, expression.end):
+    elif _BEFORE_BEHIND.match(text, expression.end):
         read = _earlier
-    elif _AFTER.search(back) or _AFTER_AFTER.match(text, expression.end):
+    elif _AFTER.search(back) or _AFTER_BEHIND.match(text, expression.end):
         read = _later
-    elif _ABOUT.search(back) or _ABOUT_AFTER.match(text, expression.end):
+    elif _ABOUT.search(back) or _ABOUT_BEHIND.match(text, expression.end):
         read = _about
     else:
         return expression
@@ -376,26 +339,64 @@ def _numeric_date(
         yield TimeExpression(*place, tuple(times))
 
 
+_WEEKDAY = DATA.patterns("weekday_alone")
+_BARE_WEEKDAY = DATA.patterns("bare_weekday")
+_BESIDE = re.compile(r"[\s,，、(（]*(?:the\s+)?", re.IGNORECASE)
+_A_DAY = timedelta(hours=26)  # with a change of the clocks
+
+
+def is_weekday(text: str, expression: TimeExpression) -> bool:
+    """Return True if a time is named by a day of the week alone or with "last", "on" …."""
+    place = expression.start, expression.end
+    return any(each.fullmatch(text, *place) for each in _WEEKDAY)
+
+
+def is_bare_weekday(text: str, expression: TimeExpression) -> bool:
+    """Return True if a time is named by a day of the week alone, and by no week."""
+    return any(each.fullmatch(text, expression.start, expression.end) for each in _BARE_WEEKDAY)
+
+
+def merge_weekdays(text: str, expressions: Iterable[TimeExpression]) -> list[TimeExpression]:
+    """Return times where a weekday beside a date is a part of that date.
+
+    So "Wednesday, 11 November" is one day, whatever day of the week that was.
+    """
+    joined: list[TimeExpression] = []
+    for each in expressions:
+        last = joined[-1] if joined else None
+        if last and _is_dated(text, last, each):
+            day = each if is_weekday(text, last) else last
+            joined[-1] = replace(day, start=last.start, end=each.end)
+        else:
+            joined.append(each)
+    return joined
+
+
+def _is_dated(text: str, first: TimeExpression, last: TimeExpression) -> bool:
+    """Return True if one is the weekday of the other, which is a date."""
+    if not _BESIDE.fullmatch(text, first.end, last.start):
+        return False
+    weekdays = is_weekday(text, first), is_weekday(text, last)
+    return weekdays in {(True, False), (False, True)} and _is_day(first) and _is_day(last)
+
+
+def _is_day(expression: TimeExpression) -> bool:
+    since, until = expression.time.since, expression.time.until
+    return since is not None and until is not None and until - since <= _A_DAY
+
+
 _RULES = (
-    *dates.MONTH_DAY_RULES,
-    *dates.WEEKDAY_RULES,
-    *question_english.PART_RULES,
-    *question_english.QUESTION_RULES,
-    *chinese.QUESTION_RULES,
-    *holidays.HOLIDAY_RULES,
+    *rules_of("questions", Language.ENGLISH),
+    *rules_of("questions", Language.CHINESE),
+    *HOLIDAY_RULES,
 )
-# A month alone: "in May", 五月.
-_BARE_MONTH = re.compile(rf"{MONTH}|{ZH_NUMBER}月份?", re.IGNORECASE)
-# "Every Monday" and 每年五月 name no day.
-_EVERY = re.compile(r"\b(?:every|each)\s+\Z|每(?:个|逢|到)?\Z", re.IGNORECASE)
+_BARE_MONTH = DATA.pattern("bare_month")
+_EVERY = DATA.pattern("every")
 _WORDS_BEFORE = 24
 # A question that names more is none.
 _MOST = 32
-_LATELY = re.compile(r"recently|lately|of\s+late|最近", re.IGNORECASE)
-_TOLD = re.compile(
-    r"\bas\s+(?:mentioned|told|said|stated|shared|described|discussed|of)\s+(?:(?:on|in|at)\s+)?\Z",
-    re.IGNORECASE,
-)
+_LATELY = DATA.pattern("lately")
+_TOLD = DATA.pattern("as_told")
 
 
 def time_expressions_of(text: str, now: datetime) -> list[TimeExpression]:
@@ -414,13 +415,13 @@ def time_expressions_of(text: str, now: datetime) -> list[TimeExpression]:
 
 
 def _expressions(text: str, now: datetime) -> list[TimeExpression]:
-    untouched = rules.code_and_quoted_lines(text)
+    untouched = text_around.code_and_quoted_lines(text)
     found = without_overlaps(
         each
         for each in (*_found(text, now), *numeric_dates(text, now), *hours_and_minutes(text, now))
         if not untouched.touches(each.start, each.end)
     )
-    found = dates.merge_weekdays(text, found)
+    found = merge_weekdays(text, found)
     return [each for each in with_connectives(text, found[:_MOST]) if not _every(text, each)]
 
 
@@ -439,7 +440,7 @@ def _asked(reading: Reading, words: str, today: date) -> tuple[Reading, bool]:
         if reading.first > today:
             month, day = reading.first.month, reading.first.day
             try:
-                return question_english.latest_day(today, month, day), True
+                return latest_day_of_year(today, month, day), True
             except ValueError:
                 return calendar.day(reading.first, 0), True
         return reading, True

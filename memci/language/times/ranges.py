@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import NamedTuple
 
-from memci.language.times.rules import Reading
+from memci.language.times.calendar import Reading
 
 _DAY = timedelta(days=1)
 # How sure a reading is that rests on a convention; that the speaker rounded; both at once; and one
