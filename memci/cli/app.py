@@ -1,8 +1,6 @@
 """All commands, and how their errors are printed.
 
 This module is imported by ``memci --help``: commands import what they need when they run.
-
-Some commands take it as an option, beside what they are about; others as their argument.
 """
 
 from __future__ import annotations
@@ -21,8 +19,8 @@ from memci.cli.commands import (
     agents,
     compare,
     database,
+    documents,
     erase,
-    index,
     jobs,
     memory,
     network,
@@ -32,68 +30,13 @@ from memci.cli.commands import (
     remember,
     search,
     services,
+    sessions,
     settings,
     tools,
-    transfer,
 )
-from memci.cli.commands import search as context
 from memci.domain.agent import AGENT_ID_PATTERN
 from memci.errors import InvalidInputError, MemciError
 from memci.validation_messages import expectation
-
-_OPTIONS = ("--agent", "-a")
-
-
-def meant(error: Exception, words: Sequence[str]) -> str | None:
-    """Return the command line that was meant by ``words``, if the error tells of the mistake."""
-    context: Any = getattr(error, "ctx", None)
-    if "Did you mean" in str(getattr(error, "message", "")):
-        return None  # a command was misspelt, and no agent is called so
-    path = _path(context)
-    if not path or list(words[: len(path)]) != path:
-        return None
-    words = words[len(path) :]
-    parameters = context.command.params
-    named = _named(words)
-    if any("--agent" in each.opts for each in parameters):
-        takes = any(each.param_type_name == "argument" for each in parameters)
-        blamed = getattr(getattr(error, "param", None), "param_type_name", None)
-        if named is None and not (takes and blamed != "argument"):
-            return _with("--agent", path, _alone(words))
-    elif any(each.metavar == "AGENT" for each in parameters):
-        return _with(None, path, named)
-    return None
-
-
-def _path(context: Any) -> list[str]:
-    """Return the command that was asked for, below the first: ``["pages", "undo"]``."""
-    path: list[str] = []
-    while context is not None and context.parent is not None:
-        path.insert(0, context.info_name)
-        context = context.parent
-    return path
-
-
-def _named(words: Sequence[str]) -> str | None:
-    """Return what the option names."""
-    for place, word in enumerate(words):
-        option, equals, value = word.partition("=")
-        if option in _OPTIONS:
-            return value if equals else next(iter(words[place + 1 :]), "")
-    return None
-
-
-def _alone(words: Sequence[str]) -> str | None:
-    """Return the only word that is no option."""
-    plain = [word for word in words if not word.startswith("-")]
-    return plain[0] if len(plain) == 1 else None
-
-
-def _with(option: str | None, path: Sequence[str], agent: str | None) -> str | None:
-    if agent is None or not re.fullmatch(AGENT_ID_PATTERN, agent):
-        return None
-    return " ".join(("memci", *path, *([option] if option else ()), agent))
-
 
 _FAILED = 1
 _WRONG_USE = 2
@@ -111,50 +54,88 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-_COMMANDS: tuple[tuple[str, Callable[..., Any]], ...] = (
-    ("up", services.up),
-    ("demo", services.demo),
-    ("remember", remember.remember),
-    ("recall", recall.recall),
-    ("search", search.search),
-    ("context", context.context),
-    ("compare", compare.compare),
-    ("agents", agents.agents),
-    ("nodes", network.nodes),
-    ("watch", network.watch),
-    ("plot", network.plot),
-    ("jobs", jobs.jobs),
-    ("usage", agents.usage),
-    ("focus", memory.focus),
-    ("history", memory.history),
-    ("sessions", memory.sessions),
-    ("summaries", memory.summaries),
-    ("handover", memory.handover),
-    ("consolidate", memory.consolidate),
-    ("compress", memory.compress),
-    ("pins", pages.pins),
-    ("plan", pages.plan),
-    ("index", index.index),
-    ("documents", index.documents),
-    ("unindex", index.unindex),
-    ("collections", index.collections),
-    ("restore", memory.restore),
-    ("rebuild", rebuild.rebuild),
-    ("retry", jobs.retry),
-    ("discard", jobs.discard),
-    ("cancel", jobs.cancel),
-    ("pause", jobs.pause),
-    ("resume", jobs.resume),
-    ("settings", settings.settings),
-    ("reembed", database.reembed),
-    ("erase", erase.erase),
-    ("export", transfer.export),
-    ("import", transfer.import_),
-    ("tools", tools.tools),
-    ("mcp", tools.mcp),
-    ("env", settings.env),
-    ("doctor", services.doctor),
-)
+COMMANDS: dict[str, Callable[..., Any]] = {
+    "up": services.up,
+    "demo": services.demo,
+    "doctor": services.doctor,
+    "remember": remember.remember,
+    "recall": recall.recall,
+    "search": search.search,
+    "context": search.context,
+    "erase": erase.erase,
+    "tools": tools.tools,
+    "mcp": tools.mcp,
+}
+GROUPS: dict[str, tuple[str, dict[str, Callable[..., Any]]]] = {
+    "agents": (
+        "List agents, and do something to one as a whole.",
+        {
+            "list": agents.list_agents,
+            "show": agents.show,
+            "usage": agents.usage,
+            "settings": agents.settings,
+            "pause": agents.pause,
+            "resume": agents.resume,
+            "export": agents.export,
+            "import": agents.import_,
+        },
+    ),
+    "memory": (
+        "Look at a memory network, and change it.",
+        {
+            "nodes": network.nodes,
+            "watch": network.watch,
+            "plot": network.plot,
+            "focus": memory.focus,
+            "history": memory.history,
+            "compress": memory.compress,
+            "consolidate": memory.consolidate,
+            "restore": memory.restore,
+            "rebuild": rebuild.rebuild,
+        },
+    ),
+    "sessions": (
+        "List sessions and their summaries, and end one.",
+        {
+            "list": sessions.list_sessions,
+            "end": sessions.end,
+            "summaries": sessions.summaries,
+            "handover": sessions.handover,
+        },
+    ),
+    "jobs": (
+        "List jobs, run them again or give them up.",
+        {
+            "list": jobs.list_jobs,
+            "show": jobs.show,
+            "retry": jobs.retry,
+            "discard": jobs.discard,
+            "cancel": jobs.cancel,
+        },
+    ),
+    "documents": (
+        "Index files and code, for one agent or for a collection.",
+        {
+            "index": documents.index,
+            "list": documents.list_documents,
+            "remove": documents.remove,
+            "collections": documents.collections,
+        },
+    ),
+    "settings": (
+        "Show the settings, and compare two sets of them.",
+        {"show": settings.show, "env": settings.env, "compare": compare.compare},
+    ),
+    "keys": ("Make API keys.", {"new": settings.new_api_key}),
+    "db": (
+        "Upgrade the database, and embed all texts again.",
+        {
+            "upgrade": database.upgrade_database,
+            "status": database.status,
+            "reembed": database.reembed,
+        },
+    ),
+}
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it with the option's value
@@ -173,13 +154,16 @@ def _root(
         ),
     ] = False,
 ) -> None:
-    del version  # done with when it was read
+    del version  # its callback has printed it
 
 
-for _name, _command in _COMMANDS:
+for _name, _command in COMMANDS.items():
     app.command(_name)(_command)
-app.add_typer(settings.app, name="keys")
-app.add_typer(database.app, name="db")
+for _name, (_help, _commands) in GROUPS.items():
+    _group = typer.Typer(help=_help, no_args_is_help=True, rich_markup_mode=None)
+    for _own_name, _command in _commands.items():
+        _group.command(_own_name)(_command)
+    app.add_typer(_group, name=_name)
 app.add_typer(pages.app, name="pages")
 
 
@@ -193,18 +177,18 @@ def run() -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else _FAILED
     except InvalidInputError as error:
-        return _complain(error, _WRONG_USE)
+        return _print_error(error, _WRONG_USE)
     except MemciError as error:
-        return _complain(error, _FAILED)
+        return _print_error(error, _FAILED)
     except Exception as error:  # noqa: BLE001 - people get a line, not a traceback
-        return _complain_of_use(error) or _complain_unforeseen(error)
+        return _print_wrong_use(error) or _print_unexpected(error)
     return code if isinstance(code, int) else 0
 
 
-def _complain_of_use(error: Exception) -> int | None:
-    """Say what is wrong with the arguments, in plain words; None if it is something else.
+def _print_wrong_use(error: Exception) -> int | None:
+    """Print what is wrong with the arguments, in plain words; None if it is another error.
 
-    Typer has brought a click of its own since 0.26: its errors are known by what they can do.
+    Typer has its own copy of click since 0.26: its errors are recognized by their method ``show``.
     """
     show: Callable[[], None] | None = getattr(error, "show", None)
     if show is None:
@@ -213,12 +197,31 @@ def _complain_of_use(error: Exception) -> int | None:
     if faults is not None:  # pydantic's, of a value that is not of the option's type
         error.__dict__["message"] = "; ".join(map(expectation, faults(include_url=False)))
     show()
-    if (line := meant(error, sys.argv[1:])) is not None:
+    if (line := with_agent_option(error, sys.argv[1:])) is not None:
         sys.stderr.write(f"Did you mean: {line}\n")
     return _WRONG_USE
 
 
-def _complain(error: MemciError, code: int) -> int:
+def with_agent_option(error: Exception, words: Sequence[str]) -> str | None:
+    """Return the command with ``--agent`` if its only other word is the id of an agent."""
+    context: Any = getattr(error, "ctx", None)
+    takes_agent = context is not None and any(
+        "--agent" in each.opts for each in context.command.params
+    )
+    if not takes_agent or any(each.partition("=")[0] in {"--agent", "-a"} for each in words):
+        return None
+    path = context.command_path.split()
+    plain = [each for each in words[len(path) - 1 :] if not each.startswith("-")]
+    takes_words = any(each.param_type_name == "argument" for each in context.command.params)
+    blamed = getattr(getattr(error, "param", None), "param_type_name", None)
+    if len(plain) != 1 or not re.fullmatch(AGENT_ID_PATTERN, plain[0]):
+        return None
+    if takes_words and blamed != "argument":
+        return None
+    return f"{' '.join(path)} --agent {plain[0]}"
+
+
+def _print_error(error: MemciError, code: int) -> int:
     field = error.field if isinstance(error, InvalidInputError) else None
     text = str(error)
     named = f"{field}: {text}" if field and not text.startswith(field) else text
@@ -226,12 +229,12 @@ def _complain(error: MemciError, code: int) -> int:
     return code
 
 
-def _complain_unforeseen(error: Exception) -> int:
+def _print_unexpected(error: Exception) -> int:
     if _wants_traceback():
         traceback.print_exception(error)
     else:
         sys.stderr.write(
-            f"memci: unforeseen {type(error).__name__}: {error}; "
+            f"memci: unexpected {type(error).__name__}: {error}; "
             "MEMCI_LOG_LEVEL=debug shows where it comes from\n"
         )
     return _FAILED

@@ -97,7 +97,7 @@ def check_written(agent_id: str, answer: Freshness) -> None:
 
 def _in_own_words(error: NotFoundError) -> NotFoundError:
     """Name the command alone, where paths of the API are named beside it."""
-    return NotFoundError(str(error).replace(LISTED, "`memci agents` lists those there are"))
+    return NotFoundError(str(error).replace(LISTED, "`memci agents list` lists those there are"))
 
 
 def why_still(memory: Agent) -> str | None:
@@ -105,11 +105,12 @@ def why_still(memory: Agent) -> str | None:
     about = memory.about()
     to_it = f"--agent {about.agent_id}"
     if about.paused:
-        return f"agent {about.agent_id} is paused: `memci resume {to_it}` lets workers go on"
+        return f"agent {about.agent_id} is paused: `memci agents resume {to_it}` lets workers go on"
     if about.halted_by is not None:
         return (
-            f"agent {about.agent_id} is halted by dead job {about.halted_by}: `memci retry {to_it} "
-            f"{about.halted_by}` runs it again, `memci resume {to_it}` goes on without it"
+            f"agent {about.agent_id} is halted by dead job {about.halted_by}: "
+            f"`memci jobs retry {to_it} {about.halted_by}` runs it again,"
+            f" `memci agents resume {to_it}` goes on without it"
         )
     return None
 

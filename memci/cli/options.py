@@ -39,7 +39,9 @@ LimitOption = Annotated[int, typer.Option("--limit", min=1, max=500, help="Lines
 RecordOption = Annotated[
     Path | None,
     typer.Option(
-        "--record", metavar="FILE", help="Add the question to this file, for `memci compare`."
+        "--record",
+        metavar="FILE",
+        help="Add the question to this file, for `memci settings compare`.",
     ),
 ]
 TimeoutOption = Annotated[

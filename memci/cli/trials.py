@@ -1,4 +1,4 @@
-"""Recorded questions and settings of ``memci compare``, and how a comparison is printed."""
+"""Files that ``memci settings compare`` reads, and how it prints a comparison."""
 
 from __future__ import annotations
 

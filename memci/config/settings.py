@@ -370,12 +370,13 @@ def _fault(place: tuple[int | str, ...], text: str) -> str:
         return text
     parameter = re.match(r"memory\.(\w+)", text)
     setting = ("memory", parameter[1]) if parameter else tuple(map(str, place))
-    table = place_of(setting, _file_content())
+    table = place_of(setting, file_content())
     where = f" ({table} in {settings_file().name})" if table else ""
     return f"MEMCI_{'__'.join(map(str, place)).upper()}: {text}{where}"
 
 
-def _file_content() -> dict[str, Any]:
+def file_content() -> dict[str, Any]:
+    """Return what memci.toml says; nothing if there is none."""
     path = settings_file()
     return tomllib.loads(path.read_text()) if path.is_file() else {}
 

@@ -143,7 +143,7 @@ def nobody(owner: str) -> NotFoundError:
         return no_agent(owner)
     return NotFoundError(
         f"there is no collection {owner.removeprefix(COLLECTION_PREFIX)}: one exists from its first"
-        " document on; GET /v1/collections and `memci collections` list those there are"
+        " document on; GET /v1/collections and `memci documents collections` list those there are"
     )
 
 

@@ -59,7 +59,7 @@ class JobSource(StrEnum):
     REPLAY = "replay"
     LANE = "lane"  # another job of the same agent
     READ = "read"  # a read that found something to do, such as links to drop (M15)
-    REEMBED = "reembed"  # `memci reembed`, for every agent
+    REEMBED = "reembed"  # `memci db reembed`, for every agent
 
 
 @dataclass(frozen=True, slots=True)

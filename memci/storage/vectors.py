@@ -92,7 +92,7 @@ def check_model(connection: Connection, model: VectorModel) -> None:
         raise WrongEmbedderError(
             f"the vectors in this database were made by {held.model}, and"
             f" MEMCI_MODELS__EMBEDDER__MODEL names {model}: set it back, or run"
-            " `memci reembed` with the new setting and then start the workers again"
+            " `memci db reembed` with the new setting and then start the workers again"
         )
 
 

@@ -10,18 +10,16 @@ import sys
 import pytest
 
 from memci import __version__, api_keys
+from memci.cli import app
 from memci.config.settings import ApiKey
 from memci.errors import UnauthorizedError
 from tests.support.command_line import MEMCI, environment, run
 
 COMMANDS = (
-    "up", "demo", "remember", "recall", "search", "context", "agents", "nodes", "watch", "plot",
-    "jobs", "compress", "focus", "history", "sessions", "summaries", "handover", "consolidate",
-    "restore", "rebuild",
-    "retry", "discard", "cancel", "pause", "resume", "export", "import", "usage", "settings",
-    "compare", "erase", "reembed",
-    "env", "keys", "db", "doctor",
+    "up", "demo", "doctor", "remember", "recall", "search", "context", "erase", "tools", "mcp",
+    "agents", "memory", "sessions", "jobs", "documents", "pages", "settings", "keys", "db",
 )  # fmt: skip
+SUBCOMMANDS = [f"{group} {name}" for group, (_, names) in app.GROUPS.items() for name in names]
 HEAVY = (
     "torch",
     "sentence_transformers",
@@ -38,8 +36,8 @@ NOBODY = {"MEMCI_API_URL": "http://127.0.0.1:9"}
 def test_help_lists_every_command():
     done = run("--help")
     assert done.returncode == 0
-    listed = {line.split()[0] for line in done.stdout.splitlines() if line.startswith("  ")}
-    assert listed >= set(COMMANDS)
+    listed = done.stdout.partition("Commands:")[2].splitlines()
+    assert {line.split()[0] for line in listed if line} == set(COMMANDS)
 
 
 def test_the_version_is_told():
@@ -51,7 +49,7 @@ def test_help_says_what_each_command_does_to_the_end():
     assert "..." not in run("--help").stdout.partition("Commands:")[2]
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "keys new", "db upgrade", "db status"])
+@pytest.mark.parametrize("command", [*COMMANDS, *SUBCOMMANDS])
 def test_every_command_explains_itself(command: str):
     done = run(*command.split(), "--help")
     assert (done.returncode, done.stderr) == (0, "")
@@ -86,9 +84,9 @@ def test_help_takes_less_than_a_second_and_a_half_of_the_processor():
         ["recall", "word"],
         ["recall", "word", "--agent", ".."],
         ["recall", "word", "--agent", "a", "--depth", "99"],
-        ["agents", "a/b"],
-        ["jobs", "not-a-uuid", "--agent", "a"],
-        ["retry", "--agent", "a"],
+        ["agents", "show", "--agent", "a/b"],
+        ["jobs", "show", "not-a-uuid", "--agent", "a"],
+        ["jobs", "retry", "--agent", "a"],
         ["remember", "/no/such/file", "--agent", "a"],
         ["remember", "/", "--agent", "a"],
         ["keys", "new", "", "--scope", "admin"],
@@ -105,12 +103,12 @@ def test_wrong_use_is_exit_code_2(arguments: list[str]):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["nodes", "x", "-a", "a"], "'ID': expected a whole number"),
-        (["jobs", "x", "-a", "a"], "'ID': expected a UUID, as an answer gave it"),
-        (["agents", "--limit", "0"], "'--limit': expected 1 or more"),
-        (["jobs", "-a", "a", "--state", "lost"], "'--state': 'lost' is not one of"),
+        (["memory", "nodes", "x", "-a", "a"], "'ID': expected a whole number"),
+        (["jobs", "show", "x", "-a", "a"], "'ID': expected a UUID, as an answer gave it"),
+        (["agents", "list", "--limit", "0"], "'--limit': expected 1 or more"),
+        (["jobs", "list", "-a", "a", "--state", "lost"], "'--state': 'lost' is not one of"),
         (["search", "x", "-a", "a", "--source", "web"], "'--source': 'web' is not one of"),
-        (["agents", "a b"], "memci: agent_id: expected 1 to 128 of the characters"),
+        (["agents", "show", "-a", "a b"], "memci: agent_id: expected 1 to 128 of the characters"),
         (["keys", "new", ""], "memci: name: must not be empty"),
         (["keys", "new", "x", "--agents", "a b"], "memci: agents: expected text of the form"),
     ],
@@ -124,9 +122,9 @@ def test_wrong_use_is_told_in_plain_words(arguments: list[str], complaint: str):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["agents"],
+        ["agents", "list"],
         ["recall", "word", "--agent", "a"],
-        ["compress", "--agent", "a"],
+        ["memory", "compress", "--agent", "a"],
         ["db", "status"],
         ["db", "upgrade"],
     ],
@@ -140,7 +138,7 @@ def test_a_failure_is_one_line_and_exit_code_1(arguments: list[str], tmp_path):
 
 def test_a_misspelt_setting_is_warned_of_and_its_value_never_printed():
     settings = {**NOBODY, "MEMCI_DATBASE_URL": "postgresql://me:secret@db/x"}
-    done = run("agents", settings=settings)
+    done = run("agents", "list", settings=settings)
     warning, failure = done.stderr.splitlines()
     assert warning.startswith("memci: warning: MEMCI_DATBASE_URL is no setting")
     assert warning.endswith("did you mean MEMCI_DATABASE_URL?")
@@ -152,7 +150,7 @@ def test_a_misspelt_setting_is_warned_of_and_its_value_never_printed():
 
 
 def test_wrong_settings_are_named():
-    done = run("agents", settings={"MEMCI_PORT": "many", "MEMCI_API_KEY": "secret"})
+    done = run("agents", "list", settings={"MEMCI_PORT": "many", "MEMCI_API_KEY": "secret"})
     assert done.returncode == 1
     assert "MEMCI_PORT" in done.stderr
     assert "secret" not in done.stderr
@@ -162,7 +160,7 @@ def test_wrong_settings_are_named():
     ("setting", "value"), [("MEMCI_API_URL", "127.0.0.1:9"), ("MEMCI_API_KEY", "sec\nret")]
 )
 def test_what_no_request_can_be_made_with_is_no_server_that_is_away(setting: str, value: str):
-    done = run("agents", settings={**NOBODY, setting: value})
+    done = run("agents", "list", settings={**NOBODY, setting: value})
     assert done.returncode == 1
     assert done.stderr.startswith(f"memci: {setting}: expected")
     assert "no answer" not in done.stderr
@@ -170,7 +168,7 @@ def test_what_no_request_can_be_made_with_is_no_server_that_is_away(setting: str
 
 @pytest.mark.parametrize("name", ["MEMCI_API_KEYS", "MEMCI_MEMORY", "MEMCI_BROKER_URL"])
 def test_nonsense_in_a_setting_is_one_line(name: str):
-    done = run("agents", settings={name: "nonsense-of-mine"})
+    done = run("agents", "list", settings={name: "nonsense-of-mine"})
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert line.startswith(f"memci: wrong settings: {name}: ")

@@ -113,7 +113,7 @@ def test_every_message_is_documented_with_its_arguments():
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_commands_that_a_document_names_exist(document: Path):
-    """With their options: `memci jobs --state dead` and the like."""
+    """With their options: `memci jobs list --state dead` and the like."""
     code = re.findall(r"`(memci [^`\n]+)`|^(memci .+)$", document.read_text(), re.MULTILINE)
     for line in {inline or own for inline, own in code}:
         words = [each for each in shlex.split(line, comments=True)[1:] if each != "…"]

@@ -79,7 +79,7 @@ def test_the_command_line_works_as_shown(served, tmp_path: Path):
     (tmp_path / "chat.jsonl").write_text(json.dumps(message) + "\n")
     shown = commands(".venv/bin/memci ")
     assert [words[1] for words in shown] == [
-        "remember", "recall", "search", "context", "agents", "nodes", "watch", "doctor",
+        "remember", "recall", "search", "context", "agents", "memory", "memory", "doctor",
         "pages", "pages", "pages",
     ]  # fmt: skip
     for _, verb, *arguments in shown:
@@ -92,7 +92,7 @@ def test_the_command_line_works_as_shown(served, tmp_path: Path):
             capture_output=True, text=True, check=False, timeout=100,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, ""), (verb, done.stdout)
-        looks = {"agents": "alice", "nodes": "alice", "watch": "alice", "pages": "usr-1"}
+        looks = {"agents": "alice", "memory": "alice", "pages": "usr-1"}
         expected = looks.get(verb, "" if verb == "remember" else "Porto")
         assert expected in done.stdout
 

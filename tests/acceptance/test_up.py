@@ -132,20 +132,22 @@ def _tour(settings: Mapping[str, str], folder: Path) -> None:
     again = run_json("remember", str(chat), *to_ann, "--wait", settings=settings)
     assert (again["accepted"], again["duplicates"]) == (0, 2)
 
-    (ann,) = run_json("agents", settings=settings)["agents"]
+    (ann,) = run_json("agents", "list", settings=settings)["agents"]
     assert (ann["agent_id"], ann["dead"]) == ("ann", 0)
-    assert run_json("agents", "ann", settings=settings)["messages"] == 2
-    nodes = run_json("nodes", *to_ann, "--kind", "memory", settings=settings)["nodes"]
-    shown = run_json("nodes", str(nodes[0]["id"]), *to_ann, settings=settings)
+    assert run_json("agents", "show", "--agent", "ann", settings=settings)["messages"] == 2
+    nodes = run_json("memory", "nodes", *to_ann, "--kind", "memory", settings=settings)["nodes"]
+    shown = run_json("memory", "nodes", str(nodes[0]["id"]), *to_ann, settings=settings)
     assert shown["trail"]["events"][0]["event"] == "created"
-    (job,) = run_json("jobs", *to_ann, settings=settings)["jobs"]
+    (job,) = run_json("jobs", "list", *to_ann, settings=settings)["jobs"]
     assert job["state"] == "done"
-    assert run_json("jobs", job["id"], *to_ann, settings=settings)["id"] == job["id"]
-    passes = run_json("agents", "ann", settings=settings)["passes"]
-    assert run_json("compress", *to_ann, "--wait", settings=settings)["passes"] == passes + 1
-    assert run_json("retry", "--all", *to_ann, settings=settings) == {"jobs": []}
-    assert run_json("pause", *to_ann, settings=settings)["paused"] is True
-    assert run_json("resume", *to_ann, settings=settings)["paused"] is False
+    assert run_json("jobs", "show", job["id"], *to_ann, settings=settings)["id"] == job["id"]
+    passes = run_json("agents", "show", "--agent", "ann", settings=settings)["passes"]
+    assert (
+        run_json("memory", "compress", *to_ann, "--wait", settings=settings)["passes"] == passes + 1
+    )
+    assert run_json("jobs", "retry", "--all", *to_ann, settings=settings) == {"jobs": []}
+    assert run_json("agents", "pause", *to_ann, settings=settings)["paused"] is True
+    assert run_json("agents", "resume", *to_ann, settings=settings)["paused"] is False
 
     recalled = run_json("recall", "Tiger", *to_ann, settings=settings)
     assert "vacuum" in recalled["memories"][0]["content"]
@@ -160,7 +162,12 @@ def _tour(settings: Mapping[str, str], folder: Path) -> None:
     assert elsewhere["hits"] == []
     context = run_json("context", "Why hide?", *to_ann, "--budget", "200", settings=settings)
     assert context["tokens"] <= 200
-    for command in (["recall", "Tiger"], ["search", "cat"], ["context", "Why?"], ["nodes"]):
+    for command in (
+        ["recall", "Tiger"],
+        ["search", "cat"],
+        ["context", "Why?"],
+        ["memory", "nodes"],
+    ):
         for_people = run(*command, *to_ann, settings=settings)
         assert for_people.returncode == 0
         assert "Tiger" in for_people.stdout
@@ -168,7 +175,7 @@ def _tour(settings: Mapping[str, str], folder: Path) -> None:
     assert run_json("db", "status", settings=settings)["fits"] is True
     findings = run_json("doctor", settings=settings)["findings"]
     assert {each["level"] for each in findings} <= {"ok", "note"}
-    unknown = run("agents", "nobody", settings=settings)
+    unknown = run("agents", "show", "--agent", "nobody", settings=settings)
     assert (unknown.returncode, unknown.stdout) == (1, "")
 
 

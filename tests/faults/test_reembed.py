@@ -24,7 +24,7 @@ def test_a_worker_killed_in_the_middle_of_it_loses_nothing(database, fleet, upke
     refused = fleet.start("memci.lane", ready=False)
     assert refused.process.wait(60) != 0
     assert "made by bag-of-words (64 numbers)" in refused.said
-    assert "memci reembed" in refused.said
+    assert "memci db reembed" in refused.said
 
     assert rebuild.run(database, OfflineEmbedder()) == 1
     victim = fleet.start("memci.lane")

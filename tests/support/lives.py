@@ -40,7 +40,7 @@ def a_whole_life(database: Database) -> AgentUnderTest:
     """Return an agent with messages in every state, passes, and something in each table."""
     ada = AgentUnderTest(database, parameters=FADING)
     mailbox, bringing = Mailbox(ada), Rebuilding(ada)
-    ada.set_parameters({"decay_rate": 0.4, "focus_limit": 1, "min_shrink": 0})
+    ada.set_parameters({"decay_rate": 0.4, "focus_limit": 1})
     mailbox.append(*SAID, said_at=SAID_AT)
     mailbox.append("secret one [Eve]", "secret two [Eve]", ids=("x1", "x2"))
     mailbox.run()

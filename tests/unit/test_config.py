@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memci.api_keys import new_key
+from memci.config.effective import effective_settings
 from memci.config.settings import load_settings
 from memci.config.unknown_names import misspelt_settings
 from memci.errors import ConfigurationError
@@ -87,6 +88,27 @@ def test_addresses_of_all_kinds_that_work_are_taken(name: str, url: str):
 def test_a_client_on_this_machine_finds_what_listens(host: str, url: str):
     _, entry = new_key("ann")
     assert load_settings(host=host, api_keys=(entry,)).client_url == url
+
+
+def test_each_setting_is_shown_with_where_it_comes_from(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setenv("MEMCI_PORT", "8123")
+    monkeypatch.setenv("MEMCI_DATABASE_URL", "postgresql://me:word-of-mine@db/x")
+    monkeypatch.setenv("MEMCI_MODELS__JUDGE__API_KEY", "word-of-mine")
+    monkeypatch.setenv("MEMCI_MEMORY__DECAY_RATE", "0.5")
+    (tmp_path / "memci.toml").write_text(
+        'port = 1\nqueue_on_dead = "halt"\n[memory]\nfocus_limit = 3\n'
+        "[simplemem.window]\nsize = 12\n"
+    )
+    found = {each.name: (each.value, each.source) for each in effective_settings()}
+    assert found["MEMCI_PORT"] == ("8123", "MEMCI_PORT")
+    assert found["MEMCI_MEMORY__DECAY_RATE"] == ("0.5", "MEMCI_MEMORY__DECAY_RATE")
+    assert found["MEMCI_QUEUE_ON_DEAD"] == ("halt", "memci.toml: queue_on_dead")
+    assert found["MEMCI_MEMORY__FOCUS_LIMIT"] == ("3", "memci.toml: memory.focus_limit")
+    assert found["MEMCI_MEMORY__WINDOW_SIZE"] == ("12", "memci.toml: simplemem.window.size")
+    assert found["MEMCI_HOST"] == ("127.0.0.1", "default")
+    assert found["MEMCI_DATABASE_URL"][0] == found["MEMCI_MODELS__JUDGE__API_KEY"][0] == "(set)"
 
 
 class TestMisspelt:

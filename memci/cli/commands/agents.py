@@ -1,34 +1,30 @@
-"""The commands ``memci agents`` and ``memci usage``."""
+"""``memci agents``: list agents, and do something to one as a whole."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memci.cli.options import CursorOption, JsonOption, LimitOption
-from memci.errors import InvalidInputError
+from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption
+from memci.errors import InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:
-    from memci.schemas.agents import AgentAnswer
+    from memci.schemas.agents import AgentAnswer, BudgetState, LaneAnswer, UsageAnswer
+    from memci.schemas.settings import SettingsAnswer
 
 
-def agents(
-    *,
-    agent: Annotated[str | None, typer.Argument(metavar="ID", help="Show this one.")] = None,
-    limit: LimitOption = 100,
-    cursor: CursorOption = None,
-    as_json: JsonOption = False,
+def list_agents(
+    *, limit: LimitOption = 100, cursor: CursorOption = None, as_json: JsonOption = False
 ) -> None:
-    """List the agents, or show what one holds and what is to do."""
+    """List the agents."""
     from memci.cli.connection import connected
     from memci.cli.output import print_json, print_next, print_table
 
     with connected() as memci:
-        if agent is not None:
-            about = memci.agent(agent).about()
-            print_json(about) if as_json else print_agent(about)
-            return
         listed = memci.agents(limit=limit, cursor=cursor)
     if as_json:
         print_json(listed)
@@ -51,6 +47,16 @@ def agents(
     print_next(listed.next_cursor)
 
 
+def show(*, agent: AgentOption, as_json: JsonOption = False) -> None:
+    """Show what an agent holds, and what its workers have to do."""
+    from memci.cli.connection import agent_of
+    from memci.cli.output import print_json
+
+    with agent_of(agent) as memory:
+        about = memory.about()
+    print_json(about) if as_json else print_agent(about)
+
+
 def print_agent(about: AgentAnswer) -> None:
     """Print one agent as name and value, line by line."""
     from memci.cli.output import cell, say
@@ -70,7 +76,8 @@ def print_agent(about: AgentAnswer) -> None:
         "queue": f"{about.queued} queued, {about.dead} dead",
         "lease": about.lease
         and f"held until {cell(about.lease.until)} (fence {about.lease.fence})",
-        "halted by": about.halted_by and f"dead job {about.halted_by}: retry it, or `memci resume`",
+        "halted by": about.halted_by
+        and f"dead job {about.halted_by}: retry it, or `memci agents resume`",
         "state": "paused" if about.paused else "idle" if about.idle else "busy",
     }
     for name, value in lines.items():
@@ -92,16 +99,9 @@ def _beside(about: AgentAnswer) -> list[str]:
     return [counted(count, what, many) for what, (count, many) in held.items() if count]
 
 
-if TYPE_CHECKING:
-    from memci.schemas.agents import BudgetState, UsageAnswer
-
-
 def usage(
     *,
-    agent: Annotated[str | None, typer.Argument(metavar="AGENT", help="Whose.")] = None,
-    named: Annotated[
-        str | None, typer.Option("--agent", "-a", metavar="ID", help="The same, as an option.")
-    ] = None,
+    agent: AgentOption,
     days: Annotated[int, typer.Option("--days", min=1, max=366, help="How many days back.")] = 30,
     as_json: JsonOption = False,
 ) -> None:
@@ -109,9 +109,7 @@ def usage(
     from memci.cli.connection import agent_of
     from memci.cli.output import print_json
 
-    if (agent is None) == (named is None):
-        raise InvalidInputError("say whose, once: `memci usage AGENT`")
-    with agent_of(agent or named or "") as memory:
+    with agent_of(agent) as memory:
         answer = memory.usage(days=days)
     print_json(answer) if as_json else print_usage(answer)
 
@@ -161,3 +159,188 @@ def _budget(budget: BudgetState) -> str:
         return "no budget: set llm_tokens_per_day or llm_cost_per_day for the agent"
     state = "used up, the offline models work until midnight UTC" if budget.used_up else "today"
     return f"budget {state}: {', '.join(bounds)}"
+
+
+_BOOLEANS = {"true": True, "false": False}
+
+
+def settings(
+    *,
+    values: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME=VALUE]…", help="What to set.")
+    ] = None,
+    agent: AgentOption,
+    unset: Annotated[
+        list[str] | None,
+        typer.Option("--unset", metavar="NAME", help="Back to the default; may be repeated."),
+    ] = None,
+    reset: Annotated[bool, typer.Option("--reset", help="All back to their defaults.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show or set the parameters of an agent's memory and window.
+
+    What is not named keeps its value; shown is then what was changed. docs/reference/settings.md
+    says what each name does.
+    """
+    from memci.cli.connection import agent_of
+    from memci.cli.output import hint, print_json
+
+    changes = dict(map(_parsed, values or ()))
+    named = {*changes, *(unset or ())}
+    with agent_of(agent) as memory:
+        try:
+            answer = memory.settings()
+        except NotFoundError:
+            if not changes:
+                raise
+            answer = memory.configure(changes)
+            hint(f"nobody has written to {agent} yet: they hold from its first message on")
+        else:
+            if changes or unset or reset:
+                dropped = set(answer.changed) if reset else _known(unset or (), answer)
+                named |= dropped
+                kept = [name for name in answer.changed if name not in dropped]
+                own = {name: answer.parameters[name] for name in kept}
+                answer = memory.configure({**own, **changes})
+    print_json(answer) if as_json else _print_settings(answer, named or None)
+
+
+def _known(names: Sequence[str], answer: SettingsAnswer) -> set[str]:
+    for name in names:
+        if name not in answer.parameters:
+            known = ", ".join(sorted(answer.parameters))
+            raise InvalidInputError(f"unknown parameter; known are {known}", field=name)
+    return set(names)
+
+
+def _parsed(text: str) -> tuple[str, bool | float | str]:
+    """Read ``name=value``; a value that is no number, true or false is text."""
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise InvalidInputError("expected NAME=VALUE, such as focus_limit=3", field=text)
+    if value in _BOOLEANS:
+        return name, _BOOLEANS[value]
+    for kind in (int, float):
+        try:
+            number = kind(value)
+        except ValueError:
+            continue
+        if not isfinite(number):  # no JSON holds one
+            raise InvalidInputError(f"expected a number, not {value}", field=name)
+        return name, number
+    return name, value
+
+
+def _print_settings(answer: SettingsAnswer, names: Collection[str] | None = None) -> None:
+    """Print what holds, of these names, if any are given; and what there is no room for."""
+    from memci.cli.output import print_table, say
+
+    print_table(
+        ("parameter", "value", ""),
+        (
+            (name, _shown(value), "its own" if name in answer.changed else "")
+            for name, value in sorted(answer.parameters.items())
+            if names is None or name in names
+        ),
+    )
+    for each in answer.warnings:
+        say(each, style="yellow")
+
+
+def _shown(value: bool | float | str) -> str:  # noqa: FBT001 - a value, not a switch
+    return str(value).lower() if isinstance(value, bool) else f"{value}"
+
+
+def pause(*, agent: AgentOption, as_json: JsonOption = False) -> None:
+    """Let no worker begin another job of an agent.
+
+    Messages are still taken in.
+    """
+    from memci.cli.connection import agent_of
+
+    with agent_of(agent) as memory:
+        _print_lane(memory.pause(), as_json=as_json)
+
+
+def resume(*, agent: AgentOption, as_json: JsonOption = False) -> None:
+    """Let workers go on with an agent that is paused or halted.
+
+    A dead job halts an agent when MEMCI_QUEUE_ON_DEAD is halt.
+    """
+    from memci.cli.connection import agent_of
+
+    with agent_of(agent) as memory:
+        _print_lane(memory.resume(), as_json=as_json)
+
+
+def _print_lane(state: LaneAnswer, *, as_json: bool) -> None:
+    from memci.cli.output import print_json, say
+
+    if as_json:
+        print_json(state)
+    else:
+        say(f"{state.agent_id} {'is paused' if state.paused else 'goes on'}")
+
+
+def export(
+    *,
+    agent: AgentOption,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to (default: AGENT.zip)."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Save an agent with all that it is as one archive.
+
+    It goes on meanwhile, and keeps what it has.
+    """
+    from memci.cli.connection import agent_of
+    from memci.cli.output import counted, print_json, say, working
+
+    target = output or Path(f"{agent}.zip")
+    if target.exists() and not force:
+        raise InvalidInputError(f"{target} is there already: say --force to replace it")
+    if not target.absolute().parent.is_dir():
+        raise InvalidInputError(f"{target}: there is no folder {target.parent}")
+    with agent_of(agent) as memory, working(f"exporting {agent}"):
+        manifest = memory.export(target, overwrite=force)
+    if as_json:
+        print_json(manifest)
+        return
+    messages, nodes = manifest.tables["message"].rows, manifest.tables["node"].rows
+    size = target.stat().st_size / 1_000_000
+    say(f"{target}: {counted(messages, 'message')}, {counted(nodes, 'node')}, {size:.1f} MB")
+
+
+def import_(
+    *,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An archive that export has made.")],
+    agent: Annotated[
+        str | None,
+        typer.Option("--agent", "-a", metavar="ID", help="Its new id (default: the one it had)."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make an agent of an archive, here or on another server.
+
+    All of it or nothing; an agent that holds something already is left as it is.
+    """
+    from memci.cli.connection import agent_of
+    from memci.cli.output import counted, hint, print_json, say, working
+    from memci.client.files import read_manifest
+
+    agent_id = agent or read_manifest(file).agent_id
+    with agent_of(agent_id) as memory, working(f"importing {agent_id}"):
+        answer = memory.import_(file)
+    if as_json:
+        print_json(answer)
+        return
+    messages, nodes = answer.rows.get("message", 0), answer.rows.get("node", 0)
+    say(f"agent {answer.agent_id}: {counted(messages, 'message')}, {counted(nodes, 'node')}")
+    if answer.queued:
+        jobs = counted(answer.queued, "job")
+        hint(f"{jobs} to run; `memci jobs list --agent {agent_id}` lists them")
+    if answer.reembed_job_id:
+        hint("its vectors are not known to be of this server's embedder: they are made anew")

@@ -1,4 +1,4 @@
-"""``memci compare``: recorded questions under two settings, side by side."""
+"""``memci settings compare``: recorded questions under two settings, side by side."""
 
 from __future__ import annotations
 

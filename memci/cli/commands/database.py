@@ -1,4 +1,4 @@
-"""The commands ``memci db`` and ``memci reembed``."""
+"""``memci db``: upgrade the database, and embed all texts again."""
 
 from __future__ import annotations
 
@@ -8,19 +8,10 @@ import typer
 
 from memci.cli.options import JsonOption
 
-app = typer.Typer(
-    help="Bring the database to this release, or ask if it is.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+if TYPE_CHECKING:
+    from memci.commands.rebuild import Progress
 
 
-@app.callback()
-def database() -> None:
-    """Bring the database to this release, or ask if it is."""
-
-
-@app.command("upgrade")
 def upgrade_database(*, as_json: JsonOption = False) -> None:
     """Bring the database to the schema that this release needs."""
     from memci.cli.connection import read_settings
@@ -38,7 +29,6 @@ def upgrade_database(*, as_json: JsonOption = False) -> None:
         say(f"the database is at {revisions.current}")
 
 
-@app.command("status")
 def status(*, as_json: JsonOption = False) -> None:
     """Tell whether the database is at the schema that it needs.
 
@@ -63,10 +53,6 @@ def status(*, as_json: JsonOption = False) -> None:
         )
     if not fits:
         raise typer.Exit(1)
-
-
-if TYPE_CHECKING:
-    from memci.commands.rebuild import Progress
 
 
 def reembed(
@@ -136,5 +122,5 @@ def _in_words(progress: Progress) -> str:
         text += "no agent waits for new ones"
     if left.dead:
         dead = counted(left.dead, "agent")
-        text += f"; the jobs of {dead} are dead: see `memci jobs`, then `memci retry`"
+        text += f"; the jobs of {dead} are dead: see `memci jobs list`, then `memci jobs retry`"
     return text

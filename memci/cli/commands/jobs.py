@@ -1,4 +1,4 @@
-"""Commands on jobs and lanes: jobs, retry, discard, cancel, pause, resume."""
+"""``memci jobs``: list jobs, run them again or give them up."""
 
 from __future__ import annotations
 
@@ -13,34 +13,45 @@ from memci.domain.job import JobState
 from memci.errors import ConflictError, InvalidInputError, MemciError, NotFoundError
 
 if TYPE_CHECKING:
+    from memci.client import Agent
     from memci.schemas.agents import JobAnswer
 
 
-def jobs(
+def list_jobs(
     *,
-    job: Annotated[UUID | None, typer.Argument(metavar="ID", help="Show this one.")] = None,
     agent: AgentOption,
     state: Annotated[JobState | None, typer.Option(help="Only in this state.")] = None,
     limit: LimitOption = 100,
     cursor: CursorOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List an agent's jobs in mailbox order, or show one."""
+    """List an agent's jobs in mailbox order."""
     from memci.cli.connection import agent_of
     from memci.cli.output import print_json, print_next
 
-    options: dict[str, Any] = {"limit": limit, "cursor": cursor, "state": state}
+    options: dict[str, Any] = {"state": state, "limit": limit, "cursor": cursor}
     with agent_of(agent) as memory:
-        if job is not None:
-            one = memory.job(job)
-            print_json(one) if as_json else print_jobs([one])
-            return
         listed = memory.jobs(**options)
     if as_json:
         print_json(listed)
         return
     print_jobs(listed.jobs)
     print_next(listed.next_cursor)
+
+
+def show(
+    *,
+    job: Annotated[UUID, typer.Argument(metavar="ID", help="A job.")],
+    agent: AgentOption,
+    as_json: JsonOption = False,
+) -> None:
+    """Show one job."""
+    from memci.cli.connection import agent_of
+    from memci.cli.output import print_json
+
+    with agent_of(agent) as memory:
+        found = memory.job(job)
+    print_json(found) if as_json else print_jobs([found])
 
 
 def tries(job: JobAnswer) -> int:
@@ -69,10 +80,6 @@ def print_jobs(listed: list[JobAnswer]) -> None:
         ),
     )
 
-
-if TYPE_CHECKING:
-    from memci.client import Agent
-    from memci.schemas.agents import JobAnswer
 
 _AllOption = Annotated[bool, typer.Option("--all", help="All dead jobs of the agent.")]
 
@@ -173,38 +180,3 @@ def _dead_jobs(memory: Agent) -> list[UUID]:
         cursor = page.next_cursor
         if cursor is None:
             return found
-
-
-if TYPE_CHECKING:
-    from memci.schemas.agents import LaneAnswer
-
-
-def pause(*, agent: AgentOption, as_json: JsonOption = False) -> None:
-    """Let no worker begin another job of an agent.
-
-    Messages are still taken in.
-    """
-    from memci.cli.connection import agent_of
-
-    with agent_of(agent) as memory:
-        _print(memory.pause(), as_json=as_json)
-
-
-def resume(*, agent: AgentOption, as_json: JsonOption = False) -> None:
-    """Let workers go on with an agent that is paused or halted.
-
-    A dead job halts an agent when MEMCI_QUEUE_ON_DEAD is halt.
-    """
-    from memci.cli.connection import agent_of
-
-    with agent_of(agent) as memory:
-        _print(memory.resume(), as_json=as_json)
-
-
-def _print(state: LaneAnswer, *, as_json: bool) -> None:
-    from memci.cli.output import print_json, say
-
-    if as_json:
-        print_json(state)
-    else:
-        say(f"{state.agent_id} {'is paused' if state.paused else 'goes on'}")

@@ -1,17 +1,15 @@
-"""Commands on one memory or session: restore, focus, compress, consolidate, history."""
+"""``memci memory``: restore, focus, compress, consolidate, history."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from memci.cli.options import (
     AgentOption,
     AsOfOption,
-    CursorOption,
     JsonOption,
-    LimitOption,
     TimeoutOption,
     WaitOption,
 )
@@ -132,46 +130,6 @@ def consolidate(
         say(f"consolidation is {'already waiting' if answer.coalesced else 'asked for'}")
 
 
-def sessions(
-    *,
-    agent: AgentOption,
-    end: Annotated[
-        str | None, typer.Option("--end", metavar="ID", help="End this session.")
-    ] = None,
-    limit: LimitOption = 100,
-    cursor: CursorOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """List an agent's sessions, or end one."""
-    from memci.cli.connection import agent_of
-    from memci.cli.output import print_json, print_next, print_table, say
-
-    with agent_of(agent) as memory:
-        if end is not None:
-            ended = memory.end_session(end)
-            print_json(ended) if as_json else say(f"session {end} has ended, at seq {ended.seq}")
-            return
-        listed = memory.sessions(limit=limit, cursor=cursor)
-    if as_json:
-        print_json(listed)
-        return
-    print_table(
-        ("session", "messages", "seqs", "last message", "ended", "short-term"),
-        (
-            (
-                each.session_id,
-                each.messages,
-                f"{each.first_seq}-{each.last_seq}",
-                each.last_at,
-                each.ended_at,
-                each.short_memories,
-            )
-            for each in listed.sessions
-        ),
-    )
-    print_next(listed.next_cursor)
-
-
 def history(
     *,
     node: Annotated[int, typer.Argument(metavar="ID", help="A memory, living or not.")],
@@ -202,67 +160,3 @@ def history(
             for each in found.versions
         ),
     )
-
-
-def summaries(
-    *,
-    agent: AgentOption,
-    session: Annotated[
-        str | None, typer.Option(metavar="ID", help="Only that of this session.")
-    ] = None,
-    limit: LimitOption = 100,
-    cursor: CursorOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Show what an agent's sessions were about, in short."""
-    from memci.cli.connection import agent_of
-    from memci.cli.output import print_json, print_next, say
-
-    with agent_of(agent) as memory:
-        listed = memory.summaries(session_id=session, limit=limit, cursor=cursor)
-    if as_json:
-        print_json(listed)
-        return
-    for each in listed.summaries:
-        name = "(no session)" if each.session_id is None else each.session_id
-        whose = "" if each.user_id is None else f", as {each.user_id} sees it"
-        state = "to its end" if each.final else "so far"
-        say(
-            f"── {name}{whose}: messages {each.from_seq}-{each.through_seq}, {state}; "
-            f"{each.tokens} tokens by {each.model}",
-            style="bold",
-        )
-        say(f"{each.text}\n")
-    if not listed.summaries:
-        say("(none)")
-    print_next(listed.next_cursor)
-
-
-def handover(
-    *,
-    agent: AgentOption,
-    session: Annotated[
-        str | None, typer.Option(metavar="ID", help="Which session; that of the last message.")
-    ] = None,
-    user: Annotated[
-        str | None, typer.Option(metavar="ID", help="Only what is in sight of this user.")
-    ] = None,
-    budget: Annotated[int | None, typer.Option(min=1, help="Tokens at most.")] = None,
-    form: Annotated[
-        Literal["markdown", "text"], typer.Option("--format", help="How it is written.")
-    ] = "markdown",
-    as_json: JsonOption = False,
-) -> None:
-    """Write what another agent needs to go on with a session."""
-    from memci.cli.connection import agent_of
-    from memci.cli.output import print_json, say
-
-    options: dict[str, Any] = {
-        "session_id": session,
-        "user_id": user,
-        "budget_tokens": budget,
-        "format": form,
-    }
-    with agent_of(agent) as memory:
-        answer = memory.handover(**options)
-    print_json(answer) if as_json else say(answer.text.rstrip("\n"))

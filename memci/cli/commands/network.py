@@ -188,7 +188,7 @@ _KINDS = ("png", "svg", "pdf")
 
 def plot(
     *,
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help="Whose memory.")],
+    agent: AgentOption,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Where to: .png, .svg or .pdf."),
@@ -217,7 +217,7 @@ def plot(
     if not fading.passes:
         raise MemciError(
             f"nothing to draw: no snapshot of {agent} is kept. One is taken after each pass "
-            f"(`memci compress --agent {agent}`)"
+            f"(`memci memory compress --agent {agent}`)"
         )
     drawn = _drawn(fading, kind)
     try:
@@ -260,7 +260,7 @@ if TYPE_CHECKING:
 
 def watch(
     *,
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help="Whose memory.")],
+    agent: AgentOption,
     every: Annotated[
         float, typer.Option(min=0.2, metavar="SECONDS", help="How often to look.")
     ] = 2.0,

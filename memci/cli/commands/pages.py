@@ -1,7 +1,8 @@
-"""The commands ``memci pages``, ``memci pins`` and ``memci plan``."""
+"""``memci pages``: show or change the pages of the context window."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -13,18 +14,19 @@ from memci.domain.pages.block import Format
 from memci.domain.session.plan import StepState
 from memci.errors import InvalidInputError
 
-app = typer.Typer(cls=ToolGroup, rich_markup_mode=None)
+app = typer.Typer(
+    cls=ToolGroup,
+    help="Show or change the pages of the context window.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 
 _LIMIT = 100
 
 
-@app.callback(invoke_without_command=True)
-def pages(
-    context: typer.Context,
+def tree(
     *,
-    agent: Annotated[
-        str | None, typer.Option("--agent", "-a", metavar="ID", help="Whose pages.")
-    ] = None,
+    agent: AgentOption,
     session: SessionOption = None,
     removed: Annotated[
         bool, typer.Option("--removed", help="What was removed, the latest first.")
@@ -38,24 +40,24 @@ def pages(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show or change the pages of the context window.
+    """Print all pages as a tree, or those that were removed."""
+    from memci.cli.connection import agent_of
+    from memci.cli.output import print_json, print_next
+    from memci.cli.pages.printing import hint_misspelt, print_pages, print_tree
 
-    By itself it shows them as a tree. --agent, --session and --json may stand before a command or
-    behind it.
-    """
-    given = {"--removed": removed, "--limit": limit != _LIMIT, "--cursor": cursor is not None}
-    if context.invoked_subcommand is not None:
-        if any(given.values()):
-            raise InvalidInputError("--removed, --limit and --cursor go without a command")
-        lent = {"agent": agent, "session": session, "as_json": as_json or None}
-        kept = {name: value for name, value in lent.items() if value is not None}
-        context.default_map = {context.invoked_subcommand: kept}
-        return
-    if agent is None:
-        context.fail("Missing option '--agent' / '-a'.")
-    if not removed and any(given.values()):
+    if not removed and (limit != _LIMIT or cursor is not None):
         raise InvalidInputError("--limit and --cursor are for --removed: the tree is shown whole")
-    _show(agent, session, removed=removed, limit=limit, cursor=cursor, as_json=as_json)
+    which: dict[str, Any] = {"lifecycle": "cold_archived", "limit": limit, "cursor": cursor}
+    with agent_of(agent) as memory:
+        shown = memory.pages(session_id=session, **(which if removed else {}))
+    hint_misspelt(shown, agent, session)
+    if as_json:
+        print_json(shown)
+    elif removed:
+        print_pages(shown.pages)
+        print_next(shown.next_cursor)
+    else:
+        print_tree(agent, shown)
 
 
 def window(
@@ -93,29 +95,6 @@ def show(
     with agent_of(agent) as memory:
         page = memory.page(index)
     print_json(page) if as_json else print_page(page)
-
-
-def _show(agent: str, session: str | None, *, removed: bool, as_json: bool, **part: Any) -> None:
-    from memci.cli.connection import agent_of
-    from memci.cli.output import print_json, print_next
-    from memci.cli.pages.printing import hint_misspelt, print_pages, print_tree
-
-    which: dict[str, Any] = {"lifecycle": "cold_archived", **part} if removed else {}
-    with agent_of(agent) as memory:
-        tree = memory.pages(session_id=session, **which)
-    hint_misspelt(tree, agent, session)
-    if as_json:
-        print_json(tree)
-    elif removed:
-        print_pages(tree.pages)
-        print_next(tree.next_cursor)
-    else:
-        print_tree(agent, tree)
-
-
-app.command("window")(window)
-app.command("show")(show)
-app.command("migrate")(migrate)
 
 
 def pins(*, agent: AgentOption, as_json: JsonOption = False) -> None:
@@ -184,3 +163,15 @@ def plan(
         say(f"{each.step}. {_MARKS[each.state]} {each.text}")
     if not shown.steps:
         say("this session follows no plan")
+
+
+_COMMANDS: dict[str, Callable[..., Any]] = {
+    "tree": tree,
+    "window": window,
+    "show": show,
+    "pins": pins,
+    "plan": plan,
+    "migrate": migrate,
+}
+for _name, _command in _COMMANDS.items():
+    app.command(_name)(_command)

@@ -1,4 +1,4 @@
-"""``memci rebuild``: rebuild a network, compare it, then switch to it or drop it."""
+"""``memci memory rebuild``: rebuild a network, compare it, then switch to it or drop it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memci.cli.options import JsonOption, TimeoutOption, WaitOption
+from memci.cli.options import AgentOption, JsonOption, TimeoutOption, WaitOption
 from memci.cli.output import counted, hint, print_table, say, shortened
 from memci.errors import InvalidInputError, MemciError, NotFoundError
 
@@ -27,7 +27,7 @@ _OPEN = frozenset({"building", "ready", "switching"})
 
 def rebuild(  # noqa: PLR0913 - each is an argument or option of the command
     *,
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help="Whose memory.")],
+    agent: AgentOption,
     up_to: Annotated[
         int | None,
         typer.Option("--up-to", min=1, metavar="SEQ", help="As it was with messages up to this."),
@@ -110,7 +110,7 @@ def _switched(
         if not as_json:
             print_left_out(lost, memory.about().messages)
         if not yes:
-            hint(f"`memci export {agent}` keeps a copy of all that is there")
+            hint(f"`memci agents export --agent {agent}` keeps a copy of all that is there")
         confirm(
             "Switch to it, and let them go?", yes=yes, to="switch to it",
             refused="nothing was switched",
@@ -119,7 +119,7 @@ def _switched(
     switched = _waited(memory, timeout_s)
     if lost is not None:
         hint(
-            f"`memci restore ID --agent {agent}` makes one of them anew, by the number of its node "
+            f"`memci memory restore ID --agent {agent}` restores one of them, by the node's number "
             "above: its messages are there still. A rebuild does not bring them back"
         )
     return switched

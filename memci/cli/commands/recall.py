@@ -71,11 +71,8 @@ def recall(  # noqa: PLR0913 - each is an argument or option of the command
             print_recall(found, language=language)
             lost = [each.node_id for each in found.forgotten if each.restorable] + found.knew
             if lost:
-                hint(f"`memci restore {lost[0]} --agent {agent}` brings it back{_others(lost[1:])}")
-
-
-def _others(nodes: Sequence[int]) -> str:
-    return f"; so it does {', '.join(map(str, nodes))}" if nodes else ""
+                others = f"; so it does {', '.join(map(str, lost[1:]))}" if lost[1:] else ""
+                hint(f"`memci memory restore {lost[0]} --agent {agent}` brings it back{others}")
 
 
 def next_steps(agent: str, depth: int, keywords: Sequence[str], relations: Sequence[str]) -> str:
@@ -83,7 +80,7 @@ def next_steps(agent: str, depth: int, keywords: Sequence[str], relations: Seque
     ways = ["without --relation"] if relations else []
     ways += [f"--depth {min(depth + 2, _DEEPEST)}"] if depth < _DEEPEST else []
     ways += [
-        f"`memci focus NAME --agent {agent}`, which brings what it is about near",
+        f"`memci memory focus NAME --agent {agent}`, which brings what it is about near",
         f'`memci search "{" ".join(keywords)}" --agent {agent}`, which looks everywhere',
     ]
     return f"try {', or '.join(ways)}"

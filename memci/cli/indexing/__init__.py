@@ -1,1 +1,1 @@
-"""Which files `memci index` sends, and which documents it removes."""
+"""Which files `memci documents index` sends, and which documents it removes."""

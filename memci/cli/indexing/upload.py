@@ -34,7 +34,7 @@ def gone_of(held: Collection[str], found: Found) -> list[str]:
         if missing and not any(each.startswith(prefix) for each in (*found.files, *found.skipped)):
             raise InvalidInputError(
                 f"{root} has no files, and {len(missing)} documents: if they are to go, say "
-                f"`memci unindex {prefix}`"
+                f"`memci documents remove {prefix}`"
             )
         for name in missing:
             if _is_unread(name, found):

@@ -1,4 +1,4 @@
-"""The frames that ``memci watch`` draws, and when it asks again."""
+"""The frames that ``memci memory watch`` draws, and when it asks again."""
 
 from __future__ import annotations
 

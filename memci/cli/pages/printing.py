@@ -257,9 +257,9 @@ if TYPE_CHECKING:
 def hint_misspelt(answer: Answer, agent: str, session: str | None) -> None:
     """Say what an answer tells of an agent or a session that was not there before."""
     if getattr(answer, "new_agent", False):
-        hint(f"there was no agent {agent}, and now there is; `memci agents` lists all")
+        hint(f"there was no agent {agent}, and now there is; `memci agents list` lists all")
     if getattr(answer, "new_session", False) and session is not None:
         hint(
             f"nobody has said anything in session {session} yet;"
-            f" `memci sessions --agent {agent}` lists those that there are"
+            f" `memci sessions list --agent {agent}` lists those that there are"
         )

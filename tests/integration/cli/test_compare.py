@@ -1,4 +1,4 @@
-"""`memci compare`: recorded questions under two settings, on a real database and real workers."""
+"""`memci settings compare`: recorded questions under two settings, on a real database."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def sides(files: dict[str, str]) -> tuple[str, ...]:
 
 
 def compared(files: dict[str, str], settings: dict[str, str]) -> Any:
-    return run_json("compare", *sides(files), settings=settings)
+    return run_json("settings", "compare", *sides(files), settings=settings)
 
 
 def test_it_tells_what_each_setting_finds(
@@ -110,14 +110,14 @@ def test_it_shows_people_where_the_two_differ(
     alice: Stored, files: dict[str, str], here: Here
 ) -> None:
     talk(alice)
-    code, said, complained = here("compare", *sides(files))
+    code, said, complained = here("settings", "compare", *sides(files))
     assert (code, complained) == (0, "")
     assert "2 questions; 50% of the messages that either gives are in both" in said
     assert "evidence found, of 1 question" in said
     assert said.index("Where is the cello?") < said.index("And the telescope?")
     assert "many.toml: 2 messages, " in said
     assert "evidence 2 of 2, only here m3" in said
-    _, short, _ = here("compare", *sides(files), "--limit", "1")
+    _, short, _ = here("settings", "compare", *sides(files), "--limit", "1")
     assert "And the telescope?" not in short
     assert "and 1 more that differ; --limit shows them" in short
 
@@ -154,7 +154,7 @@ def test_what_is_wrong_is_told_by_its_place(
     here: Here, files: dict[str, str], changed: str, text: str, complaint: str
 ) -> None:
     Path(files[changed]).write_text(text)
-    code, said, complained = here("compare", *sides(files))
+    code, said, complained = here("settings", "compare", *sides(files))
     assert (code in (1, 2), said) == (True, "")
     assert complaint in complained
     assert files[changed] in complained
@@ -162,7 +162,7 @@ def test_what_is_wrong_is_told_by_its_place(
 
 
 def test_an_agent_that_is_not_there_is_told(here: Here, files: dict[str, str]) -> None:
-    code, _, complained = here("compare", *sides(files))
+    code, _, complained = here("settings", "compare", *sides(files))
     assert code == 1
     assert "alice" in complained
 
@@ -212,7 +212,7 @@ def test_what_an_agent_has_asked_is_asked_again_as_of_then(
     for number, text in enumerate(("The cello stands in Ghent.", "It rains in Lisbon."), 1):
         alice.say(text, session=f"s{number}", said_at=datetime(2026, 3, number, tzinfo=UTC))
     arguments = (files["few.toml"], files["many.toml"], "--agent", "alice")
-    code, _, complained = here("compare", *arguments)
+    code, _, complained = here("settings", "compare", *arguments)
     assert code == 1
     assert "no question of agent alice is known" in complained
     reads = ContextReader(*alice.reader.parts)
@@ -221,7 +221,7 @@ def test_what_an_agent_has_asked_is_asked_again_as_of_then(
     # As an agent does: question and answer are recorded when the answer is there.
     alice.say("Where is the cello?", session="s3", said_at=datetime.now(UTC))
     alice.say("The cello is in Ghent.", "assistant", session="s3", said_at=datetime.now(UTC))
-    code, said, complained = here("compare", *arguments, "--json")
+    code, said, complained = here("settings", "compare", *arguments, "--json")
     assert (code, complained) == (0, "")
     (trial,) = json.loads(said)["trials"]
     assert trial["query"] == "Where is the cello?"
@@ -231,6 +231,8 @@ def test_what_an_agent_has_asked_is_asked_again_as_of_then(
 
 def test_questions_come_from_one_place(here: Here, files: dict[str, str]) -> None:
     for others in ((), ("--questions", files["asked.jsonl"], "--agent", "alice")):
-        code, _, complained = here("compare", files["few.toml"], files["many.toml"], *others)
+        code, _, complained = here(
+            "settings", "compare", files["few.toml"], files["many.toml"], *others
+        )
         assert code == 2
         assert "say where the questions are: --questions FILE or --agent ID" in complained

@@ -198,7 +198,7 @@ def test_vectors_of_another_embedder_are_wrong_and_those_left_are_told(database:
     AgentUnderTest(database).remember("[Ann] keeps bees")
     (found,) = check_vectors(database, OfflineEmbedder())
     assert found.level is Level.WRONG
-    assert "memci reembed" in found.advice
+    assert "memci db reembed" in found.advice
     rebuild.run(database, OfflineEmbedder())
     (found,) = check_vectors(database, OfflineEmbedder())
     assert found.level is Level.NOTE

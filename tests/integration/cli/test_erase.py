@@ -47,7 +47,10 @@ def test_what_goes_beside_memories_is_shown(server: Served, settings: dict[str, 
     assert httpx.post(url, json=body).is_success
     shown = run("erase", "--session", "s", "-a", "ann", "--preview", settings=settings)
     assert "\nand 1 checkpoint\n" in shown.stdout
-    assert "beside     1 checkpoint\n" in run("agents", "ann", settings=settings).stdout
+    assert (
+        "beside     1 checkpoint\n"
+        in run("agents", "show", "--agent", "ann", settings=settings).stdout
+    )
 
 
 def test_messages_a_session_and_an_agent_are_erased(
@@ -60,7 +63,7 @@ def test_messages_a_session_and_an_agent_are_erased(
     assert receipt["body"]["message_ids"] == ["m2", "m3"]
     receipt = run_json("erase", "--all", "-a", "ann", "-y", settings=settings)
     assert receipt["body"]["erased"] == "agent"
-    assert run("agents", "ann", settings=settings).returncode == 1
+    assert run("agents", "show", "--agent", "ann", settings=settings).returncode == 1
 
 
 def test_a_query_that_finds_nothing_says_so_and_erases_nothing(

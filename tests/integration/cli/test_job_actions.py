@@ -33,13 +33,13 @@ def kill_job(server: Served, job_id: str) -> None:
 
 
 def states(settings: dict[str, str]) -> list[str]:
-    jobs = run_json("jobs", "--agent", "ann", settings=settings)["jobs"]
+    jobs = run_json("jobs", "list", "--agent", "ann", settings=settings)["jobs"]
     return [each["state"] for each in jobs]
 
 
 def test_a_job_that_waits_can_be_cancelled(server: Served, settings: dict[str, str]):
     first, _ = make_jobs(server, 2)
-    (job,) = run_json("cancel", first, "--agent", "ann", settings=settings)["jobs"]
+    (job,) = run_json("jobs", "cancel", first, "--agent", "ann", settings=settings)["jobs"]
     assert job["state"] == "cancelled"
     # The last one lets search find what the first one brought.
     assert states(settings) == ["cancelled", "queued", "queued"]
@@ -49,8 +49,10 @@ def test_dead_jobs_can_be_discarded(server: Served, settings: dict[str, str]):
     first, second, _ = make_jobs(server, 3)
     kill_job(server, first)
     kill_job(server, second)
-    assert len(run_json("discard", first, "--agent", "ann", settings=settings)["jobs"]) == 1
-    assert len(run_json("discard", "--all", "--agent", "ann", settings=settings)["jobs"]) == 1
+    assert len(run_json("jobs", "discard", first, "--agent", "ann", settings=settings)["jobs"]) == 1
+    assert (
+        len(run_json("jobs", "discard", "--all", "--agent", "ann", settings=settings)["jobs"]) == 1
+    )
     assert "dead" not in states(settings)
 
 
@@ -58,7 +60,7 @@ def test_retry_goes_past_what_cannot_be_retried(server: Served, settings: dict[s
     waits, dead = make_jobs(server, 2)
     kill_job(server, dead)
     unknown = str(uuid4())
-    done = run("retry", unknown, waits, dead, "--agent", "ann", settings=settings)
+    done = run("jobs", "retry", unknown, waits, dead, "--agent", "ann", settings=settings)
     assert done.returncode == 1
     assert unknown in done.stderr
     assert waits in done.stderr

@@ -72,8 +72,8 @@ def test_the_tree_shows_what_lies_where_and_what_it_costs(ada: Shell):
     ada.done("create-contents-page", "usr-0", "--name", "Go", "--children", "usr-1")
     ada.done("expand-details", "usr-3")
     ada.done("pin-page", "usr-2")
-    shown = ada.done()
-    tree = ada.json()
+    shown = ada.done("tree")
+    tree = ada.json("tree")
     tokens = tree["tokens_of"]
     assert tree["tokens"] == ada.json("window")["tokens"]
     assert shown.splitlines() == [
@@ -86,7 +86,7 @@ def test_the_tree_shows_what_lies_where_and_what_it_costs(ada: Shell):
     ]
     ada.done("hide-details", "usr-3")
     assert (
-        ada.done().splitlines()[-1]
+        ada.done("tree").splitlines()[-1]
         == "   └─ usr-1  inside a hidden folder  How do I sort a list in Go?"
     )
 
@@ -118,7 +118,7 @@ def test_what_is_pinned_and_taken_down_is_told_as_every_change_is(ada: Shell):
 def test_the_archive_is_a_folder_of_the_tree(ada: Shell):
     for number in range(9):
         ada.say(f"第 {number} 个问题？", "好的。")
-    lines = ada.done().splitlines()
+    lines = ada.done("tree").splitlines()
     archive = next(n for n, line in enumerate(lines) if "the archive, expanded, 3 pages" in line)
     assert lines[archive].endswith("目录页")
     within = lines[archive + 1 : archive + 4]
@@ -127,13 +127,6 @@ def test_the_archive_is_a_folder_of_the_tree(ada: Shell):
     assert within[2].startswith("│  └─ usr-3")
     recalled = ada.done("recall-page", "usr-1")
     assert recalled.startswith("usr-1 is expanded, recalled 1 time, in usr-0 · ")
-
-
-def test_options_may_stand_before_the_command(ada: Shell):
-    code, printed, _ = ada.run("-a", "ada", "--json", "hide-details", "usr-1")
-    assert (code, json.loads(printed)["page"]["expanded"]) == (0, False)
-    code, printed, _ = ada.run("-a", "nobody", "get-page", "usr-1", "-a", "ada")
-    assert (code, printed.splitlines()[0]) == (0, "usr-1 How do I sort a list in Go?")
 
 
 def test_long_texts_come_from_files_from_standard_input_and_as_they_stand(
@@ -200,9 +193,9 @@ def test_the_window_is_printed_as_the_model_sees_it(ada: Shell):
 
 def test_windows_are_of_sessions(ada: Shell):
     ada.say("你好，帮我写一首诗。", "好的。", session="s2")
-    assert ada.done().startswith("ada, session s2: ")
-    assert "帮我写一首诗" in ada.done()
-    assert "帮我写一首诗" not in ada.done("--session", "s1")
+    assert ada.done("tree").startswith("ada, session s2: ")
+    assert "帮我写一首诗" in ada.done("tree")
+    assert "帮我写一首诗" not in ada.done("tree", "--session", "s1")
     assert "你好" in ada.done("window")
     assert "你好" not in ada.done("window", "--session", "s1")
 
@@ -211,14 +204,14 @@ def test_what_was_removed_is_listed_page_by_page_and_comes_back(ada: Shell):
     ada.done("create-contents-page", "usr-0", "--name", "Go", "--children", "usr-2")
     assert "usr-1 is removed · " in ada.done("remove-page", "usr-1")
     ada.done("remove-page", "usr-3")
-    rows = [line.split(maxsplit=1)[0] for line in ada.done("--removed").splitlines()]
+    rows = [line.split(maxsplit=1)[0] for line in ada.done("tree", "--removed").splitlines()]
     assert rows == ["index", "usr-3", "usr-1"]
-    _, first, hint = ada.run("-a", "ada", "--removed", "--limit", "1")
+    _, first, hint = ada.run("tree", "-a", "ada", "--removed", "--limit", "1")
     assert "usr-1" not in first
     cursor = hint.rsplit(maxsplit=1)[-1]
-    assert "usr-1" in ada.done("--removed", "--limit", "1", "--cursor", cursor)
+    assert "usr-1" in ada.done("tree", "--removed", "--limit", "1", "--cursor", cursor)
     ada.done("restore-page", "usr-3", "usr-0")
-    assert ada.json("--removed")["pages"][0]["index"] == "usr-1"
+    assert ada.json("tree", "--removed")["pages"][0]["index"] == "usr-1"
     assert ada.json("find-pages", "sort list")["pages"][0]["index"] == "usr-1"
 
 
@@ -228,7 +221,7 @@ def test_errors_are_a_sentence_and_a_code(ada: Shell):
         (("move-page", "usr-1", "usr-2", "-a", "ada"), 1, "memci: usr-2 is no folder"),
         (("hide-details", "nonsense", "-a", "ada"), 2, "memci: index"),
         (("undo", "-a", "ada"), 1, "memci: there is nothing to undo"),
-        (("-a", "nobody"), 1, "memci: there is no agent"),
+        (("tree", "-a", "nobody"), 1, "memci: there is no agent"),
         (("move-page", "usr-1", "-a", "ada"), 2, "TARGET"),
         (("auto-collapse", "-1", "-a", "ada"), 2, "memci: max_tokens: "),
         (("unpin", "-3", "-a", "ada"), 2, "memci: pin: "),
@@ -243,12 +236,11 @@ def test_errors_are_a_sentence_and_a_code(ada: Shell):
             "several are given as --children usr-1 --children usr-2",
         ),
         (("hide-details", "usr-1", "usr-2", "-a", "ada"), 2, "Got too much: usr-2"),
-        (("ada",), 2, "Did you mean: memci pages --agent ada"),
+        (("tree", "ada"), 2, "Did you mean: memci pages tree --agent ada"),
         (("undo", "ada"), 2, "Did you mean: memci pages undo --agent ada"),
-        (("--removed", "undo", "-a", "ada"), 2, "go without a command"),
-        (("--cursor", "1", "-a", "ada"), 2, "the tree is shown whole"),
-        (("--removed", "--cursor", "x", "-a", "ada"), 2, "memci: cursor: not a cursor"),
-        ((), 2, "Missing option '--agent'"),
+        (("tree", "--cursor", "1", "-a", "ada"), 2, "the tree is shown whole"),
+        (("tree", "--removed", "--cursor", "x", "-a", "ada"), 2, "memci: cursor: not a cursor"),
+        (("tree",), 2, "Missing option '--agent'"),
     ):
         ended = ada.refused(*words)
         assert ended[0] == code, (words, ended)
@@ -258,7 +250,7 @@ def test_errors_are_a_sentence_and_a_code(ada: Shell):
 def test_a_misspelt_command_is_taken_for_no_agent(ada: Shell):
     for words in (("expand",), ("remove", "usr-1", "-a", "ada")):
         _, said = ada.refused(*words)
-        assert "Did you mean 'remove-page'" in said or "Did you mean 'expand-details'" in said
+        assert "Did you mean " in said
         assert "--agent expand" not in said
 
 
@@ -283,18 +275,18 @@ def test_no_name_rewrites_the_terminal(ada: Shell):
     ada.done("remove-page", "usr-1")
     ada.say(HOSTILE, HOSTILE)
     ada.done("expand-details", "usr-3")
-    looks = ((), ("window",), ("show", "usr-3"), ("show", "usr-4"), ("find-pages", "red"),
-             ("get-children", "usr-0"), ("--removed",))  # fmt: skip
+    looks = (("tree",), ("window",), ("show", "usr-3"), ("show", "usr-4"), ("find-pages", "red"),
+             ("get-children", "usr-0"), ("tree", "--removed"))  # fmt: skip
     for words in looks:
         for more in ((), ("--json",)):
             shown = ada.done(*words, *more)
             assert not set(shown) & set("\x1b\x07\u202e\r"), words
-    assert "[bold]red[/bold]" in ada.done()
-    assert "مرحبا" in ada.done()
+    assert "[bold]red[/bold]" in ada.done("tree")
+    assert "مرحبا" in ada.done("tree")
 
 
 def test_what_may_be_misspelt_is_said(ada: Shell):
-    for way in (["window"], []):
+    for way in (["window"], ["tree"]):
         code, printed, hint = ada.run(*way, "--agent", "ada", "--session", "nosuch")
         assert code == 0
         assert printed

@@ -1,4 +1,4 @@
-"""`memci reembed` and `memci up` with another embedder than the database's."""
+"""`memci db reembed` and `memci up` with another embedder than the database's."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ def memci(monkeypatch, database_url, tmp_path, capsys):
 
 
 def test_it_takes_the_embedder_of_the_settings_and_tells_how_far_it_is(memci, database):
-    code, said = memci("reembed", "--status")
+    code, said = memci("db", "reembed", "--status")
     assert (code, said) == (0, "there is no vector yet: the first worker's embedder is taken\n")
     AgentUnderTest(database).remember("[Ann] keeps bees")
-    code, said = memci("reembed", "--status")
+    code, said = memci("db", "reembed", "--status")
     assert "made by bag-of-words (64 numbers)" in said
-    code, said = memci("reembed")
+    code, said = memci("db", "reembed")
     assert code == 0
     assert "made by all-MiniLM-L6-v2 (384 numbers)" in said
     assert "1 agent still to be embedded anew" in said
     assert "start the workers" in said
-    code, said = memci("reembed")
+    code, said = memci("db", "reembed")
     assert "nothing was begun: the embedder that is set (MEMCI_EMBEDDER) is the one in use" in said
     assert "start the workers" not in said
     AgentUnderTest(database, "ben").say("[Ben] keeps cats")
-    assert "start the workers" in memci("reembed", "--force")[1]
-    code, said = memci("reembed", "--json")
+    assert "start the workers" in memci("db", "reembed", "--force")[1]
+    code, said = memci("db", "reembed", "--json")
     answer = json.loads(said)
     assert (answer["model"], answer["dimension"]) == ("all-MiniLM-L6-v2", 384)
     assert (answer["asked"], answer["agents_left"], answer["agents_dead"]) == (0, 2, 0)
@@ -54,5 +54,5 @@ def test_it_takes_the_embedder_of_the_settings_and_tells_how_far_it_is(memci, da
 def test_up_says_so_before_any_worker_starts(database, database_url):
     check_embedder(Settings(), database_url)
     AgentUnderTest(database).remember("[Ann] keeps bees")
-    with pytest.raises(WrongEmbedderError, match="run `memci reembed`"):
+    with pytest.raises(WrongEmbedderError, match="run `memci db reembed`"):
         check_embedder(Settings(), database_url)

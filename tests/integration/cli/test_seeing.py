@@ -51,48 +51,50 @@ def fade(ada: AgentUnderTest) -> int:
 def test_the_network_of_now_and_of_a_pass(ada: AgentUnderTest, settings: dict[str, str]):
     ada.compress()
     goes = fade(ada)
-    now = run("nodes", "--agent", "ada", "--graph", settings=settings)
+    now = run("memory", "nodes", "--agent", "ada", "--graph", settings=settings)
     assert (now.returncode, now.stderr) == (0, "")
     assert now.stdout.startswith("ada, now: 3 nodes, ")
     assert f"#{goes} forgotten: B [云南]" in now.stdout
     assert "\x1b" not in now.stdout
-    then = run("nodes", "--agent", "ada", "--pass", "1", settings=settings)
+    then = run("memory", "nodes", "--agent", "ada", "--pass", "1", settings=settings)
     assert then.stdout.startswith("ada, as pass 1 left it, ")
     assert re.search(rf"#{goes} importance .* \(forgotten in pass 2\)", then.stdout)
     assert "● #" in then.stdout
-    as_json = run_json("nodes", "--agent", "ada", "--graph", "--pass", "1", settings=settings)
+    as_json = run_json(
+        "memory", "nodes", "--agent", "ada", "--graph", "--pass", "1", settings=settings
+    )
     assert as_json["pass_number"] == 1
-    dot = run("nodes", "--agent", "ada", "--dot", settings=settings)
+    dot = run("memory", "nodes", "--agent", "ada", "--dot", settings=settings)
     assert dot.stdout.startswith("digraph memory {")
     assert "-> " in dot.stdout
 
 
 def test_what_cannot_be_shown_is_told(ada: AgentUnderTest, settings: dict[str, str]):
-    none = run("nodes", "--agent", "ada", "--graph", "--pass", "3", settings=settings)
+    none = run("memory", "nodes", "--agent", "ada", "--graph", "--pass", "3", settings=settings)
     assert none.returncode == 1
     assert none.stderr.startswith("memci: there is no pass 3, ")
     assert "no snapshot of this agent's network is kept" in none.stderr
     for wrong in (["7", "--graph"], ["--graph", "--kind", "memory"], ["--dot", "--cursor", "1"]):
-        done = run("nodes", "--agent", "ada", *wrong, settings=settings)
+        done = run("memory", "nodes", "--agent", "ada", *wrong, settings=settings)
         assert (done.returncode, done.stdout) == (2, "")
         assert "show the whole network" in done.stderr
-    assert run("nodes", "-a", "ada", "--pass", "0", settings=settings).returncode == 2
+    assert run("memory", "nodes", "-a", "ada", "--pass", "0", settings=settings).returncode == 2
 
 
 def test_a_plot_is_a_file(ada: AgentUnderTest, settings: dict[str, str], tmp_path: Path):
     file = tmp_path / "memories.png"
-    nothing = run("plot", "ada", "-o", str(file), settings=settings)
+    nothing = run("memory", "plot", "--agent", "ada", "-o", str(file), settings=settings)
     assert nothing.returncode == 1
     assert "nothing to draw" in nothing.stderr
     assert not file.exists()
     ada.compress(passes=2)
     fade(ada)
     file.write_text("what is there is replaced")
-    done = run("plot", "ada", "-o", str(file), settings=settings)
+    done = run("memory", "plot", "--agent", "ada", "-o", str(file), settings=settings)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"{file}: 2 memories over 3 passes\n"
     assert file.read_bytes().startswith(b"\x89PNG")
-    told = run_json("plot", "ada", settings=settings)
+    told = run_json("memory", "plot", "--agent", "ada", settings=settings)
     assert [each["number"] for each in told["passes"]] == [1, 2, 3]
     assert [each["forgotten"] for each in told["memories"]] == [False, True]
 
@@ -106,7 +108,14 @@ def test_a_plot_is_a_file(ada: AgentUnderTest, settings: dict[str, str], tmp_pat
     ],
 )
 def test_a_wrong_name_is_told_before_anything_is_asked(arguments: list[str], complaint: str):
-    done = run("plot", "ada", *arguments, settings={"MEMCI_API_URL": "http://127.0.0.1:9"})
+    done = run(
+        "memory",
+        "plot",
+        "--agent",
+        "ada",
+        *arguments,
+        settings={"MEMCI_API_URL": "http://127.0.0.1:9"},
+    )
     assert (done.returncode, done.stdout) == (2, "")
     assert complaint in done.stderr
 
@@ -123,7 +132,7 @@ def test_without_matplotlib_it_says_what_to_install(
     path = f"{tmp_path}:{environment()['PYTHONPATH']}"
     file = tmp_path / "x.png"
     fresh = {**settings, "PYTHONPATH": path}
-    done = run("plot", "ada", "-o", str(file), settings=fresh, fresh=True)
+    done = run("memory", "plot", "--agent", "ada", "-o", str(file), settings=fresh, fresh=True)
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert "pip install matplotlib" in line
@@ -133,26 +142,26 @@ def test_without_matplotlib_it_says_what_to_install(
 def test_in_a_pipe_it_looks_once(ada: AgentUnderTest, settings: dict[str, str]):
     ada.compress()
     goes = fade(ada)
-    done = run("watch", "ada", settings=settings)
+    done = run("memory", "watch", "--agent", "ada", settings=settings)
     assert (done.returncode, done.stderr) == (0, "")
     assert "pass 2 finished: 4 scanned, 1 shortened, 1 forgotten" in done.stdout
     assert f"[forgotten] #{goes} in pass 2 (threshold): B [云南]" in done.stdout
     assert re.search(r"#\d+ .* 20% of 97  ↓  A", done.stdout)
     assert "\x1b" not in done.stdout
     assert not any(line.endswith(" ") for line in done.stdout.splitlines())
-    seen = run_json("watch", "ada", settings=settings)
+    seen = run_json("memory", "watch", "--agent", "ada", settings=settings)
     assert seen["latest_pass"]["number"] == 2
     assert [each["id"] for each in seen["forgotten"]] == [goes]
 
 
 def test_nobody_can_be_watched_before_the_first_message(settings: dict[str, str], server: Served):
-    done = run("watch", "nobody", settings=settings)
+    done = run("memory", "watch", "--agent", "nobody", settings=settings)
     assert done.returncode == 1
     assert "there is no agent nobody" in done.stderr
 
 
 class Watched:
-    """`memci watch` on a terminal of its own."""
+    """`memci memory watch` on a terminal of its own."""
 
     def __init__(self, process: subprocess.Popen[bytes], terminal: int) -> None:
         self.process = process
@@ -190,7 +199,7 @@ class Watched:
 def watching(*arguments: str, **settings: str) -> Iterator[Watched]:
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [*MEMCI, "watch", *arguments],
+        [*MEMCI, "memory", "watch", "--agent", *arguments],
         env=environment(**settings, TERM="xterm-256color", COLUMNS="90", LINES="24"),
         stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
     )  # fmt: skip

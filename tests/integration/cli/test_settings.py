@@ -1,4 +1,4 @@
-"""`memci settings`: an agent's own parameters, set one by one."""
+"""`memci agents settings`: an agent's own parameters, set one by one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def settings(server: Served) -> dict[str, str]:
 
 
 def own(settings: dict[str, str], *changes: str) -> dict[str, object]:
-    answer = run_json("settings", *changes, "--agent", "ann", settings=settings)
+    answer = run_json("agents", "settings", *changes, "--agent", "ann", settings=settings)
     return {name: answer["parameters"][name] for name in answer["changed"]}
 
 
@@ -41,7 +41,7 @@ def test_values_are_set_kept_and_taken_back_one_by_one(settings: dict[str, str])
         "decay_rate",
     }
     assert own(settings, "--reset", "focus_limit=1") == {"focus_limit": 1}
-    shown = run("settings", "--agent", "ann", settings=settings).stdout
+    shown = run("agents", "settings", "--agent", "ann", settings=settings).stdout
     assert [line.split() for line in shown.splitlines() if "its own" in line] == [
         ["focus_limit", "1", "its", "own"]
     ]
@@ -51,7 +51,7 @@ def test_values_are_set_kept_and_taken_back_one_by_one(settings: dict[str, str])
 
 def test_after_a_change_only_what_changed_is_shown(settings: dict[str, str]):
     def rows(*change: str) -> list[list[str]]:
-        shown = run("settings", *change, "--agent", "ann", settings=settings).stdout
+        shown = run("agents", "settings", *change, "--agent", "ann", settings=settings).stdout
         return [line.split() for line in shown.splitlines()[1:]]
 
     assert rows("window_max_tokens=3000") == [["window_max_tokens", "3000", "its", "own"]]
@@ -77,18 +77,18 @@ def test_after_a_change_only_what_changed_is_shown(settings: dict[str, str]):
 def test_what_cannot_be_is_named_and_changes_nothing(
     settings: dict[str, str], change: list[str], complaint: str
 ):
-    done = run("settings", *change, "--agent", "ann", settings=settings)
+    done = run("agents", "settings", *change, "--agent", "ann", settings=settings)
     assert done.returncode == 2
     assert complaint in done.stderr
     assert own(settings) == {}
 
 
 def test_an_agent_is_set_up_before_its_first_message(settings: dict[str, str]):
-    done = run("settings", "focus_limit=3", "--agent", "bob", settings=settings)
+    done = run("agents", "settings", "focus_limit=3", "--agent", "bob", settings=settings)
     assert done.returncode == 0
     assert "nobody has written to bob yet" in done.stderr
     assert done.stdout.split() == ["parameter", "value", "focus_limit", "3", "its", "own"]
-    shown = run("settings", "--agent", "bob", settings=settings)
+    shown = run("agents", "settings", "--agent", "bob", settings=settings)
     assert ["focus_limit", "3", "its", "own"] in [
         each.split() for each in shown.stdout.splitlines()
     ]
@@ -97,13 +97,17 @@ def test_an_agent_is_set_up_before_its_first_message(settings: dict[str, str]):
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ("decay_rate=nan", "decay_rate: expected a number above 0 and below 1, not nan"),
-        ("llm_cost_per_day=inf", "llm_cost_per_day: expected a number of 0 or more, not inf"),
-        ("unheard_of=nan", "unheard_of: expected a number, not nan"),
+        ("decay_rate=nan", "decay_rate: expected a number, not nan"),
+        ("llm_cost_per_day=inf", "llm_cost_per_day: expected a number, not inf"),
     ],
 )
-def test_what_no_json_holds_is_refused_in_the_words_of_the_parameter(given: str, told: str):
+def test_what_no_json_holds_is_refused(given: str, told: str):
     done = run(
-        "settings", given, "--agent", "ann", settings={"MEMCI_API_URL": "http://127.0.0.1:9"}
+        "agents",
+        "settings",
+        given,
+        "--agent",
+        "ann",
+        settings={"MEMCI_API_URL": "http://127.0.0.1:9"},
     )
     assert (done.returncode, done.stderr) == (2, f"memci: {told}\n")

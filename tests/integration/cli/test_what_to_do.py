@@ -28,7 +28,7 @@ def test_a_key_is_asked_for_by_its_setting(
     )
     given = {"MEMCI_API_KEY": key} if key else {}
     with served(settings) as server:
-        done = run("agents", settings={"MEMCI_API_URL": server.url, **given})
+        done = run("agents", "list", settings={"MEMCI_API_URL": server.url, **given})
     assert done.returncode == 1
     assert told in done.stderr
     assert "set MEMCI_API_KEY" in done.stderr
@@ -44,19 +44,19 @@ def test_a_read_without_a_context_worker_names_what_runs_one(server: Served):
 def test_nobody_waits_for_an_agent_that_is_paused(server: Served):
     settings = {"MEMCI_API_URL": server.url}
     run("remember", "-", "--agent", "ann", settings=settings, standard_input="Ann: Hi\n")
-    assert run("pause", "--agent", "ann", settings=settings).returncode == 0
+    assert run("agents", "pause", "--agent", "ann", settings=settings).returncode == 0
     said = run(
         "remember", "-", "--agent", "ann", "--wait", settings=settings, standard_input="Ann: Bye\n"
     )
-    asked = run("compress", "--agent", "ann", "--wait", settings=settings)
+    asked = run("memory", "compress", "--agent", "ann", "--wait", settings=settings)
     assert said.stdout.startswith("1 message stored")
     for done in (said, asked):
         assert done.returncode == 1
-        assert "agent ann is paused: `memci resume --agent ann`" in done.stderr
+        assert "agent ann is paused: `memci agents resume --agent ann`" in done.stderr
 
 
 def test_a_cursor_that_is_none_is_no_empty_list(server: Served):
-    done = run("agents", "--cursor", "zzz", settings={"MEMCI_API_URL": server.url})
+    done = run("agents", "list", "--cursor", "zzz", settings={"MEMCI_API_URL": server.url})
     assert (done.returncode, done.stdout) == (2, "")
     assert "not a cursor of this list" in done.stderr
 
@@ -66,11 +66,11 @@ def test_a_forgotten_memory_is_shown_with_what_became_of_it(server: Served):
     run("remember", "-", "--agent", "ann", settings=settings, standard_input="Ann: Hi\n")
     with server.runtime.database.agent_transaction("ann") as connection:
         append_history(connection, "ann", TrailEvent.FORGOTTEN, 3, {7: {"reason": "importance"}})
-    done = run("nodes", "7", "--agent", "ann", settings=settings)
+    done = run("memory", "nodes", "7", "--agent", "ann", settings=settings)
     assert done.returncode == 0
     assert "node 7 is no longer there" in done.stdout
     assert "reason importance" in done.stdout
-    never = run("nodes", "8", "--agent", "ann", settings=settings)
+    never = run("memory", "nodes", "8", "--agent", "ann", settings=settings)
     assert (never.returncode, never.stdout) == (1, "")
 
 
@@ -88,16 +88,20 @@ def test_a_job_that_succeeded_at_once_was_tried_once():
 
 def test_an_agent_that_is_not_there_is_said_in_the_words_of_the_command_line(server: Served):
     settings = {"MEMCI_API_URL": server.url}
-    for words in (("nodes", "--agent", "nobody"), ("watch", "nobody"), ("jobs", "-a", "nobody")):
+    for words in (
+        ("memory", "nodes", "--agent", "nobody"),
+        ("memory", "watch", "-a", "nobody"),
+        ("jobs", "list", "-a", "nobody"),
+    ):
         done = run(*words, settings=settings)
         assert done.returncode == 1
         assert "there is no agent nobody" in done.stderr
-        assert "`memci agents` lists those there are" in done.stderr
+        assert "`memci agents list` lists those there are" in done.stderr
         assert "/v1/" not in done.stderr
 
 
 def test_a_file_that_is_not_there_is_said_alike_by_all(server: Served):
     settings = {"MEMCI_API_URL": server.url}
-    for words in (("remember", "none.zip", "--agent", "ann"), ("import", "none.zip")):
+    for words in (("remember", "none.zip", "--agent", "ann"), ("agents", "import", "none.zip")):
         done = run(*words, settings=settings)
         assert (done.returncode, done.stderr) == (2, "memci: none.zip: there is no such file\n")

@@ -1,4 +1,4 @@
-"""``memci index`` and its kin, with a real worker, on a real folder under git."""
+"""``memci documents index`` and its kin, with a real worker, on a real folder under git."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ LEFT_OUT = {
 
 
 def indexed(project: Path, agent: str, settings: dict[str, str]) -> Any:
-    return run_json("index", str(project), "--agent", agent, "--wait", settings=settings)
+    return run_json(
+        "documents", "index", str(project), "--agent", agent, "--wait", settings=settings
+    )
 
 
 def git(project: Path, *arguments: str) -> None:
@@ -75,17 +77,19 @@ def test_what_git_ignores_and_secrets_are_left_out(
     assert told["skipped"] == LEFT_OUT
     assert told["refused"] == {}
     assert told["ignored"] == 2  # a folder, and a file
-    again = run("index", str(project), "--agent", f"walker-{in_git}", settings=settings)
+    again = run(
+        "documents", "index", str(project), "--agent", f"walker-{in_git}", settings=settings
+    )
     assert again.returncode == 0
     assert "left out, ignored by git: 2 files and folders\n" in again.stderr
 
 
 def test_where_there_is_nothing_to_index_that_is_told(tmp_path: Path, settings: dict[str, str]):
     (tmp_path / "bare").mkdir()
-    done = run("index", str(tmp_path / "bare"), "--agent", "bare", settings=settings)
+    done = run("documents", "index", str(tmp_path / "bare"), "--agent", "bare", settings=settings)
     assert (done.returncode, done.stdout) == (0, "there is nothing to index here\n")
     (tmp_path / "bare" / "noise").write_bytes(bytes([200, 3, 255, 17, 1, 2]) * 50)
-    done = run("index", str(tmp_path / "bare"), "--agent", "bare", settings=settings)
+    done = run("documents", "index", str(tmp_path / "bare"), "--agent", "bare", settings=settings)
     assert (done.returncode, done.stdout) == (0, "there is nothing to index here\n")
     assert "left out, no text and no document: bare/noise" in done.stderr
 
@@ -104,7 +108,7 @@ def test_only_what_changed_is_sent_and_what_is_gone_is_removed(
     assert told["changed"] == ["proj/README.md"]
     assert told["new"] == ["proj/src/counting.py"]
     assert sorted(told["removed"]) == ["proj/report.pdf", "proj/src/count.py"]
-    listed = run_json("documents", "--agent", "ada", settings=settings)
+    listed = run_json("documents", "list", "--agent", "ada", settings=settings)
     assert {each["state"] for each in listed} == {"ready"}
     assert len(listed) == len(SENT) - 1
 
@@ -112,46 +116,55 @@ def test_only_what_changed_is_sent_and_what_is_gone_is_removed(
 def test_a_broken_file_is_told_and_the_others_are_found(project: Path, settings: dict[str, str]):
     (project / "broken.docx").write_bytes(b"PK\x03\x04 broken")
     (project / "latin.txt").write_bytes("déjà vu à l'été".encode("latin-1"))
-    done = run("index", str(project), "--agent", "bob", "--wait", settings=settings)
+    done = run("documents", "index", str(project), "--agent", "bob", "--wait", settings=settings)
     assert done.returncode == 1
     assert "6 documents new" in done.stdout
     assert "refused, proj/broken.docx: this file is damaged" in done.stderr
     assert "left out, looks like a secret: proj/.env, proj/deploy/server.pem" in done.stderr
-    shown = run("documents", "--agent", "bob", settings=settings)
+    shown = run("documents", "list", "--agent", "bob", settings=settings)
     assert "failed" in shown.stdout
     assert shown.stdout.count("ready") == 5
-    again = run("index", str(project), "--agent", "bob", settings=settings)
+    again = run("documents", "index", str(project), "--agent", "bob", settings=settings)
     assert "0 documents new, 0 changed, 5 unchanged, 1 tried again, 0 removed" in again.stdout
 
 
 def test_collections_from_the_command_line(project: Path, settings: dict[str, str]):
     to = ("--collection", "handbook")
-    told = run_json("index", str(project), *to, "--as", "book", "--wait", settings=settings)
+    told = run_json(
+        "documents", "index", str(project), *to, "--as", "book", "--wait", settings=settings
+    )
     assert "book/README.md" in told["new"]
-    one = run_json("index", str(project / "README.md"), *to, settings=settings)
+    one = run_json("documents", "index", str(project / "README.md"), *to, settings=settings)
     assert (one["new"], one["removed"]) == (["README.md"], [])
     (shown,) = [
-        each for each in run_json("collections", settings=settings) if each["name"] == "handbook"
+        each
+        for each in run_json("documents", "collections", settings=settings)
+        if each["name"] == "handbook"
     ]
     assert shown["documents"] == len(SENT) + 1
-    assert "handbook" in run("collections", settings=settings).stdout
-    gone = run("unindex", "book/src/", *to, settings=settings)
+    assert "handbook" in run("documents", "collections", settings=settings).stdout
+    gone = run("documents", "remove", "book/src/", *to, settings=settings)
     assert gone.stdout == "1 document removed, 1 chunk\n"
-    assert run_json("unindex", "--all", *to, settings=settings)["documents"] == len(SENT)
+    assert run_json("documents", "remove", "--all", *to, settings=settings)["documents"] == len(
+        SENT
+    )
 
 
 def test_wrong_use(project: Path, settings: dict[str, str]):
     for arguments, said in (
-        (("index", str(project)), "either --agent ID or --collection NAME"),
-        (("index", str(project / "no"), "-a", "x"), "there is no such file or folder"),
-        (("index", str(project), str(project), "-a", "x", "--as", "y"), "--as names one"),
-        (("unindex", "-a", "x"), "say --all"),
-        (("unindex", "", "-a", "x"), "say --all"),
+        (("documents", "index", str(project)), "either --agent ID or --collection NAME"),
+        (("documents", "index", str(project / "no"), "-a", "x"), "there is no such file or folder"),
+        (
+            ("documents", "index", str(project), str(project), "-a", "x", "--as", "y"),
+            "--as names one",
+        ),
+        (("documents", "remove", "-a", "x"), "say --all"),
+        (("documents", "remove", "", "-a", "x"), "say --all"),
     ):
         done = run(*arguments, settings=settings)
         assert done.returncode == 2, arguments
         assert said in done.stderr
-    assert run("documents", "-a", "nobody", settings=settings).returncode == 1
+    assert run("documents", "list", "-a", "nobody", settings=settings).returncode == 1
 
 
 def test_a_link_that_leads_out_is_not_followed(project: Path, settings: dict[str, str]):
@@ -169,7 +182,7 @@ def test_odd_names_are_indexed_once(project: Path, settings: dict[str, str]):
     assert {"proj/back/slash.md", "proj/blank.md"} < {*told["new"]}
     (project / "no\udcff.md").write_text("Its name is of no encoding.")
     (project / "two\nlines.md").write_text("Its name has two lines.")
-    done = run("index", str(project), "--agent", "odd", "--json", settings=settings)
+    done = run("documents", "index", str(project), "--agent", "odd", "--json", settings=settings)
     again = json.loads(done.stdout)
     assert (done.returncode, len(again["refused"])) == (1, 2)
     assert (again["new"], again["changed"], again["removed"]) == ([], [], [])
@@ -182,10 +195,12 @@ def test_folders_of_one_name_leave_each_other_alone(
     other = tmp_path / "other/proj"
     other.mkdir(parents=True)
     (other / "README.md").write_text("Another one.")
-    done = run("index", str(other), "--agent", "twice", settings=settings)
+    done = run("documents", "index", str(other), "--agent", "twice", settings=settings)
     assert done.returncode != 0
     assert f"of {project}: say --as proj" in done.stderr
     to = ("--agent", "twice", "--as", "other")
-    told = run_json("index", str(other), *to, settings=settings)
+    told = run_json("documents", "index", str(other), *to, settings=settings)
     assert (told["new"], told["removed"]) == (["other/README.md"], [])
-    assert len(run_json("documents", "--agent", "twice", settings=settings)) == len(SENT) + 1
+    assert (
+        len(run_json("documents", "list", "--agent", "twice", settings=settings)) == len(SENT) + 1
+    )

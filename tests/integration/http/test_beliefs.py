@@ -29,16 +29,6 @@ def test_a_session_of_any_name_can_be_ended(server: Served, session: str):
         assert (job.kind, job.state) == ("memci.memory.consolidate", JobState.QUEUED)
 
 
-@pytest.mark.parametrize(("hours", "ended"), [(5e-324, True), (1.7e308, False)])
-def test_a_silence_of_any_length_ends_sessions(server: Served, hours: float, ended: bool):
-    with Memci(server.url) as memci:
-        memory = memci.agent("alice")
-        memory.remember([{"role": "user", "content": "hello"}], session_id="s1")
-        memory.configure({"session_silence_hours": hours})
-        (listed,) = memory.sessions().sessions
-        assert (listed.ended_at is not None) is ended
-
-
 def test_what_nobody_said_cannot_be_ended(server: Served):
     with Memci(server.url) as memci:
         with pytest.raises(NotFoundError, match="no agent"):

@@ -136,45 +136,60 @@ def test_an_entity_is_mentioned(memory: Agent) -> None:
 def test_all_of_it_on_the_command_line(server: Served, memory: Agent) -> None:
     agent, settings = name_of(memory), {"MEMCI_API_URL": server.url}
     node = forget(server, memory, SAID[1])
-    told = run("restore", str(node), "--agent", agent, "--wait", settings=settings)
+    told = run("memory", "restore", str(node), "--agent", agent, "--wait", settings=settings)
     assert (told.returncode, told.stderr) == (0, "")
     assert told.stdout.startswith("restored as node ")
-    shown = run("focus", "小明", "--agent", agent, settings=settings)
+    shown = run("memory", "focus", "小明", "--agent", agent, settings=settings)
     assert "小明" in shown.stdout.splitlines()[1]
     for act in ("--switch", "--drop"):
-        refused = run("rebuild", agent, act, settings=settings)
+        refused = run("memory", "rebuild", "--agent", agent, act, settings=settings)
         assert refused.returncode == 1
         assert "there is no rebuilt network: begin a rebuild first" in refused.stderr
-    assert run("rebuild", agent, "--up-to", "1", "--switch", settings=settings).returncode == 2
+    assert (
+        run(
+            "memory", "rebuild", "--agent", agent, "--up-to", "1", "--switch", settings=settings
+        ).returncode
+        == 2
+    )
     with pytest.raises(NotFoundError):
         memory.rebuilt()
     far = run("recall", "ferry", "--depth", "0", "--agent", agent, settings=settings)
     assert "farther than --depth 0" in far.stdout
-    assert "try --depth 2, or `memci focus NAME" in far.stderr
+    assert "try --depth 2, or `memci memory focus NAME" in far.stderr
     others = run("recall", "ferry", "--user", "x", "--session", "y", "-a", agent, settings=settings)
     assert others.returncode == 0, others.stderr
     assert SAID[1] not in others.stdout
     found = run("search", "ferry", "-k", "1", "--agent", agent, settings=settings)
     assert " 1. " in found.stdout, found.stderr
     assert " 2. " not in found.stdout
-    compared = run("rebuild", agent, "--compare", "--probe", "ferry", settings=settings)
+    compared = run(
+        "memory", "rebuild", "--agent", agent, "--compare", "--probe", "ferry", settings=settings
+    )
     assert compared.returncode == 0, compared.stderr
     assert "3 memories in both, 3 with the same text; 0 only current" in compared.stdout
     assert "recall ferry: 1 in both" in compared.stdout
-    assert run_json("rebuild", agent, settings=settings)["state"] == "ready"
-    refused = run("rebuild", agent, "--up-to", "1", settings=settings)
+    assert run_json("memory", "rebuild", "--agent", agent, settings=settings)["state"] == "ready"
+    refused = run("memory", "rebuild", "--agent", agent, "--up-to", "1", settings=settings)
     assert (refused.returncode, "--drop it first" in refused.stderr) == (2, True)
-    switched = run("rebuild", agent, "--switch", settings=settings)
+    switched = run("memory", "rebuild", "--agent", agent, "--switch", settings=settings)
     assert switched.stdout == "edition 1 was switched to\n", switched.stderr
-    waited = run("rebuild", agent, "--up-to", "1", "--wait", settings=settings)
+    waited = run("memory", "rebuild", "--agent", agent, "--up-to", "1", "--wait", settings=settings)
     assert waited.stdout.startswith("edition 2 is ready up to message 1: "), waited.stderr
-    lost = run("rebuild", agent, "--compare", settings=settings)
+    lost = run("memory", "rebuild", "--agent", agent, "--compare", settings=settings)
     assert "only current:" in lost.stdout
-    assert run("rebuild", agent, "--drop", settings=settings).stdout == "edition 2 was dropped\n"
-    beyond = run("rebuild", agent, "--up-to", "99", settings=settings)
+    assert (
+        run("memory", "rebuild", "--agent", agent, "--drop", settings=settings).stdout
+        == "edition 2 was dropped\n"
+    )
+    beyond = run("memory", "rebuild", "--agent", agent, "--up-to", "99", settings=settings)
     assert beyond.returncode == 2
     assert "there is no message 99: the last one is 3" in beyond.stderr
-    assert run("rebuild", agent, "--drop", "--switch", settings=settings).returncode == 2
+    assert (
+        run(
+            "memory", "rebuild", "--agent", agent, "--drop", "--switch", settings=settings
+        ).returncode
+        == 2
+    )
 
 
 @pytest.mark.timeout(180)
@@ -185,23 +200,23 @@ def test_a_switch_that_leaves_memories_out_is_asked_about(server: Served, memory
     memory.wait_idle()
     memory.rebuild(up_to_seq=1)
     memory.wait_rebuilt()
-    asked = run("rebuild", agent, "--switch", settings=settings)
+    asked = run("memory", "rebuild", "--agent", agent, "--switch", settings=settings)
     assert asked.returncode == 2
     told = "up to message 1 of 3: 2 memories of the current network are not in it"
     assert told in asked.stdout
     assert f"  node {node}, importance" in asked.stdout
     assert "say --yes to switch to it" in asked.stderr
     assert len(contents(memory)) == 3
-    switched = run("rebuild", agent, "--switch", "--yes", settings=settings)
+    switched = run("memory", "rebuild", "--agent", agent, "--switch", "--yes", settings=settings)
     assert switched.stdout.endswith("edition 1 was switched to\n"), switched.stderr
-    assert f"`memci restore ID --agent {agent}`" in switched.stderr
-    shown = run("nodes", "--agent", agent, "--graph", "--pass", "1", settings=settings)
+    assert f"`memci memory restore ID --agent {agent}`" in switched.stderr
+    shown = run("memory", "nodes", "--agent", agent, "--graph", "--pass", "1", settings=settings)
     assert "(switched in pass " in shown.stdout
     assert "(forgotten in pass " not in shown.stdout
     assert memory.recall(["ferry"]).miss == "forgotten"
-    again = run("restore", str(node), "--agent", agent, "--wait", settings=settings)
+    again = run("memory", "restore", str(node), "--agent", agent, "--wait", settings=settings)
     assert again.stdout.startswith("restored as node "), again.stderr
-    told_before = run("restore", str(node), "--agent", agent, "--wait", settings=settings)
+    told_before = run("memory", "restore", str(node), "--agent", agent, "--wait", settings=settings)
     assert told_before.stdout.startswith("restored before, as node ")
     assert SAID[1] in contents(memory)
 

@@ -38,9 +38,9 @@ def test_pins_are_made_listed_and_taken_down(server: Served, pinned: str) -> Non
     assert httpx.delete(f"{pinned}/1").status_code == 200
     assert httpx.delete(f"{pinned}/1").status_code == 404
     settings = {"MEMCI_API_URL": server.url}
-    shown = run_json("pins", "--agent", "ada", settings=settings)
+    shown = run_json("pages", "pins", "--agent", "ada", settings=settings)
     assert [each["pin"] for each in shown["pins"]] == [2]
-    assert "写报告" in run("pins", "--agent", "ada", settings=settings).stdout
+    assert "写报告" in run("pages", "pins", "--agent", "ada", settings=settings).stdout
 
 
 def test_what_cannot_be_pinned_is_said(pinned: str) -> None:

@@ -114,13 +114,16 @@ def test_nobody_has_no_plan(plan: str) -> None:
 
 def test_the_command_line_sets_and_shows_it(server: Served, ada: Agent) -> None:
     settings = {"MEMCI_API_URL": server.url}
-    assert "no plan" in run("plan", "--agent", "ada", settings=settings).stdout
-    run("plan", "--agent", "ada", "--set", "Read", "--set", "Ship", settings=settings)
-    run("plan", "--agent", "ada", "--step", "1", "--state", "done", settings=settings)
-    assert run("plan", "--agent", "ada", settings=settings).stdout == "1. [x] Read\n2. [>] Ship\n"
-    shown = run_json("plan", "--agent", "ada", settings=settings)
+    assert "no plan" in run("pages", "plan", "--agent", "ada", settings=settings).stdout
+    run("pages", "plan", "--agent", "ada", "--set", "Read", "--set", "Ship", settings=settings)
+    run("pages", "plan", "--agent", "ada", "--step", "1", "--state", "done", settings=settings)
+    assert (
+        run("pages", "plan", "--agent", "ada", settings=settings).stdout
+        == "1. [x] Read\n2. [>] Ship\n"
+    )
+    shown = run_json("pages", "plan", "--agent", "ada", settings=settings)
     assert [each["state"] for each in shown["steps"]] == ["done", "active"]
-    assert run("plan", "--agent", "ada", "--step", "1", settings=settings).returncode == 2
+    assert run("pages", "plan", "--agent", "ada", "--step", "1", settings=settings).returncode == 2
 
 
 def test_workers_find_what_is_said(

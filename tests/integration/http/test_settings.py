@@ -82,12 +82,14 @@ def test_before_the_first_message_too(agents: Callable[[str], Agent]):
 
 def test_the_command_line_says_it(alice: Agent, server: Served):
     way = {"MEMCI_API_URL": server.url}
-    done = run("settings", "window_max_tokens=100", "--agent", "alice", settings=way)
+    done = run("agents", "settings", "window_max_tokens=100", "--agent", "alice", settings=way)
     assert done.returncode == 0
     lines = done.stdout.splitlines()
     assert lines[1].split() == ["window_max_tokens", "100", "its", "own"]
     assert lines[2].startswith("what cannot be hidden takes ")
     assert " tokens, and window_max_tokens is 100: set it to " in lines[2]
-    assert run("settings", "--agent", "alice", settings=way).stdout.endswith(f"\n{lines[2]}\n")
-    shown = run("settings", "--reset", "--agent", "alice", settings=way).stdout
+    assert run("agents", "settings", "--agent", "alice", settings=way).stdout.endswith(
+        f"\n{lines[2]}\n"
+    )
+    shown = run("agents", "settings", "--reset", "--agent", "alice", settings=way).stdout
     assert "cannot be hidden" not in shown

@@ -202,13 +202,14 @@ def test_no_user_is_handed_what_another_has_said(memci: Memci):
 def test_the_commands_show_it(memci: Memci, server: Served):
     tell(memci.agent("cli"), *TALK)
     settings = {"MEMCI_API_URL": server.url}
-    shown = run("summaries", "--agent", "cli", settings=settings)
+    shown = run("sessions", "summaries", "--agent", "cli", settings=settings)
     assert shown.stdout.startswith("── s1: messages 1-12, so far; ")
     assert "Aurora" in shown.stdout
-    (made,) = run_json("summaries", "--agent", "cli", settings=settings)["summaries"]
+    (made,) = run_json("sessions", "summaries", "--agent", "cli", settings=settings)["summaries"]
     assert made["through_seq"] == 12
-    handed = run("handover", "--agent", "cli", "--budget", "200", settings=settings)
+    handed = run("sessions", "handover", "--agent", "cli", "--budget", "200", settings=settings)
     assert handed.stdout.startswith("# Handover of session s1")
     assert (
-        run("summaries", "--agent", "cli", "--session", "x", settings=settings).stdout == "(none)\n"
+        run("sessions", "summaries", "--agent", "cli", "--session", "x", settings=settings).stdout
+        == "(none)\n"
     )

@@ -81,57 +81,58 @@ REFUSED = sorted({*EACH}.difference(MAKES, TURNS, KEPT))
 LISTS = [each for each in REFUSED if each.startswith("GET") and each.count("{") == 1]
 
 COMMANDS = """
-agents {agent}
-documents --agent {agent}
-unindex docs/ --agent {agent}
+agents show --agent {agent}
+documents list --agent {agent}
+documents remove docs/ --agent {agent}
 recall tea --agent {agent}
 recall tea --text --agent {agent}
 search tea --agent {agent}
 context Tea? --agent {agent}
-nodes --agent {agent}
-nodes 1 --agent {agent}
-nodes --graph --agent {agent}
-watch {agent} --once
-plot {agent} --json
-jobs --agent {agent}
-usage {agent}
-focus --agent {agent}
-focus Lisbon --agent {agent}
-history 1 --agent {agent}
-pages --agent {agent}
-pins --agent {agent}
-pages --removed --agent {agent}
+memory nodes --agent {agent}
+memory nodes 1 --agent {agent}
+memory nodes --graph --agent {agent}
+memory watch --agent {agent} --once
+memory plot --agent {agent} --json
+jobs list --agent {agent}
+agents usage --agent {agent}
+memory focus --agent {agent}
+memory focus Lisbon --agent {agent}
+memory history 1 --agent {agent}
+pages tree --agent {agent}
+pages pins --agent {agent}
+pages tree --removed --agent {agent}
 pages window --agent {agent}
 pages show usr-1 --agent {agent}
 pages auto-collapse 100 --agent {agent}
 pages undo --agent {agent}
-sessions --agent {agent}
-sessions --end s --agent {agent}
-summaries --agent {agent}
-handover --agent {agent}
-plan --agent {agent}
-consolidate --agent {agent}
-compress --agent {agent}
-restore 1 --agent {agent}
-rebuild {agent}
-rebuild {agent} --compare
-rebuild {agent} --switch
-rebuild {agent} --drop
-retry --all --agent {agent}
-discard {job} --agent {agent}
-cancel {job} --agent {agent}
-pause --agent {agent}
-resume --agent {agent}
-settings --agent {agent}
-settings --reset --agent {agent}
+sessions list --agent {agent}
+sessions end s --agent {agent}
+sessions summaries --agent {agent}
+sessions handover --agent {agent}
+pages plan --agent {agent}
+memory consolidate --agent {agent}
+memory compress --agent {agent}
+memory restore 1 --agent {agent}
+memory rebuild --agent {agent}
+memory rebuild --agent {agent} --compare
+memory rebuild --agent {agent} --switch
+memory rebuild --agent {agent} --drop
+jobs retry --all --agent {agent}
+jobs discard {job} --agent {agent}
+jobs cancel {job} --agent {agent}
+agents pause --agent {agent}
+agents resume --agent {agent}
+agents settings --agent {agent}
+agents settings --reset --agent {agent}
 erase --agent {agent} --session s --yes
 erase --agent {agent} --all --yes
-export {agent} -o {folder}/x.zip
+agents export --agent {agent} -o {folder}/x.zip
 """
 # Those that concern no single agent, or make one.
 OTHERS = {
-    "up", "demo", "remember", "reembed", "import", "env", "doctor", "tools", "mcp", "index",
-    "collections", "compare",
+    "up", "demo", "doctor", "remember", "tools", "mcp", "agents list", "agents import",
+    "documents index", "documents collections", "settings show", "settings env",
+    "settings compare", "keys new", "db upgrade", "db status", "db reembed", "pages migrate",
 }  # fmt: skip
 
 
@@ -185,7 +186,7 @@ def test_every_path_says_that_there_is_none(server: Served, erased: str, operati
         assert answer.headers["content-type"] == "application/problem+json"
         assert answer.json()["detail"].startswith(f"there is no agent {agent}: ")
         is_told_to_models = "/tools/" in operation  # which cannot look for agents
-        assert ("memci agents" in answer.json()["detail"]) is not is_told_to_models
+        assert ("memci agents list" in answer.json()["detail"]) is not is_told_to_models
     assert "nobody" not in lanes(server)
 
 
@@ -240,8 +241,11 @@ def test_a_system_prompt_is_written_before_its_first_message(server: Served):
 
 
 def test_every_command_is_looked_at():
-    told = {line.split()[0] for line in COMMANDS.strip().splitlines()}
-    assert told | OTHERS == {name for name, _ in app._COMMANDS} | {"pages"}
+    told = {" ".join(line.split()[:2]) for line in COMMANDS.strip().splitlines()}
+    named = {each for each in told if each.split()[0] in {*app.GROUPS, "pages"}}
+    named |= {each.split()[0] for each in told - named} | OTHERS
+    grouped = {f"{group} {name}" for group, (_, names) in app.GROUPS.items() for name in names}
+    assert {*app.COMMANDS, *grouped} <= named
 
 
 @pytest.mark.timeout(120)
@@ -259,4 +263,4 @@ def test_every_command_says_that_there_is_none(
     code, said = app.run(), capsys.readouterr()
     assert (code, said.out) == (1, "")
     assert "there is no agent nora: " in said.err
-    assert "memci agents" in said.err
+    assert "memci agents list" in said.err

@@ -81,9 +81,9 @@ def test_metrics_tell_it_by_task_and_model(http: httpx.Client) -> None:
 @pytest.mark.usefixtures("job_id")
 def test_the_command_line_prints_it(server: Served) -> None:
     settings = {"MEMCI_API_URL": server.url}
-    assert run_json("usage", "ann", settings=settings)["total"]["calls"] == 3
-    printed = run("usage", "ann", settings=settings).stdout
-    assert run("usage", "-a", "ann", settings=settings).stdout == printed
+    assert run_json("agents", "usage", "--agent", "ann", settings=settings)["total"]["calls"] == 3
+    printed = run("agents", "usage", "--agent", "ann", settings=settings).stdout
+    assert run("agents", "usage", "-a", "ann", settings=settings).stdout == printed
     assert "openai/tiny" in printed
     assert "not known" in printed
     assert "0.2500 and 1 calls of unknown price" in printed
@@ -91,5 +91,8 @@ def test_the_command_line_prints_it(server: Served) -> None:
     with Memci(server.url) as memci:
         memci.agent("ann").configure({"llm_tokens_per_day": 10})
         memci.agent("bob").remember([{"role": "user", "content": "Hi"}])
-    assert "used up" in run("usage", "ann", settings=settings).stdout
-    assert "no language model worked" in run("usage", "bob", settings=settings).stdout
+    assert "used up" in run("agents", "usage", "--agent", "ann", settings=settings).stdout
+    assert (
+        "no language model worked"
+        in run("agents", "usage", "--agent", "bob", settings=settings).stdout
+    )

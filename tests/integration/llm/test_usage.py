@@ -143,7 +143,7 @@ def test_an_agents_own_budget_wins(ada: AgentUnderTest, server: ModelServer):
     budget(ada, llm_tokens_per_day=200)
     ada.execute(
         "INSERT INTO agent_setting (agent_id, parameters) VALUES (%s, %s)",
-        '{"llm_tokens_per_day": 1, "focus_limit": 0, "related_links": 0}',
+        '{"llm_tokens_per_day": 1, "focus_limit": 0}',
     )
     scan(ada)
     assert len(server.asked) == 1

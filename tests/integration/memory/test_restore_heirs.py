@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from memci.commands import erase
 from memci.commands.erase import Which
 from memci.domain.memory.node import Fate
+from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import Miss
 from memci.domain.memory.scan import Forgetting
 from memci.errors import ConflictError
@@ -235,8 +237,8 @@ def test_recall_does_not_call_forgotten_what_was_restored_and_merged(
 def test_in_a_rebuilt_network_too_what_was_restored_is_not_called_forgotten(
     ada: AgentUnderTest, rebuilding: Rebuilding, reader: Reader
 ) -> None:
-    ada.parameters = ada.parameters.with_values(
-        {"focus_limit": 1, "decay_rate": 0.6, "min_shrink": 1, "delete_threshold": 20}
+    ada.parameters = MemoryParameters(
+        focus_limit=1, decay_rate=0.6, min_shrink=1, delete_threshold=20
     )
     ada.remember("A story of [Grace] and the sea")
     old = ada.memories()["A"].id
@@ -295,7 +297,7 @@ def test_what_is_restored_comes_after_what_was_said_before_it(
     ada: AgentUnderTest, rebuilding: Rebuilding, session: str | None, told: str
 ) -> None:
     """Whether they were three messages or three parts of one."""
-    ada.parameters = ada.parameters.with_values({"related_links": 0})
+    ada.parameters = replace(ada.parameters, related_links=0)
     said = ["A story [Grace]", "B story [Luigi]", "C story [Oslo]"]
     ada.remember(*(said if told == "whole" else ["\n\n".join(said)]), session=session)
     ada.remember("Other [Oslo]", session="s2")

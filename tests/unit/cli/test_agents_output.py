@@ -1,4 +1,4 @@
-"""What `memci agents ID` says of one agent."""
+"""What `memci agents show --agent ID` says of one agent."""
 
 from __future__ import annotations
 

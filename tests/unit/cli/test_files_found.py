@@ -1,4 +1,4 @@
-"""Which files `memci index` finds, what they are called, and which documents it takes for gone."""
+"""Which files `memci documents index` finds, their names, and which documents are gone."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_a_folder_without_files_removes_nothing(folder: Path):
     """A disk that is not there leaves an empty folder behind."""
     shutil.rmtree(folder)
     folder.mkdir()
-    with pytest.raises(InvalidInputError, match="memci unindex docs/"):
+    with pytest.raises(InvalidInputError, match="memci documents remove docs/"):
         gone_of(HELD, found_in(folder))
     assert gone_of([], found_in(folder)) == []
 

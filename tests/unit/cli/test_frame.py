@@ -1,4 +1,4 @@
-"""Frames of `memci watch`."""
+"""Frames of `memci memory watch`."""
 
 from __future__ import annotations
 

@@ -18,16 +18,13 @@ def said(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("line", "meant"),
     [
-        ("jobs nora", "memci jobs --agent nora"),
-        ("nodes nora", "memci nodes --agent nora"),
-        ("nodes nora --graph", "memci nodes --agent nora"),
-        ("retry nora", "memci retry --agent nora"),
-        ("sessions nora", "memci sessions --agent nora"),
-        ("compress nora", "memci compress --agent nora"),
-        ("watch -a nora", "memci watch nora"),
-        ("export --agent=nora", "memci export nora"),
-        ("pages nora", "memci pages --agent nora"),
-        ("pages --json nora", "memci pages --agent nora"),
+        ("jobs list nora", "memci jobs list --agent nora"),
+        ("memory nodes nora", "memci memory nodes --agent nora"),
+        ("memory nodes nora --graph", "memci memory nodes --agent nora"),
+        ("jobs retry nora", "memci jobs retry --agent nora"),
+        ("sessions list nora", "memci sessions list --agent nora"),
+        ("memory watch nora", "memci memory watch --agent nora"),
+        ("pages tree --json nora", "memci pages tree --agent nora"),
         ("pages undo nora", "memci pages undo --agent nora"),
         ("pages window nora --json", "memci pages window --agent nora"),
     ],
@@ -38,10 +35,9 @@ def test_what_was_meant_is_told(monkeypatch, capsys, line: str, meant: str):
 
 @pytest.mark.parametrize(
     "line",
-    ["jobs", "recall tea", "settings nora", "jobs nora --agent nora", "jobs ../x", "usage",
-     "usage --agent", "usage nora --agent nora", "watch nora --every x", "doctor nora", "pages",
-     "pages undo", "pages show nora",
-     "pages --json undo nora", "pages move-page usr-1 usr-2"],
+    ["jobs list", "recall tea", "agents settings nora", "jobs list nora --agent nora",
+     "jobs list ../x", "agents usage", "agents usage --agent", "memory watch nora --every x",
+     "doctor nora", "pages undo", "pages show nora", "pages move-page usr-1 usr-2"],
 )  # fmt: skip
 def test_nothing_is_guessed(monkeypatch, capsys, line: str):
     assert "Did you mean" not in said(line, monkeypatch, capsys)

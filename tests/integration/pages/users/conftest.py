@@ -5,14 +5,20 @@ from __future__ import annotations
 import pytest
 
 from memci.commands.pages.perform import PageCommands
+from memci.domain.pages.parameters import PageRules
 from memci.storage.page_store.postgres import PostgresPageStore
 from tests.support.tools import tools_over
 from tests.support.two_users import COUNTER, RULES, World
 
 
 @pytest.fixture
-def tools(database, broker_url):
-    pages = PageCommands(database, PostgresPageStore(database), COUNTER, RULES)
+def rules() -> PageRules:
+    return RULES
+
+
+@pytest.fixture
+def tools(database, broker_url, rules):
+    pages = PageCommands(database, PostgresPageStore(database), COUNTER, rules)
     with tools_over(pages, broker_url) as made:
         yield made
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from memci.domain.pages.block import Format
@@ -108,13 +110,13 @@ def test_a_user_s_message_that_is_pinned_elsewhere_is_not_of_that_window(world):
     assert done.tokens_after == done.tokens_before
 
 
+@pytest.mark.parametrize("rules", [replace(RULES, max_pins=2)])
 def test_nobody_is_shown_more_pins_than_the_rules_allow(world):
     """Whoever pins, and wherever: each user's and those for all count together."""
-    world.ada.set_parameters({"max_pins": 2})
-    rules, mine = {"text": "Be brief"}, found_ids(world, "a")
+    brief, mine = {"text": "Be brief"}, found_ids(world, "a")
     world.do("a", "pin", text="Alice is ill")
-    world.do(None, "pin", Actor.DEVELOPER, **rules)
-    for session, given in (("b", rules), ("b", {"message": mine[0]}), ("a", rules)):
+    world.do(None, "pin", Actor.DEVELOPER, **brief)
+    for session, given in (("b", brief), ("b", {"message": mine[0]}), ("a", brief)):
         with pytest.raises(RefusedError, match="no more texts than 2 can be pinned"):
             world.do(session, "pin", Actor.DEVELOPER, **given)
     world.do("b", "pin", text="Bob is well")
@@ -124,8 +126,8 @@ def test_nobody_is_shown_more_pins_than_the_rules_allow(world):
     world.do("b", "pin", Actor.DEVELOPER, message=mine[0])
 
 
+@pytest.mark.parametrize("rules", [replace(RULES, pins_max_tokens=40)])
 def test_nobody_is_shown_longer_pins_than_the_rules_allow(world):
-    world.ada.set_parameters({"pins_max_tokens": 40})
     world.do("a", "pin", text="Alice is ill, and has been for all of the long week until today")
     with pytest.raises(TooLargeError, match="40 is the most"):
         world.do("b", "pin", Actor.DEVELOPER, text="Bob is well, and has been for all of it, too")

@@ -1,4 +1,4 @@
-"""``memci index``, ``documents``, ``unindex`` and ``collections``."""
+"""``memci documents``: index, list and remove them."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def index(
     timeout: TimeoutOption = 600.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Let files and code be found.
+    """Index files and code.
 
     Text, Markdown, HTML, PDF, Office, EPUB, CSV, JSON, notebooks, and code by symbol.
 
     Only what has changed is sent; documents whose files are gone are removed. Files that git
     ignores are left out, and so are secrets (.env, keys) and what is no text; what is left out is
-    told. Documents are called after the folder: docs/guide.md for `memci index docs`.
+    told. Documents are called after the folder: docs/guide.md for `memci documents index docs`.
     """
     from memci.cli.connection import read_settings
     from memci.cli.indexing.file_search import Found, find
@@ -92,7 +92,7 @@ def index(
         )
 
 
-def documents(
+def list_documents(
     *,
     agent: AgentChoice = None,
     collection: CollectionChoice = None,
@@ -124,7 +124,7 @@ def documents(
             hint(f"{each.name}: {each.error}")
 
 
-def unindex(
+def remove(
     *,
     prefixes: Annotated[
         list[str] | None, typer.Argument(metavar="NAME…", help="What their names begin with.")
@@ -217,7 +217,7 @@ def _print(found: Found, sent: Sent, *, waited: bool, as_json: bool) -> None:
     again = f", {len(sent.tried_again)} tried again" if sent.tried_again else ""
     say(f"{told}, {sent.unchanged} unchanged{again}, {len(sent.removed)} removed")
     if sent.waiting and not waited:
-        hint("workers read them now: `memci documents` tells how far they are")
+        hint("workers read them now: `memci documents list` tells how far they are")
     _print_left_out(found)
     for name, why_not in {**sent.refused, **sent.failed}.items():
         hint(f"refused, {name}: {why_not}")

@@ -1,0 +1,121 @@
+"""``memci sessions``: list sessions and their summaries, end one, hand one over."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import typer
+
+from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption
+
+
+def list_sessions(
+    *,
+    agent: AgentOption,
+    limit: LimitOption = 100,
+    cursor: CursorOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List an agent's sessions."""
+    from memci.cli.connection import agent_of
+    from memci.cli.output import print_json, print_next, print_table
+
+    with agent_of(agent) as memory:
+        listed = memory.sessions(limit=limit, cursor=cursor)
+    if as_json:
+        print_json(listed)
+        return
+    print_table(
+        ("session", "messages", "seqs", "last message", "ended", "short-term"),
+        (
+            (
+                each.session_id,
+                each.messages,
+                f"{each.first_seq}-{each.last_seq}",
+                each.last_at,
+                each.ended_at,
+                each.short_memories,
+            )
+            for each in listed.sessions
+        ),
+    )
+    print_next(listed.next_cursor)
+
+
+def end(
+    *,
+    session: Annotated[str, typer.Argument(metavar="ID", help="The session.")],
+    agent: AgentOption,
+    as_json: JsonOption = False,
+) -> None:
+    """End a session: its short-term memories are judged, and its summary is completed."""
+    from memci.cli.connection import agent_of
+    from memci.cli.output import print_json, say
+
+    with agent_of(agent) as memory:
+        ended = memory.end_session(session)
+    print_json(ended) if as_json else say(f"session {session} has ended, at seq {ended.seq}")
+
+
+def summaries(
+    *,
+    agent: AgentOption,
+    session: Annotated[
+        str | None, typer.Option(metavar="ID", help="Only that of this session.")
+    ] = None,
+    limit: LimitOption = 100,
+    cursor: CursorOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what an agent's sessions were about, in short."""
+    from memci.cli.connection import agent_of
+    from memci.cli.output import print_json, print_next, say
+
+    with agent_of(agent) as memory:
+        listed = memory.summaries(session_id=session, limit=limit, cursor=cursor)
+    if as_json:
+        print_json(listed)
+        return
+    for each in listed.summaries:
+        name = "(no session)" if each.session_id is None else each.session_id
+        whose = "" if each.user_id is None else f", as {each.user_id} sees it"
+        state = "to its end" if each.final else "so far"
+        say(
+            f"── {name}{whose}: messages {each.from_seq}-{each.through_seq}, {state}; "
+            f"{each.tokens} tokens by {each.model}",
+            style="bold",
+        )
+        say(f"{each.text}\n")
+    if not listed.summaries:
+        say("(none)")
+    print_next(listed.next_cursor)
+
+
+def handover(
+    *,
+    agent: AgentOption,
+    session: Annotated[
+        str | None, typer.Option(metavar="ID", help="Which session; that of the last message.")
+    ] = None,
+    user: Annotated[
+        str | None, typer.Option(metavar="ID", help="Only what is in sight of this user.")
+    ] = None,
+    budget: Annotated[int | None, typer.Option(min=1, help="Tokens at most.")] = None,
+    form: Annotated[
+        Literal["markdown", "text"], typer.Option("--format", help="How it is written.")
+    ] = "markdown",
+    as_json: JsonOption = False,
+) -> None:
+    """Write what another agent needs to go on with a session."""
+    from memci.cli.connection import agent_of
+    from memci.cli.output import print_json, say
+
+    options: dict[str, Any] = {
+        "session_id": session,
+        "user_id": user,
+        "budget_tokens": budget,
+        "format": form,
+    }
+    with agent_of(agent) as memory:
+        answer = memory.handover(**options)
+    print_json(answer) if as_json else say(answer.text.rstrip("\n"))
