@@ -17,20 +17,21 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from memci.domain.pages.page import Page
-from memci.domain.pages.pins import Pin
 from memci.language.detection import Language, language_of
 from memci.schemas.archive import CondemnedPage, CondemnedPin
 from memci.smallmodel.ports import Lexicon
 from memci.storage.agents import snapshot_of
-from memci.storage.erasure.deletion_set import ids_of, not_indexed, worded_messages
+from memci.storage.erasure import deletion_set
 from memci.storage.erasure.pages import written_pages
 from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.pages.undo_steps import words_of_steps
 from memci.storage.pins import read_pins
-from memci.storage.session import Database
+from memci.storage.session import Database, batches
 
-# The newest messages that no index holds yet, which are read one by one.
-_NOT_INDEXED = 500
+# Messages that no index holds yet, notes of a far store and texts in memory at once; the newest.
+_MOST_UNINDEXED = 500
+_MOST_TEXTS = 5_000
+_AT_ONCE = 100
 _BEFORE = 24  # characters that an excerpt shows in front of the match
 _WINDOW = 60  # characters within which as many of the words as possible are to stand
 _PIECE = re.compile(r"\S+")
@@ -48,37 +49,29 @@ class Words:
     def of(cls, query: str, lexicon: Lexicon) -> Words:
         """Read a query: English stems, pairs of Chinese characters."""
         distinct = list(dict.fromkeys(lexicon.terms(query)))
-        characters = [each for each in distinct if _is_one_character(each)]
+        characters = [
+            each for each in distinct if len(each) == 1 and language_of(each) is Language.CHINESE
+        ]
         terms = [each for each in distinct if each not in characters]
         return cls(terms, characters, lexicon)
 
     def are_in(self, text: str) -> bool:
-        """Tell whether a text holds all of them."""
+        """Return True if a text holds all of them."""
         if not (self.terms or self.characters):
             return False
         held = set(self.lexicon.terms(text))
         return held.issuperset(self.terms) and all(each in text for each in self.characters)
 
-    def excerpt(self, text: str, length: int) -> str:
-        """Return so much of a text, on one line, from just before where most of them stand."""
-        line = " ".join(text.split())
-        start = max(0, self._place(line) - _BEFORE)
-        if start:
-            # A word that is cut in two says nothing.
-            space = line.find(" ", start, start + _BEFORE)
-            start = start if space < 0 else space + 1
-        return (("…" if start else "") + line[start:])[:length]
-
-    def _place(self, line: str) -> int:
+    def densest_place(self, line: str) -> int:
+        """Return the place from which most of them stand close together; 0 if none is there."""
         found = [each for piece in _PIECE.finditer(line) for each in self._in_piece(piece)]
-        if not found:
-            return 0
         return max(
             found,
             key=lambda hit: (
                 len({term for at, term in found if 0 <= at - hit[0] < _WINDOW}),
                 -hit[0],
             ),
+            default=(0, ""),
         )[0]
 
     def _in_piece(self, piece: re.Match[str]) -> list[tuple[int, str]]:
@@ -89,29 +82,30 @@ class Words:
         return [(piece.start() + max(0, piece[0].casefold().find(each)), each) for each in words]
 
 
+def excerpt(text: str, words: Words | None, length: int = 240) -> str:
+    """Return part of a text, on one line: its beginning, or from where most of the words stand."""
+    line = " ".join(text.split())
+    start = 0 if words is None else max(0, words.densest_place(line) - _BEFORE)
+    if start:
+        # A word that is cut in two says nothing.
+        space = line.find(" ", start, start + _BEFORE)
+        start = start if space < 0 else space + 1
+    return (("…" if start else "") + line[start:])[:length]
+
+
 def find_messages(database: Database, agent_id: str, words: Words, *, most: int) -> list[str]:
     """Return the ids of the newest messages that hold all of these words, at most ``most``.
 
     Raises ``NotFoundError`` for no agent.
     """
     with snapshot_of(database, agent_id) as connection:
-        seqs = worded_messages(
+        seqs = deletion_set.find_seqs_by_words(
             connection, agent_id, terms=words.terms, characters=words.characters, most=most
         )
-        waiting = not_indexed(connection, agent_id, most=_NOT_INDEXED)
+        waiting = deletion_set.unindexed_messages(connection, agent_id, most=_MOST_UNINDEXED)
         seqs += [each.seq for each in waiting if words.are_in(each.searched)]
-        return ids_of(connection, agent_id, sorted(set(seqs), reverse=True)[:most])
-
-
-def _is_one_character(term: str) -> bool:
-    return len(term) == 1 and language_of(term) is Language.CHINESE
-
-
-_EXCERPT = 240
-# Of texts that are not in the database those of the newest notes are looked at.
-_MOST_READ = 5_000
-# Texts that are in memory at once.
-_AT_ONCE = 100
+        newest = sorted(set(seqs), reverse=True)[:most]
+        return deletion_set.ids_of(connection, agent_id, newest)
 
 
 class FoundPages(NamedTuple):
@@ -121,23 +115,19 @@ class FoundPages(NamedTuple):
     unread: int = 0
 
 
-class _Written(NamedTuple):
-    """A page, and what steps on it have in them."""
+class _WrittenPage(NamedTuple):
+    """A page, and what it was called in steps that ``undo`` or ``redo`` could bring back."""
 
     page: Page
-    before: Sequence[str]
+    earlier: Sequence[str]
 
-    def says(self, text: str) -> str:
-        """Return all its own words, with what it holds if it is a note."""
-        return "\n".join(dict.fromkeys(filter(None, (*self._parts(), text))))
-
-    def _parts(self) -> Iterator[str]:
+    def own_words(self, text: str) -> str:
+        """Return all its own words, with its text if it is a note."""
         page = self.page
+        parts = [*self.earlier, text]
         if page.span is None or page.named or page.summarized:
-            yield page.name
-            yield page.description
-            yield from page.entries
-        yield from self.before
+            parts = [page.name, page.description, *page.entries, *parts]
+        return "\n".join(dict.fromkeys(filter(None, parts)))
 
 
 def find_pages(
@@ -148,12 +138,12 @@ def find_pages(
     Of a far store the texts of the newest 5,000 notes are read, of others but their names. Raises
     ``NotFoundError`` for no agent, and ``PageStoreError``.
     """
-    written = _written(database, agent_id)[::-1]
+    written = _written_pages(database, agent_id)[::-1]
     notes = [each.page for each in written if each.page.text_version is not None]
-    unread = {page.index for page in notes[_MOST_READ:]} if store.is_remote else set[str]()
+    unread = {page.index for page in notes[_MOST_TEXTS:]} if store.is_remote else set[str]()
     found: list[str] = []
-    for page, says in _saying(store, agent_id, written, unread):
-        if words.are_in(says):
+    for page, own_words in _with_own_words(store, agent_id, written, unread):
+        if words.are_in(own_words):
             found.append(page.index)
             if len(found) == most:
                 return FoundPages(found)
@@ -170,41 +160,42 @@ def shown_pages(
     """Return what is to be read of pages before they go; those without own words are left out."""
     if not indexes:
         return []
-    written = _written(database, agent_id, indexes)
-    return [_shown_page(page, says, words) for page, says in _saying(store, agent_id, written)]
+    return [
+        CondemnedPage(
+            index=page.index,
+            name=page.name,
+            goes=page.text_version is not None,
+            excerpt=excerpt(own_words, words),
+        )
+        for page, own_words in _with_own_words(
+            store, agent_id, _written_pages(database, agent_id, indexes)
+        )
+    ]
 
 
-def _written(
+def _written_pages(
     database: Database, agent_id: str, only: Collection[str] | None = None
-) -> list[_Written]:
+) -> list[_WrittenPage]:
     with snapshot_of(database, agent_id) as connection:
-        before = words_of_steps(connection, agent_id, only)
-        pages = written_pages(connection, agent_id, before, only)
-        return [_Written(page, before.get(page.index, ())) for page in pages]
+        earlier = words_of_steps(connection, agent_id, only)
+        pages = written_pages(connection, agent_id, earlier, only)
+        return [_WrittenPage(page, earlier.get(page.index, ())) for page in pages]
 
 
-def _saying(
-    store: PageStore, agent_id: str, written: Sequence[_Written], unread: Collection[str] = ()
+def _with_own_words(
+    store: PageStore, agent_id: str, pages: Sequence[_WrittenPage], unread: Collection[str] = ()
 ) -> Iterator[tuple[Page, str]]:
     """Yield pages and all their own words; a text that somebody erases right now is none."""
-    for at in range(0, len(written), _AT_ONCE):
-        some = written[at : at + _AT_ONCE]
+    for some in batches(pages, _AT_ONCE):
         keys = {
-            each.page.index: TextKey(agent_id, each.page.index, each.page.text_version)
-            for each in some
-            if each.page.text_version is not None and each.page.index not in unread
+            page.index: TextKey(agent_id, page.index, page.text_version)
+            for page, _ in some
+            if page.text_version is not None and page.index not in unread
         }
         texts = store.load_many(list(keys.values()))
         for each in some:
             key = keys.get(each.page.index)
-            yield each.page, each.says(texts.get(key, "") if key else "")
-
-
-def _shown_page(page: Page, says: str, words: Words | None) -> CondemnedPage:
-    excerpt = " ".join(says.split())[:_EXCERPT] if words is None else words.excerpt(says, _EXCERPT)
-    return CondemnedPage(
-        index=page.index, name=page.name, goes=page.text_version is not None, excerpt=excerpt
-    )
+            yield each.page, each.own_words(texts.get(key, "") if key else "")
 
 
 def find_pins(database: Database, agent_id: str, words: Words, *, most: int) -> list[int]:
@@ -212,12 +203,10 @@ def find_pins(database: Database, agent_id: str, words: Words, *, most: int) -> 
 
     Raises ``NotFoundError`` for no agent.
     """
-    found = [
-        each.number
-        for each in reversed(_pinned(database, agent_id))
-        if each.message_seq is None and words.are_in(each.text)
-    ]
-    return found[:most]
+    with snapshot_of(database, agent_id) as connection:
+        pins = read_pins(connection, agent_id).pins
+    found = [each for each in pins if each.message_seq is None and words.are_in(each.text)]
+    return [each.number for each in found[::-1][:most]]
 
 
 def shown_pins(
@@ -226,19 +215,10 @@ def shown_pins(
     """Return what is to be read of pinned texts before they go."""
     if not numbers:
         return []
-    return [
-        _shown_pin(each, words)
-        for each in _pinned(database, agent_id)
-        if each.number in set(numbers)
-    ]
-
-
-def _pinned(database: Database, agent_id: str) -> list[Pin]:
     with snapshot_of(database, agent_id) as connection:
-        return read_pins(connection, agent_id).pins
-
-
-def _shown_pin(pin: Pin, words: Words | None) -> CondemnedPin:
-    text = pin.text
-    excerpt = " ".join(text.split())[:_EXCERPT] if words is None else words.excerpt(text, _EXCERPT)
-    return CondemnedPin(pin=pin.number, excerpt=excerpt)
+        pins = read_pins(connection, agent_id).pins
+    return [
+        CondemnedPin(pin=pin.number, excerpt=excerpt(pin.text, words))
+        for pin in pins
+        if pin.number in numbers
+    ]

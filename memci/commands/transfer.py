@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from typing import IO
-from uuid import UUID
 
 from memci.broker.wakeup import Wakeups
 from memci.domain.job import JobKind, JobSource
 from memci.queue.mailbox import NewJob, free, insert_job, lock_lane
 from memci.schemas.archive import ArchiveManifest, ImportAnswer
-from memci.storage.archive.export import pack
-from memci.storage.archive.import_rows import fill, has_foreign_vectors, make_way, waiting_jobs
-from memci.storage.archive.rows import keep_bodies
-from memci.storage.archive.unpacking import unpacked
+from memci.storage.archive import import_rows
+from memci.storage.archive.export import write_archive
+from memci.storage.archive.reading import open_archive
 from memci.storage.page_store.port import PageStore
-from memci.storage.session import Connection, Database
+from memci.storage.session import Database
 
 
 def export(database: Database, store: PageStore, agent_id: str, file: IO[bytes]) -> ArchiveManifest:
@@ -23,7 +21,7 @@ def export(database: Database, store: PageStore, agent_id: str, file: IO[bytes])
     Raises ``NotFoundError``, ``PageStoreError``, and ``ConflictError`` when a note has no text.
     """
     with database.agent_snapshot(agent_id) as connection:
-        return pack(connection, store, agent_id, file)
+        return write_archive(connection, store, agent_id, file)
 
 
 def run(
@@ -41,16 +39,20 @@ def run(
     holds something already, ``ErasedError`` when a message was erased from it for good, and
     ``PageStoreError`` when texts of notes cannot be kept.
     """
-    with unpacked(file, max_bytes=max_bytes) as archive:
+    with open_archive(file, max_bytes=max_bytes) as archive:
         with database.agent_transaction(agent_id) as connection:
             lock_lane(connection, agent_id)
-            make_way(connection, agent_id)
-            rows = fill(connection, agent_id, archive)
-            reembed = _reembed(connection, agent_id)
-            queued = waiting_jobs(connection, agent_id)
-            # As after any work: what waits decides which tokens there are to be.
+            import_rows.lock_empty_agent(connection, agent_id)
+            rows = import_rows.insert_archive(connection, agent_id, archive)
+            reembed_job_id = None
+            if import_rows.has_other_vectors(connection, agent_id):
+                job = NewJob(agent_id, JobKind.REEMBED, JobSource.REEMBED)
+                insert_job(connection, job)
+                reembed_job_id = job.id
+            queued = import_rows.count_queued_jobs(connection, agent_id)
+            # As after any work: what waits decides which wakeups there are to be.
             freed = free(connection, agent_id)
-            keep_bodies(connection, store, agent_id, archive)
+            import_rows.save_note_texts(connection, store, agent_id, archive)
         from_agent_id = archive.manifest.agent_id
     if freed.wake_lane:
         tokens.wake_lane(agent_id)
@@ -61,14 +63,5 @@ def run(
         from_agent_id=from_agent_id,
         rows=rows,
         queued=queued,
-        reembed_job_id=reembed,
+        reembed_job_id=reembed_job_id,
     )
-
-
-def _reembed(connection: Connection, agent_id: str) -> UUID | None:
-    """Queue new vectors where those that came are not known to be of the embedder in use."""
-    if not has_foreign_vectors(connection, agent_id):
-        return None
-    job = NewJob(agent_id, JobKind.REEMBED, JobSource.REEMBED)
-    insert_job(connection, job)
-    return job.id

@@ -20,14 +20,14 @@ from memci.domain.memory.creation import (
     plan_creation,
     stand_in,
 )
-from memci.domain.memory.node import NodeKind, NodeTier
+from memci.domain.memory.node import NodeEvent, NodeKind, NodeTier
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.passage import details_of, place_of
 from memci.language.names import Entity
 from memci.queue import mailbox
 from memci.smallmodel.ports import Vectors
 from memci.storage.network.links import add_links, focus_of, lock_links, replace_focus
-from memci.storage.network.node_history import TrailEvent, append_history
+from memci.storage.network.node_history import append_history
 from memci.storage.network.nodes import (
     SlotNeed,
     add_nodes,
@@ -91,7 +91,7 @@ class Growth:
         self._index(connection, thoughts, creation)
         origin = {"job": str(self.job_id)}
         trail = {node.id: {**origin, **_origin(node, thoughts)} for node in creation.nodes}
-        append_history(connection, self.agent_id, TrailEvent.CREATED, pass_number, trail)
+        append_history(connection, self.agent_id, NodeEvent.CREATED, pass_number, trail)
         return creation
 
     def _need(self, creation: Creation, ground: Ground) -> SlotNeed:

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from memci.domain.job import Job, JobKind
 from memci.domain.memory.edition import ReplayEvent
-from memci.domain.memory.node import NodeKind
+from memci.domain.memory.node import NodeEvent, NodeKind
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.passage import Passage, Span, cut_out, passages
 from memci.domain.memory.wording import worded
@@ -26,7 +26,6 @@ from memci.storage.memory_state import lock_messages, taken_messages
 from memci.storage.network.beliefs import supersede, superseded_telling, unsuperseded
 from memci.storage.network.editions import log_event
 from memci.storage.network.node_history import (
-    TrailEvent,
     append_history,
     forgotten_telling,
     memory_telling,
@@ -193,7 +192,7 @@ class _Effect:
                 gone.update(forgotten_telling(connection, agent_id, seqs, self._span))
             told = {each: {"as": new, "job": job} for each in gone}
             told[new] = {"of": old, "job": job}
-            append_history(connection, agent_id, TrailEvent.RESTORED, pass_number, told)
+            append_history(connection, agent_id, NodeEvent.RESTORED, pass_number, told)
 
 
 class _Whole:

@@ -20,7 +20,7 @@ from memci.errors import NotFoundError
 from memci.queue import mailbox
 from memci.schemas.editions import EditionAnswer, StepJob
 from memci.storage.agents import IS_AGENT, IS_THERE
-from memci.storage.erasure.erase import all_beside, stand_beside
+from memci.storage.erasure.erase import agents_without_erasure, wait_for_erasure
 from memci.storage.network.editions import last_edition, replayed
 from memci.storage.session import Database
 
@@ -251,7 +251,7 @@ def request_reembedding(
     agents = list(connection.exec_driver_sql(_AGENTS, (after, max_agents)).scalars())
     if not agents:
         return ReembeddingRequested(0, "")
-    free = all_beside(connection, agents)
+    free = agents_without_erasure(connection, agents)
     erasing = [each for each in agents if each not in free]
     count = _submit_reembedding(connection, change, sorted(free))
     return ReembeddingRequested(count, agents[-1], erasing)
@@ -259,7 +259,7 @@ def request_reembedding(
 
 def request_reembedding_of(connection: Connection, change: int, agent_id: str) -> int:
     """Submit the job of one agent, after an erasure that is under way; return how many."""
-    stand_beside(connection, agent_id)
+    wait_for_erasure(connection, agent_id)
     return _submit_reembedding(connection, change, [agent_id])
 
 

@@ -20,7 +20,7 @@ from memci.reading.deferred_writes import Use
 from memci.reading.find import Found
 from memci.reading.reader import Reader
 from memci.schemas.reads import ContextAnswer, ContextItem, ContextMessage, ContextRequest
-from memci.storage.erasure.erase import stand_beside
+from memci.storage.erasure.erase import wait_for_erasure
 from memci.storage.reading.messages import message_ids
 from memci.storage.receipts import Given, NewReceipt, keeping_receipt
 
@@ -45,7 +45,7 @@ def keep_receipt(reader: Reader, agent_id: str, account: Account) -> ContextAnsw
     receipt_id = uuid4()
     given = _given(account)
     with reader.database.agent_transaction(agent_id, durable=False) as connection:
-        stand_beside(connection, agent_id)
+        wait_for_erasure(connection, agent_id)
         ids = message_ids(connection, agent_id, given.seqs)
         body = _body(account, ids)
         receipt = NewReceipt(receipt_id, "context", body, account.request.session_id, given)

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
 from typing import Any, cast
 from uuid import UUID
 
@@ -15,10 +14,11 @@ from psycopg.types.json import Jsonb
 from sqlalchemy import Connection
 
 from memci.domain.memory.message_filter import INTERACTIONS
-from memci.storage.erasure.erase import stored_among, try_beside
+from memci.domain.memory.node import NodeEvent
+from memci.storage.erasure.erase import agents_without_erasure, stored_among
 from memci.storage.messages import COLUMNS, to_message
-from memci.storage.network.node_history import TrailEvent, append_history
-from memci.storage.session import rows, sending
+from memci.storage.network.node_history import append_history
+from memci.storage.session import batches, rows, sending
 
 _WRITE = """
 INSERT INTO receipt (agent_id, id, kind, session_id, body, at_seq, seqs, given, nodes)
@@ -209,7 +209,7 @@ def messages_given(
     connection: Connection, agent_id: str, seqs: Iterable[int]
 ) -> Iterator[tuple[int, str]]:
     """Yield messages by seq and what they say, a few at a time."""
-    for some in _bites(seqs):
+    for some in batches(seqs, _BITE):
         said = connection.exec_driver_sql(_MESSAGES, (agent_id, some, _LONGEST))
         yield from ((each.seq, each.text) for each in map(to_message, said))
 
@@ -218,15 +218,9 @@ def memories_given(
     connection: Connection, agent_id: str, nodes: Iterable[int]
 ) -> Iterator[tuple[int, str]]:
     """Yield memories by id and what they say now, as far as they live, likewise."""
-    for some in _bites(nodes):
+    for some in batches(nodes, _BITE):
         rows = connection.exec_driver_sql(_NODES, (agent_id, some))
         yield from ((row.id, row.content) for row in rows)
-
-
-def _bites(ids: Iterable[int]) -> Iterator[list[int]]:
-    left = iter(ids)
-    while some := list(islice(left, _BITE)):
-        yield some
 
 
 def _at_seq(receipt: GivenThen) -> int:
@@ -253,7 +247,7 @@ def append_uses(
     erased in the meantime is passed over. False, and nothing is noted, while something of the
     agent is being erased: whoever writes for many agents waits for none.
     """
-    if not try_beside(connection, agent_id):
+    if not agents_without_erasure(connection, [agent_id]):
         return False
     kept = [(each, each.given) for each in receipts if each.given is not None]
     stored = stored_among(connection, agent_id, {seq for _, given in kept for seq in given.seqs})
@@ -272,5 +266,5 @@ def append_uses(
         for row in living
     }
     if living:
-        append_history(connection, agent_id, TrailEvent.USED, living[0].pass_number or 0, details)
+        append_history(connection, agent_id, NodeEvent.USED, living[0].pass_number or 0, details)
     return True

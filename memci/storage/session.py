@@ -18,10 +18,11 @@ enough and nothing depends on the state of a pooled connection.
 from __future__ import annotations
 
 import select
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from enum import StrEnum
-from typing import Any, cast
+from itertools import islice
+from typing import Any, TypeVar, cast
 
 import psycopg
 from psycopg.rows import namedtuple_row
@@ -107,7 +108,9 @@ def _ensure_vector(connection: Connection) -> None:
 
 
 # The type of what the doors open, for rooms that speak no SQL themselves.
-__all__ = ["Connection", "Database", "rows", "sending", "tuples"]
+__all__ = ["Connection", "Database", "batches", "rows", "sending", "tuples"]
+
+T = TypeVar("T")
 
 _SNAPSHOT: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 ENTER = (
@@ -325,6 +328,13 @@ def tuples(connection: Connection, statement: str, values: Mapping[str, Any]) ->
     driver = cast("psycopg.Connection", connection.connection.driver_connection)
     with driver.cursor() as cursor:
         return cursor.execute(statement, values).fetchall()
+
+
+def batches(values: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yield values in lists of at most ``size``: no statement takes very many at once."""
+    left = iter(values)
+    while some := list(islice(left, size)):
+        yield some
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memci.commands import erase
-from memci.commands.erase import Which
+from memci.commands.erase import ErasureSelection
 from memci.commands.tools.tools import parse_tool_request
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
@@ -86,8 +86,8 @@ class World:
         commands = self.folders.commands
         commands.settle_before_erasing(self.ada.agent_id)
         erase.run(
-            self.ada.database, self.texts, tokens, self.ada.agent_id, Which(ids, None, pages),
-            settle=commands.settle_in,
+            self.ada.database, self.texts, tokens, self.ada.agent_id,
+            ErasureSelection(ids, None, pages), settle=commands.settle_in,
         )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 )
 
 from memci.commands import erase
-from memci.commands.erase import Which
+from memci.commands.erase import ErasureSelection
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ConflictError
 from memci.jobs import compress
@@ -148,7 +148,7 @@ class History(RuleBasedStateMachine):
     def erase(self, which: set[int]) -> None:
         stored = sorted(self.paper.messages)
         seqs = {stored[each % len(stored)] for each in which}
-        wanted = Which([f"m{seq}" for seq in seqs])
+        wanted = ErasureSelection([f"m{seq}" for seq in seqs])
         gone = self.paper.erase(seqs)
         numbers = (gone.memories, gone.entities, gone.forgotten, len(gone.again))
         assert self._erased(wanted) == numbers
@@ -157,7 +157,7 @@ class History(RuleBasedStateMachine):
             self._run_what_waits()
             self.paper.make([(seq,) for seq in gone.again])
 
-    def _erased(self, which: Which) -> tuple[int, ...]:
+    def _erased(self, which: ErasureSelection) -> tuple[int, ...]:
         tokens: Any = NoTokens()
         told: Any = erase.run(
             self.database, PostgresPageStore(self.database), tokens, self.ada.agent_id, which

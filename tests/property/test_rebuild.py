@@ -13,11 +13,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from memci.domain.memory import creation
+from memci.domain.memory.node import NodeEvent
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ConflictError
 from memci.jobs import compress
 from memci.storage.memory_state import mark_asked
-from memci.storage.network.node_history import TrailEvent, append_history
+from memci.storage.network.node_history import append_history
 from memci.storage.session import Database
 from memci.storage.sessions import end_session
 from memci.testing import FakeClock
@@ -105,7 +106,7 @@ def use(ada: AgentUnderTest, which: int) -> None:
     if which < len(memories):
         with ada.database.agent_transaction(ada.agent_id) as connection:
             used = {memories[which].id: {"times": 1}}
-            append_history(connection, ada.agent_id, TrailEvent.USED, 0, used)
+            append_history(connection, ada.agent_id, NodeEvent.USED, 0, used)
 
 
 def ask(ada: AgentUnderTest, which: int) -> None:

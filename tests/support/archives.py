@@ -13,9 +13,9 @@ from zipfile import ZIP_DEFLATED, ZipFile
 from memci.commands import transfer
 from memci.schemas.archive import MANIFEST, ImportAnswer
 from memci.storage.archive.consistency import check_consistency
+from memci.storage.archive.export import table_lines
 from memci.storage.archive.row_checks import checked_row
-from memci.storage.archive.rows import lines_of
-from memci.storage.archive.tables import CARRIED
+from memci.storage.archive.tables import EXPORTED_TABLES
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
@@ -73,10 +73,10 @@ def check_movable(database: Database, agent_id: str) -> None:
     """Raise what an import would: of the rows together, and of those that tell the most."""
     with database.agent_snapshot(agent_id) as connection:
         check_consistency(connection, agent_id)
-        for entry in CARRIED:
-            told = lines_of(connection, agent_id, entry) if entry.name in TELLING else ()
-            for line in told:
-                checked_row(entry, line)
+        for table in EXPORTED_TABLES:
+            lines = table_lines(connection, agent_id, table) if table.name in TELLING else ()
+            for line in lines:
+                checked_row(table, line)
 
 
 def files_of(archive: bytes) -> dict[str, bytes]:

@@ -12,7 +12,7 @@ import redis
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.broker.wakeup import Wakeups
 from memci.commands import erase
-from memci.commands.erase import Which, preview
+from memci.commands.erase import ErasureSelection, preview
 from memci.language.detection import language_of
 from memci.schemas.agents import ReceiptAnswer
 from memci.schemas.archive import ErasurePreview
@@ -44,13 +44,13 @@ class Eraser:
         pages: Iterable[str] = (),
         pins: Iterable[int] = (),
     ) -> ReceiptAnswer:
-        which = Which(ids, session, tuple(pages), tuple(pins))
+        which = ErasureSelection(ids, session, tuple(pages), tuple(pins))
         return erase.run(self.database, self.store, self.tokens, self.agent_id, which)
 
     def preview(
         self, *ids: str, session: str | None = None, pages: Iterable[str] = ()
     ) -> ErasurePreview:
-        which = Which(ids, session, tuple(pages))
+        which = ErasureSelection(ids, session, tuple(pages))
         return preview(self.database, self.store, self.agent_id, which)
 
     def erase_agent(self) -> ReceiptAnswer:
@@ -78,7 +78,7 @@ class SegmentsOf:
 
 
 def erased(ada: AgentUnderTest, *ids: str) -> set[str]:
-    """Which of them are known as erased."""
+    """ErasureSelection of them are known as erased."""
     with ada.database.agent_snapshot("ada") as connection:
         return set(erased_among(connection, "ada", ids))
 

@@ -7,14 +7,16 @@ from typing import Any
 from uuid import uuid4
 
 from memci.commands import erase, framework_storage
-from memci.commands.erase import Which
+from memci.commands.erase import ErasureSelection
 from memci.domain.documents import Chunk, ChunkKind
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.parameters import PageRules
+from memci.domain.usage import Usage
 from memci.message import Remember
 from memci.schemas.frameworks import CheckpointIn, ItemIn, ItemsIn, WritesIn
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
+from memci.storage.usage import Use, add_to_job, add_to_pass
 from tests.support.archives import Told
 from tests.support.documents import put
 from tests.support.mailbox import Mailbox
@@ -57,6 +59,7 @@ def a_whole_life(database: Database) -> AgentUnderTest:
     _tracked(ada)
     _summed_up(ada)
     _read(ada)
+    _worked_on_by_models(ada)
     dead = mailbox.append("this one kills its job [Ann]")
     mailbox.bury(dead)
     _undeliverable(ada)
@@ -106,7 +109,13 @@ def _framed(ada: AgentUnderTest) -> None:
 
 def _erased(ada: AgentUnderTest) -> None:
     tokens: Any = Told()
-    erase.run(ada.database, PostgresPageStore(ada.database), tokens, ada.agent_id, Which(("x1",)))
+    erase.run(
+        ada.database,
+        PostgresPageStore(ada.database),
+        tokens,
+        ada.agent_id,
+        ErasureSelection(("x1",)),
+    )
 
 
 def _believed(ada: AgentUnderTest) -> None:
@@ -194,6 +203,16 @@ def _read(ada: AgentUnderTest) -> None:
         "INSERT INTO document_body (agent_id, document_id, body)"
         " SELECT agent_id, id, '\\x00ff'::bytea FROM document WHERE agent_id = %s"
     )
+
+
+def _worked_on_by_models(ada: AgentUnderTest) -> None:
+    """What language models took for a job and for a pass."""
+    with ada.database.agent_transaction(ada.agent_id) as connection:
+        for table, add, column in (("job", add_to_job, "id"), ("pass_log", add_to_pass, "number")):
+            (key,) = ada.rows(f"SELECT max({column}::text) FROM {table} WHERE agent_id = %s")[0]
+            for task, cost in (("compress", 0.25), ("annotate", None)):
+                usage = Usage(calls=2, prompt_tokens=70, completion_tokens=9, cost=cost)
+                add(connection, ada.agent_id, key, Use(task, "some/model"), usage)
 
 
 def _undeliverable(ada: AgentUnderTest) -> None:

@@ -6,32 +6,23 @@ import re
 
 from sqlalchemy.dialects import postgresql
 
-from memci.storage.erasure.tables import REGISTRY
-from memci.storage.schema import metadata
+from memci.storage.erasure.statements import statements_of
+from memci.storage.schema import AGENT_TABLES
 
 
-def test_every_table_of_agents_is_named_once():
-    named = [entry.table for entry in REGISTRY]
-    # Those of a rebuilt network lie in a schema of their own, and go as one.
-    tables = [each for each in metadata.sorted_tables if each.schema is None]
-    of_agents = [each.name for each in tables if "agent_id" in each.columns]
-    assert sorted(named) == sorted(of_agents)
-
-
-def test_every_entry_removes_rows_or_says_why_not():
-    for entry in REGISTRY:
-        assert entry.of_messages or entry.why, entry.table
-        assert entry.of_agent or entry.why, entry.table
+def test_every_table_removes_rows_or_says_why_not():
+    for table in AGENT_TABLES:
+        assert bool(statements_of(table)) != ("no_content" in table.info), table.name
 
 
 def test_every_statement_is_bound_to_the_agent():
-    for entry in REGISTRY:
-        for statement in entry.of_messages:
+    for table in AGENT_TABLES:
+        for statement in statements_of(table):
             assert "agent_id = %(agent)s" in statement
             values = set(re.findall(r"%\((\w+)\)s", statement))
             assert values <= {
-                "agent", "seqs", "nodes", "gone", "again", "names", "named", "named_by", "session",
-                "said", "pages", "reworded", "pins",
+                "agent", "seqs", "nodes", "former_nodes", "repeated", "names", "named", "named_by",
+                "session", "hashes", "pages", "reworded", "pins",
             }  # fmt: skip
 
 
@@ -47,12 +38,12 @@ def test_tables_with_text_give_it_up():
     apart = {"letter", "item"} | {
         "document", "document_body", "chunk", "chunk_term", "chunk_vector",
     }  # fmt: skip
-    kept = [each.table for each in REGISTRY if not each.of_messages and each.table not in apart]
+    kept = [table for table in AGENT_TABLES if not statements_of(table) and table.name not in apart]
     assert kept
     words = {
-        f"{table}.{column.name}"
+        f"{table.name}.{column.name}"
         for table in kept
-        for column in metadata.tables[table].columns
+        for column in table.columns
         if column.name != "agent_id"
         and column.type.compile(postgresql.dialect()).startswith(("TEXT", "BYTEA"))
     }

@@ -11,7 +11,7 @@ from memci.broker.names import ReadUse
 from memci.broker.read_calls import Reads
 from memci.broker.wakeup import Wakeups
 from memci.commands import erase
-from memci.commands.erase import Which
+from memci.commands.erase import ErasureSelection
 from memci.commands.pages.perform import PageCommands, ToolRequest
 from memci.commands.pages.workspace import OperationContext
 from memci.commands.tools.caller import Caller, session_caller
@@ -291,7 +291,7 @@ class MemoryTools:
             pages.store,
             self.tokens,
             agent_id,
-            Which(request.messages),
+            ErasureSelection(request.messages),
             settle=pages.settle_in,
         )
         body: dict[str, Any] = receipt.body

@@ -43,6 +43,29 @@ class Fate(StrEnum):
     SWITCHED = "switched"  # with its network, whose place a rebuilt one took
 
 
+class NodeEvent(StrEnum):
+    """What can happen to a node; its history keeps details of each event."""
+
+    CREATED = "created"  # job, messages, passages of them (passage.py), or kind, of an entity;
+    # from: the memories that were merged into it
+    COMPRESSED = "compressed"  # from, to: characters
+    FORGOTTEN = "forgotten"  # reason; tier: as it was at the end
+    RESTORED = "restored"  # as: of the forgotten node, the new one; of: the other way round
+    MERGED = "merged"  # into: the memory that stands for it and others
+    PROMOTED = "promoted"  # reason: what spoke for it at the end of its short term
+    SETTLED = "settled"  # its short term is over, and nothing spoke for it
+    SUPERSEDED = "superseded"  # by: the memory that says otherwise
+    USED = "used"  # receipts, times
+    ERASED = "erased"
+
+
+class VersionReason(StrEnum):
+    """Why another memory took the place of one that is kept as it was."""
+
+    MERGED = "merged"
+    SUPERSEDED = "superseded"
+
+
 LOCKED = 1.0  # strength of every link at a focus point (M10)
 
 # Breaks in any case: numbers do not get smaller for ever, and the database refuses those too small.

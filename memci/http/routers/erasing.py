@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
 from memci.commands import erase, transfer
-from memci.commands.erase import Which
+from memci.commands.erase import ErasureSelection
 from memci.commands.erase_search import Words, find_messages, find_pages, find_pins
 from memci.http.documentation import problems
 from memci.http.request import AgentId, Call
@@ -39,11 +39,11 @@ def erase_messages(
     """
     runtime = call.runtime
     database, store = runtime.database, runtime.page_store
-    which = Which.of(body)
+    which = ErasureSelection.of(body)
     if body.query is not None:
         words = Words.of(body.query, runtime.models.lexicon)
         found = find_pages(database, store, agent, words, most=body.k)
-        which = Which(
+        which = ErasureSelection(
             find_messages(database, agent, words, most=body.k),
             page_indexes=found.indexes,
             pins=find_pins(database, agent, words, most=body.k),

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import IO
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Table
 
 import memci
 from memci.domain.agent import no_agent
+from memci.errors import ConflictError, NotFoundError
 from memci.schemas.archive import (
     FORMAT_VERSION,
     MANIFEST,
@@ -20,82 +23,71 @@ from memci.schemas.archive import (
     ArchiveManifest,
 )
 from memci.storage.agents import IS_AGENT, IS_THERE
-from memci.storage.archive.rows import body_lines, lines_of
-from memci.storage.archive.tables import CARRIED, LEFT_OUT
-from memci.storage.page_store.port import PageStore
-from memci.storage.schema import page_text
+from memci.storage.archive.tables import (
+    EXPORTED_TABLES,
+    LEFT_OUT,
+    exported_columns,
+    file_of,
+    row_order,
+)
+from memci.storage.page_store.port import PageStore, TextKey
+from memci.storage.schema.pages import page_text
 from memci.storage.vectors import held_model
 
 # Half the time of zlib's own default, for a twentieth more bytes.
 _LEVEL = 3
-_NEVER = (1980, 1, 1, 0, 0, 0)
-
-
-class Packing:
-    """An archive that is being written."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        """Take a file that can seek."""
-        self._zip = ZipFile(file, "w", ZIP_DEFLATED, compresslevel=_LEVEL)
-
-    def add(self, name: str, lines: Iterable[bytes]) -> ArchiveFile:
-        """Write a file of lines; return what the manifest is to say about it."""
-        rows, size, digest = 0, 0, sha256()
-        try:
-            with self._zip.open(_entry(name), "w", force_zip64=True) as file:
-                for line in lines:
-                    file.write(line)
-                    digest.update(line)
-                    rows, size = rows + 1, size + len(line)
-        except BaseException:
-            self._zip.close()  # while its file is open; later on nobody would do it
-            raise
-        return ArchiveFile(rows=rows, bytes=size, sha256=digest.hexdigest())
-
-    def finish(self, manifest: ArchiveManifest) -> None:
-        """Write the manifest and the directory; without them an archive is none."""
-        with self._zip.open(_entry(MANIFEST), "w") as file:
-            file.write(manifest.model_dump_json(indent=2).encode())
-        self._zip.close()
-
-
-def _entry(name: str) -> ZipInfo:
-    """Return an entry that the same rows make alike at any time."""
-    entry = ZipInfo(name, _NEVER)
-    entry.compress_type = ZIP_DEFLATED
-    return entry
-
-
+_NO_DATE = (1980, 1, 1, 0, 0, 0)
 # A developer's first page or document makes an agent before its first message.
-_THERE = f"""
+_FIND_AGENT = f"""
 SELECT FROM lane WHERE agent_id = %s AND ({IS_AGENT} OR {IS_THERE} AND EXISTS (
     SELECT FROM page_tree WHERE page_tree.agent_id = lane.agent_id AND version > 0)
     OR documents > 0)
 """  # noqa: S608 - constants of another module
 # Asked for here, since Alembic takes longer to import than all of the rest.
 _REVISION = "SELECT version_num FROM alembic_version"
+# Columns that an archive has in another form: a time with its offset, a cursor without the fence,
+# which is of this server's leases, and a vector as base64: two bytes a number, behind four for
+# its length.
+_SAID_AT = """
+CASE WHEN said_offset IS NULL THEN to_json(said_at) #>> '{}'
+     ELSE to_char(said_at AT TIME ZONE 'UTC' + said_offset * interval '1 minute',
+                  'YYYY-MM-DD"T"HH24:MI:SS.US')
+          || CASE WHEN said_offset < 0 THEN '-' ELSE '+' END
+          || to_char(abs(said_offset) * interval '1 minute', 'HH24:MI') END AS said_at
+"""
+_WRITTEN_AS = {
+    "compress_cursor": "compress_cursor - 'fence' AS compress_cursor",
+    "embedding": "translate(encode(substring(halfvec_send(embedding) FROM 5), 'base64'),"
+    " E'\\n', '') AS embedding",
+}
+# Rows that a cursor hands over at once; texts come one by one, from far away maybe, and between two
+# of them the database hears of us.
+_ROWS_AT_ONCE = 200
+_NOTES_AT_ONCE = 20
+_NOTES = (
+    "SELECT id, text_version FROM page WHERE agent_id = %s AND text_version IS NOT NULL ORDER BY id"
+)
+_MOST_NAMED = 100
 
 
-def pack(
+def write_archive(
     connection: Connection, store: PageStore, agent_id: str, file: IO[bytes]
 ) -> ArchiveManifest:
     """Write the archive; memory holds a few hundred rows of it, however large the agent is.
 
     Raises ``NotFoundError`` for no agent, and ``ConflictError`` when a note has no text.
     """
-    if connection.exec_driver_sql(_THERE, (agent_id,)).first() is None:
+    if connection.exec_driver_sql(_FIND_AGENT, (agent_id,)).first() is None:
         raise no_agent(agent_id)
     held = held_model(connection)
-    packing = Packing(file)
-    tables = {
-        each.name: packing.add(
-            each.file,
-            body_lines(connection, store, agent_id)
-            if each.table is page_text
-            else lines_of(connection, agent_id, each),
-        )
-        for each in CARRIED
-    }
+    archive = ZipFile(file, "w", ZIP_DEFLATED, compresslevel=_LEVEL)
+    tables = {}
+    for table in EXPORTED_TABLES:
+        if table is page_text:
+            lines = _note_lines(connection, store, agent_id)
+        else:
+            lines = table_lines(connection, agent_id, table)
+        tables[table.name] = _add_file(archive, file_of(table), lines)
     manifest = ArchiveManifest(
         format="memci-agent",
         version=FORMAT_VERSION,
@@ -104,8 +96,81 @@ def pack(
         agent_id=agent_id,
         exported_at=datetime.now(UTC),
         embedder=held and ArchiveEmbedder(model=held.model.name, dimension=held.model.dimension),
-        left_out=dict(LEFT_OUT),
+        left_out=LEFT_OUT,
         tables=tables,
     )
-    packing.finish(manifest)
+    with archive.open(_entry(MANIFEST), "w") as opened:
+        opened.write(manifest.model_dump_json(indent=2).encode())
+    archive.close()
     return manifest
+
+
+def table_lines(connection: Connection, agent_id: str, table: Table) -> Iterator[bytes]:
+    """Yield the rows of one agent in a table, in order, each as one line of JSON."""
+    has_offset = "said_offset" in table.columns
+    columns = ", ".join(
+        _SAID_AT if has_offset and name == "said_at" else _WRITTEN_AS.get(name, name)
+        for name in (column.name for column in exported_columns(table))
+    )
+    order = ", ".join(row_order(table)) or "agent_id"
+    statement = f"""
+    SELECT row_to_json(line)::text FROM (
+        SELECT {columns} FROM {table.name}
+         WHERE agent_id = %(agent)s AND {table.info.get("exported", "true")}
+         ORDER BY {order}) AS line
+    """  # noqa: S608 - names of our own
+    found = connection.exec_driver_sql(
+        statement, {"agent": agent_id}, execution_options={"yield_per": _ROWS_AT_ONCE}
+    )
+    for (line,) in found:
+        yield line.encode() + b"\n"
+
+
+def _note_lines(connection: Connection, store: PageStore, agent_id: str) -> Iterator[bytes]:
+    """Yield the text of each note, from whichever page store there is (P14).
+
+    Raises ``ConflictError``, behind the last one, when the store has none for some notes.
+    """
+    lost: list[str] = []
+    options = {"yield_per": _NOTES_AT_ONCE}
+    with closing(
+        connection.exec_driver_sql(_NOTES, (agent_id,), execution_options=options)
+    ) as notes:
+        for note in notes:
+            try:
+                text = store.load(TextKey(agent_id, note.id, note.text_version))
+            except NotFoundError:
+                lost.append(note.id)
+                continue
+            row = {"page_id": note.id, "version": note.text_version, "text": text}
+            yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
+    if lost:
+        more = len(lost) - _MOST_NAMED
+        raise ConflictError(
+            f"the page store has no text of {'page' if len(lost) == 1 else 'pages'} "
+            f"{', '.join(lost[:_MOST_NAMED])}{f' and {more} more' if more > 0 else ''}: if they "
+            "were erased just now, export again; if the store has lost them, bring them back from "
+            "a back-up or erase these pages first"
+        )
+
+
+def _add_file(archive: ZipFile, name: str, lines: Iterable[bytes]) -> ArchiveFile:
+    """Write a file of lines; return what the manifest says about it."""
+    rows, size, digest = 0, 0, sha256()
+    try:
+        with archive.open(_entry(name), "w", force_zip64=True) as file:
+            for line in lines:
+                file.write(line)
+                digest.update(line)
+                rows, size = rows + 1, size + len(line)
+    except BaseException:
+        archive.close()  # while its file is open; later on nobody would do it
+        raise
+    return ArchiveFile(rows=rows, bytes=size, sha256=digest.hexdigest())
+
+
+def _entry(name: str) -> ZipInfo:
+    """Return an entry that the same rows make alike at any time."""
+    entry = ZipInfo(name, _NO_DATE)
+    entry.compress_type = ZIP_DEFLATED
+    return entry

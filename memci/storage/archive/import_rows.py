@@ -1,49 +1,51 @@
-"""Putting an archive's rows in their place, inside one transaction with the lane locked."""
+"""Puts an archive's rows in their place, inside one transaction with the lane locked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import base64
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
-from sqlalchemy import Connection
+import numpy as np
+from pgvector.sqlalchemy import HALFVEC
+from sqlalchemy import Column, Connection, Table
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.exc import DataError, IntegrityError, OperationalError, ProgrammingError
 
-from memci.errors import ConflictError, ErasedError, InvalidInputError
+from memci.errors import ConflictError, ErasedError, InvalidInputError, PageStoreError
 from memci.storage.archive.consistency import check_consistency
-from memci.storage.archive.rows import add_rows, record_type
-from memci.storage.archive.tables import CARRIED, Carried
-from memci.storage.archive.unpacking import Unpacking
-from memci.storage.erasure.erase import erased_among, stand_alone
-from memci.storage.schema import lane, message, page_text
+from memci.storage.archive.reading import OpenArchive
+from memci.storage.archive.tables import EXPORTED_TABLES, exported_columns, file_of
+from memci.storage.erasure.erase import erased_among, lock_for_erasure
+from memci.storage.page_store.port import PageStore, TextKey
+from memci.storage.schema.messages import message
+from memci.storage.schema.pages import page_text
+from memci.storage.schema.work import lane
 from memci.storage.search_index import sum_all
+from memci.storage.vectors import to_text
 
+# A row of an archive: its line, and the values in it, which were checked.
+_Row = tuple[bytes, dict[str, Any]]
 # One statement's share: no more rows, and no more bytes but for one long row.
-_ROWS = 500
-_BYTES = 1024 * 1024
-# What an agent may have that holds nothing: what was set for it, and what an erasure has left.
-_MAY_BE_THERE = {
-    "agent_setting": "true",
-    "receipt": "kind = 'erasure'",
-    "erased_message": "true",
-    "lane": "true",
-    "page_tree": "version = 0",
-    "page_text": "true",  # no page refers to it
-}
+_MOST_ROWS = 500
+_MOST_BYTES = 1024 * 1024
+# Beside what outlives an erasure an agent that holds nothing may have: what was set for it, and
+# texts that no page refers to.
+_HOLDS_NOTHING = {"agent_setting": "true", "page_text": "true"}
 # Whoever was at work for the agent, which had nothing to do, looks anew.
 _FENCE_OFF = """
 UPDATE lane SET fence = fence + 1, lease_owner = NULL, lease_until = NULL WHERE agent_id = %s
 """
 # Ids and seqs of an erased life that was here before do not come back either.
-_GO_ON = frozenset({"message_seq", "last_node_id", "last_document_id", "last_chunk_id"})
-_UPDATE_LANE = """
-UPDATE lane SET {values} FROM jsonb_to_record(%(row)s::jsonb) AS new({types})
-WHERE lane.agent_id = %(agent)s
-"""
+_NEVER_LESS = frozenset({"message_seq", "last_node_id", "last_document_id", "last_chunk_id"})
 _COUNT_ERASED = """
 UPDATE lane SET written_at = coalesce(written_at, now()), erased_messages =
     message_seq - (SELECT count(*) FROM message WHERE message.agent_id = lane.agent_id)
 WHERE agent_id = %s
 """
-_STALE = """
+_OTHER_MODELS = """
 SELECT EXISTS (
     SELECT FROM (SELECT model, vector_dims(embedding) AS dimension FROM message_vector
                   WHERE agent_id = %(agent)s
@@ -54,17 +56,42 @@ SELECT EXISTS (
     WHERE NOT EXISTS (SELECT FROM vector_model AS held
                       WHERE (held.model, held.dimension) = (made.model, made.dimension)))
 """
-_WAITING = "SELECT count(*) FROM job WHERE agent_id = %s AND state = 'queued'"
+# The offset of a time that is written as text.
+_OFFSET = """
+CASE WHEN said_at ~ '[+-][0-9]{2}:[0-9]{2}$'
+     THEN nullif((extract(epoch FROM right(said_at, 6)::interval) / 60)::smallint, 0) END
+"""
+# Tombstones of two servers all stay; what was set for an agent that holds nothing is replaced.
+_ON_CONFLICT = {
+    "erased_message": "ON CONFLICT DO NOTHING",
+    "agent_setting": """
+ON CONFLICT (agent_id) DO UPDATE
+SET parameters = excluded.parameters, changed_at = excluded.changed_at
+""",
+    "page_tree": """
+ON CONFLICT (agent_id) DO UPDATE SET version = excluded.version, segments = excluded.segments,
+    settled_seq = excluded.settled_seq, interactions = excluded.interactions,
+    next_place = excluded.next_place, archive = excluded.archive, notice = excluded.notice,
+    last_step = excluded.last_step
+""",
+}
+# SQLSTATE of an upsert that was given one row twice, and the class of exceeded program limits.
+_TWICE = "21000"
+_OVER_LIMITS = "54"
+_FIND_NOTE = "SELECT FROM page WHERE agent_id = %s AND id = %s AND text_version = %s"
+_NOTE_WITHOUT_TEXT = """
+SELECT id FROM page WHERE agent_id = %s AND text_version IS NOT NULL AND NOT id = ANY(%s::text[])
+ORDER BY id LIMIT 1
+"""
 
 
-def make_way(connection: Connection, agent_id: str) -> None:
+def lock_empty_agent(connection: Connection, agent_id: str) -> None:
     """Let nobody else write for the agent; ``ConflictError`` when it holds something already."""
-    stand_alone(connection, agent_id)
-    for entry in CARRIED:
-        allowed = _MAY_BE_THERE.get(entry.name, "false")
-        look = f"SELECT FROM {entry.name} WHERE agent_id = %s AND NOT ({allowed}) LIMIT 1"
-        found = connection.exec_driver_sql(look, (agent_id,))
-        if found.first() is not None:
+    lock_for_erasure(connection, agent_id)
+    for table in EXPORTED_TABLES:
+        allowed = table.info.get("outlives") or _HOLDS_NOTHING.get(table.name, "false")
+        look = f"SELECT FROM {table.name} WHERE agent_id = %s AND NOT ({allowed}) LIMIT 1"
+        if connection.exec_driver_sql(look, (agent_id,)).first() is not None:
             raise ConflictError(
                 f"agent {agent_id} is there already, and holds something: import under another "
                 "id, or erase that agent first"
@@ -72,80 +99,177 @@ def make_way(connection: Connection, agent_id: str) -> None:
     connection.exec_driver_sql(_FENCE_OFF, (agent_id,))
 
 
-def fill(connection: Connection, agent_id: str, archive: Unpacking) -> dict[str, int]:
-    """Put all rows in but texts of notes, which are ``keep_bodies``'s; return how many by table.
+def insert_archive(connection: Connection, agent_id: str, archive: OpenArchive) -> dict[str, int]:
+    """Insert all rows but texts of notes (``save_note_texts``); return how many by table.
 
     Raises ``InvalidInputError`` that says where the archive is wrong, and ``ErasedError`` when a
     message in it was erased from this agent for good.
     """
-    for entry in CARRIED:
-        if entry.table is lane:
-            _fill_lane(connection, agent_id, entry, archive)
-        elif entry.table is message:
-            _fill_messages(connection, agent_id, entry, archive)
-        elif entry.table is not page_text:
-            for batch in _batches(archive.rows(entry)):
-                _add(connection, agent_id, entry, batch)
+    erased = 0
+    for table in EXPORTED_TABLES:
+        if table is page_text:
+            continue
+        if table is lane:
+            _update_lane(connection, agent_id, archive)
+            continue
+        for batch in _batches(archive.rows(table)):
+            if table is message:
+                # The database would refuse erased ones, too, but not say how many.
+                erased += len(erased_among(connection, agent_id, [row["id"] for _, row in batch]))
+            if not erased:
+                _insert(connection, agent_id, table, batch)
+        if erased:
+            raise ErasedError(
+                f"{erased} of the archive's messages were erased for good from agent {agent_id}: "
+                "erase them where the archive comes from, and export again"
+            )
     check_consistency(connection, agent_id)
     sum_all(connection, agent_id)
     connection.exec_driver_sql(_COUNT_ERASED, (agent_id,))
-    return {name: told.rows for name, told in archive.manifest.tables.items() if told.rows}
+    return {name: file.rows for name, file in archive.manifest.tables.items() if file.rows}
 
 
-def has_foreign_vectors(connection: Connection, agent_id: str) -> bool:
-    """Tell whether vectors are there that are not, or may not be, of the embedder in use."""
-    return bool(connection.exec_driver_sql(_STALE, {"agent": agent_id}).scalar_one())
+def has_other_vectors(connection: Connection, agent_id: str) -> bool:
+    """Return True if the agent has vectors of another embedder than the one in use."""
+    return bool(connection.exec_driver_sql(_OTHER_MODELS, {"agent": agent_id}).scalar_one())
 
 
-def waiting_jobs(connection: Connection, agent_id: str) -> int:
+def count_queued_jobs(connection: Connection, agent_id: str) -> int:
     """Count the jobs that are to be run."""
-    return int(connection.exec_driver_sql(_WAITING, (agent_id,)).scalar_one())
+    statement = "SELECT count(*) FROM job WHERE agent_id = %s AND state = 'queued'"
+    return int(connection.exec_driver_sql(statement, (agent_id,)).scalar_one())
 
 
-def _fill_messages(
-    connection: Connection, agent_id: str, entry: Carried, archive: Unpacking
+def save_note_texts(
+    connection: Connection, store: PageStore, agent_id: str, archive: OpenArchive
 ) -> None:
-    """Put messages in; the database would refuse erased ones, too, but not say how many."""
-    erased = 0
-    for batch in _batches(archive.rows(entry)):
-        erased += len(erased_among(connection, agent_id, [row["id"] for _, row in batch]))
-        if not erased:
-            _add(connection, agent_id, entry, batch)
-    if erased:
-        raise ErasedError(
-            f"{erased} of the archive's messages were erased for good from agent {agent_id}: "
-            "erase them where the archive comes from, and export again"
-        )
+    """Save the texts of an archive's notes in the store that is used here (P14).
 
-
-def _fill_lane(connection: Connection, agent_id: str, entry: Carried, archive: Unpacking) -> None:
-    rows = list(archive.rows(entry))
-    if len(rows) != 1:
-        raise InvalidInputError(f"{entry.file}: expected one line")
-    values = ", ".join(
-        f"{name} = greatest(lane.{name}, new.{name})" if name in _GO_ON else f"{name} = new.{name}"
-        for name in (each.name for each in entry.columns)
-    )
-    statement = _UPDATE_LANE.format(values=values, types=record_type(entry, list(entry.columns)))
-    connection.exec_driver_sql(statement, {"agent": agent_id, "row": rows[0][0].decode()})
-
-
-def _add(
-    connection: Connection, agent_id: str, entry: Carried, batch: list[tuple[bytes, Any]]
-) -> None:
+    All other rows must be in place, and nothing but COMMIT may follow: should that fail, the store
+    is left with texts that no page refers to. Raises ``InvalidInputError`` for a note without its
+    text or a text without its note, and ``PageStoreError``; no text is left then.
+    """
+    saved: dict[str, TextKey] = {}
     try:
-        add_rows(connection, agent_id, entry, batch)
-    except InvalidInputError as error:
-        raise InvalidInputError(f"{entry.file}: {error}") from None
+        for _, row in archive.rows(page_text):
+            key = TextKey(agent_id, row["page_id"], row["version"])
+            found = connection.exec_driver_sql(_FIND_NOTE, (agent_id, key.page, key.version))
+            is_new = found.first() is not None and key.page not in saved
+            _check(is_new, "every text is of one note, in its version", key.page)
+            saved[key.page] = key
+            store.save(key, row["text"])
+        without = connection.exec_driver_sql(_NOTE_WITHOUT_TEXT, (agent_id, list(saved))).scalar()
+        _check(without is None, "every note has its text", without)
+    except BaseException:
+        for key in saved.values():
+            # What cannot be deleted is swept: no page refers to it.
+            with suppress(PageStoreError):
+                store.delete(key)
+        raise
 
 
-def _batches(rows: Iterable[tuple[bytes, Any]]) -> Iterator[list[tuple[bytes, Any]]]:
-    batch: list[tuple[bytes, Any]] = []
+def _check(holds: bool, law: str, index: str | None) -> None:  # noqa: FBT001 - what is checked
+    if not holds:
+        raise InvalidInputError(f"the archive contradicts itself: {law}; not so {index}")
+
+
+def _update_lane(connection: Connection, agent_id: str, archive: OpenArchive) -> None:
+    lines = [line for line, _ in archive.rows(lane)]
+    if len(lines) != 1:
+        raise InvalidInputError(f"{file_of(lane)}: expected one line")
+    columns = exported_columns(lane)
+    assignments = ", ".join(
+        f"{name} = greatest(lane.{name}, new.{name})"
+        if name in _NEVER_LESS
+        else f"{name} = new.{name}"
+        for name in (column.name for column in columns)
+    )
+    statement = f"""
+    UPDATE lane SET {assignments}
+      FROM jsonb_to_record(%(row)s::jsonb) AS new({_record_type(columns, {})})
+     WHERE lane.agent_id = %(agent)s
+    """  # noqa: S608 - names of our own
+    connection.exec_driver_sql(statement, {"agent": agent_id, "row": lines[0].decode()})
+
+
+def _insert(connection: Connection, agent_id: str, table: Table, batch: Sequence[_Row]) -> None:
+    """Insert rows; raises ``InvalidInputError`` for what only the database finds wrong."""
+    columns = exported_columns(table)
+    # Vectors, and times with offsets, travel as text.
+    casts = {each.name: "halfvec" for each in columns if isinstance(each.type, HALFVEC)}
+    names = [column.name for column in columns]
+    selected = list(names)
+    if "said_offset" in table.columns:
+        casts["said_at"] = "timestamptz"
+        names.append("said_offset")
+        selected.append(_OFFSET)
+    selected = [f"{name}::{casts[name]}" if name in casts else name for name in selected]
+    statement = f"""
+    INSERT INTO {table.name} (agent_id, {", ".join(names)})
+    SELECT %(agent)s, {", ".join(selected)}
+      FROM jsonb_to_recordset(%(rows)s::jsonb) AS new({_record_type(columns, casts)})
+    {_ON_CONFLICT.get(table.name, "")}
+    """  # noqa: S608 - names of our own
+    if "embedding" in casts:
+        rows = json.dumps(_with_vectors([row for _, row in batch]))
+    else:
+        # In the words of the archive: Python's numbers lose digits.
+        rows = "[" + ",".join(line.decode() for line, _ in batch) + "]"
+    try:
+        connection.exec_driver_sql(statement, {"agent": agent_id, "rows": rows})
+    except (IntegrityError, DataError, ProgrammingError, OperationalError) as error:
+        reason = _refusal(error)
+        if reason is None:
+            raise
+        raise InvalidInputError(f"{file_of(table)}: {reason}") from None
+
+
+def _refusal(
+    error: IntegrityError | DataError | ProgrammingError | OperationalError,
+) -> str | None:
+    """Return what is wrong with the rows; None: it is not the rows' fault."""
+    if isinstance(error, IntegrityError):
+        constraint = getattr(getattr(error.orig, "diag", None), "constraint_name", None)
+        return f"a row contradicts another one ({constraint or 'it was erased for good'})"
+    if isinstance(error, DataError):
+        return "a value that PostgreSQL does not take, such as the character U+0000"
+    state = str(getattr(error.orig, "sqlstate", ""))
+    if state == _TWICE:
+        return "a row contradicts another one: there is one of an agent"
+    if state.startswith(_OVER_LIMITS):
+        return "a value that is longer than any index takes"
+    return None
+
+
+def _with_vectors(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows whose vectors are in pgvector's words; those of one length go together."""
+    by_length: dict[int, list[int]] = {}
+    for at, row in enumerate(rows):
+        by_length.setdefault(len(row["embedding"]), []).append(at)
+    texts: dict[int, str] = {}
+    for places in by_length.values():
+        packed = b"".join(base64.b64decode(rows[at]["embedding"]) for at in places)
+        vectors = np.frombuffer(packed, dtype=">f2").reshape(len(places), -1).astype(np.float32)
+        texts.update(zip(places, to_text(vectors), strict=True))
+    return [{**row, "embedding": texts[at]} for at, row in enumerate(rows)]
+
+
+def _record_type(columns: Sequence[Column[object]], casts: Mapping[str, str]) -> str:
+    """Return columns as a record is declared; what is cast travels as text."""
+    dialect = postgresql.dialect()  # type: ignore[no-untyped-call]  # SQLAlchemy's own
+    return ", ".join(
+        f"{each.name} {'text' if each.name in casts else each.type.compile(dialect)}"
+        for each in columns
+    )
+
+
+def _batches(rows: Iterable[_Row]) -> Iterator[list[_Row]]:
+    batch: list[_Row] = []
     size = 0
     for line, row in rows:
         batch.append((line, row))
         size += len(line)
-        if len(batch) == _ROWS or size >= _BYTES:
+        if len(batch) == _MOST_ROWS or size >= _MOST_BYTES:
             yield batch
             batch, size = [], 0
     if batch:

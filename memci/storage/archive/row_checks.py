@@ -1,276 +1,188 @@
-"""Checks of single rows in an archive, before the database sees them."""
+"""Checks of single rows in an archive, before the database sees them.
+
+What a column holds derives from its type and ``info`` in ``storage.schema``.
+"""
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from functools import cache
+from typing import Annotated, Any
 
-import numpy as np
+import sqlalchemy as sa
 from pgvector.sqlalchemy import HALFVEC
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    DateTime,
-    Float,
-    Integer,
-    LargeBinary,
-    Text,
-    Uuid,
-)
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.types import TypeEngine
 
-from memci.domain.documents import check_name
 from memci.domain.memory.edition import ReplayEvent
 from memci.domain.memory.message_filter import FilterReason
-from memci.domain.memory.node import NodeKind, NodeTier
-from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.memory.node import NodeEvent, NodeKind, NodeTier
 from memci.domain.memory.scan import Forgetting
 from memci.domain.memory.tier import Promotion
-from memci.domain.pages.parameters import PageRules
+from memci.domain.pages.page import SYSTEM, USER, PageKind
 from memci.domain.strict_json import NotStrictError, decode
 from memci.errors import InvalidInputError
 from memci.language.names import Entity
-from memci.storage.archive import value_checks
-from memci.storage.archive import value_checks as page_checks
-from memci.storage.archive.tables import CARRIED, Carried
-from memci.storage.archive.value_checks import (
-    Check,
-    are_seqs,
-    each,
-    fields,
-    is_instant,
-    is_name,
-    is_object,
-    is_seq,
-    is_text,
-    is_truth,
-    is_uuid,
-    one_of,
-    or_null,
-)
-from memci.storage.network.node_history import TrailEvent
-from memci.storage.vectors import Vectors
+from memci.storage.archive.tables import exported_columns
+from memci.storage.schema import values
+from memci.storage.schema.values import Instant, Lax, Name, Passages, Seq, Uuid
 
-_PAGE_RULES = PageRules()
-
-
-def _is_span(value: Any) -> bool:
-    return are_seqs(value) and len(value) == 2  # noqa: PLR2004 - a start and a length
-
-
-def _is_part(value: Any) -> bool:
-    return (
-        is_object(value)
-        and are_seqs(value.get("seqs"))
-        and are_seqs(value.get("quoted") or [])
-        and (not value.get("span") or _is_span(value["span"]))
-    )
-
-
-def tells_of_passages(value: Mapping[str, Any]) -> bool:
-    """Check what ``memory.passage.passages`` reads."""
-    parts = value.get("parts")
-    if parts:
-        are_parts = isinstance(parts, list) and all(map(_is_part, parts))
-        return are_parts and are_seqs(value.get("span") or [])
-    return _is_part({"seqs": [], **{name: value.get(name) for name in ("span", "quoted")}})
-
-
-def are_parameters(value: Any) -> bool:
-    """Check what an agent may have set."""
-    try:
-        pages = {name: value[name] for name in value if hasattr(_PAGE_RULES, name)}
-        _PAGE_RULES.with_values(pages)
-        MemoryParameters().with_values({n: value[n] for n in value if n not in pages})
-    except (InvalidInputError, TypeError, AttributeError):
-        return False
-    return is_object(value)
-
-
-def _is_piece(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) == 2  # noqa: PLR2004 - a digest and a length
-        and is_text(value[0])
-        and is_seq(value[1])
-    )
-
-
-_CURSOR = fields(
-    {"pass": is_seq, "req": is_seq}, unavailable=is_seq, mute=is_truth, retry_at=or_null(is_instant)
-)
-_PAYLOAD = fields(
-    seqs=or_null(are_seqs),
-    wanted=or_null(are_seqs),
-    edition=or_null(is_seq),
-    remember=or_null(is_text),
+_BY_TYPE: tuple[tuple[Any, Any], ...] = (
+    (sa.BigInteger, Seq),
+    (sa.Integer, values.Count),
+    (sa.Float, values.Number),
+    (sa.Boolean, bool),
+    (sa.DateTime, Instant),
+    (sa.Uuid, Uuid),
+    (JSONB, dict[str, Any]),
+    (sa.LargeBinary, values.Bytes),
+    (HALFVEC, values.Vector),
+    (sa.Text, str),
 )
 
-is_receipt: Check = fields(prefix=or_null(each(_is_piece)))
 
-
-def is_cursor(value: Any) -> bool:
-    """Check for a place in a pass."""
-    return _CURSOR(value) and value.keys() <= {"pass", "req", "unavailable", "mute", "retry_at"}
-
-
-def is_payload(value: Any) -> bool:
-    """Check those fields of a job that statements read as something else than JSON."""
-    return _PAYLOAD(value) and tells_of_passages(value)
-
-
-def is_document_name(value: Any) -> bool:
-    """Check for a name as the surface takes one of a document (R9)."""
-    try:
-        return isinstance(value, str) and check_name(value) == value
-    except InvalidInputError:
-        return False
-
-
-def _is_settled(value: Any) -> bool:
-    """Check for what ``memory.tier.Settled`` reads: messages, a span, and a reason or none."""
-    if not isinstance(value, list) or len(value) != 3:  # noqa: PLR2004 - these three
-        return False
-    seqs, span, reason = value
-    return are_seqs(seqs) and are_seqs(span) and or_null(one_of(Promotion))(reason)
-
-
-def _names_an_entity(value: Any) -> bool:
-    return is_name(value) and bool(Entity.named(value).key)
-
-
-def _are_refused(value: Any) -> bool:
-    """Check for reasons by seq, which JSON writes as text."""
-    return isinstance(value, dict) and all(
-        seq.isascii() and seq.isdecimal() and one_of(FilterReason)(why)
-        for seq, why in value.items()
-    )
-
-
-_TRAIL: Mapping[TrailEvent, Check] = {
-    TrailEvent.CREATED: fields(
-        {"messages": are_seqs},
-        job=is_uuid,
-        mention=is_uuid,
-        kind=one_of(NodeKind),
-        **{"from": are_seqs},
-    ),
-    TrailEvent.COMPRESSED: fields({"from": is_seq, "to": is_seq}),
-    TrailEvent.FORGOTTEN: fields({"reason": one_of(Forgetting)}, tier=one_of(NodeTier)),
-    TrailEvent.RESTORED: fields({"job": is_uuid}, of=is_seq, **{"as": is_seq}),
-    TrailEvent.MERGED: fields({"into": is_seq}),
-    TrailEvent.PROMOTED: fields({"reason": one_of(Promotion)}),
-    TrailEvent.SETTLED: fields(),
-    TrailEvent.SUPERSEDED: fields({"by": is_seq}),
-    TrailEvent.USED: fields({"receipts": each(is_uuid)}, times=is_seq),
-    TrailEvent.ERASED: fields(),
-}
-_LOG: Mapping[ReplayEvent, Check] = {
-    ReplayEvent.CREATED: fields(wanted=are_seqs, refused=_are_refused),
-    ReplayEvent.SCANNED: fields(),
-    ReplayEvent.MENTIONED: fields({"entity": _names_an_entity}),
-    ReplayEvent.RESTORED: fields({"node": is_seq, "seqs": are_seqs}),
-    ReplayEvent.CONSOLIDATED: fields(
-        {"at": is_instant, "settled": each(_is_settled)}, groups=is_seq
-    ),
-}
-
-
-def _is_trail(row: Mapping[str, Any]) -> bool:
-    details = row["details"]
-    return _TRAIL[TrailEvent(row["event"])](details) and tells_of_passages(details)
-
-
-def _is_log(row: Mapping[str, Any]) -> bool:
-    """Check for an entry as a replay takes it; all but a pass draw lots by their job."""
-    event, details = ReplayEvent(row["event"]), row["details"]
-    seeded = event is ReplayEvent.SCANNED or row["job_id"] is not None
-    return seeded and _LOG[event](details) and tells_of_passages(details)
-
-
-# By table: what its rows must be beyond what each column holds.
-TOLD = {"trail": _is_trail, "replay_log": _is_log}
+_LAX: Any = Lax
 
 
 class LineError(InvalidInputError):
     """A line of an archive is not a row of its table; the message goes on from where it is."""
 
 
-def checked_row(entry: Carried, line: bytes) -> dict[str, Any]:
+def checked_row(table: sa.Table, line: bytes) -> dict[str, Any]:
     """Return the row in a line, or raise ``LineError``, which quotes nothing of it."""
     try:
         row = decode(line)
     except NotStrictError as error:
         raise LineError(str(error)) from None
-    checks = _CHECKS[entry.name]
-    if not isinstance(row, dict) or row.keys() != checks.keys():
-        raise LineError(f"expected an object of exactly {', '.join(checks)}")
-    for name, (nullable, check) in checks.items():
-        value = row[name]
-        if not (nullable if value is None else check(value)):
-            raise LineError(f"{name} is not what the column holds")
-    if entry.name in TOLD and not TOLD[entry.name](row):
-        raise LineError(f"details are not what is told of the event {row['event']}")
-    if entry.name in page_checks.TOLD and not page_checks.TOLD[entry.name](row):
-        raise LineError("the columns do not go together")
+    columns = [column.name for column in exported_columns(table)]
+    if not isinstance(row, dict) or row.keys() != set(columns):
+        raise LineError(f"expected an object of exactly {', '.join(columns)}")
+    try:
+        _row_model(table).model_validate(row)
+    except ValidationError as error:
+        place = error.errors(include_input=False, include_context=False)[0]["loc"][0]
+        raise LineError(f"{place} is not what the column holds") from None
+    if table.name in _ROW_CHECKS and not _ROW_CHECKS[table.name](row):
+        raise LineError("the columns do not belong together")
     return row
 
 
-def half_vectors(texts: list[str]) -> Vectors:
-    """Return vectors of one dimension as they were packed: halves, big end first, as base64."""
-    packed = b"".join(base64.b64decode(each) for each in texts)
-    return np.frombuffer(packed, dtype=">f2").reshape(len(texts), -1).astype(np.float32)
+@cache
+def _row_model(table: sa.Table) -> type[BaseModel]:
+    fields: dict[str, Any] = {
+        column.name: (_held(column) | None if column.nullable else _held(column), ...)
+        for column in exported_columns(table)
+    }
+    return create_model(table.name, __config__=ConfigDict(strict=True), **fields)
 
 
-def _check_of(entry: Carried, column: Column[object]) -> Check:
-    place = f"{entry.name}.{column.name}"
-    if place in _OWN:
-        return _OWN[place]
-    if column.name in entry.closed:
-        return value_checks.one_of(entry.closed[column.name])
-    check = _of_type(column.type)
-    if column.name in entry.ranges:
-        least, most = entry.ranges[column.name]
-        return lambda value: check(value) and least <= value <= most
-    return check
+def _held(column: sa.Column[Any]) -> Any:
+    """Return the pydantic type of a column; numbers in a key begin with 1."""
+    held = column.info.get("holds")
+    if isinstance(held, type) and issubclass(held, StrEnum):
+        return _LAX[held]
+    if held is None and column.primary_key and isinstance(column.type, sa.BigInteger):
+        return values.Positive
+    return held or _of_type(column.type)
 
 
-def _of_type(kind: TypeEngine[Any]) -> Check:
+def _of_type(kind: TypeEngine[Any]) -> Any:
     if isinstance(kind, ARRAY):
-        return value_checks.each(_of_type(kind.item_type))
-    return next(check for types, check in _BY_TYPE if isinstance(kind, types))
+        return list[_of_type(kind.item_type)]  # type: ignore[misc]  # a type of pydantic's
+    return next(held for types, held in _BY_TYPE if isinstance(kind, types))
 
 
-_BY_TYPE: tuple[tuple[Any, Check], ...] = (
-    (BigInteger, value_checks.is_seq),
-    (Integer, value_checks.whole(2**31 - 1)),
-    (Float, value_checks.is_number),
-    (Boolean, value_checks.is_truth),
-    (DateTime, value_checks.is_instant),
-    (Uuid, value_checks.is_uuid),
-    (JSONB, value_checks.is_object),
-    (LargeBinary, value_checks.is_bytes),
-    (HALFVEC, value_checks.is_vector),
-    (Text, value_checks.is_text),
-)
-_OWN: Mapping[str, Check] = {
-    "message.id": value_checks.is_name,
-    "message.tool_calls": value_checks.each(value_checks.is_object),
-    # Below zero: how a task ended.
-    "checkpoint_write.place": value_checks.whole(2**31 - 1, -(2**31)),
-    "agent_setting.parameters": are_parameters,
-    "erased_message.digest": value_checks.is_digest,
-    "lane.compress_cursor": is_cursor,
-    "receipt.body": is_receipt,
-    "document.name": is_document_name,
-    "job.payload": is_payload,
-    **page_checks.OWN,
+def _details(needed: Mapping[str, Any] | None = None, /, **optional: Any) -> type[BaseModel]:
+    """Return the type of an event's details: fields that it must have, and that it may have."""
+    fields: dict[str, Any] = {name: (kind, ...) for name, kind in (needed or {}).items()}
+    fields |= {name: (kind, None) for name, kind in optional.items()}
+    return create_model("Details", __base__=Passages, **fields)
+
+
+_Settled = Lax[tuple[list[Seq], list[Seq], Lax[Promotion] | None]]
+_EntityName = Annotated[Name, values.must(lambda name: bool(Entity.named(name).key))]
+# JSON writes the seqs as text.
+_Refused = dict[Annotated[str, Field(pattern="^[0-9]+$")], Lax[FilterReason]]
+_NODE_EVENTS: Mapping[NodeEvent, type[BaseModel]] = {
+    NodeEvent.CREATED: _details(
+        {"messages": list[Seq]},
+        job=Uuid,
+        mention=Uuid,
+        kind=Lax[NodeKind],
+        **{"from": list[Seq]},
+    ),
+    NodeEvent.COMPRESSED: _details({"from": Seq, "to": Seq}),
+    NodeEvent.FORGOTTEN: _details({"reason": Lax[Forgetting]}, tier=Lax[NodeTier]),
+    NodeEvent.RESTORED: _details({"job": Uuid}, of=Seq, **{"as": Seq}),
+    NodeEvent.MERGED: _details({"into": Seq}),
+    NodeEvent.PROMOTED: _details({"reason": Lax[Promotion]}),
+    NodeEvent.SETTLED: _details(),
+    NodeEvent.SUPERSEDED: _details({"by": Seq}),
+    NodeEvent.USED: _details({"receipts": list[Uuid]}, times=Seq),
+    NodeEvent.ERASED: _details(),
 }
-# By table and column: whether it may be null, and what it must be else.
-_CHECKS: Mapping[str, Mapping[str, tuple[bool, Check]]] = {
-    entry.name: {each.name: (bool(each.nullable), _check_of(entry, each)) for each in entry.columns}
-    for entry in CARRIED
+_REPLAY_EVENTS: Mapping[ReplayEvent, type[BaseModel]] = {
+    ReplayEvent.CREATED: _details(wanted=list[Seq], refused=_Refused),
+    ReplayEvent.SCANNED: _details(),
+    ReplayEvent.MENTIONED: _details({"entity": _EntityName}),
+    ReplayEvent.RESTORED: _details({"node": Seq, "seqs": list[Seq]}),
+    ReplayEvent.CONSOLIDATED: _details({"at": Instant, "settled": list[_Settled]}, groups=Seq),
+}
+
+
+def _fits(model: type[BaseModel], details: Any) -> bool:
+    try:
+        model.model_validate(details)
+    except ValidationError:
+        return False
+    return True
+
+
+def _is_replay_entry(row: Mapping[str, Any]) -> bool:
+    """Check an entry as a replay takes it; all but a pass draw lots by their job."""
+    event = ReplayEvent(row["event"])
+    is_seeded = event is ReplayEvent.SCANNED or row["job_id"] is not None
+    return is_seeded and _fits(_REPLAY_EVENTS[event], row["details"])
+
+
+_SPAN = ("first_seq", "last_seq", "number", "answered")
+
+
+def _is_page(row: Mapping[str, Any]) -> bool:
+    """Check the columns of a page against each other (P1, P6)."""
+    segment, _, number = row["id"].rpartition("-")
+    is_root, is_folder = number == "0", row["kind"] == PageKind.CONTENTS
+    is_note = row["text_version"] is not None
+    shows_messages = bool(row["entries"]) or any(
+        row[name] is not None for name in (*_SPAN, "session_id")
+    )
+    if segment != row["segment"]:
+        return False
+    if is_root and not (is_folder and row["parent"] is None and not row["cold"]):
+        return False
+    if row["parent"] is None and not (row["cold"] or is_root):
+        return False
+    if is_folder or is_note:
+        return not shows_messages and not (is_folder and is_note)
+    # A page that the system writes anew each time shows no messages of its own.
+    return _is_span(row) or (row["managed"] and not shows_messages)
+
+
+def _is_span(row: Mapping[str, Any]) -> bool:
+    first, last, number = row["first_seq"], row["last_seq"], row["number"]
+    if any(row[name] is None for name in _SPAN) or not 0 < first <= last:
+        return False
+    # A system message has a page of its own, in its segment.
+    if number == 0:
+        return bool(first == last and row["segment"] == SYSTEM and not row["entries"])
+    return bool(row["segment"] == USER)
+
+
+# By table: what its rows must be beyond what each column holds.
+_ROW_CHECKS: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
+    "trail": lambda row: _fits(_NODE_EVENTS[NodeEvent(row["event"])], row["details"]),
+    "replay_log": _is_replay_entry,
+    "page": _is_page,
 }

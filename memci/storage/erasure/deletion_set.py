@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from typing import Any
 
 from sqlalchemy import Connection
 
 from memci.language.names import Entity, names_entity
 from memci.message import Message
-from memci.storage.erasure.pages import DeletedPages, condemned_pages
-from memci.storage.erasure.tables import OF_THREAD, PINNED_OF_MESSAGES, STEPS_OF_MESSAGES
+from memci.storage.erasure.pages import DeletedPages, find_deleted_pages
 from memci.storage.messages import COLUMNS, to_message
+from memci.storage.session import batches
 from memci.storage.summaries import losing_summaries
 
-_BY_ID = "SELECT id, seq FROM message WHERE agent_id = %s AND id = ANY(%s)"
-_OF_SESSION = "SELECT seq FROM message WHERE agent_id = %s AND session_id = %s ORDER BY seq"
-_IDS = "SELECT id FROM message WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq"
 # Each with all the messages that it was made of.
-_MADE_OF = """
+_MEMORIES = """
 SELECT n.id, n.message_seqs FROM node n
  WHERE n.agent_id = %s AND n.kind = 'memory'
    AND EXISTS (SELECT FROM unnest(n.message_seqs) AS origin(seq) WHERE seq = ANY(%s::bigint[]))
 """
 _STORED = "SELECT seq FROM message WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq"
-# Trails tell what nodes were made of that are gone. Those from before a rebuilt network took the
-# place of theirs are no longer told to be forgotten: what was made anew may live.
-_GONE = """
+# Histories tell what former nodes were made of. Nodes of before a rebuilt network took the place of
+# theirs do not count as forgotten: what was made anew may live.
+_FORMER_NODES = """
 SELECT t.node_id, bool_or(t.id > coalesce((
            SELECT max(s.id) FROM trail s
             WHERE s.agent_id = %(agent)s AND s.event = 'forgotten'
@@ -53,10 +50,10 @@ SELECT e.id, e.entity_key FROM node e
 _MENTIONS = """
 SELECT DISTINCT details->>'entity' FROM replay_log WHERE agent_id = %s AND event = 'mentioned'
 """
-_BEARERS = "SELECT entity_key, id FROM node WHERE agent_id = %s AND entity_key = ANY(%s)"
+_ENTITIES_BY_KEY = "SELECT entity_key, id FROM node WHERE agent_id = %s AND entity_key = ANY(%s)"
 # Messages of those memories at entities that stay; the newest first, as they are the likeliest to
 # speak of what is talked about now.
-_AROUND = """
+_NAMING_MESSAGES = """
 SELECT DISTINCT beside.entity, origin.seq
   FROM (SELECT target AS entity, source AS memory FROM link
          WHERE agent_id = %(agent)s AND target = ANY(%(entities)s::bigint[])
@@ -71,7 +68,7 @@ SELECT DISTINCT beside.entity, origin.seq
 _MESSAGES = f"""
 SELECT {COLUMNS} FROM message WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq
 """  # noqa: S608 - a constant of this package
-# As ``Message.text``, of which no more is read than is wanted.
+# As ``Message.text``, of which no more is read than is needed.
 _BEGINNINGS = """
 SELECT left(concat_ws(E'\\n', nullif(left(content, %(most)s), ''), (
     SELECT string_agg(concat(call->'function'->>'name', '(',
@@ -80,31 +77,32 @@ SELECT left(concat_ws(E'\\n', nullif(left(content, %(most)s), ''), (
       FROM jsonb_array_elements(tool_calls) WITH ORDINALITY AS each(call, place))), %(most)s)
   FROM message WHERE agent_id = %(agent)s AND seq = ANY(%(seqs)s::bigint[]) ORDER BY seq
 """
+# Messages that are read at once.
 _AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True)
 class DeletionSet:
-    """Messages, and what was made of them.
-
-    ``memories`` and ``entities`` are living nodes; ``gone`` were there before, and so many of
-    them ``forgotten``: the others were in a network that was rebuilt (M24). ``again``:
-    messages that stay and whose memories go; memory gets them anew. ``names``: entities that
-    somebody has mentioned, as the log has them. ``session_id`` is the session when all of it goes.
-    ``named_by``: entities that stay, each with the newest message of a memory beside it that
-    names it. ``pages`` are those of the page tree, ``pins`` numbers of pinned texts.
-    """
+    """Messages that are erased, and what was made of them."""
 
     seqs: Sequence[int]
+    # Living nodes that go.
     memories: Sequence[int]
     entities: Sequence[int]
-    gone: Sequence[int]
+    # Nodes that were gone before, and how many of them were forgotten: the others were in a network
+    # that was rebuilt (M24).
+    former_nodes: Sequence[int]
     forgotten: int
-    again: Sequence[int]
+    # Messages that stay and whose memories go: memories are made of them again.
+    repeated: Sequence[int]
+    # Entities that somebody has mentioned, as the log has them.
     names: Sequence[str] = ()
+    # The session, when all of it goes.
     session_id: str | None = None
+    # Entities that stay, each with the newest message of a memory beside it that names it.
     named_by: Mapping[int, int] = field(default_factory=dict)
     pages: DeletedPages = field(default_factory=DeletedPages)
+    # Numbers of pinned texts.
     pins: Sequence[int] = ()
 
     @property
@@ -115,18 +113,20 @@ class DeletionSet:
 
 def seqs_of_ids(connection: Connection, agent_id: str, ids: Collection[str]) -> dict[str, int]:
     """Return the seqs of those of these messages that are stored."""
-    rows = connection.exec_driver_sql(_BY_ID, (agent_id, list(ids)))
-    return {row.id: row.seq for row in rows}
+    statement = "SELECT id, seq FROM message WHERE agent_id = %s AND id = ANY(%s)"
+    return {row.id: row.seq for row in connection.exec_driver_sql(statement, (agent_id, list(ids)))}
 
 
 def seqs_of_session(connection: Connection, agent_id: str, session_id: str) -> list[int]:
     """Return the messages of a session, ascending."""
-    return list(connection.exec_driver_sql(_OF_SESSION, (agent_id, session_id)).scalars())
+    statement = "SELECT seq FROM message WHERE agent_id = %s AND session_id = %s ORDER BY seq"
+    return list(connection.exec_driver_sql(statement, (agent_id, session_id)).scalars())
 
 
 def ids_of(connection: Connection, agent_id: str, seqs: Sequence[int]) -> list[str]:
     """Return the ids of messages, in the order of their seqs."""
-    return list(connection.exec_driver_sql(_IDS, (agent_id, list(seqs))).scalars())
+    statement = "SELECT id FROM message WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq"
+    return list(connection.exec_driver_sql(statement, (agent_id, list(seqs))).scalars())
 
 
 def messages_of(connection: Connection, agent_id: str, seqs: Sequence[int]) -> list[Message]:
@@ -138,13 +138,13 @@ def messages_of(connection: Connection, agent_id: str, seqs: Sequence[int]) -> l
 def beginnings_of(
     connection: Connection, agent_id: str, seqs: Sequence[int], most: int
 ) -> Iterator[str]:
-    """Yield so many characters of each message, a few messages at a time."""
-    for some in _bites(seqs):
+    """Yield the first ``most`` characters of each message, reading a few messages at a time."""
+    for some in batches(seqs, _AT_ONCE):
         values = {"agent": agent_id, "seqs": some, "most": most}
         yield from connection.exec_driver_sql(_BEGINNINGS, values).scalars()
 
 
-def condemned_with(
+def find_deletions(
     connection: Connection,
     agent_id: str,
     seqs: Sequence[int],
@@ -152,24 +152,24 @@ def condemned_with(
     page_indexes: Collection[str] = (),
 ) -> DeletionSet:
     """Return what goes with these messages and of these pages; nothing is written."""
-    memories, again = _memories(connection, agent_id, seqs)
+    memories, repeated = _memories(connection, agent_id, seqs)
     nodes = sorted(memories)
     values = {"agent": agent_id, "seqs": list(seqs), "nodes": nodes}
     candidates = {row.id: row.entity_key for row in connection.exec_driver_sql(_ENTITIES, values)}
-    named_by = _still_named(connection, agent_id, candidates, (seqs, nodes))
-    gone = connection.exec_driver_sql(_GONE, values).all()
+    named_by = _naming_messages(connection, candidates, values)
+    former = connection.exec_driver_sql(_FORMER_NODES, values).all()
     entities = sorted(candidates.keys() - named_by.keys())
     return DeletionSet(
         seqs=sorted(seqs),
         memories=nodes,
         entities=entities,
-        gone=[row.node_id for row in gone],
-        forgotten=sum(row.forgotten for row in gone),
-        again=again,
-        names=_mentioned(connection, agent_id, seqs, entities),
+        former_nodes=[row.node_id for row in former],
+        forgotten=sum(row.forgotten for row in former),
+        repeated=repeated,
+        names=_mentioned_names(connection, agent_id, seqs, entities),
         session_id=session_id,
         named_by=named_by,
-        pages=condemned_pages(connection, agent_id, seqs, page_indexes),
+        pages=find_deleted_pages(connection, agent_id, seqs, page_indexes),
     )
 
 
@@ -178,109 +178,88 @@ def _memories(
 ) -> tuple[set[int], list[int]]:
     """Return the memories that go, and the messages of them that stay.
 
-    Memory is made of whole messages: who shares one that memory gets anew goes as well, or that
-    would be remembered twice.
+    Memory is made of whole messages: a memory that shares a message which memory gets again goes as
+    well, or that message would be remembered twice.
     """
     erased, memories = set(seqs), set[int]()
-    again, looked_for = set[int](), list(seqs)
+    repeated, looked_for = set[int](), list(seqs)
     while looked_for:
-        found = connection.exec_driver_sql(_MADE_OF, (agent_id, looked_for)).all()
+        found = connection.exec_driver_sql(_MEMORIES, (agent_id, looked_for)).all()
         memories.update(row.id for row in found)
-        others = {seq for row in found for seq in row.message_seqs} - erased - again
-        again |= others
+        others = {seq for row in found for seq in row.message_seqs} - erased - repeated
+        repeated |= others
         looked_for = list(others)
-    stored = connection.exec_driver_sql(_STORED, (agent_id, list(again))).scalars()
+    stored = connection.exec_driver_sql(_STORED, (agent_id, list(repeated))).scalars()
     return memories, list(stored)
 
 
-def _still_named(
-    connection: Connection,
-    agent_id: str,
-    entities: dict[int, str],
-    condemned: tuple[Sequence[int], Sequence[int]],
+def _naming_messages(
+    connection: Connection, entities: Mapping[int, str], values: Mapping[str, Any]
 ) -> dict[int, int]:
-    """Return the entities that a memory which stays names: one linked to them, in its messages.
+    """Return the entities that a memory beside them which stays names, by its messages.
 
     Each with the newest of those messages.
     """
     if not entities:
         return {}
-    seqs, nodes = condemned
-    values = {
-        "agent": agent_id, "entities": list(entities), "seqs": list(seqs), "nodes": list(nodes),
-    }  # fmt: skip
-    around: dict[int, set[int]] = {}
-    for entity, seq in connection.exec_driver_sql(_AROUND, values):
-        around.setdefault(seq, set()).add(entity)
+    entities_at: dict[int, set[int]] = {}
+    values = {**values, "entities": list(entities)}
+    for entity, seq in connection.exec_driver_sql(_NAMING_MESSAGES, values):
+        entities_at.setdefault(seq, set()).add(entity)
     named_by: dict[int, int] = {}
-    for some in _bites(around):
-        wanted = [seq for seq in some if not around[seq] <= named_by.keys()]
-        for said in reversed(messages_of(connection, agent_id, wanted)):
-            for each in around[said.seq] - named_by.keys():
-                if names_entity(said.searched, entities[each]):
-                    named_by[each] = said.seq
+    for some in batches(entities_at, _AT_ONCE):
+        unsure = [seq for seq in some if not entities_at[seq] <= named_by.keys()]
+        for message in reversed(messages_of(connection, values["agent"], unsure)):
+            for each in entities_at[message.seq] - named_by.keys():
+                if names_entity(message.searched, entities[each]):
+                    named_by[each] = message.seq
     return named_by
 
 
-def _mentioned(
+def _mentioned_names(
     connection: Connection, agent_id: str, seqs: Sequence[int], entities: Sequence[int]
 ) -> list[str]:
     """Return the names that somebody mentioned and that go: with a node, or with these messages.
 
-    A replay would bring them back, or the log at least would still hold them. A name that a node
-    bears which stays, stays.
+    A replay would bring them back, or the log at least would still hold them. The name of a node
+    that stays, stays.
     """
     mentions = connection.exec_driver_sql(_MENTIONS, (agent_id,)).scalars()
     keys = {name: Entity.named(name).key for name in mentions}
-    wanted = list(set(keys.values()))
-    rows = connection.exec_driver_sql(_BEARERS, (agent_id, wanted))
-    bearers = {row.entity_key: row.id for row in rows}
-    gone = {key for key in wanted if bearers.get(key) in set(entities)}
-    open_ones = set(wanted) - bearers.keys()
-    for some in _bites(seqs):
-        if not open_ones:
+    found = connection.exec_driver_sql(_ENTITIES_BY_KEY, (agent_id, list(set(keys.values()))))
+    nodes = {row.entity_key: row.id for row in found}
+    erased = {key for key, node in nodes.items() if node in set(entities)}
+    open_keys = set(keys.values()) - nodes.keys()
+    for some in batches(seqs, _AT_ONCE):
+        if not open_keys:
             break
-        for said in messages_of(connection, agent_id, some):
-            found = {key for key in open_ones if names_entity(said.searched, key)}
-            gone, open_ones = gone | found, open_ones - found
-    return sorted(name for name, key in keys.items() if key in gone)
+        for message in messages_of(connection, agent_id, some):
+            named = {key for key in open_keys if names_entity(message.searched, key)}
+            erased, open_keys = erased | named, open_keys - named
+    return sorted(name for name, key in keys.items() if key in erased)
 
 
-def _bites(seqs: Iterable[int]) -> Iterator[list[int]]:
-    left = iter(seqs)
-    while some := list(islice(left, _AT_ONCE)):
-        yield some
-
-
-_COUNT = f"""
+_COUNT = """
 SELECT (SELECT count(*) FROM pin WHERE agent_id = %(agent)s AND unpinned_at IS NULL
-            AND {PINNED_OF_MESSAGES}) AS pinned_sentences,
+            AND message_seq = ANY(%(seqs)s::bigint[])) AS pinned_sentences,
        (SELECT count(*) FROM plan_step WHERE agent_id = %(agent)s
-            AND {STEPS_OF_MESSAGES}) AS plan_steps,
-       (SELECT count(*) FROM checkpoint WHERE agent_id = %(agent)s AND {OF_THREAD}) AS checkpoints
-"""  # noqa: S608 - constants of this package
+            AND (made_seq = ANY(%(seqs)s::bigint[]) OR said_seq = ANY(%(seqs)s::bigint[]))
+       ) AS plan_steps,
+       (SELECT count(*) FROM checkpoint
+         WHERE agent_id = %(agent)s AND thread = %(session)s) AS checkpoints
+"""
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """How many there are.
+def count_derived(connection: Connection, agent_id: str, deletion: DeletionSet) -> dict[str, int]:
+    """Count what goes with these messages; nothing is written.
 
     ``summaries``: sessions that lose theirs. ``pinned_sentences``: of these messages, shown now.
-    ``checkpoints``: of the thread that has the session's name, when all of a session goes.
+    ``plan_steps``. ``checkpoints``: of the session's thread, when all of a session goes.
     """
-
-    summaries: int
-    pinned_sentences: int
-    plan_steps: int
-    checkpoints: int
-
-
-def count_beside(connection: Connection, agent_id: str, condemned: DeletionSet) -> Beside:
-    """Count what goes with these messages; nothing is written."""
-    seqs = list(condemned.seqs)
-    values = {"agent": agent_id, "seqs": seqs, "session": condemned.session_id}
+    seqs = list(deletion.seqs)
+    values = {"agent": agent_id, "seqs": seqs, "session": deletion.session_id}
     counts = connection.exec_driver_sql(_COUNT, values).mappings().one()
-    return Beside(summaries=len(losing_summaries(connection, agent_id, seqs)), **counts)
+    return {"summaries": len(losing_summaries(connection, agent_id, seqs)), **counts}
 
 
 # A single Chinese character is no term of the index, which holds pairs: it is looked for in texts,
@@ -312,7 +291,7 @@ SELECT {COLUMNS} FROM message m WHERE m.agent_id = %s AND NOT m.indexed
 """  # noqa: S608 - constants of this package
 
 
-def worded_messages(
+def find_seqs_by_words(
     connection: Connection,
     agent_id: str,
     *,
@@ -330,6 +309,6 @@ def worded_messages(
     return list(connection.exec_driver_sql(statement, values).scalars())
 
 
-def not_indexed(connection: Connection, agent_id: str, *, most: int) -> list[Message]:
+def unindexed_messages(connection: Connection, agent_id: str, *, most: int) -> list[Message]:
     """Return the newest messages whose terms are not in the index yet."""
     return [to_message(row) for row in connection.exec_driver_sql(_NOT_INDEXED, (agent_id, most))]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from enum import StrEnum
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row
 
+from memci.domain.memory.node import NodeEvent, VersionReason
 from memci.language.claims.claim import Claim, Held, supersessions
-from memci.storage.network.node_history import TrailEvent, append_history
+from memci.storage.network.node_history import append_history
 from memci.storage.network.passes import position
 
 _ADD = """
@@ -92,13 +92,6 @@ WHERE agent_id = %(agent)s AND id = ANY(%(nodes)s)
 """
 
 
-class Reason(StrEnum):
-    """Why another memory took the place."""
-
-    MERGED = "merged"
-    SUPERSEDED = "superseded"
-
-
 def supersede(
     connection: Connection,
     agent_id: str,
@@ -117,14 +110,14 @@ def supersede(
         values = {"agent": agent_id, "nodes": kept, "by": by, "until": until}
         connection.exec_driver_sql(_SUPERSEDE, values)
         details = {node: {"by": by} for node in kept}
-        append_history(connection, agent_id, TrailEvent.SUPERSEDED, pass_number, details)
+        append_history(connection, agent_id, NodeEvent.SUPERSEDED, pass_number, details)
     return kept
 
 
 def _keep(
     connection: Connection, agent_id: str, nodes: Sequence[int], *, by: int, until: datetime
 ) -> list[int]:
-    reason = Reason.SUPERSEDED
+    reason = VersionReason.SUPERSEDED
     values = {"agent": agent_id, "nodes": list(nodes), "by": by, "reason": reason, "until": until}
     return list(connection.exec_driver_sql(_KEEP, values).scalars())
 

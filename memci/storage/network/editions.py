@@ -19,9 +19,9 @@ from psycopg.types.json import Jsonb
 from sqlalchemy import Connection
 
 from memci.domain.memory.edition import Edition, EditionState, ReplayEntry, ReplayEvent
+from memci.domain.memory.node import NodeEvent
 from memci.domain.memory.scan import Forgetting
-from memci.storage.network.node_history import TrailEvent
-from memci.storage.schema import EDITION_SCHEMA, TWINNED, trail
+from memci.storage.schema.network import EDITION_SCHEMA, EDITION_TABLES, trail
 
 _COLUMNS = "number, state, begun_at, up_to_seq, cut_at, place, scanned, settled"
 _OPEN = "state IN ('building', 'ready', 'switching')"
@@ -143,11 +143,11 @@ def switch_networks(connection: Connection, agent_id: str) -> None:
 
     Trails of its nodes stay. The log tells from now on what has made the new one.
     """
-    succession = (TrailEvent.FORGOTTEN, Forgetting.SWITCHED, agent_id)
+    succession = (NodeEvent.FORGOTTEN, Forgetting.SWITCHED, agent_id)
     connection.exec_driver_sql(_SUCCEED, succession)
-    connection.exec_driver_sql(_CARRY_USES, (TrailEvent.USED, agent_id))
+    connection.exec_driver_sql(_CARRY_USES, (NodeEvent.USED, agent_id))
     connection.exec_driver_sql(_LEAVE_OUT, {"agent": agent_id})
-    for table in TWINNED:
+    for table in EDITION_TABLES:
         if table.name in _KEPT:
             continue
         if table is not trail:
@@ -167,7 +167,7 @@ def switch_networks(connection: Connection, agent_id: str) -> None:
 
 def clear_edition(connection: Connection, agent_id: str) -> None:
     """Delete the rebuilt network of an agent, with all that belongs to it."""
-    for table in TWINNED:
+    for table in EDITION_TABLES:
         connection.exec_driver_sql(
             f"DELETE FROM {EDITION_SCHEMA}.{table.name} WHERE agent_id = %s",  # noqa: S608 - ours
             (agent_id,),

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
 from sqlalchemy import Connection
 
-from memci.domain.memory.node import Fate, NodeKind
+from memci.domain.memory.node import Fate, NodeEvent, NodeKind
 from memci.domain.memory.passage import Passage, details_of, passages
 from memci.domain.memory.scan import Forgetting
 
@@ -26,26 +25,10 @@ ORDER BY id
 """
 
 
-class TrailEvent(StrEnum):
-    """What can happen to a node."""
-
-    CREATED = "created"  # job, messages, and what of them (memory/passage.py) or kind, of an
-    # entity; from: the memories that were merged into it
-    COMPRESSED = "compressed"  # from, to: characters
-    FORGOTTEN = "forgotten"  # reason; tier: as it was at the end
-    RESTORED = "restored"  # as: of the forgotten node, the new one; of: the other way round
-    MERGED = "merged"  # into: the memory that stands for it and others
-    PROMOTED = "promoted"  # reason: what spoke for it at the end of its short term
-    SETTLED = "settled"  # its short term is over, and nothing spoke for it
-    SUPERSEDED = "superseded"  # by: the memory that says otherwise
-    USED = "used"  # receipts, times
-    ERASED = "erased"
-
-
 def append_history(
     connection: Connection,
     agent_id: str,
-    event: TrailEvent,
+    event: NodeEvent,
     pass_number: int,
     details: Mapping[int, Mapping[str, Any]],
 ) -> None:
@@ -84,11 +67,11 @@ SELECT EXISTS (SELECT FROM line JOIN trail t ON t.agent_id = %(agent)s AND t.nod
                 WHERE t.event = 'merged')
 """  # noqa: S608 - as above
 # What a node that is gone is gone by, and what is no more than a note on one.
-FATAL: tuple[TrailEvent, ...] = (
-    TrailEvent.FORGOTTEN,
-    TrailEvent.RESTORED,
-    TrailEvent.MERGED,
-    TrailEvent.ERASED,
+FATAL: tuple[NodeEvent, ...] = (
+    NodeEvent.FORGOTTEN,
+    NodeEvent.RESTORED,
+    NodeEvent.MERGED,
+    NodeEvent.ERASED,
 )
 
 
@@ -129,7 +112,7 @@ def fates_of(connection: Connection, agent_id: str, gone: Sequence[int]) -> dict
 
 def fate_by(event: str, details: Mapping[str, object]) -> Fate:
     """Return what became of a node that is gone, by the last fatal event of its trail."""
-    if event == TrailEvent.FORGOTTEN and details.get("reason") == Forgetting.SWITCHED:
+    if event == NodeEvent.FORGOTTEN and details.get("reason") == Forgetting.SWITCHED:
         return Fate.SWITCHED
     return Fate(event)
 

@@ -10,11 +10,11 @@ from psycopg.types.json import Jsonb
 from sqlalchemy import Connection
 
 from memci.domain.memory.creation import NewNode, draw, least_important
-from memci.domain.memory.node import importance
+from memci.domain.memory.node import NodeEvent, importance
 from memci.domain.memory.scan import Forgetting
 from memci.language.times.calendar import offset_of
 from memci.storage.network.links import supports_of
-from memci.storage.network.node_history import TrailEvent, append_history
+from memci.storage.network.node_history import append_history
 
 # Rows travel as JSON where they hold lists of different lengths, which arrays cannot.
 # A node is born as if the pass under way had been there: it waits for the next one (M18).
@@ -182,7 +182,7 @@ def forget_nodes(
         connection.exec_driver_sql(statement, (agent_id, list(reasons)))
     # The tier, for links that still tell of it: not every read may hear of a short-term memory.
     details = {node: {"reason": reasons[node], "tier": tier} for node, _, tier in gone}
-    append_history(connection, agent_id, TrailEvent.FORGOTTEN, pass_number, details)
+    append_history(connection, agent_id, NodeEvent.FORGOTTEN, pass_number, details)
     return [slot for _, slot, _ in gone]
 
 

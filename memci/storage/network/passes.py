@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from memci.domain.memory.creation import Ground, plan_mention
 from memci.domain.memory.edition import ReplayEvent
-from memci.domain.memory.node import NodeKind
+from memci.domain.memory.node import NodeEvent, NodeKind
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.scan import (
     Compressed,
@@ -36,7 +36,7 @@ from memci.storage.network.links import (
     replace_focus,
     supports_of,
 )
-from memci.storage.network.node_history import TrailEvent, append_history
+from memci.storage.network.node_history import append_history
 from memci.storage.network.nodes import SlotNeed, add_nodes, entity_nodes, forget_nodes, take_slots
 
 _READ = """
@@ -299,7 +299,7 @@ def _write_compressed(
         faint = [each.id for each in compressed if each.generic and each.text.language == language]
         make_generic(connection, agent_id, faint, language)
     details = {each.id: {"from": each.before, "to": len(each.text.content)} for each in compressed}
-    append_history(connection, agent_id, TrailEvent.COMPRESSED, pass_number, details)
+    append_history(connection, agent_id, NodeEvent.COMPRESSED, pass_number, details)
 
 
 # Arrays in the order of ids. Importance is the sum of a node's own links whose target lives (M11).
@@ -397,7 +397,7 @@ def mention_entity(
     replace_focus(connection, agent_id, creation.focus)
     origin = {"mention": str(mention_id), "messages": [], "kind": "entity"}
     trail = {node.id: origin for node in creation.nodes}
-    append_history(connection, agent_id, TrailEvent.CREATED, pass_number, trail)
+    append_history(connection, agent_id, NodeEvent.CREATED, pass_number, trail)
     details = {"entity": entity.name}
     log_event(connection, agent_id, ReplayEvent.MENTIONED, mention_id, details=details)
     mentioned = creation.nodes[0].id if creation.nodes else entities.get(entity.key)

@@ -13,13 +13,12 @@ from psycopg.types.json import Jsonb
 from sqlalchemy import Connection
 
 from memci.domain.memory.consolidation import Merge, ShortMemory, joined_links
-from memci.domain.memory.node import Link, NodeType
+from memci.domain.memory.node import Link, NodeEvent, NodeType, VersionReason
 from memci.domain.memory.tier import Judged, Promotion, Source
 from memci.language.detection import Language
 from memci.language.times.calendar import at_offset, offset_of
-from memci.storage.network.beliefs import Reason
 from memci.storage.network.links import add_links
-from memci.storage.network.node_history import TrailEvent, append_history
+from memci.storage.network.node_history import append_history
 
 _NEXT_IDS = """
 UPDATE lane SET last_node_id = last_node_id + %s WHERE agent_id = %s RETURNING last_node_id
@@ -125,9 +124,9 @@ def write_merges(
     theirs = [each for each in links if merged_into.keys() & {each.source, each.target}]
     add_links(connection, agent_id, joined_links(theirs, merged_into))
     gone = {node: {"into": new} for node, new in merged_into.items()}
-    append_history(connection, agent_id, TrailEvent.MERGED, pass_number, gone)
+    append_history(connection, agent_id, NodeEvent.MERGED, pass_number, gone)
     made = {each.whole.id: {"job": job, **each.details()} for each in merges}
-    append_history(connection, agent_id, TrailEvent.CREATED, pass_number, made)
+    append_history(connection, agent_id, NodeEvent.CREATED, pass_number, made)
 
 
 def _values(agent_id: str, merges: Sequence[Merge], pass_number: int) -> Mapping[str, object]:
@@ -140,7 +139,7 @@ def _values(agent_id: str, merges: Sequence[Merge], pass_number: int) -> Mapping
         "wholes_ids": [each.whole.id for each in merges],
         "wholes": Jsonb([_row(each) for each in merges]),
         "pass": pass_number,
-        "reason": Reason.MERGED,
+        "reason": VersionReason.MERGED,
     }
 
 
@@ -358,9 +357,9 @@ def settle(
     }
     connection.exec_driver_sql(_SETTLE, values)
     reasons = {node: {"reason": why} for node, why in promoted.items()}
-    append_history(connection, agent_id, TrailEvent.PROMOTED, pass_number, reasons)
+    append_history(connection, agent_id, NodeEvent.PROMOTED, pass_number, reasons)
     ordinary: dict[int, dict[str, str]] = {node: {} for node, why in judged.items() if why is None}
-    append_history(connection, agent_id, TrailEvent.SETTLED, pass_number, ordinary)
+    append_history(connection, agent_id, NodeEvent.SETTLED, pass_number, ordinary)
 
 
 # Unchanged where an earlier end is known: then no index is written.

@@ -23,7 +23,7 @@ from memci.domain.pages.page import (
     session_key,
 )
 from memci.domain.pages.tree import Tree, TreeCounters, Viewer
-from memci.storage import schema
+from memci.storage.schema.pages import page as page_table
 
 # Columns of a page's fields of the same name.
 _SAME = (
@@ -284,7 +284,7 @@ WHERE agent_id = %(agent)s
 """
 # A page keeps its index, kind and segment, and its interaction.
 _FIXED = {"agent_id", "id", "kind", "segment", "session_id", "number"}
-_insert = insert(schema.page)
+_insert = insert(page_table)
 _SAVE_PAGE = _insert.on_conflict_do_update(
     index_elements=["agent_id", "id"],
     set_={each.name: each for each in _insert.excluded if each.name not in _FIXED},

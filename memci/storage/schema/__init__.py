@@ -1,105 +1,24 @@
-"""The tables, as SQLAlchemy Core sees them; the migrations make them, a test compares both."""
+"""The one description of the tables; a test compares it with what the migrations make."""
 
-from memci.storage.schema.agents_and_jobs import (
-    agent_setting,
-    erased_message,
-    job,
-    lane,
-    letter,
-    model_total,
-    model_usage,
-    receipt,
-    vector_model,
-)
-from memci.storage.schema.documents import (
-    checkpoint,
-    checkpoint_value,
-    checkpoint_write,
-    chunk,
-    chunk_term,
-    chunk_vector,
-    document,
-    document_body,
-    item,
-)
-from memci.storage.schema.messages import (
-    message,
-    message_around,
-    message_term,
-    message_vector,
-    plan,
-    plan_step,
-    summary,
-    tracking,
-)
-from memci.storage.schema.metadata import metadata
-from memci.storage.schema.network import (
-    EDITION_SCHEMA,
-    TWINNED,
-    TWINS,
-    claim,
-    edition,
-    focus,
-    link,
-    node,
-    node_term,
-    node_vector,
-    node_version,
-    pass_log,
-    pass_snapshot,
-    replay_log,
-    session_end,
-    trail,
-)
-from memci.storage.schema.pages import page, page_step, page_text, page_tree, pin
+from memci.storage.schema import documents, messages, network, pages, work
+from memci.storage.schema.columns import metadata
+from memci.storage.schema.network import EDITION_SCHEMA, EDITION_TABLES
 
 __all__ = [
+    "AGENT_TABLES",
     "EDITION_SCHEMA",
-    "TWINNED",
-    "TWINS",
-    "agent_setting",
-    "checkpoint",
-    "checkpoint_value",
-    "checkpoint_write",
-    "chunk",
-    "chunk_term",
-    "chunk_vector",
-    "claim",
-    "document",
-    "document_body",
-    "edition",
-    "erased_message",
-    "focus",
-    "item",
-    "job",
-    "lane",
-    "letter",
-    "link",
-    "message",
-    "message_around",
-    "message_term",
-    "message_vector",
+    "EDITION_TABLES",
+    "documents",
+    "messages",
     "metadata",
-    "model_total",
-    "model_usage",
-    "node",
-    "node_term",
-    "node_vector",
-    "node_version",
-    "page",
-    "page_step",
-    "page_text",
-    "page_tree",
-    "pass_log",
-    "pass_snapshot",
-    "pin",
-    "plan",
-    "plan_step",
-    "receipt",
-    "replay_log",
-    "session_end",
-    "summary",
-    "tracking",
-    "trail",
-    "vector_model",
+    "network",
+    "pages",
+    "work",
 ]
+
+# Tables with rows of agents. A table that others reference comes before them.
+AGENT_TABLES = tuple(
+    table
+    for table in metadata.tables.values()
+    if table.schema is None and "agent_id" in table.columns
+)

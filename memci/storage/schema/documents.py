@@ -5,172 +5,158 @@
 
 from __future__ import annotations
 
+import sqlalchemy as sa
 from pgvector.sqlalchemy import HALFVEC
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    Double,
-    Index,
-    Integer,
-    LargeBinary,
-    Table,
-    Text,
-    Uuid,
-    false,
-    text,
-)
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from memci.storage.schema.metadata import Instant, Json, agent_column, made_at, metadata
+from memci.domain.documents import ChunkKind, DocumentState
+from memci.storage.schema import values
+from memci.storage.schema.columns import (
+    Instant,
+    Json,
+    agent_table,
+    index,
+    key,
+    moment,
+    optional,
+    required,
+)
 
-document = Table(
+# Somebody has sent them as files, and removes them as such.
+_OF_FILES = "made of documents, and not of messages"
+
+document = agent_table(
     "document",
-    metadata,
-    agent_column(),
-    Column("id", BigInteger, primary_key=True, autoincrement=False),
-    Column("name", Text, nullable=False),
+    key("id", sa.BigInteger, at_most="lane.last_document_id"),
+    required("name", sa.Text, holds=values.DocumentName),
     # SHA-256 of the file's bytes.
-    Column("digest", Text, nullable=False),
-    Column("bytes", BigInteger, nullable=False),
-    Column("state", Text, nullable=False, server_default=text("'queued'")),
-    Column("error", Text),
-    Column("chunks", Integer, nullable=False, server_default=text("0")),
-    Column("indexed_chunks", Integer, nullable=False, server_default=text("0")),
-    Column("job_id", Uuid, nullable=False),
-    made_at(),
+    required("digest", sa.Text),
+    required("bytes", sa.BigInteger),
+    required("state", sa.Text, "'queued'", holds=DocumentState),
+    optional("error", sa.Text),
+    required("chunks", sa.Integer, "0"),
+    required("indexed_chunks", sa.Integer, "0"),
+    required("job_id", sa.Uuid),
+    moment(),
     # When its present bytes came, and when all of them could be found.
-    made_at("sent_at"),
-    Column("indexed_at", Instant),
-    Index("document_name", "agent_id", "name", unique=True),
+    moment("sent_at"),
+    optional("indexed_at", Instant),
+    index("document_name", "name", unique=True),
+    no_content=_OF_FILES,
 )
 
 # The bytes of a file until they have been read.
-document_body = Table(
+document_body = agent_table(
     "document_body",
-    metadata,
-    agent_column(),
-    Column("document_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("body", LargeBinary, nullable=False),
-    made_at(),
+    key("document_id", sa.BigInteger, references="document.id"),
+    required("body", sa.LargeBinary),
+    moment(local=True),
+    no_content=_OF_FILES,
 )
 
-chunk = Table(
+chunk = agent_table(
     "chunk",
-    metadata,
-    agent_column(),
-    Column("id", BigInteger, primary_key=True, autoincrement=False),
-    Column("document_id", BigInteger, nullable=False),
+    key("id", sa.BigInteger, at_most="lane.last_chunk_id"),
+    required("document_id", sa.BigInteger, references="document.id"),
     # Its position in the document, from 0.
-    Column("place", Integer, nullable=False),
-    Column("kind", Text, nullable=False),
-    Column("text", Text, nullable=False),
+    required("place", sa.Integer),
+    required("kind", sa.Text, holds=ChunkKind),
+    required("text", sa.Text),
     # Headings above it, or the symbol that it is: "Guide › Install".
-    Column("path", Text, nullable=False),
-    Column("symbol", Text),
+    required("path", sa.Text),
+    optional("symbol", sa.Text),
     # The last part of the symbol, in small letters.
-    Column("symbol_key", Text),
-    Column("language", Text, nullable=False),
-    Column("first_line", Integer),
-    Column("last_line", Integer),
-    Column("page", Integer),
+    optional("symbol_key", sa.Text),
+    required("language", sa.Text),
+    optional("first_line", sa.Integer),
+    optional("last_line", sa.Integer),
+    optional("page", sa.Integer),
     # False: not yet in chunk_term and chunk_vector.
-    Column("indexed", Boolean, nullable=False, server_default=false()),
-    made_at(),
-    Index("chunk_document", "agent_id", "document_id", "place", unique=True),
-    Index(
-        "chunk_symbol", "agent_id", "symbol_key", postgresql_where=text("symbol_key IS NOT NULL")
-    ),
-    Index("chunk_waiting", "agent_id", "document_id", "id", postgresql_where=text("NOT indexed")),
+    required("indexed", sa.Boolean, "false"),
+    moment(),
+    index("chunk_document", "document_id", "place", unique=True),
+    index("chunk_symbol", "symbol_key", where="symbol_key IS NOT NULL"),
+    index("chunk_waiting", "document_id", "id", where="NOT indexed"),
+    no_content=_OF_FILES,
 )
 
-chunk_vector = Table(
+chunk_vector = agent_table(
     "chunk_vector",
-    metadata,
-    agent_column(),
-    Column("chunk_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("embedding", HALFVEC(), nullable=False),
-    Column("model", Text, nullable=False),
+    key("chunk_id", sa.BigInteger, references="chunk.id"),
+    required("embedding", HALFVEC()),
+    required("model", sa.Text),
+    no_content=_OF_FILES,
 )
 
 # Postings: how often a term stands in a chunk of how many terms.
-chunk_term = Table(
+chunk_term = agent_table(
     "chunk_term",
-    metadata,
-    agent_column(),
-    Column("term", Text, primary_key=True),
-    Column("chunk_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("tf", Integer, nullable=False),
-    Column("length", Integer, nullable=False),
-    Index("chunk_term_chunk", "agent_id", "chunk_id"),
+    key("term", sa.Text),
+    key("chunk_id", sa.BigInteger, references="chunk.id"),
+    required("tf", sa.Integer, holds=values.Frequency),
+    required("length", sa.Integer),
+    index("chunk_term_chunk", "chunk_id"),
+    no_content=_OF_FILES,
 )
 
-
-item = Table(
+item = agent_table(
     "item",
-    metadata,
-    agent_column(),
-    Column("namespace", ARRAY(Text), primary_key=True),
-    Column("key", Text, primary_key=True),
-    Column("value", Json, nullable=False),
+    key("namespace", ARRAY(sa.Text)),
+    key("key", sa.Text),
+    required("value", Json),
     # What it is searched by; none: it is found by its place and value alone.
-    Column("text", Text),
-    made_at(),
-    made_at("updated_at"),
+    optional("text", sa.Text),
+    moment(),
+    moment("updated_at"),
     # Minutes after the last look at it, and when that is.
-    Column("ttl_minutes", Double),
-    Column("expires_at", Instant),
-    # How often a term stands in the text of how many terms; none: it is still to be indexed.
-    Column("terms", Json),
-    Column("length", Integer),
-    Column("embedding", HALFVEC()),
-    Column("model", Text),
-    Index("item_unindexed", "agent_id", "updated_at",
-          postgresql_where=text("text IS NOT NULL AND terms IS NULL")),
-    Index("item_term", "agent_id", "expires_at",
-          postgresql_where=text("expires_at IS NOT NULL")),
-)  # fmt: skip
+    optional("ttl_minutes", sa.Double),
+    optional("expires_at", Instant),
+    # How often a term stands in the text of how many terms; none: it is still to be indexed. A job
+    # indexes it anew after an import.
+    optional("terms", Json, local=True),
+    optional("length", sa.Integer, local=True),
+    optional("embedding", HALFVEC(), local=True),
+    optional("model", sa.Text, local=True),
+    index("item_unindexed", "updated_at", where="text IS NOT NULL AND terms IS NULL"),
+    index("item_term", "expires_at", where="expires_at IS NOT NULL"),
+    no_content="of no message: what a program has put there, and takes away itself",
+)
 
 # Kinds and bodies are a framework's own: they are kept as bytes and never read here.
-checkpoint = Table(
+checkpoint = agent_table(
     "checkpoint",
-    metadata,
-    agent_column(),
-    Column("thread", Text, primary_key=True),
-    Column("namespace", Text, primary_key=True),
-    Column("id", Text, primary_key=True),
-    Column("parent", Text),
-    Column("kind", Text, nullable=False),
-    Column("body", LargeBinary, nullable=False),
+    key("thread", sa.Text),
+    key("namespace", sa.Text),
+    key("id", sa.Text),
+    optional("parent", sa.Text),
+    required("kind", sa.Text),
+    required("body", sa.LargeBinary),
     # Of each channel the version that its value has here.
-    Column("versions", Json, nullable=False),
-    Column("metadata", Json, nullable=False),
-    made_at(),
+    required("versions", Json),
+    required("metadata", Json),
+    moment(),
 )
 
-checkpoint_value = Table(
+checkpoint_value = agent_table(
     "checkpoint_value",
-    metadata,
-    agent_column(),
-    Column("thread", Text, primary_key=True),
-    Column("namespace", Text, primary_key=True),
-    Column("channel", Text, primary_key=True),
-    Column("version", Text, primary_key=True),
-    Column("kind", Text, nullable=False),
-    Column("body", LargeBinary, nullable=False),
+    key("thread", sa.Text),
+    key("namespace", sa.Text),
+    key("channel", sa.Text),
+    key("version", sa.Text),
+    required("kind", sa.Text),
+    required("body", sa.LargeBinary),
 )
 
-checkpoint_write = Table(
+checkpoint_write = agent_table(
     "checkpoint_write",
-    metadata,
-    agent_column(),
-    Column("thread", Text, primary_key=True),
-    Column("namespace", Text, primary_key=True),
-    Column("checkpoint_id", Text, primary_key=True),
-    Column("task_id", Text, primary_key=True),
-    Column("place", Integer, primary_key=True, autoincrement=False),
-    Column("channel", Text, nullable=False),
-    Column("kind", Text, nullable=False),
-    Column("body", LargeBinary, nullable=False),
-    Column("path", Text, nullable=False, server_default=text("''")),
+    key("thread", sa.Text),
+    key("namespace", sa.Text),
+    key("checkpoint_id", sa.Text),
+    key("task_id", sa.Text),
+    # Below zero: how a task ended.
+    key("place", sa.Integer, holds=values.WritePlace),
+    required("channel", sa.Text),
+    required("kind", sa.Text),
+    required("body", sa.LargeBinary),
+    required("path", sa.Text, "''"),
 )

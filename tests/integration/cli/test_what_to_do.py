@@ -12,8 +12,9 @@ from memci import api_keys
 from memci.cli.commands.jobs import tries
 from memci.config.settings import Settings
 from memci.domain.job import JobState
+from memci.domain.memory.node import NodeEvent
 from memci.schemas.agents import JobAnswer
-from memci.storage.network.node_history import TrailEvent, append_history
+from memci.storage.network.node_history import append_history
 from tests.integration.http.serving import Served, served
 from tests.support.command_line import run
 
@@ -65,7 +66,7 @@ def test_a_forgotten_memory_is_shown_with_what_became_of_it(server: Served):
     settings = {"MEMCI_API_URL": server.url}
     run("remember", "-", "--agent", "ann", settings=settings, standard_input="Ann: Hi\n")
     with server.runtime.database.agent_transaction("ann") as connection:
-        append_history(connection, "ann", TrailEvent.FORGOTTEN, 3, {7: {"reason": "importance"}})
+        append_history(connection, "ann", NodeEvent.FORGOTTEN, 3, {7: {"reason": "importance"}})
     done = run("memory", "nodes", "7", "--agent", "ann", settings=settings)
     assert done.returncode == 0
     assert "node 7 is no longer there" in done.stdout

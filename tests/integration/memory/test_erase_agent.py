@@ -15,8 +15,8 @@ from memci.queue.job_requests import request_link_drop
 from memci.queue.sweep import request_due_consolidations, request_due_passes
 from memci.reading.lists.listings import Listings
 from memci.schemas.agents import FocusList
-from memci.storage.erasure.erase import erase_agent, stand_alone
-from memci.storage.schema import lane
+from memci.storage.erasure.erase import erase_agent, lock_for_erasure
+from memci.storage.schema.work import lane
 from memci.testing import open_database, wait_until
 from tests.support.erasing import Eraser, bury, erased
 from tests.support.locks import waiting_for_locks
@@ -91,7 +91,7 @@ def test_who_is_being_erased_is_asked_for_vectors_afterwards(
             ThreadPoolExecutor(1) as pool,
         ):
             with eraser.database.agent_transaction("ada") as connection:
-                stand_alone(connection, "ada")
+                lock_for_erasure(connection, "ada")
                 running = pool.submit(rebuild.run, eraser.database, BagOfWords())
                 wait_until(lambda: waiting_for_locks(watching) == 1, "it waits for the erasure")
                 erase(connection)
@@ -181,7 +181,7 @@ def test_commands_work_in_the_next_life(told: Mailbox, eraser: Eraser) -> None:
 def test_an_agent_larger_than_a_bite_goes_whole(
     told: Mailbox, eraser: Eraser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memci.storage.erasure.erase._BITE", 2)
+    monkeypatch.setattr("memci.storage.erasure.erase._MOST_ROWS", 2)
     # Known to be refused before it is erased, as after an import.
     bury(told.ada.database, "ada", "m1", "m2")
     assert eraser.erase_agent().body["rows"]["message"] == 3

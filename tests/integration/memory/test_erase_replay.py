@@ -8,7 +8,7 @@ import pytest
 from memci.domain.memory.scan import Forgetting
 from memci.reading.lists.listings import Listings
 from memci.storage.network.nodes import forget_nodes
-from memci.storage.schema import EDITION_SCHEMA, TWINNED
+from memci.storage.schema import EDITION_SCHEMA, EDITION_TABLES
 from memci.storage.sessions import end_session
 from tests.support.erasing import Eraser, SegmentsOf, found_in_database
 from tests.support.network import AgentUnderTest
@@ -121,7 +121,7 @@ def test_a_network_under_way_is_dropped_with_what_is_erased(
     assert len(rebuilding.beside().nodes("memory")) == 2
     eraser.erase("m1")
     assert rebuilding.show().state == "dropped"
-    for table in TWINNED:
+    for table in EDITION_TABLES:
         assert ada.rows(f"SELECT 1 FROM {EDITION_SCHEMA}.{table.name} WHERE agent_id = %s") == []
     assert rebuilding.step() == {"replayed": 0}
     rebuilding.rebuilt()

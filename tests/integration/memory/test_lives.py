@@ -14,8 +14,8 @@ from memci.message import NewMessage, Role
 from memci.queue.intake import Append, append_in
 from memci.reading.lists.listings import Listings
 from memci.schemas.tools import BY_NAME
-from memci.storage.erasure.tables import REGISTRY
 from memci.storage.page_store.postgres import PostgresPageStore
+from memci.storage.schema import AGENT_TABLES
 from memci.storage.session import Database
 from tests.support.erasing import Eraser, found_in_database
 from tests.support.network import AgentUnderTest
@@ -60,10 +60,12 @@ def live(ada: AgentUnderTest, pages: Folders, message_id: str) -> None:
 
 def rows_left(ada: AgentUnderTest) -> list[str]:
     return [
-        each.table
-        for each in REGISTRY
-        if each.of_agent
-        and ada.rows(f"SELECT FROM {each.table} WHERE agent_id = %s AND {each.of_agent}")
+        table.name
+        for table in AGENT_TABLES
+        if ada.rows(
+            f"SELECT FROM {table.name} WHERE agent_id = %s"
+            f" AND NOT ({table.info.get('outlives', 'false')})"
+        )
     ]
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from memci.commands.erase import Which, preview
+from memci.commands.erase import ErasureSelection, preview
 from memci.domain.job import JobState
 from memci.errors import ConflictError, NotFoundError
 from memci.reading.lists.listings import Listings
 from memci.storage.page_store.postgres import PostgresPageStore
-from memci.storage.schema import EDITION_SCHEMA, TWINNED
+from memci.storage.schema import EDITION_SCHEMA, EDITION_TABLES
 from tests.support.fading import forget_focus
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
@@ -21,7 +21,7 @@ def left_behind(ada: AgentUnderTest) -> dict[str, int]:
         table.name: ada.row(
             f"SELECT count(*) AS rows FROM {EDITION_SCHEMA}.{table.name} WHERE agent_id = %s"
         ).rows
-        for table in TWINNED
+        for table in EDITION_TABLES
     }
     return {name: rows for name, rows in counts.items() if rows}
 
@@ -101,7 +101,7 @@ def test_a_preview_of_erasing_counts_what_the_network_has_forgotten(
 ) -> None:
     job = ada.say("A [Grace]", "B [Luigi]")
     ada.create(job)
-    asked = Which(message_ids=["m1", "m2"])
+    asked = ErasureSelection(message_ids=["m1", "m2"])
     store = PostgresPageStore(ada.database)
     assert preview(ada.database, store, ada.agent_id, asked).forgotten == 0
     rebuilding.rebuilt()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from memci.domain.memory.node import NodeEvent
 from memci.domain.memory.parameters import MemoryParameters
 from memci.storage.memory_state import mark_asked
-from memci.storage.network.node_history import TrailEvent, append_history
+from memci.storage.network.node_history import append_history
 from memci.storage.session import Database
 from memci.storage.sessions import end_session
 from tests.support.network import AgentUnderTest
@@ -63,7 +64,7 @@ def test_what_spoke_for_a_memory_is_remembered_of_it(
     used, _ = ada.nodes("memory")
     ada.execute("DELETE FROM link WHERE agent_id = %s AND source = %s", used.id)
     with ada.database.agent_transaction(ada.agent_id) as connection:
-        append_history(connection, ada.agent_id, TrailEvent.USED, 0, {used.id: {"times": 1}})
+        append_history(connection, ada.agent_id, NodeEvent.USED, 0, {used.id: {"times": 1}})
     end(ada)
     consolidate(ada)
     rebuilding.rebuilt()
@@ -79,7 +80,7 @@ def test_use_speaks_for_a_memory_under_its_new_id_too(
     ada.remember(ONE + "\n\nthe roof leaks [Luigi]")
     used, other = ada.nodes("memory")
     with ada.database.agent_transaction(ada.agent_id) as connection:
-        append_history(connection, ada.agent_id, TrailEvent.USED, 0, {used.id: {"times": 1}})
+        append_history(connection, ada.agent_id, NodeEvent.USED, 0, {used.id: {"times": 1}})
     rebuilding.begin()
     rebuilding.run()
     rebuilding.switch()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memci.commands import erase
-from memci.commands.erase import Which
+from memci.commands.erase import ErasureSelection
 from memci.domain.memory.node import Fate
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import Miss
@@ -61,7 +61,7 @@ def erased(ada: AgentUnderTest, *messages: str) -> None:
         PostgresPageStore(ada.database),
         tokens,
         ada.agent_id,
-        Which(list(messages)),
+        ErasureSelection(list(messages)),
     )
 
 

@@ -15,7 +15,7 @@ from memci.reading.deferred_writes import Use, UseLog, use_of
 from memci.reading.recall import Recall
 from memci.reading.search import Search
 from memci.schemas.reads import ContextAnswer, ContextRequest, RecallRequest, SearchRequest
-from memci.storage.erasure.erase import stand_alone
+from memci.storage.erasure.erase import lock_for_erasure
 from memci.storage.reading.snapshot_state import Progress
 from memci.storage.receipts import Given, NewReceipt
 from memci.testing import wait_until
@@ -112,7 +112,7 @@ def test_uses_at_once_are_one_event_a_memory(reader: Reader, ferry: int) -> None
 def test_it_is_written_soon_by_itself_and_no_read_waits(reader: Reader, ferry: int) -> None:
     log = UseLog(reader.database, period_s=0.02)
     with reader.database.agent_transaction("alice") as connection:
-        stand_alone(connection, "alice")
+        lock_for_erasure(connection, "alice")
         log.note(use(ferry))  # returns although nothing can be written now
         assert receipts(reader) == []
     wait_until(lambda: uses(reader), "the use is noted")
@@ -125,7 +125,7 @@ def test_an_erasure_holds_up_no_other_agent(reader: Reader, ferry: int) -> None:
     log = UseLog(reader.database, period_s=0.02)
     given = Given(1, frozenset({1}), frozenset({1}), frozenset())
     with reader.database.agent_transaction("alice") as erasing:
-        stand_alone(erasing, "alice")
+        lock_for_erasure(erasing, "alice")
         log.note(use(ferry))
         log.note(Use("bob", NewReceipt(uuid4(), "recall", {}, given=given)))
         wait_until(lambda: kept_for_bob(reader), "his receipt is kept meanwhile", timeout_s=5)
@@ -184,7 +184,7 @@ def test_a_context_of_what_was_erased_meanwhile_keeps_no_receipt(
         answers.append(ContextReader(*reader.parts).run("alice", request))
 
     with reader.database.agent_transaction("alice") as connection:
-        stand_alone(connection, "alice")
+        lock_for_erasure(connection, "alice")
         thread = threading.Thread(target=assemble)
         thread.start()
         wait_until(lambda: waiting(reader), "the context has been read, and waits")

@@ -10,7 +10,7 @@ from sqlalchemy import create_engine, inspect, text
 from sqlalchemy.pool import NullPool
 
 from memci.storage.migrate import current_revision, downgrade, head_revision, upgrade
-from memci.storage.schema import EDITION_SCHEMA, TWINNED, metadata
+from memci.storage.schema import EDITION_SCHEMA, EDITION_TABLES, metadata
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def test_tables_of_rebuilt_networks_are_like_those_of_current_ones(database_url)
           FROM pg_attribute WHERE attrelid = to_regclass(:table) AND attnum > 0
            AND NOT attisdropped ORDER BY attnum""")
     with as_owner(database_url) as connection:
-        for table in TWINNED:
+        for table in EDITION_TABLES:
             current, rebuilt = (
                 connection.execute(query, {"table": f"{schema}.{table.name}"}).all()
                 for schema in ("public", EDITION_SCHEMA)

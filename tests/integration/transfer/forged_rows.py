@@ -98,6 +98,10 @@ VALUES: dict[str, tuple[str, Change]] = {
     "a trail of parts of no message": ("trail", first(details={"messages": [1], "parts": [{}]})),
     "a job of parts that quote text": (
         "job", first(payload={"seqs": [1], "parts": [{"seqs": [1], "quoted": ["1"]}]})),
+    "a job that took no model": ("job", each(models=[{"calls": 1}])),
+    "a job that took models without a list": ("job", each(models={})),
+    "a pass that took what no model takes": (
+        "pass_log", each(models=[{"task": "compress", "model": "m", "wishes": 3}])),
     "a job whose messages are text": ("job", first(payload={"seqs": ["x"]})),
     "a tombstone of another hash": ("erased_message", first(digest="\\xab")),
     "a place in a pass of text": (

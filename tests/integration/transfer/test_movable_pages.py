@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memci.commands import erase
-from memci.commands.erase import Which
+from memci.commands.erase import ErasureSelection
 from memci.commands.tools.tools import parse_tool_request
 from memci.domain.pages.page import DEFAULT_SEGMENTS, LONGEST_NAME, MAX_DEPTH, MOST_SEGMENTS
 from memci.domain.pages.permission import Actor
@@ -48,7 +48,7 @@ def settle(ada: AgentUnderTest) -> Folders:
 
 def forget(ada: AgentUnderTest, *ids: str) -> None:
     tokens: Any = Told()
-    erase.run(ada.database, PostgresPageStore(ada.database), tokens, "ada", Which(ids))
+    erase.run(ada.database, PostgresPageStore(ada.database), tokens, "ada", ErasureSelection(ids))
 
 
 def check_moves(ada: AgentUnderTest, elsewhere: Database) -> None:

@@ -10,7 +10,7 @@ import redis
 
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.commands import erase
-from memci.commands.erase import Which
+from memci.commands.erase import ErasureSelection
 from memci.errors import ConflictError, InvalidInputError, PageStoreError
 from memci.storage.page_store.local import FilePageStore, MemoryPageStore
 from memci.storage.page_store.port import PageStore, TextKey
@@ -157,7 +157,7 @@ def test_an_agent_whose_pages_were_erased_in_part_can_be_moved(
     here = folders_of(ada.database)
     (note,) = (row.id for row in ada.rows(
         "SELECT id FROM page WHERE agent_id = %s AND name = 'A plan'"))  # fmt: skip
-    which = Which([row.id for row in ids], page_indexes=[note])
+    which = ErasureSelection([row.id for row in ids], page_indexes=[note])
     erase.run(ada.database, PostgresPageStore(ada.database), tokens, "ada", which)
     imported(elsewhere, exported(ada.database))
     assert folders_of(elsewhere).shown("sorted") == here.shown("sorted")

@@ -12,7 +12,7 @@ import pytest
 from pydantic import SecretStr
 
 from memci.commands import erase
-from memci.commands.erase import Which
+from memci.commands.erase import ErasureSelection
 from memci.config.settings import Settings
 from memci.domain.pages.parameters import PageRules
 from memci.errors import ConflictError
@@ -23,7 +23,7 @@ from memci.reading.window import Windows
 from memci.schemas.archive import MANIFEST, ArchiveManifest
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
-from memci.storage.archive.tables import CARRIED
+from memci.storage.archive.tables import EXPORTED_TABLES
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from memci.storage.vectors import VectorModel, claim_model
@@ -46,7 +46,7 @@ from tests.support.rebuilding import Rebuilding, is_same
 
 def test_every_table_that_is_carried_is_looked_at_by_these_tests(ada: AgentUnderTest) -> None:
     manifest = ArchiveManifest.model_validate_json(files_of(exported(ada.database))[MANIFEST])
-    assert [each.name for each in CARRIED if not manifest.tables[each.name].rows] == []
+    assert [each.name for each in EXPORTED_TABLES if not manifest.tables[each.name].rows] == []
     assert set(manifest.left_out) == {"edition", "message_around", "model_usage"}
     assert manifest.agent_id == "ada"
 
@@ -62,6 +62,19 @@ def test_the_export_of_an_import_is_the_export(ada: AgentUnderTest, elsewhere: D
     assert answer.rows["message"] == len(ada.rows("SELECT FROM message WHERE agent_id = %s"))
     # What waited is woken.
     assert (answer.queued > 0, tokens.lanes, tokens.compressions) == (True, ["ada"], ["ada"])
+
+
+def test_what_language_models_took_comes_along(ada: AgentUnderTest, elsewhere: Database) -> None:
+    use_model(elsewhere, ada)
+    archive = exported(ada.database)
+    for table in ("job", "pass_log"):
+        lines = files_of(archive)[f"tables/{table}.jsonl"].splitlines()
+        taken = [row["models"] for row in map(json.loads, lines) if row["models"]]
+        assert [(each["task"], each["cost"]) for each in taken[0]] == [
+            ("annotate", None), ("compress", 0.25),
+        ]  # fmt: skip
+    imported(elsewhere, archive)
+    assert tables_of(exported(elsewhere)) == tables_of(archive)
 
 
 def test_what_was_said_keeps_its_offset(ada: AgentUnderTest, elsewhere: Database) -> None:
@@ -223,11 +236,11 @@ def test_an_agent_goes_elsewhere_of_which_something_was_erased(
     use_model(elsewhere, ada)
     assert seqs_of_grace(ada) == [1]
     tokens: Any = Told()
-    erase.run(database, PostgresPageStore(database), tokens, "ada", Which(("m1",)))
+    erase.run(database, PostgresPageStore(database), tokens, "ada", ErasureSelection(("m1",)))
     imported(elsewhere, exported(database))
     there = arrived(ada, elsewhere)
     assert seqs_of_grace(there) == [2]
-    erase.run(elsewhere, PostgresPageStore(elsewhere), tokens, "ada", Which(("m2",)))
+    erase.run(elsewhere, PostgresPageStore(elsewhere), tokens, "ada", ErasureSelection(("m2",)))
     assert there.nodes() == [], "it goes with the last message that names it"
 
 
@@ -255,10 +268,10 @@ def test_an_archive_of_an_earlier_release_has_entities_of_messages_that_are_no_m
     ada = told_of_twice(database)
     use_model(elsewhere, ada)
     tokens: Any = Told()
-    erase.run(database, PostgresPageStore(database), tokens, "ada", Which(("m1",)))
+    erase.run(database, PostgresPageStore(database), tokens, "ada", ErasureSelection(("m1",)))
     ada.execute("UPDATE node SET message_seqs = '{1}' WHERE agent_id = %s AND kind = 'entity'")
     imported(elsewhere, exported(database))
-    erase.run(elsewhere, PostgresPageStore(elsewhere), tokens, "ada", Which(("m2",)))
+    erase.run(elsewhere, PostgresPageStore(elsewhere), tokens, "ada", ErasureSelection(("m2",)))
     assert arrived(ada, elsewhere).nodes() == []
 
 

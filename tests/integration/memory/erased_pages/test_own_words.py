@@ -130,7 +130,7 @@ def test_many_notes_are_looked_at_in_few_statements(
 def test_of_a_far_store_the_newest_texts_are_looked_at_and_the_others_counted(
     ada: AgentUnderTest, pages: Folders, store: PageStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memci.commands.erase_search._MOST_READ", 2)
+    monkeypatch.setattr("memci.commands.erase_search._MOST_TEXTS", 2)
     named = pages.note("Boats", "Of the oldest.")
     made = [pages.note(f"Note {number}", "About boats.") for number in range(4)][::-1]
     far = CachedPageStore(store, TextCache(0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memci.commands import erase
-from memci.commands.erase import Which
+from memci.commands.erase import ErasureSelection
 from memci.errors import NotFoundError, RefusedError
 from memci.message import note_metadata
 from tests.support.erasing import MARK, Eraser
@@ -136,7 +136,7 @@ def test_what_goes_takes_its_index_with_it_though_it_is_on_no_page_yet(
         eraser.store,
         eraser.tokens,
         "ada",
-        Which(("m7",)),
+        ErasureSelection(("m7",)),
         settle=pages.commands.settle_in,
     )
     assert page(ada, "usr-4") is None

@@ -1,0 +1,96 @@
+"""How tables are described: their columns, and what archives and erasures must know beside.
+
+A column's ``info``:
+
+``holds``       the pydantic type of its values in an archive, where the SQL type says too little
+``references``  ``table.column`` that it names a row by; the row is there, and is erased with that
+``dangling``    True: the row that is named may be gone
+``on_erase``    ``set null``: the row stays when what it names is erased
+``at_most``     ``table.column``, a counter that no value exceeds
+``local``       True: it is this server's own, and no archive has it
+
+A table's ``info``:
+
+``exported``    a condition on the rows that an archive has
+``left_out``    why no archive has the table
+``no_content``  why nothing is erased with messages
+``outlives``    a condition on the rows that outlive the agent's erasure
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    DateTime,
+    Index,
+    MetaData,
+    Table,
+    Text,
+    TextClause,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.schema import SchemaItem
+from sqlalchemy.sql import func
+from sqlalchemy.types import TypeEngine
+
+metadata = MetaData()
+
+Instant = DateTime(timezone=True)
+Json = JSONB(none_as_null=True)
+_Kind = TypeEngine[Any] | type[TypeEngine[Any]]
+
+
+def agent_table(
+    name: str, *items: SchemaItem, storage: dict[str, int] | None = None, **info: str
+) -> Table:
+    """Return a table of rows of agents; ``storage`` holds PostgreSQL's storage parameters."""
+    return Table(name, metadata, key("agent_id", Text), *items, postgresql_with=storage, info=info)
+
+
+def key(name: str, kind: _Kind, **info: Any) -> Column[Any]:
+    """Return a column of the primary key."""
+    return Column(name, kind, primary_key=True, autoincrement=False, info=info)
+
+
+def required(name: str, kind: _Kind, default: str | None = None, **info: Any) -> Column[Any]:
+    """Return a column that is not null; ``default`` is SQL."""
+    server_default = None if default is None else text(default)
+    return Column(name, kind, nullable=False, server_default=server_default, info=info)
+
+
+def optional(name: str, kind: _Kind, **info: Any) -> Column[Any]:
+    """Return a column that may be null."""
+    return Column(name, kind, info=info)
+
+
+def counter(name: str, **info: Any) -> Column[Any]:
+    """Return a number that begins with 0."""
+    return required(name, BigInteger, "0", **info)
+
+
+def moment(name: str = "created_at", **info: Any) -> Column[Any]:
+    """Return a column that takes the time of its transaction."""
+    return Column(name, Instant, nullable=False, server_default=func.now(), info=info)
+
+
+def index(
+    name: str,
+    *columns: str | TextClause,
+    unique: bool = False,
+    include: Sequence[str] = (),
+    where: str | None = None,
+) -> Index:
+    """Return an index on the rows of agents; ``where`` is SQL."""
+    return Index(
+        name,
+        "agent_id",
+        *columns,
+        unique=unique,
+        postgresql_include=include,
+        postgresql_where=None if where is None else text(where),
+    )
