@@ -5,54 +5,50 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple
 
+from memci.domain.context.token_budget import Count, fitting
+from memci.domain.memory import recall as rules
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.memory.recall import (
-    MATCH_COSINE,
-    Forgotten,
-    Miss,
-    Reached,
-    Walk,
-    in_order,
-    mentions,
-    why_nothing,
-)
+from memci.domain.memory.recall import Forgotten, Miss, Reached, Walk
 from memci.domain.search.candidate import reads
 from memci.language.detection import Language, language_of
 from memci.reading.deferred_writes import use_of
 from memci.reading.reader import Reader, ReadingModels, wait_until_fresh
-from memci.reading.recall_answer import Found, Recalled, as_structure, as_text
-from memci.schemas.reads import RecallAnswer, RecallRequest, RecallText
+from memci.schemas.reads import (
+    ForgottenMemory,
+    RecallAnswer,
+    RecalledMemory,
+    RecallRequest,
+    RecallText,
+)
 from memci.smallmodel.ports import Vectors
 from memci.storage.agents import parameters_of
 from memci.storage.network.node_history import Successor, successors_of
-from memci.storage.reading import forgotten
 from memci.storage.reading import recall as network
-from memci.storage.reading.forgotten import forgotten_at
 from memci.storage.reading.messages import message_ids, pending_messages
-from memci.storage.reading.recall import Visibility, has_memories, restorable, seen
-from memci.storage.reading.snapshot_state import progress
+from memci.storage.reading.recall import Memory, Visibility
+from memci.storage.reading.snapshot_state import Progress, progress
 from memci.storage.session import Connection
 
-# What is longer names nothing: the rest of it is not read.
-_LONGEST = 256
+_LONGEST_KEYWORD = 256  # characters that are read
+# Forgotten memories that are named although no link tells of them.
+_MOST_THAT_KNEW = 3
+# Messages on their way to memory that are searched when nothing was found, and how far.
+_PENDING_MESSAGES = 200
+_PENDING_CHARACTERS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Keywords:
-    """What is looked for. ``terms`` of each keyword; all of them have to be there together.
+    """What a recall looks for."""
 
-    ``characters`` are keywords of a single Chinese character, which no index term holds.
-    ``vectors`` (shape (n, d)) are of those whose language the embedding model reads.
-    ``everything``: no keyword was given, so all memories match.
-    """
-
-    terms: tuple[frozenset[str], ...]
-    characters: tuple[str, ...]
-    vectors: Vectors
+    terms: tuple[frozenset[str], ...]  # of each keyword; all of them have to be there together
+    characters: tuple[str, ...]  # keywords of one Chinese character, which no index term holds
+    vectors: Vectors  # shape (n, d), of those whose language the embedding model reads
     model: str
     language: Language
-    everything: bool
+    everything: bool  # no keyword was given, so all memories match
 
     @classmethod
     def of(
@@ -60,12 +56,14 @@ class Keywords:
     ) -> Keywords:
         """Read keywords. Calls the embedder, unless it is given their vectors."""
         model = models.embedder.model
-        short = [each[:_LONGEST].strip() for each in keywords]
+        short = [each[:_LONGEST_KEYWORD].strip() for each in keywords]
         if vectors is None:
-            read = [each for each in short if each and reads(model, language_of(each))]
-            vectors = models.embedder.embed(read)
-        characters = [each for each in short if _is_one_character(each)]
-        words = [each for each in short if not _is_one_character(each)]
+            readable = [each for each in short if each and reads(model, language_of(each))]
+            vectors = models.embedder.embed(readable)
+        characters = [
+            each for each in short if len(each) == 1 and language_of(each) is Language.CHINESE
+        ]
+        words = [each for each in short if each not in characters]
         return cls(
             terms=tuple(frozenset(models.lexicon.terms(each)) for each in words),
             characters=tuple(characters),
@@ -76,50 +74,68 @@ class Keywords:
         )
 
     def are_in(self, text: str, models: ReadingModels) -> bool:
-        """Tell whether a text holds any of them, as a token."""
+        """Return True if a text holds any of them, as a token."""
         if self.everything or any(character in text for character in self.characters):
             return True
-        return mentions(frozenset(models.lexicon.terms(text)), self.terms)
+        return rules.mentions(frozenset(models.lexicon.terms(text)), self.terms)
 
 
-def _is_one_character(keyword: str) -> bool:
-    return len(keyword) == 1 and language_of(keyword) is Language.CHINESE
-
-
-def was_known(connection: Connection, agent_id: str, keywords: Keywords, sight: Visibility) -> bool:
-    """Tell whether messages in sight that became memories hold what no memory holds now."""
+def was_known(
+    connection: Connection, agent_id: str, keywords: Keywords, visibility: Visibility
+) -> bool:
+    """Return True if visible messages that became memories hold what no memory holds now."""
     terms = [each for each in keywords.terms if each]
     if not (terms or keywords.characters or keywords.everything):
         return False
-    return forgotten.was_known(connection, agent_id, terms, keywords.characters, sight)
+    return network.was_known(connection, agent_id, terms, keywords.characters, visibility)
 
 
 def who_knew(
-    connection: Connection, agent_id: str, keywords: Keywords, sight: Visibility, most: int
+    connection: Connection, agent_id: str, keywords: Keywords, visibility: Visibility
 ) -> list[int]:
     """Return forgotten memories that can be restored and told of a keyword, the latest first."""
     terms = [each for each in keywords.terms if each]
-    nodes = forgotten.who_knew(connection, agent_id, terms, keywords.characters, sight)
-    heirs = successors_of(connection, agent_id, nodes)
-    gone = list(dict.fromkeys(heirs[each].last for each in nodes if heirs[each].living is None))
-    can = restorable(connection, agent_id, gone)
-    return [each for each in gone if each in can][:most]
+    nodes = network.who_knew(connection, agent_id, terms, keywords.characters, visibility)
+    successors = successors_of(connection, agent_id, nodes)
+    last = (successors[each].last for each in nodes if successors[each].living is None)
+    forgotten = list(dict.fromkeys(last))
+    restorable = network.restorable(connection, agent_id, forgotten)
+    return [each for each in forgotten if each in restorable][:_MOST_THAT_KNEW]
 
 
-# Forgotten memories that are named where no link tells of them.
-_MOST_THAT_KNEW = 3
-# Messages on their way to memory that are looked into when nothing was found, and how far.
-_PENDING_MESSAGES = 200
-_PENDING_CHARACTERS = 20_000
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What a recall found, in order."""
+
+    memories: Sequence[tuple[Reached, Memory]]
+    # By memory, how well it matches: 1 for a token, else the best cosine. None: all match.
+    matches: Mapping[int, float] | None
+    forgotten: Sequence[Forgotten]
+    last: Mapping[int, int]  # by forgotten node, its last successor, or itself
+    restorable: frozenset[int]  # of the last successors
+    forgotten_at: Mapping[int, datetime]  # likewise
+    ids: Mapping[int, str]  # of the messages that memories came from, by seq
+    miss: Miss | None
+    knew: Sequence[int]  # forgotten memories that told of a keyword, where no link tells of them
+    now: Progress
+    drops: bool  # links to what is reported as forgotten are to go (M15)
+
+
+class Told(NamedTuple):
+    """An answer, and what it names; the rest did not fit."""
+
+    answer: RecallAnswer | RecallText
+    forgotten: frozenset[int]
+    memories: Sequence[Memory]
 
 
 class Recall(Reader):
-    """Recalls. An agent that nobody has written to yet never knew anything, which is no error."""
+    """Recalls. An unknown agent never knew anything, which is no error."""
 
     def run(
         self, agent_id: str, request: RecallRequest, *, vectors: Vectors | None = None
     ) -> RecallAnswer | RecallText:
-        """Answer with the memories in reach that match, nearest first. It changes nothing.
+        """Return the memories in reach that match, nearest first. It changes nothing.
 
         With ``drop_on_visit``, links to the forgotten ones that the answer names go later, by a
         job (M15). ``vectors`` (shape (n, d)) are the keywords' own, if the caller has them.
@@ -143,42 +159,43 @@ class Recall(Reader):
     def _recall(
         self, connection: Connection, agent_id: str, request: RecallRequest, keywords: Keywords
     ) -> Recalled:
-        sight = _sight(request)
+        visibility = Visibility(request.session_id, request.user_id, request.as_of)
         matches = None
         if not keywords.everything:
-            matches = _matches(connection, agent_id, keywords, sight)
-        walk = self._walk(connection, agent_id, request, matches)
+            matches = _matches(connection, agent_id, keywords, visibility)
+        walk = self._walk(connection, agent_id, request, matches, visibility)
         reached = walk.memories(matches)[: request.limit]
         memories = network.memories(connection, agent_id, [each.node_id for each in reached])
-        reached, memories = _newer_first(connection, agent_id, request, walk, reached, memories)
-        forgotten, heirs = self._named(connection, agent_id, walk.forgotten.values(), keywords)
+        found = _newer_first(connection, agent_id, request, walk, reached, memories)
+        forgotten, successors = self._named(connection, agent_id, walk.forgotten.values(), keywords)
         miss, knew = None, list[int]()
-        if not reached:
+        if not found:
             # What is out of reach may still be known to have been forgotten.
-            everywhere = network.dangling_links(connection, agent_id, request.relations, sight)
+            everywhere = network.dangling_links(connection, agent_id, request.relations, visibility)
             if not forgotten:
-                forgotten, heirs = self._named(connection, agent_id, everywhere, keywords)
-            known = matches if matches is not None else has_memories(connection, agent_id, sight)
-            told = bool(forgotten)
-            waits = self._is_pending(connection, agent_id, request, keywords)
-            miss = why_nothing(pending=waits, out_of_reach=bool(known), forgotten=told)
-            if miss is Miss.NEVER_KNOWN and was_known(connection, agent_id, keywords, sight):
+                forgotten, successors = self._named(connection, agent_id, everywhere, keywords)
+            known = matches
+            if known is None:
+                known = network.has_memories(connection, agent_id, visibility)
+            miss = rules.why_nothing(
+                pending=self._is_pending(connection, agent_id, request, keywords),
+                out_of_reach=bool(known),
+                forgotten=bool(forgotten),
+            )
+            if miss is Miss.NEVER_KNOWN and was_known(connection, agent_id, keywords, visibility):
                 miss = Miss.FORGOTTEN
-                knew = who_knew(connection, agent_id, keywords, sight, _MOST_THAT_KNEW)
+                knew = who_knew(connection, agent_id, keywords, visibility)
         forgotten = forgotten[: request.limit]
-        last = {each.node_id: heirs[each.node_id].last for each in forgotten}
+        last = {each.node_id: successors[each.node_id].last for each in forgotten}
         gone = list(last.values())
-        seqs = {seq for memory in memories.values() for seq in memory.seqs}
-        match = dict.fromkeys(memories, 1.0) if matches is None else matches
+        seqs = {seq for _, memory in found for seq in memory.seqs}
         return Recalled(
-            memories=[
-                Found(each, memories[each.node_id], match.get(each.node_id, 0.0))
-                for each in reached
-            ],
+            memories=found,
+            matches=matches,
             forgotten=forgotten,
             last=last,
             restorable=frozenset(network.restorable(connection, agent_id, gone)),
-            forgotten_at=forgotten_at(connection, agent_id, gone),
+            forgotten_at=network.forgotten_at(connection, agent_id, gone),
             ids=message_ids(connection, agent_id, seqs),
             miss=miss,
             knew=knew,
@@ -192,6 +209,7 @@ class Recall(Reader):
         agent_id: str,
         request: RecallRequest,
         matches: Mapping[int, float] | None,
+        visibility: Visibility,
     ) -> Walk:
         """Walk ``depth`` layers out, or until there is enough: layers come before all else.
 
@@ -203,10 +221,9 @@ class Recall(Reader):
         walk = Walk(network.focus_points(connection, agent_id))
         if matches is not None and not matches:
             return walk
-        sight = _sight(request)
         while walk.layer < depth and walk.frontier and len(walk.memories(matches)) < request.limit:
             steps = network.steps_from(
-                connection, agent_id, walk.frontier, request.relations, sight
+                connection, agent_id, walk.frontier, request.relations, visibility
             )
             walk.advance(steps)
         return walk
@@ -221,36 +238,46 @@ class Recall(Reader):
         forgotten: Iterable[Forgotten],
         keywords: Keywords,
     ) -> tuple[list[Forgotten], Mapping[int, Successor]]:
-        """Return those whose relation or hint holds a keyword, in order, and their heirs.
+        """Return those whose relation or hint holds a keyword, in order, and their successors.
 
-        What was restored or merged into a living memory is none of them: links to it dangle
-        still (M14), but it is not forgotten.
+        What was restored or merged into a living memory is left out: links to it still dangle
+        (M14), but it is not forgotten.
         """
-        named = in_order(
+        named = rules.in_order(
             each
             for each in forgotten
             if keywords.are_in(f"{each.relation} {each.hint}", self.models)
         )
-        heirs = successors_of(connection, agent_id, [each.node_id for each in named])
-        return [each for each in named if heirs[each.node_id].living is None], heirs
+        successors = successors_of(connection, agent_id, [each.node_id for each in named])
+        return [each for each in named if successors[each.node_id].living is None], successors
 
     def _is_pending(
         self, connection: Connection, agent_id: str, request: RecallRequest, keywords: Keywords
     ) -> bool:
-        """Tell whether what waits may answer; of any session, since most of it will be in sight."""
-        waiting = pending_messages(
+        """Return True if a message that is not yet a memory holds a keyword, in any session."""
+        pending = pending_messages(
             connection,
             agent_id,
             user_id=request.user_id,
             as_of=request.as_of,
             most=_PENDING_MESSAGES,
         )
-        texts = (message.text[:_PENDING_CHARACTERS] for message in waiting)
+        texts = (message.text[:_PENDING_CHARACTERS] for message in pending)
         return any(keywords.are_in(text, self.models) for text in texts)
 
 
-def _sight(request: RecallRequest) -> Visibility:
-    return Visibility(request.session_id, request.user_id, request.as_of)
+def _matches(
+    connection: Connection, agent_id: str, keywords: Keywords, visibility: Visibility
+) -> dict[int, float]:
+    """Return how well each visible node matches: 1 by a token, else its best cosine."""
+    matches = network.nodes_by_cosine(
+        connection, agent_id, keywords.vectors, model=keywords.model, least=rules.MATCH_COSINE
+    )
+    exact = network.nodes_by_terms(connection, agent_id, keywords.terms)
+    exact |= network.nodes_by_character(connection, agent_id, keywords.characters)
+    matches |= dict.fromkeys(exact, 1.0)
+    visible = network.seen(connection, agent_id, matches, visibility)
+    return {node: match for node, match in matches.items() if node in visible}
 
 
 def _newer_first(
@@ -259,11 +286,11 @@ def _newer_first(
     request: RecallRequest,
     walk: Walk,
     reached: list[Reached],
-    memories: dict[int, network.Memory],
-) -> tuple[list[Reached], dict[int, network.Memory]]:
-    """Put what supersedes a memory in front of it, where it is in reach at all (R6).
+    memories: dict[int, Memory],
+) -> list[tuple[Reached, Memory]]:
+    """Put what supersedes a memory in front of it, if it is in reach at all (R6).
 
-    And before that what supersedes it in turn. As of a time, what was superseded later held still.
+    And before that what supersedes it in turn. What was superseded after ``as_of`` still held then.
     """
     memories = _as_held(memories, request.as_of)
     while missing := (_successors(memories) & walk.reached.keys()) - memories.keys():
@@ -273,15 +300,12 @@ def _newer_first(
         memories |= _as_held(newer, request.as_of)
     ordered: dict[int, Reached] = {}
     for each in reached:
-        for node in reversed(list(_line(each.node_id, memories))):
+        for node in reversed(list(_chain(each.node_id, memories))):
             ordered.setdefault(node, walk.reached[node])
-    kept = list(ordered.values())[: request.limit]
-    return kept, {each.node_id: memories[each.node_id] for each in kept}
+    return [(each, memories[each.node_id]) for each in ordered.values()][: request.limit]
 
 
-def _as_held(
-    memories: Mapping[int, network.Memory], until: datetime | None
-) -> dict[int, network.Memory]:
+def _as_held(memories: Mapping[int, Memory], until: datetime | None) -> dict[int, Memory]:
     return {
         node: replace(each, superseded_by=None, superseded_at=None)
         if until is not None and each.superseded_at is not None and each.superseded_at > until
@@ -290,11 +314,11 @@ def _as_held(
     }
 
 
-def _successors(memories: Mapping[int, network.Memory]) -> set[int]:
+def _successors(memories: Mapping[int, Memory]) -> set[int]:
     return {each.superseded_by for each in memories.values() if each.superseded_by is not None}
 
 
-def _line(node: int, memories: Mapping[int, network.Memory]) -> Iterator[int]:
+def _chain(node: int, memories: Mapping[int, Memory]) -> Iterator[int]:
     """Yield a memory and what supersedes it, one after the other, as far as it is known."""
     passed = set[int]()
     current: int | None = node
@@ -304,16 +328,78 @@ def _line(node: int, memories: Mapping[int, network.Memory]) -> Iterator[int]:
         current = memories[current].superseded_by
 
 
-def _matches(
-    connection: Connection, agent_id: str, keywords: Keywords, sight: Visibility
-) -> dict[int, float]:
-    """Return how well each node in sight matches: 1 by a token, else its best cosine."""
-    matches = network.nodes_by_cosine(
-        connection, agent_id, keywords.vectors, model=keywords.model, least=MATCH_COSINE
+def as_structure(recalled: Recalled, budget: int | None, count: Count) -> Told:
+    """Return the answer for a program; the contents together are within the budget."""
+    contents = [memory.content for _, memory in recalled.memories]
+    contents += [f"{each.relation} {each.hint}" for each in recalled.forgotten]
+    fit = fitting(contents, budget, count, joint="\n")
+    forgotten = _forgotten(recalled, fit)
+    memories = [recalled.memories[place] for place in fit if place < len(recalled.memories)]
+    answer = RecallAnswer(
+        memories=[_recalled_memory(recalled, *each) for each in memories],
+        forgotten=[
+            ForgottenMemory(
+                node_id=(last := recalled.last[gone.node_id]),
+                relation=gone.relation,
+                hint=gone.hint,
+                restorable=last in recalled.restorable,
+                forgotten_at=recalled.forgotten_at.get(last),
+            )
+            for gone in forgotten
+        ],
+        miss=recalled.miss,
+        knew=list(recalled.knew),
+        seq=recalled.now.seq,
+        pending=recalled.now.pending,
+        new_agent=recalled.now.new_agent,
     )
-    for node_id in network.nodes_by_terms(connection, agent_id, keywords.terms):
-        matches[node_id] = 1.0
-    for node_id in network.nodes_by_character(connection, agent_id, keywords.characters):
-        matches[node_id] = 1.0
-    in_sight = seen(connection, agent_id, matches, sight)
-    return {node: match for node, match in matches.items() if node in in_sight}
+    ids = frozenset(gone.node_id for gone in forgotten)
+    return Told(answer, ids, [memory for _, memory in memories])
+
+
+def as_text(recalled: Recalled, budget: int | None, count: Count, language: Language) -> Told:
+    """Return the answer for a model, within the budget; a miss is explained in ``language``."""
+    entries = [
+        rules.memory_entry(each.content, each.language, each.superseded_at)
+        for _, each in recalled.memories
+    ]
+    entries += [rules.forgotten_entry(each.relation, each.hint) for each in recalled.forgotten]
+    # The entries of forgotten ones explain themselves.
+    if recalled.miss is not None and not (recalled.miss is Miss.FORGOTTEN and recalled.forgotten):
+        entries.append(rules.miss_entry(recalled.miss, language))
+    fit = fitting(entries, budget, count, joint=rules.SEPARATOR)
+    answer = RecallText(
+        text=rules.SEPARATOR.join(entries[place] for place in fit),
+        miss=recalled.miss,
+        knew=list(recalled.knew),
+        seq=recalled.now.seq,
+        pending=recalled.now.pending,
+        new_agent=recalled.now.new_agent,
+    )
+    ids = frozenset(gone.node_id for gone in _forgotten(recalled, fit))
+    memories = [recalled.memories[at][1] for at in fit if at < len(recalled.memories)]
+    return Told(answer, ids, memories)
+
+
+def _forgotten(recalled: Recalled, fit: Sequence[int]) -> list[Forgotten]:
+    """Return the forgotten ones among the places that fit: they come after the memories."""
+    places = range(len(recalled.memories), len(recalled.memories) + len(recalled.forgotten))
+    return [recalled.forgotten[place - places.start] for place in fit if place in places]
+
+
+def _recalled_memory(recalled: Recalled, reached: Reached, memory: Memory) -> RecalledMemory:
+    node, matches = memory.node_id, recalled.matches
+    return RecalledMemory(
+        node_id=node,
+        content=memory.content,
+        phrase=memory.phrase,
+        type=memory.type,
+        layer=reached.layer,
+        strength=reached.strength,
+        match=1.0 if matches is None else matches.get(node, 0.0),
+        importance=memory.importance,
+        message_ids=[recalled.ids[seq] for seq in memory.seqs if seq in recalled.ids],
+        said_at=memory.said_at,
+        superseded_by=memory.superseded_by,
+        superseded_at=memory.superseded_at,
+    )

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from memci.config.settings import Settings
 from memci.queue.usage_accounting import Accounts
-from memci.reading.comparison.editions import Compare
+from memci.reading.comparison import Compare
 from memci.reading.context import ContextReader
 from memci.reading.deferred_writes import ReadActivity
 from memci.reading.handover import HandingOver, Summarise

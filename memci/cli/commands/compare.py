@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memci.cli.trials import TrialSettings
-    from memci.reading.comparison.settings import TrialSide
+    from memci.reading.comparison import TrialSide
     from memci.runtime import Runtime
     from memci.schemas.trials import RecordedQuestion, TrialsAnswer
     from memci.storage.session import Database
@@ -78,7 +78,7 @@ def compare(
 
 def _asked(database: Database, agent_id: str, last: int) -> list[RecordedQuestion]:
     from memci.domain.agent import check_agent_id
-    from memci.reading.comparison.settings import asked_before
+    from memci.reading.comparison import asked_before
 
     if asked := asked_before(database, check_agent_id(agent_id), last):
         return asked
@@ -93,7 +93,7 @@ def _compared(
     sides: tuple[TrialSettings, TrialSettings],
     asked: Callable[[Database], list[RecordedQuestion]],
 ) -> TrialsAnswer:
-    from memci.reading.comparison.settings import TrialSide, run_trials
+    from memci.reading.comparison import TrialSide, run_trials
     from memci.runtime import Runtime
     from memci.storage.diagnosis import check_migrations
 

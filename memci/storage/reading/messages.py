@@ -10,8 +10,8 @@ from memci.language.question.last_session import Conversation, previous_conversa
 from memci.message import Message
 from memci.storage.messages import IS_NOTE, to_message
 from memci.storage.pages.visible_pages import request_viewer
-from memci.storage.search.filters import message_filters
 from memci.storage.search.find import Restriction
+from memci.storage.search.sources import message_filters
 from memci.storage.session import Connection, rows, tuples
 
 # Whoever records an assistant may leave the user out: in a session with no other user it is this

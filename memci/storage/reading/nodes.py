@@ -16,8 +16,8 @@ from memci.message import Message
 from memci.storage.messages import COLUMNS, to_message
 from memci.storage.reading.messages import of_user
 from memci.storage.reading.recall import Visibility
-from memci.storage.search.filters import node_filters
 from memci.storage.search.find import Restriction
+from memci.storage.search.sources import node_filters
 
 # Importance is the sum of a node's own links whose target lives (M11).
 _NODE = """

@@ -14,8 +14,8 @@ from memci.domain.search.supersession import About, Ended
 from memci.language.times.calendar import at_offset
 from memci.message import Message, Role
 from memci.storage.reading.nodes import with_said_at
-from memci.storage.search.filters import message_filters
 from memci.storage.search.find import Restriction
+from memci.storage.search.sources import message_filters
 
 # A version outlives its memory, as messages do: what was said stays known to be over.
 _ENDED = """

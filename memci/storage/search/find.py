@@ -26,9 +26,8 @@ from memci.language.question import TimeSpan
 from memci.language.times.calendar import at_offset
 from memci.message import Message, Role, spoken
 from memci.storage.search import statement
-from memci.storage.search.filters import Row
+from memci.storage.search.sources import Row, kept_asked, kept_candidate, kept_values
 from memci.storage.search.statement import Shape, search_statement
-from memci.storage.search.unindexed_sources import kept_asked, kept_candidate, kept_values
 from memci.storage.session import tuples
 from memci.storage.vectors import Vectors, to_text
 

@@ -17,17 +17,17 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from memci.domain.search.candidate import KEPT, WRITTEN, Channel, Source
-from memci.storage.search.filters import (
+from memci.storage.search.sources import (
     CHAT,
     CHUNK,
     HIDDEN,
     MEMORY,
     chunk_filters,
+    kept_rows,
     memory_filters,
     message_filters,
     node_filters,
 )
-from memci.storage.search.unindexed_sources import kept_rows
 
 # Restrictions on what may be known at all, and not only on what is looked for.
 SIGHT = frozenset({"user", "as_of", "tier"})

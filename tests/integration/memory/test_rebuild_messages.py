@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memci.errors import InvalidInputError
-from memci.storage.reading.forgotten import was_known
-from memci.storage.reading.recall import EVERYTHING, Visibility
+from memci.storage.reading.recall import EVERYTHING, Visibility, was_known
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
 

@@ -6,7 +6,7 @@ import pytest
 
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import NotFoundError
-from memci.reading.comparison.editions import Compare
+from memci.reading.comparison import Compare
 from memci.reading.reader import ReadingDefaults, ReadingModels, Tokenizers
 from memci.schemas.editions import ComparisonAnswer, ComparisonRequest
 from memci.smallmodel.offline.summarizer import OfflineSummarizer

@@ -10,7 +10,7 @@ import pytest
 from memci.domain.search.candidate import Source
 from memci.reading.search import Search
 from memci.schemas.reads import Filters, Hit, SearchRequest
-from memci.storage.search.unindexed_sources import MOST_LOOKED_AT
+from memci.storage.search.sources import MOST_LOOKED_AT
 from tests.support.kept import page, pin, plan, summary
 from tests.support.stored import BEGIN, Reader, Stored
 
