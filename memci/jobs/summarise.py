@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from memci.domain.context.session_summary import piece_of, summed_up
+from memci.domain.context.session_summary import messages_at_once, summarised
 from memci.domain.context.token_budget import message_tokens
 from memci.domain.job import Job, JobKind
 from memci.domain.memory.parameters import MemoryParameters
@@ -167,7 +167,7 @@ class SessionSummaries:
             messages = [each.message for each in said[:MOST_MESSAGES]]
             cut = len(said) > MOST_MESSAGES
             count = self._summing.counter.count
-            taken = piece_of(messages, self._most_tokens, count, more=cut)
+            taken = messages_at_once(messages, self._most_tokens, count, more=cut)
             whole = taken == len(messages) and not cut
             yield _Roll(
                 before,
@@ -179,7 +179,7 @@ class SessionSummaries:
             )
 
     def _made(self, roll: _Roll, max_tokens: int) -> StoredSummary:
-        before, messages = roll.before, summed_up(roll.said)
+        before, messages = roll.before, summarised(roll.said)
         text = self._text(messages, before.text, max_tokens) if messages else before.text
         return StoredSummary(
             session_id=before.session_id,

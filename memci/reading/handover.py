@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import takewhile
 
-from memci.domain.context.session_summary import summed_up
+from memci.domain.context.session_summary import summarised
 from memci.domain.context.token_budget import Count
 from memci.domain.pages.tree import Viewer
 from memci.domain.session.handover import Handover, exchanges
@@ -145,7 +145,7 @@ class HandingOver(Reader):
                 now=progress(connection, agent_id),
                 viewer=viewer,
                 stored=stored,
-                between=summed_up([each.message for each in between]),
+                between=summarised([each.message for each in between]),
                 unread=unread,
                 handover=Handover(
                     unread=unread,
@@ -176,7 +176,7 @@ class HandingOver(Reader):
         left = [each for each in whole.messages if each.seq not in kept and each.seq > told_of]
         if not left or read.unread:
             return held, read.between
-        told = [*read.between, *summed_up(left)]
+        told = [*read.between, *summarised(left)]
         summary = self._summary(read, told, count)
         return held.summed_up_as(summary, budget, count, whole_lines), told
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Section
 from memci.domain.context.rendering import named
-from memci.domain.context.session_summary import piece_of, summed_up
+from memci.domain.context.session_summary import messages_at_once, summarised
 from memci.domain.pages.pins import Pin
 from memci.domain.session.handover import Handover, exchanges
 from memci.domain.session.interaction import interactions
@@ -65,7 +65,7 @@ def talks(draw: st.DrawFn, most: int = 30) -> list[Message]:
 def test_pieces_make_the_whole_and_each_has_something(said: list[Message], most: int, more: bool):
     left, pieces = list(said), []
     while left:
-        taken = piece_of(left, most, count, more=more and len(left) == len(said))
+        taken = messages_at_once(left, most, count, more=more and len(left) == len(said))
         assert 1 <= taken <= len(left)
         pieces.append(left[:taken])
         left = left[taken:]
@@ -78,7 +78,7 @@ def test_pieces_make_the_whole_and_each_has_something(said: list[Message], most:
 @settings(max_examples=examples(200))
 @given(talks())
 def test_nobody_is_summed_up_who_said_nothing(said: list[Message]):
-    told = summed_up(said)
+    told = summarised(said)
     assert all(each.role is not Role.SYSTEM and not each.is_note and each.text for each in told)
 
 
@@ -89,11 +89,11 @@ def test_rolling_on_it_never_grows_over_its_bound_and_tells_what_was_said(
 ):
     summary = ""
     for at in range(0, len(said), at_once):
-        summary = SUMMARIZER.summarize(summed_up(said[at : at + at_once]), summary, target)
+        summary = SUMMARIZER.summarize(summarised(said[at : at + at_once]), summary, target)
         assert len(summary) <= target
         assert SUMMARIZER.summarize([], summary, target) == summary, "what fits stays as it is"
     if target:
-        assert bool(summary) == bool(SUMMARIZER.summarize(summed_up(said), "", target))
+        assert bool(summary) == bool(SUMMARIZER.summarize(summarised(said), "", target))
 
 
 LINES = st.lists(
@@ -183,7 +183,7 @@ def repeated(lines: list[Line], said: list[Message]) -> list[Line]:
 def test_no_line_of_a_summary_repeats_a_sentence_of_the_turns_below(
     said: list[Message], recent: int, budget: int
 ):
-    summary = SUMMARIZER.summarize(summed_up(said), "", 4_000)
+    summary = SUMMARIZER.summarize(summarised(said), "", 4_000)
     materials = Materials(
         None, None, interactions(said), recent, [], Language.ENGLISH, summary=summary,
         spans=sentence_spans,
@@ -204,7 +204,7 @@ def test_no_line_of_a_summary_repeats_a_sentence_of_the_turns_below(
 def test_a_handovers_summary_has_whole_lines_that_stand_nowhere_else_in_it(
     said: list[Message], before: int, budget: int
 ):
-    summary = SUMMARIZER.summarize(summed_up(said), "", 4_000)
+    summary = SUMMARIZER.summarize(summarised(said), "", 4_000)
     whole = Handover(
         "s1", Language.ENGLISH, summary=summary, recent=exchanges(said[before:]),
         spans=sentence_spans,

@@ -13,10 +13,10 @@ from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Item, Origin, Part, Section, part_of, part_tokens
 from memci.domain.context.packing import Packed, pack
 from memci.domain.context.page_listing import PageRoom, list_pages
-from memci.domain.context.quoted_in_full import wholly_pinned
 from memci.domain.context.recent_messages import Latest, Recent
 from memci.domain.context.rendering import Days
 from memci.domain.context.session_summary import SummaryBlock, session_summary_block
+from memci.domain.context.summary_overlap import wholly_pinned
 from memci.domain.context.token_budget import LIST_OVERHEAD, Count
 from memci.domain.pages.labels import labels_of
 from memci.domain.pages.pins import pin_pieces

@@ -15,10 +15,10 @@ from typing import Any, TypeAlias
 
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Item, Part, Section, part_tokens
-from memci.domain.context.rendering import Days, heads_of, joined
+from memci.domain.context.rendering import Days, heads_of, join_heads
 from memci.domain.context.token_budget import Count, Utterance, message_tokens
 from memci.domain.search.candidate import Candidate, message_candidate
-from memci.domain.session.interaction import Interaction, Unit
+from memci.domain.session.interaction import Interaction
 from memci.message import JsonObject, Message, Role
 
 # Characters. A result's beginning says what it is, its end what came of it.
@@ -35,27 +35,33 @@ _RUN_AT_BEGIN = re.compile(rf"\A{_RUN}{{1,24}}(?!{_RUN})")
 
 
 def digest_of_interaction(interaction: Interaction) -> Interaction:
-    """Return it with each tool call and its result in brief; all other messages as they are.
+    """Return it with each tool call and its result in brief; other messages stay as they are.
 
-    The tools, their arguments' names and which result answers which call stay, as chat APIs want
-    them; raw texts are in the store. What is short stays as it is, byte for byte.
+    The tools, the names of their arguments and the ids of the calls stay, as chat APIs require.
+    Short texts stay as they are, byte for byte.
     """
-    if not any(unit[0].tool_calls for unit in interaction.units):
-        return interaction
-    return Interaction(tuple(map(_brief, interaction.units)))
+    return Interaction(
+        tuple(
+            tuple(map(digest_of_message, unit)) if unit[0].tool_calls else unit
+            for unit in interaction.units
+        )
+    )
 
 
 def digest_of_message(message: Message) -> Message:
-    """Return one message as ``in_brief`` leaves it, with or without its calls or results."""
+    """Return one message as ``digest_of_interaction`` has it."""
     if message.role is Role.TOOL:
-        return _result(message)
+        content = message.content or ""
+        if len(content) <= _LONGEST_OUTCOME and "\n" not in content:
+            return message
+        return replace(message, content=one_line(content))
     if not message.tool_calls:
         return message
-    return replace(message, tool_calls=tuple(map(_call, message.tool_calls)))
+    return replace(message, tool_calls=tuple(map(_digest_of_call, message.tool_calls)))
 
 
 def one_line(text: str, longest: int = _LONGEST_OUTCOME, end: int = _OUTCOME_END) -> str:
-    """Return a text on one line, of at most ``longest`` characters: its beginning and its end."""
+    """Return the beginning and the end of a text on one line of at most ``longest`` characters."""
     line = " ".join(text.split())
     if len(line) <= longest:
         return line
@@ -63,10 +69,10 @@ def one_line(text: str, longest: int = _LONGEST_OUTCOME, end: int = _OUTCOME_END
 
 
 def head(text: str, most: int) -> str:
-    """Return the beginning of a text, at most so many characters: half a figure is another one."""
+    """Return the beginning of a text, at most so many characters, without half a number."""
     cut = text[:most]
     if _RUN_BEGINS.match(text, most):
-        cut = _unless_figure(cut, _RUN_AT_END.sub("", cut))
+        cut = _without_part(cut, _RUN_AT_END.sub("", cut))
     return cut.rstrip()
 
 
@@ -75,41 +81,27 @@ def tail(text: str, most: int) -> str:
     start = max(0, len(text) - most)
     cut = text[start:]
     if start and _RUN_BEGINS.match(text, start - 1):
-        cut = _unless_figure(cut, _RUN_AT_BEGIN.sub("", cut))
+        cut = _without_part(cut, _RUN_AT_BEGIN.sub("", cut))
     return cut.lstrip()
 
 
-def _unless_figure(cut: str, without: str) -> str:
-    """Return what was cut without its half word, or the half word where that is all."""
+def _without_part(cut: str, without: str) -> str:
+    """Return the text without the part of a word, or that part if it is no number and all."""
     return without if without or _DIGIT.search(cut) else cut
 
 
-def _brief(unit: Unit) -> Unit:
-    return tuple(map(digest_of_message, unit)) if unit[0].tool_calls else unit
-
-
-def _result(message: Message) -> Message:
-    content = message.content or ""
-    if len(content) <= _LONGEST_OUTCOME and "\n" not in content:
-        return message
-    return replace(message, content=one_line(content))
-
-
-def _call(call: JsonObject) -> JsonObject:
+def _digest_of_call(call: JsonObject) -> JsonObject:
     function = call.get("function") or {}
     arguments = function.get("arguments")
     if not isinstance(arguments, str) or len(arguments) <= _LONGEST_ARGUMENT:
         return call
-    return {**call, "function": {**function, "arguments": _shorter(arguments)}}
-
-
-def _shorter(arguments: str) -> str:
-    """Return arguments with their long values cut; still the JSON that chat APIs check."""
     try:
         read = json.loads(arguments)
     except ValueError:
         read = arguments
-    return json.dumps(_cut(read), ensure_ascii=False, separators=(",", ":"))
+    # It stays JSON, which chat APIs check.
+    short = json.dumps(_cut(read), ensure_ascii=False, separators=(",", ":"))
+    return {**call, "function": {**function, "arguments": short}}
 
 
 def _cut(value: Any) -> Any:
@@ -123,12 +115,12 @@ def _cut(value: Any) -> Any:
     return value
 
 
-# When those since ``began`` no longer fit, so much of the room is filled anew: there is time to
-# grow again before the next cut.
+# If the interactions since ``began`` no longer fit, so much of the room is filled: then the list
+# can grow before the next cut.
 _REFILL = 0.5
-# What goes on from there is to fill one of so many parts of the room, at least.
+# A list that is continued fills at least one of so many parts of the room.
 _LEAST_PART = 3
-# Interactions that may go in grow to less than so many times their number before they are cut.
+# Interactions may grow to fewer than so many times their number before they are cut.
 GROWTH = 3
 
 _Counted: TypeAlias = tuple[Interaction, int]  # with its tokens
@@ -136,21 +128,15 @@ _Counted: TypeAlias = tuple[Interaction, int]  # with its tokens
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """What goes in, in the form in which it does, and what does not; oldest first.
-
-    ``older`` are more than may go in; of what may, ``no_room`` is left out. ``shortened`` are the
-    seqs of messages of which a part stands there, ``lacks_tools`` tells whether calls and results
-    had no room. ``note`` says when it was said, where the reader cannot know it and there is room
-    for that.
-    """
+    """Which interactions go in, in the form in which they do, and which do not; oldest first."""
 
     taken: tuple[Interaction, ...]
-    older: tuple[Interaction, ...]
-    no_room: tuple[Interaction, ...]
+    older: tuple[Interaction, ...]  # more than may go in
+    no_room: tuple[Interaction, ...]  # they might go in
     tokens: int
-    note: tuple[Part, ...]
-    shortened: frozenset[int] = frozenset()
-    lacks_tools: bool = False
+    note: tuple[Part, ...]  # on the days, if the reader cannot know them and there is room
+    shortened: frozenset[int] = frozenset()  # seqs of messages of which a part is shown
+    lacks_tools: bool = False  # calls and results had no room
 
     @property
     def left_out(self) -> tuple[Interaction, ...]:
@@ -164,7 +150,7 @@ class Recent:
 
     @property
     def whole(self) -> list[Candidate]:
-        """The messages of which all stands there."""
+        """The messages that are shown in full."""
         return [each for each in self.messages if each.key not in self.shortened]
 
     @property
@@ -174,17 +160,17 @@ class Recent:
 
     def parts(self, count: Count) -> tuple[Part, ...]:
         """Return what is taken as messages of the list, in order, behind the note of its days."""
-        said = [(each.seq, Utterance.of(each)) for one in self.taken for each in one.messages]
-        parts = (Part(each, (self._item(seq, each, count),)) for seq, each in said)
-        return *self.note, *parts
-
-    def _item(self, seq: int, said: Utterance, count: Count) -> Item:
-        shortened = seq in self.shortened
-        return Item(Section.RECENT, said.text, said.tokens(count), (seq,), shortened=shortened)
+        parts = list(self.note)
+        for each in (message for one in self.taken for message in one.messages):
+            said, shortened = Utterance.of(each), each.seq in self.shortened
+            tokens = said.tokens(count)
+            item = Item(Section.RECENT, said.text, tokens, (each.seq,), shortened=shortened)
+            parts.append(Part(said, (item,)))
+        return tuple(parts)
 
 
 class Latest:
-    """The interactions of a window of which the newest go in, without a gap."""
+    """The interactions of a window, of which the newest go in without a gap."""
 
     def __init__(self, materials: Materials, days: Days, count: Count) -> None:
         """Take the window without the query, and how many of it may go in."""
@@ -193,47 +179,37 @@ class Latest:
         self._days = days
         self._began = materials.began
         self._preserve = materials.preserve
-        self._wanted = _settled(window, materials)
-        self._older = tuple(window[: len(window) - len(self._wanted)])
+        self._newest = _newest(window, materials)
+        self._older = tuple(window[: len(window) - len(self._newest)])
 
     def within(self, room: int, share: int) -> Recent:
-        """Return what of it fits.
+        """Return those that fit.
 
         The current interaction, which still waits for its answer, goes first: it may have all the
-        ``room``, and goes without its day where that does not fit; those that are over have their
-        ``share``.
+        ``room``, and goes without its day if that does not fit. Earlier ones have their ``share``.
         """
-        current = self._current(room)
-        if self._waits and not current:
+        waits = bool(self._newest) and not self._newest[-1].answered
+        current = self._current(room) if waits else []
+        if waits and not current:
             return self._recent([])
-        free = room - self._costs(current)
+        free = room - sum(map(self._tokens, current)) - self._days.more(current, ())
         if free < 0:
             return self._recent(current, dated=False)
-        earlier = self._brief[: len(self._brief) - len(current)]
+        earlier = self._digests[: len(self._digests) - len(current)]
         return self._recent([*self._fitting(earlier, current, min(share, free)), *current])
 
-    @property
-    def _waits(self) -> bool:
-        return bool(self._wanted) and not self._wanted[-1].answered
-
     @cached_property
-    def _brief(self) -> list[_Counted]:
-        forms = map(digest_of_interaction, self._wanted)
-        return [(each, self._tokens(each)) for each in forms]
+    def _digests(self) -> list[_Counted]:
+        digests = map(digest_of_interaction, self._newest)
+        return [(each, self._tokens(each)) for each in digests]
 
     def _current(self, room: int) -> list[Interaction]:
-        if not self._waits:
-            return []
-        last = self._wanted[-1]
+        last = self._newest[-1]
         forms = (last, digest_of_interaction(last), last.without_tools())
         return next(([each] for each in forms if each.units and self._tokens(each) <= room), [])
 
     def _tokens(self, interaction: Interaction) -> int:
         return message_tokens(interaction.messages, self._count)
-
-    def _costs(self, forms: Sequence[Interaction]) -> int:
-        """Tokens of interactions and of the note of their days."""
-        return sum(map(self._tokens, forms)) + self._days.more(forms, ())
 
     def _fitting(
         self, earlier: Sequence[_Counted], current: Sequence[Interaction], room: int
@@ -243,60 +219,62 @@ class Latest:
         # Tokens of the note are not quite the sum of its lines'.
         while taken and self._more(taken, current) > room:
             taken = taken[1:]
-        return _forms(taken)
+        return [form for form, _ in taken]
 
     def _chosen(
         self, earlier: Sequence[_Counted], current: Sequence[Interaction], room: int
     ) -> Sequence[_Counted]:
-        since = _since(earlier, self._began)
+        starts = [each.messages[0].seq for each, _ in earlier]
+        since = earlier[starts.index(self._began) :] if self._began in starts else ()
         tokens = self._more(since, current)
         if tokens <= room <= _LEAST_PART * tokens:
             return since
-        most = self._newest(earlier, current, room)
+        most = self._most(earlier, current, room)
         if len(most) == len(earlier):
             return most
         kept = min(len(most), self._preserve)
-        refilled = self._newest(earlier, current, int(_REFILL * room))
+        refilled = self._most(earlier, current, int(_REFILL * room))
         return max(most[len(most) - kept :], refilled, key=len)
 
-    def _newest(
+    def _most(
         self, earlier: Sequence[_Counted], current: Sequence[Interaction], room: int
     ) -> list[_Counted]:
-        """Return about as many as fit: of the note its lines are counted."""
+        """Return about as many as fit: the note is counted by its lines."""
         taken: list[_Counted] = []
         heads = heads_of(current)
         free = room + self._days.about(heads)
         for each in reversed(earlier):
-            for form, tokens in self._smaller(each):
-                told = joined(heads_of([form]), heads)
-                if tokens + self._days.about(told) <= free:
+            for form, tokens in self._forms(each):
+                joined = join_heads(heads_of([form]), heads)
+                if tokens + self._days.about(joined) <= free:
                     taken.insert(0, (form, tokens))
-                    heads, free = told, free - tokens
+                    heads, free = joined, free - tokens
                     break
             else:
                 break
         return taken
 
-    def _smaller(self, counted: _Counted) -> Iterator[_Counted]:
-        """Yield it as it is, then what is left of it without tools."""
+    def _forms(self, counted: _Counted) -> Iterator[_Counted]:
+        """Yield it as it is, then without tools."""
         yield counted
         bare = counted[0].without_tools()
         if bare.units and bare != counted[0]:
             yield bare, self._tokens(bare)
 
     def _more(self, earlier: Sequence[_Counted], current: Sequence[Interaction]) -> int:
-        """Tokens of earlier interactions, and by how many the note is longer for them."""
-        return sum(tokens for _, tokens in earlier) + self._days.more(_forms(earlier), current)
+        """Return the tokens of earlier interactions, and of the lines of the note for them."""
+        forms = [form for form, _ in earlier]
+        return sum(tokens for _, tokens in earlier) + self._days.more(forms, current)
 
     def _recent(self, forms: Sequence[Interaction], *, dated: bool = True) -> Recent:
-        gone = len(self._wanted) - len(forms)
+        gone = len(self._newest) - len(forms)
         note = self._days.note(forms) if dated else ()
-        whole = {each.seq: each for one in self._wanted[gone:] for each in one.messages}
+        whole = {each.seq: each for one in self._newest[gone:] for each in one.messages}
         shown = {each.seq: each for one in forms for each in one.messages}
         return Recent(
             taken=tuple(forms),
             older=self._older,
-            no_room=tuple(self._wanted[:gone]),
+            no_room=tuple(self._newest[:gone]),
             tokens=sum(map(self._tokens, forms)) + part_tokens(note),
             note=note,
             shortened=frozenset(seq for seq, each in shown.items() if each != whole[seq]),
@@ -304,12 +282,8 @@ class Latest:
         )
 
 
-def _forms(counted: Sequence[_Counted]) -> list[Interaction]:
-    return [form for form, _ in counted]
-
-
-def _settled(window: Sequence[Interaction], materials: Materials) -> Sequence[Interaction]:
-    """Return those that may go in: since where the last list began, or else the newest."""
+def _newest(window: Sequence[Interaction], materials: Materials) -> Sequence[Interaction]:
+    """Return those that may go in: from where the last list began, or else the newest."""
     number = min(materials.recent, len(window))
     if materials.grows:
         starts = [each.messages[0].seq for each in window]
@@ -317,8 +291,3 @@ def _settled(window: Sequence[Interaction], materials: Materials) -> Sequence[In
         if number <= since < GROWTH * materials.recent:
             number = since
     return window[len(window) - number :]
-
-
-def _since(earlier: Sequence[_Counted], began: int | None) -> Sequence[_Counted]:
-    starts = [each.messages[0].seq for each, _ in earlier]
-    return earlier[starts.index(began) :] if began in starts else ()

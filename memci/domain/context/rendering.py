@@ -1,18 +1,17 @@
 """Writes memories, history, documents and days as text for a model (R13).
 
-One block, in order of time, a date line wherever day or session changes and one line for each
-entry: measured better than a date, a bullet or a blank line for each (retrieval-and-assembly.md).
-Further lines of a text are indented, and no text can begin a line of its own: nothing that was said
-can pass for another entry, a date or the header. Pieces end with their line, where tokens end too,
-so that the tokens of the block are the sum of its pieces'.
+Memories and messages are one block in order of time, with a date line where day or session changes
+and one line for each entry: measured better than a date, a bullet or a blank line for each
+(retrieval-and-assembly.md). Further lines of a text are indented: no text can pass for another
+entry, a date or the header. Pieces end with a line, and so with a token: the block has as many
+tokens as its pieces together.
 
-One block, the pieces of each file under its name in the file's order. Every line of a piece is
-indented, so that no text can pass for the name of another file.
+Documents are one block, the pieces of each file under its name in the file's order. Every line of a
+piece is indented, so that no text can pass for the name of another file.
 
-One note in front of them all: many chat APIs refuse system text between turns. It has a line for
-each day and session, by the words that its turns begin with. A line depends on the turns alone, so
-that the next list says the same: of the day on which a question is asked as well, for then the
-question is one of the turns.
+The days of recent messages are one note before them: many chat APIs refuse system text between
+turns. It has a line for each day and session, with the words that its turns begin with. A line
+depends on the turns alone, so that the next list repeats it.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ _UNLIKE_MARKS = str.maketrans("[]", "()")
 
 
 class MemoryGroup(NamedTuple):
-    """What shares a date line."""
+    """The entries under one date line."""
 
     day: date
     session_id: str | None
@@ -70,11 +69,6 @@ class MemoryGroup(NamedTuple):
 def memory_group_of(candidate: Candidate) -> MemoryGroup:
     """Return the group that a candidate is listed in."""
     return MemoryGroup(candidate.at.date(), candidate.session_id)
-
-
-def memory_header(language: Language) -> str:
-    """Return what stands above the block."""
-    return _MEMORY_HEADER[language]
 
 
 def memory_heading(candidate: Candidate, language: Language) -> str:
@@ -91,9 +85,9 @@ def day_words(day: date, language: Language) -> str:
 
 
 def days_above(days: Iterable[date], today: date | None, language: Language) -> Iterator[str]:
-    """Yield the line above each of what follows each other: its day, or nothing if it is known.
+    """Yield the line above each text of these days: its day, or "" if the reader knows it.
 
-    Known is the day of what stands above, and ``today`` of what comes first; None: any is.
+    Known is the day of the text above, and ``today`` for the first one; None: any day.
     """
     last = today
     for day in days:
@@ -103,8 +97,11 @@ def days_above(days: Iterable[date], today: date | None, language: Language) -> 
 
 def memory_line(candidate: Candidate, language: Language) -> str:
     """Return one entry."""
-    told = until_mark(candidate.until, language) + candidate.text
-    return speaker(candidate, language) + indented(told) + "\n"
+    if candidate.source is Source.MEMORY or candidate.role is None:
+        begin = _MEMORY[language]
+    else:
+        begin = named(candidate.role, candidate.name, language)
+    return begin + indented(until_mark(candidate.until, language) + candidate.text) + "\n"
 
 
 def indented(text: str) -> str:
@@ -112,15 +109,8 @@ def indented(text: str) -> str:
     return "\n  ".join(each.rstrip() for each in text.splitlines() if each.strip())
 
 
-def speaker(candidate: Candidate, language: Language) -> str:
-    """Return what an entry begins with: a memory's mark, or who says it."""
-    if candidate.source is Source.MEMORY or candidate.role is None:
-        return _MEMORY[language]
-    return named(candidate.role, candidate.name, language)
-
-
 def named(role: Role, name: str | None, language: Language) -> str:
-    """Return who says something, by name or else by role."""
+    """Return the label of a speaker: the name, or else the role."""
     called = " ".join((name or "").translate(_UNLIKE_MARKS).split())
     return (called or _ROLES[language][role]) + _COLON[language]
 
@@ -128,9 +118,9 @@ def named(role: Role, name: str | None, language: Language) -> str:
 def memories_in_order(
     candidates: Collection[Candidate], *, best_first: bool = False
 ) -> list[Candidate]:
-    """Order by time, but keep the sessions of one day apart.
+    """Order by time, and keep the sessions of one day apart.
 
-    ``best_first``: the groups follow each other as the best of each (the first given) do.
+    ``best_first``: the groups are in the order of the best (first given) of each.
     """
     ordered = sorted(candidates, key=_place)
     begins: dict[MemoryGroup, int] = {}
@@ -167,11 +157,6 @@ def document_group_of(candidate: Candidate) -> DocumentGroup:
     return DocumentGroup(candidate.source.value, " ".join((name or "").split()), collection or "")
 
 
-def document_header(language: Language) -> str:
-    """Return what stands above the block."""
-    return _DOCUMENT_HEADER[language]
-
-
 def document_heading(candidate: Candidate, language: Language) -> str:
     """Return the line above what is quoted of a file."""
     group = document_group_of(candidate)
@@ -180,7 +165,7 @@ def document_heading(candidate: Candidate, language: Language) -> str:
 
 
 def document_line(candidate: Candidate, _: Language) -> str:
-    """Return one piece; its lines keep their indentation towards each other."""
+    """Return one entry; its lines keep their indentation relative to each other."""
     lines = [each.rstrip() for each in candidate.text.splitlines() if each.strip()]
     return "- " + "\n  ".join(lines) + "\n"
 
@@ -202,17 +187,6 @@ def documents_in_order(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """How one kind of candidates is written; each piece of text ends with its line."""
-
-    header: Callable[[Language], str]  # above the block
-    group_of: Callable[[Candidate], Hashable]  # what entries share a heading with
-    heading: Callable[[Candidate, Language], str]  # above a group
-    line: Callable[[Candidate, Language], str]  # one entry
-    in_order: InOrder
-
-
 class InOrder(Protocol):
     """Puts candidates, given best first, into the order in which they are read."""
 
@@ -223,13 +197,30 @@ class InOrder(Protocol):
         ...
 
 
-MEMORIES = Layout(memory_header, memory_group_of, memory_heading, memory_line, memories_in_order)
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """How one kind of candidates is written; each piece of text ends with its line."""
+
+    header: Callable[[Language], str]  # above the block
+    group_of: Callable[[Candidate], Hashable]  # entries of one group share a heading
+    heading: Callable[[Candidate, Language], str]  # above a group
+    line: Callable[[Candidate, Language], str]  # one entry
+    in_order: InOrder
+
+
+MEMORIES = Layout(
+    _MEMORY_HEADER.__getitem__, memory_group_of, memory_heading, memory_line, memories_in_order
+)
 DOCUMENTS = Layout(
-    document_header, document_group_of, document_heading, document_line, documents_in_order
+    _DOCUMENT_HEADER.__getitem__,
+    document_group_of,
+    document_heading,
+    document_line,
+    documents_in_order,
 )
 
 
-def written(
+def write_entries(
     layout: Layout, ordered: Iterable[Candidate], language: Language
 ) -> Iterator[tuple[Candidate, str]]:
     """Yield each candidate with its text; the texts joined are the whole block."""
@@ -253,33 +244,33 @@ _OPENING = 32  # characters
 
 
 class Head(NamedTuple):
-    """Turns of one day and session that follow each other, and what the first begins with."""
+    """The day and session of turns that follow each other, and how the first one begins."""
 
     group: MemoryGroup
     opening: str
 
 
 def heads_of(taken: Iterable[Interaction]) -> list[Head]:
-    """Return what interactions are told by, in order."""
+    """Return the heads of interactions, in order."""
     heads: list[Head] = []
     for unit in (unit for each in taken for unit in each.units):
         group = _group(unit[0])
         if not heads or heads[-1].group != group:
-            heads.append(Head(group, _opening(_begins(unit))))
+            heads.append(Head(group, _opening(_first_words(unit))))
     return heads
 
 
-def joined(heads: Sequence[Head], following: Sequence[Head]) -> list[Head]:
-    """Return what interactions are told by together with those behind them."""
+def join_heads(heads: Sequence[Head], following: Sequence[Head]) -> list[Head]:
+    """Return the heads of interactions together with those behind them."""
     same = [each.group for each in heads[-1:]] == [each.group for each in following[:1]]
     return [*heads, *(following[1:] if same else following)]
 
 
 class Days:
-    """Says of messages that follow each other what a reader cannot know of their times."""
+    """Writes the note on the days of recent messages: what a reader cannot know of their times."""
 
     def __init__(self, materials: Materials, asked: Message | None, count: Count) -> None:
-        """Take which day it is, and the query; ``asked``: the message that it is, if stored."""
+        """Take the day and the query; ``asked``: the message that is the query, if stored."""
         self._today = materials.today
         self._asked = asked
         self._query = materials.query
@@ -288,7 +279,7 @@ class Days:
         self._tokens: dict[str, int] = {}
 
     def note(self, taken: Iterable[Interaction]) -> tuple[Part, ...]:
-        """Return what stands in front of interactions, if there is anything to say."""
+        """Return the note before interactions, if there is anything to say."""
         heads = heads_of(taken)
         text = self._text(heads)
         if not text:
@@ -299,25 +290,28 @@ class Days:
         return (part_of(Role.SYSTEM, [item], self._count),)
 
     def more(self, forms: Sequence[Interaction], following: Sequence[Interaction]) -> int:
-        """Tokens by which the note is longer when interactions stand before others."""
+        """Return by how many tokens the note is longer if interactions stand before others."""
         return part_tokens(self.note([*forms, *following])) - part_tokens(self.note(following))
 
     def about(self, heads: Sequence[Head]) -> int:
-        """Tokens of a note, as the sum of its lines: quickly, and near enough to choose by."""
+        """Return the tokens of a note as the sum of its lines': quick, and nearly exact."""
         lines = self._text(heads).splitlines(keepends=True)
-        return sum(map(self._of, lines)) + (MESSAGE_OVERHEAD if lines else 0)
+        for line in lines:
+            if line not in self._tokens:
+                self._tokens[line] = self._count(line)
+        return sum(self._tokens[each] for each in lines) + (MESSAGE_OVERHEAD if lines else 0)
 
     def _text(self, heads: Sequence[Head]) -> str:
-        told = self._with_question(heads)
-        if not told:
+        heads = self._with_question(heads)
+        if not heads:
             return ""
-        first = told[0].group
+        first = heads[0].group
         known = first._replace(day=self._today or first.day)
-        if all(each.group == known for each in told):
+        if all(each.group == known for each in heads):
             return ""
         lines = (
             self._line(each, is_another=each.group.session_id != before.group.session_id)
-            for before, each in pairwise([told[0], *told])
+            for before, each in pairwise([heads[0], *heads])
         )
         return _DAY_HEADER[self._language] + "".join(f"{each}\n" for each in lines)
 
@@ -326,7 +320,7 @@ class Days:
             return [*heads]
         last = heads[-1].group
         group = _group(self._asked) if self._asked else last._replace(day=self._today or last.day)
-        return joined(heads, [Head(group, _opening(self._query))])
+        return join_heads(heads, [Head(group, _opening(self._query))])
 
     def _line(self, head: Head, *, is_another: bool) -> str:
         day = day_words(head.group.day, self._language)
@@ -336,18 +330,13 @@ class Days:
             return _BARE.format(day)
         return _LINE[self._language].format(day, head.opening)
 
-    def _of(self, line: str) -> int:
-        if line not in self._tokens:
-            self._tokens[line] = self._count(line)
-        return self._tokens[line]
-
 
 def _group(message: Message) -> MemoryGroup:
     return MemoryGroup(message.said_at.date(), message.session_id)
 
 
-def _begins(unit: Unit) -> str:
-    """Return what a turn says, or else which tools it calls."""
+def _first_words(unit: Unit) -> str:
+    """Return the text of a turn, or else the names of the tools that it calls."""
     first = unit[0]
     if first.content and first.content.strip():
         return first.content
@@ -356,6 +345,6 @@ def _begins(unit: Unit) -> str:
 
 
 def _opening(text: str) -> str:
-    # So many words are longer than an opening: of a long text the rest is not looked at.
+    # So many words are longer than an opening: the rest of a long text is not read.
     line = " ".join(text.split(maxsplit=_OPENING))
     return line if len(line) <= _OPENING else f"{line[:_OPENING].rstrip()}…"

@@ -1,11 +1,11 @@
-"""Shortens a found text to the sentences that matter for a question, and keeps its speakers (R14).
+"""Shortens a found text to the sentences that matter for a question; its speakers stay (R14).
 
 Measured on LoCoMo against whole entries: 4.5 points more of the evidence inside 500 tokens, 3
 inside 1,000 and 1 inside 4,000, and no fewer of the short answers.
 
-A memory names who speaks before what each one says (R4); what follows without a label is of the
-speaker above it. What else looks like a label ("Note:") may be a name that nobody here knows, or a
-word of who speaks: it is taken for both, so neither is lost.
+A memory names the speaker before each speech (R4); lines without a label are of the speaker above
+them. Another word that looks like a label ("Note:") may be an unknown name, or a word of the speaker:
+it is taken for both, so neither is lost.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _COLON = r"(?::(?!\S)|：)"
 
 
 class Speaker(NamedTuple):
-    """Whom words are of, as labels say it: a speaker's, and what may be a name below it."""
+    """Who says something, by labels."""
 
-    speaker: str = ""
-    other: str = ""
+    speaker: str = ""  # the label of a known speaker
+    other: str = ""  # below it, a label that may be a name
 
 
 class Line(NamedTuple):
-    """Where a line with a label begins, and whose words follow from there."""
+    """Where a line with a label begins, and who speaks from there."""
 
     start: int
     voice: Speaker
@@ -50,14 +50,14 @@ class Speakers:
     """Those who are known to speak: all roles, and some by name."""
 
     def __init__(self, names: Iterable[str | None] = ()) -> None:
-        """Take the names of whoever may have said what a memory is made of."""
+        """Take the names of all who may have said what a memory is made of."""
         known = {label for role in Role for label in labels(role, None)}
         known |= {called for name in names if name and (called := " ".join(name.split()))}
         longest_first = sorted(known, key=lambda each: (-len(each), each))
-        names_of = "|".join(map(re.escape, longest_first))
-        # A question that an answer leans on stands in brackets.
+        alternatives = "|".join(map(re.escape, longest_first))
+        # A question that an answer depends on stands in brackets.
         self._label = re.compile(
-            rf"^[^\S\n]*(?P<label>(?P<speaker>\[?(?:{names_of})[:：])|\[?{_LIKE_A_NAME}{_COLON})",
+            rf"^[^\S\n]*(?P<label>(?P<speaker>\[?(?:{alternatives})[:：])|\[?{_LIKE_A_NAME}{_COLON})",
             re.IGNORECASE | re.MULTILINE,
         )
 
@@ -71,12 +71,12 @@ class Speakers:
             speaker = match["speaker"] or speaker
             lines.append(Line(match.start("label"), Speaker(speaker, other)))
             if label.startswith("["):
-                speaker = ""  # it asked, and what answers is of somebody else
+                speaker = ""  # somebody else answers the question
         return lines
 
 
 def voice_at(voices: Voices, place: int) -> Speaker:
-    """Return whose the words at a place of a memory are."""
+    """Return who says what stands at a place of a memory."""
     at = bisect_right(voices, place, key=lambda line: line.start)
     return voices[at - 1].voice if at else NOBODY
 
@@ -87,11 +87,10 @@ def line_at(voices: Voices, start: int, end: int) -> Line | None:
     return voices[at] if at < len(voices) and voices[at].start < end else None
 
 
-def to_name(voice: Speaker, above: Speaker, *, labelled: bool) -> str:
-    """Return what names whose words stand below those of another; nothing if that is clear.
+def label_for(voice: Speaker, above: Speaker, *, labelled: bool) -> str:
+    """Return the label above words that stand below those of ``above``; "" if none is needed.
 
-    ``labelled``: the words begin with the last label of their voice themselves, on a line of its
-    own: what may be a name stands below its speaker.
+    ``labelled``: the words begin with their own label, on a line of its own.
     """
     if labelled:
         return voice.speaker if voice.other and voice.speaker != above.speaker else ""
@@ -102,14 +101,16 @@ def to_name(voice: Speaker, above: Speaker, *, labelled: bool) -> str:
     return "\n".join(each for each in voice if each)
 
 
-def written(label: str) -> str:
-    """Return a label as it stands before words: behind a Chinese colon there is no blank."""
+def add_colon_space(label: str) -> str:
+    """Return a label as it stands before words: no blank follows a Chinese colon."""
     return f"{label} " if label.endswith(":") else label
 
 
-# Where the sentences of a text are: (start, end) in order, only white space between them.
-Spans: TypeAlias = Callable[[str], Sequence[tuple[int, int]]]
-# Tells whether a text has room.
+# A sentence of a text: [start, end), in characters.
+Span: TypeAlias = tuple[int, int]
+# Returns the sentences of a text in order; there is only white space between them.
+Spans: TypeAlias = Callable[[str], Sequence[Span]]
+# Returns True if a text fits the remaining room.
 Fits: TypeAlias = Callable[[str], bool]
 
 # The best entries stay whole, courtesy and all, unless they take more than a third of the room.
@@ -136,18 +137,18 @@ _MARK = "…"
 _NO_BLANK_AFTER = re.compile(r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]")
 
 
-def whole(text: str) -> list[tuple[int, int]]:
-    """Return a text as one sentence: for those that cut nothing."""
+def whole(text: str) -> list[Span]:
+    """Return a text as one sentence."""
     return [(0, len(text))]
 
 
 class Highlighter:
-    """Shortens entries of one block to what matters to the question."""
+    """Shortens the entries of one block to what matters for the question."""
 
     def __init__(
         self, asked: str | None, texts: Sequence[str], room: int, spans: Spans, count: Count
     ) -> None:
-        """Take the question, what was found (best first), and the tokens there are for all."""
+        """Take the question, what was found (best first), and the tokens for all entries."""
         self._asked = asked or ""
         self._texts = texts[:_RARITY_TEXTS]
         self._room = room
@@ -155,16 +156,16 @@ class Highlighter:
         self._count = count
 
     def limit(self, place: int) -> int:
-        """Tokens that the entry at a place (from 0, in order of taking) may have as it is."""
+        """Return the tokens that an entry may have uncut, by its place (from 0) in the block."""
         if place < _WHOLE_ENTRIES:
             return max(_LEAST_TOKENS, self._room // _WHOLE_SHARE)
         return max(_LEAST_TOKENS, self._room // (4 + 2 * place))
 
-    def of(self, text: str, place: int, voices: Voices = ()) -> str:
-        """Return what to show of a text: whole sentences of it, in order; at least one.
+    def cut(self, text: str, place: int, voices: Voices = ()) -> str:
+        """Return whole sentences of a text, in order; at least one.
 
-        Where one is left out that is no courtesy, a mark says so: what follows may say otherwise.
-        ``voices``: who says what, of a memory.
+        A mark shows where one is left out that is no courtesy: it may qualify the rest. ``voices``:
+        who says what in a memory.
         """
         if place < _WHOLE_ENTRIES and self._count(text) <= self.limit(place):
             return text
@@ -173,25 +174,27 @@ class Highlighter:
             return text
         telling = _telling(text, spans, voices)
         if self._count(text) <= (limit := self.limit(place)):
-            return joined(text, telling, voices=voices)
-        return joined(text, self._best(text, telling, limit), telling, voices)
+            return join_sentences(text, telling, voices=voices)
+        return join_sentences(text, self._best(text, telling, limit), telling, voices)
 
-    def but_courtesy(self, text: str, voices: Voices = ()) -> str:
-        """Return all sentences of a text that tell something; at least one."""
-        return joined(text, _telling(text, self._spans(text), voices), voices=voices) or text
+    def without_courtesy(self, text: str, voices: Voices = ()) -> str:
+        """Return all sentences of a text that say something; at least one."""
+        return (
+            join_sentences(text, _telling(text, self._spans(text), voices), voices=voices) or text
+        )
 
     def grown(self, text: str, shown: str, free: int, fits: Fits, voices: Voices = ()) -> str:
-        """Return what is ``shown`` of a text with as many more of its sentences as fit.
+        """Return ``shown`` with as many more sentences of its text as fit.
 
-        ``free``: tokens that there are for these; marks and labels beside them take some too.
+        ``free``: tokens for them, and for marks and labels beside them.
         """
         telling = _telling(text, self._spans(text), voices)
         kept = [each for each in telling if text[slice(*each)] in shown]
         left = dict(self._by_worth(text, set(telling).difference(kept)))
-        at_once = 1  # each look reads all that is shown: there should be few
+        at_once = 1  # each attempt reads all that is shown: there should be few
         missed: list[int] = []
         while more := _first(left, at_once, free):
-            longer = joined(text, sorted([*kept, *more]), telling, voices)
+            longer = join_sentences(text, sorted([*kept, *more]), telling, voices)
             if fits(longer):
                 kept, shown = [*kept, *more], longer
                 free -= sum(map(left.pop, more))
@@ -204,10 +207,8 @@ class Highlighter:
                     free = min(free, min(missed) - 1)
         return shown
 
-    def _best(
-        self, text: str, spans: Sequence[tuple[int, int]], limit: int
-    ) -> list[tuple[int, int]]:
-        kept: list[tuple[int, int]] = []
+    def _best(self, text: str, spans: Sequence[Span], limit: int) -> list[Span]:
+        kept: list[Span] = []
         free = limit
         for each, tokens in self._by_worth(text, spans):
             if not kept or tokens <= free:
@@ -215,10 +216,8 @@ class Highlighter:
                 free -= tokens
         return sorted(kept)
 
-    def _by_worth(
-        self, text: str, spans: Iterable[tuple[int, int]]
-    ) -> list[tuple[tuple[int, int], int]]:
-        """Return sentences with their tokens, those first that are worth most for these."""
+    def _by_worth(self, text: str, spans: Iterable[Span]) -> list[tuple[Span, int]]:
+        """Return sentences with their tokens; those that are worth most per token come first."""
         sentences = {each: text[slice(*each)] for each in spans}
         tokens = {each: self._count(sentences[each]) for each in sentences}
         stems = {each: _stems(sentences[each]) for each in sentences}
@@ -231,9 +230,10 @@ class Highlighter:
         return sorted(tokens.items(), key=lambda counted: (-worth[counted[0]], counted[0]))
 
     def _rarity_among(self, sentences: Sequence[Collection[str]]) -> Callable[[str], float]:
-        """Return what says how rare a word is, the question's more; ``sentences``: their words.
+        """Return a function from a word to its rarity, which is higher for the question's words.
 
-        What few of very many sentences hold of the question says which of these it is about.
+        ``sentences``: their words. A word of the question that few of very many sentences contain
+        says which of them the question is about.
         """
         asked = {word: self._rarity(word) for word in self._words}
         if len(sentences) > _RARITY_TEXTS:
@@ -253,7 +253,6 @@ class Highlighter:
 
     @cached_property
     def _frequency(self) -> Counter[str]:
-        """How many of the texts found hold a word."""
         return Counter(stem for text in self._texts for stem in _stems(text))
 
 
@@ -270,9 +269,9 @@ def _worth(sentence: str, rarities: Iterable[float]) -> float:
     return sum(rarities) + denies + _NAMES * len(_NAME.findall(sentence))
 
 
-def _first(tokens: Mapping[tuple[int, int], int], most: int, free: int) -> list[tuple[int, int]]:
-    """Return the first sentences that there is room for together, by their own tokens."""
-    found: list[tuple[int, int]] = []
+def _first(tokens: Mapping[Span, int], most: int, free: int) -> list[Span]:
+    """Return the first sentences that fit together, by their own tokens."""
+    found: list[Span] = []
     for each, own in tokens.items():
         if len(found) < most and own <= free:
             found.append(each)
@@ -280,10 +279,8 @@ def _first(tokens: Mapping[tuple[int, int], int], most: int, free: int) -> list[
     return found
 
 
-def _telling(
-    text: str, spans: Sequence[tuple[int, int]], voices: Voices
-) -> Sequence[tuple[int, int]]:
-    """Return the sentences that tell something, behind who says them; all where none does."""
+def _telling(text: str, spans: Sequence[Span], voices: Voices) -> Sequence[Span]:
+    """Return the sentences that say something; all if none does."""
     speakers = {each.voice.speaker.strip("[:：") for each in voices}
     said = [_unlabelled(text, each, voices) for each in spans]
     return [
@@ -294,20 +291,20 @@ def _telling(
 
 
 def answers(sentence: str, before: str) -> bool:
-    """Tell whether a sentence may answer the one before it: "Yes." tells something then."""
+    """Return True if a sentence may answer the one before it: then "Yes." says something."""
     return asks(before) and can_answer(sentence)
 
 
-def _unlabelled(text: str, span: tuple[int, int], voices: Voices) -> str:
+def _unlabelled(text: str, span: Span, voices: Voices) -> str:
     line = line_at(voices, span[0], span[0] + 1)
     label = (line.voice.other or line.voice.speaker) if line else ""
     return text[span[0] + len(label) : span[1]].lstrip()
 
 
 def is_courtesy(sentence: str, speakers: Collection[str] = ()) -> bool:
-    """Tell whether a sentence greets, thanks or asks back and tells nothing; "No." does tell.
+    """Return True if a sentence only greets, thanks or asks back; "No." does not.
 
-    ``speakers``: names of those who talk with each other, whom courtesy may call by name.
+    ``speakers``: the names of those who talk with each other; courtesy may contain them.
     """
     if len(sentence) > _LONGEST_COURTESY or tells_much(sentence):
         return False
@@ -315,7 +312,7 @@ def is_courtesy(sentence: str, speakers: Collection[str] = ()) -> bool:
 
 
 def is_all_courtesy(lines: str) -> bool:
-    """Tell whether each line of a memory, behind who says it, tells nothing."""
+    """Return True if no line of a memory says anything, after the name of its speaker."""
     named = [_LABEL.match(line) for line in lines.splitlines()]
     called = re.compile("|".join([*(re.escape(label[1]) for label in named if label), "(?!)"]))
     said = (called.sub("", _LABEL.sub("", line, count=1)).strip() for line in lines.splitlines())
@@ -324,16 +321,16 @@ def is_all_courtesy(lines: str) -> bool:
     )
 
 
-def joined(
+def join_sentences(
     text: str,
-    spans: Iterable[tuple[int, int]],
-    among: Collection[tuple[int, int]] = (),
+    spans: Iterable[Span],
+    among: Collection[Span] = (),
     voices: Voices = (),
 ) -> str:
-    """Return sentences of a text, with what lies between two neighbours as it was.
+    """Return sentences of a text; what lies between two neighbours stays as it was.
 
-    A mark stands for those ``among`` which they were chosen and that are left out. ``voices``: who
-    says what of a memory; each sentence stands under the label of its line.
+    A mark stands for those of ``among`` that are left out. ``voices``: who says what in a memory;
+    each sentence stands under the label of its line.
     """
     chosen = list(spans)
     if not chosen:
@@ -344,7 +341,7 @@ def joined(
     for start, stop in chosen:
         lacks = bisect_left(missing, last) < bisect_left(missing, start)
         own = line_at(voices, start, start + 1) is not None
-        label = to_name(voice_at(voices, start), above, labelled=own)
+        label = label_for(voice_at(voices, start), above, labelled=own)
         if label or not last:
             pieces.append(_opening(text, start, label, begun=bool(last), lacks=lacks, own=own))
         else:
@@ -357,21 +354,19 @@ def joined(
 
 
 def _opening(text: str, start: int, label: str, *, begun: bool, lacks: bool, own: bool) -> str:
-    """Return what stands before the first sentence, or the first of another speaker.
+    """Return what stands before the first sentence, or the first one of another speaker.
 
-    ``label`` names the speaker; a sentence with a label of its ``own`` begins its line, so that
-    this is read as one.
+    A sentence with a label of its ``own`` begins a line, so that the label is read as one.
     """
     line = "\n" if begun else ""
     mark = _MARK if lacks else ""
     if own:
-        above = f"{written(label)}{mark}".rstrip()
+        above = f"{add_colon_space(label)}{mark}".rstrip()
         return f"{line}{above}\n" if above else line
-    return line + written(label) + (mark + _blank(text, start + 1) if lacks else "")
+    return line + add_colon_space(label) + (mark + _blank(text, start + 1) if lacks else "")
 
 
 def _between(text: str, end: int, start: int, *, lacks: bool) -> str:
-    """Return what stands between two sentences."""
     between = text[end:start]
     if not between.strip():
         return between
@@ -380,5 +375,5 @@ def _between(text: str, end: int, start: int, *, lacks: bool) -> str:
 
 
 def _blank(text: str, end: int) -> str:
-    """Return what stands between a sentence that ends there and another on its line."""
+    """Return the blank, if any, between a sentence that ends there and another on its line."""
     return "" if _NO_BLANK_AFTER.match(text[end - 1]) else " "

@@ -9,7 +9,7 @@ from memci.domain.search.highlight import (
     Speakers,
     is_all_courtesy,
     is_courtesy,
-    joined,
+    join_sentences,
     whole,
 )
 from memci.language.sentences import sentence_spans
@@ -32,16 +32,16 @@ def gist(asked: str | None, room: int = 60) -> Highlighter:
 
 
 def test_the_best_entries_stay_whole() -> None:
-    assert gist("canoe", room=600).of(LONG, 0) == LONG
+    assert gist("canoe", room=600).cut(LONG, 0) == LONG
 
 
 def test_even_the_best_is_cut_where_it_takes_more_than_a_third_of_the_room() -> None:
-    assert gist("canoe").of(LONG, 0) != LONG
+    assert gist("canoe").cut(LONG, 0) != LONG
 
 
 @pytest.mark.parametrize("asked", ["Who sold the canoe?", None])
 def test_of_others_what_the_question_names_and_what_is_rare_is_left(asked: str | None) -> None:
-    shown = gist(asked).of(LONG, 9)
+    shown = gist(asked).cut(LONG, 9)
     assert "Ann sold the red canoe in Bergen last week." in shown
     assert "Thanks" not in shown
     assert len(shown) < len(LONG)
@@ -54,23 +54,23 @@ def test_words_are_the_same_in_other_forms() -> None:
         "The neighbour drove his tractor through the muddy field behind our barn on and on."
     )
     texts = [told, *("The boat was late today." for _ in range(30))]
-    assert "painting" in Highlighter("who painted it", texts, 0, sentence_spans, words).of(told, 5)
+    assert "painting" in Highlighter("who painted it", texts, 0, sentence_spans, words).cut(told, 5)
 
 
 def test_chinese_is_cut_at_its_sentences() -> None:
     def characters(text: str) -> int:
         return len(text)
 
-    shown = Highlighter("谁卖了自行车？", [CHINESE], 0, sentence_spans, characters).of(CHINESE, 9)
+    shown = Highlighter("谁卖了自行车？", [CHINESE], 0, sentence_spans, characters).cut(CHINESE, 9)
     assert shown == "…王磊上周在成都把那辆红色的自行车卖掉了。"
 
 
 def test_one_sentence_is_always_left_and_one_alone_never_cut() -> None:
     none = Highlighter("x", ["Hi! Thanks!"], 0, sentence_spans, words)
-    assert none.of("Hi! Thanks!", 9) == "Hi! Thanks!"
+    assert none.cut("Hi! Thanks!", 9) == "Hi! Thanks!"
     endless = "word " * 500
-    assert none.of(endless, 9) == endless
-    assert Highlighter("x", [LONG], 0, whole, words).of(LONG, 9) == LONG
+    assert none.cut(endless, 9) == endless
+    assert Highlighter("x", [LONG], 0, whole, words).cut(LONG, 9) == LONG
 
 
 def rows(count: int) -> str:
@@ -84,7 +84,9 @@ def test_the_row_that_is_asked_for_is_found_among_many(count: int) -> None:
     text, asked = rows(count), count * 2 // 3
     for question in (f"What is in row {asked}?", f"How many are on shelf {asked}?"):
         # By characters: the longer its figures, the less a row is worth for what it takes.
-        shown = Highlighter(question, [text, "We had fun."], 1_200, sentence_spans, len).of(text, 0)
+        shown = Highlighter(question, [text, "We had fun."], 1_200, sentence_spans, len).cut(
+            text, 0
+        )
         assert f"Row {asked}: shelf {asked} has" in shown
         assert len(shown) < 1_200
 
@@ -99,7 +101,7 @@ def test_what_fits_of_very_many_sentences_is_found_in_few_looks(room: int) -> No
         looks.append(longer)
         return words(longer) <= room
 
-    beginning = long.of(text, 0)
+    beginning = long.cut(text, 0)
     shown = long.grown(text, beginning, room - words(beginning), fits)
     most = max(words(text[slice(*span)]) for span in sentence_spans(text))
     assert room - most - 2 < words(shown) <= room
@@ -144,30 +146,30 @@ def test_of_a_memory_nothing_is_worth_a_line_where_all_of_it_is_courtesy(
 )
 def test_in_a_memory_an_answer_tells_what_is_courtesy_elsewhere(text: str, told: str) -> None:
     voices = Speakers(["Ann", "Ben"]).in_memory(text)
-    assert gist(None).of(text, 9, voices) == told
-    assert gist(None).but_courtesy(text, voices) == told
+    assert gist(None).cut(text, 9, voices) == told
+    assert gist(None).without_courtesy(text, voices) == told
 
 
 def test_what_lies_between_neighbours_stays() -> None:
     text = "One.  Two.\nThree. 四。五。六。"
     spans = sentence_spans(text)
-    assert joined(text, spans) == text
-    assert joined(text, [spans[0], spans[2]]) == "One.\nThree."
-    assert joined(text, [spans[3], spans[5]]) == "四。六。"
-    assert joined(text, [spans[0], spans[1]]) == "One.  Two."
-    assert joined(text, [spans[2], spans[4]]) == "Three. 五。"
-    assert joined(text, []) == ""
+    assert join_sentences(text, spans) == text
+    assert join_sentences(text, [spans[0], spans[2]]) == "One.\nThree."
+    assert join_sentences(text, [spans[3], spans[5]]) == "四。六。"
+    assert join_sentences(text, [spans[0], spans[1]]) == "One.  Two."
+    assert join_sentences(text, [spans[2], spans[4]]) == "Three. 五。"
+    assert join_sentences(text, []) == ""
 
 
 def test_a_mark_stands_where_something_telling_was_left_out() -> None:
     text = "One.  Two.\nThree. 四。五。六。"
     spans = sentence_spans(text)
-    assert joined(text, [spans[0], spans[2]], spans) == "One. …\nThree. …"
-    assert joined(text, [spans[3], spans[5]], spans) == "…四。…六。"
-    assert joined(text, spans[1:], spans) == "… Two.\nThree. 四。五。六。"
-    assert joined(text, spans[1:], spans[1:]) == "Two.\nThree. 四。五。六。"
+    assert join_sentences(text, [spans[0], spans[2]], spans) == "One. …\nThree. …"
+    assert join_sentences(text, [spans[3], spans[5]], spans) == "…四。…六。"
+    assert join_sentences(text, spans[1:], spans) == "… Two.\nThree. 四。五。六。"
+    assert join_sentences(text, spans[1:], spans[1:]) == "Two.\nThree. 四。五。六。"
     # What was not among them was courtesy.
-    assert joined(text, [spans[0], spans[2]], [spans[0], spans[2]]) == "One.\nThree."
+    assert join_sentences(text, [spans[0], spans[2]], [spans[0], spans[2]]) == "One.\nThree."
 
 
 def test_what_denies_goes_last() -> None:
@@ -175,14 +177,14 @@ def test_what_denies_goes_last() -> None:
         "The other generator is cheaper than that one by far. It has a handle and wheels. "
         "I would not take it. It can be had in any colour that one likes."
     )
-    assert "I would not take it." in Highlighter("x", [told], 0, sentence_spans, words).of(told, 9)
+    assert "I would not take it." in Highlighter("x", [told], 0, sentence_spans, words).cut(told, 9)
 
 
 def test_all_but_courtesy() -> None:
     courtesy = gist(None)
     kept = LONG.removeprefix("Thanks! ").removesuffix(" It was good to see you again, too.")
-    assert courtesy.but_courtesy(LONG) == kept
-    assert courtesy.but_courtesy("Thanks!") == "Thanks!"
+    assert courtesy.without_courtesy(LONG) == kept
+    assert courtesy.without_courtesy("Thanks!") == "Thanks!"
 
 
 def test_what_tells_much_is_told_from_courtesy_at_small_cost() -> None:
@@ -213,4 +215,4 @@ def test_what_tells_much_is_told_from_courtesy_at_small_cost() -> None:
 def test_words_of_a_memory_keep_their_speaker(text: str, kept: tuple[int, ...], told: str) -> None:
     spans = sentence_spans(text)
     voices = Speakers(["Ann", None, "Ben"]).in_memory(text)
-    assert joined(text, [spans[at] for at in kept], spans, voices) == told
+    assert join_sentences(text, [spans[at] for at in kept], spans, voices) == told

@@ -8,7 +8,7 @@ import pytest
 
 from memci.domain.context.materials import Covered, Materials
 from memci.domain.context.message_list import Section
-from memci.domain.context.session_summary import RepeatedLines
+from memci.domain.context.summary_overlap import RepeatedLines
 from memci.domain.pages.pins import Pin
 from memci.domain.session.interaction import interactions
 from memci.language.detection import Language

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.search.duplicates import Selection, thin, unsaid
+from memci.domain.search.duplicates import Selection, new_lines, thin
 from memci.message import Role
 from tests.support.talk import in_order, keys, memory, message
 
@@ -96,7 +96,7 @@ class TestEachMessageOnce:
     ],
 )
 def test_what_a_memory_says_beyond_its_messages(text: str, said: str, left: str):
-    assert unsaid(text, [message(1, said)]) == left
+    assert new_lines(text, [message(1, said)]) == left
 
 
 @pytest.mark.parametrize(
@@ -114,4 +114,4 @@ def test_what_a_memory_says_beyond_its_messages(text: str, said: str, left: str)
     ],
 )
 def test_what_is_left_of_somebodys_words_stays_theirs(text: str, role: Role, said: str, left: str):
-    assert unsaid(text, [message(1, said, role=role)]) == left
+    assert new_lines(text, [message(1, said, role=role)]) == left

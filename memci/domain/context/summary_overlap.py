@@ -1,0 +1,217 @@
+"""What a summary and the rest of a list say twice (R14).
+
+Blocks that do not change with the question, such as pins and summaries, stay; what was retrieved
+gives way. Lines of a summary give way to the messages themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+
+from memci.domain.context.materials import Covered
+from memci.domain.context.rendering import named
+from memci.domain.pages.pins import Pin
+from memci.domain.search.candidate import Candidate, Key, Source
+from memci.domain.search.highlight import Spans, answers, is_courtesy
+from memci.language.detection import Language
+from memci.language.summary_lines import Line
+from memci.language.times import remove_date_notes
+from memci.language.times.mentions import add_date_notes
+from memci.message import Message, Role
+
+# The speaker of a line of a summary, in any language.
+_LEAD = re.compile(r"[^:：\n]+(?:: |：)")
+
+
+def _on_one_line(text: str) -> str:
+    """Return a text as a summary has it."""
+    return " ".join(text.split())
+
+
+def wholly_pinned(pins: Iterable[Pin]) -> Iterator[Message]:
+    """Yield the messages of which all words are pinned, by one pin or by several together."""
+    by_message: defaultdict[int, list[Pin]] = defaultdict(list)
+    for pin in pins:
+        if pin.message_seq is not None:
+            by_message[pin.message_seq].append(pin)
+    for seq, each in by_message.items():
+        whole = next((pin.text for pin in each if pin.span is None), None)
+        text = each[0].said if whole is None else whole
+        if text is not None and (whole is not None or _covers(text, each)):
+            yield Message(seq, "", Role.USER, text, each[0].created_at)
+
+
+def _covers(text: str, pins: Iterable[Pin]) -> bool:
+    """Return True if no word of a text is outside its pinned parts."""
+    left = list(text)
+    for pin in pins:
+        start, end = pin.span or (0, 0)
+        left[start:end] = " " * len(left[start:end])
+    return not any(each.isalnum() for each in left)
+
+
+def messages_quoted_in_full(
+    lines: Collection[str], covered: Covered, found: Iterable[Candidate], spans: Spans
+) -> Iterator[Candidate]:
+    """Yield the found messages of which a summary quotes every sentence, courtesy aside (R2)."""
+    known = frozenset(lines)
+    quoted = [text for each in known if (text := _LEAD.sub("", each, count=1)) != each]
+    for one in found:
+        if one.source is not Source.CHAT or not covered.holds(one, one.key):
+            continue
+        text = _on_one_line(one.text)
+        # Sentences are cut only if one is quoted: most of what is found is not.
+        if not any(each in text for each in quoted) or one.role is None:
+            continue
+        leads = [named(one.role, one.name, each) for each in Language]
+        sentences = [one.text[slice(*each)] for each in spans(one.text)]
+        telling = [_on_one_line(each) for each in sentences if not is_courtesy(each)]
+        if telling and any(known.issuperset(lead + each for each in telling) for lead in leads):
+            yield one
+
+
+def memories_quoted_in_full(
+    lines: Collection[str], covered: Covered, found: Iterable[Candidate], spans: Spans
+) -> Iterator[Key]:
+    """Yield the found memories of which a summary quotes every sentence, and its speaker.
+
+    A memory with one speaker does not name who that is (R4): its sentences are quoted if only one
+    person says them in the summary.
+    """
+    leads: defaultdict[str, set[str]] = defaultdict(set)
+    for line in lines:
+        lead, text = _labelled(line)
+        leads[_on_one_line(text)].add(lead.casefold())
+    for one in found:
+        if one.source is not Source.MEMORY or not one.seqs:
+            continue
+        if not all(covered.holds(one, seq) for seq in one.seqs):
+            continue
+        if any(each in one.text for each in leads) and _is_quoted(one.text, leads, spans):
+            yield one.source, one.key
+
+
+def _is_quoted(text: str, leads: Mapping[str, Collection[str]], spans: Spans) -> bool:
+    """Return True if each sentence of a memory that says something is known of its speaker."""
+    before = ""
+    for row in text.splitlines():
+        lead, line = _labelled(row)
+        for each in spans(line):
+            sentence = _on_one_line(remove_date_notes(line[slice(*each)]))
+            known = leads.get(sentence, ())
+            is_known = lead.casefold() in known if lead else len(known) == 1
+            if not is_known and (not is_courtesy(sentence) or answers(sentence, before)):
+                return False
+            before = sentence
+    return True
+
+
+def _labelled(row: str) -> tuple[str, str]:
+    """Split a row into the label of its speaker, if it has one, and the text."""
+    lead = _LEAD.match(row)
+    return (lead[0], row[lead.end() :]) if lead else ("", row)
+
+
+# A sentence longer than this many characters may stand in a summary clause by clause, each but the
+# last with a mark at its end.
+_LONG = 160
+_CONTINUES = " …"
+_TAIL = 16  # characters
+_NOON = "T12:00+00:00"
+
+
+class RepeatedLines:
+    """Finds the lines of a summary that repeat messages or pins of the same list."""
+
+    def __init__(self, messages: Iterable[Message], pinned: Iterable[str], spans: Spans) -> None:
+        """Take messages, whole or cut, and pinned texts as they stand in the list."""
+        shown = [_Shown(each, spans) for each in messages if (each.content or "").strip()]
+        self._by_lead: defaultdict[str, list[_Shown]] = defaultdict(list)
+        for one in shown:
+            for lead in one.leads:
+                self._by_lead[lead].append(one)
+        self._text = "\n".join(one.text for one in shown)
+        self._spans = spans
+        self._pinned = frozenset(
+            sentence for each in pinned for sentence in _sentences(each, spans)
+        )
+
+    def left_of(self, lines: Iterable[Line]) -> list[Line]:
+        """Return the lines that say something else, without lines that name a day."""
+        return [
+            each
+            for each in lines
+            if not (each.is_day or self._is_shown(each) or self._is_pinned(each))
+        ]
+
+    def _is_shown(self, line: Line) -> bool:
+        """Return True if its speaker says so in a message, of its day if it has one."""
+        # Most lines are in no message: their ends are nowhere.
+        text = _LEAD.sub("", line.text, count=1).removesuffix(_CONTINUES)
+        if text[-_TAIL:] not in self._text:
+            return False
+        for lead, shown in self._by_lead.items():
+            if line.text.startswith(lead):
+                messages = [each for each in shown if line.day in {"", each.day}]
+                text = line.text[len(lead) :].strip()
+                if messages and (
+                    _all_said([text], messages)
+                    or _all_said(_sentences(text, self._spans), messages)
+                ):
+                    return True
+        return False
+
+    def _is_pinned(self, line: Line) -> bool:
+        """Return True if all of it is pinned. Pins have no day: what needs one is not pinned."""
+        if not self._pinned:
+            return False
+        for text in (line.text, _LEAD.sub("", line.text, count=1)):
+            sentences = _sentences(text, self._spans)
+            if sentences and self._pinned.issuperset(sentences):
+                return not _needs_day(text, line.day)
+        return False
+
+
+class _Shown:
+    def __init__(self, message: Message, spans: Spans) -> None:
+        speaker = [named(message.role, message.name, each) for each in Language]
+        # A model that summarises may quote without a name.
+        self.leads: Collection[str] = {*speaker, ""}
+        self.day = message.said_at.date().isoformat()
+        self._content = message.content or ""
+        self.text = _on_one_line(self._content)
+        self._spans = spans
+
+    def has(self, sentence: str) -> bool:
+        """Return True if it is a sentence of this message, or clauses of a long one."""
+        words = sentence.removesuffix(_CONTINUES)
+        if words not in self.text:
+            return False
+        return sentence in self._sentences or any(
+            len(each) > _LONG and words in each for each in self._sentences
+        )
+
+    @cached_property
+    def _sentences(self) -> frozenset[str]:
+        return frozenset(_sentences(self._content, self._spans))
+
+
+def _all_said(sentences: Sequence[str], messages: Sequence[_Shown]) -> bool:
+    return bool(sentences) and all(any(one.has(each) for one in messages) for each in sentences)
+
+
+def _sentences(text: str, spans: Spans) -> list[str]:
+    return [_on_one_line(text[slice(*each)]) for each in spans(text)]
+
+
+def _needs_day(text: str, day: str) -> bool:
+    """Return True if a text names times relative to its day, if that is known."""
+    try:
+        said_at = datetime.fromisoformat(f"{day}{_NOON}")
+    except ValueError:  # none, or none that there is
+        return False
+    return add_date_notes(text, said_at) != text
