@@ -85,7 +85,7 @@ class HandingOver(Reader):
         handover = replace(read.handover, summary=self._summary(read, read.between, count))
         told = read.between
         if request.budget_tokens is None:
-            handover = handover.once()
+            handover = handover.without_repeated_lines()
         else:
             handover, told = self._within(request.budget_tokens, read, handover, count)
         if read.between and read.summarized:
@@ -178,7 +178,7 @@ class HandingOver(Reader):
             return held, read.between
         told = [*read.between, *summarised(left)]
         summary = self._summary(read, told, count)
-        return held.summed_up_as(summary, budget, count, whole_lines), told
+        return held.with_summary(summary, budget, count, whole_lines), told
 
     def _summary(self, read: _Read, since: Sequence[Message], count: Count) -> str:
         """Return the stored summary, gone on with what was said since."""

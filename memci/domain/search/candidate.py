@@ -1,4 +1,4 @@
-"""Candidates: texts that one or more channels found (R11)."""
+"""Candidates: texts that at least one channel found (R11)."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ _ENGLISH_ONLY = ("all-minilm", "all-mpnet", "-en-", "english")
 
 
 def reads(model: str, language: Language) -> bool:
-    """Tell whether cosines of this embedding model mean anything in a language.
+    """Return True if cosines of this embedding model mean anything in a language.
 
-    English-only models see Chinese as unknown characters, near one another whatever they say:
-    mixed in, they halve what lexical search finds alone (retrieval-and-assembly.md, "Chinese").
+    English-only models see Chinese as unknown characters, all of them similar: such cosines halve
+    what lexical search finds alone (retrieval-and-assembly.md, "Chinese").
     """
     name = f"{model.lower()}-"
     if language is not Language.CHINESE or "multilingual" in name:
@@ -53,23 +53,20 @@ def reads(model: str, language: Language) -> bool:
     return not any(mark in name for mark in _ENGLISH_ONLY)
 
 
-# What nobody has said: it has no speaker, no session and no time of its own.
+# Files: without speaker, session or time.
 WRITTEN = frozenset({Source.DOCUMENT, Source.CODE})
-# What is kept of a conversation in other words, or in the same: it is found by its words alone.
+# What was stored beside a conversation: found by its words alone.
 KEPT = frozenset({Source.PAGE, Source.SUMMARY, Source.PIN, Source.PLAN})
 SAID = frozenset(Source) - WRITTEN - KEPT
-# The time of what has none.
+# Stands for no time.
 UNTIMED = datetime.min.replace(tzinfo=UTC)
 
 
 class Extract(NamedTuple):
-    """Where a chunk stands: ``path`` are headings or symbols; lines and pages from 1.
+    """Where a chunk stands; lines and pages count from 1."""
 
-    ``collection`` is None where the document is the agent's own.
-    """
-
-    collection: str | None
-    path: str
+    collection: str | None  # None: the agent's own document
+    path: str  # headings or symbols
     symbol: str | None = None
     first_line: int | None = None
     last_line: int | None = None
@@ -78,50 +75,35 @@ class Extract(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What a page, a summary, a pin or a step of a plan is.
+    """What a page, a summary, a pin or a step of a plan is."""
 
-    ``name`` is a page's index or a pin's number, and a step's place in its plan, from 1; empty of
-    summaries. ``about`` are the first and the last message that it tells of; None: it tells of
-    none. ``kind`` is a pin's, ``state`` a step's, ``by`` who pinned a text.
-    """
-
-    name: str
-    about: tuple[int, int] | None = None
-    kind: PinKind | None = None
-    state: StepState | None = None
-    by: Maker | None = None
+    name: str  # index of a page, number of a pin, place of a step from 1; empty for a summary
+    about: tuple[int, int] | None = None  # the first and the last message that it is about, if any
+    kind: PinKind | None = None  # of a pin
+    state: StepState | None = None  # of a step
+    by: Maker | None = None  # who pinned a text
 
 
 class Candidate(NamedTuple):
-    """A message, a memory, a chunk or what is kept, with the raw score of each channel.
-
-    None where it has none.
-    ``key`` is a message's seq, a node's id, or a number of the others; ``name`` who said it, or the
-    document's. ``seqs`` are the messages that it holds or came
-    from. ``dense`` is a cosine, ``lexical`` a BM25 score, ``linked`` how strongly links lead to it
-    from what the question finds. ``role`` is None for a memory.
-    ``position`` is an indexed message's (R11b); ``memory`` one made of it that was found as well.
-    ``until``: since when another memory says otherwise, ``successor`` (R6); ``newer`` are the
-    candidates that tell what is so now.
-    """
+    """A message, a memory, a chunk or what is kept; a score is None if the channel has none."""
 
     source: Source
-    key: int
+    key: int  # seq of a message, id of a node, or a number of its own
     text: str
-    seqs: tuple[int, ...]
+    seqs: tuple[int, ...]  # the messages that it contains or came from
     at: datetime
     session_id: str | None = None
-    role: Role | None = None
-    name: str | None = None
-    dense: float | None = None
-    lexical: float | None = None
-    successor: int | None = None
-    until: datetime | None = None
-    newer: tuple[tuple[Source, int], ...] = ()
-    position: int | None = None
-    memory: int | None = None
+    role: Role | None = None  # None for a memory
+    name: str | None = None  # of the speaker, or of the document
+    dense: float | None = None  # cosine
+    lexical: float | None = None  # BM25 score
+    successor: int | None = None  # the memory that supersedes it (R6)
+    until: datetime | None = None  # since then another memory says otherwise
+    newer: tuple[tuple[Source, int], ...] = ()  # keys of candidates that say what is so now
+    position: int | None = None  # of an indexed message (R11b)
+    memory: int | None = None  # a memory of this message that was found as well
     extract: Extract | None = None
-    linked: float | None = None
+    linked: float | None = None  # how strongly links lead to it from what the question finds
     kept: Kept | None = None
 
 
@@ -158,45 +140,31 @@ def message_candidate(message: Message, lexical: float | None = None) -> Candida
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """The times that are asked for.
+    """The times that a question asks for."""
 
-    ``stretches``: a message of one of them is found, though no channel has found it. ``leading``:
-    what was said in one of these goes before all else, since the question has nothing else to go
-    by.
-    """
-
-    stretches: tuple[TimeSpan, ...] = ()
-    leading: tuple[TimeSpan, ...] = ()
+    stretches: tuple[TimeSpan, ...] = ()  # their messages are hits even if no channel found them
+    leading: tuple[TimeSpan, ...] = ()  # go before all else, if the question names only times
 
     def has(self, candidate: Candidate) -> bool:
-        """Tell whether it is a message of a time that is asked for."""
+        """Return True for a message of one of these times."""
         return candidate.source is Source.CHAT and _holds(self.stretches, candidate)
 
     def leads(self, candidate: Candidate) -> bool:
-        """Tell whether it goes before all that is not of these times."""
+        """Return True if it goes before all that is of no leading time."""
         return candidate.source in SAID and _holds(self.leading, candidate)
 
 
 def _holds(stretches: tuple[TimeSpan, ...], found: Candidate) -> bool:
-    # Most questions name no time, and hundreds of candidates are looked at for each.
+    # Most questions name no time, and each has hundreds of candidates.
     return bool(stretches) and any(each.holds(found.at, found.session_id) for each in stretches)
 
 
 DEEPEST = 200
-# Hits are chosen from so many times their number; and an entry takes about so many tokens.
+# Candidates for each hit, and tokens of an entry.
 _TIMES = 8
 _ENTRY_TOKENS = 20
 _SHALLOWEST = 40  # for a few hits
 _SHALLOWEST_BUDGET = 80  # for a budget, which short entries fill
-
-# Of the best messages by words, each third is good enough for its neighbours to be looked at:
-# measured, more of them change nothing that is found.
-_LEND = 3
-
-
-def lenders(best: int) -> int:
-    """Return how many messages lend their words to those beside them, where so many are found."""
-    return best // _LEND
 
 
 def depth(k: int | None, budget_tokens: int | None) -> int:

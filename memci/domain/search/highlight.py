@@ -4,8 +4,8 @@ Measured on LoCoMo against whole entries: 4.5 points more of the evidence inside
 inside 1,000 and 1 inside 4,000, and no fewer of the short answers.
 
 A memory names the speaker before each speech (R4); lines without a label are of the speaker above
-them. Another word that looks like a label ("Note:") may be an unknown name, or a word of the speaker:
-it is taken for both, so neither is lost.
+them. Another word that looks like a label ("Note:") may be an unknown name, or a word of the
+speaker: it is taken for both, so neither is lost.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Combines the scores of several channels, and hints from the question, into one ranking (R11).
 
-Scores are scaled to 0..1 and summed by weight: a weak channel cannot drag a strong one as it does
-where only ranks count. Then come priors and bonuses, each measured alone
+Scores are scaled to 0..1 and summed by weight: so a weak channel cannot spoil a strong one, as it
+does if only ranks count. Then come priors and bonuses, each measured alone
 (retrieval-and-assembly.md, "What is known to work").
 """
 
@@ -12,7 +12,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import datetime
 from enum import StrEnum
 from operator import attrgetter, itemgetter
 from typing import NamedTuple, TypeAlias
@@ -31,11 +31,11 @@ _SCORES: Mapping[Channel, Callable[[Candidate], float | None]] = {
     Channel.BFS: attrgetter("linked"),
 }
 _BY_SCORE = itemgetter(0, 1)
-# What leads because of its time goes before what each channel has first.
+# What leads because of its time goes before the best of each channel.
 _LEAD = (len(Channel) + 1) / (RRF_K + 1)
-# A cosine below it says nothing: such a hit needs another channel to be one.
+# A lower cosine says nothing: such a candidate is a hit only by another channel.
 DENSE_FLOOR = 0.1
-# Nor does one of a file below this: it was not said in any conversation that the question goes on.
+# Nor does a lower one of a file, which no conversation has mentioned.
 _WRITTEN_FLOOR = 0.2
 
 
@@ -57,22 +57,19 @@ def fuse_rrf(
 ) -> list[Ranked]:
     """Fuse by reciprocal ranks, best first.
 
-    Cosines of messages and memories are ranked together, and so is what links lead to; BM25 scores
-    of two indexes cannot be compared, so each source has a lexical ranking of its own. Among equals
-    a message goes before a memory, and the later before the earlier. What only its time has found
+    Cosines of messages and memories are ranked together, and so are links; BM25 scores of two
+    indexes cannot be compared, so each source has a lexical ranking of its own. Among equals a
+    message goes before a memory, and the later before the earlier. What was found by its time alone
     (``timed``) comes last, unless it leads.
     """
     ranks, timed = channel_ranks(candidates, channels), timed or Timed()
-    fused = [
-        Ranked(each, _reciprocal(found) + (_LEAD if timed.leads(each) else 0.0), found)
-        for each in candidates
-        if (found := ranks.get((each.source, each.key), {})) or timed.has(each)
-    ]
+    fused = []
+    for each in candidates:
+        own = ranks.get((each.source, each.key), {})
+        if own or timed.has(each):
+            score = sum(1 / (RRF_K + rank) for rank in own.values())
+            fused.append(Ranked(each, score + (_LEAD if timed.leads(each) else 0.0), own))
     return sorted(fused, key=by_rank)
-
-
-def _reciprocal(ranks: Mapping[Channel, int]) -> float:
-    return sum(1 / (RRF_K + rank) for rank in ranks.values())
 
 
 def channel_ranks(
@@ -93,7 +90,7 @@ def by_rank(ranked: Ranked) -> tuple[float, bool, int]:
 
 
 def best_of_rankings(rankings: Sequence[Sequence[Ranked]]) -> list[Ranked]:
-    """Return one ranking of several: each candidate at the best score that it has in any."""
+    """Return one ranking of several: each candidate with its best score."""
     if len(rankings) == 1:
         return list(rankings[0])
     best: dict[tuple[Source, int], Ranked] = {}
@@ -103,15 +100,15 @@ def best_of_rankings(rankings: Sequence[Sequence[Ranked]]) -> list[Ranked]:
     return sorted(best.values(), key=by_rank)
 
 
-def best_of_each_source(ranked: Iterable[Ranked], k: int | None) -> list[Ranked]:
-    """Return what is left when each source offers its best ``k`` only (None: all)."""
-    offered: Counter[Source] = Counter()
-    kept = []
+def best_of_each_source(ranked: Iterable[Ranked], k: int) -> list[Ranked]:
+    """Return the best ``k`` of each source."""
+    counts: Counter[Source] = Counter()
+    best = []
     for each in ranked:
-        offered[each.candidate.source] += 1
-        if k is None or offered[each.candidate.source] <= k:
-            kept.append(each)
-    return kept
+        counts[each.candidate.source] += 1
+        if counts[each.candidate.source] <= k:
+            best.append(each)
+    return best
 
 
 def _rankings(candidates: Sequence[Candidate], channel: Channel) -> list[list[Candidate]]:
@@ -142,45 +139,45 @@ def _by_score(candidates: Iterable[Candidate], channel: Channel, floor: float) -
     return [each for _, _, each in sorted(above, key=_BY_SCORE, reverse=True)]
 
 
-# How well what was said at a time, in a session, fits those that a question names: 0 to 1.
-Fits: TypeAlias = Callable[[datetime, str | None], float]
+# Returns how well the time and the session of a message fit those that a question names, 0 to 1.
+TimeFit: TypeAlias = Callable[[datetime, str | None], float]
 
-# What scores less than so much of the best is of something else.
+# What scores less than this share of the best is about something else.
 _ALIKE = 0.55
-# What the outermost day gains, if it fits as well as the best; each further one gains less.
+# What the first (or last) day gains, if it fits as well as the best; each further day gains less.
 _GAIN = 1.0
 _FADE = 0.7
 _ASKING = ("?", "\uff1f")
 
 
-def in_order(found: list[Ranked], order: Order | None, fits: Fits | None) -> list[Ranked]:
-    """Return what was found with better scores for what is outermost in time, unsorted.
+def favour_order(
+    found: list[Ranked], order: Order | None, time_fit: TimeFit | None
+) -> list[Ranked]:
+    """Return what was found, unsorted, with better scores for the first or the last occasion.
 
-    Days count, not messages: a conversation about the occasion is one. Who asks tells of none, and
-    of a time that is named it is one inside. Where no order is asked for it is what was given.
+    Days count, not messages: all that is said on a day is about one occasion. Questions are about
+    none. If the question asks for no order, the very same list is returned.
     """
     best = max((each.score for each in found), default=0.0)
     if order is None or best <= 0:
         return found
     least = _ALIKE * best
-    near = [each for each in found if each.score > least and _tells(each.candidate, fits)]
-    days = sorted({_day(each) for each in near}, reverse=order is Order.LATEST)
+    near = [each for each in found if each.score > least and _is_occasion(each.candidate, time_fit)]
+    days = sorted({each.candidate.at.date() for each in near}, reverse=order is Order.LATEST)
     gains = {day: _GAIN * _FADE**place for place, day in enumerate(days)}
-    gained = {each.key: (each.score - least) / (best - least) * gains[_day(each)] for each in near}
+    gained = {
+        each.key: (each.score - least) / (best - least) * gains[each.candidate.at.date()]
+        for each in near
+    }
     return [
         Ranked(each.candidate, each.score + gained.get(each.key, 0.0), each.ranks) for each in found
     ]
 
 
-def _tells(found: Candidate, fits: Fits | None) -> bool:
-    """Tell whether it may be one of the occasions."""
+def _is_occasion(found: Candidate, time_fit: TimeFit | None) -> bool:
     if found.source not in SAID or found.text.rstrip().endswith(_ASKING):
         return False
-    return fits is None or fits(found.at, found.session_id) >= 1
-
-
-def _day(found: Ranked) -> date:
-    return found.candidate.at.date()
+    return time_fit is None or time_fit(found.at, found.session_id) >= 1
 
 
 _CHANNELS = {Channel.DENSE: 0.6, Channel.LEXICAL: 0.4}
@@ -188,23 +185,23 @@ _LINKED = 0.05
 _SESSION = 0.3
 _SPEAKER = 0.2
 _TIME = 0.5
-# More than all that anything of another time can have.
-_LEAD_OF_KEPT = 2.0
-# Where a question has no words to go by, those that it shares with a text count for little, and
-# whether the text says anything for more.
+# More than any score of another time.
+_LEAD_OF_TIME = 2.0
+# If a question has no words to search for, the score of a text counts for little, and it counts
+# for more whether the text says anything.
 _FAINT = 0.3
-_TELLS = 0.5
-_SAYS = 4  # words
+_SAYS_SOMETHING = 0.5
+_SAYS_WORDS = 4
 _LITTLE = 0.01
 _ENTITY = 0.1
 _NAMED = 0.6
 _TYPED = 0.05
 _LENGTH = 0.2
 _ASKS = 0.1
-# What is so long in words is as good as any longer; and of a session, so many count.
+# A text of so many words is as good as a longer one; and so many texts of a session count.
 _LONG = math.log(60)
 _BEST_OF_SESSION = 3
-# The best so many are read for what the question names: reading is slow, and adds little.
+# Only the texts of so many of the best are searched for what the question names: it is slow.
 _READ = 120
 
 _WORD = re.compile(r"[^\W_]+")
@@ -224,7 +221,7 @@ _NUMBERS = re.compile(
 )
 
 
-class Wanted(StrEnum):
+class AnswerType(StrEnum):
     """What kind of thing a question asks for."""
 
     TIME = "time"
@@ -233,29 +230,24 @@ class Wanted(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What a question says of its answer beside its words.
+    """What a question says about its answer, apart from its words."""
 
-    ``speakers`` are those whom it names; ``fits`` tells how well what was said fits the times that
-    it names, ``holds`` how much of what it names a text holds, both 0..1; ``names`` whether it
-    names a symbol of code. ``timed``: what is a hit by its time. ``order``: which occasion is
-    wanted.
-    """
-
-    speakers: frozenset[str] = frozenset()
-    fits: Fits | None = None
-    holds: Callable[[str], float] | None = None
-    names: Callable[[str], bool] | None = None
-    wanted: Wanted | None = None
+    speakers: frozenset[str] = frozenset()  # the people that it names
+    time_fit: TimeFit | None = None
+    # Returns which share of the entities that the question names is in a text, 0 to 1.
+    entity_share: Callable[[str], float] | None = None
+    names_symbol: Callable[[str], bool] | None = None  # True for a symbol of code that it names
+    answer_type: AnswerType | None = None
     timed: Timed = field(default_factory=Timed)
-    order: Order | None = None
+    order: Order | None = None  # which of several occasions it asks for
 
 
 def fuse_scaled(
     candidates: Sequence[Candidate], channels: Collection[Channel], hints: Hints
 ) -> list[Ranked]:
-    """Fuse by scaled scores, best first; what a channel has found, or its time or name, is ranked.
+    """Fuse by scaled scores, best first: all that a channel found, or that has the time or symbol.
 
-    What only its time has found comes after the rest of its time, unless the time leads.
+    What was found by its time alone comes after the rest of its time, unless the time leads.
     """
     ranks = channel_ranks(candidates, channels)
     found = [
@@ -276,25 +268,30 @@ def fuse_scaled(
         if links > 0 and each.linked:
             score += _LINKED * (each.linked / links)
         if hints.timed.leads(each):
-            score = _leading(each, score, hints)
+            score = _leading_score(each, score, hints)
         elif own or not hints.timed.has(each):
-            score += _told(each, hints)
+            score += _bonus(each, hints)
         else:
-            score = _of_its_time(each, hints)
+            score = _score_by_time(each, hints)
         fused.append(Ranked(each, score, own))
     fused.sort(key=by_rank)
-    ranking = in_order(_all_read(fused, hints), hints.order, hints.fits)
+    ranking = _with_text_bonus(fused, hints)
+    ranking = favour_order(ranking, hints.order, hints.time_fit)
     return ranking if ranking is fused else sorted(ranking, key=by_rank)
 
 
-def _all_read(fused: list[Ranked], hints: Hints) -> list[Ranked]:
-    """Return a ranking, the best of it read for what the question names and asks for."""
-    if hints.holds is None and hints.wanted is None:
+def _with_text_bonus(fused: list[Ranked], hints: Hints) -> list[Ranked]:
+    """Add to the best what their texts gain by what the question names and asks for."""
+    if hints.entity_share is None and hints.answer_type is None:
         return fused
-    read = [
-        Ranked(each.candidate, each.score + _read(each.candidate.text, hints), each.ranks)
-        for each in fused[:_READ]
-    ]
+    read = []
+    for each in fused[:_READ]:
+        text, bonus = each.candidate.text, 0.0
+        if hints.entity_share is not None:
+            bonus += _ENTITY * hints.entity_share(text)
+        if _has_type(text, hints.answer_type):
+            bonus += _TYPED
+        read.append(Ranked(each.candidate, each.score + bonus, each.ranks))
     return [*read, *fused[_READ:]]
 
 
@@ -331,7 +328,7 @@ def _scaled(found: Sequence[Candidate], channel: Channel) -> list[float | None]:
 
 
 def _sessions(found: Sequence[Candidate], bases: Sequence[float]) -> dict[str | None, float]:
-    """Return, of each session, the mean of its best: a talk about the thing holds more of it."""
+    """Return for each session the mean of its best: a talk about the matter has more of it."""
     own: defaultdict[str | None, list[float]] = defaultdict(list)
     for each, base in zip(found, bases, strict=True):
         if each.source is Source.CHAT:
@@ -343,47 +340,34 @@ def _sessions(found: Sequence[Candidate], bases: Sequence[float]) -> dict[str | 
 
 
 def _is_named(each: Candidate, hints: Hints) -> bool:
-    if hints.names is None or each.extract is None:
+    if hints.names_symbol is None or each.extract is None:
         return False
-    return each.extract.symbol is not None and hints.names(each.extract.symbol)
+    return each.extract.symbol is not None and hints.names_symbol(each.extract.symbol)
 
 
-def _leading(each: Candidate, score: float, hints: Hints) -> float:
-    """Score what goes before all else, by what it tells rather than by how it was found."""
-    says = min(1.0, _words(each.text) / _SAYS)
-    return _LEAD_OF_KEPT + _FAINT * score + _TELLS * says + _told(each, hints)
+def _leading_score(each: Candidate, score: float, hints: Hints) -> float:
+    """Return the score of what goes before all else: it depends on what it says."""
+    says = min(1.0, _words(each.text) / _SAYS_WORDS)
+    return _LEAD_OF_TIME + _FAINT * score + _SAYS_SOMETHING * says + _bonus(each, hints)
 
 
-def _of_its_time(each: Candidate, hints: Hints) -> float:
-    """Score what only its time has found: behind all of its time that anything else has found.
-
-    Of equals the longer one tells more.
-    """
-    fit = hints.fits(each.at, each.session_id) if hints.fits is not None else 0.0
+def _score_by_time(each: Candidate, hints: Hints) -> float:
+    """Return the score of what was found by its time alone: lower than all else of its time."""
+    fit = hints.time_fit(each.at, each.session_id) if hints.time_fit is not None else 0.0
     return _TIME * fit - _ASKS + _LITTLE * _length(each.text)
 
 
-def _told(each: Candidate, hints: Hints) -> float:
-    """Return what a candidate gains by what is known of it without reading it."""
+def _bonus(each: Candidate, hints: Hints) -> float:
+    """Return what a candidate gains by its length, speaker, time and symbol."""
     bonus = _LENGTH * _length(each.text)
     if len(hints.speakers) == 1 and each.name in hints.speakers:
         bonus += _SPEAKER
-    if hints.fits is not None and each.source in SAID:
-        bonus += _TIME * hints.fits(each.at, each.session_id)
+    if hints.time_fit is not None and each.source in SAID:
+        bonus += _TIME * hints.time_fit(each.at, each.session_id)
     if _is_named(each, hints):
         bonus += _NAMED
     if each.text.rstrip().endswith(_ASKING):
         bonus -= _ASKS
-    return bonus
-
-
-def _read(text: str, hints: Hints) -> float:
-    """Return what a candidate gains by what its text holds."""
-    bonus = 0.0
-    if hints.holds is not None:
-        bonus += _ENTITY * hints.holds(text)
-    if _is_of_kind(text, hints.wanted):
-        bonus += _TYPED
     return bonus
 
 
@@ -399,32 +383,24 @@ def _words(text: str) -> float:
     return han / 2 if han else len(_WORD.findall(text))
 
 
-def _is_of_kind(text: str, wanted: Wanted | None) -> bool:
-    if wanted is Wanted.TIME:
+def _has_type(text: str, answer_type: AnswerType | None) -> bool:
+    if answer_type is AnswerType.TIME:
         return _TIMES.search(text) is not None
-    return wanted is Wanted.NUMBER and _NUMBERS.search(text) is not None
+    return answer_type is AnswerType.NUMBER and _NUMBERS.search(text) is not None
 
 
-_WANTED = {AnswerKind.WHEN: Wanted.TIME, AnswerKind.HOW_MANY: Wanted.NUMBER}
+_ANSWER_TYPES = {AnswerKind.WHEN: AnswerType.TIME, AnswerKind.HOW_MANY: AnswerType.NUMBER}
 
 
-def hints_of(
-    analysis: QueryAnalysis, names: Collection[str] = (), timed: Timed | None = None
-) -> Hints:
-    """Return what raises a candidate: who speaks, when, of what, and which kind of answer.
-
-    ``names`` are those of code that the question asks for; ``timed``: what is a hit by its time.
-    """
+def hints_of(analysis: QueryAnalysis, names: Collection[str], timed: Timed) -> Hints:
+    """Return the hints of an analysis; ``names`` are those of code that the question asks for."""
+    keys = analysis.entity_keys
     return Hints(
         speakers=analysis.speakers,
-        fits=analysis.time_fit if analysis.times else None,
-        holds=_share_of(analysis.entity_keys) if analysis.entity_keys else None,
-        wanted=_WANTED.get(analysis.answer_kind),
-        names=(lambda symbol: is_named(symbol, names)) if names else None,
-        timed=timed or Timed(),
+        time_fit=analysis.time_fit if analysis.times else None,
+        entity_share=(lambda text: len(entities_named(text, keys)) / len(keys)) if keys else None,
+        names_symbol=(lambda symbol: is_named(symbol, names)) if names else None,
+        answer_type=_ANSWER_TYPES.get(analysis.answer_kind),
+        timed=timed,
         order=analysis.order,
     )
-
-
-def _share_of(keys: frozenset[str]) -> Callable[[str], float]:
-    return lambda text: len(entities_named(text, keys)) / len(keys)

@@ -1,9 +1,8 @@
 """The handover document of a session: pins, plan, summary and recent interactions (R8).
 
-What was said, pinned or summed up is untrusted: it is fenced, or on lines that are no headings, so
-that none of it can look like a part of the document.
-
-A document is no chat: a call stands there without its result, too.
+Messages, pins and summaries are untrusted: they are fenced, or on lines that are no headings, so
+that none of them can look like a part of the document. A tool call may stand there without its
+result.
 """
 
 from __future__ import annotations
@@ -29,25 +28,27 @@ from memci.message import JsonObject, Message
 # A user's message and all that comes before the next, in order.
 Exchange: TypeAlias = tuple[Message, ...]
 
-# Characters that are left of each message, where tool results in brief do not make room enough:
-# of its content, and of all that it calls tools with, of each call no fewer than the least.
+# Characters that are left of each message if short tool results do not make room enough: of its
+# content, and of the arguments of all its calls; each call keeps at least the least.
 _CUTS = (800, 240)
 _LEAST = 40
 _END = 0.3  # of these, at its end
 
 
 def exchanges(messages: Iterable[Message]) -> list[Exchange]:
-    """Cut messages (ascending seq) at those of users; of notes, said to nobody, none is left."""
+    """Cut messages (ascending seq) at those of users; notes are left out."""
     return [tuple(each) for each in cut_at_users(messages)]
 
 
-def in_room(said: Sequence[Exchange], room: int, size: Callable[[Exchange], int]) -> list[Exchange]:
-    """Return the newest of these, as many as fit, each in the longest form that still does.
+def fitting_exchanges(
+    given: Sequence[Exchange], room: int, size: Callable[[Exchange], int]
+) -> list[Exchange]:
+    """Return the newest exchanges that fit, each in the longest form that fits.
 
-    Results of tools give way first, then all messages are cut, and then the oldest are left out.
+    Tool results give way first, then all messages are cut, and then the oldest are left out.
     """
-    taken: list[_Sized] = []
-    for exchange in reversed(said):
+    taken: list[list[tuple[Exchange, int]]] = []
+    for exchange in reversed(given):
         forms = [(form, size(form)) for form in _forms(exchange)]
         least = forms[-1][1]
         if least > room:
@@ -64,24 +65,21 @@ def in_room(said: Sequence[Exchange], room: int, size: Callable[[Exchange], int]
     return [forms[form][0] for forms, form in zip(taken, chosen, strict=True)][::-1]
 
 
-_Sized: TypeAlias = list[tuple[Exchange, int]]
-
-
 def _forms(exchange: Exchange) -> list[Exchange]:
-    """Return it as it is and ever shorter; none is longer than the one before."""
+    """Return it as it is, and ever shorter."""
     brief = tuple(map(digest_of_message, exchange))
     return [exchange, brief, *(tuple(_cut(each, most) for each in brief) for most in _CUTS)]
 
 
 def _cut(message: Message, most: int) -> Message:
-    """Cut its content and, all together, what it calls tools with; which tools it calls stays."""
+    """Cut the content, and the arguments of all tool calls together."""
     content = message.content and _shorter(message.content, most)
     each = max(_LEAST, most // max(1, len(message.tool_calls)))
-    calls = tuple(_with_less(call, each) for call in message.tool_calls)
+    calls = tuple(_shorter_call(call, each) for call in message.tool_calls)
     return replace(message, content=content, tool_calls=calls)
 
 
-def _with_less(call: JsonObject, most: int) -> JsonObject:
+def _shorter_call(call: JsonObject, most: int) -> JsonObject:
     function = call.get("function") or {}
     arguments = str(function.get("arguments", ""))
     if len(arguments) <= most:
@@ -96,7 +94,7 @@ def _shorter(text: str, most: int) -> str:
     return f"{head(text, most - end - len(CUT))}{CUT}{tail(text, end)}"
 
 
-# Returns what a summary says in at most so many characters; nothing rather than a scrap.
+# Shortens a summary to at most so many characters; "" if nothing useful is left.
 Shorten: TypeAlias = Callable[[str, int], str]
 
 
@@ -144,53 +142,48 @@ _SHRINK = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """What there is to hand over; ``mark`` begins a heading, ``recent`` is oldest first.
-
-    ``unread`` messages before these are in neither; ``left_out`` are too many for its budget, and
-    what is left of some is ``shortened``. Its ``summary`` is ``too_long`` for it, and left out.
-    ``today``: the day on which it is read, if that is told. ``spans`` tells where sentences are.
-    """
+    """A handover document."""
 
     session_id: str | None
     language: Language
     pins: Sequence[Pin] = ()
     plan: str | None = None
     summary: str = ""
-    recent: Sequence[Exchange] = ()
-    mark: str = "#"
-    unread: int = 0
-    left_out: int = 0
-    shortened: bool = False
-    too_long: bool = False
-    today: date | None = None
-    spans: Spans = whole
+    recent: Sequence[Exchange] = ()  # oldest first
+    mark: str = "#"  # begins a heading
+    unread: int = 0  # messages that are neither in the summary nor recent
+    left_out: int = 0  # recent messages that had no room
+    shortened: bool = False  # some of the recent messages are cut
+    summary_left_out: bool = False  # for want of room
+    today: date | None = None  # the day on which the document is read, if known
+    spans: Spans = whole  # cuts sentences
 
     def text(self) -> str:
         """Return the document."""
-        blocks = [*self._fixed(), *self._summed_up(), *self._recent()]
+        blocks = [*self._fixed(), *self._summary_blocks(), *self._recent_blocks()]
         return "\n\n".join(block.strip("\n") for block in blocks) + "\n"
 
     @property
     def messages(self) -> list[Message]:
-        """The messages that stand in it, whole or cut."""
+        """The messages of the document, whole or cut."""
         return [message for each in self.recent for message in each if message.text]
 
-    def once(self) -> Handover:
-        """Return it without lines of the summary that say what else stands in it (R14)."""
-        beside = RepeatedLines(self.messages, (each.text for each in self.pins), self.spans)
+    def without_repeated_lines(self) -> Handover:
+        """Return it without lines of the summary that messages or pins repeat (R14)."""
+        repeated = RepeatedLines(self.messages, (each.text for each in self.pins), self.spans)
         lines = lines_of(self.summary)
-        left = beside.left_of(lines)
-        # A summary of which all is left stands there as it was written.
+        left = repeated.left_of(lines)
+        # A summary without repeated lines stays as it was written.
         return self if left == lines else replace(self, summary=under_days(left))
 
     def within(self, budget: int, count: Count, shorten: Shorten) -> Handover:
-        """Return it with at most ``budget`` tokens: what was said last is cut, oldest goes first.
+        """Return it with at most ``budget`` tokens; the oldest recent messages are left out first.
 
-        Of what pins and plan leave the summary gets half, and more where nothing else wants it.
-        Raises ``BudgetTooSmallError`` where pins and plan alone do not fit.
+        The summary gets half of the room beside pins and plan, and what recent messages leave.
+        Raises ``BudgetTooSmallError`` if pins and plan alone do not fit.
         """
-        if count((all_of_it := self.once()).text()) <= budget:
-            return all_of_it
+        if count((complete := self.without_repeated_lines()).text()) <= budget:
+            return complete
         bare = replace(self, summary="", recent=())
         least = count(bare.text())
         if least > budget:
@@ -200,50 +193,47 @@ class Handover:
                 needs={"pins and plan": least},
             )
         room = least + int((budget - least) * _SUMMARY_SHARE)
-        held = replace(bare, summary=self.summary).once()
-        held = _summary_within(held, room, count, shorten)
-        # What stands below the summary is not in it, and makes room for more.
-        left = self._with_recent(held, budget, count).once().summary
-        held = replace(held, summary=left, too_long=bool(self.summary.strip()) and not left)
-        held = self._with_recent(held, budget, count)
-        # What the recent interactions did not take is the summary's.
-        return held.summed_up_as(self.summary, budget, count, shorten)
+        cut = replace(bare, summary=self.summary).without_repeated_lines()
+        cut = _summary_within(cut, room, count, shorten)
+        # Lines that recent messages repeat go, which makes room for more messages.
+        left = self._with_recent(cut, budget, count).without_repeated_lines().summary
+        left_out = bool(self.summary.strip()) and not left
+        cut = replace(cut, summary=left, summary_left_out=left_out)
+        cut = self._with_recent(cut, budget, count)
+        # The summary gets the room that the recent messages did not take.
+        return cut.with_summary(self.summary, budget, count, shorten)
 
-    def summed_up_as(self, summary: str, budget: int, count: Count, shorten: Shorten) -> Handover:
-        """Return it with another summary, shortened to what the rest leaves of the budget."""
-        held = replace(self, summary=summary).once()
-        return _summary_within(held, budget, count, shorten)
+    def with_summary(self, summary: str, budget: int, count: Count, shorten: Shorten) -> Handover:
+        """Return it with another summary, shortened to the room that the rest leaves."""
+        complete = replace(self, summary=summary).without_repeated_lines()
+        return _summary_within(complete, budget, count, shorten)
 
-    def _with_recent(self, held: Handover, budget: int, count: Count) -> Handover:
-        """Return ``held`` with what was said last, as much of it as fits."""
+    def _with_recent(self, cut: Handover, budget: int, count: Count) -> Handover:
+        """Return ``cut`` with as many of the recent messages as fit."""
         days = self._days(self.messages)
         around = "\n\n".join(["", *self._heading(len(self.messages), shortened=True)])
-        room = budget - count(held.text()) - count(around)
+        room = budget - count(cut.text()) - count(around)
         # Whichever of them comes first may need its day.
         room -= max(map(count, days.values()), default=0)
-        taken = in_room(self.recent, room, lambda form: self._tokens(form, days, count))
+
+        def tokens(exchange: Exchange) -> int:
+            return sum(count(f"{each}\n\n") for each in self._written(exchange, days))
+
+        taken = fitting_exchanges(self.recent, room, tokens)
+        full = {each.seq: each.text for each in self.messages}
         while True:
-            fits = self._fitted(held, taken)
+            fits = replace(cut, recent=taken)
+            fits = replace(
+                fits,
+                left_out=len(full) - len(fits.messages),
+                shortened=any(each.text != full[each.seq] for each in fits.messages),
+            )
             if count(fits.text()) <= budget:
                 return fits
             if not taken:
-                return held
-            # Pieces together have other tokens than each alone.
+                return cut
+            # Tokens of a text are not the sum of its pieces' tokens.
             taken = taken[1:]
-
-    def _fitted(self, held: Handover, taken: Sequence[Exchange]) -> Handover:
-        """Return ``held`` with so much of what was said last, and what became of the rest."""
-        fits = replace(held, recent=taken)
-        full = {each.seq: each.text for each in self.messages}
-        return replace(
-            fits,
-            left_out=len(full) - len(fits.messages),
-            shortened=any(each.text != full[each.seq] for each in fits.messages),
-        )
-
-    def _tokens(self, exchange: Exchange, days: Mapping[int, str], count: Count) -> int:
-        """Return about how many tokens an exchange takes in the document."""
-        return sum(count(f"{each}\n\n") for each in self._written(exchange, days))
 
     def _fixed(self) -> list[str]:
         words, labels = _words(self.language), labels_of(self.language)
@@ -253,18 +243,17 @@ class Handover:
         plan = (self.plan or "").strip()
         return [*blocks, *([f"{self.mark * 2} {words.plan}", _plain(plan)] if plan else [])]
 
-    def _summed_up(self) -> list[str]:
+    def _summary_blocks(self) -> list[str]:
         words = _words(self.language)
         if not self.summary.strip():
-            return [words.no_summary] if self.too_long else []
+            return [words.no_summary] if self.summary_left_out else []
         unread = [words.unread.format(self.unread)] if self.unread else []
         return [f"{self.mark * 2} {words.summary}", _plain(self.summary), *unread]
 
-    def _recent(self) -> list[str]:
-        said = self._written(self.messages, self._days(self.messages))
-        if said:
-            return [*self._heading(self.left_out, shortened=self.shortened), *said]
-        # Nothing follows, and no heading says that it does.
+    def _recent_blocks(self) -> list[str]:
+        messages = self._written(self.messages, self._days(self.messages))
+        if messages:
+            return [*self._heading(self.left_out, shortened=self.shortened), *messages]
         words = _words(self.language)
         return [words.all_left_out.format(self.left_out)] if self.left_out else []
 
@@ -275,7 +264,7 @@ class Handover:
         return [f"{self.mark * 2} {heading}", *missing]
 
     def _days(self, messages: Sequence[Message]) -> dict[int, str]:
-        """Return the days that stand above messages, by seq: where a reader cannot know them."""
+        """Return the days above messages, by seq, where a reader cannot know them."""
         days = (each.said_at.date() for each in messages)
         above = days_above(days, self.today, self.language)
         return {each.seq: day for each, day in zip(messages, above, strict=True) if day}
@@ -292,21 +281,23 @@ class Handover:
         return written
 
 
-def _summary_within(held: Handover, room: int, count: Count, shorten: Shorten) -> Handover:
-    """Shorten the summary until the whole has at most ``room`` tokens; without it, it has."""
-    held = replace(held, too_long=False)
-    text, tokens = held.summary, count(held.text())
+def _summary_within(handover: Handover, room: int, count: Count, shorten: Shorten) -> Handover:
+    """Shorten the summary until the document has at most ``room`` tokens, or leave it out."""
+    handover = replace(handover, summary_left_out=False)
+    text, tokens = handover.summary, count(handover.text())
     if tokens <= room:
-        return held
+        return handover
     of_summary = max(1, count(text))
     target = len(text) * max(0, of_summary - (tokens - room)) // of_summary
     while target > 0 and (shorter := shorten(text, target)):
-        fits = replace(held, summary=shorter)
+        fits = replace(handover, summary=shorter)
         if count(fits.text()) <= room:
             return fits
         target = min(int(target * _SHRINK), len(shorter) - 1)
-    told = replace(held, summary="", too_long=True)
-    return told if count(told.text()) <= room else replace(told, too_long=False)
+    without = replace(handover, summary="", summary_left_out=True)
+    if count(without.text()) <= room:
+        return without
+    return replace(without, summary_left_out=False)
 
 
 def _plain(text: str) -> str:

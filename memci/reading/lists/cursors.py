@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import quote, unquote
 
 from memci.domain.agent import AGENT_ID_PATTERN
 from memci.errors import InvalidInputError
+from memci.storage.session import Database
 
 T = TypeVar("T")
 _AFTER = "after/"
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Lists what a database holds."""
+
+    database: Database
 
 
 def place_after(cursor: str | None, parts: int = 1) -> tuple[int, ...]:
@@ -22,9 +31,12 @@ def place_after(cursor: str | None, parts: int = 1) -> tuple[int, ...]:
     if cursor is None:
         return (-1,) * parts
     numbers = cursor.split(".")
-    if len(numbers) != parts or not all(_is_number(each) for each in numbers):
+    longest = len(str(2**63))
+    if len(numbers) != parts or not all(
+        each.isascii() and each.isdecimal() and len(each) < longest for each in numbers
+    ):
         raise _not_ours()
-    return tuple(int(each) for each in numbers)
+    return tuple(map(int, numbers))
 
 
 def agent_after(cursor: str | None) -> str:
@@ -35,11 +47,6 @@ def agent_after(cursor: str | None) -> str:
     if agent_id == cursor or not re.fullmatch(AGENT_ID_PATTERN, agent_id):
         raise _not_ours()
     return agent_id
-
-
-def agent_cursor(agent_id: str) -> str:
-    """Return the cursor behind an agent; no agent id looks like one, so none is taken for it."""
-    return _AFTER + agent_id
 
 
 def named_after(cursor: str | None) -> str:
@@ -53,7 +60,7 @@ def named_after(cursor: str | None) -> str:
 
 
 def named_cursor(name: str) -> str:
-    """Return the cursor behind something that has a name of any kind."""
+    """Return the cursor behind something with a name; no agent id looks like one."""
     return _AFTER + name
 
 
@@ -85,7 +92,3 @@ def _not_ours() -> InvalidInputError:
     return InvalidInputError(
         "not a cursor of this list: send next_cursor of its last page as it came", field="cursor"
     )
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) < len(str(2**63))

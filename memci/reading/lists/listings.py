@@ -19,7 +19,13 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.usage import Usage
 from memci.errors import NotFoundError
 from memci.message import Message
-from memci.reading.lists.cursors import agent_after, agent_cursor, page_of, place_after
+from memci.reading.lists.cursors import (
+    Listing,
+    agent_after,
+    named_cursor,
+    page_of,
+    place_after,
+)
 from memci.reading.lists.memory_listings import (
     BeliefListings,
     DocumentListings,
@@ -60,12 +66,8 @@ from memci.storage.session import Connection, Database
 from memci.storage.usage import passes_with_models, usage_by_day, usage_of_day
 
 
-class AgentListings:
+class AgentListings(Listing):
     """Reads lanes, and what belongs to one agent."""
-
-    def __init__(self, database: Database) -> None:
-        """Take where it all is."""
-        self._database = database
 
     def agents(self, *, pattern: str, cursor: str | None, limit: int) -> AgentList:
         """List agents whose ids match a pattern of * and ?, by id.
@@ -73,14 +75,14 @@ class AgentListings:
         Raises ``InvalidInputError`` for a cursor that this list did not give.
         """
         after = agent_after(cursor)
-        with self._database.lane_transaction(durable=False) as connection:
+        with self.database.lane_transaction(durable=False) as connection:
             rows = list_agents(connection, pattern=pattern, after=after, limit=limit + 1)
-        page, following = page_of(rows, limit, lambda row: agent_cursor(row["agent_id"]))
+        page, following = page_of(rows, limit, lambda row: named_cursor(row["agent_id"]))
         return AgentList(agents=[AgentSummary(**row) for row in page], next_cursor=following)
 
     def agent(self, agent_id: str) -> AgentAnswer:
         """Return what an agent holds, or raise ``NotFoundError`` if it is not there."""
-        with self._database.agent_snapshot(agent_id) as connection:
+        with self.database.agent_snapshot(agent_id) as connection:
             held = holdings(connection, agent_id)
             if held is None:
                 raise no_agent(agent_id)
@@ -120,19 +122,15 @@ def _answer(connection: Connection, agent_id: str, held: Holdings) -> AgentAnswe
     )
 
 
-class MessageListings:
+class MessageListings(Listing):
     """Reads the sequence of one agent."""
-
-    def __init__(self, database: Database) -> None:
-        """Take where it all is."""
-        self._database = database
 
     def messages(
         self, agent_id: str, *, session_id: str | None, cursor: str | None, limit: int
     ) -> MessageList:
         """List messages by seq, of one session or of all."""
         (after,) = place_after(cursor)
-        with snapshot_of(self._database, agent_id) as connection:
+        with snapshot_of(self.database, agent_id) as connection:
             rows = list_messages(
                 connection, agent_id, session_id=session_id, after=after, limit=limit + 1
             )
@@ -161,26 +159,22 @@ def _message(message: Message, memory_state: str, memory_reason: str | None) -> 
     )
 
 
-class JobListings:
+class JobListings(Listing):
     """Reads jobs, waiting and done."""
-
-    def __init__(self, database: Database) -> None:
-        """Take where it all is."""
-        self._database = database
 
     def jobs(
         self, agent_id: str, *, state: JobState | None, cursor: str | None, limit: int
     ) -> JobList:
         """List jobs in the order of the mailbox, in one state or in all."""
         (after,) = place_after(cursor)
-        with snapshot_of(self._database, agent_id) as connection:
+        with snapshot_of(self.database, agent_id) as connection:
             rows = list_jobs(connection, agent_id, state=state, after=after, limit=limit + 1)
         page, following = page_of(rows, limit, lambda row: row["ordinal"])
         return JobList(jobs=[_job_answer(row) for row in page], next_cursor=following)
 
     def job(self, agent_id: str, job_id: UUID) -> JobAnswer:
         """Return one job, or raise ``NotFoundError``: done ones are pruned."""
-        with snapshot_of(self._database, agent_id) as connection:
+        with snapshot_of(self.database, agent_id) as connection:
             row = read_job(connection, agent_id, job_id)
         if row is None:
             raise NotFoundError("there is no such job; finished jobs are kept for some days only")
@@ -196,16 +190,12 @@ def _job_answer(row: Mapping[Any, Any]) -> JobAnswer:
     return JobAnswer(**fields)
 
 
-class ReceiptListings:
+class ReceiptListings(Listing):
     """Reads what operations did."""
-
-    def __init__(self, database: Database) -> None:
-        """Take where it all is."""
-        self._database = database
 
     def receipt(self, agent_id: str, receipt_id: UUID) -> ReceiptAnswer:
         """Return a receipt, or raise ``NotFoundError``: old ones are pruned."""
-        with self._database.agent_snapshot(agent_id) as connection:
+        with self.database.agent_snapshot(agent_id) as connection:
             receipt = read_receipt(connection, agent_id, receipt_id)
             if receipt is None:
                 check_there(connection, agent_id)

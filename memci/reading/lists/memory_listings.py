@@ -14,6 +14,7 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import NotFoundError
 from memci.language.times.calendar import at_offset
 from memci.reading.lists.cursors import (
+    Listing,
     named_after,
     named_cursor,
     names_after,
@@ -50,17 +51,13 @@ from memci.storage.documents import (
 from memci.storage.network.node_history import fates_of
 from memci.storage.reading.nodes import list_focus, list_links, list_nodes, list_trail, read_node
 from memci.storage.reading.superseded import ever_was, versions_of
-from memci.storage.session import Connection, Database
+from memci.storage.session import Connection
 from memci.storage.sessions import Session, list_sessions
 from memci.storage.summaries import StoredSummary, list_summaries
 
 
-class NodeListings:
+class NodeListings(Listing):
     """Reads the network of one agent."""
-
-    def __init__(self, database: Database) -> None:
-        """Take where it all is."""
-        self._database = database
 
     def nodes(
         self,
@@ -79,14 +76,14 @@ class NodeListings:
         """
         (after,) = place_after(cursor)
         asked = {"kind": kind, "type": type, "tier": tier, "as_of": as_of}
-        with snapshot_of(self._database, agent_id) as connection:
+        with snapshot_of(self.database, agent_id) as connection:
             rows = list_nodes(connection, agent_id, asked, after=after, limit=limit + 1)
         page, following = page_of(rows, limit, lambda row: row["id"])
         return NodeList(nodes=[NodeAnswer(**row) for row in page], next_cursor=following)
 
     def node(self, agent_id: str, node_id: int) -> NodeAnswer:
         """Return one node, or raise ``NotFoundError``."""
-        with snapshot_of(self._database, agent_id) as connection:
+        with snapshot_of(self.database, agent_id) as connection:
             row = read_node(connection, agent_id, node_id)
         if row is None:
             raise NotFoundError("there is no such node; its trail tells if it was forgotten")
@@ -95,7 +92,7 @@ class NodeListings:
     def trail(self, agent_id: str, node_id: int, *, cursor: str | None, limit: int) -> TrailList:
         """List what happened to a node, living or forgotten; ``NotFoundError`` if it never was."""
         (after,) = place_after(cursor)
-        with snapshot_of(self._database, agent_id) as connection:
+        with snapshot_of(self.database, agent_id) as connection:
             rows = list_trail(connection, agent_id, node_id, after=after, limit=limit + 1)
         if not rows and cursor is None:
             raise NotFoundError("there never was such a node")
@@ -107,7 +104,7 @@ class NodeListings:
     ) -> LinkList:
         """List links by source and target, of one node or of all."""
         source, target = place_after(cursor, parts=2)
-        with snapshot_of(self._database, agent_id) as connection:
+        with snapshot_of(self.database, agent_id) as connection:
             rows = list_links(
                 connection, agent_id, node_id=node_id, after=(source, target), limit=limit + 1
             )
@@ -116,17 +113,13 @@ class NodeListings:
 
     def focus(self, agent_id: str) -> FocusList:
         """List the focus points, the latest mention first."""
-        with snapshot_of(self._database, agent_id) as connection:
+        with snapshot_of(self.database, agent_id) as connection:
             rows = list_focus(connection, agent_id)
         return FocusList(focus=[FocusPoint(**row) for row in rows])
 
 
-class BeliefListings:
+class BeliefListings(Listing):
     """Reads the sessions of one agent, and what it believed when."""
-
-    def __init__(self, database: Database) -> None:
-        """Take where it all is."""
-        self._database = database
 
     def sessions(
         self,
@@ -139,7 +132,7 @@ class BeliefListings:
     ) -> SessionList:
         """List sessions by id; ``now`` tells which have been silent for too long."""
         after = named_after(cursor)
-        with snapshot_of(self._database, agent_id) as connection:
+        with snapshot_of(self.database, agent_id) as connection:
             parameters = parameters_of(connection, agent_id, defaults)
             found = list_sessions(connection, agent_id, after=after, limit=limit + 1)
         silence = parameters.session_silence
@@ -152,7 +145,7 @@ class BeliefListings:
 
     def history(self, agent_id: str, node_id: int, as_of: datetime | None) -> HistoryAnswer:
         """List the versions of a memory; ``NotFoundError`` if it never was."""
-        with snapshot_of(self._database, agent_id) as connection:
+        with snapshot_of(self.database, agent_id) as connection:
             if not ever_was(connection, agent_id, node_id):
                 raise NotFoundError("there never was such a node")
             rows = versions_of(connection, agent_id, node_id, as_of)
@@ -200,19 +193,15 @@ def _state(row: Mapping[str, Any], fate: Fate | None) -> Literal["current", "sup
     return fate or "current"
 
 
-class SummaryListings:
+class SummaryListings(Listing):
     """Reads the summaries of one agent."""
-
-    def __init__(self, database: Database) -> None:
-        """Take where it all is."""
-        self._database = database
 
     def summaries(
         self, agent_id: str, *, session_id: str | None, cursor: str | None, limit: int
     ) -> SummaryList:
         """List summaries by session, of one session or of all."""
         session, user = names_after(cursor, 2)
-        with snapshot_of(self._database, agent_id) as connection:
+        with snapshot_of(self.database, agent_id) as connection:
             found = list_summaries(
                 connection, agent_id, only=session_id, after=(session, user), limit=limit + 1
             )
@@ -229,17 +218,13 @@ def _answer(summary: StoredSummary) -> SummaryAnswer:
     )
 
 
-class DocumentListings:
+class DocumentListings(Listing):
     """Reads what agents and collections have for documents."""
-
-    def __init__(self, database: Database) -> None:
-        """Take where it all is."""
-        self._database = database
 
     def documents(self, owner: str, *, prefix: str, cursor: str | None, limit: int) -> DocumentList:
         """List documents by id; raises ``NotFoundError`` for no such owner."""
         (after,) = place_after(cursor)
-        with self._database.agent_snapshot(owner) as connection:
+        with self.database.agent_snapshot(owner) as connection:
             _check(connection, owner)
             rows = list_documents(connection, owner, prefix=prefix, after=after, limit=limit + 1)
         page, following = page_of(rows, limit, lambda row: row.id)
@@ -248,7 +233,7 @@ class DocumentListings:
 
     def document(self, owner: str, document_id: int) -> DocumentOut:
         """Return one document, or raise ``NotFoundError``."""
-        with self._database.agent_snapshot(owner) as connection:
+        with self.database.agent_snapshot(owner) as connection:
             _check(connection, owner)
             found = document_by_id(connection, owner, document_id)
         if found is None:
@@ -257,7 +242,7 @@ class DocumentListings:
 
     def collections(self, *, patterns: str, cursor: str | None, limit: int) -> CollectionList:
         """List the collections that a key with such patterns is for, by name."""
-        with self._database.lane_transaction(durable=False) as connection:
+        with self.database.lane_transaction(durable=False) as connection:
             found = list_collections(connection, after=named_after(cursor))
         allowed = [each for each in found if is_for(patterns, collection_owner(each.name))]
         page, following = page_of(allowed, limit, lambda each: named_cursor(each.name))

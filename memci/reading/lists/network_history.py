@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from memci.domain.memory.node import Fate
 from memci.errors import NotFoundError
-from memci.reading.lists.cursors import page_of, place_after
+from memci.reading.lists.cursors import Listing, page_of, place_after
 from memci.schemas.agents import TrailEvent
 from memci.schemas.network import (
     FadingAnswer,
@@ -37,7 +37,7 @@ from memci.storage.reading.network_history import (
     switches,
     words_of_links,
 )
-from memci.storage.session import Connection, Database
+from memci.storage.session import Connection
 
 
 class _Sight(NamedTuple):
@@ -113,12 +113,8 @@ _ABOVE_ALL = 2**63 - 1
 _MOST_SPANS = 8
 
 
-class NetworkListings:
+class NetworkListings(Listing):
     """Reads networks and their past."""
-
-    def __init__(self, database: Database) -> None:
-        """Take where it all is."""
-        self._database = database
 
     def network(self, agent_id: str, *, number: int | None, limit: int) -> NetworkAnswer:
         """Return the network now, or as the pass ``number`` left it.
@@ -126,7 +122,7 @@ class NetworkListings:
         Where no snapshot of that pass is kept, the one before it stands for it; raises
         ``NotFoundError`` when there is none, or no such pass.
         """
-        with snapshot_of(self._database, agent_id) as connection:
+        with snapshot_of(self.database, agent_id) as connection:
             if number is None:
                 found = network_now(connection, agent_id)
             else:
@@ -136,7 +132,7 @@ class NetworkListings:
     def passes(self, agent_id: str, *, cursor: str | None, limit: int) -> PassList:
         """List passes, the latest first."""
         before = _ABOVE_ALL if cursor is None else place_after(cursor)[0]
-        with snapshot_of(self._database, agent_id) as connection:
+        with snapshot_of(self.database, agent_id) as connection:
             rows = list_passes(connection, agent_id, before=before, limit=limit + 1)
         page, following = page_of(rows, limit, lambda row: row["number"])
         return PassList(passes=[PassAnswer(**row) for row in page], next_cursor=following)
@@ -147,7 +143,7 @@ class NetworkListings:
         They are those of one network, the latest that a pass has left: what was made anew when a
         rebuilt one took its place was not forgotten (M24).
         """
-        with snapshot_of(self._database, agent_id) as connection:
+        with snapshot_of(self.database, agent_id) as connection:
             numbers = evenly(snapshot_numbers(connection, agent_id), passes)
             series = fading_of(fading_rows(connection, agent_id, numbers))
             switched_after = switches(connection, agent_id)

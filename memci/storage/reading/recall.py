@@ -1,4 +1,4 @@
-"""Reads for recall: focus, links, matches, visibility, and what was once known (M20, M23, R5, R6)."""
+"""Reads for recall: focus, links, matches, visibility, what was once known (M20, M23, R5, R6)."""
 
 from __future__ import annotations
 

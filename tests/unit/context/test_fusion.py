@@ -49,7 +49,6 @@ class TestReciprocalRanks:
 def test_each_source_offers_its_best_k():
     ranked = in_order(message(1), message(2), memory(1), message(3), memory(2))
     assert keys(best_of_each_source(ranked, 1)) == [("chat", 1), ("memory", 1)]
-    assert best_of_each_source(ranked, None) == ranked
 
 
 @pytest.mark.parametrize(

@@ -192,14 +192,14 @@ def test_what_stands_word_for_word_below_is_not_summed_up(
     language: Language, exchanged: tuple[tuple[str, str], ...]
 ):
     whole = ended(language, exchanged)
-    assert len(blocks(whole.once().text())) == 1
-    older = replace(whole, recent=whole.recent[1:]).once()
+    assert len(blocks(whole.without_repeated_lines().text())) == 1
+    older = replace(whole, recent=whole.recent[1:]).without_repeated_lines()
     summary, recent = blocks(older.text()).values()
     assert exchanged[0][0] in summary
     assert "2026-11-12" in summary
     assert all(each in recent and each not in summary for each in exchanged[1])
-    roomy = whole.within(count(whole.once().text()), count, whole_lines)
-    assert roomy.text() == whole.once().text()
+    roomy = whole.within(count(whole.without_repeated_lines().text()), count, whole_lines)
+    assert roomy.text() == whole.without_repeated_lines().text()
 
 
 @TALKS
@@ -254,4 +254,4 @@ def test_where_nothing_follows_no_heading_says_so(
 def test_what_a_model_summed_up_in_its_own_words_stays():
     told = "Nora's oven broke down.\nIt was the plug.\n\n- A cake without nuts, for Lena."
     whole = replace(ended(Language.ENGLISH, ENGLISH), summary=told)
-    assert whole.once().summary == told
+    assert whole.without_repeated_lines().summary == told

@@ -60,7 +60,7 @@ def test_a_time_that_is_named_is_one_inside() -> None:
     def fits(at: datetime, _session: str | None) -> float:
         return 1.0 if at < BEGIN + 7 * DAY else 0.4
 
-    hints = Hints(fits=fits, order=Order.LATEST)
+    hints = Hints(time_fit=fits, order=Order.LATEST)
     assert fuse_scaled(runs(), (Channel.DENSE,), hints)[0].candidate.key == 6
 
 

@@ -8,12 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.domain.search.candidate import DEEPEST, Candidate, Channel, Extract, Source, depth
+from memci.domain.search.candidate import (
+    DEEPEST,
+    Candidate,
+    Channel,
+    Extract,
+    Source,
+    Timed,
+    depth,
+)
 from memci.domain.search.duplicates import join_memories
 from memci.domain.search.ranking import (
+    AnswerType,
     Hints,
     Ranked,
-    Wanted,
     best_of_rankings,
     fuse_scaled,
     hints_of,
@@ -92,13 +100,13 @@ class TestHints:
         may = datetime(2026, 5, 5, tzinfo=UTC)
         found = [said(1, 0.5, 5.0), said(2, 0.4, 4.0)._replace(at=may)]
         assert ranked(*found)[0] == 1
-        assert ranked(*found, hints=Hints(fits=lambda at, _session: float(at == may)))[0] == 2
+        assert ranked(*found, hints=Hints(time_fit=lambda at, _session: float(at == may)))[0] == 2
 
     def test_the_kind_of_answer_counts_a_little(self):
         found = [said(1, 0.5, 5.0), said(2, 0.5, 5.0, text="it was yesterday evening")]
         found = [found[1]._replace(key=0), found[0]]
         assert ranked(*found)[0] == 1
-        assert ranked(*found, hints=Hints(wanted=Wanted.TIME))[0] == 0
+        assert ranked(*found, hints=Hints(answer_type=AnswerType.TIME))[0] == 0
 
     def test_a_question_is_no_answer(self):
         found = [
@@ -122,7 +130,7 @@ class TestHints:
         )  # fmt: skip
         found = [said(1, 0.5, 5.0), chunk]
         assert ranked(*found) == [1]
-        named = hints_of(analysis, ("Parser.read",))
+        named = hints_of(analysis, ("Parser.read",), Timed())
         assert ranked(*found, hints=named) == [1, 1 << 50]
         near = [found[0], chunk._replace(dense=0.3)]
         assert ranked(*near) == [1, 1 << 50]

@@ -35,7 +35,7 @@ def said(seq: int, dense: float | None = None, lexical: float | None = None, **m
 def fused(fusion: str, candidates: list[Candidate], timed: Timed) -> list[Ranked]:
     if fusion == "rrf":
         return fuse_rrf(candidates, BOTH, timed)
-    return fuse_scaled(candidates, BOTH, Hints(fits=fits, timed=timed))
+    return fuse_scaled(candidates, BOTH, Hints(time_fit=fits, timed=timed))
 
 
 def keys(ranked: list[Ranked]) -> list[int]:
