@@ -27,14 +27,14 @@ class TestEachMessageOnce:
         assert keys(thin(ranked, 5)) == [("chat", 1), ("memory", 2)]
 
     def test_what_the_reader_holds_is_not_taken(self):
-        selection = Selection(held=[message(1, "We meet at eight.")])
+        selection = Selection(messages=[message(1, "We meet at eight.")])
         assert selection.new_in(message(1)) is None
         assert selection.new_in(memory(1, 1)) is None
         assert selection.new_in(memory(2, 1, 2)) == "memory 2"
 
     def test_of_a_memory_only_what_the_reader_does_not_hold_is_new(self):
         selection = Selection(
-            held=[message(1, "Well, we will meet at eight, I think."), message(9, "Bring boots.")]
+            messages=[message(1, "Well, we will meet at eight, I think."), message(9, "Bring boots.")]
         )
         both = memory(1, 1, 2, text="Meet at eight\nBring boots.")
         assert selection.new_in(both) == "Bring boots."
@@ -63,18 +63,18 @@ class TestEachMessageOnce:
         remembered = memory(1, 1, 2, text=text)
         met = message(1, "I met Ann yesterday.", role=Role.USER)
         assert keys(thin(in_order(remembered, met), 5)) == [("memory", 1)]
-        assert Selection(held=[met]).new_in(remembered) == "Assistant: How nice!"
+        assert Selection(messages=[met]).new_in(remembered) == "Assistant: How nice!"
 
     def test_nor_do_they_in_chinese(self):
         remembered = memory(1, 1, 2, text="用户: 我昨天（2026-03-01）见了王磊。\n助手: 真好！")
         met = message(1, "我昨天见了王磊。", role=Role.USER)
         assert keys(thin(in_order(remembered, met), 5)) == [("memory", 1)]
-        assert Selection(held=[met]).new_in(remembered) == "助手: 真好！"
+        assert Selection(messages=[met]).new_in(remembered) == "助手: 真好！"
 
     def test_lines_that_compression_joined_are_found_in_their_message(self):
         remembered = memory(1, 1, 2, text="Ann sails. We leave at eight.\nBring boots.")
         sails = message(1, "Ann sails.\nWe all leave at eight.")
-        assert Selection(held=[sails]).new_in(remembered) == "Bring boots."
+        assert Selection(messages=[sails]).new_in(remembered) == "Bring boots."
 
     def test_the_limit_counts_what_stays(self):
         ranked = in_order(memory(1, 1, text="gist"), message(1), message(2), message(3))
