@@ -174,12 +174,12 @@ class Recall(Reader):
             everywhere = network.dangling_links(connection, agent_id, request.relations, visibility)
             if not forgotten:
                 forgotten, successors = self._named(connection, agent_id, everywhere, keywords)
-            known = matches
-            if known is None:
+            known = bool(matches)
+            if matches is None:
                 known = network.has_memories(connection, agent_id, visibility)
             miss = rules.why_nothing(
                 pending=self._is_pending(connection, agent_id, request, keywords),
-                out_of_reach=bool(known),
+                out_of_reach=known,
                 forgotten=bool(forgotten),
             )
             if miss is Miss.NEVER_KNOWN and was_known(connection, agent_id, keywords, visibility):

@@ -33,9 +33,8 @@ class TestEachMessageOnce:
         assert selection.new_in(memory(2, 1, 2)) == "memory 2"
 
     def test_of_a_memory_only_what_the_reader_does_not_hold_is_new(self):
-        selection = Selection(
-            messages=[message(1, "Well, we will meet at eight, I think."), message(9, "Bring boots.")]
-        )
+        said = [message(1, "Well, we will meet at eight, I think."), message(9, "Bring boots.")]
+        selection = Selection(said)
         both = memory(1, 1, 2, text="Meet at eight\nBring boots.")
         assert selection.new_in(both) == "Bring boots."
         assert selection.new_in(memory(2, 1, 2, text="Meet at eight.")) is None
