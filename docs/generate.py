@@ -1,4 +1,4 @@
-"""Writes docs/reference from the code: ``make docs``.
+"""Writes docs/reference, and the chart of forgetting, from the code: ``make docs``.
 
 A test compares the committed files with what this module makes of the code.
 """
@@ -20,14 +20,21 @@ from pydantic.fields import FieldInfo
 from typer.main import get_command
 
 from beat_schedule import beat_schedule
+from benchmarks.__main__ import PARTS, QUALITY_PARTS, RECALL
 from memci.broker import names
 from memci.cli.app import app as command_line
+from memci.commands.attp.protocol import LONGEST_CODE
+from memci.commands.attp.sandbox import Limits
+from memci.commands.attp.sandbox_functions import ALLOWED
 from memci.config.groups import TaskModel
 from memci.config.settings import Settings, load_settings
 from memci.domain.job import JobKind
+from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.parameters import settings_of
 from memci.http.app import create_app
+from memci.language.detection import Language
 from memci.runtime import Runtime
+from memci.schemas.attp import LONGEST_ANSWER, guide_in
 from memci.schemas.editions import ComparisonRequest
 from memci.schemas.memory_tools import SummaryRequest
 from memci.schemas.messages import CompressArguments, CreateArguments, StoredArguments
@@ -36,10 +43,17 @@ from memci.schemas.reads import ContextRequest, RecallRequest, SearchRequest
 from memci.schemas.sessions import HandoverRequest
 from memci.schemas.tools import TOOLS, Tool
 from memci.telemetry.metrics import LANE_GAUGES, MODEL_COUNTERS, HttpMetrics
+from tests.support.document_examples import (
+    ATTP_ANSWER,
+    CELERY_MESSAGE,
+    attp_reply,
+    forgetting_chart,
+    window,
+)
 
 ROOT = Path(__file__).parents[1]
 WIDTH = 120
-_RULES = re.compile(r" ?\([MPR]\d[^)]*\)")
+_RULES = re.compile(r" ?\((?:[MPR]\d|[a-z-]+\.md)[^)]*\)")
 _UNBOUNDED = 1e15  # larger limits are those of the integer type
 _LEVELS = {"debug", "info", "warning", "error", "exception"}
 _MADE = "<!-- Made from the code by `make docs`: do not edit. -->"
@@ -57,24 +71,26 @@ TASKS: Mapping[str, tuple[str, tuple[type[BaseModel], ...]]] = {
 }
 
 
-def reference() -> dict[str, str]:
-    """Return the text of every file of docs/reference, by its name."""
+def generated() -> dict[str, str]:
+    """Return the text of every file that is made from the code, by its path in docs."""
     return {
-        "settings.md": _page("Settings", _settings()),
-        "commands.md": _page("Commands", _commands()),
-        "http.md": _page("HTTP", _http()),
-        "tools.md": _page("Tools for models", _tools()),
-        "events.md": _page("Events", _events()),
-        "metrics.md": _page("Metrics", _metrics()),
+        "reference/settings.md": _page("Settings", _settings()),
+        "reference/commands.md": _page("Commands", _commands()),
+        "reference/http.md": _page("HTTP", _http()),
+        "reference/tools.md": _page("Tools for models", _tools()),
+        "reference/events.md": _page("Events", _events()),
+        "reference/metrics.md": _page("Metrics", _metrics()),
+        "reference/attp.md": _page("ATTP", _attp()),
+        "reference/window.md": _page("A context window", _window()),
+        "reference/benchmarks.md": _page("Benchmarks", _benchmarks()),
+        "images/forgetting.svg": forgetting_chart(MemoryParameters()),
     }
 
 
 def main() -> None:
     """Write the files."""
-    folder = ROOT / "docs/reference"
-    folder.mkdir(exist_ok=True)
-    for name, text in reference().items():
-        (folder / name).write_text(text, encoding="utf-8")
+    for name, text in generated().items():
+        (ROOT / "docs" / name).write_text(text, encoding="utf-8")
 
 
 def _page(title: str, blocks: Iterable[str]) -> str:
@@ -434,6 +450,9 @@ def _events() -> Iterator[str]:
     yield _items(
         f"`{task}` on `{queue}`: {_arguments(models)}." for task, (queue, models) in TASKS.items()
     )
+    yield "## The message itself"
+    yield "A Celery message is this JSON in the Redis list of its queue; `body` and the ids are to be filled in:"
+    yield f"```json\n{CELERY_MESSAGE}```"
     yield "## Celery events of jobs"
     yield _paragraph("What Flower and other monitors are told. Arguments are ids, never text.")
     yield _items(f"`{event}`: {_sentence(told)}" for event, told in _celery_events())
@@ -541,6 +560,69 @@ def metrics() -> Iterator[tuple[str, str, str]]:
             )
             total = "_total" * (family.type == "counter")
             yield f"{family.name}{total}", f"{family.type}, {labels}", family.documentation
+
+
+# ATTP, windows, benchmarks
+
+
+def _attp() -> Iterator[str]:
+    limits, guide = Limits(), guide_in(Language.ENGLISH)
+    yield _paragraph("A model's answer, which may stand in a fence with prose around it:")
+    yield f"```toml\n{ATTP_ANSWER}```"
+    yield _paragraph(
+        "The `text` of the reply, to be handed back to the model; other fields say the same to a program:"
+    )
+    yield f"```toml\n{attp_reply()}```"
+    yield _paragraph(
+        "If something went wrong, `status` is `fail` and `error` says what, where, and what to do; the HTTP status is"
+        " 200 then too. The code may call all [tools](tools.md) but those that say *not in ATTP*, and import"
+        f" {', '.join(f'`{name}`' for name in ALLOWED)}; there are no files, no environment and no network. It is run"
+        " again if others have changed the pages that it saw."
+    )
+    yield "## Limits"
+    yield _items(
+        [
+            f"Answer: {LONGEST_ANSWER:,} characters, {LONGEST_CODE:,} of them code.",
+            f"Time, with all calls: {limits.seconds:g} s. Memory: {limits.memory_bytes // 2**20} MiB.",
+            f"Calls of functions: {limits.calls}. Calls within calls: {limits.depth} deep.",
+            f"`__result__`: {limits.result:,} characters. Printed: {limits.printed:,} characters.",
+            f"Arguments or answer of one call: {limits.longest:,} characters.",
+        ]
+    )
+    yield "## What the model is told"
+    yield f"With the setting `attp` a page of the system prompt says this, in the user's language:\n\n````text\n{_narrow(guide.text)}\n````"
+
+
+def _narrow(text: str) -> str:
+    wrapped = (
+        textwrap.fill(line, WIDTH, subsequent_indent="    ") for line in text.strip().splitlines()
+    )
+    return "\n".join(wrapped)
+
+
+def _window() -> Iterator[str]:
+    yield _paragraph(
+        "What a model sees of a small trip, in both languages: see [how pages make a window](../explanation/pages.md)."
+    )
+    for language in Language:
+        yield f"## {language.name.capitalize()}"
+        yield f"````markdown\n{window(language).strip()}\n````"
+
+
+def _benchmarks() -> Iterator[str]:
+    yield "The parts of `python -m benchmarks`; [how to measure](../how-to/measure.md) says how to read them."
+    for title, parts in (
+        ("Measured by default", PARTS),
+        ("On conversations that you bring (`--data`)", (*QUALITY_PARTS, RECALL)),
+    ):
+        yield f"## {title}"
+        yield _items(f"`{part}`: {_sentence(_first_line(_module_text(part)))}" for part in parts)
+
+
+def _module_text(part: str) -> str | None:
+    found = [ROOT / f"benchmarks/{part}.py", ROOT / f"benchmarks/{part}/__init__.py"]
+    (path,) = (each for each in found if each.exists())
+    return ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
     BROKER_URL=redis://… python python_celery.py alice
 
 Tells memci what was said, asks for a pass of compression, and gets a message list back that fits
-a token budget. docs/producers.md describes every message.
+a token budget. docs/how-to/celery-producers.md describes every message.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Stores and removes items and checkpoints of agent frameworks (docs/frameworks.md)."""
+"""Stores and removes items and checkpoints of agent frameworks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Items and checkpoints of agent frameworks (docs/frameworks.md)."""
+"""Items and checkpoints of agent frameworks."""
 
 from __future__ import annotations
 

@@ -7,7 +7,6 @@ Not collected with the others: it needs Node.js, and packages of the npm registr
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,6 @@ from tests.support.producers import open_house, said_by
 pytestmark = pytest.mark.timeout(180)
 
 _FOLDER = ROOT / "examples/producers/node"
-_DOCUMENTED_URL = "redis://127.0.0.1:6379/0"
 
 
 def _node(script: Path, *arguments: str, **environment: str) -> str:
@@ -41,19 +39,3 @@ def test_node_remembers_compresses_and_gets_a_context(
         house.wait_idle("node-1")
         assert house.passes_wanted("node-1") >= 1
         wait_until(lambda: not house.keys_of("node-1"), "nothing is left in the broker")
-
-
-def test_the_documented_javascript_runs_as_it_stands(
-    database_url: str, broker_url: str, tmp_path: Path
-):
-    text = (ROOT / "docs/producers.md").read_text()
-    (code,) = re.findall(r"^```js\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    assert _DOCUMENTED_URL in code
-    # Beside the packages; it does not end by itself, as its connections stay open.
-    script = _FOLDER / "documented.mjs"
-    script.write_text(code.replace(_DOCUMENTED_URL, broker_url) + "process.exit(0);\n")
-    try:
-        with open_house(database_url, broker_url, tmp_path):
-            assert "What does Miso eat?" in _node(script)
-    finally:
-        script.unlink()

@@ -89,7 +89,7 @@ def test_the_database_is_prepared_for_a_login_without_rights(own_servers: Server
 
 
 def test_a_backup_restores_what_was_there(own_servers: Servers, tmp_path: Path):
-    """The runbook's commands, as superuser and without a network."""
+    """The commands of docs/how-to/back-up.md, as superuser and without a network."""
     postgres = own_servers.postgres
     _prepare_database(postgres)
     url = _login_url(postgres)

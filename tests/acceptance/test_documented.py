@@ -3,137 +3,137 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
+import subprocess
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import get_args
 
 import pytest
-from pydantic import BaseModel
-from typer.main import get_command
 
-from benchmarks.__main__ import PARTS, QUALITY_PARTS, RECALL
-from memci.broker.names import COMPRESS_TASK, CREATE_TASK, read_task
-from memci.cli.app import app
-from memci.config.groups import LlmSettings
-from memci.config.settings import Settings, load_settings
-from memci.domain.job import JobKind
+from memci.config.groups import ModelTask
 from memci.domain.memory.message_filter import FilterReason
-from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.pages.parameters import PageRules
-from memci.domain.parameters import settings_of
-from memci.runtime import Runtime
-from memci.schemas.editions import ComparisonRequest
-from memci.schemas.memory_tools import SummaryRequest
-from memci.schemas.messages import CompressArguments, CreateArguments, StoredArguments
-from memci.schemas.pages import WindowRequest
-from memci.schemas.reads import ContextRequest, RecallRequest, SearchRequest
-from memci.schemas.sessions import HandoverRequest
-from memci.telemetry.metrics import LANE_GAUGES, MODEL_COUNTERS, HttpMetrics
-from tests.support.deployment import table
+from memci.domain.pages.page import Permission
+from tests.support.deployment import settings_named_in, table
+from tests.support.documented import DOCS, PAGES, README, WRITTEN, check_memci
 from tests.support.fleet import ROOT
 
-DOCUMENTS = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "deploy/runbook.md"]
-TASKS: dict[str, tuple[type[BaseModel], ...]] = {
-    CREATE_TASK: (CreateArguments, StoredArguments),
-    COMPRESS_TASK: (CompressArguments,),
-    read_task("recall"): (RecallRequest,),
-    read_task("search"): (SearchRequest,),
-    read_task("assemble"): (ContextRequest,),
-    read_task("window"): (WindowRequest,),
-    read_task("summarise"): (SummaryRequest,),
-    read_task("handover"): (HandoverRequest,),
-    read_task("compare"): (ComparisonRequest,),
-}
+OTHERS = [
+    ROOT / name
+    for name in ("CONTRIBUTING.md", "CHANGELOG.md", "deploy/runbook.md", "examples/README.md")
+]
+MOST_WRITTEN = 70_000
+LONGEST_LINE = 120
 
 
-def first_words(document: str, column: str) -> list[str]:
-    return [row[column].strip("`") for row in table(document, column)]
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
 
 
-def settings() -> dict[str, str | None]:
-    """The description of every setting, by its name."""
-    found = {}
-    for name, field in Settings.model_fields.items():
-        match field.get_default(call_default_factory=True):
-            case LlmSettings():
-                described = LlmSettings.model_fields.items()
-                found |= {f"{name}.{each}": of.description for each, of in described}
-            case MemoryParameters() | PageRules() as parameters:
-                declared = settings_of(parameters).items()
-                found |= {f"{name}.{each}": of.description for each, of in declared}
-            case _:
-                found[name] = field.description
-    return found
+@pytest.fixture(scope="module")
+def generated() -> Mapping[str, str]:
+    made: Mapping[str, str] = runpy.run_path(str(DOCS / "generate.py"))["generated"]()
+    return made
 
 
-def test_an_operator_can_know_all_settings():
-    assert len(settings()) <= 70
-    assert [name for name, description in settings().items() if not description] == []
+def test_the_reference_is_what_the_code_makes(generated):
+    """``make docs`` writes it."""
+    for name, text in generated.items():
+        assert (DOCS / name).read_text(encoding="utf-8") == text, f"run make docs: {name}"
+    made = {path.name for path in (DOCS / "reference").iterdir()}
+    assert made == {Path(name).name for name in generated if name.startswith("reference/")}
 
 
-def test_every_kind_of_job_is_documented():
-    settings = load_settings(database_url="postgresql://nowhere/x", broker_url="redis://nowhere")
-    kinds = {*Runtime(settings).handlers, JobKind.UNREADABLE}
-    assert set(first_words("docs/operations.md", "kind")) == kinds
+def test_every_setting_says_what_it_is_for(generated):
+    lines = re.sub(r"\n  +", " ", generated["reference/settings.md"]).splitlines()
+    assert [line for line in lines if line.startswith("- ") and line[-1] not in ".?"] == []
 
 
-def test_every_metric_is_documented():
-    counted = {
-        f"memci_{field.removesuffix('_s')}" + "_seconds" * field.endswith("_s")
-        for field in LANE_GAUGES
+def test_the_documentation_can_be_read_in_an_hour():
+    assert sum(len(path.read_text(encoding="utf-8")) for path in WRITTEN) <= MOST_WRITTEN
+
+
+@pytest.mark.parametrize("path", [*PAGES, *OTHERS], ids=name_of)
+def test_lines_fit_a_window(path: Path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if len(line) > LONGEST_LINE and "ACL SETUSER" not in line] == []
+
+
+@pytest.mark.parametrize("path", [*WRITTEN, *OTHERS], ids=name_of)
+def test_commands_that_a_page_names_exist(path: Path):
+    """With their options: `memci jobs list --state dead` and the like."""
+    for line in re.findall(r"`(memci [^`\n]+)`", path.read_text(encoding="utf-8")):
+        check_memci([each for each in shlex.split(line) if each != "…"])
+
+
+@pytest.mark.parametrize("path", [*WRITTEN, *OTHERS], ids=name_of)
+def test_targets_of_make_that_a_page_names_exist(path: Path):
+    named = set(re.findall(r"`make (?:[A-Z_]+=\S+ )?([a-z-]+)", path.read_text(encoding="utf-8")))
+    listed = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert named <= {line.split()[1] for line in listed.stdout.splitlines()}
+
+
+@pytest.mark.parametrize("path", [*WRITTEN, *OTHERS], ids=name_of)
+def test_settings_that_a_page_names_exist(path: Path, generated):
+    known = set(re.findall(r"MEMCI_[A-Z0-9_<>]+", generated["reference/settings.md"]))
+    known |= {"MEMCI_CONFIG", "MEMCI_BENCH_DATA", "MEMCI_TEST_RABBITMQ_URL"}
+    known |= {
+        each.replace("<TASK>", task.upper()) for each in known for task in get_args(ModelTask)
     }
-    counted |= {f"memci_model_{field}_total" for field in MODEL_COUNTERS}
-    for family in HttpMetrics().registry.collect():
-        if family.name.startswith("memci_"):
-            counted.add(family.name + "_total" * (family.type == "counter"))
-    counted.add("memci_database_up")
-    assert set(first_words("docs/operations.md", "metric")) == counted
+    named = {each.rstrip("_") for each in settings_named_in(path)}
+    assert {each for each in named if not any(one.startswith(each) for one in known)} == set()
 
 
-def test_every_benchmark_is_documented():
-    parts = {*PARTS, *QUALITY_PARTS, RECALL}
-    assert set(first_words("docs/benchmarks.md", "part")) == parts
+@pytest.mark.parametrize("path", [*PAGES, *OTHERS], ids=name_of)
+def test_links_of_a_page_lead_somewhere(path: Path):
+    for link in re.findall(r"\]\(([^)]+)\)", path.read_text(encoding="utf-8")):
+        name, _, chapter = link.partition("#")
+        if "//" in name:
+            continue
+        target = (path.parent / name) if name else path
+        assert target.exists(), link
+        if chapter:
+            headings = re.findall(r"^#+ (.+)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+            anchors = {re.sub(r"[^\w -]", "", each).lower().replace(" ", "-") for each in headings}
+            assert chapter in anchors, link
+
+
+def test_every_page_can_be_reached_from_the_readme():
+    reached, waiting = set(), [README]
+    while waiting:
+        path = waiting.pop()
+        if path not in reached and path.suffix == ".md":
+            reached.add(path)
+            links = re.findall(r"\]\(([^)#]+)", path.read_text(encoding="utf-8"))
+            waiting += [(path.parent / link).resolve() for link in links if "//" not in link]
+    assert [path for path in PAGES if path not in reached] == []
+
+
+def test_modules_that_the_architecture_names_exist():
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"(?<![\w/{])(?:[a-z_]+/)*(?:[a-z_]+/|[a-z_]+\.py)", text))
+    assert len(named) > 40
+    missing = [
+        name
+        for name in named
+        if not any(any(place.glob(f"**/{name}")) for place in (ROOT / "memci", ROOT / "workers"))
+        and not (ROOT / name).exists()
+    ]
+    assert missing == []
 
 
 def test_every_reason_why_no_memory_was_made_is_documented():
-    assert set(first_words("docs/producers.md", "`memory_reason`")) == set(FilterReason)
+    rows = table("docs/how-to/debug.md", "`memory_reason`")
+    assert {row["`memory_reason`"].strip("`") for row in rows} == set(FilterReason)
 
 
-def test_every_message_is_documented_with_its_arguments():
-    documented = {
-        row["task"].strip("`"): set(re.findall(r"`(\w+)`", row["arguments"]))
-        for row in table("docs/producers.md", "task")
-    }
-    expected = {
-        task: {"agent_id"}.union(*(shape.model_fields for shape in shapes)) - {"v"}
-        for task, shapes in TASKS.items()
-    }
-    assert documented == expected
+def test_every_permission_is_documented():
+    rows = table("docs/explanation/pages.md", "permission")
+    assert {row["permission"].strip("`") for row in rows} == set(Permission)
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_commands_that_a_document_names_exist(document: Path):
-    """With their options: `memci jobs list --state dead` and the like."""
-    code = re.findall(r"`(memci [^`\n]+)`|^(memci .+)$", document.read_text(), re.MULTILINE)
-    for line in {inline or own for inline, own in code}:
-        words = [each for each in shlex.split(line, comments=True)[1:] if each != "…"]
-        command: Any = get_command(app)
-        while words and (commands := getattr(command, "commands", None)):
-            if words[0].startswith("-") and command.invoke_without_command:
-                break
-            assert words[0] in commands, line
-            command = commands[words.pop(0)]
-        known = {option for each in command.params for option in each.opts}
-        assert {word for word in words if word.startswith("-")} <= known, line
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_links_of_a_document_lead_somewhere(document: Path):
-    for link in re.findall(r"\]\(([^)]+)\)", document.read_text()):
-        path, _, chapter = link.partition("#")
-        target = (document.parent / path) if path else document
-        assert target.exists(), link
-        if chapter:
-            headings = re.findall(r"^#+ (.+)$", target.read_text(), re.MULTILINE)
-            anchors = {re.sub(r"[^\w -]", "", each).lower().replace(" ", "-") for each in headings}
-            assert chapter in anchors, link
+def test_the_glossary_stays_short():
+    rows = table("docs/glossary.md", "word")
+    assert len(rows) <= 60
+    assert sum("**own**" in row["standard term"] for row in rows) <= 20

@@ -20,6 +20,7 @@ from celery import Celery
 from memci.broker.redis_queues import remove_binding_keys
 from memci.embedded import Postgres, Redis
 from memci.testing import database_copy, wait_until
+from tests.support.document_examples import CELERY_MESSAGE
 from tests.support.fleet import ROOT
 from tests.support.producers import House, open_house, said_by
 
@@ -41,7 +42,7 @@ sys.argv = sys.argv[1:]
 runpy.run_path(sys.argv[0], run_name="__main__")
 assert not OURS & set(sys.modules)
 """
-_DOCUMENT = ROOT / "docs/producers.md"
+_DOCUMENT = ROOT / "docs/how-to/celery-producers.md"
 _DOCUMENTED_URL = "redis://127.0.0.1:6379/0"
 
 
@@ -71,16 +72,17 @@ def run_alone(program: Path, *arguments: str, **environment: str) -> str:
 
 
 def block(language: str) -> str:
-    """The document's one block in this language."""
-    (found,) = re.findall(
+    """The document's first block in this language."""
+    found = re.search(
         rf"^```{language}\n(.*?)^```", _DOCUMENT.read_text(), re.MULTILINE | re.DOTALL
     )
-    return str(found)
+    assert found is not None
+    return found[1]
 
 
 def envelope(task: str, queue: str, arguments: dict[str, Any]) -> tuple[str, str]:
-    """The documented message, filled in; and its id."""
-    message = json.loads(block("json"))
+    """The message of docs/reference/events.md, filled in; and its id."""
+    message = json.loads(CELERY_MESSAGE)
     message["body"] = base64.b64encode(json.dumps([[], arguments, {}]).encode()).decode()
     message["headers"] |= {"task": task, "id": (task_id := str(uuid4()))}
     message["properties"] |= {"correlation_id": task_id, "delivery_tag": str(uuid4())}

@@ -1,4 +1,4 @@
-"""An agent's queue on RabbitMQ as docs/producers.md has its producers declare it."""
+"""An agent's queue on RabbitMQ as docs/how-to/celery-producers.md has its producers declare it."""
 
 from __future__ import annotations
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import socket
 import time
-from textwrap import dedent
 from threading import Thread
 from uuid import uuid4
 
@@ -215,13 +214,13 @@ def test_http_writes_are_done_by_tokens_alone(producer, fleet):
 
 
 def test_producers_do_as_documented(app, queues, broker_url, agent):
-    text = (ROOT / "docs/producers.md").read_text()
+    text = (ROOT / "docs/how-to/celery-producers.md").read_text()
     (code,) = re.findall(
-        r"(    def queue\(name\):\n        arguments.+?)\n\n[^ \n]", text, re.DOTALL
+        r"^```python\n(def queue\(name\):\n.+?)^```", text, re.MULTILINE | re.DOTALL
     )
     with Celery("foreign", broker=broker_url, set_as_current=False) as foreign:
         names = {"app": foreign, "Queue": Queue, "Exchange": Exchange}
-        exec(dedent(code), names)  # noqa: S102 - our own documentation
+        exec(code, names)  # noqa: S102 - our own documentation
         assert queues.waiting() == []
         name = agent_queue_name(agent)
         foreign.send_task(CREATE_TASK, kwargs={"agent_id": agent}, queue=names["queue"](name))

@@ -88,13 +88,10 @@ def systemd_commands() -> Commands:
     return found
 
 
-def pool_table() -> dict[str, tuple[list[str], str, str]]:
-    """Part → command, where it takes work from, and pool, as the documentation has them."""
-    rows = [row for row in table("docs/operations.md", "part") if row["command"]]
-    return {
-        row["part"]: (shlex.split(row["command"].strip("`")), row["takes work from"], row["pool"])
-        for row in rows
-    }
+def pool_table() -> dict[str, tuple[str, str]]:
+    """Part → its queue and its pool, as the documentation has them."""
+    rows = table("docs/how-to/deploy.md", "part")
+    return {row["part"]: (row["queue"], row["pool"]) for row in rows}
 
 
 def table(document: str, first_column: str) -> list[dict[str, str]]:

@@ -4,7 +4,7 @@
 //   BROKER_URL=redis://… node send.mjs bob
 //
 // Tells memci what was said, asks for a pass of compression, and gets a message list back that fits
-// a token budget. docs/producers.md describes every message.
+// a token budget. docs/how-to/celery-producers.md describes every message.
 
 import { randomUUID } from "node:crypto";
 import celery from "celery-node";

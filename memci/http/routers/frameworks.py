@@ -1,4 +1,4 @@
-"""Routes for items and checkpoints of agent frameworks (docs/frameworks.md)."""
+"""Routes for items and checkpoints of agent frameworks."""
 
 from __future__ import annotations
 

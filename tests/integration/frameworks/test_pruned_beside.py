@@ -1,4 +1,4 @@
-"""Checkpoints that are removed while others are put (docs/frameworks.md)."""
+"""Checkpoints that are removed while others are put."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def minilm():
 
 @pytest.mark.parametrize(
     "path",
-    ["README.md", "CHANGELOG.md", "docs/configuration.md", "memci/storage/session.py",
+    ["README.md", "CHANGELOG.md", "docs/architecture.md", "memci/storage/session.py",
      "memci/language/word_lists.py", "memci/cli/demo/chinese.jsonl", "requirements.lock"],
 )  # fmt: skip
 def test_chunks_of_real_texts_fit_what_the_embedder_reads(minilm, path: str):

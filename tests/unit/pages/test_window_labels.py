@@ -21,7 +21,7 @@ from memci.language.key_messages.rules import PinKind
 from memci.message import Message, Role
 from memci.schemas.attp import guide_in
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
-from tests.support.page_document import window
+from tests.support.document_examples import window
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 HALF_WIDTH = re.compile(r"[,;:()!?]")
