@@ -150,7 +150,7 @@ def _hint(setting: str | None, option: str | None) -> str:
         return f"did you mean {setting!r}?"
     if option:
         return f"did you mean {option!r} in [{_TABLE}]?"
-    return "see docs/configuration.md"
+    return "see docs/reference/settings.md"
 
 
 def _setting_names() -> frozenset[str]:

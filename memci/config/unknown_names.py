@@ -28,7 +28,7 @@ class Misspelt(NamedTuple):
     nearest: str | None
 
     def __str__(self) -> str:
-        hint = f"did you mean {self.nearest}?" if self.nearest else "see docs/configuration.md"
+        hint = f"did you mean {self.nearest}?" if self.nearest else "see docs/reference/settings.md"
         return f"{self.name} is no setting and does nothing; {hint}"
 
 

@@ -34,7 +34,7 @@ def examine() -> list[Finding]:
 def _settings() -> Iterator[Finding]:
     yield ok("settings", "they can be read")
     for each in misspelt_settings():
-        advice = f"write it {each.nearest}" if each.nearest else "docs/configuration.md lists all"
+        advice = f"write it {each.nearest}" if each.nearest else "see docs/reference/settings.md"
         yield note("settings", f"{each.name} is no setting and does nothing", advice)
 
 

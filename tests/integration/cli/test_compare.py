@@ -140,7 +140,7 @@ def test_it_leaves_nothing_behind(
         ("few.toml", "queue_leas_ms = 3\n", "; did you mean 'queue_lease_ms'?"),
         ("few.toml", "recnt = 4\n", "'recnt' is no setting; did you mean 'recent' in [request]?"),
         ("few.toml", "[simplemem]\nenabld = true\n", "did you mean 'simplemem.enabled'?"),
-        ("few.toml", "qqqq = 1\n", "'qqqq' is no setting; see docs/configuration.md"),
+        ("few.toml", "qqqq = 1\n", "'qqqq' is no setting; see docs/reference/settings.md"),
         ("few.toml", "port = -1\n", "few.toml: wrong settings: MEMCI_PORT"),
         ("few.toml", "port\n", "is not TOML"),
         ("many.toml", "[request]\nchanels = []\n", "'chanels' is no option of [request]; there"),
