@@ -8,9 +8,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from memci.cli.output import printable
-from memci.client import Agent, Memci
-from memci.config.settings import Settings, load_settings
-from memci.config.unknown_names import misspelt_settings
 from memci.domain.agent import LISTED, no_agent
 from memci.errors import (
     ConfigurationError,
@@ -23,11 +20,16 @@ from memci.errors import (
 )
 
 if TYPE_CHECKING:
+    from memci.client import Agent, Memci
+    from memci.config.settings import Settings
     from memci.schemas.reads import Freshness
 
 
 def read_settings(**values: Any) -> Settings:
     """Read the settings, or raise ``ConfigurationError``; warn of misspelt ones."""
+    from memci.config.settings import load_settings
+    from memci.config.unknown_names import misspelt_settings
+
     settings = load_settings(**values)
     for each in misspelt_settings():
         sys.stderr.write(printable(f"memci: warning: {each}") + "\n")
@@ -72,6 +74,8 @@ def explained(settings: Settings) -> Iterator[None]:
 
 def client_for(settings: Settings, *, timeout_s: float = 30.0) -> Memci:
     """Return a client, or raise ``ConfigurationError`` that names the setting which is wrong."""
+    from memci.client import Memci
+
     key = settings.api_key.get_secret_value() if settings.api_key else None
     try:
         return Memci(settings.client_url, api_key=key, timeout_s=timeout_s)

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memci.cli.connection import agent_of, connected
 from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption
+from memci.cli.output import cell, counted, hint, print_json, print_next, print_table, say, working
 from memci.errors import InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:
@@ -21,9 +23,6 @@ def list_agents(
     *, limit: LimitOption = 100, cursor: CursorOption = None, as_json: JsonOption = False
 ) -> None:
     """List the agents."""
-    from memci.cli.connection import connected
-    from memci.cli.output import print_json, print_next, print_table
-
     with connected() as memci:
         listed = memci.agents(limit=limit, cursor=cursor)
     if as_json:
@@ -49,9 +48,6 @@ def list_agents(
 
 def show(*, agent: AgentOption, as_json: JsonOption = False) -> None:
     """Show what an agent holds, and what its workers have to do."""
-    from memci.cli.connection import agent_of
-    from memci.cli.output import print_json
-
     with agent_of(agent) as memory:
         about = memory.about()
     print_json(about) if as_json else print_agent(about)
@@ -59,8 +55,6 @@ def show(*, agent: AgentOption, as_json: JsonOption = False) -> None:
 
 def print_agent(about: AgentAnswer) -> None:
     """Print one agent as name and value, line by line."""
-    from memci.cli.output import cell, say
-
     progress = about.pass_progress
     reached = f"memory is through up to {about.seq}, {about.pending} to come"
     lines: dict[str, object] = {
@@ -86,7 +80,6 @@ def print_agent(about: AgentAnswer) -> None:
 
 
 def _beside(about: AgentAnswer) -> list[str]:
-    from memci.cli.output import counted
 
     held = {
         "document": (about.documents, None),
@@ -106,9 +99,6 @@ def usage(
     as_json: JsonOption = False,
 ) -> None:
     """Show what language models took, and the budget of today."""
-    from memci.cli.connection import agent_of
-    from memci.cli.output import print_json
-
     with agent_of(agent) as memory:
         answer = memory.usage(days=days)
     print_json(answer) if as_json else print_usage(answer)
@@ -116,8 +106,6 @@ def usage(
 
 def print_usage(answer: UsageAnswer) -> None:
     """Print a line for each day, task and model, then the sum and the budget."""
-    from memci.cli.output import print_table, say
-
     if not answer.days:
         say(f"no language model worked for {answer.agent_id} on these days")
     else:
@@ -182,9 +170,6 @@ def settings(
     What is not named keeps its value; shown is then what was changed. docs/reference/settings.md
     says what each name does.
     """
-    from memci.cli.connection import agent_of
-    from memci.cli.output import hint, print_json
-
     changes = dict(map(_parsed, values or ()))
     named = {*changes, *(unset or ())}
     with agent_of(agent) as memory:
@@ -233,8 +218,6 @@ def _parsed(text: str) -> tuple[str, bool | float | str]:
 
 def _print_settings(answer: SettingsAnswer, names: Collection[str] | None = None) -> None:
     """Print what holds, of these names, if any are given; and what there is no room for."""
-    from memci.cli.output import print_table, say
-
     print_table(
         ("parameter", "value", ""),
         (
@@ -256,8 +239,6 @@ def pause(*, agent: AgentOption, as_json: JsonOption = False) -> None:
 
     Messages are still taken in.
     """
-    from memci.cli.connection import agent_of
-
     with agent_of(agent) as memory:
         _print_lane(memory.pause(), as_json=as_json)
 
@@ -267,14 +248,11 @@ def resume(*, agent: AgentOption, as_json: JsonOption = False) -> None:
 
     A dead job halts an agent when MEMCI_QUEUE_ON_DEAD is halt.
     """
-    from memci.cli.connection import agent_of
-
     with agent_of(agent) as memory:
         _print_lane(memory.resume(), as_json=as_json)
 
 
 def _print_lane(state: LaneAnswer, *, as_json: bool) -> None:
-    from memci.cli.output import print_json, say
 
     if as_json:
         print_json(state)
@@ -296,9 +274,6 @@ def export(
 
     It goes on meanwhile, and keeps what it has.
     """
-    from memci.cli.connection import agent_of
-    from memci.cli.output import counted, print_json, say, working
-
     target = output or Path(f"{agent}.zip")
     if target.exists() and not force:
         raise InvalidInputError(f"{target} is there already: say --force to replace it")
@@ -327,8 +302,6 @@ def import_(
 
     All of it or nothing; an agent that holds something already is left as it is.
     """
-    from memci.cli.connection import agent_of
-    from memci.cli.output import counted, hint, print_json, say, working
     from memci.client.files import read_manifest
 
     agent_id = agent or read_manifest(file).agent_id

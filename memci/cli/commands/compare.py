@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memci.cli.connection import read_settings
 from memci.cli.options import JsonOption
+from memci.cli.output import print_json, working
 from memci.errors import InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:
@@ -57,9 +59,7 @@ def compare(
     Works on the database itself, in this process, and leaves nothing behind: no receipt, and no
     use of a memory.
     """
-    from memci.cli.connection import read_settings
     from memci.cli.database import database_at
-    from memci.cli.output import print_json, working
     from memci.cli.trials import print_trials, read_questions, read_trial_settings
 
     if (questions is None) == (agent is None):

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memci.cli.connection import read_settings
 from memci.cli.options import JsonOption
+from memci.cli.output import counted, hint, print_json, say
 
 if TYPE_CHECKING:
     from memci.commands.rebuild import Progress
@@ -14,8 +16,6 @@ if TYPE_CHECKING:
 
 def upgrade_database(*, as_json: JsonOption = False) -> None:
     """Bring the database to the schema that this release needs."""
-    from memci.cli.connection import read_settings
-    from memci.cli.output import print_json, say
     from memci.embedded.server_addresses import database_url
     from memci.storage.diagnosis import schema_revisions
     from memci.storage.migrate import upgrade
@@ -34,8 +34,6 @@ def status(*, as_json: JsonOption = False) -> None:
 
     Exit code 1: it is not.
     """
-    from memci.cli.connection import read_settings
-    from memci.cli.output import print_json, say
     from memci.embedded.server_addresses import database_url
     from memci.storage.diagnosis import schema_revisions
 
@@ -72,9 +70,7 @@ def reembed(
     Works on the database itself, since workers with another embedder than the database's do not
     start. The workers do the rest, agent by agent; reads go on meanwhile.
     """
-    from memci.cli.connection import read_settings
     from memci.cli.database import opened_database
-    from memci.cli.output import hint, print_json, say
     from memci.commands import rebuild as command
     from memci.smallmodel.registry import build_small_models
 
@@ -110,7 +106,6 @@ def _as_json(progress: Progress, asked: int | None) -> dict[str, Any]:
 
 
 def _in_words(progress: Progress) -> str:
-    from memci.cli.output import counted
 
     if progress.held is None:
         return "there is no vector yet: the first worker's embedder is taken"

@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memci.cli.connection import connected, read_settings
 from memci.cli.options import JsonOption, TimeoutOption, WaitOption
+from memci.cli.output import (
+    console,
+    counted,
+    hint,
+    print_json,
+    print_table,
+    printable,
+    say,
+    shortened,
+)
 from memci.errors import InvalidInputError, MemciError
 
 if TYPE_CHECKING:
@@ -29,8 +40,6 @@ CollectionChoice = Annotated[
 @contextmanager
 def place_of(agent: str | None, collection: str | None) -> Iterator[Where]:
     """Lend a client of one of the two; ``InvalidInputError`` unless one was named."""
-    from memci.cli.connection import connected
-
     if (agent is None) == (collection is None):
         raise InvalidInputError("name either --agent ID or --collection NAME")
     with connected() as memci:
@@ -65,7 +74,6 @@ def index(
     ignores are left out, and so are secrets (.env, keys) and what is no text; what is left out is
     told. Documents are called after the folder: docs/guide.md for `memci documents index docs`.
     """
-    from memci.cli.connection import read_settings
     from memci.cli.indexing.file_search import Found, find
     from memci.cli.indexing.upload import KnownFolders, has_documents, send
     from memci.cli.indexing.upload import wait as wait_for
@@ -103,7 +111,6 @@ def list_documents(
 ) -> None:
     """List documents, and how far each is."""
     from memci.cli.indexing.upload import documents_of
-    from memci.cli.output import hint, print_json, print_table
 
     with place_of(agent, collection) as where:
         where.documents(limit=1)  # says so if there is nobody
@@ -135,8 +142,6 @@ def remove(
     as_json: JsonOption = False,
 ) -> None:
     """Remove documents for good; the files stay where they are."""
-    from memci.cli.output import counted, print_json, say
-
     if bool(prefixes) == all_of_them or "" in (prefixes or []):
         raise InvalidInputError("name what names of documents begin with, or say --all")
     documents = chunks = 0
@@ -152,9 +157,6 @@ def remove(
 
 def collections(*, as_json: JsonOption = False) -> None:
     """List collections of shared documents."""
-    from memci.cli.connection import connected
-    from memci.cli.output import print_json, print_table
-
     with connected() as memci:
         listed = []
         cursor: str | None = None
@@ -178,8 +180,6 @@ def _progress(what: str, total: int) -> Iterator[Callable[[str], None]]:
     """Show a bar to people; yields what is called with the name of each file."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from memci.cli.output import console, printable, shortened
-
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     screen = console(stderr=True)
     with Progress(*columns, console=screen, disable=not screen.is_terminal) as progress:
@@ -193,7 +193,6 @@ def _progress(what: str, total: int) -> Iterator[Callable[[str], None]]:
 
 
 def _print(found: Found, sent: Sent, *, waited: bool, as_json: bool) -> None:
-    from memci.cli.output import counted, hint, print_json, say
 
     if as_json:
         print_json(
@@ -224,7 +223,6 @@ def _print(found: Found, sent: Sent, *, waited: bool, as_json: bool) -> None:
 
 
 def _print_left_out(found: Found) -> None:
-    from memci.cli.output import counted, hint
 
     if found.ignored:
         ignored = counted(len(found.ignored), "file or folder", "files and folders")

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memci.cli.connection import agent_of
 from memci.cli.options import AgentOption, JsonOption
+from memci.cli.output import confirm, counted, hint, print_json, print_table, say, shortened
 from memci.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -52,8 +54,6 @@ def erase(  # noqa: PLR0913 - each is an argument or option of the command
     What would go is shown first. Nothing brings it back, and an erased message is refused when it
     is sent again. --query finds by words alone, in any of their forms, and never by meaning.
     """
-    from memci.cli.connection import agent_of
-
     listed = bool(message or page or pin)
     if [listed, session is not None, query is not None, everything].count(True) != 1:
         raise InvalidInputError(
@@ -78,7 +78,6 @@ def erase(  # noqa: PLR0913 - each is an argument or option of the command
 def _erase_messages(
     memory: Agent, chosen: dict[str, Any], *, preview: bool, yes: bool, as_json: bool
 ) -> None:
-    from memci.cli.output import counted, hint, print_json, say
 
     found = memory.preview_erasure(**chosen)
     if preview and as_json:
@@ -106,7 +105,6 @@ def _erase_messages(
 
 def _erase_agent(memory: Agent, agent: str, *, preview: bool, yes: bool, as_json: bool) -> None:
     from memci.cli.commands.agents import print_agent
-    from memci.cli.output import print_json
 
     about = memory.about()
     if preview and as_json:
@@ -120,13 +118,11 @@ def _erase_agent(memory: Agent, agent: str, *, preview: bool, yes: bool, as_json
 
 
 def _confirm(question: str, *, yes: bool) -> None:
-    from memci.cli.output import confirm
 
     confirm(question, yes=yes, to="erase it", refused="nothing was erased")
 
 
 def _print_preview(found: ErasurePreview) -> None:
-    from memci.cli.output import counted, hint, print_table, say, shortened
 
     if found.messages:
         print_table(
@@ -167,7 +163,6 @@ def _print_preview(found: ErasurePreview) -> None:
 
 
 def _print_receipt(receipt: ReceiptAnswer, *, as_json: bool) -> None:
-    from memci.cli.output import counted, print_json, say
 
     if as_json:
         print_json(receipt)

@@ -8,7 +8,9 @@ from uuid import UUID
 
 import typer
 
+from memci.cli.connection import agent_of
 from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption
+from memci.cli.output import hint, print_json, print_next, print_table, say
 from memci.domain.job import JobState
 from memci.errors import ConflictError, InvalidInputError, MemciError, NotFoundError
 
@@ -26,9 +28,6 @@ def list_jobs(
     as_json: JsonOption = False,
 ) -> None:
     """List an agent's jobs in mailbox order."""
-    from memci.cli.connection import agent_of
-    from memci.cli.output import print_json, print_next
-
     options: dict[str, Any] = {"state": state, "limit": limit, "cursor": cursor}
     with agent_of(agent) as memory:
         listed = memory.jobs(**options)
@@ -46,9 +45,6 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show one job."""
-    from memci.cli.connection import agent_of
-    from memci.cli.output import print_json
-
     with agent_of(agent) as memory:
         found = memory.job(job)
     print_json(found) if as_json else print_jobs([found])
@@ -61,8 +57,6 @@ def tries(job: JobAnswer) -> int:
 
 def print_jobs(listed: list[JobAnswer]) -> None:
     """Print jobs, one a line."""
-    from memci.cli.output import print_table
-
     print_table(
         ("id", "kind", "state", "messages", "tries", "made", "finished", "error"),
         (
@@ -97,8 +91,6 @@ def retry(
     as_json: JsonOption = False,
 ) -> None:
     """Run dead jobs again."""
-    from memci.cli.connection import agent_of
-
     with agent_of(agent) as memory:
         _act(
             _chosen(memory, job, every=every, what="run again"),
@@ -120,8 +112,6 @@ def discard(
 
     They are never run again, and what they asked for is not done.
     """
-    from memci.cli.connection import agent_of
-
     with agent_of(agent) as memory:
         chosen = _chosen(memory, job, every=every, what="give up")
         _act(chosen, memory.discard, as_json=as_json)
@@ -134,8 +124,6 @@ def cancel(
     as_json: JsonOption = False,
 ) -> None:
     """Take jobs that wait out of an agent's mailbox."""
-    from memci.cli.connection import agent_of
-
     with agent_of(agent) as memory:
         _act(job, memory.cancel, as_json=as_json)
 
@@ -148,8 +136,6 @@ def _chosen(memory: Agent, named: list[UUID] | None, *, every: bool, what: str) 
 
 def _act(chosen: Sequence[UUID], act: Callable[[UUID], JobAnswer], *, as_json: bool) -> None:
     """Do it with each job, past those with which it cannot be done; these are named at the end."""
-    from memci.cli.output import hint, print_json, say
-
     done: list[JobAnswer] = []
     refused: list[str] = []
     for each in chosen:

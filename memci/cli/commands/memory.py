@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memci.cli.connection import agent_of, why_still
 from memci.cli.options import (
     AgentOption,
     AsOfOption,
@@ -13,6 +14,7 @@ from memci.cli.options import (
     TimeoutOption,
     WaitOption,
 )
+from memci.cli.output import print_json, print_table, say, shortened
 from memci.domain.job import JobState
 from memci.errors import MemciError
 
@@ -29,9 +31,6 @@ def restore(
     as_json: JsonOption = False,
 ) -> None:
     """Have a forgotten memory made anew from its messages."""
-    from memci.cli.connection import agent_of, why_still
-    from memci.cli.output import print_json, say
-
     with agent_of(agent) as memory:
         answer = memory.restore(node)
         if answer.restored_as is not None:
@@ -67,9 +66,6 @@ def focus(
     as_json: JsonOption = False,
 ) -> None:
     """Bring something into an agent's focus, or show what is in it."""
-    from memci.cli.connection import agent_of
-    from memci.cli.output import print_json, print_table
-
     with agent_of(agent) as memory:
         points = memory.focus() if entity is None else memory.mention(entity)
     if as_json:
@@ -87,9 +83,6 @@ def compress(
     as_json: JsonOption = False,
 ) -> None:
     """Ask for one more compression pass over an agent's memories."""
-    from memci.cli.connection import agent_of, why_still
-    from memci.cli.output import print_json, say
-
     with agent_of(agent) as memory:
         answer = memory.compress(reason=reason)
         if wait and (still := why_still(memory)):
@@ -112,9 +105,6 @@ def consolidate(
     as_json: JsonOption = False,
 ) -> None:
     """Merge memories that say the same, and end short terms."""
-    from memci.cli.connection import agent_of
-    from memci.cli.output import print_json, say
-
     with agent_of(agent) as memory:
         answer = memory.consolidate()
         job = memory.wait(answer.job_id, timeout_s=timeout) if wait else None
@@ -138,9 +128,6 @@ def history(
     as_json: JsonOption = False,
 ) -> None:
     """Show what a memory replaced, and what replaced it."""
-    from memci.cli.connection import agent_of
-    from memci.cli.output import print_json, print_table, shortened
-
     with agent_of(agent) as memory:
         found = memory.history(node, as_of=as_of)
     if as_json:

@@ -9,7 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from memci.cli.connection import agent_of
 from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption
+from memci.cli.output import (
+    cell,
+    console,
+    counted,
+    hint,
+    print_json,
+    print_next,
+    print_table,
+    print_trimmed,
+    say,
+    shortened,
+)
 from memci.domain.memory.node import NodeKind, NodeType
 from memci.errors import (
     ConfigurationError,
@@ -48,9 +61,6 @@ def nodes(  # noqa: PLR0913 - each is an argument or option of the command
 
     One is shown with what happened to it; that stays when it is forgotten.
     """
-    from memci.cli.connection import agent_of
-    from memci.cli.output import hint, print_json, print_next, print_table, shortened
-
     as_network = graph or dot or number is not None
     if as_network and any(each is not None for each in (node, kind, node_type, cursor)):
         raise InvalidInputError(
@@ -94,7 +104,6 @@ def nodes(  # noqa: PLR0913 - each is an argument or option of the command
 
 def _show_network(network: NetworkAnswer, form: Literal["json", "dot", "tree"], depth: int) -> None:
     from memci.cli.network.tree import dot_of, print_tree, told_left_out
-    from memci.cli.output import hint, print_json
 
     if form == "tree":
         print_tree(network, depth)
@@ -118,7 +127,6 @@ def _value(choice: StrEnum | None) -> str | None:
 
 
 def _show(memory: Agent, node_id: int, *, as_json: bool) -> None:
-    from memci.cli.output import cell, print_json, print_table, say
 
     trail = memory.trail(node_id, limit=500)
     try:
@@ -148,7 +156,6 @@ def _show(memory: Agent, node_id: int, *, as_json: bool) -> None:
 
 
 def _term(node: NodeAnswer) -> str:
-    from memci.cli.output import cell
 
     tier: str = node.tier
     if node.expires_at is not None:
@@ -161,7 +168,6 @@ def _term(node: NodeAnswer) -> str:
 
 
 def _print_node(node: NodeAnswer) -> None:
-    from memci.cli.output import cell, say
 
     say(node.content)
     say()
@@ -202,9 +208,6 @@ def plot(
     With --json the numbers are printed, for other programs to draw. A file that is there is
     replaced.
     """
-    from memci.cli.connection import agent_of
-    from memci.cli.output import counted, print_json, say
-
     kind = _kind(output) if output else None
     if output is None and not as_json:
         raise InvalidInputError("expected -o FILE, such as -o memories.png, or --json")
@@ -272,9 +275,7 @@ def watch(
     The most faded come first; ↓ marks those that the last pass has shortened. In a pipe, and with
     --json, it looks once.
     """
-    from memci.cli.connection import agent_of
     from memci.cli.network.watch import Watcher, frame
-    from memci.cli.output import console, print_json, print_trimmed
 
     screen = console()
     with agent_of(agent) as memory:

@@ -7,7 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from memci.cli.connection import agent_of
 from memci.cli.options import AgentOption, JsonOption
+from memci.cli.output import print_json, print_next, print_table, say, shortened
 from memci.cli.pages.migrate import migrate
 from memci.cli.pages.tool_commands import SessionOption, ToolGroup
 from memci.domain.pages.block import Format
@@ -41,8 +43,6 @@ def tree(
     as_json: JsonOption = False,
 ) -> None:
     """Print all pages as a tree, or those that were removed."""
-    from memci.cli.connection import agent_of
-    from memci.cli.output import print_json, print_next
     from memci.cli.pages.printing import hint_misspelt, print_pages, print_tree
 
     if not removed and (limit != _LIMIT or cursor is not None):
@@ -71,8 +71,6 @@ def window(
     as_json: JsonOption = False,
 ) -> None:
     """Print the context window as the model sees it."""
-    from memci.cli.connection import agent_of
-    from memci.cli.output import print_json
     from memci.cli.pages.printing import hint_misspelt, print_window
 
     with agent_of(agent) as memory:
@@ -88,8 +86,6 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Print a page and what it holds, wherever it is."""
-    from memci.cli.connection import agent_of
-    from memci.cli.output import print_json
     from memci.cli.pages.printing import print_page
 
     with agent_of(agent) as memory:
@@ -99,9 +95,6 @@ def show(
 
 def pins(*, agent: AgentOption, as_json: JsonOption = False) -> None:
     """List what is pinned, texts and pages."""
-    from memci.cli.connection import agent_of
-    from memci.cli.output import print_json, print_table, say, shortened
-
     with agent_of(agent) as memory:
         listed = memory.pins()
     if as_json:
@@ -144,9 +137,6 @@ def plan(
     as_json: JsonOption = False,
 ) -> None:
     """Show what a session follows, step by step, and set it."""
-    from memci.cli.connection import agent_of
-    from memci.cli.output import print_json, say
-
     if (step is None) is not (state is None) or (steps and step is not None):
         raise typer.BadParameter("give --set for each step, or --step with --state")
     with agent_of(agent) as memory:

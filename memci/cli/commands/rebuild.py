@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memci.cli.connection import agent_of, why_still
 from memci.cli.options import AgentOption, JsonOption, TimeoutOption, WaitOption
-from memci.cli.output import counted, hint, print_table, say, shortened
+from memci.cli.output import confirm, counted, hint, print_json, print_table, say, shortened
 from memci.errors import InvalidInputError, MemciError, NotFoundError
 
 if TYPE_CHECKING:
@@ -59,9 +60,6 @@ def rebuild(  # noqa: PLR0913 - each is an argument or option of the command
     and --drop begin none: they are for one that is there, and --switch for one that is ready.
     Of one that was made --up-to a message, --switch says what is not in it, and asks.
     """
-    from memci.cli.connection import agent_of
-    from memci.cli.output import print_json
-
     if sum([compare, switch, drop]) > 1:
         raise InvalidInputError("choose one of --compare, --switch and --drop")
     if up_to is not None and (switch or drop):
@@ -103,8 +101,6 @@ def _switched(
     memory: Agent, agent: str, timeout_s: float, *, yes: bool, as_json: bool
 ) -> EditionAnswer:
     """Switch; what a network up to a message leaves out does not come back by itself."""
-    from memci.cli.output import confirm, hint
-
     lost = _left_out(memory)
     if lost is not None:
         if not as_json:
@@ -141,7 +137,6 @@ def _left_out(memory: Agent) -> ComparisonAnswer | None:
 
 
 def _waited(memory: Agent, timeout_s: float) -> EditionAnswer:
-    from memci.cli.connection import why_still
 
     if still := why_still(memory):
         raise MemciError(f"not waiting: {still}")
@@ -151,7 +146,6 @@ def _waited(memory: Agent, timeout_s: float) -> EditionAnswer:
 def _compare(
     memory: Agent, up_to: int | None, probes: list[str], timeout_s: float, *, as_json: bool
 ) -> None:
-    from memci.cli.output import print_json
 
     _there(memory, up_to)
     _waited(memory, timeout_s)
@@ -163,7 +157,6 @@ def _compare(
 
 
 def _say(rebuilt: EditionAnswer) -> None:
-    from memci.cli.output import hint, say
 
     edition = f"edition {rebuilt.edition}"
     up_to = f" up to message {rebuilt.up_to_seq}" if rebuilt.up_to_seq else ""

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memci.cli.connection import agent_of, check_written
 from memci.cli.options import AgentOption, AsOfOption, JsonOption, UserOption
+from memci.cli.output import cell, counted, hint, hint_pending, print_json, say
 from memci.domain.memory.recall import Miss, forgotten_entry
 from memci.language.detection import Language, language_of
 
@@ -40,9 +42,6 @@ def recall(  # noqa: PLR0913 - each is an argument or option of the command
     as_json: JsonOption = False,
 ) -> None:
     """Search memories, from what the agent talks about outwards."""
-    from memci.cli.connection import agent_of, check_written
-    from memci.cli.output import counted, hint, print_json, say
-
     options: dict[str, Any] = {"relations": relation or [], "depth": depth, "limit": limit}
     options |= {"session_id": session, "user_id": user, "as_of": as_of}
     shown = {**options, "budget_tokens": budget}
@@ -97,8 +96,6 @@ def print_recall(
 
     Why is said in the ``language`` of the question.
     """
-    from memci.cli.output import cell, hint_pending, say
-
     for place, each in enumerate(found.memories):
         if place:
             say()
@@ -121,8 +118,6 @@ def print_recall(
 
 def cut_away(whole: RecallAnswer, budget: int) -> str:
     """Say that what was found is too long to be shown."""
-    from memci.cli.output import counted
-
     count = len(whole.memories) + len(whole.forgotten)
     return f"{count} found, none fits into {counted(budget, 'token')} (--budget)"
 

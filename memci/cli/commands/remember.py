@@ -13,8 +13,10 @@ from uuid import UUID
 
 import typer
 
+from memci.cli.connection import agent_of, why_still
 from memci.cli.formats import FileFormat
 from memci.cli.options import AgentOption, JsonOption, TimeoutOption, WaitOption
+from memci.cli.output import console, counted, hint, print_json, say
 from memci.domain.job import JobState
 from memci.errors import InvalidInputError, MemciError
 
@@ -55,7 +57,6 @@ def remember(
     Sending a file again stores nothing twice; of a file that has grown, only what is new is stored.
     Messages that were erased for good stay out, and are told.
     """
-    from memci.cli.connection import agent_of, why_still
     from memci.cli.formats.read import with_ids
 
     parsed = _read(file, file_format)
@@ -93,7 +94,6 @@ def _read(file: str, file_format: FileFormat | None) -> Parsed:
 def _send(memory: Agent, messages: list[dict[str, Any]], parsed: Parsed, **to: str | None) -> Sent:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from memci.cli.output import console
     from memci.config.settings import load_settings
 
     settings = load_settings()
@@ -123,7 +123,6 @@ def _wait(memory: Agent, sent: Sent, timeout_s: float) -> list[str]:
 def _print(
     sent: Sent, parsed: Parsed, messages: list[dict[str, Any]], *, waited: bool, as_json: bool
 ) -> None:
-    from memci.cli.output import counted, hint, print_json, say
 
     if as_json:
         print_json(
@@ -185,8 +184,6 @@ def told_times(parsed: Parsed) -> str | None:
 
 def told_future(parsed: Parsed, now: datetime) -> str | None:
     """Say which messages were said more than a day after ``now``, if any."""
-    from memci.cli.output import counted
-
     late = [
         f"{place} ({message['timestamp']})"
         for message, place in zip(parsed.messages, parsed.places, strict=True)

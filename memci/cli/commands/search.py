@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from memci.cli.connection import agent_of, check_written
 from memci.cli.options import (
     AgentOption,
     AsOfOption,
@@ -26,6 +27,7 @@ from memci.cli.options import (
     UserOption,
     filters_of,
 )
+from memci.cli.output import cell, hint_pending, print_json, print_table, say, shortened
 from memci.domain.search.candidate import Source
 
 if TYPE_CHECKING:
@@ -69,9 +71,6 @@ def search(  # noqa: PLR0913 - each is an argument or option of the command
     as_json: JsonOption = False,
 ) -> None:
     """Search all that was said, remembered, kept or indexed."""
-    from memci.cli.connection import agent_of, check_written
-    from memci.cli.output import print_json
-
     filters = filters_of(
         since=since,
         until=until,
@@ -103,8 +102,6 @@ def search(  # noqa: PLR0913 - each is an argument or option of the command
 
 def print_hits(found: SearchAnswer) -> None:
     """Print hits, best first."""
-    from memci.cli.output import cell, hint_pending, say, shortened
-
     for rank, hit in enumerate(found.hits, start=1):
         say(f"{rank:>2}. {shortened(hit.text, 300)}")
         ways = " ".join(f"{name} #{place:g}" for name, place in sorted(hit.channels.items()))
@@ -119,8 +116,6 @@ def print_hits(found: SearchAnswer) -> None:
 
 def _print_account(account: Mapping[str, object]) -> None:
     import json
-
-    from memci.cli.output import say
 
     for name, told in account.items():
         say(f"{name}: {json.dumps(told, ensure_ascii=False)}", style="dim")
@@ -180,8 +175,6 @@ def context(  # noqa: PLR0913 - each is an argument or option of the command
     as_json: JsonOption = False,
 ) -> None:
     """Assemble what a model should see, within a budget of tokens."""
-    from memci.cli.connection import agent_of, check_written
-    from memci.cli.output import print_json
     from memci.cli.trials import append_question
 
     options: dict[str, Any] = {
@@ -209,8 +202,6 @@ def context(  # noqa: PLR0913 - each is an argument or option of the command
 
 def print_context(answer: ContextAnswer) -> None:
     """Print the message list, then its account."""
-    from memci.cli.output import print_table, say, shortened
-
     print_messages(answer.messages)
     print_table(
         ("section", "tokens", "messages", "text"),
@@ -224,8 +215,6 @@ def print_context(answer: ContextAnswer) -> None:
 
 def print_messages(messages: Sequence[ContextMessage]) -> None:
     """Print messages as a model is given them, each under its role, and a blank line."""
-    from memci.cli.output import say
-
     for message in messages:
         say(f"── {message.role}" + (f" ({message.name})" if message.name else ""), style="bold")
         if message.content:

@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from memci.cli.connection import read_settings
 from memci.cli.options import JsonOption
+from memci.cli.output import print_json, working
 
 
 def demo(
@@ -21,7 +23,6 @@ def demo(
 
     It works in a folder of its own, which is removed afterwards.
     """
-    from memci.cli.connection import read_settings
     from memci.cli.demo.run import play
     from memci.cli.demo.stories import write_stories
 
@@ -38,7 +39,6 @@ def up() -> None:
     Everything: servers, API, workers, beat and Flower. The embedded PostgreSQL and Redis are
     started unless MEMCI_DATABASE_URL and MEMCI_BROKER_URL are set.
     """
-    from memci.cli.connection import read_settings
     from memci.cli.up.run import run_everything
 
     raise typer.Exit(run_everything(read_settings()))
@@ -51,7 +51,6 @@ def doctor(*, as_json: JsonOption = False) -> None:
     """
     from memci.cli.doctor.examine import examine, worst
     from memci.cli.doctor.findings import print_findings
-    from memci.cli.output import print_json, working
 
     with working("looking at this machine, its servers and the workers"):
         findings = examine()

@@ -6,7 +6,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from memci.cli.connection import agent_of
 from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption
+from memci.cli.output import print_json, print_next, print_table, say
 
 
 def list_sessions(
@@ -17,9 +19,6 @@ def list_sessions(
     as_json: JsonOption = False,
 ) -> None:
     """List an agent's sessions."""
-    from memci.cli.connection import agent_of
-    from memci.cli.output import print_json, print_next, print_table
-
     with agent_of(agent) as memory:
         listed = memory.sessions(limit=limit, cursor=cursor)
     if as_json:
@@ -49,9 +48,6 @@ def end(
     as_json: JsonOption = False,
 ) -> None:
     """End a session: its short-term memories are judged, and its summary is completed."""
-    from memci.cli.connection import agent_of
-    from memci.cli.output import print_json, say
-
     with agent_of(agent) as memory:
         ended = memory.end_session(session)
     print_json(ended) if as_json else say(f"session {session} has ended, at seq {ended.seq}")
@@ -68,9 +64,6 @@ def summaries(
     as_json: JsonOption = False,
 ) -> None:
     """Show what an agent's sessions were about, in short."""
-    from memci.cli.connection import agent_of
-    from memci.cli.output import print_json, print_next, say
-
     with agent_of(agent) as memory:
         listed = memory.summaries(session_id=session, limit=limit, cursor=cursor)
     if as_json:
@@ -107,9 +100,6 @@ def handover(
     as_json: JsonOption = False,
 ) -> None:
     """Write what another agent needs to go on with a session."""
-    from memci.cli.connection import agent_of
-    from memci.cli.output import print_json, say
-
     options: dict[str, Any] = {
         "session_id": session,
         "user_id": user,

@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
+from memci.cli.connection import read_settings
 from memci.cli.options import JsonOption
+from memci.cli.output import hint, print_json, print_table, say
 from memci.errors import InvalidInputError
 
 
@@ -16,7 +18,6 @@ def show(*, as_json: JsonOption = False) -> None:
     """Print every setting, and where its value comes from. Secrets are not printed."""
     from dataclasses import asdict
 
-    from memci.cli.output import print_json, print_table
     from memci.config.effective import effective_settings
 
     found = effective_settings()
@@ -37,8 +38,6 @@ def env(*, as_json: JsonOption = False) -> None:
     import shlex
     import sys
 
-    from memci.cli.connection import read_settings
-    from memci.cli.output import print_json
     from memci.embedded.server_addresses import broker_url, database_url
 
     settings = read_settings()
@@ -89,8 +88,6 @@ def new_api_key(
     from pydantic import ValidationError
 
     from memci.api_keys import new_key
-    from memci.cli.connection import read_settings
-    from memci.cli.output import hint, print_json, say
     from memci.schemas.problems import describe_faults
 
     # Settings for the outside are refused until there is a key, which is made here.

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memci.cli.connection import client_for, explained, read_settings
 from memci.cli.options import AgentOption
+from memci.cli.output import print_json
 from memci.schemas.tool_format import ToolFormat
 
 
@@ -21,7 +23,6 @@ def tools(
 
     No server is asked.
     """
-    from memci.cli.output import print_json
     from memci.schemas.tools import tools as all_tools
 
     print_json(all_tools(form))
@@ -47,7 +48,6 @@ def mcp(
     It speaks on stdin and stdout. Clients such as Claude Desktop start this command. It asks a
     running memci, found as for all commands: MEMCI_API_URL, MEMCI_API_KEY.
     """
-    from memci.cli.connection import client_for, explained, read_settings
     from memci.errors import ConfigurationError
     from memci.mcp.connection import NOT_INSTALLED, AgentConnection, is_sdk, text_of
 
@@ -75,7 +75,6 @@ def mcp(
 
 def _offered(settings: Settings) -> Sequence[Tool]:
     """Return the tools that the key may use; all, while there is no server that could tell."""
-    from memci.cli.connection import client_for
     from memci.errors import MemciError
     from memci.schemas.tools import tools_of_agents
 

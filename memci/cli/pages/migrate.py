@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memci.cli.connection import read_settings
 from memci.cli.options import JsonOption
+from memci.cli.output import console, counted, hint, print_json, say
 from memci.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -37,9 +39,7 @@ def migrate(
     Before, every process has to know both stores; without that, this says what to set. It can be
     ended and begun again at any time.
     """
-    from memci.cli.connection import read_settings
     from memci.cli.database import opened_database
-    from memci.cli.output import print_json
     from memci.commands.pages.move_texts import TextMigration
     from memci.storage.page_store.choose import open_page_store
 
@@ -83,7 +83,6 @@ def _former(settings: Settings, to: Target) -> str:
 def _run(migration: TextMigration, *, clear: bool) -> TextCounts:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from memci.cli.output import console
     from memci.storage.pages.texts import all_agents
 
     screen = console(stderr=True)
@@ -104,7 +103,6 @@ def _run(migration: TextMigration, *, clear: bool) -> TextCounts:
 
 
 def _say(moved: TextCounts, former: str, to: str, *, clear: bool) -> None:
-    from memci.cli.output import counted, hint, say
 
     say(
         f"{counted(moved.copied, 'text')} copied from {former} to {to}, {moved.present} there"

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from memci.cli.connection import agent_of
 from memci.cli.options import AgentOption, JsonOption
+from memci.cli.output import print_json
 from memci.domain.pages.block import Format
 from memci.errors import InvalidInputError
 
@@ -65,8 +67,6 @@ def tool_command(tool: Tool) -> Callable[..., None]:
     def command(
         *, agent: str, session: str | None, form: Format, as_json: bool, **given: Any
     ) -> None:
-        from memci.cli.connection import agent_of
-        from memci.cli.output import print_json
         from memci.cli.pages.printing import hint_misspelt, print_answer
 
         asked = {each.name: _meant(each, given[each.name]) for each in arguments}
