@@ -14,6 +14,10 @@ from memci.cli.output import counted, print_table, say, shortened
 from memci.errors import ConfigurationError, InvalidInputError
 from memci.schemas.trials import Trial, TrialContext, TrialsAnswer, TrialTotals
 
+if TYPE_CHECKING:
+    from memci.config.settings import Settings
+    from memci.schemas.trials import RecordedQuestion
+
 _WIDTH = 90
 _MOST_IDS = 8
 
@@ -28,7 +32,7 @@ def print_trials(found: TrialsAnswer, *, most: int) -> None:
     for trial in differing[:most]:
         say(f"\n{trial.agent}: {shortened(trial.query or '(no question)', _WIDTH)}")
         for side, context in zip(sides, (trial.first, trial.second), strict=True):
-            say(f"  {side.name}: {_told(trial, context)}")
+            say(f"  {side.name}: {_described(trial, context)}")
     if not differing:
         say("both give the same messages to every question")
     elif len(differing) > most:
@@ -58,7 +62,7 @@ def _difference(trial: Trial) -> float:
     return 10 * recall + apart
 
 
-def _told(trial: Trial, context: TrialContext) -> str:
+def _described(trial: Trial, context: TrialContext) -> str:
     parts = [counted(len(context.message_ids), "message"), counted(context.tokens, "token")]
     if context.recall is not None:
         there = len(set(trial.evidence).intersection(context.message_ids))
@@ -73,9 +77,6 @@ def _told(trial: Trial, context: TrialContext) -> str:
 def _percent(value: float | None) -> str:
     return "" if value is None else f"{100 * value:.1f} %"
 
-
-if TYPE_CHECKING:
-    from memci.config.settings import Settings
 
 _TABLE = "request"
 # A trial asks one database, whatever the files say of places.
@@ -110,6 +111,7 @@ class TrialSettings:
 def read_trial_settings(path: Path) -> TrialSettings:
     """Read a file; ``InvalidInputError`` says what in it is wrong."""
     from memci.config.toml_tables import as_settings
+    from memci.schemas.reads import ContextRequest
 
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -118,7 +120,7 @@ def read_trial_settings(path: Path) -> TrialSettings:
     except ValueError as error:
         raise InvalidInputError(f"{path} is not TOML: {error}") from None
     options = content.pop(_TABLE, {})
-    known = _option_names()
+    known = sorted(ContextRequest.model_fields.keys() - _RECORDED)
     _check_settings(path, content, known)
     if not isinstance(options, dict):
         raise InvalidInputError(f"{path}: [{_TABLE}] is a table of options of a context request")
@@ -132,10 +134,11 @@ def read_trial_settings(path: Path) -> TrialSettings:
 
 def _check_settings(path: Path, content: dict[str, Any], options: list[str]) -> None:
     """Raise ``InvalidInputError`` for what is no setting, with what may be meant."""
+    from memci.config.settings import Settings
     from memci.config.toml_tables import TABLES, known_places, unknown_places
     from memci.config.unknown_names import nearest_name
 
-    names = {*_setting_names(), *TABLES}
+    names = {*Settings.model_fields, *TABLES}
     for name in sorted(content.keys() - names):
         meant = nearest_name(name.lower(), names)
         option = None if meant else nearest_name(name.lower(), options)
@@ -153,22 +156,6 @@ def _hint(setting: str | None, option: str | None) -> str:
     return "see docs/reference/settings.md"
 
 
-def _setting_names() -> frozenset[str]:
-    from memci.config.settings import Settings
-
-    return frozenset(Settings.model_fields)
-
-
-def _option_names() -> list[str]:
-    from memci.schemas.reads import ContextRequest
-
-    return sorted(ContextRequest.model_fields.keys() - _RECORDED)
-
-
-if TYPE_CHECKING:
-    from memci.schemas.trials import RecordedQuestion
-
-
 def append_question(
     path: Path,
     agent: str,
@@ -182,15 +169,10 @@ def append_question(
 
     Raises ``InvalidInputError`` when it cannot be written.
     """
-    told = {
-        "agent": agent,
-        "query": query,
-        "budget_tokens": budget_tokens,
-        **options,
-        "receipt_id": str(receipt_id),
-    }
-    line = json.dumps({name: value for name, value in told.items() if value is not None},
-                      ensure_ascii=False)  # fmt: skip
+    asked = {"agent": agent, "query": query, "budget_tokens": budget_tokens, **options}
+    asked["receipt_id"] = str(receipt_id)
+    given = {name: value for name, value in asked.items() if value is not None}
+    line = json.dumps(given, ensure_ascii=False)
     try:
         path.touch(mode=0o600)
         with path.open("a", encoding="utf-8") as file:

@@ -258,7 +258,7 @@ def test_a_merged_memory_has_the_stronger_links_and_is_restored_and_erased_whole
 ) -> None:
     """A history that chance seldom finds; the machine's own rules compare at each step."""
     history = type("History", (History,), {"database": database})()
-    history.begin(1, 0.3, 0.0, "original", 0, ["Pump Broken Twice [Grace]"])
+    history.begin(1, 0.3, 0.0, 0, ["Pump Broken Twice [Grace]"])
     history.remember(["Xenon 7 [Oslo]"], "s1")
     history.run_passes(1, 1_000)
     history.say_again(0, ["!"])

@@ -19,13 +19,14 @@ from memci.cli.options import AgentOption, JsonOption, TimeoutOption, WaitOption
 from memci.cli.output import console, counted, hint, print_json, say
 from memci.domain.job import JobState
 from memci.errors import InvalidInputError, MemciError
+from memci.message import AppendLimits
 
 if TYPE_CHECKING:
     from memci.cli.formats.parsed_file import Parsed
     from memci.client import Agent
 
 _STDIN = "-"
-_MOST_TOLD = 5
+_MOST_LISTED = 5
 # What others call the time at which something was said.
 _TIMES = frozenset({"said_at", "sent_at", "time", "date", "datetime", "ts", "timestamp_ms"})
 
@@ -64,7 +65,9 @@ def remember(
     with agent_of(agent) as memory:
         sent = _send(memory, messages, parsed, session_id=session, user_id=user)
         still = why_still(memory) if wait and sent.job_ids else None
-        failed = _wait(memory, sent, timeout) if wait and not still else []
+        awaited = sent.job_ids if wait and not still else []
+        done = [memory.wait(job_id, timeout_s=timeout) for job_id in awaited]
+    failed = [job.error or job.state for job in done if job.state is not JobState.DONE]
     _print(sent, parsed, messages, waited=wait and not (failed or still), as_json=as_json)
     if still:
         raise MemciError(f"not waiting for memories: {still}")
@@ -96,9 +99,7 @@ def _send(memory: Agent, messages: list[dict[str, Any]], parsed: Parsed, **to: s
 
     from memci.config.settings import load_settings
 
-    settings = load_settings()
-    allowed = settings.append_limits
-    limits = Limits(allowed.messages, allowed.request_bytes, allowed.message_bytes)
+    limits = load_settings().append_limits
     check_sizes(parsed, limits)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     screen = console(stderr=True)
@@ -112,12 +113,6 @@ def _send(memory: Agent, messages: list[dict[str, Any]], parsed: Parsed, **to: s
             user_id=to["user_id"],
             on_progress=lambda count: progress.advance(bar, count),
         )
-
-
-def _wait(memory: Agent, sent: Sent, timeout_s: float) -> list[str]:
-    """Wait for all jobs; returns what went wrong with those that failed."""
-    done = [memory.wait(job_id, timeout_s=timeout_s) for job_id in sent.job_ids]
-    return [job.error or job.state for job in done if job.state is not JobState.DONE]
 
 
 def _print(
@@ -135,14 +130,19 @@ def _print(
             }
         )
         return
-    say(f"{counted(sent.accepted, 'message')} stored ({parsed.format})" + _known(sent.duplicates))
+    were = "was" if sent.duplicates == 1 else "were"
+    known = f", {sent.duplicates} {were} there already" if sent.duplicates else ""
+    say(f"{counted(sent.accepted, 'message')} stored ({parsed.format}){known}")
     if waited and sent.job_ids:
         say("memories are made")
     for job_id in () if waited else sent.job_ids:
         say(f"job {job_id}", style="dim")
-    _print_ignored(parsed, hint)
-    if told := told_future(parsed, datetime.now(UTC)):
-        hint(told)
+    if parsed.ignored:
+        named = ", ".join(f"{name} ({count})" for name, count in parsed.ignored.most_common(5))
+        hint(f"left out, memci has no use for it: {named}")
+    for warning in (hint_times(parsed), hint_future(parsed, datetime.now(UTC))):
+        if warning:
+            hint(warning)
     erased = set(sent.erased)
     places = [
         place
@@ -150,28 +150,17 @@ def _print(
         if message["id"] in erased
     ]
     if places:
-        hint(f"left out, erased for good: {_told(places)}")
+        hint(f"left out, erased for good: {_listed(places)}")
 
 
-def _told(places: list[str]) -> str:
-    named = ", ".join(places[:_MOST_TOLD])
-    return named if len(places) <= _MOST_TOLD else f"{named} and {len(places) - _MOST_TOLD} more"
+def _listed(places: list[str]) -> str:
+    named = ", ".join(places[:_MOST_LISTED])
+    return (
+        named if len(places) <= _MOST_LISTED else f"{named} and {len(places) - _MOST_LISTED} more"
+    )
 
 
-def _known(duplicates: int) -> str:
-    were = "was" if duplicates == 1 else "were"
-    return f", {duplicates} {were} there already" if duplicates else ""
-
-
-def _print_ignored(parsed: Parsed, hint: Any) -> None:
-    if parsed.ignored:
-        named = ", ".join(f"{name} ({count})" for name, count in parsed.ignored.most_common(5))
-        hint(f"left out, memci has no use for it: {named}")
-    if told := told_times(parsed):
-        hint(told)
-
-
-def told_times(parsed: Parsed) -> str | None:
+def hint_times(parsed: Parsed) -> str | None:
     """Say where a time belongs, if there was one under another name and none in its place."""
     others = sorted(parsed.ignored.keys() & _TIMES)
     if not others or all("timestamp" in message for message in parsed.messages):
@@ -182,7 +171,7 @@ def told_times(parsed: Parsed) -> str | None:
     )
 
 
-def told_future(parsed: Parsed, now: datetime) -> str | None:
+def hint_future(parsed: Parsed, now: datetime) -> str | None:
     """Say which messages were said more than a day after ``now``, if any."""
     late = [
         f"{place} ({message['timestamp']})"
@@ -193,20 +182,11 @@ def told_future(parsed: Parsed, now: datetime) -> str | None:
     if not late:
         return None
     are = "is" if len(late) == 1 else "are"
-    return f"{counted(len(late), 'message')} {are} of the future: {_told(late)}"
+    return f"{counted(len(late), 'message')} {are} of the future: {_listed(late)}"
 
 
 # What a request holds beside its messages: brackets, session, user.
 _ENVELOPE_BYTES = 2048
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What the server takes."""
-
-    max_messages: int
-    max_request_bytes: int
-    max_message_bytes: int
 
 
 @dataclass(slots=True)
@@ -220,28 +200,30 @@ class Sent:
     job_ids: list[UUID] = field(default_factory=list)
 
 
-def check_sizes(parsed: Parsed, limits: Limits) -> None:
+def check_sizes(parsed: Parsed, limits: AppendLimits) -> None:
     """Raise ``BadFileError`` for a message that the server would not take."""
     from memci.cli.formats.parsed_file import BadFileError
     from memci.schemas.messages import MessageIn
 
     for message, place in zip(parsed.messages, parsed.places, strict=True):
         size = MessageIn.model_validate(message).size_bytes
-        if size > limits.max_message_bytes:
+        if size > limits.message_bytes:
             raise BadFileError(
-                f"{place}: a message of {size:,} bytes; at most {limits.max_message_bytes:,} are "
+                f"{place}: a message of {size:,} bytes; at most {limits.message_bytes:,} are "
                 "taken: split it"
             )
 
 
-def batches(messages: Iterable[dict[str, Any]], limits: Limits) -> Iterator[list[dict[str, Any]]]:
+def batches(
+    messages: Iterable[dict[str, Any]], limits: AppendLimits
+) -> Iterator[list[dict[str, Any]]]:
     """Cut the messages, in order, into as few requests as the limits allow."""
     batch: list[dict[str, Any]] = []
-    room = limits.max_request_bytes - _ENVELOPE_BYTES
+    room = limits.request_bytes - _ENVELOPE_BYTES
     left = room
     for message in messages:
         size = len(json.dumps(message).encode()) + 2
-        if batch and (size > left or len(batch) == limits.max_messages):
+        if batch and (size > left or len(batch) == limits.messages):
             yield batch
             batch, left = [], room
         batch.append(message)
@@ -253,7 +235,7 @@ def batches(messages: Iterable[dict[str, Any]], limits: Limits) -> Iterator[list
 def send(
     memory: Agent,
     messages: Sequence[dict[str, Any]],
-    limits: Limits,
+    limits: AppendLimits,
     *,
     session_id: str | None = None,
     user_id: str | None = None,

@@ -133,7 +133,8 @@ def send(where: Where, found: Found, on_progress: Callable[[str], None]) -> Sent
         told.append(name)
         sent.waiting[kept.id] = name
     for name in gone:
-        _remove(where, held[name])
+        with suppress(NotFoundError):  # somebody else has removed it
+            where.remove_document(held[name].id)
         sent.removed.append(name)
     return sent
 
@@ -150,13 +151,6 @@ def wait(
         if ended.state is DocumentState.FAILED:
             sent.failed[name] = ended.error or "the workers' logs say why"
     return done
-
-
-def _remove(where: Where, document: DocumentOut) -> None:
-    try:
-        where.remove_document(document.id)
-    except NotFoundError:
-        return  # somebody else has
 
 
 class KnownFolders:

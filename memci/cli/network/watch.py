@@ -57,7 +57,7 @@ class Watcher:
         """Return what is there now; raises ``NotFoundError`` for an agent that is none yet."""
         about = self.memory.about()
         seen = self._sight
-        if seen is None or _news(about) != _news(seen.about):
+        if seen is None or _without_lease(about) != _without_lease(seen.about):
             self._sight = seen = self._look_closely(about)
         return seen
 
@@ -85,11 +85,17 @@ class Watcher:
 
     def _gone(self, network: NetworkAnswer, past: list[NetworkAnswer]) -> list[Gone]:
         hints = {link.target: link.hint for link in network.links if link.dangling}
-        nodes = {node.id: node for each in past for node in each.nodes if _is_news(node)}
-        gone = [self._tell(node, hints.get(node.id)) for node in nodes.values()]
+        # Not those that are gone only with the network that they were in.
+        nodes = {
+            node.id: node
+            for each in past
+            for node in each.nodes
+            if node.gone not in {None, Fate.SWITCHED}
+        }
+        gone = [self._describe(node, hints.get(node.id)) for node in nodes.values()]
         return sorted(gone, key=lambda each: (each.pass_number or 0, each.id), reverse=True)
 
-    def _tell(self, node: NetworkNode, hint: str | None) -> Gone:
+    def _describe(self, node: NetworkNode, hint: str | None) -> Gone:
         event = node.last_event
         if node.gone is Fate.ERASED:  # what was seen of it before is not shown again (M25)
             self._phrases.pop(node.id, None)
@@ -97,17 +103,12 @@ class Watcher:
             id=node.id,
             about=self._phrases.get(node.id) or hint,
             pass_number=event.pass_number if event else None,
-            reason=_why(event) if event else "",
+            reason=_reason(event) if event else "",
             fate=node.gone or Fate.FORGOTTEN,
         )
 
 
-def _is_news(node: NetworkNode) -> bool:
-    """Tell whether a node is gone, and not only with the network that it was in."""
-    return node.gone is not None and node.gone is not Fate.SWITCHED
-
-
-def _why(event: TrailEvent) -> str:
+def _reason(event: TrailEvent) -> str:
     """Return why a node was forgotten, or which one stands for it."""
     for name in ("into", "as"):
         if name in event.details:
@@ -115,8 +116,8 @@ def _why(event: TrailEvent) -> str:
     return str(event.details.get("reason", ""))
 
 
-def _news(about: AgentAnswer) -> AgentAnswer:
-    """Return what matters: a lease that is renewed is no news."""
+def _without_lease(about: AgentAnswer) -> AgentAnswer:
+    """Return what can change a frame: a renewed lease does not."""
     return about.model_copy(update={"lease": None, "idle": True})
 
 
@@ -143,7 +144,7 @@ def frame(sight: Sight, *, height: int | None, trouble: str | None = None) -> Re
         more = len(memories) - len(shown)
         parts.append(_aside(f"… and {more} more, that have faded less"))
     if gone:
-        parts += [Text(), *(_told(each) for each in gone)]
+        parts += [Text(), *(_gone_line(each) for each in gone)]
     return Group(*parts)
 
 
@@ -158,7 +159,7 @@ def _head(sight: Sight, trouble: str | None) -> list[Text]:
     ]
     head = [
         Text.assemble((about.agent_id, "bold"), f"  {' · '.join(counts)}"),
-        _aside(_told_pass(sight)),
+        _aside(_pass_line(sight)),
     ]
     if about.focus:
         names = printable(shortened(cell(about.focus), _WORDS))
@@ -168,23 +169,19 @@ def _head(sight: Sight, trouble: str | None) -> list[Text]:
     return head
 
 
-def _told_pass(sight: Sight) -> str:
+def _pass_line(sight: Sight) -> str:
     latest, progress = sight.latest, sight.about.pass_progress
     if progress is not None:
         told = f"pass {progress.number}: {progress.scanned} scanned, {progress.left} left"
     elif latest is None:
         told = "no pass yet"
     else:
-        told = f"pass {latest.number} {_deeds(latest)}"
+        told = (
+            f"pass {latest.number} {latest.state.replace('_', ' ')}: {latest.scanned} scanned, "
+            f"{latest.compressed} shortened, {latest.forgotten} forgotten, "
+            f"{counted(latest.broken, 'link')} broken"
+        )
     return f"{told} · {'paused' if sight.about.paused else 'idle' if sight.about.idle else 'busy'}"
-
-
-def _deeds(latest: PassAnswer) -> str:
-    done = latest.state.replace("_", " ")
-    return (
-        f"{done}: {latest.scanned} scanned, {latest.compressed} shortened, "
-        f"{latest.forgotten} forgotten, {counted(latest.broken, 'link')} broken"
-    )
 
 
 def _table(sight: Sight, memories: list[NetworkNode]) -> Table:
@@ -219,7 +216,7 @@ def _table(sight: Sight, memories: list[NetworkNode]) -> Table:
     return table
 
 
-def _told(gone: Gone) -> Text:
+def _gone_line(gone: Gone) -> Text:
     when = f"in pass {gone.pass_number}" if gone.pass_number else "lately"
     why = f" ({printable(gone.reason)})" if gone.reason else ""
     about = printable(shortened(gone.about or "", _WORDS))

@@ -44,30 +44,32 @@ def migrate(
     from memci.storage.page_store.choose import open_page_store
 
     settings = read_settings()
-    former = _former(settings, to)
+    former = _former_store(settings, to)
     with opened_database(settings) as database:
         source = open_page_store(former, settings, database, in_use=True)
-        moved = _run(
-            TextMigration(database, source, open_page_store(to, settings, database)), clear=clear
-        )
+        target = open_page_store(settings.page_store, settings, database)
+        moved = _run(TextMigration(database, source, target), clear=clear)
     if as_json:
         print_json({"from": former, "to": to.value, **asdict(moved)})
     else:
         _say(moved, former, to.value, clear=clear)
 
 
-def _former(settings: Settings, to: Target) -> str:
+def _former_store(settings: Settings, to: Target) -> str:
     """Return the store to copy from, or raise ``ConfigurationError`` that says what to set."""
+    from memci.config.groups import PageStoreAddress
+
     store, also = settings.page_store, settings.page_store_reads_also
-    if store == to.value and also is not None:
+    is_target = PageStoreAddress.parse(store).kind == to.value
+    if is_target and also is not None:
         return also
     here = f"MEMCI_PAGE_STORE={to.value} and MEMCI_PAGE_STORE_READS_ALSO"
-    if store == to.value:
+    if is_target:
         raise ConfigurationError(
             f"the page store is {store} already: set MEMCI_PAGE_STORE_READS_ALSO to the store that"
             " was used before, for this command and for every process"
         )
-    if also != to.value:
+    if also is None or PageStoreAddress.parse(also).kind != to.value:
         raise ConfigurationError(
             "nothing was copied: all processes have to find what any of them writes. First set"
             f" MEMCI_PAGE_STORE_READS_ALSO={to.value} for every process and restart them; then set"

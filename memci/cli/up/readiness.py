@@ -38,33 +38,23 @@ class Readiness:
 
     def ready(self, starting: Mapping[str, int]) -> Collection[str]:
         """Return which of these parts, by name and process, are ready."""
-        found = {
-            name
-            for name, check in (("api", self._api), ("flower", self._flower))
-            if name in starting and check()
+        pages = {
+            "api": (f"{self._addresses.api_url}/readyz", None),
+            "flower": (f"{self._addresses.flower_url}/healthcheck", self._flower_login),
         }
-        found |= self._answering([name for name in WORKERS if name in starting])
+        found = {name for name, page in pages.items() if name in starting and self._fetches(*page)}
+        if workers := [name for name in WORKERS if name in starting]:
+            answers = self._ask("ping", [_node(name) for name in workers])
+            found |= {name for name in workers if _node(name) in answers}
         if "beat" in starting and self._beat(starting["beat"]):
             found.add("beat")
         return found
-
-    def _api(self) -> bool:
-        return self._fetches(f"{self._addresses.api_url}/readyz", None)
-
-    def _flower(self) -> bool:
-        return self._fetches(f"{self._addresses.flower_url}/healthcheck", self._flower_login)
 
     def _fetches(self, url: str, login: tuple[str, str] | None) -> bool:
         try:
             return self._http.get(url, auth=login).is_success
         except httpx.TransportError:
             return False
-
-    def _answering(self, names: Collection[str]) -> set[str]:
-        if not names:
-            return set()
-        answers = self._ask("ping", [_node(name) for name in names])
-        return {name for name in names if _node(name) in answers}
 
     def _beat(self, pid: int) -> bool:
         node = _node("upkeep")

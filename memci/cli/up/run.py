@@ -111,17 +111,14 @@ def _servers(settings: Settings) -> Iterator[Servers | None]:
         yield None
         return
     _say(f"starting PostgreSQL and Redis in {settings.data_dir} …")
-    left = _running(embedded.servers_of(settings.data_dir))
+    left_over = embedded.servers_of(settings.data_dir)
+    adopted_pids = {left_over.postgres.pid, left_over.redis.pid} - {None}
     with embedded.own(settings.data_dir) as servers:
         for server in (servers.postgres, servers.redis):
-            adopted = " · ran already, and is adopted" if server.pid in left else ""
+            adopted = " · ran already, and is adopted" if server.pid in adopted_pids else ""
             _say(f"{server.name:<9} {'ready':<10} 127.0.0.1:{server.port}{adopted}")
         yield servers
         _say("stopping PostgreSQL and Redis …")
-
-
-def _running(servers: Servers) -> set[int]:
-    return {pid for each in (servers.postgres, servers.redis) if (pid := each.pid) is not None}
 
 
 def _run(
@@ -137,7 +134,8 @@ def _run(
         flower_password=password,
         addresses=addresses,
     )
-    logs = _log_folder(settings)
+    logs = settings.data_dir / "logs"
+    logs.mkdir(mode=0o700, exist_ok=True)
     parts = [
         Part(name, command, environment, PartLog(logs / f"{name}.log"))
         for name, command in PARTS.items()
@@ -159,27 +157,16 @@ def _urls(settings: Settings, servers: Servers | None) -> tuple[str, str]:
     )
 
 
-def _log_folder(settings: Settings) -> Path:
-    folder = settings.data_dir / "logs"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    return folder
-
-
 def _headline(settings: Settings, addresses: Addresses, where: str, logs: Path) -> list[str]:
+    keys = ", ".join(f"{each.name} ({each.scope})" for each in settings.api_keys)
     return [
         f"memci     {__version__}",
         f"API       {addresses.api_url}   documentation {addresses.api_url}/docs",
         f"Flower    {addresses.flower_url}   user memci, {where}",
         f"logs      {logs}",
-        _keys(settings),
+        f"keys      {keys or 'none: only programs of this machine are served'}",
         *([f"open      {addresses.others}"] if addresses.others else []),
     ]
-
-
-def _keys(settings: Settings) -> str:
-    if not settings.api_keys:
-        return "keys      none: only programs of this machine are served"
-    return f"keys      {', '.join(f'{each.name} ({each.scope})' for each in settings.api_keys)}"
 
 
 def _say(text: str) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 from rich.console import Console, RenderableType
 from rich.live import Live
@@ -23,35 +22,8 @@ _STYLES = {
 }
 
 
-class Board(Protocol):
-    """Shows the parts."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
-
-    def changed(self, part: Part) -> None:
-        """Show that something about a part is new."""
-        ...
-
-    def say(self, text: str) -> None:
-        """Print a line that stays."""
-        ...
-
-
-def open_board(parts: Sequence[Part]) -> Board:
-    """Return the board that fits standard output."""
-    screen = console()
-    return LiveBoard(screen, parts) if screen.is_terminal else PlainBoard(screen)
-
-
-class PlainBoard:
-    """For logs and pipes."""
+class Board:
+    """Prints a line for each change: for logs and pipes."""
 
     def __init__(self, screen: Console) -> None:
         """Print to this console."""
@@ -64,19 +36,26 @@ class PlainBoard:
         return None
 
     def changed(self, part: Part) -> None:
-        """Print the part's line."""
-        self.say(f"{part.name:<9} {part.state:<10} {told(part)}".rstrip())
+        """Show what is new about a part."""
+        self.say(f"{part.name:<9} {part.state:<10} {note_of(part)}".rstrip())
 
     def say(self, text: str) -> None:
-        """Print a line."""
-        self._screen.print(printable(text), soft_wrap=True)
+        """Print a line that stays."""
+        self._screen.print(Text(printable(text)), soft_wrap=True)
 
 
-class LiveBoard:
-    """For people: the lines stand still, and change."""
+def open_board(parts: Sequence[Part]) -> Board:
+    """Return the board that fits standard output."""
+    screen = console()
+    return LiveBoard(screen, parts) if screen.is_terminal else Board(screen)
+
+
+class LiveBoard(Board):
+    """Redraws one line for each part: for people."""
 
     def __init__(self, screen: Console, parts: Sequence[Part]) -> None:
         """Show these parts, in this order."""
+        super().__init__(screen)
         self._parts = parts
         self._live = Live(
             console=screen, get_renderable=self._render, refresh_per_second=4, transient=False
@@ -90,21 +69,17 @@ class LiveBoard:
         self._live.stop()
 
     def changed(self, part: Part) -> None:
-        """Do nothing: the lines are drawn anew all the time."""
-
-    def say(self, text: str) -> None:
-        """Print a line above the parts."""
-        self._live.console.print(Text(printable(text)), soft_wrap=True)
+        """Do nothing: the lines are redrawn all the time."""
 
     def _render(self) -> RenderableType:
         table = Table.grid(padding=(0, 2))
         for part in self._parts:
             state = Text(part.state.value, style=_STYLES[part.state])
-            table.add_row(part.name, state, Text(told(part), style="dim"))
+            table.add_row(part.name, state, Text(note_of(part), style="dim"))
         return table
 
 
-def told(part: Part) -> str:
+def note_of(part: Part) -> str:
     """Return what there is to say about a part beside its state."""
     again = f"restarted {part.restarts}×" if part.restarts else ""
     return " · ".join(each for each in (part.note, again) if each)

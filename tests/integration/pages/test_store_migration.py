@@ -269,6 +269,6 @@ def test_the_command_moves_all_and_says_what_comes_next(memci, ada, tmp_path):
         "from": "postgres", "to": "files", "agents": 1, "copied": 0, "present": 0, "cleared": 0,
         "missing": 0,
     }  # fmt: skip
-    alone = NoteTaker(ada.database, FilePageStore(tmp_path / "notes")).window()
+    alone = NoteTaker(ada.database, FilePageStore(tmp_path / "pages")).window()
     assert "First" in alone
     assert "Second" in alone

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.cli.commands.remember import Limits, batches, check_sizes
+from memci.cli.commands.remember import batches, check_sizes
 from memci.cli.formats.parsed_file import BadFileError, Parsed
+from memci.message import AppendLimits
 
 MESSAGES = st.lists(
     st.text(max_size=300).map(lambda text: {"role": "user", "content": text}), max_size=40
@@ -18,7 +19,7 @@ MESSAGES = st.lists(
 
 @given(MESSAGES, st.integers(1, 7), st.integers(3_000, 5_000))
 def test_batches_keep_order_lose_nothing_and_stay_within_the_limits(messages, most, most_bytes):
-    limits = Limits(most, most_bytes, max_message_bytes=10**6)
+    limits = AppendLimits(most_bytes, 10**6, most)
     cut = list(batches(messages, limits))
     assert [message for batch in cut for message in batch] == messages
     assert all(batch and len(batch) <= most for batch in cut)
@@ -31,6 +32,6 @@ def test_a_message_over_the_limit_is_named_before_anything_is_sent():
     parsed = Parsed("chat text")
     parsed.add({"role": "user", "content": "short"}, "line 1")
     parsed.add({"role": "user", "content": "long" * 1000}, "line 2")
-    limits = Limits(500, 10**6, max_message_bytes=1000)
+    limits = AppendLimits(10**6, 1000, 500)
     with pytest.raises(BadFileError, match=r"^line 2: a message of 4,\d\d\d bytes; at most 1,000"):
         check_sizes(parsed, limits)

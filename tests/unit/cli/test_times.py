@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memci.cli.commands.remember import told_future, told_times
+from memci.cli.commands.remember import hint_future, hint_times
 from memci.cli.formats.parsed_file import Parsed
 from memci.cli.formats.read import parse
 
@@ -20,7 +20,7 @@ def parsed(*extra: dict[str, object]) -> Parsed:
 
 @pytest.mark.parametrize("name", ["sent_at", "said_at", "time", "date"])
 def test_a_time_under_another_name_is_told_where_it_belongs(name: str) -> None:
-    told = told_times(parsed({name: "2026-03-02T09:15:00Z"}))
+    told = hint_times(parsed({name: "2026-03-02T09:15:00Z"}))
     assert told is not None
     assert "`timestamp`" in told
     assert f"not from {name}:" in told
@@ -32,11 +32,11 @@ def test_a_time_under_another_name_is_told_where_it_belongs(name: str) -> None:
 def test_nothing_is_told_where_the_time_is_known_or_none_was_given(
     fields: dict[str, object],
 ) -> None:
-    assert told_times(parsed(fields)) is None
+    assert hint_times(parsed(fields)) is None
 
 
 def test_what_is_of_the_future_is_told_by_its_place() -> None:
     found = parsed({"timestamp": "2026-03-03T09:15:00Z"}, {"timestamp": "2026-03-03T09:15:01Z"}, {})
     told = "1 message is of the future: line 2, message 1 (2026-03-03T09:15:01Z)"
-    assert told_future(found, NOW) in (told, told.replace(", message 1", ""))
-    assert told_future(parsed({"timestamp": 1.0}, {}), NOW) is None
+    assert hint_future(found, NOW) in (told, told.replace(", message 1", ""))
+    assert hint_future(parsed({"timestamp": 1.0}, {}), NOW) is None
