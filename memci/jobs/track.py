@@ -39,7 +39,7 @@ from memci.storage.plans import (
 from memci.storage.session import Connection, Database
 
 # One job looks at no more, so that others come between.
-MOST_LOOKED_AT = 200
+MOST_SEARCHED = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class MessageTracking:
         counter: TokenCounter,
         rules: PageRules,
         *,
-        most: int = MOST_LOOKED_AT,
+        most: int = MOST_SEARCHED,
     ) -> None:
         """``rules`` are those of agents that set none; one job looks at ``most`` messages."""
         self._database = database

@@ -1,10 +1,9 @@
-"""Writes that a read leaves for later: activity, receipts and use events (R11, M26, M27).
+"""Writes that reads defer: activity, receipts and uses of memories (R11, M26, M27).
 
-No read waits for it. In a crash the last few are lost, and so are those for which there is no room.
+No read waits for them. A crash loses the last few; so does a full buffer.
 
-Which agents are read is what beat looks at (M16); dangling links that a recall has reported go by
-a job of their agent, where that is wanted (M15); so is a summary made that was missing (R15).
-What they gave is noted apart (uses.py).
+Beat looks at the times of reads (M16). Dangling links that a recall reported are removed by a job,
+if the agent wants that (M15), and a missing summary is made by a job (R15).
 """
 
 from __future__ import annotations
@@ -27,70 +26,68 @@ from memci.storage.session import Database
 
 _log = structlog.get_logger(__name__)
 
-# Of what is wanted again and again the thread stays: to start one takes longer than most reads can
-# spare. After so long without anything wanted it goes.
+# The thread stays for so long after the last request: starting one takes longer than most reads.
 _IDLE_S = 30.0
 
 
-class Soon:
-    """Runs ``act`` in a thread, within the period after it is wanted; safe for threads."""
+class DelayedCall:
+    """Runs ``act`` in a thread, within the period after a request; safe for threads."""
 
     def __init__(self, act: Callable[[], None], period_s: float) -> None:
-        """Begin with nothing wanted."""
+        """Begin without a request."""
         self._act = act
         self._period_s = period_s
         self._lock = threading.Lock()
-        self._wanted = threading.Event()
+        self._requested = threading.Event()
         self._closed = threading.Event()
         self._is_running = False
 
-    def want(self) -> None:
-        """Have it done soon; after ``close`` this does nothing."""
+    def request(self) -> None:
+        """Have it run soon; after ``close`` this does nothing."""
         with self._lock:
             if self._closed.is_set():
                 return
-            self._wanted.set()
+            self._requested.set()
             if not self._is_running:
                 self._is_running = True
                 threading.Thread(target=self._run, name="soon", daemon=True).start()
 
     def close(self) -> None:
-        """Have nothing done any more; what has begun goes on."""
+        """Refuse further requests; a call that has begun continues."""
         with self._lock:
             self._closed.set()
-            self._wanted.set()
+            self._requested.set()
 
     def _run(self) -> None:
-        while self._is_wanted() and not self._closed.wait(self._period_s):
-            # What is wanted from here on may come too late for this time.
-            self._wanted.clear()
+        while self._is_requested() and not self._closed.wait(self._period_s):
+            # A request from here on may come too late for this call.
+            self._requested.clear()
             try:
                 self._act()
             except Exception:  # noqa: BLE001 - it is logged, and nothing may end the thread
                 _log.exception("notes of reads were not written")
 
-    def _is_wanted(self) -> bool:
-        """Wait until it is; end the thread if it is not for long, or never will be."""
-        if not self._closed.is_set() and self._wanted.wait(_IDLE_S):
+    def _is_requested(self) -> bool:
+        """Wait for a request; return False, which ends the thread, if none comes for long."""
+        if not self._closed.is_set() and self._requested.wait(_IDLE_S):
             return True
         with self._lock:
-            self._is_running = self._wanted.is_set()
+            self._is_running = self._requested.is_set()
             return self._is_running
 
 
-# The next thing that the agent's model says must find its receipt; what comes within this time is
-# written together.
+# The next message of the agent must find its receipt. Uses within this time are written together.
 _PERIOD_S = 0.1
 _MOST = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A receipt of a read; ``kept`` tells whether it is stored already."""
+    """The use that a read made of memories."""
 
     agent_id: str
     receipt: NewReceipt
-    kept: bool = False
+    kept: bool = False  # it is stored already
 
 
 def use_of(
@@ -100,9 +97,9 @@ def use_of(
     given: tuple[Iterable[int], Collection[int]],
     ids: Mapping[int, str],
 ) -> Use | None:
-    """Return the use that a read made of messages and nodes; None if it gave nothing.
+    """Return the use of messages and nodes by a read; None if it gave nothing.
 
-    ``given``: seqs of messages whose words were given, also as memories; and those memories.
+    ``given``: seqs of messages whose words were given, also as memories, and those memories.
     """
     seqs, nodes = frozenset(given[0]), frozenset(given[1])
     if not seqs and not nodes:
@@ -118,29 +115,29 @@ def use_of(
 
 
 class UseLog:
-    """Collects uses and writes them soon, agent by agent; safe for threads."""
+    """Collects uses and writes them together, agent by agent; safe for threads."""
 
     def __init__(
         self, database: Database, *, period_s: float = _PERIOD_S, most: int = _MOST
     ) -> None:
-        """Begin with none; hold ``most`` at once, the newest."""
+        """Begin with none; keep the newest ``most``."""
         self._database = database
         self._most = most
         self._lock = threading.Lock()
         self._writing = threading.Lock()  # held while the database is in use: close waits for it
         self._noted: deque[Use] = deque()
         self._lost = 0
-        self._soon = Soon(self.flush, period_s)
+        self._soon = DelayedCall(self.flush, period_s)
 
     def note(self, use: Use) -> None:
-        """Note a use; it is written within the period."""
+        """Add a use; it is written within the period."""
         with self._lock:
             self._noted.append(use)
             self._trim()
-        self._soon.want()
+        self._soon.request()
 
     def flush(self) -> None:
-        """Write what is noted; wait for no erasure. What cannot be written is tried again soon."""
+        """Write all uses, without waiting for an erasure. What fails is tried again soon."""
         with self._writing:
             with self._lock:
                 noted, self._noted = list(self._noted), deque()
@@ -155,10 +152,10 @@ class UseLog:
             with self._lock:
                 self._noted.extendleft(reversed(left))
                 self._trim()
-            self._soon.want()
+            self._soon.request()
 
     def close(self) -> None:
-        """Write what is noted, once more."""
+        """Write what is left."""
         self._soon.close()
         self.flush()
 
@@ -184,10 +181,10 @@ _WRITE_PERIOD_S = 1.0
 
 
 class ReadActivity:
-    """Collects agents and notes them together, at most once a second; safe for threads."""
+    """Collects which agents were read, and stores it at most once a second; safe for threads."""
 
     def __init__(self, database: Database, *, period_s: float = _WRITE_PERIOD_S) -> None:
-        """Begin with none noted."""
+        """Begin with none."""
         self._database = database
         self._uses = UseLog(database)
         self._lock = threading.Lock()
@@ -196,29 +193,29 @@ class ReadActivity:
         self._noted: dict[str, set[int]] = {}
         # Agents and their sessions (None: what was said in none) to be summed up.
         self._unsummed: set[tuple[str, str | None]] = set()
-        self._soon = Soon(self.flush, period_s)
+        self._soon = DelayedCall(self.flush, period_s)
 
     def note(
         self, agent_id: str, *, dropping: Collection[int] = (), use: Use | None = None
     ) -> None:
-        """Note that an agent was read; it is written within the period.
+        """Note that an agent was read; it is stored within the period.
 
-        Links to the forgotten nodes ``dropping`` are to go (M15). ``use`` is what it was given.
+        Links to the forgotten nodes ``dropping`` are to be removed (M15).
         """
         if use is not None:
             self._uses.note(use)
         with self._lock:
             self._add(agent_id, dropping)
-        self._soon.want()
+        self._soon.request()
 
     def want_summary(self, agent_id: str, session_id: str | None) -> None:
-        """Note that a session's summary was missed; it is asked for within the period."""
+        """Note that a session lacks a summary; it is requested within the period."""
         with self._lock:
             self._unsummed.add((agent_id, session_id))
-        self._soon.want()
+        self._soon.request()
 
     def flush(self) -> None:
-        """Write what is noted. What cannot be written now stays for the next time."""
+        """Write what is noted. What cannot be written stays for the next time."""
         self._uses.flush()
         with self._writing:
             with self._lock:
@@ -231,10 +228,10 @@ class ReadActivity:
             with self._lock:
                 for agent_id in busy:
                     self._add(agent_id, noted[agent_id])
-            self._soon.want()
+            self._soon.request()
 
     def close(self) -> None:
-        """Write what is noted, once more; what is noted later is written by ``flush`` only."""
+        """Write what is left; what is noted later is written by ``flush`` only."""
         self._soon.close()
         self._uses.close()
         self.flush()
@@ -243,7 +240,7 @@ class ReadActivity:
         self._noted.setdefault(agent_id, set()).update(dropping)
 
     def _write(self, noted: Mapping[str, set[int]]) -> Collection[str]:
-        """Write what is noted, and return the agents that have to wait."""
+        """Write what is noted; return the agents whose lanes are busy."""
         try:
             with self._database.lane_transaction(durable=False) as connection:
                 busy = touch_read(connection, noted)
@@ -254,7 +251,7 @@ class ReadActivity:
         return busy.union(each for each in dropping if not self._drop(each, dropping[each]))
 
     def _ask_summary(self, agent_id: str, session_id: str | None) -> None:
-        # Whoever misses it again asks again.
+        # The next read that lacks it requests it again.
         with suppress(MemciError):
             request_summary(self._database, agent_id, session_id)
 

@@ -1,9 +1,9 @@
-"""The reads of context workers by the name under which they are asked for."""
+"""The reads of context workers by name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 from memci.config.settings import Settings
 from memci.queue.usage_accounting import Accounts
@@ -16,7 +16,7 @@ from memci.reading.reader import ReadingDefaults, ReadingModels
 from memci.reading.recall import Recall
 from memci.reading.search import Search
 from memci.reading.window import Windows
-from memci.schemas.base import Answer
+from memci.schemas.base import Answer, Request
 from memci.schemas.editions import ComparisonRequest
 from memci.schemas.frameworks import ItemSearch
 from memci.schemas.memory_tools import SummaryRequest
@@ -26,12 +26,11 @@ from memci.schemas.sessions import HandoverRequest
 from memci.smallmodel.ports import Summarizer
 from memci.storage.session import Database
 
-_Use: TypeAlias = Callable[[str, Mapping[str, Any]], Answer]
 _WITH_MESSAGES = frozenset({"assemble", "window"})
 
 
 class Readings:
-    """Answers what context workers are asked for; safe for threads."""
+    """Runs reads; safe for threads."""
 
     def __init__(
         self,
@@ -41,7 +40,7 @@ class Readings:
         windows: Windows,
         extractor: Summarizer | None = None,
     ) -> None:
-        """Make one of each; ``extractor`` sums up at once (default: what ``models`` have)."""
+        """Make one of each; ``extractor`` summarises at once (default: that of ``models``)."""
         defaults = ReadingDefaults.of(settings)
         self._activity = ReadActivity(database)
         self._accounts = Accounts(database, settings.memory)
@@ -56,23 +55,15 @@ class Readings:
         self.handover = HandingOver(
             database, models, defaults, self._activity, extractor or models.summarizer
         )
-        self._uses: dict[str, _Use] = {
-            "recall": lambda agent_id, fields: self.recall.run(agent_id, RecallRequest(**fields)),
-            "search": lambda agent_id, fields: self.search.run(agent_id, SearchRequest(**fields)),
-            "assemble": lambda agent_id, fields: self.assemble.run(
-                agent_id, ContextRequest(**fields)
-            ),
-            "window": lambda agent_id, fields: windows.show(agent_id, WindowRequest(**fields)),
-            "summarise": lambda agent_id, fields: self.summarise.run(
-                agent_id, SummaryRequest(**fields)
-            ),
-            "handover": lambda agent_id, fields: self.handover.run(
-                agent_id, HandoverRequest(**fields)
-            ),
-            "compare": lambda agent_id, fields: self.compare.run(
-                agent_id, ComparisonRequest(**fields)
-            ),
-            "items": lambda agent_id, fields: self.items.run(agent_id, ItemSearch(**fields)),
+        self._reads: dict[str, tuple[Callable[..., Answer], type[Request]]] = {
+            "recall": (self.recall.run, RecallRequest),
+            "search": (self.search.run, SearchRequest),
+            "assemble": (self.assemble.run, ContextRequest),
+            "window": (windows.show, WindowRequest),
+            "summarise": (self.summarise.run, SummaryRequest),
+            "handover": (self.handover.run, HandoverRequest),
+            "compare": (self.compare.run, ComparisonRequest),
+            "items": (self.items.run, ItemSearch),
         }
 
     def answer(self, use: str, agent_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -81,10 +72,11 @@ class Readings:
         Raises pydantic's ``ValidationError`` for fields that are no such request.
         """
         with self._accounts.of_agent(agent_id):
-            answer = self._uses[use](agent_id, fields)
-        # What a message for a model does not have is left out: chat APIs refuse nulls.
+            run, request = self._reads[use]
+            answer = run(agent_id, request(**fields))
+        # Chat APIs refuse nulls in messages.
         return answer.model_dump(mode="json", exclude_none=use in _WITH_MESSAGES)
 
     def close(self) -> None:
-        """Write down which agents were read last."""
+        """Store which agents were read last."""
         self._activity.close()

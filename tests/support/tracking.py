@@ -11,7 +11,7 @@ from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.pins import Pin
 from memci.domain.pages.tree import Viewer
 from memci.domain.session.plan import Plan
-from memci.jobs.track import MOST_LOOKED_AT, MessageTracking
+from memci.jobs.track import MOST_SEARCHED, MessageTracking
 from memci.queue.runner import Effect
 from memci.storage.pages.visible_pages import session_viewer
 from memci.storage.pins import read_pins
@@ -24,7 +24,7 @@ from tests.support.network import AgentUnderTest
 class TrackingUnderTest:
     ada: AgentUnderTest
     rules: PageRules = field(default_factory=PageRules)
-    most: int = MOST_LOOKED_AT
+    most: int = MOST_SEARCHED
 
     @property
     def handler(self) -> MessageTracking:

@@ -1,12 +1,12 @@
-"""BM25 scores, the same as the database computes, and of texts that no index holds (R10b, R11b).
+"""BM25 scores, as the database computes them, also of texts that are in no index (R10b, R11b).
 
-A message is looked for by its own words, and by those of the five messages that it is the middle
-of: an answer seldom repeats the words of its question. Measured, that is the largest single gain
+A message is searched by its own words, and by those of the two messages on either side: an answer
+seldom repeats the words of its question. Measured, that is the largest single gain
 (retrieval-and-assembly.md, "What is known to work").
 
-One number holds both, so that the messages beside one are found by adding to it: rank in the
-lower 32 bits, number of the session above them. Ranks count from 0, in the order of indexing, and
-an erased message leaves its number free: those about it were no neighbours.
+The position of a message has its rank in the lower 32 bits and the number of its session above
+them, so neighbours are found by addition. Ranks count from 0, in the order of indexing; the rank of
+an erased message stays free, so that the messages around it do not become neighbours.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from memci.domain.search.candidate import Candidate, Source
 
 _SESSION = 1 << 32
 
-# Messages on either side that lend a message their words and their sense.
+# Messages on either side whose words and vectors count for a message.
 REACH = 2
 
 
@@ -46,13 +46,12 @@ def first_after(session: int) -> int:
 
 K1 = 1.2
 B = 0.75
-# A long text as a question is asked for its rarest terms only: the common ones cost most and
-# say least.
+# Of a long question only the rarest terms are searched: common ones cost most and say least.
 MAX_QUESTION_TERMS = 512
 MAX_SCORED_TERMS = 64
-# What a message's own words count for beside those of its neighbourhood.
+# What a message's own words count, beside those of its neighbourhood.
 OWN = 0.75
-# What Chinese questions are made of, whatever they ask for: in pairs, as the index has them.
+# Words of Chinese questions that say nothing of what they ask for, in pairs as in the index.
 _PAIR = 2
 _PARTICLES = frozenset("什么吗呢吧")
 _ASKING = frozenset(
@@ -64,23 +63,23 @@ _WIDTH = len(_STEPS)
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """Statistics of an index: texts in it, their mean length in terms, and texts per term."""
+    """Statistics of an index."""
 
-    texts: float
-    mean_length: float
-    frequency: Mapping[str, float]
+    texts: float  # number of texts
+    mean_length: float  # in terms
+    frequency: Mapping[str, float]  # number of texts with a term
 
 
-# Of each term, how often it stands in the message at a position.
+# By term, how often a message contains it, by the message's position.
 Postings = Mapping[str, Mapping[int, int]]
 
 
 def question_terms(terms: Sequence[str]) -> list[str]:
     """Return distinct terms in their order, at most ``MAX_QUESTION_TERMS``.
 
-    Pairs of Chinese characters that only ask, greet or point are none of them, as English function
-    words are none of any text: in a small index they would be as rare as what is asked for. A
-    question of nothing else keeps them.
+    Pairs of Chinese characters that only ask, greet or point are left out, as English function
+    words are: in a small index they would be as rare as the matter itself. A question of nothing
+    else keeps them.
     """
     distinct = list(dict.fromkeys(terms))
     return ([each for each in distinct if not _only_asks(each)] or distinct)[:MAX_QUESTION_TERMS]
@@ -92,13 +91,13 @@ def _only_asks(term: str) -> bool:
 
 
 def scored_terms(terms: Collection[str], collected: Collected) -> frozenset[str]:
-    """Return the rarest terms, at most ``MAX_SCORED_TERMS``; those nowhere in the index first."""
+    """Return the rarest terms, at most ``MAX_SCORED_TERMS``."""
     rarest = sorted(terms, key=lambda term: (collected.frequency.get(term, 0.0), term))
     return frozenset(rarest[:MAX_SCORED_TERMS])
 
 
 def collected_of(texts: Collection[Sequence[str]]) -> Collected:
-    """Return the statistics of texts that are in no index, given as their terms."""
+    """Return the statistics of texts, given as their terms."""
     held = Counter(term for text in texts for term in set(text))
     length = sum(map(len, texts)) / max(len(texts), 1)
     return Collected(max(len(texts), 1), max(length, 1.0), held)
@@ -111,9 +110,9 @@ def score(
     *,
     length: float | None = None,
 ) -> float:
-    """Score the terms of a text for distinct question terms; 0 when they share none.
+    """Return the score of the terms of a text for distinct question terms.
 
-    ``length``: the text's, where ``text`` is not all of it.
+    ``length``: that of the text, if ``text`` is not all of it.
     """
     counted = Counter(term for term in text if term in question)
     norm = K1 * (1 - B + B * (length or len(text)) / collected.mean_length)
@@ -125,11 +124,10 @@ def score(
 
 
 def around(positions: Iterable[int], postings: Postings, texts: float) -> dict[int, float]:
-    """Score the neighbourhoods of some positions: ``REACH`` messages on either side.
+    """Return the scores of the neighbourhoods of some positions: ``REACH`` messages on either side.
 
-    ``texts`` are in the index. How many neighbourhoods hold a term decides how rare it is, not how
-    many messages do. All are taken to be of one length: long ones are of a talk that goes into
-    its matter.
+    ``texts``: number of texts in the index. The rarity of a term depends on the neighbourhoods that
+    contain it. All neighbourhoods count as equally long.
     """
     scores = dict.fromkeys(positions, 0.0)
     within_reach = {position + step for position in scores for step in _STEPS}
@@ -146,12 +144,12 @@ def around(positions: Iterable[int], postings: Postings, texts: float) -> dict[i
 
 
 def rarity(holding: float, texts: float) -> float:
-    """Return what a term weighs that so many of all texts hold."""
+    """Return the weight of a term that so many of all texts contain."""
     return math.log(1 + (texts - holding + 0.5) / (holding + 0.5))
 
 
 def _neighbourhoods(counts: Collection[int]) -> int:
-    """Count the neighbourhoods with a message at any of these positions in them."""
+    """Count the neighbourhoods that contain any of these positions."""
     ordered = sorted(counts)
     gaps: Iterable[int] = map(sub, ordered[1:], ordered)
     return _WIDTH * len(ordered) - sum(_WIDTH - gap for gap in gaps if gap < _WIDTH)
@@ -160,7 +158,7 @@ def _neighbourhoods(counts: Collection[int]) -> int:
 Terms: TypeAlias = Callable[[str], Sequence[str]]
 
 MOST_PROBES = 48
-MOST_CHARACTERS = 20_000  # so much of a text is looked at
+MOST_CHARACTERS = 20_000  # so much of a text is searched
 _LONGEST_SHORT = 3
 _INTEGER_WITH_THOUSANDS = re.compile(r"(\d{4,})(\.\d+)?")
 # Scripts that are written with spaces: words of the others end where these begin.
@@ -168,23 +166,23 @@ _SPACED = "0-9a-z\u00aa-\u0dff"
 
 
 def folded(text: str) -> str:
-    """Return what is looked at of a text as terms have it: NFKC, in small letters."""
+    """Return the part of a text that is searched: NFKC, in lower case."""
     begin = text[:MOST_CHARACTERS]
     return (begin if begin.isascii() else unicodedata.normalize("NFKC", begin)).lower()
 
 
 def probes_of(terms: Collection[str]) -> list[str]:
-    """Return parts of words, one of which is in every word that has one of these terms.
+    """Return parts of words: each word of one of these terms contains one of the parts.
 
-    As ``folded`` has the words. A stem may differ from its words by its end; what holds a part by
-    chance has not the term.
+    Words as in ``folded``. A stem may differ from its words at its end, and another word may
+    contain a part by chance.
     """
     probes = itertools.chain.from_iterable(map(_begins, terms))
     return list(dict.fromkeys(itertools.islice(probes, MOST_PROBES)))
 
 
 def _begins(term: str) -> tuple[str, ...]:
-    """Return what words of this term begin with: dri (dry, dried), reliabl (reliability)."""
+    """Return the beginnings of words of this term: dri (dry, dried), reliabl (reliability)."""
     if number := _INTEGER_WITH_THOUSANDS.fullmatch(term):
         return term, f"{int(number[1]):,}{number[2] or ''}"
     if not (term.isascii() and term.isalpha()) or len(term) < _LONGEST_SHORT:
@@ -195,7 +193,7 @@ def _begins(term: str) -> tuple[str, ...]:
 
 
 def _other_forms(short: str) -> Iterator[str]:
-    """Yield how other words of a stem begin that is too short to be cut: that is in most texts."""
+    """Yield the beginnings of other words of a stem that is too short to be cut."""
     if short.endswith("ie"):
         yield f"{short[:-2]}y"  # lie, lying
     elif short[-1] in "iy":
@@ -210,14 +208,13 @@ def scored(
     terms: Terms,
     known: Collected | None,
 ) -> list[Candidate]:
-    """Return those that hold terms of a question, with their scores, as messages are scored.
+    """Return those that contain terms of a question, scored as messages are.
 
-    ``terms`` cuts a text into terms; ``known``: statistics of the messages, if these are searched.
-    Lengths are compared with those of the same source, in characters: a summary is longer than a
-    message, and means no less for it.
+    ``terms`` cuts a text into terms; ``known``: statistics of the messages, if they are searched.
+    Lengths are compared within one source, in characters.
     """
-    held = _Held(question, terms)
-    found = {(each.source, each.key): held.of(each.text) for each in kept}
+    matcher = _TermMatcher(question, terms)
+    found = {(each.source, each.key): matcher.terms_in(each.text) for each in kept}
     means = _mean_lengths(kept)
     known = known or collected_of(list(found.values()))
     asked = scored_terms(question, known)
@@ -237,8 +234,8 @@ def scored(
     ]
 
 
-class _Held:
-    """Which terms of a question texts hold, as often as they do."""
+class _TermMatcher:
+    """Finds the terms of a question in texts that are in no index."""
 
     def __init__(self, question: Sequence[str], terms: Terms) -> None:
         self._terms = terms
@@ -249,14 +246,11 @@ class _Held:
         words = rf"(?<![{_SPACED}])(?:{any_begin})[{_SPACED}]*(?:[.,]\d+)*"
         self._word = re.compile(words) if begins else None
 
-    def of(self, text: str) -> list[str]:
+    def terms_in(self, text: str) -> list[str]:
         low = folded(text)
-        found = self._worded(low, self._word) if self._word else []
+        words = self._terms(" ".join(self._word.findall(low))) if self._word else ()
+        found = [each for each in words if each in self._asked and each.isascii()]
         return [*found, *(each for each in self._unspaced for _ in range(low.count(each)))]
-
-    def _worded(self, low: str, word: re.Pattern[str]) -> list[str]:
-        words = self._terms(" ".join(word.findall(low)))
-        return [each for each in words if each in self._asked and each.isascii()]
 
 
 def _mean_lengths(kept: Sequence[Candidate]) -> Mapping[Source, float]:

@@ -1,4 +1,4 @@
-"""Progress, parameters and last list of an agent, read in one statement (R16)."""
+"""Reads the progress, the parameters and the last list of an agent in one statement (R16)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SELECT l.message_seq, NOT ({IS_THERE}),
          WHERE j.agent_id = l.agent_id AND j.state = 'queued' AND j.first_seq IS NOT NULL)
   FROM lane l WHERE l.agent_id = %s
 """  # noqa: S608 - a constant of this module
-# A lane that its worker holds is left for the next time: a read never waits for a write.
+# A lane that a worker holds waits for the next time: a read never waits for a write.
 _TOUCH = """
 UPDATE lane SET read_at = now(), receipts_from = coalesce(receipts_from, now())
 WHERE agent_id IN (
@@ -31,15 +31,11 @@ _KNOWN = "SELECT agent_id FROM lane WHERE agent_id = ANY(%s)"
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an agent's memory is.
+    """How far an agent's memory is."""
 
-    ``seq``: memory has caught up with it (R18); ``message_seq``: the agent's last message;
-    ``new_agent``: there is no such agent, or not yet.
-    """
-
-    seq: int
-    message_seq: int
-    new_agent: bool = False
+    seq: int  # memory has caught up with the messages up to here (R18)
+    message_seq: int  # the agent's last message
+    new_agent: bool = False  # there is no such agent yet
 
     @property
     def pending(self) -> int:
@@ -58,10 +54,9 @@ def progress(connection: Connection, agent_id: str) -> Progress:
 
 
 def touch_read(connection: Connection, agent_ids: Collection[str]) -> set[str]:
-    """Note that these agents were read now (M16); return those whose lane was busy.
+    """Store that these agents were read now (M16); return those whose lane was busy.
 
-    What they were read for may have left a receipt. The lanes of the others are locked until the
-    transaction ends, so let it end at once.
+    The lanes of the others are locked until the transaction ends: end it at once.
     """
     ids = list(agent_ids)
     touched = {row[0] for row in connection.exec_driver_sql(_TOUCH, (ids,))}
@@ -118,37 +113,30 @@ _OF_NONE = "r.session_id IS NULL"
 
 @dataclass(frozen=True, slots=True)
 class SnapshotState:
-    """How far memory is, what the agent has of its own, and the session's last list.
-
-    ``parameters``: what differs from the defaults. ``prefix``: the list's pieces as (hash, bytes);
-    ``recent_begins``: the seq that its recent interactions began with. Empty and None without one.
-    ``has_pages``: somebody has worked with its pages, by a note, a folder or an operation.
-    ``holds``: of memories and of the kept sources those that there is anything of; ``has_ended``:
-    there are memories that no longer hold (R6).
-    """
+    """The state of an agent, and of the last list of a session, if there is one."""
 
     progress: Progress
-    parameters: Mapping[str, Any]
-    prefix: Sequence[tuple[str, int]]
-    recent_begins: int | None
+    parameters: Mapping[str, Any]  # that differ from the defaults
+    prefix: Sequence[tuple[str, int]]  # pieces of the last list as (hash, bytes)
+    recent_begins: int | None  # the seq that its recent interactions began with
     has_documents: bool = False
-    has_pages: bool = False
-    holds: frozenset[Source] = frozenset()
-    has_ended: bool = False
+    has_pages: bool = False  # it has a note or a folder, or an operation changed its pages
+    holds: frozenset[Source] = frozenset()  # not empty, of memories and sources without an index
+    has_ended: bool = False  # some memories no longer hold (R6)
 
     @property
     def lacks(self) -> frozenset[Source]:
-        """Those of memories and of the kept sources that there is nothing of."""
+        """The empty ones of memories and sources without an index."""
         return KEPT.union({Source.MEMORY}) - self.holds
 
 
 def snapshot_state(connection: Connection, agent_id: str) -> SnapshotState:
-    """Return what a search begins with, which follows no list."""
+    """Return the state for a search, which follows no list."""
     return _read(connection, _NO_LIST, {"agent": agent_id})
 
 
 def last_list_state(connection: Connection, agent_id: str, session_id: str | None) -> SnapshotState:
-    """Return what an assembly begins with: behind the last list of a session, or (None) of none."""
+    """Return the state with the last list of a session, or (None) of no session."""
     last = _LAST_LIST.format_map({"of_session": _OF_NONE if session_id is None else _OF_SESSION})
     return _read(connection, last, {"agent": agent_id, "session": session_id})
 

@@ -1,4 +1,4 @@
-"""Candidates of every source and channel, in one round trip (R11)."""
+"""Finds candidates of every source and channel, in one round trip (R11)."""
 
 from __future__ import annotations
 
@@ -25,14 +25,19 @@ from memci.language.question import TimeSpan
 from memci.language.times.calendar import at_offset
 from memci.message import Message, Role, spoken
 from memci.storage.search import statement
-from memci.storage.search.sources import Row, kept_asked, kept_candidate, kept_values
+from memci.storage.search.sources import (
+    Row,
+    searched_unindexed,
+    unindexed_candidate,
+    unindexed_values,
+)
 from memci.storage.search.statement import Shape, search_statement
 from memci.storage.session import tuples
 from memci.storage.vectors import Vectors, to_text
 
 # Postings that are scored for one query, however small the index.
 MOST_POSTINGS = 2_000
-# Messages of one time that are looked at, the newest, to choose candidates from.
+# The newest messages of one time, from which candidates are chosen.
 MOST_TIMED = 2_000
 _ROLES = {role.value: role for role in Role}
 # No owner has so many chunks, and no agent so many messages.
@@ -45,34 +50,33 @@ RAW_TAIL = 200  # newest messages that are not indexed yet (R10b)
 
 @dataclass(frozen=True, slots=True)
 class Restriction:
-    """What every candidate has to be like; empty: anything. ``since`` ≤ said < ``until``.
+    """What every candidate has to be like; empty: anything.
 
     With ``session_id`` the short-term memories are that session's, with ``user_id`` alone there
-    are none (R5); ``as_of``: nothing said later counts. ``viewer``: who sees what is kept; without
-    one whoever ``user_id`` is.
+    are none (R5).
     """
 
     since: datetime | None = None
-    until: datetime | None = None
+    until: datetime | None = None  # excluded
     roles: tuple[Role, ...] = ()
     names: tuple[str, ...] = ()
     sessions: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
     user_id: str | None = None
     session_id: str | None = None
-    as_of: datetime | None = None
+    as_of: datetime | None = None  # nothing that was said later
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, object] | None = None
-    viewer: Viewer | None = None
+    viewer: Viewer | None = None  # of pages, pins, plans and summaries; None: ``user_id``
 
     @property
-    def is_of_talk(self) -> bool:
-        """Whether it asks for something that only what was said has."""
+    def excludes_files(self) -> bool:
+        """Whether it asks for something that files do not have."""
         asked = (self.since, self.until, self.roles, self.names, self.sessions, self.types)
         return any((*asked, self.tags, self.metadata))
 
     def values(self) -> dict[str, object]:
-        """Return what is asked for, by name."""
+        """Return the values of the restriction that are set, by name."""
         asked: dict[str, object] = {
             "since": self.since,
             "until": self.until,
@@ -90,9 +94,9 @@ class Restriction:
         return {name: value for name, value in asked.items() if value not in (None, [])}
 
     def _users(self) -> list[str]:
-        """Return whose kept things are seen beside nobody's; empty: everybody's."""
+        """Return whose pages, pins, plans and summaries are visible; empty: everybody's."""
         viewer = self.viewer or Viewer(self.session_id, self.user_id)
-        # Nobody has the empty name: who looks from a new session sees what is nobody's.
+        # No user has the empty name: in a new session only what belongs to nobody is visible.
         return [] if viewer.sees_all else [viewer.user_id or ""]
 
 
@@ -142,10 +146,10 @@ def search(
     owners: Sequence[str] = (),
     absent: Collection[Source] = (),
 ) -> SearchResult:
-    """Return the best candidates of each source and channel that is asked, and the raw tail.
+    """Return the best candidates of each source and channel, and the raw tail (R10b).
 
-    ``owners`` have documents to be looked into: the agent, and collections that are seen
-    (``see_collections``). Sources that are ``absent`` are not looked into: there is nothing.
+    ``owners`` have documents to search: the agent, and visible collections (``see_collections``).
+    Sources that are ``absent`` are empty and not searched.
     """
     asked = query.restriction.values()
     sources = _searched(query, owners).difference(absent)
@@ -153,7 +157,7 @@ def search(
     timed = bool(query.stretches) and Source.CHAT in sources
     walks = query.walks and Source.MEMORY in sources
     scored = query.vector is not None or bool(query.terms)
-    # Nobody knows any more what was talked of last at another time.
+    # What the focus was at another time is not known.
     focus = walks and query.focus and query.restriction.as_of is None
     if not (scored or focus):
         sources, walks = sources & {Source.CHAT}, False
@@ -174,7 +178,7 @@ def search(
         **statement.VALUES,
         **asked,
         **named,
-        **kept_values(query.terms, query.restriction.session_id),
+        **unindexed_values(query.terms, query.restriction.session_id),
         **_times_asked(query),
         "agent": agent_id,
         "vector": None if query.vector is None else to_text(query.vector[None])[0],
@@ -189,40 +193,40 @@ def search(
         "k1": bm25.K1,
         "b": bm25.B,
     }
-    return _read(tuples(connection, search_statement(shape), values), owners)
+    return _result(tuples(connection, search_statement(shape), values), owners)
 
 
 def _times_asked(query: SearchQuery) -> dict[str, object]:
-    """Return the times that are asked for; what is named shares the candidates evenly."""
+    """Return the times of a query; those that it names share the candidates evenly."""
     named = sum(not each.besides for each in query.stretches)
     return {
         # Under row-level security a coalesce() in the statement would keep it from the index.
-        "begins": [_written(each.since) or "-infinity" for each in query.stretches],
-        "ends": [_written(each.until) or "infinity" for each in query.stretches],
+        "begins": [_iso(each.since) or "-infinity" for each in query.stretches],
+        "ends": [_iso(each.until) or "infinity" for each in query.stretches],
         "asked_sessions": [each.session for each in query.stretches],
         "share": max(query.best // max(named, 1), 1),
         "most_timed": MOST_TIMED,
     }
 
 
-def _written(at: datetime | None) -> str | None:
+def _iso(at: datetime | None) -> str | None:
     return None if at is None else at.isoformat()
 
 
 def _searched(query: SearchQuery, owners: Sequence[str]) -> frozenset[Source]:
-    """Return the sources that may hold what is asked for."""
+    """Return the sources that may contain what the query asks for."""
     sources = query.sources
     if query.vector is None and not query.terms:
         sources -= WRITTEN  # no link leads there
     if query.restriction.types:
         sources -= {Source.CHAT}  # messages have no type
-    if not owners or query.restriction.is_of_talk:
+    if not owners or query.restriction.excludes_files:
         sources -= WRITTEN
-    kept = kept_asked(sources, query.restriction.values()) if query.terms else frozenset()
+    kept = searched_unindexed(sources, query.restriction.values()) if query.terms else frozenset()
     return sources - KEPT | kept
 
 
-def _read(answered: Sequence[tuple[Any, ...]], owners: Sequence[str]) -> SearchResult:
+def _result(answered: Sequence[tuple[Any, ...]], owners: Sequence[str]) -> SearchResult:
     found = SearchResult([], [], bm25.Collected(1, 1, {}), {})
     places = {f"chunk_owner{place}": owner for place, owner in enumerate(owners)}
     for each in answered:
@@ -243,7 +247,7 @@ def _read(answered: Sequence[tuple[Any, ...]], owners: Sequence[str]) -> SearchR
         elif source == "tail":
             found.tail.append(_said(row))
         elif source in KEPT:
-            found.kept.append(kept_candidate(row))
+            found.kept.append(unindexed_candidate(row))
         else:
             place = list(places).index(source)
             found.candidates.append(_chunk(row, place, places[source]))
@@ -258,7 +262,7 @@ def _said(row: Row) -> Message:
 
 
 def _message(row: tuple[Any, ...]) -> Candidate:
-    """Return a message, by the places of its columns: there are hundreds of them in each search."""
+    """Return a message by the places of its columns: each search has hundreds of them."""
     (_, seq, dense, lexical, linked, content, role, name, calls, session, at, _, position, _,
      offset) = row  # fmt: skip
     return Candidate(
@@ -284,10 +288,10 @@ def _memory(row: Row) -> Candidate:
 
 
 def _chunk(row: Row, place: int, owner: str) -> Candidate:
-    """Return a chunk; its key tells it from those of other owners, and from messages."""
+    """Return a chunk; its key differs from those of other owners, and of messages."""
     path, *place_in_file = row.tool_calls
     source = Source.CODE if row.role == ChunkKind.CODE else Source.DOCUMENT
-    # What the headings say, the text beneath need not say again.
+    # The headings are part of what the text says.
     text = row.text if source is Source.CODE or not path else f"{path}\n{row.text}"
     return Candidate(
         source,

@@ -47,8 +47,8 @@ _ON_NODE = {
     "tags": _OF_ITS_MESSAGES.format("jsonb_exists_any(o.metadata->'tags', %(tags)s::text[])"),
     "metadata": _OF_ITS_MESSAGES.format("o.metadata @> %(metadata)s::jsonb"),
 }
-# Short-term memories of other sessions are out of sight (R5). They are few: what hides them is
-# read once, and the nodes themselves need not be joined. "": of no session.
+# Short-term memories of other sessions are not visible (R5). They are few: their ids are read once,
+# and no join is needed. "": of no session.
 HIDDEN = """AND {} NOT IN (
     SELECT h.id FROM node h WHERE h.agent_id = %(agent)s AND h.tier = 'short'
        AND h.session_id IS DISTINCT FROM %(tier)s)"""
@@ -73,12 +73,12 @@ def message_filters(restricted: Iterable[str]) -> str:
 
 
 def memory_filters(restricted: Iterable[str]) -> str:
-    """Return those of them that are not about what is in sight."""
+    """Return those of them that are not about the tier."""
     return " ".join(f"AND {_ON_NODE[name]}" for name in sorted(restricted) if name in _ON_NODE)
 
 
 def chunk_filters(sources: Collection[Source], restricted: Collection[str]) -> str:
-    """Return the conditions on a ``chunk m`` where only some ``sources`` are asked for."""
+    """Return the conditions on a ``chunk m`` if only some ``sources`` are searched."""
     wanted = WRITTEN.intersection(sources)
     conditions = [_ON_CHUNK[each.value] for each in wanted] if len(wanted) == 1 else []
     if "as_of" in restricted:
@@ -87,7 +87,7 @@ def chunk_filters(sources: Collection[Source], restricted: Collection[str]) -> s
 
 
 class Row(NamedTuple):
-    """What the statement of a search answers with, whatever the source: columns by place."""
+    """A row of the answer, whatever the source: columns by place."""
 
     source: str
     key: Any
@@ -108,15 +108,15 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """Names of one source's tables and columns; ``size`` counts texts and gives their length."""
+    """Names of the tables and columns of one source."""
 
     name: str
-    table: str  # of texts, and of postings with _term behind it
+    table: str  # of texts; with _term appended, of postings
     vectors: str
     key: str
     entry: str
     where: str
-    size: str
+    size: str  # a query for the number of texts and their mean length
     columns: str
 
 
@@ -149,7 +149,7 @@ MEMORY = Index(
                m.session_id, coalesce(m.said_at, m.created_at) AS at, m.message_seqs AS seqs,
                NULL::bigint AS position, NULL::integer[] AS counts, m.said_offset""",
 )
-# Of an agent, and of each collection, an index of its own: ids of chunks are unique in it alone.
+# An agent and each collection have an index of their own, in which ids of chunks are unique.
 CHUNK = Index(
     name="chunk",
     table="chunk",
@@ -171,8 +171,8 @@ CHUNK = Index(
 )
 
 
-MOST_KEPT = 15  # of each source
-MOST_LOOKED_AT = 500  # of each source, the newest: every search looks for its words in them
+_MOST_READ = 15  # of each source
+MOST_SEARCHED = 500  # of each source, the newest: every search looks for its words in them
 _KEY_BITS = 48  # with the source's number above them no key is a message's, or a chunk's
 
 # As rows of the other sources: what tells where it comes from stands in place of tool calls.
@@ -228,8 +228,8 @@ SELECT s.text, s.state AS kind, s.position::text AS name, to_jsonb(s.made_seq) A
                         AND made_seq = c.made_seq OFFSET 0) s
   LEFT JOIN message m ON m.agent_id = %(agent)s AND m.seq = s.said_seq
 """
-# As ``read_summary`` has it: of several in a user's sight the one that goes furthest. Which are the
-# newest is told without their texts.
+# As in ``read_summary``: of several that a user may see the one that goes furthest. The newest are
+# found without their texts.
 _SUMMARY = """
 SELECT p.text, NULL AS kind, '' AS name, to_jsonb(p.user_id) AS more,
        nullif(p.session_id, '') AS session_id, coalesce(m.said_at, p.made_at) AS at,
@@ -244,9 +244,9 @@ SELECT p.text, NULL AS kind, '' AS name, to_jsonb(p.user_id) AS more,
           AND p.user_id = c.user_id OFFSET 0) p
   LEFT JOIN message m ON m.agent_id = %(agent)s AND m.seq = p.through_seq
 """
-# What somebody wrote, removed or not, and the interactions that lie in folders: of others, in
-# active chapters or removed, the messages are found. What lies in a folder is seen with it or not
-# at all. System prompts are none of it.
+# Notes, removed or not, and interactions in folders; the messages of other interactions, in active
+# chapters or removed, are found themselves. A page in a folder is visible with it or not at all.
+# System prompts are left out.
 _PAGE = """
 WITH RECURSIVE written AS MATERIALIZED (
     SELECT id, kind, parent, place, name, description, cold, text_version, user_id FROM page
@@ -275,7 +275,7 @@ SELECT concat_ws(E'\\n', p.name, nullif(p.description, ''), array_to_string(p.en
          ORDER BY inside.first_seq DESC LIMIT %(most_looked_at)s) p
   LEFT JOIN message m ON m.agent_id = %(agent)s AND m.seq = p.first_seq
 """
-_KEPT_ROWS = {
+_UNINDEXED_ROWS = {
     Source.PAGE: _PAGE,
     Source.SUMMARY: _SUMMARY,
     Source.PIN: _PIN,
@@ -288,22 +288,24 @@ _OF_SESSIONS = "AND p.session_id = ANY(%(sessions)s)"
 _NEWEST = "LIMIT %(most_looked_at)s"
 # When a summary ends is known by its message: all of them have to be looked up.
 _OF_TIMES = frozenset({"since", "until"})
-# It tells what is so now, whenever that was said (R6).
+# They say what is so now, whenever that was said (R6).
 _OF_NOW = frozenset({Source.PAGE, Source.SUMMARY, Source.PLAN})
-# What is asked for by these only messages have, and memories of them.
+# Only messages and memories have these.
 _OF_MESSAGES = frozenset({"roles", "names", "types", "tags", "metadata"})
 
 
-def kept_asked(sources: Collection[Source], restricted: Collection[str]) -> frozenset[Source]:
-    """Return those of the sources that are kept, and may hold what is asked for."""
+def searched_unindexed(
+    sources: Collection[Source], restricted: Collection[str]
+) -> frozenset[Source]:
+    """Return those of the sources without an index that may contain what is asked for."""
     kept = KEPT.intersection(sources)
     if not _OF_MESSAGES.isdisjoint(restricted):
         return frozenset()
     return kept - _OF_NOW if "as_of" in restricted else kept
 
 
-def kept_rows(sources: Collection[Source], restricted: Collection[str]) -> Iterator[str]:
-    """Yield a part of the statement for each of these sources; it takes ``kept_values``."""
+def unindexed_rows(sources: Collection[Source], restricted: Collection[str]) -> Iterator[str]:
+    """Yield the part of the statement for each source without an index."""
     own = "seen_by" in restricted
     conditions = [f"AND {_CONDITIONS[name]}" for name in sorted(restricted) if name in _CONDITIONS]
     for source in sorted(KEPT.intersection(sources)):
@@ -315,24 +317,24 @@ def kept_rows(sources: Collection[Source], restricted: Collection[str]) -> Itera
         }
         yield _ROWS.format(
             source=source.value,
-            rows=_KEPT_ROWS[source].format_map(names),
+            rows=_UNINDEXED_ROWS[source].format_map(names),
             conditions=" ".join(conditions),
         )
 
 
-def kept_values(terms: Iterable[str], session_id: str | None) -> dict[str, object]:
-    """Return what ``kept_rows`` is asked with, beside the agent and the restrictions."""
+def unindexed_values(terms: Iterable[str], session_id: str | None) -> dict[str, object]:
+    """Return the values of ``unindexed_rows``, beside the agent and the restrictions."""
     return {
         "probes": probes_of(list(terms)),
         "session": session_id,
-        "most_kept": MOST_KEPT,
-        "most_looked_at": MOST_LOOKED_AT,
+        "most_kept": _MOST_READ,
+        "most_looked_at": MOST_SEARCHED,
         "most_characters": MOST_CHARACTERS,
     }
 
 
-def kept_candidate(row: Row) -> Candidate:
-    """Return what a row tells of; it has no score yet."""
+def unindexed_candidate(row: Row) -> Candidate:
+    """Return a row as a candidate; it has no score yet."""
     source = Source(row.source)
     seqs: list[int] = list(row.seqs or ())
     about = (seqs[0], seqs[-1]) if seqs else None

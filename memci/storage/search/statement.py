@@ -1,13 +1,13 @@
 """The one SQL statement of a search, with its walk over the network (R11, R11b).
 
-It begins at the nodes that the question finds best, entities among them, and at the focus where
-the question goes on; it goes two links out. Strength is shared among all links of a node, so that
-what everything is linked to says little; where ways meet, they add up.
+The walk begins at the nodes that the query finds best, entities among them, and at the focus if
+the conversation continues; it goes two links out. Strength is shared among all links of a node, so
+that a node to which everything is linked says little; where paths meet, they add up.
 
-Each channel materializes its best, and the cosines of what only others have found are looked up;
-all are put together by key, and their texts read row by row. Nothing is joined whose size the
-planner would have to guess, numbers are float8 throughout, and each part is written only when it is
-asked for. It is composed of constants; all values are bound.
+Each channel materializes its best, and the cosines of what only others found are looked up; all are
+put together by key, and their texts are read row by row. Nothing is joined whose size the planner
+would have to guess, numbers are float8 throughout, and only the parts that are needed are written.
+The statement consists of constants; all values are bound.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from memci.storage.search.sources import (
     HIDDEN,
     MEMORY,
     chunk_filters,
-    kept_rows,
     memory_filters,
     message_filters,
     node_filters,
+    unindexed_rows,
 )
 
-# Restrictions on what may be known at all, and not only on what is looked for.
+# Restrictions on what is visible at all.
 SIGHT = frozenset({"user", "as_of", "tier"})
 SEEDS = 10  # of each channel
 NEAR = 60  # nodes from which the walk goes on
@@ -53,7 +53,7 @@ SELECT l.key, sum(s.weight * l.strength) AS weight
             ORDER BY k.strength DESC, k.target DESC LIMIT %(near)s) l
  GROUP BY l.key ORDER BY weight DESC, l.key DESC LIMIT %(near)s
 """
-# An entity is common ground; a memory that is out of sight leads nowhere.
+# Entities are visible to all; a memory that is not visible leads nowhere.
 _SIGHT = """
 JOIN node m ON m.agent_id = k.agent_id AND m.id = k.target
                AND (m.kind = 'entity' OR true {conditions})
@@ -96,9 +96,9 @@ VALUES = {
 def walk(
     channels: Collection[Channel], restricted: Collection[str], *, focus: bool, says: bool
 ) -> str:
-    """Write the walk: what it begins at is read from the memories' own ``channels``, and ``focus``.
+    """Write the walk from the best memories of these ``channels``, and from the ``focus``.
 
-    ``restricted`` as in ``Restriction.values``; ``says``: messages of what it leads to as well.
+    ``restricted`` as in ``Restriction.values``; ``says``: find messages of memories as well.
     """
     seeds = [_SEED.format(channel=each.value) for each in channels]
     if focus:
@@ -278,35 +278,30 @@ SELECT 'postings', NULL, NULL::float8, NULL::float8, NULL::float8, term, {_NOTHI
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a statement is to look for.
-
-    ``restricted`` as in ``Restriction.values``; ``owners``: so many, the first of which is the
-    agent, have documents to be looked into; ``symbols``: names of code are asked for. ``walks``:
-    over links, and ``focus``: from the focus as well. ``timed``: times are asked for.
-    """
+    """What a statement searches."""
 
     sources: frozenset[Source]
-    restricted: frozenset[str]
+    restricted: frozenset[str]  # names of ``Restriction.values``
     dense: bool
     lexical: bool
-    owners: tuple[str, ...] = ()
-    symbols: bool = False
-    walks: bool = False
-    focus: bool = False
-    timed: bool = False
+    owners: tuple[str, ...] = ()  # names of the values of those whose documents are searched
+    symbols: bool = False  # names of code are asked for
+    walks: bool = False  # over links
+    focus: bool = False  # … also from the focus
+    timed: bool = False  # times are asked for
 
 
-# Restrictions on what may be known at all, and not only on what is looked for.
+# Restrictions on which messages are visible at all.
 _VISIBILITY_FILTERS = frozenset({"user", "as_of"})
 
 
 @functools.lru_cache(maxsize=256)
 def search_statement(shape: Shape) -> str:
-    """Write the statement for what is asked. ``owners`` are names of its values."""
+    """Write the statement of a shape."""
     channels: list[str] = []
     cosines: list[str] = []
     selects: list[str] = []
-    for source, owner in _looked_into(shape):
+    for source, owner in _indexes(shape):
         names = _names(source, owner, shape)
         parts = list(_parts(source, shape))
         channels += [channel.format_map(names) for channel, _ in parts if channel]
@@ -325,13 +320,13 @@ def search_statement(shape: Shape) -> str:
             selects += [_SIZE, _POSTINGS]
     if shape.walks:
         channels.append(_walk(shape))
-    selects += kept_rows(shape.sources, shape.restricted)
+    selects += unindexed_rows(shape.sources, shape.restricted)
     indexes = ["WITH", ",".join(channels + cosines)] if channels else []
     return " ".join([*indexes, " UNION ALL ".join(selects)])
 
 
 def _alone(others: Iterable[str]) -> str:
-    """Return which messages only their time has found."""
+    """Return the query for messages that only their time found."""
     but = "".join(f" EXCEPT SELECT key FROM ({part}) other" for part in others)  # noqa: S608 - constants
     return _ALONE.format(nothing=_NOTHING, but_others=but)
 
@@ -346,8 +341,8 @@ def _walk(shape: Shape) -> str:
     )
 
 
-def _looked_into(shape: Shape) -> Iterator[tuple[Source, str]]:
-    """Yield the indexes to look into, by source and name of the owner's value."""
+def _indexes(shape: Shape) -> Iterator[tuple[Source, str]]:
+    """Yield the indexes to search, by source and name of the owner's value."""
     for source in sorted(shape.sources - WRITTEN - KEPT):
         yield source, "agent"
     if shape.sources & WRITTEN:
@@ -377,7 +372,7 @@ def _wants_more_than_sight(shape: Shape) -> bool:
 
 
 def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
-    """Return what stands for the names in the templates of one index."""
+    """Return the values of the names in the templates of one index."""
     if source is Source.CHAT:
         index, filters = CHAT, message_filters(shape.restricted)
     elif source is Source.MEMORY:

@@ -10,7 +10,7 @@ import pytest
 from memci.domain.search.candidate import Source
 from memci.reading.search import Search
 from memci.schemas.reads import Filters, Hit, SearchRequest
-from memci.storage.search.sources import MOST_LOOKED_AT
+from memci.storage.search.sources import MOST_SEARCHED
 from tests.support.kept import page, pin, plan, summary
 from tests.support.stored import BEGIN, Reader, Stored
 
@@ -193,7 +193,7 @@ def test_the_newest_of_each_source_are_looked_at_and_the_beginnings_of_their_tex
     reader: Reader, alice: Stored
 ):
     alice.say("你好")
-    last = MOST_LOOKED_AT + 1
+    last = MOST_SEARCHED + 1
     numbers = f"FROM (SELECT %s::text AS agent) a CROSS JOIN generate_series(1, {last}) AS n"
     begin = "CASE n WHEN 1 THEN 'oldest' WHEN 2 THEN 'second' ELSE 'quay' END"
     for columns, values in (

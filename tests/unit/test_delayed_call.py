@@ -9,7 +9,7 @@ from queue import Queue
 import pytest
 
 from memci.reading import deferred_writes
-from memci.reading.deferred_writes import Soon
+from memci.reading.deferred_writes import DelayedCall
 
 _PATIENCE_S = 20
 
@@ -36,56 +36,56 @@ def acts() -> Acts:
 
 
 @pytest.fixture
-def quick(acts: Acts) -> Iterator[Soon]:
-    made = Soon(acts, 0.01)
+def quick(acts: Acts) -> Iterator[DelayedCall]:
+    made = DelayedCall(acts, 0.01)
     yield made
     made.close()
 
 
 def test_however_often_it_is_wanted_it_is_done_once(acts: Acts):
-    slow = Soon(acts, 1)
+    slow = DelayedCall(acts, 1)
     for _ in range(50):
-        slow.want()
+        slow.request()
     acts.next()
     slow.close()
     assert acts.done.empty()
 
 
-def test_the_thread_stays(acts: Acts, quick: Soon):
-    quick.want()
+def test_the_thread_stays(acts: Acts, quick: DelayedCall):
+    quick.request()
     first = acts.next()
-    quick.want()
+    quick.request()
     assert acts.next() is first
 
 
-def test_what_fails_is_done_again_when_it_is_wanted_again(acts: Acts, quick: Soon):
+def test_what_fails_is_done_again_when_it_is_wanted_again(acts: Acts, quick: DelayedCall):
     acts.fails = True
-    quick.want()
+    quick.request()
     acts.next()
     acts.fails = False
-    quick.want()
+    quick.request()
     acts.next()
 
 
 def test_a_thread_of_which_nothing_is_wanted_ends(
-    acts: Acts, quick: Soon, monkeypatch: pytest.MonkeyPatch
+    acts: Acts, quick: DelayedCall, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(deferred_writes, "_IDLE_S", 0.01)
-    quick.want()
+    quick.request()
     first = acts.next()
     first.join(_PATIENCE_S)
     assert not first.is_alive()
-    quick.want()
+    quick.request()
     assert acts.next() is not first
 
 
 def test_once_closed_nothing_is_done(acts: Acts):
-    slow = Soon(acts, 60)
+    slow = DelayedCall(acts, 60)
     before = threading.enumerate()
-    slow.want()
+    slow.request()
     (thread,) = set(threading.enumerate()).difference(before)
     slow.close()
     thread.join(_PATIENCE_S)
     assert not thread.is_alive()
-    slow.want()
+    slow.request()
     assert acts.done.empty()
