@@ -1,6 +1,6 @@
-"""``memci.read.handover``: what another agent needs to go on with a session (R8).
+"""``memci.read.handover``: what another agent needs to continue a session (R8).
 
-``memci.read.summarise``: what was said, in short (R20).
+``memci.read.summarise``: a summary of messages and texts (R20).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from itertools import takewhile
 
 from memci.domain.context.session_summary import summarised
 from memci.domain.context.token_budget import Count
+from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.tree import Viewer
 from memci.domain.session.handover import Handover, exchanges
 from memci.domain.session.plan import plan_text
@@ -37,38 +38,32 @@ from memci.storage.session import Connection
 from memci.storage.sessions import Conversation, Said, language_spoken
 from memci.storage.summaries import StoredSummary, read_summary
 
-# What is read of a session beside its summary: what is not summed up yet, and what was said last.
+# Messages that are read beside the summary: those after it, and the recent ones.
 _MOST_BETWEEN = 2_000
 _MOST_RECENT = 500
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What one snapshot gave; ``between``: said after the summary, before what is recent.
-
-    ``unread`` messages of these were not read, being too many.
-
-    ``summarized``: whether the agent's sessions get summaries.
-    """
+    """What one snapshot gave."""
 
     now: Progress
     viewer: Viewer
     stored: StoredSummary | None
-    between: Sequence[Message]
-    unread: int
+    between: Sequence[Message]  # after the summary, before the recent messages
+    unread: int  # messages of these that were too many to read
     handover: Handover
-    ids: dict[int, str]
-    summarized: bool
-    summary_max_tokens: int
+    ids: dict[int, str]  # of the recent messages, by seq
+    parameters: MemoryParameters
 
 
 @dataclass(frozen=True)
-class HandingOver(Reader):
+class HandoverReader(Reader):
     """Writes the document; no language model is called.
 
-    What no summary tells of yet is summed up by the extractor, and a summary is asked for. Of the
-    recent interactions the newest ``_MOST_RECENT`` messages stand there; of what was said between
-    these and the summary the first ``_MOST_BETWEEN`` are read, and it says how many were not.
+    The extractor summarises what is not in the summary, and a summary is requested. The newest
+    ``_MOST_RECENT`` recent messages are shown; of the messages between them and the summary the
+    first ``_MOST_BETWEEN`` are read, and the document says how many were not.
     """
 
     extractor: Summarizer
@@ -76,25 +71,27 @@ class HandingOver(Reader):
     def run(self, agent_id: str, request: HandoverRequest) -> HandoverAnswer:
         """Return the document, of at most ``budget_tokens`` if given.
 
-        Raises ``NotFoundError`` for no agent or session, ``BudgetTooSmallError`` where pins and
-        plan alone do not fit.
+        Raises ``NotFoundError`` for no agent or session, ``BudgetTooSmallError`` if pins and plan
+        alone do not fit.
         """
         wait_until_fresh(self.database, agent_id, request)
         read = self._read(agent_id, request)
         count = self.models.tokenizers.count(self.defaults.tokenizer)
         handover = replace(read.handover, summary=self._summary(read, read.between, count))
-        told = read.between
+        summarised_messages = read.between
         if request.budget_tokens is None:
             handover = handover.without_repeated_lines()
         else:
-            handover, told = self._within(request.budget_tokens, read, handover, count)
-        if read.between and read.summarized:
+            handover, summarised_messages = self._within(
+                request.budget_tokens, read, handover, count
+            )
+        if read.between and read.parameters.summarization_enabled:
             request_summary(self.database, agent_id, read.viewer.session_id)
         seqs = [each.seq for each in handover.messages]
         use = use_of(agent_id, "handover", read.now, (seqs, []), read.ids)
         self.activity.note(agent_id, use=use)
         text = handover.text()
-        last = told[-1].seq if told else 0
+        last = summarised_messages[-1].seq if summarised_messages else 0
         through = read.stored.through_seq if read.stored else 0
         return HandoverAnswer(
             text=text,
@@ -113,8 +110,8 @@ class HandingOver(Reader):
     def _read(self, agent_id: str, request: HandoverRequest) -> _Read:
         with self.database.agent_snapshot(agent_id) as connection:
             check_there(connection, agent_id)
-            viewer = _asked(connection, agent_id, request)
-            whose = request_viewer(connection, agent_id, viewer.session_id, viewer.user_id)
+            viewer = _viewer(connection, agent_id, request)
+            sees = request_viewer(connection, agent_id, viewer.session_id, viewer.user_id)
             parameters = parameters_of(connection, agent_id, self.defaults.memory)
             stored = read_summary(connection, agent_id, viewer.session_id, viewer)
             conversation = Conversation(connection, agent_id, viewer.session_id)
@@ -128,7 +125,7 @@ class HandingOver(Reader):
                 after=before, through=None, most=_MOST_RECENT, user=user
             )
             if len(recent) == _MOST_RECENT:
-                answers = _answers(recent)
+                answers = _results_at_start(recent)
                 before = recent[answers - 1].message.seq if answers else recent[0].message.seq - 1
                 recent = recent[answers:]
             through = 0 if stored is None else stored.through_seq
@@ -151,53 +148,52 @@ class HandingOver(Reader):
                     unread=unread,
                     session_id=viewer.session_id,
                     language=language or language_of(" ".join(each.text for each in said)),
-                    pins=list(filter(whose.sees, read_pins(connection, agent_id).pins)),
-                    plan=_plan(connection, agent_id, whose),
+                    pins=list(filter(sees.sees, read_pins(connection, agent_id).pins)),
+                    plan=_plan(connection, agent_id, sees),
                     recent=exchanges(said),
                     mark="=" if request.format == "text" else "#",
                     today=today(said),
                     spans=sentence_spans,
                 ),
                 ids=message_ids(connection, agent_id, [each.seq for each in said]),
-                summarized=parameters.summarization_enabled,
-                summary_max_tokens=parameters.summary_max_tokens,
+                parameters=parameters,
             )
 
     def _within(
         self, budget: int, read: _Read, whole: Handover, count: Count
     ) -> tuple[Handover, Sequence[Message]]:
-        """Return it in its budget, and what it sums up beside what is stored.
+        """Return it within its budget, and the messages that it adds to the stored summary.
 
-        That is what has no room word for word, too.
+        Recent messages that have no room are summarised, too.
         """
-        held = whole.within(budget, count, whole_lines)
-        kept = {each.seq for each in held.messages}
-        told_of = read.stored.through_seq if read.stored else 0
-        left = [each for each in whole.messages if each.seq not in kept and each.seq > told_of]
+        handover = whole.within(budget, count, whole_lines)
+        shown = {each.seq for each in handover.messages}
+        through = read.stored.through_seq if read.stored else 0
+        left = [each for each in whole.messages if each.seq not in shown and each.seq > through]
         if not left or read.unread:
-            return held, read.between
-        told = [*read.between, *summarised(left)]
-        summary = self._summary(read, told, count)
-        return held.with_summary(summary, budget, count, whole_lines), told
+            return handover, read.between
+        added = [*read.between, *summarised(left)]
+        summary = self._summary(read, added, count)
+        return handover.with_summary(summary, budget, count, whole_lines), added
 
     def _summary(self, read: _Read, since: Sequence[Message], count: Count) -> str:
-        """Return the stored summary, gone on with what was said since."""
+        """Return the stored summary, continued with these messages."""
         stored = read.stored.text if read.stored else ""
         if not since:
             return stored
         source = "\n".join([stored, *(each.text for each in since)])
-        target = max(1, read.summary_max_tokens * len(source) // max(1, count(source)))
+        target = max(1, read.parameters.summary_max_tokens * len(source) // max(1, count(source)))
         return self.extractor.summarize(since, stored, target)
 
 
-def _answers(recent: Sequence[Said]) -> int:
-    """Return how many begin it that answer calls before it: a result is told of with its call."""
+def _results_at_start(recent: Sequence[Said]) -> int:
+    """Return how many tool results come first: they belong to a call before them."""
     roles = (each.message.role for each in recent)
     return len(list(takewhile(lambda role: role is Role.TOOL, roles)))
 
 
-def _asked(connection: Connection, agent_id: str, request: HandoverRequest) -> Viewer:
-    """Return whose words of which session are asked for: without one, of the last message's."""
+def _viewer(connection: Connection, agent_id: str, request: HandoverRequest) -> Viewer:
+    """Return the session (default: that of the last message) and the user of a request."""
     session = request.session_id
     if session is None:
         last = recent_messages(
@@ -218,12 +214,12 @@ _LONGEST = 16_000  # characters; no text of so few tokens has more
 
 
 class Summarise(Reader):
-    """Sums up by the summarizer; its call is made outside of any transaction."""
+    """Summarises with the summarizer; it is called outside of any transaction."""
 
     def run(self, agent_id: str, request: SummaryRequest) -> Summary:
-        """Return a summary of at most ``max_tokens`` tokens; raises ``NotFoundError``: no agent.
+        """Return a summary of at most ``max_tokens`` tokens, never longer than its source.
 
-        It is never longer than what it sums up.
+        Raises ``NotFoundError`` for no agent.
         """
         with self.database.agent_snapshot(agent_id) as connection:
             check_there(connection, agent_id)
@@ -249,7 +245,7 @@ class Summarise(Reader):
         max_tokens: int,
         counted: tuple[int, Count],
     ) -> str:
-        """Ask for as many characters as so many tokens of these texts are; then drop last lines."""
+        """Ask for the characters of so many tokens, then drop last lines."""
         of_tokens, count = counted
         if not of_tokens:
             return ""
@@ -263,18 +259,18 @@ class Summarise(Reader):
 
 
 def _cut(text: str, max_tokens: int, count: Count) -> str:
-    """Return so much of a text, from its beginning, as has at most so many tokens."""
+    """Return the beginning of a text, at most so many tokens."""
     while (tokens := count(text)) > max_tokens:
         text = text[: min(len(text) - 1, len(text) * max_tokens // tokens)].rstrip()
     return text
 
 
 def _line(message: Message) -> str:
-    """Return what was said, and who said it: of what an agent noted, nobody did."""
+    """Return a message with its speaker; notes of an agent have none."""
     speaker = message.name or message.role
     return message.text if message.is_note else f"{speaker}: {message.text}"
 
 
 def _note(text: str) -> Message:
-    """Return a text of the agent's own, which it said to nobody."""
+    """Return a text as a note of the agent."""
     return Message(0, "", Role.ASSISTANT, text, datetime.now(UTC), metadata=note_metadata())

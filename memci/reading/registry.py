@@ -10,7 +10,7 @@ from memci.queue.usage_accounting import Accounts
 from memci.reading.comparison import Compare
 from memci.reading.context import ContextReader
 from memci.reading.deferred_writes import ReadActivity
-from memci.reading.handover import HandingOver, Summarise
+from memci.reading.handover import HandoverReader, Summarise
 from memci.reading.lists.framework_items import ItemReads
 from memci.reading.reader import ReadingDefaults, ReadingModels
 from memci.reading.recall import Recall
@@ -52,7 +52,7 @@ class Readings:
         self.summarise = Summarise(database, models, defaults, self._activity)
         self.compare = Compare(database, models, defaults)
         self.items = ItemReads(database, models)
-        self.handover = HandingOver(
+        self.handover = HandoverReader(
             database, models, defaults, self._activity, extractor or models.summarizer
         )
         self._reads: dict[str, tuple[Callable[..., Answer], type[Request]]] = {

@@ -45,9 +45,9 @@ from memci.storage.sessions import language_spoken
 
 
 def list_pins(database: Database, counter: TokenCounter, agent_id: str) -> PinList:
-    """Return what is pinned, in whosever sessions; raises ``NotFoundError`` for no agent.
+    """Return the pins of all sessions; raises ``NotFoundError`` for no agent.
 
-    Counted together, as a window has it in the language of who spoke last.
+    Their tokens are those of a window, in the language of the last speaker.
     """
     with snapshot_of(database, agent_id) as connection:
         pins = read_pins(connection, agent_id).pins
@@ -85,14 +85,14 @@ def show_plan(database: Database, agent_id: str, session_id: str | None) -> Plan
 
 
 LATEST = WindowRequest()
-_LAST = 2**62  # behind every place
+_LAST = 2**62  # after every place
 
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """Renders windows. No page is written: what it collapses is collapsed in the answer alone.
+    """Renders windows. No page is written: pages are collapsed in the answer alone.
 
-    Where very many messages wait for their pages, it asks for the job that writes them.
+    If very many messages wait for their pages, the job that writes them is requested.
     """
 
     database: Database
@@ -103,11 +103,11 @@ class Windows:
     def show(self, agent_id: str, asked: WindowRequest = LATEST) -> WindowAnswer:
         """Return the window of a session (None: that of the last message).
 
-        ``budget_tokens`` holds it to so many, where what must stay allows that (P13); None: to the
-        agent's own limit. Raises ``NotFoundError`` for no agent.
+        It has at most ``budget_tokens`` if what must stay allows that (P13); None: the agent's own
+        limit. Raises ``NotFoundError`` for no agent.
         """
-        with self._looking(agent_id, asked.session_id, asked.format) as (workspace, _):
-            over = _held_to(workspace, asked.budget_tokens)
+        with self._open(agent_id, asked.session_id, asked.format) as (workspace, _):
+            over = _collapse_within(workspace, asked.budget_tokens)
             window = workspace.rendering.window()
         return WindowAnswer(
             messages=[ContextMessage.of(each) for each in window.messages],
@@ -137,17 +137,17 @@ class Windows:
     ) -> PageTree:
         """Return the tree of a session (None: that of the last message), without its texts.
 
-        ``lifecycle``: only pages of this one; of those that are out of the tree see ``removed``.
-        Raises ``NotFoundError`` for no agent.
+        ``lifecycle``: only pages in this one; pages outside the tree are in ``removed``. Raises
+        ``NotFoundError`` for no agent.
         """
-        with self._looking(agent_id, session_id) as (workspace, _):
-            _held_to(workspace, None)
+        with self._open(agent_id, session_id) as (workspace, _):
+            _collapse_within(workspace, None)
             pages = [
                 page_out(workspace.rendering, page.index)
                 for segment in workspace.tree.segments.values()
                 for page in workspace.rendering.visible.subtree(workspace.tree[segment.root])
             ]
-            return _told(
+            return _page_tree(
                 workspace.rendering, [each for each in pages if lifecycle in {None, each.lifecycle}]
             )
 
@@ -159,29 +159,29 @@ class Windows:
         cursor: str | None = None,
         limit: int = 100,
     ) -> PageTree:
-        """List what was removed, the latest first; each stands for all that went with it.
+        """List removed pages, the latest first; each stands for all pages inside it.
 
         Raises ``NotFoundError`` for no agent, ``InvalidInputError`` for a cursor of another list.
         """
         before = _LAST if cursor is None else place_after(cursor)[0]
-        with self._looking(agent_id, session_id) as (workspace, connection):
-            _held_to(workspace, None)
+        with self._open(agent_id, session_id) as (workspace, connection):
+            _collapse_within(workspace, None)
             found = {
                 page.place: removed_out(page, inside)
                 for page, inside in removed_pages(connection, agent_id, before, limit + 1)
             }
-            # What leaves the archive by messages that are on no stored page yet.
+            # Pages that leave the archive because of messages without a stored page.
             for page in workspace.tree.pages.values():
                 if page.cold and page.parent is None and page.place < before:
                     found[page.place] = page_out(workspace.rendering, page.index)
             places, following = page_of(sorted(found, reverse=True), limit, str)
-            return _told(workspace.rendering, [found[each] for each in places], following)
+            return _page_tree(workspace.rendering, [found[each] for each in places], following)
 
     @contextmanager
-    def _looking(
+    def _open(
         self, agent_id: str, session_id: str | None, form: Format = Format.MARKDOWN
     ) -> Iterator[tuple[Workspace, Connection]]:
-        """Lend a session's window, as it is at one moment, and what it is read through."""
+        """Lend a session's window at one moment, and its connection."""
         store = prefetch_texts(self.database, self.store, agent_id, session_id)
         with snapshot_of(self.database, agent_id) as connection:
             count = self.counter.count
@@ -193,7 +193,9 @@ class Windows:
         request_naming_by_read(self.database, agent_id, workspace.settled)
 
 
-def _told(rendering: Rendering, pages: list[PageOut], following: str | None = None) -> PageTree:
+def _page_tree(
+    rendering: Rendering, pages: list[PageOut], following: str | None = None
+) -> PageTree:
     tree = rendering.tree
     seen = (
         page
@@ -213,8 +215,8 @@ def _told(rendering: Rendering, pages: list[PageOut], following: str | None = No
     )
 
 
-def _held_to(workspace: Workspace, budget_tokens: int | None) -> int:
-    """Collapse what is over, and return by how many tokens it still is."""
+def _collapse_within(workspace: Workspace, budget_tokens: int | None) -> int:
+    """Collapse pages until the window fits; return the tokens that are still too many."""
     if budget_tokens is None:
         return workspace.enforce_if_over()
     collapse_to(workspace.rendering, budget_tokens)

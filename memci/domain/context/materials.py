@@ -1,4 +1,4 @@
-"""What a context is assembled from: candidates, messages, pins, plan, summary, budget (R13)."""
+"""What a context is chosen from: candidates, messages, pins, plan, summary, pages (R13)."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from memci.message import Message, Role
 
 
 class Shown:
-    """Messages that a model is shown by others, told by their role and their words."""
+    """Messages that the caller shows the model itself, known by role and words."""
 
     def __init__(self, messages: Iterable[tuple[Role, str]] = ()) -> None:
-        """Take them as (role, content); what is empty shows nothing."""
+        """Take them as (role, content); empty ones do not count."""
         self._known = frozenset((role, words) for role, text in messages if (words := plain(text)))
 
     def __bool__(self) -> bool:
         return bool(self._known)
 
     def has(self, candidate: Candidate) -> bool:
-        """Tell whether it is a message that is shown."""
+        """Return True for a message that is shown."""
         if not self._known or candidate.source is not Source.CHAT or candidate.role is None:
             return False
         return (candidate.role, plain(candidate.text)) in self._known
 
     def without(self, window: Iterable[Interaction]) -> list[Interaction]:
-        """Return what is left of interactions; a tool call goes when all its results are shown."""
+        """Return interactions without shown messages, and without calls whose results are all shown."""
         if not self._known:
             return list(window)
         left = (
@@ -53,67 +53,53 @@ class Shown:
         return (message.role, plain(message.content or "")) in self._known
 
 
-# Tells whether something found says nothing; asked only of what would be taken.
+# Returns True if a candidate says nothing; called only for those that would be taken.
 IsTrivial: TypeAlias = Callable[[Ranked], bool]
 
 
-def _tells(_: Ranked) -> bool:
+def _never(_: Ranked) -> bool:
     return False
 
 
 class Covered(NamedTuple):
-    """What a summary tells of: the messages of a session from a seq through another."""
+    """The messages of a summary: those of a session from one seq through another."""
 
     session_id: str | None
     from_seq: int
     through_seq: int
 
     def holds(self, message: Message | Candidate, seq: int) -> bool:
-        """Tell whether a message, found or not, is one of them."""
+        """Return True if a message is one of them."""
         same = message.session_id == self.session_id
         return same and self.from_seq <= seq <= self.through_seq
 
 
 @dataclass(frozen=True, slots=True)
 class Materials:
-    """What there is to choose from.
-
-    ``window``: the latest interactions, oldest first, so many more than may go in as there are to
-    be recent, and one; it ``reaches_back`` so far unless there are too many messages. Of these
-    ``recent`` go in at most, and up to one fewer than three times as many while the list ``grows``
-    from ``began``, the seq that the last list's recent interactions began with. ``preserve``: so
-    many of them give way last (R15).
-
-    ``ranked``: what was retrieved, best first; ``is_trivial`` tells what of it says nothing, and
-    ``spans`` where its sentences are. ``shown``: what the caller shows by itself.
-
-    ``pins``, ``plan``: always in. ``finished``: messages of finished plan steps, which give way
-    before others (R15). ``summary``: what was said before, in brief (R8); ``covered``: of which
-    messages it tells, if that is known. ``contents`` and ``tree``: pages of the page tree.
-    ``origins``: what plan and summary are taken from (R16). ``best_first``: no prompt cache is
-    used. ``today``: the day on which the list is read; None: that of what it begins with.
-    """
+    """What there is to choose from."""
 
     system: str | None
     query: str | None
+    # The latest interactions, oldest first: those that may go in, as many again, and one.
     window: Sequence[Interaction]
-    recent: int
-    ranked: Sequence[Ranked]
+    recent: int  # so many of the window go in at most, unless the list grows
+    ranked: Sequence[Ranked]  # what was retrieved, best first
     language: Language
     pins: Sequence[Pin] = ()
     plan: str | None = None
-    finished: Collection[int] = ()
-    summary: str | None = None
-    covered: Covered | None = None
-    contents: Listed | None = None
-    tree: Listed | None = None
-    origins: Mapping[Section, Origin] = field(default_factory=dict)
-    shown: Shown = field(default_factory=Shown)
-    is_trivial: IsTrivial = _tells
-    spans: Spans = whole
-    began: int | None = None
+    finished: Collection[int] = ()  # seqs of finished steps of the plan; they come last (R15)
+    summary: str | None = None  # of earlier messages (R8)
+    covered: Covered | None = None  # the messages of the summary, if known
+    contents: Listed | None = None  # the Contents Page
+    tree: Listed | None = None  # other pages
+    origins: Mapping[Section, Origin] = field(default_factory=dict)  # of plan and summary (R16)
+    shown: Shown = field(default_factory=Shown)  # what the caller shows itself
+    is_trivial: IsTrivial = _never
+    spans: Spans = whole  # cuts sentences
+    began: int | None = None  # the seq that the recent interactions of the last list began with
+    # Up to one fewer than three times ``recent`` interactions may go in, from ``began``.
     grows: bool = False
-    reaches_back: bool = True
-    preserve: int = 4
-    best_first: bool = False
-    today: date | None = None
+    reaches_back: bool = True  # the window was not cut because it has too many messages
+    preserve: int = 4  # so many recent interactions give way last (R15)
+    best_first: bool = False  # no prompt cache is used
+    today: date | None = None  # the day on which the list is read; None: that of its beginning

@@ -13,20 +13,17 @@ from memci.domain.pages.page import USER, Page, SegmentKind
 from memci.domain.pages.tree import VisibleTree
 from memci.message import Role
 
-# Tokens, beside which a list of pages is worth its room; and what it takes of them at most.
+# Tokens from which on pages are listed; and the share that a list takes at most.
 _LEAST_ROOM = 1_000
 _CEILINGS = {Section.CONTENTS: 0.15, Section.TREE: 0.1}
 
 
 class Leaf(NamedTuple):
-    """The block of one page, which begins with a heading mark and ends with a blank line.
-
-    ``closed``: what stands there where that is too long, if anything does.
-    """
+    """The block of one page; it begins with a heading mark and ends with a blank line."""
 
     page: str
     text: str
-    closed: str = ""
+    closed: str = ""  # takes its place if that is too long
 
 
 class _Counted(NamedTuple):
@@ -37,18 +34,18 @@ class _Counted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Pages under a heading, which is such a block, too, and says nothing without them."""
+    """Pages under a heading, which is a block, too."""
 
     heading: str
     leaves: Sequence[Leaf]
 
 
 class PageRoom(NamedTuple):
-    """Tokens: ``always`` whatever is asked, ``free`` beside what is; ``left`` bounds pages."""
+    """Tokens of a list."""
 
-    always: int
-    free: int
-    left: int
+    always: int  # whatever the query is
+    free: int  # beside the query
+    left: int  # for pages
 
 
 def list_pages(
@@ -56,9 +53,9 @@ def list_pages(
 ) -> tuple[Part, ...]:
     """Return pages as a message: as many as its share of the room holds, and never half a page.
 
-    The share is of what there always is, so that the same pages stand there whatever is asked. Of
-    the Contents Page the newest lines stay, of the rest the first; a page too long by itself
-    stands there closed. Under 1,000 tokens there is none.
+    The share does not depend on the query, and so neither do the pages. Of the Contents Page the
+    newest lines stay, of other pages the first; a page that is too long is closed. Under 1,000
+    tokens there are no pages.
     """
     if listed is None or room.always < _LEAST_ROOM:
         return ()
@@ -77,9 +74,9 @@ def list_pages(
 def _fitting(
     listed: Listed, ceiling: int, count: Count, *, newest_first: bool
 ) -> Sequence[_Counted]:
-    """Return the pages that fit, up to the first that does not, in the order that they came in.
+    """Return the pages that fit, up to the first that does not, in their order.
 
-    A page that would not fit alone ends nothing: it stands there closed, or not at all.
+    A page that does not fit alone is closed or left out.
     """
     most = ceiling - MESSAGE_OVERHEAD - count(listed.heading)
     free, taken = most, list[_Counted]()
@@ -112,7 +109,7 @@ def _written(section: Section, heading: str, leaves: Sequence[_Counted], count: 
 
 
 def contents_listed(visible: VisibleTree, writer: BlockWriter) -> Listed | None:
-    """Return the Contents Page as the viewer sees it; None where it has no line."""
+    """Return the Contents Page as the viewer sees it; None if it has no line."""
     tree = visible.tree
     archive = tree.pages.get(tree.counters.archive or "")
     if archive is None or not visible.contains(archive):
@@ -122,11 +119,11 @@ def contents_listed(visible: VisibleTree, writer: BlockWriter) -> Listed | None:
 
 
 def tree_listed(visible: VisibleTree, writer: BlockWriter, reads: ContentReader) -> Listed | None:
-    """Return notes, folders and what is filed in these, as the window shows them; None for none.
+    """Return notes, folders and their pages, as the window shows them; None if there are none.
 
-    Open notes show what ``reads`` gives. Of interactions, which are retrieved word for word or
-    recent, there is the name and the description; those of active chapters are left out, and so is
-    ``sys``: a list has its own system text.
+    Open notes show the text that ``reads`` returns. Interactions show name and description: their
+    messages are retrieved or recent. Active chapters are left out, and so is ``sys``: a list has
+    its own system text.
     """
     leaves = [
         _leaf(visible, writer, page, level, reads) for page, level in _filed(visible) if level > 1

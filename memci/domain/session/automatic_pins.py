@@ -1,4 +1,4 @@
-"""Which key messages are pinned, and which pins give way to them (R7)."""
+"""Decides which key messages are pinned, and which pins give way to them (R7)."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from memci.language.key_messages.detector import words_of
 from memci.language.key_messages.rules import PinKind
 from memci.language.key_messages.single_values import settled_by
 
-# What the line of a pin takes beside its text, in tokens: its number and its kind.
+# Tokens of a pin's line beside its text: its number and its kind.
 _LINE_TOKENS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class KeyPins:
-    """Pins after some more were found; ``taken_down`` are numbers of older ones that gave way."""
+    """What a search for key messages changes."""
 
     added: tuple[Pin, ...]
-    taken_down: tuple[int, ...]
+    taken_down: tuple[int, ...]  # numbers of older pins that gave way
 
 
 def pinned(
@@ -31,21 +31,20 @@ def pinned(
     rules: PageRules,
     tokens_of: Callable[[str], int],
 ) -> KeyPins:
-    """Return what becomes of findings, the oldest first, beside the pins that are ``there``.
+    """Return the changes by findings, the oldest first, beside the pins that are ``there``.
 
-    ``refused``: findings that somebody has taken down; their words are not pinned again. Nor are
-    words that who would see them sees already. Nobody is shown more findings, or tokens of them,
-    than the rules allow, nor more pins: the oldest finding gives way, and no other pin ever does.
-    So does a finding whose matter a newer one of the same speaker settles otherwise, in whatever
-    order the two are found.
+    Not pinned are the words of ``refused`` findings, which somebody has taken down, and words that
+    the same users see already. Nobody is shown more findings, pins or tokens than the rules allow:
+    the oldest finding gives way, and no other pin does. A finding also gives way to a newer one of
+    the same speaker that decides the same matter differently, in whatever order they are found.
     """
     pins = list(there)
     added: list[Pin] = []
     for each in found:
-        overtaken = any(_settles_anew(known, each) for known in pins)
+        overtaken = any(_replaces(known, each) for known in pins)
         if overtaken or any(_says(known, each) for known in refused):
             continue
-        pins = [old for old in pins if not _settles_anew(each, old)]
+        pins = [old for old in pins if not _replaces(each, old)]
         if not any(_says(known, each) for known in pins):
             pins.append(each)
             added.append(each)
@@ -57,21 +56,21 @@ def pinned(
 
 
 def bound_to(kind: PinKind, session_id: str | None) -> str | None:
-    """Return the session in which alone a finding is shown: a task is its session's (None: all)."""
+    """Return the only session in which a finding is shown (None: all); a task has one."""
     return session_id if kind is PinKind.TASK else None
 
 
 def _says(known: Pin, found: Pin) -> bool:
-    """Tell whether a pin says what was found, and is seen wherever the finding would be."""
+    """Return True if a pin says the same, and is shown wherever the finding would be."""
     seen = known.user_id in {None, found.user_id} and known.session_id in {None, found.session_id}
     return seen and f" {words_of(found.text)} " in f" {words_of(known.text)} "
 
 
-def _settles_anew(new: Pin, old: Pin) -> bool:
-    """Tell whether a finding settles otherwise what another of the same speaker has settled before.
+def _replaces(new: Pin, old: Pin) -> bool:
+    """Return True if a finding decides differently what an earlier one of its speaker decided.
 
-    Before is by when it was said. Another session may be about another budget, unless it says that
-    something has changed. A task is more than what it says of one matter.
+    Another session may be about another matter, unless the finding says that something has changed.
+    A task is more than one matter.
     """
     same = (old.by, old.user_id, old.speaker) == (new.by, new.user_id, new.speaker)
     if not same or new.by != Maker.DETECTOR or _age(old) >= _age(new):
@@ -85,25 +84,27 @@ def _settles_anew(new: Pin, old: Pin) -> bool:
 
 
 def _age(finding: Pin) -> tuple[datetime, int, tuple[int, int]]:
-    """Order findings by when they were said, then by where they stand."""
+    """Order findings by time, then by place."""
     return finding.created_at, finding.message_seq or 0, finding.span or (0, 0)
 
 
 def _too_many(
     pins: Sequence[Pin], newest: Pin, rules: PageRules, tokens_of: Callable[[str], int]
 ) -> list[Pin]:
-    """Return the oldest findings that make room for others: for each user who sees the newest."""
+    """Return the oldest findings that must go, for each user who sees the newest one."""
     users: Collection[str | None] = [newest.user_id]
     if newest.user_id is None:
         users = {None, *(each.user_id for each in pins)}
-    going: list[Pin] = []
+    gone: list[Pin] = []
     for user in users:
-        seen = [each for each in pins if each.user_id in {None, user} and each not in going]
-        going += _going(seen, rules, tokens_of)
-    return going
+        seen = [each for each in pins if each.user_id in {None, user} and each not in gone]
+        gone += _excess(seen, rules, tokens_of)
+    return gone
 
 
-def _going(seen: Sequence[Pin], rules: PageRules, tokens_of: Callable[[str], int]) -> Iterator[Pin]:
+def _excess(
+    seen: Sequence[Pin], rules: PageRules, tokens_of: Callable[[str], int]
+) -> Iterator[Pin]:
     costs = {each.number: tokens_of(each.text) + _LINE_TOKENS for each in seen}
     findings = [each for each in seen if each.by == Maker.DETECTOR]
     own = sum(costs[each.number] for each in findings)

@@ -14,7 +14,7 @@ Unit: TypeAlias = tuple[Message, ...]
 
 @dataclass(frozen=True, slots=True)
 class Interaction:
-    """One exchange, in order. Tool calls without all their results are no part of it."""
+    """One exchange, in order, without tool calls that lack a result."""
 
     units: tuple[Unit, ...]
 
@@ -29,7 +29,7 @@ class Interaction:
         return bool(self.units) and self.units[-1][-1].role is Role.ASSISTANT
 
     def without_tools(self) -> Interaction:
-        """Return what is left of it when tool calls and their results are left out."""
+        """Return it without tool calls and their results."""
         return Interaction(tuple(unit for unit in self.units if not unit[0].tool_calls))
 
     def without(self, seq: int) -> Interaction:
@@ -42,15 +42,15 @@ class Interaction:
 def interactions(messages: Iterable[Message]) -> list[Interaction]:
     """Cut messages (ascending seq) into interactions, oldest first.
 
-    Each user message begins one; so does what was said before the first. What an agent noted for
-    its memory was said to nobody, and is part of none.
+    Each user message begins one; so do the messages before the first. Notes that an agent made for
+    its memory are in none.
     """
-    whole = (Interaction(_units(each)) for each in cut_at_users(messages))
+    whole = (Interaction(units_of(each)[0]) for each in cut_at_users(messages))
     return [each for each in whole if each.units]
 
 
 def cut_at_users(messages: Iterable[Message]) -> list[list[Message]]:
-    """Cut messages (ascending seq) at those of users; of notes, said to nobody, none is left."""
+    """Cut messages (ascending seq) at those of users; notes are left out."""
     cut: list[list[Message]] = []
     for message in messages:
         if message.is_note:
@@ -61,15 +61,11 @@ def cut_at_users(messages: Iterable[Message]) -> list[list[Message]]:
     return cut
 
 
-def _units(messages: Sequence[Message]) -> tuple[Unit, ...]:
-    return units_of(messages)[0]
-
-
 def units_of(messages: Sequence[Message]) -> tuple[tuple[Unit, ...], tuple[Message, ...]]:
-    """Put each result behind its call, and say what is left: a chat API refuses one alone.
+    """Return units with each result behind its call, and the messages that are left over.
 
-    A result answers the latest call of its id before it. Ids may come again later. A turn without
-    any words is in neither: several chat APIs refuse it, and nobody misses it.
+    Chat APIs refuse a call or a result alone. A result answers the latest call of its id before it;
+    ids may come again later. Messages without words are in neither: several chat APIs refuse them.
     """
     messages = [each for each in messages if not _is_blank(each)]
     units: list[list[Message]] = []
@@ -88,5 +84,5 @@ def units_of(messages: Sequence[Message]) -> tuple[tuple[Unit, ...], tuple[Messa
 
 
 def _is_blank(message: Message) -> bool:
-    """Tell whether nothing was said and nothing called; what a tool returns may be empty."""
+    """Return True if a message has no words and no calls; a tool result may be empty."""
     return message.role is not Role.TOOL and not message.text.strip()

@@ -1,7 +1,7 @@
 """The plan of a session, and its text for a model (R7, R13).
 
-A plan is made by a message, and later messages tell of its steps. What is said while a step is
-active belongs to it: that is what is hidden first when the step is over (P13, R15).
+A message makes a plan, and later messages report on its steps. Messages while a step is active
+belong to it: they are hidden first when the step is over (P13, R15).
 """
 
 from __future__ import annotations
@@ -27,37 +27,30 @@ class StepState(StrEnum):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more is done for it."""
+        """Whether it is done or dropped."""
         return self in {StepState.DONE, StepState.DROPPED}
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step. ``said_seq``: the message whose words it is.
-
-    The session's messages from ``first_seq`` to ``last_seq`` belong to it, both included: those
-    after the one with which it became active, up to that with which it was over. None: it never was
-    active, or still is.
-    """
+    """One step."""
 
     text: str
-    said_seq: int
+    said_seq: int  # the message whose words it is
     state: StepState = StepState.PENDING
+    # The first and the last message of the session that belong to it: from the one after it became
+    # active, to the one with which it was over. None: it never was active, or still is.
     first_seq: int | None = None
     last_seq: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The steps of a session (None: what was said in none), in order; they count from 1.
+    """The plan of a session; its steps count from 1."""
 
-    ``made_seq`` is the message that it was made by: no two plans of an agent have the same.
-    ``user_id``: in whose sessions alone it is seen; None: in all.
-    """
-
-    made_seq: int
-    session_id: str | None
-    user_id: str | None
+    made_seq: int  # the message that made it; unique within the agent
+    session_id: str | None  # None: messages of no session
+    user_id: str | None  # shown only in sessions of this user; None: in all
     steps: tuple[Step, ...]
 
     @property
@@ -68,37 +61,37 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A step as somebody lists it; ``state`` None: nothing is said of how far it has come."""
+    """A listed step; ``state`` is None if the list does not say it."""
 
     text: str
     state: StepState | None = None
 
 
 def made_of(items: Iterable[Item], seq: int, session_id: str | None, user_id: str | None) -> Plan:
-    """Return a new plan, made by the message of this seq; its first step is active from then on."""
+    """Return a new plan, made by the message of this seq; its first step becomes active."""
     steps = [
         _moved(Step(each.text, seq), each.state or StepState.PENDING, seq)
         for each in list(items)[:MOST_STEPS]
     ]
-    return Plan(seq, session_id, user_id, _going_on(steps, seq))
+    return Plan(seq, session_id, user_id, _with_active(steps, seq))
 
 
 def with_states(plan: Plan, states: Iterable[tuple[int, StepState]], seq: int) -> Plan:
     """Return the plan with the states of some steps set, by position, as of the message ``seq``.
 
-    Positions that it does not have mean nothing.
+    Unknown positions are ignored.
     """
     steps = list(plan.steps)
     for position, state in states:
         if 1 <= position <= len(steps):
             steps[position - 1] = _moved(steps[position - 1], state, seq)
-    return replace(plan, steps=_going_on(steps, seq))
+    return replace(plan, steps=_with_active(steps, seq))
 
 
 def finished_message_seqs(plan: Plan) -> tuple[range, ...]:
-    """Return which messages of the plan's session belong to steps that are over, in order.
+    """Return the messages of the session that belong to finished steps, as ranges in order.
 
-    Ranges that do not touch; what is said beside a step that is still active is not among them.
+    Messages that also belong to an active step are left out.
     """
     active = [s.first_seq for s in plan.steps if s.state is StepState.ACTIVE and s.first_seq]
     below = min(active, default=None)
@@ -117,16 +110,13 @@ def finished_message_seqs(plan: Plan) -> tuple[range, ...]:
 
 
 def is_finished(plan: Plan, first_seq: int, last_seq: int) -> bool:
-    """Tell whether all of the plan's session between two messages belongs to steps that are over.
-
-    Both ends included.
-    """
+    """Return True if all messages of the session from one to another belong to finished steps."""
     spans = finished_message_seqs(plan)
     return any(first_seq in each and last_seq in each for each in spans)
 
 
 def is_worked_on(plan: Plan, last_seq: int) -> bool:
-    """Tell whether what ends with a message of the plan's session belongs to an active step."""
+    """Return True if an interaction that ends with this message belongs to an active step."""
     return any(
         each.state is StepState.ACTIVE and each.first_seq is not None and each.first_seq <= last_seq
         for each in plan.steps
@@ -148,8 +138,8 @@ def _moved(step: Step, state: StepState, seq: int) -> Step:
             return replace(step, state=state, last_seq=ended)
 
 
-def _going_on(steps: Sequence[Step], seq: int) -> tuple[Step, ...]:
-    """Have the first step that waits be the active one, where none is."""
+def _with_active(steps: Sequence[Step], seq: int) -> tuple[Step, ...]:
+    """Make the first pending step active, if none is."""
     if any(each.state is StepState.ACTIVE for each in steps):
         return tuple(steps)
     waits = next((p for p, each in enumerate(steps) if each.state is StepState.PENDING), None)
@@ -171,21 +161,21 @@ _LISTED = re.compile(r"\d+\. \[[ >x-]\] (.+)")
 
 
 def plan_text(plan: Plan | None, language: Language) -> str:
-    """Return a plan, a step a line: ``1. [x] …``; empty without one, and when no step is left.
+    """Return a plan with a line for each step, such as ``1. [x] …``; "" if no step is left.
 
-    Marks: ``[>]`` is worked on, ``[-]`` was dropped.
+    ``[>]`` marks an active step, ``[-]`` a dropped one.
     """
     return "" if plan is None or plan.is_over else whole_text(plan, language)
 
 
 def whole_text(plan: Plan, language: Language) -> str:
-    """Return a plan likewise, also when no step is left."""
+    """Return a plan as ``plan_text`` does, also if no step is left."""
     lines = [_line(place, each) for place, each in enumerate(plan.steps, 1)]
     return "\n".join([_HEADINGS[language], *lines])
 
 
 def steps_listed(text: str) -> frozenset[str]:
-    """Return the steps of a text that is nothing but a plan as it is written here; else none."""
+    """Return the steps of a text that is a plan written by ``whole_text``; else none."""
     heading, *lines = text.strip().splitlines() or [""]
     listed = [_LISTED.fullmatch(each) for each in lines]
     if heading not in _HEADINGS.values() or not all(listed):

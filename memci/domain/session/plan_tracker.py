@@ -21,8 +21,8 @@ from memci.domain.session.plan import (
 from memci.language.key_messages.detector import Cutter, words_of
 from memci.message import Message, Role
 
-_LEAST = 2  # what has fewer steps is no plan
-_LOOKED_AT = 16_000  # characters of a message
+_LEAST = 2  # a list with fewer steps is no plan
+_SEARCHED = 16_000  # characters of a message
 _DIGITS = {each: value for value, each in enumerate("一二三四五六七八九十", 1)}
 _CIRCLED = {chr(0x2460 + place): place + 1 for place in range(20)}
 
@@ -60,7 +60,7 @@ _TAIL = re.compile(
     re.IGNORECASE,
 )
 _STRUCK = re.compile(r"^~~(?P<text>.+)~~$")
-# What is said of a list that is to be worked through, and not of any other one.
+# Words before a list that announce a plan.
 _ANNOUNCED = re.compile(
     r"\b(?:(?:my|our|the|a|new|revised|updated|following|this|here is|here's) (?:\w+ )?plan\b|"
     r"plan\s*(?:of action)?\s*[:：]|"
@@ -78,26 +78,26 @@ _ANNOUNCED_CHINESE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Steps that a text lists; ``is_plan``: it also says that they are to be taken."""
+    """Steps that a text lists."""
 
     items: tuple[Item, ...]
-    is_plan: bool
+    is_plan: bool  # the text says that they are to be done
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
     item: Item
-    number: int | None  # None: it has a box in place of a number
+    number: int | None  # None: it has a box instead of a number
     says_step: bool = False
 
 
 def listing_in(text: str) -> Listing | None:
     """Return the longest list of steps in a text: with boxes, or numbered from 1 without a gap.
 
-    A line that is no item, and is no part of one, ends a list. None: there are not two items.
+    A line that belongs to no item ends a list. None: there are not two items.
     """
     best: Listing | None = None
-    for before, lines in _runs(text[:_LOOKED_AT]):
+    for before, lines in _runs(text[:_SEARCHED]):
         if len(lines) >= _LEAST and (best is None or len(lines) > len(best.items)):
             boxed = all(each.number is None for each in lines)
             steps = all(each.says_step for each in lines)
@@ -108,13 +108,13 @@ def listing_in(text: str) -> Listing | None:
 
 
 def item_of(line: str) -> Item:
-    """Return a step as one line says it, such as "[x] Read the code"; any line is one."""
+    """Return the step of one line, such as "[x] Read the code"; any line is a step."""
     box = _BOX.match(line)
     return Item(_text(box["text"]), _STATES[box[1]]) if box else Item(_text(line))
 
 
 def _runs(text: str) -> Iterator[tuple[str, list[_Line]]]:
-    """Yield lists, each with what stands directly before it."""
+    """Yield lists, each with the line before it."""
     before, run, fenced = "", list[_Line](), False
     for line in text.splitlines():
         if line.lstrip().startswith(("```", "~~~")):
@@ -126,7 +126,7 @@ def _runs(text: str) -> Iterator[tuple[str, list[_Line]]]:
             yield before, run
             run = [item]
         elif run and (not line.strip() or line[:1].isspace()):
-            continue  # a gap, or what belongs to the item above
+            continue  # a gap, or a part of the item above
         elif line.strip():
             yield before, run
             run, before = [], line
@@ -147,7 +147,7 @@ def _line(line: str) -> _Line | None:
         return _Line(Item(_text(sign["text"]), _STATES.get(sign["sign"], StepState.DONE)), None)
     if (found := _NUMBERED.match(line)) is None:
         return None
-    text, state = _told(_text(found["text"]))
+    text, state = _text_and_state(_text(found["text"]))
     says = bool(found["step"] or found["ordinal"] or found["place"])
     return _Line(Item(text, state), _number(found), says) if text else None
 
@@ -158,8 +158,8 @@ def _number(found: re.Match[str]) -> int:
     return _DIGITS.get(given) or _CIRCLED.get(given) or int(given)
 
 
-def _told(text: str) -> tuple[str, StepState | None]:
-    """Return a step's text and what its end says of how far it has come."""
+def _text_and_state(text: str) -> tuple[str, StepState | None]:
+    """Return a step's text and the state that its end names."""
     if struck := _STRUCK.match(text):
         return struck["text"], StepState.DONE
     tail = _TAIL.search(text)
@@ -173,8 +173,7 @@ def _text(text: str) -> str:
     return " ".join(text.replace("**", "").split())[:LONGEST_STEP]
 
 
-_LONGEST = 200  # characters of a sentence that is looked at
-# characters of a message
+_LONGEST = 200  # characters; longer sentences are not read
 
 _NUMBERS = {
     **{str(each): each for each in range(1, 33)},
@@ -238,7 +237,7 @@ _ALL_DONE = re.compile(
     + "|(?:所有|全部)(?:的)?步骤(?:都|已|均)*(?:完成|做完)|计划(?:已|全部|都)+(?:完成|做完)",
     re.IGNORECASE,
 )
-# Asked, denied, awaited or announced: nothing has come about.
+# Questions, denials, conditions and announcements: nothing has changed.
 _OPEN = re.compile(
     r"\?\s*$|\b(?:not|n't|never|once|when|whenever|if|after|before|until|unless|almost|nearly|"
     r"will|would|should|"
@@ -252,20 +251,20 @@ _OPEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """``position``: of the step, from 1; 0: the active one; None: all that are left."""
+    """A change of state that a message reports."""
 
-    position: int | None
+    position: int | None  # of the step, from 1; 0: the active one; None: all that are left
     state: StepState
 
 
 def progress_in(text: str, cut: Cutter) -> list[Progress]:
-    """Return what a text says of a plan's steps, in its order."""
-    looked_at = text[:_LOOKED_AT]
+    """Return what a text says about the steps of a plan, in its order."""
+    text = text[:_SEARCHED]
     return [
-        told
-        for start, end in cut(looked_at)
+        progress
+        for start, end in cut(text)
         if end - start <= _LONGEST
-        for told in _in_sentence(looked_at[start:end])
+        for progress in _in_sentence(text[start:end])
     ]
 
 
@@ -276,11 +275,11 @@ def _in_sentence(sentence: str) -> Iterator[Progress]:
         yield Progress(None, StepState.DONE)
     elif _THIS_DONE.search(sentence):
         yield Progress(0, StepState.DONE)
-    told: dict[int, StepState] = {}
+    states: dict[int, StepState] = {}
     for pattern, state in _RULES:
         for found in pattern.finditer(sentence):
-            told.setdefault(_NUMBERS.get((found["a"] or found["ax"]).lower(), 0), state)
-    yield from (Progress(place, state) for place, state in told.items() if place)
+            states.setdefault(_NUMBERS.get((found["a"] or found["ax"]).lower(), 0), state)
+    yield from (Progress(place, state) for place, state in states.items() if place)
 
 
 _TOOL = re.compile(
@@ -299,13 +298,13 @@ _WORDS = {
     StepState.DONE: "completed complete done finished closed 已完成 完成",
     StepState.DROPPED: "cancelled canceled dropped skipped removed 取消 跳过",
 }
-_SAID = {word: state for state, words in _WORDS.items() for word in words.split()}
+_STATE_OF_WORD = {word: state for state, words in _WORDS.items() for word in words.split()}
 
 
 def called_plan(tool_calls: Iterable[Mapping[str, Any]]) -> tuple[Item, ...]:
     """Return the steps of the last call that hands over a plan; none, if no call does.
 
-    Calls are as models wrote them: what cannot be read is passed over.
+    Models wrote the calls: what cannot be read is ignored.
     """
     found: tuple[Item, ...] = ()
     for call in tool_calls:
@@ -337,8 +336,8 @@ def _item(given: object) -> Item | None:
         return None
     texts = (_text_field(given[name]) for name in _TEXTS if isinstance(given.get(name), str))
     text = next(filter(None, texts), "")
-    said = next((given[name] for name in _STATE_FIELDS if isinstance(given.get(name), str)), "")
-    state = _SAID.get(said.strip().lower().replace(" ", "_").replace("-", "_"))
+    word = next((given[name] for name in _STATE_FIELDS if isinstance(given.get(name), str)), "")
+    state = _STATE_OF_WORD.get(word.strip().lower().replace(" ", "_").replace("-", "_"))
     return Item(text, state) if text else None
 
 
@@ -351,18 +350,18 @@ _SPEAKERS = frozenset({Role.USER, Role.ASSISTANT})
 
 @dataclass(frozen=True, slots=True)
 class PlanSigns:
-    """What a message says of plans, whatever plan there is."""
+    """What a message says about plans, whatever the current plan is."""
 
     listing: Listing | None = None
     progress: Sequence[Progress] = ()
 
     def __bool__(self) -> bool:
-        """Tell whether it can have to do with a plan."""
+        """Return True if it may concern a plan."""
         return self.listing is not None or bool(self.progress)
 
 
 def plan_signs(message: Message, cut: Cutter) -> PlanSigns:
-    """Return what a message says of plans; tools and systems say nothing of them, nor do notes."""
+    """Return what a message of a user or an assistant says about plans; notes say nothing."""
     if message.role not in _SPEAKERS or message.is_note:
         return PlanSigns()
     if called := called_plan(message.tool_calls):
@@ -370,20 +369,20 @@ def plan_signs(message: Message, cut: Cutter) -> PlanSigns:
     if not message.content:
         return PlanSigns()
     listing = listing_in(message.content)
-    # A list that is a plan says all; what is said around it speaks of it as it then is.
-    told = [] if listing and listing.is_plan else progress_in(message.content, cut)
-    return PlanSigns(listing, told)
+    # The states in a plan are complete; the text around it is about them.
+    progress = [] if listing and listing.is_plan else progress_in(message.content, cut)
+    return PlanSigns(listing, progress)
 
 
 def follow(
     plan: Plan | None, message: Message, signs: PlanSigns, user_id: str | None
 ) -> Plan | None:
-    """Return the session's plan after a message; the very same when nothing has changed.
+    """Return the session's plan after a message; the same object if nothing has changed.
 
-    ``user_id``: whose session it is.
+    ``user_id``: the user of the session.
     """
     listing = signs.listing
-    if listing is not None and (listing.is_plan or is_retold(plan, listing.items)):
+    if listing is not None and (listing.is_plan or repeats_plan(plan, listing.items)):
         return listed(plan, listing.items, message.seq, message.session_id, user_id)
     if plan is None or not signs.progress:
         return plan
@@ -396,14 +395,14 @@ def follow(
 def listed(
     plan: Plan | None, items: Sequence[Item], seq: int, session_id: str | None, user_id: str | None
 ) -> Plan:
-    """Return the plan after it was listed by the message of this seq, or another in its place."""
-    if plan is not None and is_retold(plan, items):
+    """Return the plan after the message of this seq listed it, or a new plan."""
+    if plan is not None and repeats_plan(plan, items):
         return _changed(plan, _updated(plan, items, seq))
     return made_of(items, seq, session_id, user_id)
 
 
-def is_retold(plan: Plan | None, items: Sequence[Item]) -> bool:
-    """Tell whether a list is a plan as it is now: half of the items, or of its steps, are in it."""
+def repeats_plan(plan: Plan | None, items: Sequence[Item]) -> bool:
+    """Return True if a list repeats the plan: it shares half of its items, or of the steps."""
     known = {words_of(each.text) for each in plan.steps} if plan else set()
     shared = sum(words_of(each.text) in known for each in items)
     return shared > 0 and 2 * shared >= min(len(items), len(known))
@@ -414,7 +413,7 @@ def _changed(before: Plan, after: Plan) -> Plan:
 
 
 def _updated(plan: Plan, items: Sequence[Item], seq: int) -> Plan:
-    """Return a plan as it is listed anew: what is over stays, what waits and is missing goes."""
+    """Return a plan that is listed again: finished steps stay, missing open steps are dropped."""
     known = {words_of(each.text): each for each in plan.steps}
     listed = [words_of(each.text) for each in items]
     left = [each for each in plan.steps if words_of(each.text) not in listed]
@@ -424,21 +423,21 @@ def _updated(plan: Plan, items: Sequence[Item], seq: int) -> Plan:
         *(each for each in left if not each.state.is_over),
     ][:MOST_STEPS]
     over = sum(each.state.is_over for each in left)
-    told = {over + place: each.state for place, each in enumerate(items, 1) if each.state}
+    states = {over + place: each.state for place, each in enumerate(items, 1) if each.state}
     dropped = dict.fromkeys(range(over + len(items) + 1, len(steps) + 1), StepState.DROPPED)
-    return with_states(replace(plan, steps=tuple(steps)), {**told, **dropped}.items(), seq)
+    return with_states(replace(plan, steps=tuple(steps)), {**states, **dropped}.items(), seq)
 
 
-def _states(plan: Plan, told: Progress) -> list[tuple[int, StepState]]:
+def _states(plan: Plan, progress: Progress) -> list[tuple[int, StepState]]:
     states = [(place, each.state) for place, each in enumerate(plan.steps, 1)]
-    if told.position is None:
-        return [(place, told.state) for place, state in states if not state.is_over]
-    if told.position == 0:
-        return [(place, told.state) for place, state in states if state is StepState.ACTIVE]
-    here = [(told.position, told.state)]
-    if told.state is StepState.ACTIVE:
-        # Who goes on to a step has left those before it that were being worked on.
-        before = states[: told.position - 1]
+    if progress.position is None:
+        return [(place, progress.state) for place, state in states if not state.is_over]
+    if progress.position == 0:
+        return [(place, progress.state) for place, state in states if state is StepState.ACTIVE]
+    here = [(progress.position, progress.state)]
+    if progress.state is StepState.ACTIVE:
+        # The active steps before it are done.
+        before = states[: progress.position - 1]
         left = [place for place, state in before if state is StepState.ACTIVE]
         return [*((place, StepState.DONE) for place in left), *here]
     return here

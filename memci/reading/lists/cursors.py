@@ -1,4 +1,4 @@
-"""Pages of lists: a cursor names the last thing of the page before, and is opaque to callers."""
+"""Pages of lists: a cursor names the last entry of a page, and is opaque to callers."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Listing:
 
 
 def place_after(cursor: str | None, parts: int = 1) -> tuple[int, ...]:
-    """Return the whole numbers in a cursor, below all others for the first page.
+    """Return the whole numbers in a cursor; for the first page, lower than all others.
 
-    Raises ``InvalidInputError`` for a cursor that no list of ours gave.
+    Raises ``InvalidInputError`` for a cursor that no list returned.
     """
     if cursor is None:
         return (-1,) * parts
@@ -40,7 +40,7 @@ def place_after(cursor: str | None, parts: int = 1) -> tuple[int, ...]:
 
 
 def agent_after(cursor: str | None) -> str:
-    """Return the agent id in a cursor, below all others for the first page; raises likewise."""
+    """Return the agent id in a cursor, or ""; raises likewise."""
     if cursor is None:
         return ""
     agent_id = cursor.removeprefix(_AFTER)
@@ -50,7 +50,7 @@ def agent_after(cursor: str | None) -> str:
 
 
 def named_after(cursor: str | None) -> str:
-    """Return the name in a cursor, below all others for the first page; raises likewise."""
+    """Return the name in a cursor, or ""; raises likewise."""
     if cursor is None:
         return ""
     name = cursor.removeprefix(_AFTER)
@@ -65,7 +65,7 @@ def named_cursor(name: str) -> str:
 
 
 def names_after(cursor: str | None, parts: int) -> tuple[str, ...]:
-    """Return the names in a cursor, below all others for the first page; raises likewise."""
+    """Return the names in a cursor, or as many ""; raises likewise."""
     if cursor is None:
         return ("",) * parts
     names = tuple(map(unquote, named_after(cursor).split("/")))
@@ -75,14 +75,14 @@ def names_after(cursor: str | None, parts: int) -> tuple[str, ...]:
 
 
 def names_cursor(*names: str) -> str:
-    """Return the cursor behind something that several names tell from others."""
+    """Return the cursor behind something that several names identify."""
     return named_cursor("/".join(quote(each, safe="") for each in names))
 
 
 def page_of(
     rows: Sequence[T], limit: int, name: Callable[[T], object]
 ) -> tuple[Sequence[T], str | None]:
-    """Cut rows, of which one more than ``limit`` was asked for, and return the next cursor."""
+    """Return at most ``limit`` rows, and the next cursor if there is one more row."""
     if len(rows) <= limit:
         return rows, None
     return rows[:limit], str(name(rows[limit - 1]))

@@ -1,7 +1,6 @@
 """Lists agents, messages, jobs, receipts and usage.
 
-Whatever is asked of an agent that is not there is a ``NotFoundError``, except for receipts: that
-of its erasure is kept.
+All raise ``NotFoundError`` for an unknown agent, except receipts: that of its erasure is kept.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ from memci.storage.usage import passes_with_models, usage_by_day, usage_of_day
 
 
 class AgentListings(Listing):
-    """Reads lanes, and what belongs to one agent."""
+    """Lists agents."""
 
     def agents(self, *, pattern: str, cursor: str | None, limit: int) -> AgentList:
         """List agents whose ids match a pattern of * and ?, by id.
@@ -182,7 +181,7 @@ class JobListings(Listing):
 
 
 def _job_answer(row: Mapping[Any, Any]) -> JobAnswer:
-    """Put what language models took beside what the job did; it is known before the job ends."""
+    """Add the usage of language models to the result; it is known before the job ends."""
     fields: dict[str, Any] = dict(row)
     models = fields.pop("models")
     if models:
@@ -191,7 +190,7 @@ def _job_answer(row: Mapping[Any, Any]) -> JobAnswer:
 
 
 class ReceiptListings(Listing):
-    """Reads what operations did."""
+    """Reads receipts."""
 
     def receipt(self, agent_id: str, receipt_id: UUID) -> ReceiptAnswer:
         """Return a receipt, or raise ``NotFoundError``: old ones are pruned."""
@@ -261,7 +260,7 @@ def usage_of(
     )
 
 
-# Clients that send a conversation anew seldom send more of it.
+# Clients that send a conversation again seldom send more of it.
 _MOST = 500
 
 

@@ -14,9 +14,9 @@ from memci.storage.search.find import Restriction
 from memci.storage.search.sources import message_filters
 from memci.storage.session import Connection, rows, tuples
 
-# Whoever records an assistant may leave the user out: in a session with no other user it is this
-# one's. Pages know of users whose own words were erased. Both are asked once, and only where a
-# message names nobody.
+# A message of an assistant may name no user: in a session with one user it is this user's. Pages
+# know users whose own messages were erased. Both are looked up once, and only if a message names no
+# user.
 _OF_USER = """(m.user_id = %(with_user)s OR m.user_id IS NULL AND m.session_id {session}
     AND NOT EXISTS (
         SELECT FROM message o WHERE o.agent_id = %(agent)s AND o.session_id {session}
@@ -27,10 +27,10 @@ _OF_USER = """(m.user_id = %(with_user)s OR m.user_id IS NULL AND m.session_id {
 
 
 def of_user(session_id: str | None) -> str:
-    """Return the condition on a message ``m`` that it is of the user whom a session is with.
+    """Return the condition that a message ``m`` belongs to a user.
 
-    It takes ``agent``, ``session`` (None: messages of no session) and ``with_user``. A message that
-    names no user is of the one that its session is with, if it is with nobody else.
+    Its values are ``agent``, ``session`` (None: messages of no session) and ``with_user``. A
+    message without a user belongs to the one user of its session.
     """
     return _OF_USER.format(session="IS NULL" if session_id is None else "= %(session)s")
 
@@ -39,11 +39,11 @@ COLUMNS = (
     "m.seq, m.id, m.role, m.content, m.said_at, m.said_offset, m.name, m.session_id, m.user_id,"
     " m.tool_calls, m.tool_call_id, m.metadata, m.memory_state, m.memory_reason"
 )
-# More messages than this are no "recent interactions", whoever counts them.
+# No more messages than this are read as recent interactions.
 MOST_RECENT = 500
 
 _IDS = "SELECT seq, id FROM message WHERE agent_id = %s AND seq = ANY(%s)"
-# In its pieces, so that the planner sees only what is asked: "or it is null" would hide an index.
+# In pieces, so that the planner sees only what is asked: "or it is null" would hide an index.
 _CONDITIONS = {
     "session": "m.session_id = %(session)s",
     "user": "m.user_id = %(user)s",
@@ -57,7 +57,7 @@ SELECT * FROM latest
                          ORDER BY seq DESC OFFSET %(interactions)s - 1 LIMIT 1), 0)
  ORDER BY seq
 """
-# What a queued job is still to make into memories; the newest are the likeliest to be asked for.
+# Messages of queued jobs, which make them into memories; the newest are the likeliest to be found.
 _PENDING = """
 AND EXISTS (
     SELECT 1 FROM job j WHERE j.agent_id = %(agent)s AND j.state = 'queued'
@@ -78,8 +78,8 @@ def recent_messages(
 ) -> list[Message]:
     """Return the messages of the last interactions, ascending: each begins with a user message.
 
-    Without a session the agent's whole sequence counts, or that of one user; of what was said
-    until ``as_of``, if given.
+    Without a session, of the agent's whole sequence or of one user; only messages until ``as_of``,
+    if given.
     """
     if interactions == 0:
         return []
@@ -101,7 +101,7 @@ def pending_messages(
     """Return messages that are still to be made into memories, newest first, at most ``most``.
 
     Those of one user alone, if given, and of what was said until ``as_of``; of all sessions: which
-    of them will be long-term memories, in sight of all (R5), is not known yet.
+    of them will be long-term memories, visible to all (R5), is not known yet.
     """
     asked: dict[str, object] = {"user": user_id, "as_of": as_of}
     statement = _select(asked, _PENDING)
@@ -110,14 +110,14 @@ def pending_messages(
 
 
 def message_ids(connection: Connection, agent_id: str, seqs: Collection[int]) -> dict[int, str]:
-    """Return the ids of those of these messages that are stored."""
+    """Return the ids of those messages that are stored, by seq."""
     if not seqs:
         return {}
     return dict(rows(connection, _IDS, (agent_id, sorted(seqs))))
 
 
 def messages_at(connection: Connection, agent_id: str, seqs: Collection[int]) -> list[Message]:
-    """Return those of these messages that are stored, ascending."""
+    """Return those messages that are stored, ascending."""
     statement = _select({}, "AND m.seq = ANY(%(seqs)s) ORDER BY m.seq")
     values = {"agent": agent_id, "seqs": sorted(seqs)}
     return [to_message(row) for row in connection.exec_driver_sql(statement, values)]
@@ -133,7 +133,7 @@ def latest_seqs(
 ) -> list[int]:
     """Return the seqs of the last messages of a session, or of all, and of one user; descending.
 
-    In a session that is with this user alone, those that name no user are the user's, too.
+    In a session with this user alone, messages without a user belong to the user, too.
     """
     asked: dict[str, object] = {"session": session_id}
     end = f"{_whose(user_id, session_id)} ORDER BY m.seq DESC LIMIT %(most)s"
@@ -152,7 +152,7 @@ def seqs_of(
 ) -> dict[str, int]:
     """Return the seqs of those of these messages that are stored, by id.
 
-    Of one user, if given, and of those that name none as ``latest_seqs`` in the session.
+    Only of one user, if given, as in ``latest_seqs``.
     """
     end = f"AND m.id = ANY(%(ids)s) {_whose(user_id, session_id)}"
     statement = _select({}, end, columns="m.id, m.seq")
@@ -180,21 +180,21 @@ def _select(asked: Mapping[str, object], end: str, *, columns: str = COLUMNS) ->
     return _SELECT.format_map({"columns": columns, "conditions": " ".join(given), "end": end})
 
 
-# So many messages are looked through, of the session in which it is asked and of all others.
+# So many messages are searched, of the current session and of all others.
 _MOST = 2_000
 _SAID = f"""
 SELECT m.session_id, m.said_at, m.seq FROM message m
  WHERE m.agent_id = %(agent)s AND m.said_at <= %(now)s AND m.role IN ('user', 'assistant')
    AND NOT {IS_NOTE} {{conditions}}
 """  # noqa: S608 - a constant of another module
-# By the index on times, which has all that is indexed; of the rest there is little.
+# By the index on times, which has all indexed messages; the others are few.
 _NEWEST = "ORDER BY said_at DESC, seq DESC LIMIT %(most)s"
 _LATEST_BEFORE = (
     f"({_SAID} AND m.indexed {_NEWEST}) UNION ALL ({_SAID} AND NOT m.indexed {_NEWEST})"
 )
 _HERE = "AND m.session_id = %(here)s"
 _ELSEWHERE = "AND m.session_id IS DISTINCT FROM %(here)s"
-# Whoever records an assistant may leave the user out: it speaks to the one of its session.
+# A message of an assistant may name no user: it belongs to the user of its session.
 _WITH = """
 AND (m.user_id = %(whose)s OR m.user_id IS NULL AND %(whose)s = (
     SELECT o.user_id FROM message o
@@ -209,8 +209,8 @@ def last_session(
 ) -> Conversation | None:
     """Return the last conversation before ``now`` (aware), if there was one.
 
-    It is another than the one that goes on in ``restriction.session_id``, of the user who is there,
-    and holds what the restriction asks for.
+    It is not the current one in ``restriction.session_id``; it is of the same user, and its
+    messages meet the restriction.
     """
     here, user = restriction.session_id, restriction.user_id
     whose = request_viewer(connection, agent_id, here, user).user_id
@@ -224,7 +224,7 @@ def last_session(
     return previous_conversation(((session, at) for session, at, _ in found), here, now)
 
 
-# The page of a session, or of no session, that ends first behind the message.
+# The page of a session, or of no session, that ends first after the message.
 _PLACES = """
 SELECT m.seq, m.id, place.page FROM message m LEFT JOIN LATERAL (
     (SELECT p.id AS page FROM page p
@@ -242,14 +242,14 @@ WHERE m.agent_id = %s AND m.seq = ANY(%s::bigint[])
 
 
 class Place(NamedTuple):
-    """A message's id, and the index of the page that it is on; None: on none yet (P6)."""
+    """The id of a message, and the index of its page; None: it has none yet (P6)."""
 
     message_id: str
     page: str | None
 
 
 def places_of(connection: Connection, agent_id: str, seqs: Collection[int]) -> dict[int, Place]:
-    """Return the places of those of these messages that are stored."""
+    """Return the places of those messages that are stored, by seq."""
     if not seqs:
         return {}
     found = rows(connection, _PLACES, (agent_id, sorted(seqs)))

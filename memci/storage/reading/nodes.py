@@ -88,7 +88,7 @@ def read_node(connection: Connection, agent_id: str, node_id: int) -> dict[str, 
 
 
 def with_said_at(row: RowMapping) -> dict[str, Any]:
-    """Return a row whose ``said_at`` is at its ``said_offset``, which is not among it then."""
+    """Return a row with ``said_at`` in the zone of ``said_offset``, which is removed."""
     fields = dict(row)
     offset = fields.pop("said_offset")
     at: datetime | None = fields["said_at"]
@@ -103,7 +103,7 @@ def list_links(
     after: tuple[int, int],
     limit: int,
 ) -> list[RowMapping]:
-    """Return links after one (source, target), ascending; those at one node, both ways, or all."""
+    """Return links after one (source, target), ascending; those of one node, both ways, or all."""
     at_node = "" if node_id is None else "AND (l.source = %(node)s OR l.target = %(node)s)"
     source, target = after
     values = {
@@ -125,7 +125,7 @@ def list_focus(connection: Connection, agent_id: str) -> Sequence[RowMapping]:
 def list_trail(
     connection: Connection, agent_id: str, node_id: int, *, after: int, limit: int
 ) -> Sequence[RowMapping]:
-    """Return what happened to a node, the oldest first; the node itself may be gone."""
+    """Return the trail of a node, the oldest event first; the node itself may be gone."""
     return connection.exec_driver_sql(_TRAIL, (agent_id, node_id, after, limit)).mappings().all()
 
 
@@ -146,7 +146,7 @@ _BEST = "ORDER BY coalesce(own.importance, 0) DESC, m.id DESC LIMIT %(limit)s"
 def newest_memories(
     connection: Connection, agent_id: str, restriction: Restriction, *, limit: int
 ) -> list[int]:
-    """Return the ids of the newest memories that are like this."""
+    """Return the ids of the newest memories within a restriction."""
     asked = restriction.values()
     statement = " ".join([_NEWEST, node_filters(asked), _LATEST])
     values = {**asked, "agent": agent_id, "limit": limit}
@@ -218,32 +218,40 @@ _OF_MESSAGES = {
 
 
 def filtered_memories(
-    connection: Connection, agent_id: str, sight: Visibility, asked: Mapping[str, Any], limit: int
+    connection: Connection,
+    agent_id: str,
+    visibility: Visibility,
+    asked: Mapping[str, Any],
+    limit: int,
 ) -> list[Row[Any]]:
-    """Return living memories in sight that meet all criteria given, by falling numbers.
+    """Return visible living memories that meet all given criteria, by descending id.
 
     ``asked``: type, in_session, since, until, after, name, role, metadata; None for any.
     """
     statement = _MEMORIES.format_map(
-        {"seen": sight.condition, "conditions": _conditions(_OF_MEMORIES, asked)}
+        {"seen": visibility.condition, "conditions": _conditions(_OF_MEMORIES, asked)}
     )
-    values = {**_values(asked), **sight.values, "agent": agent_id, "limit": limit}
+    values = {**_values(asked), **visibility.values, "agent": agent_id, "limit": limit}
     return list(connection.exec_driver_sql(statement, values))
 
 
 def filtered_messages(
-    connection: Connection, agent_id: str, sight: Visibility, asked: Mapping[str, Any], limit: int
+    connection: Connection,
+    agent_id: str,
+    visibility: Visibility,
+    asked: Mapping[str, Any],
+    limit: int,
 ) -> list[Message]:
-    """Return messages in sight that meet all criteria given, by falling seqs; they have no type.
+    """Return visible messages that meet all given criteria, by descending seq; they have no type.
 
-    ``asked`` as above; of the user in sight, if any, as ``whose`` tells it.
+    ``asked`` as above. With a user, only messages of that user.
     """
-    whose = "" if sight.user_id is None else f"AND {of_user(sight.session_id)}"
+    whose = "" if visibility.user_id is None else f"AND {of_user(visibility.session_id)}"
     statement = _MESSAGES.format_map(
         {"columns": COLUMNS, "conditions": f"{_conditions(_OF_MESSAGES, asked)} {whose}"}
     )
-    of_sight = {"session": sight.session_id, "with_user": sight.user_id}
-    values = {**_values(asked), **of_sight, "agent": agent_id, "limit": limit}
+    user_values = {"session": visibility.session_id, "with_user": visibility.user_id}
+    values = {**_values(asked), **user_values, "agent": agent_id, "limit": limit}
     return [to_message(row) for row in connection.exec_driver_sql(statement, values)]
 
 

@@ -19,7 +19,7 @@ from memci.storage.vectors import Vectors, to_text
 def keyword_columns(
     keywords: Iterable[Collection[str]],
 ) -> tuple[list[int], list[str], list[int]]:
-    """Return, for each term of each keyword: the keyword's number, the term, how many it has."""
+    """Return the columns (keyword number, term, number of terms of the keyword)."""
     spread = [
         (number, term, len(set(terms)))
         for number, terms in enumerate(keywords)
@@ -36,9 +36,9 @@ _SEEN = "SELECT n.id FROM node n WHERE n.agent_id = %(agent)s AND n.id = ANY(%(n
 _ANY = """
 SELECT EXISTS (SELECT 1 FROM node n WHERE n.agent_id = %(agent)s AND n.kind = 'memory' AND {})
 """
-# What a forgotten node was like, at a link ``l`` that dangles: whose it was is told by the last of
-# its messages, since no trail keeps that. Where none tells the tier, it is held for a short-term
-# one. Once any of its messages is erased, there are no links to it.
+# The forgotten node of a dangling link ``l``. Its session and user are those of its last message,
+# since no trail keeps them. Without a known tier it counts as short-term. Once any of its messages
+# is erased, there are no links to it.
 _WAS = """
 SELECT coalesce((SELECT f.details->>'tier' FROM trail f
                   WHERE f.agent_id = %(agent)s AND f.node_id = l.target AND f.event = 'forgotten'
@@ -58,18 +58,15 @@ _AS_OF = "n.said_at <= %(as_of)s"
 
 @dataclass(frozen=True, slots=True)
 class Visibility:
-    """With a session, its short tier and the long one; with a user, the long tier of that user.
+    """Which memories a reader may see; all, if nothing is set (R5, R6)."""
 
-    ``as_of`` (aware UTC): nothing that was said later. Without any of them, everything.
-    """
-
-    session_id: str | None = None
-    user_id: str | None = None
-    as_of: datetime | None = None
+    session_id: str | None = None  # its short-term memories, and the long-term ones
+    user_id: str | None = None  # long-term memories of this user
+    as_of: datetime | None = None  # aware UTC; nothing that was said later
 
     @property
     def condition(self) -> str:
-        """Return what a memory ``n`` has to be like, as SQL on ``values``."""
+        """The condition on a memory ``n``, as SQL on ``values``."""
         conditions = ["true"]
         if self.session_id is not None or self.user_id is not None:
             conditions.append(_TIER)
@@ -81,10 +78,9 @@ class Visibility:
 
     @property
     def gone_condition(self) -> str:
-        """Return what the forgotten target of a link ``l`` has to have been like, likewise.
+        """The condition on the forgotten target of a link ``l``, likewise.
 
-        An entity that is gone is no common ground any more: its name is told to those who may hear
-        what it was first named in.
+        A forgotten entity is visible to those who may see the message that first named it.
         """
         if self == EVERYTHING:
             return "true"
@@ -92,7 +88,7 @@ class Visibility:
 
     @property
     def values(self) -> dict[str, object]:
-        """Return what the condition speaks of."""
+        """The values of the conditions."""
         return {"session": self.session_id, "user": self.user_id, "as_of": self.as_of}
 
 
@@ -100,19 +96,19 @@ EVERYTHING = Visibility()
 
 
 def seen(
-    connection: Connection, agent_id: str, nodes: Collection[int], sight: Visibility
+    connection: Connection, agent_id: str, nodes: Collection[int], visibility: Visibility
 ) -> set[int]:
-    """Return those of these nodes that are in sight."""
-    if sight == EVERYTHING or not nodes:
+    """Return those of these nodes that are visible."""
+    if visibility == EVERYTHING or not nodes:
         return set(nodes)
-    values = {**sight.values, "agent": agent_id, "nodes": list(nodes)}
-    return set(connection.exec_driver_sql(_SEEN + sight.condition, values).scalars())
+    values = {**visibility.values, "agent": agent_id, "nodes": list(nodes)}
+    return set(connection.exec_driver_sql(_SEEN + visibility.condition, values).scalars())
 
 
-def has_memories(connection: Connection, agent_id: str, sight: Visibility) -> bool:
-    """Tell whether the agent remembers anything in sight."""
-    values = {**sight.values, "agent": agent_id}
-    return bool(connection.exec_driver_sql(_ANY.format(sight.condition), values).scalar())
+def has_memories(connection: Connection, agent_id: str, visibility: Visibility) -> bool:
+    """Return True if the agent has a visible memory."""
+    values = {**visibility.values, "agent": agent_id}
+    return bool(connection.exec_driver_sql(_ANY.format(visibility.condition), values).scalar())
 
 
 _FOCUS = "SELECT node_id FROM focus WHERE agent_id = %s ORDER BY mentioned DESC"
@@ -218,21 +214,21 @@ def steps_from(
     agent_id: str,
     frontier: Sequence[int],
     relations: Sequence[str],
-    sight: Visibility = EVERYTHING,
+    visibility: Visibility = EVERYTHING,
 ) -> Iterable[Step]:
-    """Return all links at these nodes, both ways; of some ``relations`` only, if given.
+    """Return all links of these nodes, both ways; only of some ``relations``, if given.
 
-    None of them leads to a memory that is out of ``sight``, or was when it was forgotten.
+    Links to memories that are not visible, or were not when they were forgotten, are left out.
     """
     if not frontier:
         return ()
     values = {
-        **sight.values,
+        **visibility.values,
         "agent": agent_id,
         "frontier": list(frontier),
         "relations": list(relations) or None,
     }
-    statement = _STEPS.format(seen=sight.condition, gone=sight.gone_condition)
+    statement = _STEPS.format(seen=visibility.condition, gone=visibility.gone_condition)
     rows = connection.exec_driver_sql(statement, values).all()
     return [
         Step(origin, neighbour, relation, strength, hint, _KINDS.get(kind))
@@ -243,7 +239,7 @@ def steps_from(
 def nodes_by_terms(
     connection: Connection, agent_id: str, keywords: Iterable[Collection[str]]
 ) -> set[int]:
-    """Return nodes that hold any keyword, each given as its terms, with all of them."""
+    """Return nodes that contain all terms of any keyword."""
     numbers, terms, needed = keyword_columns(keywords)
     if not terms:
         return set()
@@ -254,7 +250,7 @@ def nodes_by_terms(
 def nodes_by_character(
     connection: Connection, agent_id: str, characters: Sequence[str]
 ) -> set[int]:
-    """Return memories whose text holds any of these characters."""
+    """Return memories whose text contains any of these characters."""
     if not characters:
         return set()
     rows = connection.exec_driver_sql(_BY_CHARACTER, (agent_id, list(characters)))
@@ -273,14 +269,14 @@ def nodes_by_cosine(
 
 
 def dangling_links(
-    connection: Connection, agent_id: str, relations: Sequence[str], sight: Visibility = EVERYTHING
+    connection: Connection,
+    agent_id: str,
+    relations: Sequence[str],
+    visibility: Visibility = EVERYTHING,
 ) -> list[Forgotten]:
-    """Return what any link still says of nodes that are gone and were in ``sight``.
-
-    Their layers are not known (0).
-    """
-    values = {**sight.values, "agent": agent_id, "relations": list(relations) or None}
-    statement = _ALL_DANGLING.format(gone=sight.gone_condition)
+    """Return what links still say of forgotten nodes that were visible; their layer is 0."""
+    values = {**visibility.values, "agent": agent_id, "relations": list(relations) or None}
+    statement = _ALL_DANGLING.format(gone=visibility.gone_condition)
     rows = connection.exec_driver_sql(statement, values)
     strongest: dict[int, Forgotten] = {}
     for target, relation, strength, hint in rows:
@@ -311,7 +307,7 @@ def memories(connection: Connection, agent_id: str, node_ids: Sequence[int]) -> 
 
 
 def restorable(connection: Connection, agent_id: str, node_ids: Sequence[int]) -> set[int]:
-    """Return those of these forgotten nodes that can be made anew (M24)."""
+    """Return those of these forgotten nodes that can be restored (M24)."""
     if not node_ids:
         return set()
     values = {"agent": agent_id, "nodes": list(node_ids)}
@@ -321,7 +317,7 @@ def restorable(connection: Connection, agent_id: str, node_ids: Sequence[int]) -
 # Those made into memories, and those whose memories a rebuilt network has left out (M24), which
 # only trails tell: they are looked into when there is such a message at all.
 _MADE = """
-m.agent_id = %(agent)s {sight} AND (m.memory_state = 'made'
+m.agent_id = %(agent)s {visibility} AND (m.memory_state = 'made'
     OR m.memory_state = 'none' AND m.remember = 'never' AND m.seq IN (
        SELECT taken::bigint FROM trail t
         CROSS JOIN LATERAL jsonb_array_elements_text(t.details->'messages') AS of(taken)
@@ -387,20 +383,19 @@ def was_known(
     agent_id: str,
     keywords: Iterable[Collection[str]],
     characters: Sequence[str],
-    sight: Visibility,
+    visibility: Visibility,
 ) -> bool:
-    """Tell whether a message in sight that became a memory holds any keyword.
+    """Return True if a visible message that became a memory contains all terms of a keyword.
 
-    Each is given as its terms, all of which have to stand in one message; ``characters`` stand in
-    no index. With neither, any such message will do.
+    Or one of the ``characters``, which are in no index. Without either, any such message counts.
     """
-    values = _keyword_values(agent_id, keywords, characters, sight)
+    values = _keyword_values(agent_id, keywords, characters, visibility)
     parts = [
         *([_MADE_BY_TERMS] if values["terms"] else []),
         *([_MADE_BY_CHARACTER] if characters else []),
     ] or [_MADE_ANY]
     statement = "SELECT " + " OR ".join(parts).format(
-        made=_MADE.format(sight=_message_conditions(sight))
+        made=_MADE.format(visibility=_message_conditions(visibility))
     )
     return bool(connection.exec_driver_sql(statement, values).scalar())
 
@@ -410,20 +405,22 @@ def who_knew(
     agent_id: str,
     keywords: Iterable[Collection[str]],
     characters: Sequence[str],
-    sight: Visibility,
+    visibility: Visibility,
 ) -> list[int]:
-    """Return memories, living or not, made of messages in sight that hold a keyword.
+    """Return memories, living or not, of visible messages that contain a keyword; latest first.
 
-    The latest first; of many messages the latest are looked at.
+    Of many messages only the latest are searched.
     """
-    values = _keyword_values(agent_id, keywords, characters, sight)
+    values = _keyword_values(agent_id, keywords, characters, visibility)
     parts = [
         *([_SEQS_BY_TERMS] if values["terms"] else []),
         *([_SEQS_BY_CHARACTER] if characters else []),
     ]
     if not parts:
         return []
-    seqs = " UNION ".join(parts).format(made=_MADE.format(sight=_message_conditions(sight)))
+    seqs = " UNION ".join(parts).format(
+        made=_MADE.format(visibility=_message_conditions(visibility))
+    )
     found = connection.exec_driver_sql(
         _WHO_KNEW.format(seqs=seqs), {**values, "messages": _MOST_MESSAGES}
     )
@@ -431,11 +428,14 @@ def who_knew(
 
 
 def _keyword_values(
-    agent_id: str, keywords: Iterable[Collection[str]], characters: Sequence[str], sight: Visibility
+    agent_id: str,
+    keywords: Iterable[Collection[str]],
+    characters: Sequence[str],
+    visibility: Visibility,
 ) -> dict[str, Any]:
     numbers, terms, needed = keyword_columns(keywords)
     return {
-        **sight.values,
+        **visibility.values,
         "agent": agent_id,
         "keywords": numbers,
         "terms": terms,
@@ -454,12 +454,12 @@ def forgotten_at(
     return {node_id: at for node_id, at in rows}  # noqa: C416 - dict() refuses rows
 
 
-def _message_conditions(sight: Visibility) -> str:
+def _message_conditions(visibility: Visibility) -> str:
     conditions = []
-    if sight.session_id is not None or sight.user_id is not None:
+    if visibility.session_id is not None or visibility.user_id is not None:
         conditions.append(_IN_REACH_OF_SESSION)
-    if sight.user_id is not None:
+    if visibility.user_id is not None:
         conditions.append("AND m.user_id = %(user)s")
-    if sight.as_of is not None:
+    if visibility.as_of is not None:
         conditions.append("AND m.said_at <= %(as_of)s")
     return " ".join(conditions)

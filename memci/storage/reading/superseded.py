@@ -1,4 +1,4 @@
-"""Which memories no longer hold, and what replaced them (R5, R6)."""
+"""Reads which memories no longer hold, and what replaced them (R5, R6)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from memci.storage.reading.nodes import with_said_at
 from memci.storage.search.find import Restriction
 from memci.storage.search.sources import message_filters
 
-# A version outlives its memory, as messages do: what was said stays known to be over.
+# A version outlives its memory, as messages do.
 _ENDED = """
 WITH RECURSIVE ended AS MATERIALIZED (
     SELECT v.node_id, min(v.until) AS until, min(v.message_seqs) AS seqs,
@@ -74,9 +74,9 @@ def ended_memories(
     seqs: Collection[int],
     as_of: datetime | None,
 ) -> list[Ended]:
-    """Return which of these memories, and of those made of these messages, no longer hold.
+    """Return which of these memories, and of the memories of these messages, no longer hold.
 
-    As of a time: no longer held then.
+    With ``as_of``: no longer held then.
     """
     values = {
         "agent": agent_id,
@@ -126,7 +126,7 @@ def _by_seq(claims: Sequence[tuple[int, str, str]] | None) -> dict[int, frozense
     return {seq: frozenset(about) for seq, about in by_seq.items()}
 
 
-# In both directions; more than so many memories in one line are not shown.
+# In both directions; at most 500 memories in one line.
 _LINE = """
 WITH RECURSIVE line AS (
     SELECT %(node)s::bigint AS id
@@ -158,9 +158,9 @@ _EVER = "SELECT EXISTS (SELECT 1 FROM trail WHERE agent_id = %s AND node_id = %s
 def versions_of(
     connection: Connection, agent_id: str, node_id: int, as_of: datetime | None
 ) -> Sequence[Mapping[str, Any]]:
-    """Return the versions before and after a memory and itself, the oldest first.
+    """Return a memory and its versions before and after it, the oldest first.
 
-    Of what was said until ``as_of``, if given.
+    Only those said until ``as_of``, if given.
     """
     values = {"agent": agent_id, "node": node_id, "as_of": as_of}
     rows = connection.exec_driver_sql(_LINE, values).mappings()
@@ -168,5 +168,5 @@ def versions_of(
 
 
 def ever_was(connection: Connection, agent_id: str, node_id: int) -> bool:
-    """Tell whether there is, or was, such a node."""
+    """Return True if there is, or was, such a node."""
     return bool(connection.exec_driver_sql(_EVER, (agent_id, node_id)).scalar())

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memci.errors import NotFoundError
-from memci.reading.handover import HandingOver
+from memci.reading.handover import HandoverReader
 from memci.schemas.sessions import HandoverAnswer, HandoverRequest
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from tests.support.kept import pin, plan
@@ -26,7 +26,7 @@ def many(alice: Stored, first: int, last: int, role: str) -> None:
 
 
 def hand_over(reader: Reader, **fields: Any) -> HandoverAnswer:
-    made = HandingOver(*reader.parts, OfflineSummarizer())
+    made = HandoverReader(*reader.parts, OfflineSummarizer())
     return made.run("alice", HandoverRequest(**{"session_id": "s1", **fields}))
 
 

@@ -12,7 +12,7 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.search.candidate import Source
 from memci.language.detection import Language
 from memci.reading.context import ContextReader
-from memci.reading.handover import HandingOver
+from memci.reading.handover import HandoverReader
 from memci.reading.lists.listings import MessageListings
 from memci.reading.lists.memory_listings import BeliefListings, NodeListings
 from memci.reading.recall import Recall
@@ -137,7 +137,7 @@ def test_a_session_is_handed_over_under_the_days_of_its_speakers(reader: Reader,
     for place in range(6):
         alice.say(f"And I paid invoice number 47{place} of the harbour today.", said_at=WEST)
         alice.say("Noted.", "assistant", said_at=WEST)
-    made = HandingOver(*reader.parts, OfflineSummarizer())
+    made = HandoverReader(*reader.parts, OfflineSummarizer())
     text = made.run("alice", HandoverRequest(session_id="s1")).text
     assert "2026-11-18" in text
     assert "2026-11-17" in text
