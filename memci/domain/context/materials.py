@@ -36,7 +36,7 @@ class Shown:
         return (candidate.role, plain(candidate.text)) in self._known
 
     def without(self, window: Iterable[Interaction]) -> list[Interaction]:
-        """Return interactions without shown messages, and without calls whose results are all shown."""
+        """Return interactions without shown messages, and calls with all their results shown."""
         if not self._known:
             return list(window)
         left = (
