@@ -17,26 +17,26 @@ from memci.extraction.formats import read_document
 
 
 def main() -> None:
-    """Read, and answer with chunks or with what is wrong."""
-    asked = json.loads(sys.argv[1])
-    limits = ExtractionLimits(**asked["limits"])
-    answers = own_output()
-    _confine(limits)
+    """Read the file; answer with chunks or with an error."""
+    request = json.loads(sys.argv[1])
+    limits = ExtractionLimits(**request["limits"])
+    output = own_output()
+    _set_limits(limits)
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
-    answer = _answer(asked["name"], sys.stdin.buffer.read(), limits)
-    with answers:
-        answers.write(json.dumps(answer, ensure_ascii=False).encode(errors="replace"))
+    answer = _answer(request["name"], sys.stdin.buffer.read(), limits)
+    with output:
+        output.write(json.dumps(answer, ensure_ascii=False).encode(errors="replace"))
 
 
 def own_output() -> BinaryIO:
-    """Return standard output, to which from now on nobody else writes: libraries may print."""
-    own = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    """Return standard output, and keep libraries from writing to it."""
+    output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    return own
+    return output
 
 
-def _confine(limits: ExtractionLimits) -> None:
+def _set_limits(limits: ExtractionLimits) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (limits.seconds, limits.seconds))
     resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))

@@ -1,4 +1,4 @@
-"""Blocks that readers yield, and the limits of reading."""
+"""The blocks that readers yield, and the limits of reading."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class BlockKind(StrEnum):
-    """What a block is."""
+    """The kind of a block."""
 
     HEADING = "heading"
     TEXT = "text"
@@ -17,17 +17,14 @@ class BlockKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One piece as it stands in the document.
-
-    ``level``: of a heading, from 1. ``header``: of a row, the names of its columns, which every
-    chunk of the table repeats. ``language``: of code. Lines are counted from 1, both included.
-    """
+    """One part of a document, as it is written there."""
 
     kind: BlockKind
     text: str
-    level: int = 0
-    header: str = ""
-    language: str = ""
+    level: int = 0  # of a heading, from 1
+    header: str = ""  # of a row, the names of its columns, which every chunk of the table repeats
+    language: str = ""  # of code
+    # Lines count from 1, both ends included.
     first_line: int | None = None
     last_line: int | None = None
     page: int | None = None
@@ -40,28 +37,23 @@ def heading(text: str, level: int, *, line: int | None = None, page: int | None 
 
 
 def row(cells: list[str], header: list[str], *, page: int | None = None) -> Block:
-    """Return a row of a table; cells are shown on one line, with bars between them."""
-    return Block(BlockKind.ROW, _line(cells), header=_line(header), page=page)
+    """Return a row of a table: its cells on one line, with bars between them."""
+    return Block(BlockKind.ROW, _join_cells(cells), header=_join_cells(header), page=page)
 
 
-def _line(cells: list[str]) -> str:
-    shown = [" ".join(each.split()) for each in cells]
-    while shown and not shown[-1]:
-        shown.pop()
-    return " | ".join(shown)
+def _join_cells(cells: list[str]) -> str:
+    texts = [" ".join(each.split()) for each in cells]
+    while texts and not texts[-1]:
+        texts.pop()
+    return " | ".join(texts)
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractionLimits:
-    """Limits of one file; whatever is over one of them is refused whole, and says so.
+    """Limits of one file; a file over one of them is refused as a whole."""
 
-    ``unpacked_bytes``: what a zip (Office files, EPUB) may hold. ``pages``: of a PDF, or slides.
-    ``seconds``: of processor time, and twice as many on the clock. ``memory_bytes``: of the process
-    that reads it. ``chunks``: that it may give.
-    """
-
-    unpacked_bytes: int = 256 * 1024 * 1024
-    pages: int = 2_000
-    seconds: int = 60
-    memory_bytes: int = 1024 * 1024 * 1024
+    unpacked_bytes: int = 256 * 1024 * 1024  # of a zip: Office files, EPUB
+    pages: int = 2_000  # of a PDF, or slides
+    seconds: int = 60  # of processor time, and twice as many of real time
+    memory_bytes: int = 1024 * 1024 * 1024  # of the process that reads it
     chunks: int = 20_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 
 from memci.domain.documents import Chunk, ChunkKind
@@ -22,11 +22,11 @@ _DIGITS_A_TOKEN = 2
 
 
 def count_tokens(text: str) -> int:
-    """Return an estimate that is rather too high: long and rare words fall into many pieces."""
-    return sum(map(_cost, _PARTS.findall(text)))
+    """Return an estimate that is rather too high: long and rare words have many tokens."""
+    return sum(map(_tokens_of_part, _PARTS.findall(text)))
 
 
-def _cost(part: str) -> int:
+def _tokens_of_part(part: str) -> int:
     if part.isascii():
         if part.isalpha():
             return ceil(len(part) / _LETTERS_A_TOKEN) if len(part) > _LETTERS_A_TOKEN + 2 else 1
@@ -35,55 +35,49 @@ def _cost(part: str) -> int:
     return ceil(len(part) / 2)
 
 
-# A character that marks change belongs to the one before it.
+# A combining character belongs to the one before it.
 _MARKS = r"[\u0300-\u036f\u200d\u3099\u309a\ufe00-\ufe0f\U000e0100-\U000e01ef]*"
 _ATOM = re.compile(rf"\s+|{IDEOGRAPH}{_MARKS}|(?:(?!{IDEOGRAPH})\S)+")
 _SENTENCE_END = re.compile(r"[.!?][\"')\]”’]*$|[。！？；…][”’」』）]*$")
-# No word is as long: base64, minified code, keys.
+# Longer ones are no words: base64, minified code, keys.
 _LONGEST_WORD = 120
 _PIECE = re.compile(rf"(?s).{{1,{_LONGEST_WORD}}}{_MARKS}")
 
 
 def split_text(text: str, most: int) -> Iterator[str]:
-    """Yield the text in pieces of at most ``most`` tokens, without white space at the seams.
+    """Yield the text in pieces of at most ``most`` tokens, without white space at their ends.
 
-    A piece ends with a sentence or a line where one ends in its second half. What has no seam for
-    120 characters is no word, and is cut.
+    A piece ends with a sentence or a line if one ends in its second half. A word of more than 120
+    characters is cut.
     """
-    atoms = [piece for atom in _ATOM.findall(text) for piece in _pieces(atom)]
+    atoms: list[str] = []
+    for atom in _ATOM.findall(text):
+        atoms += [atom] if len(atom) <= _LONGEST_WORD else _PIECE.findall(atom)
     start = 0
     while start < len(atoms):
-        end = _end(atoms, start, most)
+        end = _end_of_piece(atoms, start, most)
         piece = "".join(atoms[start:end]).strip()
         if piece:
             yield piece
         start = end
 
 
-def _pieces(atom: str) -> list[str]:
-    return [atom] if len(atom) <= _LONGEST_WORD else _PIECE.findall(atom)
-
-
-def _end(atoms: list[str], start: int, most: int) -> int:
-    """Return where the piece that begins at ``start`` ends; it holds one atom at least."""
-    tokens, good = 0, None
+def _end_of_piece(atoms: list[str], start: int, most: int) -> int:
+    """Return the end of the piece that begins at ``start``; it has at least one atom."""
+    tokens, good_end = 0, None
     for at in range(start, len(atoms)):
         tokens += count_tokens(atoms[at])
         if tokens > most and at > start:
-            return good or at
-        if tokens > most / 2 and _may_end(atoms, at):
-            good = at + 1
+            return good_end or at
+        if tokens > most / 2 and ("\n" in atoms[at] or _SENTENCE_END.search(atoms[at])):
+            good_end = at + 1
     return len(atoms)
 
 
-def _may_end(atoms: list[str], at: int) -> bool:
-    return "\n" in atoms[at] or bool(_SENTENCE_END.search(atoms[at]))
-
-
-# What a chunk is filled to, and what it never exceeds: the embedder reads 256 with the path.
+# The size that a chunk is filled to, and the most: the embedder reads 256 tokens with the path.
 TARGET_TOKENS = 200
 MOST_TOKENS = 220
-# Of headings in a path, so that they leave room for what stands below them.
+# Longest heading in a path, to leave room for the text.
 _MOST_HEADING = 80
 _MOST_HEADER_TOKENS = MOST_TOKENS // 2
 _DEEPEST = 6
@@ -93,24 +87,24 @@ _KINDS = {BlockKind.ROW: ChunkKind.TABLE, BlockKind.CODE: ChunkKind.CODE}
 def chunks_of(blocks: Iterable[Block]) -> Iterator[Chunk]:
     """Yield the chunks of a document, in order."""
     path: list[tuple[int, str]] = []
-    filling = _Filling(())
+    builder = _ChunkBuilder(())
     for block in blocks:
         if block.kind is BlockKind.HEADING:
-            if not filling.is_parent_of(block):
-                yield from filling.close()
+            if not builder.is_parent_of(block):
+                yield from builder.close()
             path = [each for each in path if each[0] < block.level][: _DEEPEST - 1]
             path.append((block.level, _short(block.text)))
-            filling = _Filling(_titles(path), block)
-        for piece in _pieces_of_block(block):
-            if not filling.takes(piece):
-                yield from filling.close()
-                filling = _Filling(filling.path)
-            filling.add(piece)
-    yield from filling.close()
+            builder = _ChunkBuilder(_titles(path), block)
+        for piece in _split_block(block):
+            if not builder.takes(piece):
+                yield from builder.close()
+                builder = _ChunkBuilder(builder.path)
+            builder.add(piece)
+    yield from builder.close()
 
 
-class _Filling:
-    """A chunk under way; ``above`` is the heading that it comes directly after."""
+class _ChunkBuilder:
+    """Collects the blocks of one chunk; ``above`` is the heading directly before it."""
 
     def __init__(self, path: tuple[str, ...], above: Block | None = None) -> None:
         self.path = path
@@ -119,16 +113,16 @@ class _Filling:
         self._tokens = 0
 
     def is_parent_of(self, below: Block) -> bool:
-        """Whether nothing stands between its heading and one below that, which names it."""
+        """Return True if ``below`` directly follows its heading, and contains it in its path."""
         return not self._blocks and self._above is not None and self._above.level < below.level
 
     def takes(self, block: Block) -> bool:
-        """Whether a block may still go in: of one kind and page, and not too long together."""
+        """Return True if a block fits: it has the same kind and page, and there is room."""
         if not self._blocks:
             return True
         last = self._blocks[-1]
-        alike = (last.kind, last.header, last.page) == (block.kind, block.header, block.page)
-        return alike and self._tokens + count_tokens(block.text) <= TARGET_TOKENS
+        is_alike = (last.kind, last.header, last.page) == (block.kind, block.header, block.page)
+        return is_alike and self._tokens + count_tokens(block.text) <= TARGET_TOKENS
 
     def add(self, block: Block) -> None:
         if not self._blocks:
@@ -137,7 +131,7 @@ class _Filling:
         self._tokens += count_tokens(block.text)
 
     def close(self) -> Iterator[Chunk]:
-        """Yield it; a heading with nothing below it is text itself."""
+        """Yield the chunk; a heading without a text below it becomes text."""
         blocks, path = self._blocks, self.path
         if not blocks:
             if self._above is None or not self._above.text:
@@ -150,8 +144,8 @@ class _Filling:
 
 def _chunk(path: tuple[str, ...], blocks: list[Block]) -> Chunk:
     first, last = blocks[0], blocks[-1]
-    seam = "\n" if first.kind is BlockKind.ROW else "\n\n"
-    text = seam.join(each.text for each in blocks)
+    separator = "\n" if first.kind is BlockKind.ROW else "\n\n"
+    text = separator.join(each.text for each in blocks)
     if first.header and first.header != first.text:
         text = f"{first.header}\n{text}"
     return Chunk(
@@ -165,47 +159,34 @@ def _chunk(path: tuple[str, ...], blocks: list[Block]) -> Chunk:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Lines:
-    """Counts lines on the way through a text that is cut."""
-
-    first: int | None
-    text: str
-
-    def of(self, start: int, end: int) -> tuple[int | None, int | None]:
-        if self.first is None:
-            return None, None
-        begin = self.first + self.text.count("\n", 0, start)
-        return begin, begin + self.text.count("\n", start, end)
-
-
-def _pieces_of_block(block: Block) -> Iterator[Block]:
-    """Yield what of a block is text; of a heading, what a path has no room for."""
+def _split_block(block: Block) -> Iterator[Block]:
+    """Yield the text of a block, in pieces if it is too long; of headings only long ones."""
     if block.kind is BlockKind.HEADING:
-        if len(block.text) > _MOST_HEADING:
-            yield from _fitting(replace(block, kind=BlockKind.TEXT))
-    elif block.text.strip():
-        yield from _fitting(block)
-
-
-def _fitting(block: Block) -> Iterator[Block]:
-    """Yield the block, in pieces if it is too long."""
+        if len(block.text) <= _MOST_HEADING:
+            return
+        block = replace(block, kind=BlockKind.TEXT)
+    elif not block.text.strip():
+        return
     if count_tokens(block.header) > _MOST_HEADER_TOKENS:
         block = replace(block, header="")
     most = MOST_TOKENS - count_tokens(block.header)
     if count_tokens(block.text) <= most:
         yield block
         return
-    counted, at = _Lines(block.first_line, block.text), 0
+    at, line = 0, block.first_line
     for piece in split_text(block.text, most):
         start = block.text.index(piece, at)
+        if line is None:
+            yield replace(block, text=piece)
+        else:
+            first = line + block.text.count("\n", at, start)
+            line = first + piece.count("\n")
+            yield replace(block, text=piece, first_line=first, last_line=line)
         at = start + len(piece)
-        first, last = counted.of(start, at)
-        yield replace(block, text=piece, first_line=first, last_line=last)
 
 
 def _titles(path: list[tuple[int, str]]) -> tuple[str, ...]:
-    """Return the headings of a path; a page's title is often its first heading, too."""
+    """Return the headings of a path; a title is often the first heading, too."""
     titles = [title for _, title in path if title]
     return tuple(each for at, each in enumerate(titles) if at == 0 or each != titles[at - 1])
 

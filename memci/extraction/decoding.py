@@ -20,7 +20,7 @@ _BOMS = (
 _SAMPLE = 64 * 1024
 _ASCII = 0x7F
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
-# A log may have colours and a few stray signs.
+# A log may have colour codes and a few other ones.
 _MOST_CONTROL = 0.01
 # The everyday characters of GB 2312 and its punctuation: two bytes, 0xA1 to 0xD7 and 0xA1 up.
 _GB_PAIR = re.compile(rb"[\x81-\xfe][\x40-\xfe]")
@@ -38,21 +38,21 @@ def decode_text(body: bytes) -> str:
     Raises ``UnreadableDocumentError`` for what is none.
     """
     text = _decoded(body)
-    if not _is_written(text[:_SAMPLE]):
+    if not _is_text(text[:_SAMPLE]):
         raise UnreadableDocumentError(NOT_TEXT)
-    # No database holds it, and no reader of ours misses it.
+    # No database stores U+0000.
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
 
 
 def may_be_text(begin: bytes) -> bool:
-    """Tell whether a file that begins so may be text; ``decode_text`` has the last word."""
+    """Return True if a file with this beginning may be text; ``decode_text`` decides."""
     if begin.startswith(tuple(mark for mark, _ in _BOMS)):
         return True
-    encoding = _wide(begin[: len(begin) // 2 * 2]) if b"\x00" in begin else "utf-8"
-    return encoding is not None and _is_written(begin.decode(encoding, errors="replace"))
+    encoding = _utf16_of(begin[: len(begin) // 2 * 2]) if b"\x00" in begin else "utf-8"
+    return encoding is not None and _is_text(begin.decode(encoding, errors="replace"))
 
 
-def _is_written(text: str) -> bool:
+def _is_text(text: str) -> bool:
     return len(_CONTROL.findall(text)) <= _MOST_CONTROL * len(text)
 
 
@@ -61,10 +61,10 @@ def _decoded(body: bytes) -> str:
         if body.startswith(mark):
             return body.decode(encoding, errors="replace")
     if b"\x00" in body[:_SAMPLE]:
-        wide = _wide(body[:_SAMPLE])
-        if wide is None:
+        utf16 = _utf16_of(body[:_SAMPLE])
+        if utf16 is None:
             raise UnreadableDocumentError(NOT_TEXT)
-        return body.decode(wide, errors="replace")
+        return body.decode(utf16, errors="replace")
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError:
@@ -72,7 +72,7 @@ def _decoded(body: bytes) -> str:
 
 
 def _guess(body: bytes) -> str:
-    """Name the encoding of text that is neither Unicode nor ASCII."""
+    """Return the probable encoding of text that is neither Unicode nor ASCII."""
     sample = body[:_SAMPLE]
     pairs = len(_GB_PAIR.findall(sample))
     if pairs and len(_GB_EVERYDAY.findall(sample)) >= _EVERYDAY_SHARE * pairs:
@@ -81,17 +81,14 @@ def _guess(body: bytes) -> str:
 
     best = from_bytes(sample).best()
     western = best is None or best.encoding.startswith(("cp", "latin", "iso", "mac"))
-    return "cp1252" if western and not _many_high(sample) else best.encoding if best else "cp1252"
-
-
-def _many_high(sample: bytes) -> bool:
-    """Tell Cyrillic and other scripts of one byte from Western letters with a few accents."""
+    # Cyrillic and other scripts of one byte have few ASCII letters; Western ones have few accents.
     letters = sum(chr(byte).isalpha() for byte in sample if byte <= _ASCII)
-    return sum(byte > _ASCII for byte in sample) > letters
+    many_high = sum(byte > _ASCII for byte in sample) > letters
+    return best.encoding if best is not None and (many_high or not western) else "cp1252"
 
 
-def _wide(sample: bytes) -> str | None:
-    """Recognise UTF-16 without a mark: ASCII or Chinese, every other byte is alike."""
+def _utf16_of(sample: bytes) -> str | None:
+    """Return the UTF-16 encoding of text without a mark, if every other byte is often zero."""
     even, odd = sample[::2].count(0), sample[1::2].count(0)
     pairs = len(sample) // 2
     if not pairs or len(sample) % 2:
@@ -109,7 +106,7 @@ _MOST_FILES = 10_000
 def open_zip(body: bytes, limits: ExtractionLimits) -> ZipFile:
     """Return the zip; raises ``UnreadableDocumentError`` for a broken one and for a bomb.
 
-    What a zip says of its sizes is what it gives: whoever reads a member gets no more than that.
+    Reading a member yields no more bytes than the zip declares.
     """
     try:
         archive = ZipFile(io.BytesIO(body))

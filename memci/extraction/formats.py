@@ -1,4 +1,4 @@
-"""Which reader a file is for: by what is in it, and only then by its name."""
+"""Chooses the reader of a file: by its content first, then by its name."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from memci.extraction.source_code import GRAMMARS, code_chunks, language_of_file
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _PDF_WITHIN = 1024
 _HTML = frozenset({"html", "htm", "xhtml"})
-_MARKDOWN = frozenset({"md", "markdown", "mdx", "qmd", "rmd"})
 _XML = frozenset({"xml", "svg", "rss", "atom", "xsd", "xsl"})
 
 
 def read_document(name: str, body: bytes, limits: ExtractionLimits) -> list[Chunk]:
     """Return the chunks of a file.
 
-    Raises ``UnreadableDocumentError``, which says what is wrong with it and what to do.
+    Raises ``UnreadableDocumentError``, which says what is wrong and what to do.
     """
     if not body.strip():
         raise UnreadableDocumentError("this file is empty: there is nothing to find in it")
@@ -35,11 +34,12 @@ def read_document(name: str, body: bytes, limits: ExtractionLimits) -> list[Chun
 
 
 def _chunks(name: str, body: bytes, limits: ExtractionLimits) -> Iterator[Chunk]:
-    binary = _binary(body, limits)
-    if binary is not None:
-        return chunks_of(binary)
+    blocks = _read_binary(body, limits)
+    if blocks is not None:
+        return chunks_of(blocks)
     ending = name.rpartition(".")[2].lower() if "." in name else ""
-    if ending in _HTML or _looks_like_html(body):
+    begin = body[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if ending in _HTML or begin.startswith((b"<!doctype html", b"<html")):
         from memci.extraction.readers.html import read_html  # noqa: PLC0415 - as it is needed
 
         return chunks_of(read_html(body))
@@ -51,18 +51,16 @@ def _chunks(name: str, body: bytes, limits: ExtractionLimits) -> Iterator[Chunk]
     language = language_of_file(name, text)
     if language is not None:
         return code_chunks(text, language)
-    return _of_text(ending, text)
+    return _text_chunks(ending, text)
 
 
-def _of_text(ending: str, text: str) -> Iterator[Chunk]:
+def _text_chunks(ending: str, text: str) -> Iterator[Chunk]:
     from memci.extraction.readers import tables  # noqa: PLC0415
-    from memci.extraction.readers.markdown import read_text  # noqa: PLC0415
+    from memci.extraction.readers.markdown import read_markdown, read_text  # noqa: PLC0415
 
-    if ending in _MARKDOWN:
-        from memci.extraction.readers.markdown import read_markdown  # noqa: PLC0415
-
-        return chunks_of(read_markdown(text))
     match ending:
+        case "md" | "markdown" | "mdx" | "qmd" | "rmd":
+            blocks = read_markdown(text)
         case "csv":
             blocks = tables.read_csv(text)
         case "tsv" | "tab":
@@ -78,8 +76,8 @@ def _of_text(ending: str, text: str) -> Iterator[Chunk]:
     return chunks_of(blocks)
 
 
-def _binary(body: bytes, limits: ExtractionLimits) -> Iterator[Block] | None:
-    """Return the blocks of a format that is no text; None for text."""
+def _read_binary(body: bytes, limits: ExtractionLimits) -> Iterator[Block] | None:
+    """Return the blocks of a binary format; None for text."""
     if b"%PDF-" in body[:_PDF_WITHIN]:
         from memci.extraction.readers.office import read_pdf  # noqa: PLC0415 - as it is needed
 
@@ -89,10 +87,10 @@ def _binary(body: bytes, limits: ExtractionLimits) -> Iterator[Block] | None:
             "this is a file of an old Office program, or one with a password: save it as DOCX,"
             " XLSX or PPTX without one"
         )
-    return _zipped(body, limits) if body.startswith(b"PK\x03\x04") else None
+    return _read_zip(body, limits) if body.startswith(b"PK\x03\x04") else None
 
 
-def _zipped(body: bytes, limits: ExtractionLimits) -> Iterator[Block]:
+def _read_zip(body: bytes, limits: ExtractionLimits) -> Iterator[Block]:
     from memci.extraction.readers import office, tables, xml  # noqa: PLC0415 - as it is needed
 
     archive = open_zip(body, limits)
@@ -108,13 +106,8 @@ def _zipped(body: bytes, limits: ExtractionLimits) -> Iterator[Block]:
     raise UnreadableDocumentError(f"this is a zip: unpack it, and index what is in it; {NOT_TEXT}")
 
 
-def _looks_like_html(body: bytes) -> bool:
-    begin = body[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    return begin.startswith((b"<!doctype html", b"<html"))
-
-
 def _code_blocks(source: str, language: str) -> Iterator[Block]:
-    """Yield the code of a notebook's cell by its symbols, without lines of the file."""
+    """Yield the code of a notebook's cell, by symbols and without line numbers."""
     if language not in GRAMMARS:
         if source.strip():
             yield Block(BlockKind.CODE, source, language=language)

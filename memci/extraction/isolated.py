@@ -1,4 +1,4 @@
-"""Reading a file in a process of its own, which may take no more than its limits and ends with it.
+"""Reads a file in a process of its own, with limits of time and memory.
 
 A parser that crashes, hangs or takes all memory costs one document, and never the worker.
 """
@@ -17,10 +17,10 @@ from memci.domain.documents import Chunk, ChunkKind
 from memci.errors import UnreadableDocumentError
 from memci.extraction.blocks import ExtractionLimits
 
-_MODULE = "memci.extraction"
 _ROOT = str(Path(__file__).parents[2])
-# No settings, no keys: the process knows nothing but the file.
-_KEPT = ("PATH", "LD_LIBRARY_PATH", "TMPDIR")
+# The name that a file gives its language may be longer.
+_LONGEST_LANGUAGE = 40
+_ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "TMPDIR")
 
 
 def extract(name: str, body: bytes, limits: ExtractionLimits) -> list[Chunk]:
@@ -28,14 +28,14 @@ def extract(name: str, body: bytes, limits: ExtractionLimits) -> list[Chunk]:
 
     Raises ``UnreadableDocumentError``, which says what is wrong with it and what to do.
     """
-    asked = json.dumps({"name": name, "limits": asdict(limits)})
+    request = json.dumps({"name": name, "limits": asdict(limits)})
     try:
         done = subprocess.run(
-            [sys.executable, "-m", _MODULE, asked],
+            [sys.executable, "-m", "memci.extraction", request],
             input=body,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=_environment(),
+            env=environment(),
             timeout=2 * limits.seconds,
             check=False,
         )
@@ -49,8 +49,9 @@ def extract(name: str, body: bytes, limits: ExtractionLimits) -> list[Chunk]:
     return [_chunk(each) for each in answer["chunks"]]
 
 
-def _environment() -> dict[str, str]:
-    own = {name: os.environ[name] for name in _KEPT if name in os.environ}
+def environment() -> dict[str, str]:
+    """Return the environment of the process: no settings and no keys."""
+    own = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
     return {**own, "PYTHONPATH": _ROOT, "PYTHONUTF8": "1"}
 
 
@@ -61,19 +62,15 @@ def _too_costly(limits: ExtractionLimits) -> UnreadableDocumentError:
     )
 
 
-def _chunk(each: dict[str, Any]) -> Chunk:
-    path = tuple(map(_storable, each["path"]))
-    symbol = each["symbol"] and _storable(each["symbol"])
-    text, kind = _storable(each["text"]), ChunkKind(each["kind"])
-    language = _storable(each["language"])[:_LONGEST_LANGUAGE]
-    cleaned = {"text": text, "path": path, "symbol": symbol, "kind": kind, "language": language}
-    return Chunk(**{**each, **cleaned})
-
-
-# A file names its language itself.
-_LONGEST_LANGUAGE = 40
-
-
-def _storable(text: str) -> str:
-    """Leave out the one character that no database holds."""
-    return text.replace("\x00", "")
+def _chunk(fields: dict[str, Any]) -> Chunk:
+    """Return a chunk without U+0000, which no database stores."""
+    texts = {
+        name: each.replace("\x00", "") for name, each in fields.items() if isinstance(each, str)
+    }
+    cleaned = {
+        **texts,
+        "kind": ChunkKind(fields["kind"]),
+        "path": tuple(each.replace("\x00", "") for each in fields["path"]),
+        "language": texts["language"][:_LONGEST_LANGUAGE],
+    }
+    return Chunk(**{**fields, **cleaned})

@@ -1,6 +1,6 @@
 """Cuts source code into one chunk for each symbol.
 
-The grammars come inside wheels; nothing is downloaded.
+The grammars are in wheels; nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -21,17 +21,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """One language: names of node types are its grammar's.
-
-    ``leaves``: symbols that are looked into no further. ``containers``: symbols that have others
-    inside. ``function`` is what the wheel calls its language.
-    """
+    """One language, and the node types of its grammar."""
 
     language: str
     module: str
-    leaves: frozenset[str]
-    containers: frozenset[str]
-    function: str = "language"
+    leaves: frozenset[str]  # symbols without symbols inside
+    containers: frozenset[str]  # symbols with symbols inside
+    function: str = "language"  # of the module
 
 
 def _grammar(
@@ -113,7 +109,7 @@ _ENDINGS: Mapping[str, str] = {
     }.items()
     for ending in endings.split()
 }  # fmt: skip
-# Named in the first line of a script that has no ending.
+# In the first line of a script without an ending.
 _INTERPRETERS: Mapping[str, str] = {
     "python": "python", "node": "javascript", "bash": "shell", "sh": "shell", "zsh": "shell",
     "ruby": "ruby", "php": "php",
@@ -121,7 +117,7 @@ _INTERPRETERS: Mapping[str, str] = {
 
 
 def language_of_file(name: str, text: str) -> str | None:
-    """Return the language of a file by its ending or its first line; None if it is no code."""
+    """Return the language of a file by its ending or its first line; None for other files."""
     stem, dot, ending = name.rpartition("/")[2].rpartition(".")
     if dot and stem:
         return _ENDINGS.get(ending.lower())
@@ -148,13 +144,13 @@ if TYPE_CHECKING:
 _FUNCTIONS = frozenset({
     "arrow_function", "function_expression", "function", "generator_function", "class",
 })  # fmt: skip
-# What stands around a definition and belongs to it.
+# Nodes around a definition that belong to it.
 _WRAPPERS = frozenset({
     "decorated_definition", "export_statement", "template_declaration", "lexical_declaration",
     "variable_declaration", "type_declaration", "ambient_declaration", "declaration",
 })  # fmt: skip
 _DEEPEST = 200
-# More symbols than any file that people wrote.
+# More symbols than in any file that people wrote.
 _MOST = 20_000
 _LONGEST = 200
 
@@ -170,7 +166,7 @@ class Symbol:
 
 
 def symbols_of(source: bytes, grammar: Grammar) -> list[Symbol]:
-    """Return the outermost symbols of a file, in order; broken code gives what can be read."""
+    """Return the outermost symbols of a file, in order; of broken code those that can be parsed."""
     root = parser_for(grammar).parse(source).root_node
     found: list[Symbol] = []
     count = 0
@@ -191,12 +187,12 @@ def symbols_of(source: bytes, grammar: Grammar) -> list[Symbol]:
         if depth < _DEEPEST:
             inner = [(each, siblings_inside, prefix, depth + 1) for each in node.named_children]
             waiting += reversed(inner)
-    _settle(found)
+    _remove_overlaps(found)
     return found
 
 
-def _settle(symbols: list[Symbol]) -> None:
-    """Let no symbol begin before the one before it has ended."""
+def _remove_overlaps(symbols: list[Symbol]) -> None:
+    """Move the start of each symbol behind the end of the one before it."""
     waiting = [symbols]
     while waiting:
         end = 0
@@ -207,15 +203,16 @@ def _settle(symbols: list[Symbol]) -> None:
 
 
 def _name(node: Node, grammar: Grammar) -> str:
-    """Return what a node defines, "" for nothing."""
+    """Return the name that a node defines, "" for none."""
     kind = node.type
     if kind == "variable_declarator":  # const f = () => …
         value = node.child_by_field_name("value")
-        return _text(node.child_by_field_name("name")) if _is_function(value) else ""
+        is_function = value is not None and value.type in _FUNCTIONS
+        return _text(node.child_by_field_name("name")) if is_function else ""
     if kind not in grammar.leaves and kind not in grammar.containers:
         return ""
     if kind.endswith("_specifier") and node.child_by_field_name("body") is None:
-        return ""  # "struct S *s": names one, and defines none
+        return ""  # "struct S *s" uses a name, and defines none
     if kind == "impl_item":
         return _text(node.child_by_field_name("type")).partition("<")[0]
     name = _text(node.child_by_field_name("name")) or _declared(node)
@@ -223,10 +220,6 @@ def _name(node: Node, grammar: Grammar) -> str:
         owner = _raw(receiver).strip("()").split()[-1:]  # func (s *Server[T]) Run()
         return ".".join([*(each.lstrip("*").partition("[")[0] for each in owner), name])
     return name
-
-
-def _is_function(node: Node | None) -> bool:
-    return node is not None and node.type in _FUNCTIONS
 
 
 def _declared(node: Node) -> str:
@@ -252,27 +245,27 @@ def _raw(node: Node | None) -> str:
 
 
 def _extent(node: Node, source: bytes) -> tuple[int, int]:
-    """Return where a symbol begins and ends: with what wraps it, and comments right above it."""
+    """Return the start and end of a symbol, with its wrappers and the comments above it."""
     outer = node
-    while outer.parent is not None and outer.parent.type in _WRAPPERS and _alone(outer):
+    while outer.parent is not None and outer.parent.type in _WRAPPERS and _is_only_one(outer):
         outer = outer.parent
     first = outer
-    while (above := first.prev_sibling) is not None and _belongs(above, first, source):
+    while (above := first.prev_sibling) is not None and _belongs_to(above, first, source):
         first = above
     return _line_start(source, first.start_byte), outer.end_byte
 
 
-def _alone(node: Node) -> bool:
-    """Whether what wraps a node wraps nothing else of its kind."""
+def _is_only_one(node: Node) -> bool:
+    """Return True if the parent of a node has no other child of its type."""
     parent = node.parent
     return parent is not None and sum(each.type == node.type for each in parent.named_children) == 1
 
 
-def _belongs(above: Node, first: Node, source: bytes) -> bool:
-    is_note = "comment" in above.type or above.type == "attribute_item"
+def _belongs_to(above: Node, first: Node, source: bytes) -> bool:
+    is_comment = "comment" in above.type or above.type == "attribute_item"
     between = source[above.end_byte : first.start_byte]
     own_line = not source[_line_begin(source, above.start_byte) : above.start_byte].strip()
-    return is_note and own_line and not between.strip() and between.count(b"\n") <= 1
+    return is_comment and own_line and not between.strip() and between.count(b"\n") <= 1
 
 
 def _line_begin(source: bytes, at: int) -> int:
@@ -280,7 +273,7 @@ def _line_begin(source: bytes, at: int) -> int:
 
 
 def _line_start(source: bytes, at: int) -> int:
-    """Return where the line begins, if there are only blanks before."""
+    """Return the start of the line, if there are only blanks before ``at``."""
     begin = _line_begin(source, at)
     return at if source[begin:at].strip() else begin
 
@@ -288,68 +281,57 @@ def _line_start(source: bytes, at: int) -> int:
 def code_chunks(text: str, language: str) -> Iterator[Chunk]:
     """Yield the chunks of a file in the order of its lines.
 
-    A class is a chunk of its own lines (head, docstring, fields), and each method is one. What
-    belongs to no symbol (imports, constants, statements) has none. Long ones are several chunks.
+    A class is a chunk of its own lines (head, docstring, fields), and each method is one. Imports,
+    constants and statements have no symbol. A long symbol has several chunks.
     """
     source = text.encode()
     whole = Symbol("", 0, len(source), symbols_of(source, GRAMMARS[language]))
-    cut = _Cut(source, language)
     waiting: list[Symbol] = [whole]
     chunks: list[Chunk] = []
     while waiting:
         symbol = waiting.pop()
-        chunks += cut.own(symbol)
+        chunks += _own_chunks(source, language, symbol)
         waiting += symbol.inside
     yield from sorted(chunks, key=lambda each: (each.first_line or 0, each.last_line or 0))
 
 
-@dataclass(frozen=True, slots=True)
-class _Cut:
-    source: bytes
-    language: str
-
-    def own(self, symbol: Symbol) -> Iterator[Chunk]:
-        """Yield the chunks of a symbol without those inside it."""
-        lines = list(self._lines(symbol))
-        if not any(said.strip(" \t{}();") for _, said in lines):
-            return
-        group: list[tuple[int, str]] = []
-        tokens = 0
-        for number, said in lines:
-            more = count_tokens(said)
-            gap = bool(group) and not symbol.name and number > group[-1][0] + 1
-            if group and (tokens + more > TARGET_TOKENS or (gap and tokens > TARGET_TOKENS / 2)):
-                yield from self._chunks(symbol, group)
-                group, tokens = [], 0
-            group.append((number, said))
-            tokens += more
-        yield from self._chunks(symbol, group)
-
-    def _lines(self, symbol: Symbol) -> Iterator[tuple[int, str]]:
-        """Yield the lines of a symbol's own, by number from 1."""
-        at = symbol.start
-        for start, end in [*((each.start, each.end) for each in symbol.inside), (symbol.end, 0)]:
-            own = self.source[at:start].decode(errors="replace")
-            number = self.source.count(b"\n", 0, at) + 1
-            if own.strip():
-                skipped = len(own) - len(own.lstrip("\n"))
-                kept = own.lstrip("\n").rstrip()
-                for place, said in enumerate(kept.split("\n")):
-                    yield number + skipped + place, said
-            at = max(at, end)
-
-    def _chunks(self, symbol: Symbol, lines: list[tuple[int, str]]) -> Iterator[Chunk]:
-        said = textwrap.dedent("\n".join(each for _, each in lines)).strip("\n")
-        if not said.strip():
-            return
-        pieces = [said] if count_tokens(said) <= MOST_TOKENS else split_text(said, MOST_TOKENS)
-        for piece in pieces:
+def _own_chunks(source: bytes, language: str, symbol: Symbol) -> Iterator[Chunk]:
+    """Yield the chunks of a symbol without those of the symbols inside it."""
+    lines = list(_own_lines(source, symbol))
+    if not any(text.strip(" \t{}();") for _, text in lines):
+        return
+    groups: list[list[tuple[int, str]]] = [[]]
+    tokens = 0
+    for number, text in lines:
+        group, more = groups[-1], count_tokens(text)
+        gap = bool(group) and not symbol.name and number > group[-1][0] + 1
+        if group and (tokens + more > TARGET_TOKENS or (gap and tokens > TARGET_TOKENS / 2)):
+            group, tokens = [], 0
+            groups.append(group)
+        group.append((number, text))
+        tokens += more
+    for group in groups:
+        text = textwrap.dedent("\n".join(each for _, each in group)).strip("\n")
+        pieces = [text] if count_tokens(text) <= MOST_TOKENS else split_text(text, MOST_TOKENS)
+        for piece in pieces if text.strip() else ():
             yield Chunk(
                 text=piece,
                 path=(symbol.name,) if symbol.name else (),
                 kind=ChunkKind.CODE,
                 symbol=symbol.name or None,
-                language=self.language,
-                first_line=lines[0][0],
-                last_line=lines[-1][0],
+                language=language,
+                first_line=group[0][0],
+                last_line=group[-1][0],
             )
+
+
+def _own_lines(source: bytes, symbol: Symbol) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a symbol without the symbols inside it, with numbers from 1."""
+    at = symbol.start
+    for start, end in [*((each.start, each.end) for each in symbol.inside), (symbol.end, 0)]:
+        own = source[at:start].decode(errors="replace")
+        if own.strip():
+            text = own.lstrip("\n")
+            first = source.count(b"\n", 0, at) + 1 + len(own) - len(text)
+            yield from enumerate(text.rstrip().split("\n"), start=first)
+        at = max(at, end)

@@ -12,7 +12,7 @@ from memci.extraction.decoding import decode_text
 _DECLARED = re.compile(
     rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_-]{2,40})", re.IGNORECASE
 )
-_SILENT = frozenset({"script", "style", "noscript", "template", "svg", "nav", "head", "iframe"})
+_HIDDEN = frozenset({"script", "style", "noscript", "template", "svg", "nav", "head", "iframe"})
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BREAKS = frozenset({
     "p", "div", "section", "article", "main", "header", "footer", "aside", "ul", "ol", "li", "dl",
@@ -49,29 +49,29 @@ class _Reader(HTMLParser):
         self.blocks: list[Block] = []
         self._text: list[str] = []
         self._level = 0
-        self._silent: list[str] = []
-        self._pre = 0
-        self._title = False
+        self._hidden: list[str] = []
+        self._pre_depth = 0
+        self._in_title = False
         self._cells: list[str] | None = None
         self._in_cell = False
         self._header: list[str] = []
-        self._heads = False
+        self._only_heads = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         del attrs
         if tag == "title" and not self.blocks:
-            self._title = True
-        elif tag in _SILENT:
-            if tag != "head" or "head" not in self._silent:
-                self._silent.append(tag)
+            self._in_title = True
+        elif tag in _HIDDEN:
+            if tag != "head" or "head" not in self._hidden:
+                self._hidden.append(tag)
         elif tag == "body":
-            self._silent.clear()
+            self._hidden.clear()
         elif tag in _HEADINGS:
             self.end_block()
             self._level = _HEADINGS[tag]
         elif tag == "pre":
             self.end_block()
-            self._pre += 1
+            self._pre_depth += 1
         elif tag in {"td", "th"}:
             self._begin_cell(is_head=tag == "th")
         elif tag == "br":
@@ -80,17 +80,17 @@ class _Reader(HTMLParser):
             self._break(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        if tag == "title" and self._title:
-            self._title = False
+        if tag == "title" and self._in_title:
+            self._in_title = False
             self._name_page()
-        elif tag in _SILENT:
-            if tag in self._silent:
-                del self._silent[self._silent.index(tag) :]
+        elif tag in _HIDDEN:
+            if tag in self._hidden:
+                del self._hidden[self._hidden.index(tag) :]
         elif tag in _HEADINGS:
             self.end_block()
         elif tag == "pre":
             self.end_block()
-            self._pre = max(0, self._pre - 1)
+            self._pre_depth = max(0, self._pre_depth - 1)
         elif tag in {"td", "th"}:
             self._end_cell()
         elif tag == "tr":
@@ -102,28 +102,28 @@ class _Reader(HTMLParser):
             self.end_block()
 
     def handle_data(self, data: str) -> None:
-        if self._title or not self._silent:
+        if self._in_title or not self._hidden:
             self._text.append(data)
 
     def end_block(self) -> None:
-        """Put what was read since the last block into one."""
-        said = "".join(self._text)
+        """Make a block of the text since the last one."""
+        text = "".join(self._text)
         self._text.clear()
-        said = said.strip("\n") if self._pre else _SPACES.sub(" ", said).strip()
+        text = text.strip("\n") if self._pre_depth else _SPACES.sub(" ", text).strip()
         level, self._level = self._level, 0
-        if not said.strip():
+        if not text.strip():
             return
         if level:
-            self.blocks.append(heading(said, level))
+            self.blocks.append(heading(text, level))
         else:
-            kind = BlockKind.CODE if self._pre else BlockKind.TEXT
-            self.blocks.append(Block(kind, said))
+            kind = BlockKind.CODE if self._pre_depth else BlockKind.TEXT
+            self.blocks.append(Block(kind, text))
 
     def _name_page(self) -> None:
-        said = "".join(self._text).strip()
+        text = "".join(self._text).strip()
         self._text.clear()
-        if said:
-            self.blocks.append(heading(said, 0))
+        if text:
+            self.blocks.append(heading(text, 0))
 
     def _break(self, tag: str) -> None:
         if tag == "table":
@@ -132,7 +132,7 @@ class _Reader(HTMLParser):
         elif tag == "tr":
             self._end_row()
             self.end_block()
-            self._cells, self._heads = [], True
+            self._cells, self._only_heads = [], True
         elif self._in_cell:
             self._text.append(" ")
         else:
@@ -140,11 +140,11 @@ class _Reader(HTMLParser):
 
     def _begin_cell(self, *, is_head: bool) -> None:
         if self._cells is None:
-            self._cells, self._heads = [], True
+            self._cells, self._only_heads = [], True
         self._end_cell()
         self._text.clear()
         self._in_cell = True
-        self._heads &= is_head
+        self._only_heads &= is_head
 
     def _end_cell(self) -> None:
         if self._in_cell and self._cells is not None:
@@ -158,7 +158,7 @@ class _Reader(HTMLParser):
         cells, self._cells = self._cells, None
         if not cells or not any(each.strip() for each in cells):
             return
-        if self._heads and not self._header:
+        if self._only_heads and not self._header:
             self._header = cells
         else:
             self.blocks.append(row(cells, self._header))

@@ -37,21 +37,21 @@ def _end(tokens: list[Token], at: int) -> int:
 
 def _block(token: Token, inside: list[Token], lines: list[str]) -> Iterator[Block]:
     first, end = token.map or [0, 0]
-    said = "\n".join(lines[first:end]).rstrip()
+    text = "\n".join(lines[first:end]).rstrip()
     block = Block(
-        BlockKind.TEXT, said, first_line=first + 1, last_line=first + 1 + said.count("\n")
+        BlockKind.TEXT, text, first_line=first + 1, last_line=first + 1 + text.count("\n")
     )
     match token.type:
         case "heading_open":
             yield heading(inside[1].content, int(token.tag[1:]), line=first + 1)
         case "fence" | "code_block":
             language = token.info.split(maxsplit=1)[0].lower() if token.info.strip() else ""
-            yield replace(block, kind=BlockKind.CODE, text=said, language=language)
+            yield replace(block, kind=BlockKind.CODE, text=text, language=language)
         case "table_open":
             yield from _rows(inside)
         case "hr":
             return
-        case "html_block" if said.startswith("<!--"):
+        case "html_block" if text.startswith("<!--"):
             return
         case _:
             yield block
@@ -81,5 +81,7 @@ def read_text(text: str) -> Iterator[Block]:
     for found in _PARAGRAPH.finditer(text):
         line += text.count("\n", at, found.start())
         at = found.start()
-        said = found.group().rstrip()
-        yield Block(BlockKind.TEXT, said, first_line=line, last_line=line + said.count("\n"))
+        paragraph = found.group().rstrip()
+        yield Block(
+            BlockKind.TEXT, paragraph, first_line=line, last_line=line + paragraph.count("\n")
+        )

@@ -26,9 +26,9 @@ def read_docx(body: bytes) -> Iterator[Block]:
 
     for part in Document(io.BytesIO(body)).iter_inner_content():
         if isinstance(part, Table):
-            yield from rows_of(_cells(each.cells for each in part.rows))
+            yield from rows_of(_cell_texts(each.cells for each in part.rows))
         elif part.text.strip():
-            level = _level(part.style.name if part.style is not None else None)
+            level = _heading_level(part.style.name if part.style is not None else None)
             yield (
                 heading(part.text, level)
                 if level is not None
@@ -36,7 +36,7 @@ def read_docx(body: bytes) -> Iterator[Block]:
             )
 
 
-def _level(style: str | None) -> int | None:
+def _heading_level(style: str | None) -> int | None:
     """Return the level of a heading's style, 0 for the title's; None for any other."""
     if style is None:
         return None
@@ -46,8 +46,8 @@ def _level(style: str | None) -> int | None:
     return int(found[1]) if found else None
 
 
-def _cells(rows: Iterable[Iterable[Any]]) -> Iterator[list[str]]:
-    """Yield the texts of rows; cells that are one stand there once."""
+def _cell_texts(rows: Iterable[Iterable[Any]]) -> Iterator[list[str]]:
+    """Yield the texts of rows; a merged cell comes once."""
     for cells in rows:
         texts: list[str] = []
         before: object = None
@@ -70,10 +70,10 @@ def read_pptx(body: bytes, limits: ExtractionLimits) -> Iterator[Block]:
         )
     for number, slide in enumerate(slides, start=1):
         title = slide.shapes.title
-        said = title.text_frame.text if title is not None and title.has_text_frame else ""
-        yield heading(said, 1, page=number)
-        own = None if title is None else title.shape_id
-        yield from _shapes((s for s in slide.shapes if s.shape_id != own), number, 0)
+        title_text = title.text_frame.text if title is not None and title.has_text_frame else ""
+        yield heading(title_text, 1, page=number)
+        title_id = None if title is None else title.shape_id
+        yield from _shapes((s for s in slide.shapes if s.shape_id != title_id), number, 0)
         if slide.has_notes_slide:
             notes = slide.notes_slide.notes_text_frame
             if notes is not None and notes.text.strip():
@@ -83,7 +83,7 @@ def read_pptx(body: bytes, limits: ExtractionLimits) -> Iterator[Block]:
 def _shapes(shapes: Iterable[Any], number: int, depth: int) -> Iterator[Block]:
     for shape in shapes:
         if getattr(shape, "has_table", False):
-            yield from rows_of(_cells(each.cells for each in shape.table.rows), page=number)
+            yield from rows_of(_cell_texts(each.cells for each in shape.table.rows), page=number)
         elif getattr(shape, "has_text_frame", False) and shape.text_frame.text.strip():
             yield Block(BlockKind.TEXT, shape.text_frame.text.strip(), page=number)
         elif hasattr(shape, "shapes") and depth < _DEEPEST_GROUP:
@@ -128,7 +128,7 @@ def read_pdf(body: bytes, limits: ExtractionLimits) -> Iterator[Block]:
 
 
 def _bookmarks(reader: Any) -> dict[int, list[tuple[str, int]]]:
-    """Return titles and levels by the page, from 1, that they lead to; a broken one is left out."""
+    """Return titles and levels by page, from 1, without broken ones."""
     marks: dict[int, list[tuple[str, int]]] = {}
     try:
         waiting: list[tuple[Any, int]] = [(each, 1) for each in reversed(reader.outline)]
@@ -142,6 +142,6 @@ def _bookmarks(reader: Any) -> dict[int, list[tuple[str, int]]]:
             page = reader.get_destination_page_number(item)
             if page is not None and page >= 0 and item.title:
                 marks.setdefault(page + 1, []).append((str(item.title), level))
-    except Exception:  # noqa: BLE001 - the text can be read without them
-        return marks
+    except Exception:  # noqa: BLE001, S110 - the text can be read without them
+        pass
     return marks

@@ -16,7 +16,7 @@ from memci.extraction.readers.markdown import read_markdown, read_text
 _SAMPLE = 16 * 1024
 _MOST_CELL = 1024 * 1024
 _MOST_COLUMNS = 256
-# Rows looked at in one sheet, empty ones too: a workbook may claim a million of them.
+# Rows of one sheet, empty ones too: a workbook may declare a million of them.
 _MOST_ROWS = 200_000
 
 
@@ -34,24 +34,22 @@ def read_csv(text: str, delimiter: str | None = None) -> Iterator[Block]:
 
 
 def rows_of(table: Iterable[list[str]], page: int | None = None) -> Iterator[Block]:
-    """Yield rows below the first one that has something in it."""
+    """Yield the rows below the first one that is not empty; that one alone, if it is the only."""
     header: list[str] | None = None
-    alone = True
+    has_rows = False
     for cells in islice(table, _MOST_ROWS):
-        shown = [each.strip() for each in cells[:_MOST_COLUMNS]]
-        if not any(shown):
-            continue
-        if header is None:
-            header = shown
-            continue
-        alone = False
-        yield row(shown, header, page=page)
-    if header is not None and alone:
+        texts = [each.strip() for each in cells[:_MOST_COLUMNS]]
+        if any(texts) and header is None:
+            header = texts
+        elif any(texts) and header is not None:
+            has_rows = True
+            yield row(texts, header, page=page)
+    if header is not None and not has_rows:
         yield row(header, [], page=page)
 
 
 def read_xlsx(body: bytes, limits: ExtractionLimits) -> Iterator[Block]:
-    """Yield the rows of every sheet, as the last program that saved it has calculated them."""
+    """Yield the rows of every sheet, with the values that the last program calculated."""
     from openpyxl import load_workbook  # noqa: PLC0415 - loads for this format alone
 
     book = load_workbook(io.BytesIO(body), read_only=True, data_only=True, keep_links=False)
@@ -73,7 +71,7 @@ _MOST_OUTPUT = 2_000
 
 
 def read_json(text: str) -> Iterator[Block]:
-    """Yield a block for each member; what is no JSON, or nested too deep, is read as text."""
+    """Yield a block for each member; invalid or too deep JSON is read as text."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -92,14 +90,14 @@ def read_json_lines(text: str) -> Iterator[Block]:
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
-                shown = _shown(json.loads(line))
+                text = _text_of(json.loads(line))
             except (ValueError, RecursionError):
-                shown = line.strip()
-            yield Block(BlockKind.TEXT, shown, first_line=number, last_line=number)
+                text = line.strip()
+            yield Block(BlockKind.TEXT, text, first_line=number, last_line=number)
 
 
 def read_notebook(text: str, read_code: Callable[[str, str], Iterator[Block]]) -> Iterator[Block]:
-    """Yield the cells of a Jupyter notebook, and what they printed; nothing is run.
+    """Yield the cells of a Jupyter notebook and their outputs; nothing is run.
 
     ``read_code`` takes code and its language.
     """
@@ -131,11 +129,11 @@ def _outputs(outputs: object) -> Iterator[Block]:
         if not isinstance(each, dict):
             continue
         data = each.get("data")
-        said = _joined(each.get("text"))
+        text = _joined(each.get("text"))
         if isinstance(data, dict):
-            said += _joined(data.get("text/plain"))
-        if said.strip():
-            yield Block(BlockKind.TEXT, said[:_MOST_OUTPUT])
+            text += _joined(data.get("text/plain"))
+        if text.strip():
+            yield Block(BlockKind.TEXT, text[:_MOST_OUTPUT])
 
 
 def _joined(source: object) -> str:
@@ -146,26 +144,24 @@ def _joined(source: object) -> str:
 
 def _values(value: Any) -> Iterator[Block]:
     if not isinstance(value, list):
-        yield Block(BlockKind.TEXT, _shown(value))
+        yield Block(BlockKind.TEXT, _text_of(value))
         return
     for each in value:
-        if isinstance(each, dict) and each and not any(map(_is_nested, each.values())):
-            yield row([_shown(one) for one in each.values()], [str(name) for name in each])
+        if (
+            isinstance(each, dict)
+            and each
+            and not any(isinstance(one, (dict, list)) for one in each.values())
+        ):
+            yield row([_text_of(one) for one in each.values()], [str(name) for name in each])
         else:
-            yield Block(BlockKind.TEXT, _shown(each))
+            yield Block(BlockKind.TEXT, _text_of(each))
 
 
-def _is_nested(value: object) -> bool:
-    return isinstance(value, (dict, list))
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, str):
-        return value
+def _text_of(value: Any) -> str:
     if isinstance(value, dict):
-        return "\n".join(f"{name}: {_inner(each)}" for name, each in value.items())
-    return _inner(value)
+        return "\n".join(f"{name}: {_scalar(each)}" for name, each in value.items())
+    return _scalar(value)
 
 
-def _inner(value: Any) -> str:
+def _scalar(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""XML without entities, and EPUB, which is XML and HTML in a zip."""
+"""Reads XML without entities, and EPUB, which is XML and HTML in a zip."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ _BROKEN = "this XML is broken: open it in the program that made it, and save it 
 
 
 def read_xml(body: bytes) -> Iterator[Block]:
-    """Yield the texts of elements, each behind the element's name."""
+    """Yield the texts of elements, each after the element's name."""
     for element in _parse(body).iter():
         name = str(element.tag).rpartition("}")[2]
-        said, behind = (element.text or "").strip(), (element.tail or "").strip()
-        if said:
-            yield Block(BlockKind.TEXT, f"{name}: {said}")
-        if behind:
-            yield Block(BlockKind.TEXT, behind)
+        text, tail = (element.text or "").strip(), (element.tail or "").strip()
+        if text:
+            yield Block(BlockKind.TEXT, f"{name}: {text}")
+        if tail:
+            yield Block(BlockKind.TEXT, tail)
 
 
 def read_epub(archive: ZipFile) -> Iterator[Block]:
     """Yield the chapters in the order of the book's spine."""
     try:
         container = _parse(archive.read("META-INF/container.xml"))
-        package = _first(container, "rootfile").get("full-path") or ""
+        package = next(_all(container, "rootfile")).get("full-path") or ""
         root = _parse(archive.read(package))
-    except KeyError:
+    except (KeyError, StopIteration):
         raise UnreadableDocumentError(
             "this EPUB has no list of its chapters: convert it anew, or save it as HTML"
         ) from None
@@ -59,12 +59,5 @@ def _parse(body: bytes) -> Any:
         raise UnreadableDocumentError(_BROKEN) from None
 
 
-def _all(root: Any, name: str) -> list[Any]:
-    return [each for each in root.iter() if str(each.tag).rpartition("}")[2] == name]
-
-
-def _first(root: Any, name: str) -> Any:
-    found = _all(root, name)
-    if not found:
-        raise KeyError(name)
-    return found[0]
+def _all(root: Any, name: str) -> Iterator[Any]:
+    return (each for each in root.iter() if str(each.tag).rpartition("}")[2] == name)

@@ -65,6 +65,6 @@ def test_what_libraries_print_is_no_part_of_the_answer():
 
 def test_the_process_knows_no_settings(monkeypatch, tmp_path):
     monkeypatch.setenv("MEMCI_API_KEY", "secret")
-    from memci.extraction.isolated import _environment
+    from memci.extraction.isolated import environment
 
-    assert not any(name.startswith("MEMCI_") for name in _environment())
+    assert not any(name.startswith("MEMCI_") for name in environment())
