@@ -33,19 +33,19 @@ from memci.schemas.tools import BY_NAME, Tool, tools_of_agents
 
 
 def scope_of(tool: Tool) -> Scope:
-    """Return the scope of a key that may use a tool: that of the path that does the same."""
+    """Return the scope that a key needs for a tool."""
     if tool.destroys:
         return Scope.ADMIN
     return Scope.WRITE if tool.changes else Scope.READ
 
 
 def tools_for(key: ApiKey | None) -> list[Tool]:
-    """Return the tools of agents that who holds a key may use; None: there are no keys at all."""
+    """Return the tools that a key may use; None: the server has no keys."""
     return [each for each in tools_of_agents() if allows(key, scope_of(each))]
 
 
 def tool_named(name: str) -> Tool:
-    """Return a tool of agents, or raise ``NotFoundError``."""
+    """Return a tool for agents, or raise ``NotFoundError``."""
     tool = BY_NAME.get(name)
     if tool is None or not tool.for_agents:
         near = get_close_matches(name, [each.name for each in tools_of_agents()], 1)
@@ -64,86 +64,82 @@ def use_tool(
 ) -> dict[str, Any]:
     """Use a tool and return what the model is told; raises as ``Tools.run``.
 
-    A null is taken for what is left out: models write nulls where nothing is to be said.
+    Models write null for an argument that they leave out.
     """
     given = {name: value for name, value in arguments.items() if value is not None}
     run = runtime.tools.run
     try:
-        done = run(agent_id, Actor.AGENT, tool.name, given, session_id=session, form=form)
+        answer = run(agent_id, Actor.AGENT, tool.name, given, session_id=session, form=form)
     except NotFoundError as error:
-        # A model reaches no list of agents.
+        # A model has no list of agents.
         raise NotFoundError(str(error).removesuffix(f"; {LISTED}")) from None
-    return answer_for_model(done)
+    return answer_for_model(answer)
 
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Answering: TypeAlias = Callable[..., Awaitable[None]]
+McpServer: TypeAlias = Callable[..., Awaitable[None]]
 
 _SESSION = "session_id"
 
 
 class _Endpoint:
-    """Lets a request in, and has it answered for the agent of its path and for no other."""
+    """Authorizes a request, and answers it for the agent of its path and no other."""
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
-        scope["route"] = route  # what it is counted under
+        scope["route"] = route  # for the metrics
         request = Request(scope, receive)
         gate: Gate = request.app.state.gate
         check_same_origin(request)
         agent_id = gate.admit(request, Scope.READ)
         assert agent_id is not None  # noqa: S101 - the path names one
         check_query(request, {_SESSION})
-        hand = _hand(request, agent_id)
-        answer = await run_in_threadpool(_answering)
+        connection = _connect(request, agent_id)
+        answer = await run_in_threadpool(_load_mcp_server)
         with bound_contextvars(agent_id=agent_id):
-            await answer(hand, scope, receive, send, max_bytes=gate.max_request_bytes)
+            await answer(connection, scope, receive, send, max_bytes=gate.max_request_bytes)
 
 
 route = Route("/mcp/{agent}", _Endpoint(), methods=["POST"], include_in_schema=False)
 
 
-def _hand(request: Request, agent_id: str) -> AgentConnection:
+def _connect(request: Request, agent_id: str) -> AgentConnection:
     runtime: Runtime = request.app.state.runtime
-    asked = _asked(request)
+    try:
+        window = WindowRequest(session_id=request.query_params.get(_SESSION))
+    except ValidationError:
+        raise InvalidInputError("expected 1 to 256 characters", field=_SESSION) from None
     return AgentConnection(
         agent_id=agent_id,
         tools=tools_for(request.state.key),
-        act=_telling(
-            lambda tool, given: use_tool(runtime, agent_id, tool, given, asked.session_id)
+        act=_with_public_errors(
+            lambda tool, given: use_tool(runtime, agent_id, tool, given, window.session_id)
         ),
-        window=_telling(lambda: text_of(runtime.windows.show(agent_id, asked))),
+        window=_with_public_errors(lambda: text_of(runtime.windows.show(agent_id, window))),
     )
 
 
-def _telling(do: Callable[P, T]) -> Callable[P, T]:
-    """Let errors say what callers may be told, and of a fault of ours nothing."""
+def _with_public_errors(do: Callable[P, T]) -> Callable[P, T]:
+    """Replace the texts of errors by those that callers may see."""
 
     @wraps(do)
-    def done(*args: P.args, **kwargs: P.kwargs) -> T:
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return do(*args, **kwargs)
         except MemciError as error:
             raise MemciError(problem_of(error).detail) from error
 
-    return done
-
-
-def _asked(request: Request) -> WindowRequest:
-    try:
-        return WindowRequest(session_id=request.query_params.get(_SESSION))
-    except ValidationError:
-        raise InvalidInputError("expected 1 to 256 characters", field=_SESSION) from None
+    return run
 
 
 @cache
-def _answering() -> Answering:
-    """Return what speaks the protocol; the SDK is imported when it is first needed."""
+def _load_mcp_server() -> McpServer:
+    """Return the MCP server; the SDK is imported when it is first needed."""
     try:
         module: Any = import_module("memci.mcp.server")
     except ModuleNotFoundError as error:
         if not is_sdk(error):
             raise
         raise NotFoundError(NOT_INSTALLED) from None
-    answering: Answering = module.answer
-    return answering
+    answer: McpServer = module.answer
+    return answer

@@ -26,39 +26,19 @@ from memci.storage.diagnosis import lane_gauges
 from memci.storage.usage import total_usage
 from memci.telemetry.metrics import HttpMetrics, LaneCollector, LaneGauges, ModelCollector
 
-_ROUTERS = (
-    memory.message_writing,
-    memory.message_reading,
-    memory.reading,
-    memory.summary_listing,
-    memory.handover_asking,
-    agents.agent_reading,
-    agents.agent_operating,
-    erasing.erasing,
-    erasing.transferring,
-    network.network_reading,
-    network.edition_writing,
-    network.edition_reading,
-    network.edition_operating,
-    network.pass_reading,
-    pages.reading,
-    pages.writing,
-    documents.reading,
-    documents.writing,
-    pages.pin_writing,
-    pages.plan_writing,
-    pages.tool_listing,
-    pages.tool_calling,
-    pages.attp_writing,
-    network.session_reading,
-    network.session_writing,
-    agents.job_reading,
-    agents.job_operating,
-    frameworks.checkpoint_writing,
-    frameworks.checkpoint_reading,
-    frameworks.item_writing,
-    frameworks.item_reading,
-    health.router,
+_ROUTES = (
+    memory.message_routes,
+    memory.routes,
+    agents.routes,
+    agents.job_routes,
+    erasing.routes,
+    erasing.transfer_routes,
+    network.routes,
+    pages.routes,
+    pages.tool_routes,
+    documents.routes,
+    frameworks.item_routes,
+    frameworks.thread_routes,
 )
 
 
@@ -74,7 +54,7 @@ def create_app(runtime: Runtime) -> FastAPI:
     app.state.closing = []  # what is to be awaited before the event loop ends
     app.add_middleware(Edge, metrics=metrics, traces=runtime.traces)
     problems.install(app)
-    for router in _ROUTERS:
+    for router in (*(each for routes in _ROUTES for each in routes.all), health.router):
         app.router.routes.extend(router.routes)
     app.router.routes.append(agent_tools.route)
     if runtime.settings.proxy_upstream_url is not None:

@@ -1,4 +1,4 @@
-"""OpenAPI, and the page that shows it; the page needs nothing from the network."""
+"""OpenAPI, and the page that shows it without resources from the network."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from starlette.responses import Response
 import memci
 from memci.schemas.problems import MEDIA_TYPE, Problem
 
-_TOLD = {
+_DESCRIPTIONS = {
     400: "The body is not JSON",
     401: "No key, or an unknown one",
     403: "The key may not do this",
@@ -27,7 +27,7 @@ _TOLD = {
 }
 _ALWAYS = (401, 403, 422, 429, 500, 503)
 _RETRY_AFTER = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds"}}
-_LOCKED_DOWN = {
+_SECURITY_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; connect-src 'self'; "
     "script-src 'unsafe-inline'; style-src 'unsafe-inline'",
     "X-Content-Type-Options": "nosniff",
@@ -35,7 +35,7 @@ _LOCKED_DOWN = {
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Describe the problems that a guarded endpoint may answer, beside those that all may."""
+    """Describe these problems, and those that every route may answer."""
     return described(*_ALWAYS, *statuses)
 
 
@@ -44,12 +44,15 @@ def described(*statuses: int) -> dict[int | str, dict[str, Any]]:
     schema = {"$ref": "#/components/schemas/Problem"}
     return {
         status: {
-            "description": _TOLD[status],
+            "description": _DESCRIPTIONS[status],
             "content": {MEDIA_TYPE: {"schema": schema}},
             **({"headers": _RETRY_AFTER} if status in {429, 503} else {}),
         }
         for status in sorted(statuses)
     }
+
+
+CONFLICT = described(409)
 
 
 def install(app: FastAPI) -> None:
@@ -66,7 +69,7 @@ def install(app: FastAPI) -> None:
 
     @app.get("/docs", include_in_schema=False)
     def docs() -> Response:
-        return Response(page, media_type="text/html", headers=_LOCKED_DOWN)
+        return Response(page, media_type="text/html", headers=_SECURITY_HEADERS)
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:
@@ -89,12 +92,12 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
         for operation in operations.values():
             # Keys are asked for only when some are set.
             operation["security"] = [{"key": []}, {}] if path.startswith("/v1/") else []
-            _sum_up(operation)
+            _set_summary(operation)
     return schema
 
 
-def _sum_up(operation: dict[str, Any]) -> None:
-    """Sum an operation up in the first line of its description, not in its function's name."""
+def _set_summary(operation: dict[str, Any]) -> None:
+    """Take the summary from the first line of the description, not from the function's name."""
     first, _, rest = operation.pop("description", "").partition("\n")
     if first:
         operation["summary"] = first.removesuffix(".")

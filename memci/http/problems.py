@@ -31,14 +31,14 @@ from memci.schemas.problems import (
 )
 from memci.validation_messages import expectation, own_faults
 
-# A request can be wrong in a hundred thousand places; its sender needs the first few.
+# A request can have a hundred thousand faults; its sender needs the first few.
 _MOST_FAULTS = 20
-# Where a parameter came from is no part of its name.
+# The first part of a location, which is no part of a name.
 _PLACES = frozenset({"body", "query", "path", "header"})
 
 
 def install(app: FastAPI) -> None:
-    """Let the app answer every error as a problem."""
+    """Answer every error of the app as a problem."""
     app.add_exception_handler(MemciError, _on_memci_error)
     app.add_exception_handler(RequestValidationError, _on_invalid)
     app.add_exception_handler(HTTPException, _on_http_error)
@@ -55,7 +55,7 @@ def answer(problem: Problem, headers: Mapping[str, str] | None = None) -> Respon
 
 
 def answer_error(error: MemciError) -> Response:
-    """Return one of our own errors as a response."""
+    """Return an error of memci as a response."""
     problem = problem_of(error)
     match error:
         case MalformedError():
@@ -66,8 +66,8 @@ def answer_error(error: MemciError) -> Response:
     return answer(problem, _headers(error, problem.status))
 
 
-def internal() -> Response:
-    """Return the answer to an error that nobody foresaw; it tells nothing."""
+def internal_error() -> Response:
+    """Return the answer to an unexpected error, without details."""
     return answer(problem_of(MemciError()))
 
 
@@ -85,7 +85,7 @@ async def _on_memci_error(_request: Request, error: Exception) -> Response:
 
 
 async def _on_invalid(_request: Request, error: Exception) -> Response:
-    """Say which fields are wrong and what was expected; never what was sent."""
+    """Name the wrong fields and the expected values, never the sent ones."""
     assert isinstance(error, RequestValidationError)  # noqa: S101 - as above
     found = own_faults(error.errors())
     faults = [
@@ -105,7 +105,7 @@ async def _on_invalid(_request: Request, error: Exception) -> Response:
 
 
 async def _on_http_error(request: Request, error: Exception) -> Response:
-    """Answer what routing itself refuses: no such path, or not with this method."""
+    """Answer the errors of routing: an unknown path or method."""
     assert isinstance(error, HTTPException)  # noqa: S101 - as above
     if error.status_code == 405:  # noqa: PLR2004 - the status itself
         allowed = ", ".join(sorted(_methods(request)))

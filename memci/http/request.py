@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import AsyncGenerator, Collection, Iterable
 from difflib import get_close_matches
 from typing import Annotated, Any, TypeAlias
 from uuid import UUID
@@ -41,10 +41,10 @@ def parse_json(body: bytes) -> Any:
 
 
 class Call(Request):
-    """A request that was let in, with what its endpoint needs."""
+    """An authorized request, with the services for its endpoint."""
 
     def __init__(self, scope: Connection, receive: Receive, *, max_bytes: int) -> None:
-        """Take the limit in bytes."""
+        """Take the limit of the body."""
         super().__init__(scope, receive)
         self._max_bytes = max_bytes
         self._bytes = b""
@@ -53,48 +53,39 @@ class Call(Request):
     async def read(self) -> None:
         """Read and parse the body, if there is one.
 
-        Stops with ``TooLargeError`` as soon as it is over the limit. Raises ``MediaTypeError``
-        or ``MalformedError``.
+        Raises ``TooLargeError``, ``MediaTypeError`` or ``MalformedError``.
         """
-        self._check_size(announced_bytes(self))
-        body = bytearray()
-        async for chunk in self.stream():
-            body += chunk
-            self._check_size(len(body))
-        self._bytes = bytes(body)
+        message = f"expected a body of at most {self._max_bytes} bytes; send several requests"
+        chunks = limited_chunks(self, self._max_bytes, message)
+        self._bytes = b"".join([chunk async for chunk in chunks])
         if self._bytes:
-            if not _is_json(self.headers.get("content-type", "")):
+            kind = content_type(self)
+            if kind != "application/json" and not re.fullmatch(r"application/.*\+json", kind):
                 raise MediaTypeError
             self._parsed = parse_json(self._bytes)
 
     async def body(self) -> bytes:
-        """Return what was read."""
+        """Return the bytes that ``read`` has read."""
         return self._bytes
 
     async def json(self) -> Any:
-        """Return what was parsed."""
+        """Return the value that ``read`` has parsed."""
         return self._parsed
-
-    def _check_size(self, size: int) -> None:
-        if size > self._max_bytes:
-            raise TooLargeError(
-                f"expected a body of at most {self._max_bytes} bytes; send several requests"
-            )
 
     @property
     def runtime(self) -> Runtime:
-        """Everything that this process works with."""
+        """The services of this process."""
         runtime: Runtime = self.app.state.runtime
         return runtime
 
     @property
     def traceparent(self) -> str | None:
-        """The span that this request is."""
+        """The trace span of this request."""
         traceparent: str | None = self.state.traceparent
         return traceparent
 
     def check(self, needed: Scope) -> None:
-        """Raise ``ForbiddenError`` when the key may not do so much."""
+        """Raise ``ForbiddenError`` when the key lacks a scope."""
         authorize(self.state.key, needed, None)
 
     def check_collections(self, names: Iterable[str]) -> None:
@@ -109,33 +100,35 @@ class Call(Request):
         return agents
 
 
-def announced_bytes(request: Request) -> int:
-    """Return how long the body is to be, as far as its sender says so."""
-    content_length = request.headers.get("content-length")
-    return int(content_length) if content_length and content_length.isdecimal() else 0
+async def limited_chunks(
+    request: Request, max_bytes: int, message: str
+) -> AsyncGenerator[bytes, None]:
+    """Yield the body; raises ``TooLargeError`` as soon as it is, or is announced, too large."""
+    announced = request.headers.get("content-length", "")
+    size = 0
+    if announced.isdecimal() and int(announced) > max_bytes:
+        raise TooLargeError(message)
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > max_bytes:
+            raise TooLargeError(message)
+        yield chunk
 
 
-def _is_json(content_type: str) -> bool:
-    kind = content_type.partition(";")[0].strip().lower()
-    return kind == "application/json" or (
-        kind.startswith("application/") and kind.endswith("+json")
-    )
+def content_type(request: Request) -> str:
+    """Return the media type of the body, without parameters."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def check_query(request: Request, known: Collection[str]) -> None:
     """Raise ``InvalidInputError`` for the first parameter that is not among the known ones."""
     for name in request.query_params:
         if name not in known:
-            raise InvalidInputError(_advice(name, known), field=shown_name(name))
-
-
-def _advice(name: str, known: Collection[str]) -> str:
-    if not known:
-        return "there is no such parameter: this path takes none"
-    nearest = get_close_matches(name, known, n=1)
-    if nearest:
-        return f"there is no such parameter; did you mean {nearest[0]}?"
-    return f"there is no such parameter: this path takes {', '.join(sorted(known))}"
+            nearest = get_close_matches(name, known, n=1)
+            advice = f": this path takes {', '.join(sorted(known)) or 'none'}"
+            if nearest:
+                advice = f"; did you mean {nearest[0]}?"
+            raise InvalidInputError(f"there is no such parameter{advice}", field=shown_name(name))
 
 
 # The gate has checked it before any endpoint sees it; the pattern is for readers of the docs.

@@ -1,14 +1,15 @@
-"""Routes that check the API key before the body is read, and the middleware around them."""
+"""Routes that check the API key before they read the body, and the middleware around them."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from functools import wraps
 from inspect import iscoroutinefunction
 from typing import Any, ClassVar
 
 import structlog
+from fastapi import APIRouter
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.datastructures import Headers
@@ -20,17 +21,18 @@ from structlog.contextvars import bind_contextvars
 
 from memci.api_keys import Scope
 from memci.errors import InvalidInputError
-from memci.http import problems
 from memci.http.auth import Gate
+from memci.http.documentation import problems
+from memci.http.problems import answer_error, internal_error
 from memci.http.request import Call, check_query
 from memci.telemetry.metrics import HttpMetrics
 from memci.telemetry.traces import Traces, valid_traceparent
 
 
 class GuardedRoute(APIRoute):
-    """A route that needs a key with some scope, when there are keys."""
+    """A route that needs a key with its scope, when there are keys."""
 
-    needs: ClassVar[Scope]
+    scope: ClassVar[Scope]
 
     def __init__(
         self,
@@ -40,10 +42,14 @@ class GuardedRoute(APIRoute):
         status_code: int | None = None,
         **options: Any,
     ) -> None:
-        """Take what every route takes."""
+        """Document the problems that follow from the route's path and body."""
         answering = _answering(endpoint, status_code or 200)
         options["operation_id"] = endpoint.__name__
         super().__init__(path, answering, status_code=status_code, **options)
+        statuses = [404] if self.param_convertors else []
+        if self.body_field is not None:
+            statuses += [400, 413, 415]
+        self.responses = {**problems(*statuses), **self.responses}
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Put the checks before FastAPI's own handler."""
@@ -52,7 +58,7 @@ class GuardedRoute(APIRoute):
 
         async def guarded(request: Request) -> Response:
             gate: Gate = request.app.state.gate
-            agent_id = gate.admit(request, self.needs)
+            agent_id = gate.admit(request, self.scope)
             if agent_id is not None:
                 bind_contextvars(agent_id=agent_id)
             check_query(request, known)
@@ -64,22 +70,30 @@ class GuardedRoute(APIRoute):
         return guarded
 
 
-class ReadRoute(GuardedRoute):
-    """Reads memory."""
-
-    needs = Scope.READ
+class _ReadRoute(GuardedRoute):
+    scope = Scope.READ
 
 
-class WriteRoute(GuardedRoute):
-    """Adds to memory."""
-
-    needs = Scope.WRITE
+class _WriteRoute(GuardedRoute):
+    scope = Scope.WRITE
 
 
-class AdminRoute(GuardedRoute):
-    """Operates an agent's lane."""
+class _AdminRoute(GuardedRoute):
+    scope = Scope.ADMIN
 
-    needs = Scope.ADMIN
+
+class Routes:
+    """The routes of one subject, by the scope of the key that they need.
+
+    Documented problems: those that follow from path and body, and ``responses``.
+    """
+
+    def __init__(self, tag: str, responses: Mapping[int | str, Any] | None = None) -> None:
+        """Take the tag in the documentation."""
+        self.read, self.write, self.admin = self.all = [
+            APIRouter(prefix="/v1", tags=[tag], route_class=each, responses=dict(responses or {}))
+            for each in (_ReadRoute, _WriteRoute, _AdminRoute)
+        ]
 
 
 def _answering(endpoint: Callable[..., Any], status_code: int) -> Callable[..., Any]:
@@ -144,7 +158,7 @@ class Edge:
             _log.exception("request failed", method=scope["method"], route=_route(scope))
             if status:
                 raise  # half an answer is out: let the server cut the connection
-            await problems.internal()(scope, receive, watched)
+            await internal_error()(scope, receive, watched)
         finally:
             elapsed = time.perf_counter() - started
             self._metrics.observe(_method(scope), _route(scope), status, elapsed)
@@ -154,7 +168,7 @@ class Edge:
         if any(hidden in raw_path.lower() for hidden in _HIDDEN_SEPARATORS):
             # Decoded, it would name another path than it seems to.
             error = InvalidInputError("a path must not hold an encoded slash")
-            await problems.answer_error(error)(scope, receive, send)
+            await answer_error(error)(scope, receive, send)
             return
         parent = valid_traceparent(Headers(scope=scope).get("traceparent"))
         with self._traces.span(f"{scope['method']} request", parent=parent) as traceparent:

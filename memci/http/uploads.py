@@ -1,4 +1,4 @@
-"""Large bodies go to temporary files; answers that are files."""
+"""Uploaded archives and documents."""
 
 from __future__ import annotations
 
@@ -12,54 +12,53 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from memci.errors import InvalidInputError, TooLargeError
-from memci.http.request import Call, MalformedError, MediaTypeError, announced_bytes, parse_json
+from memci.errors import InvalidInputError
+from memci.http.documentation import problems
+from memci.http.request import (
+    Call,
+    MalformedError,
+    MediaTypeError,
+    content_type,
+    limited_chunks,
+    parse_json,
+)
 from memci.schemas.documents import DocumentRequest
 from memci.schemas.problems import describe_faults
 
 ARCHIVE_TYPE = "application/zip"
 _TYPES = frozenset({ARCHIVE_TYPE, "application/octet-stream"})
-# Written at once: each write goes to a thread, since disks make one wait.
-_WRITE = 1024 * 1024
+# Each write goes to a thread, since disks make one wait.
+_WRITE_BYTES = 1024 * 1024
 
 
 @asynccontextmanager
 async def uploaded(call: Call, *, max_bytes: int) -> AsyncIterator[IO[bytes]]:
-    """Lend a file with the body, at its beginning.
+    """Open a temporary file with the body, at its beginning.
 
-    Raises ``MediaTypeError``, and ``TooLargeError`` as soon as it is over the limit.
+    Raises ``MediaTypeError`` and ``TooLargeError``.
     """
-    declared = call.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if declared not in _TYPES:
+    if content_type(call) not in _TYPES:
         raise MediaTypeError(
             f"the body must be an archive: send it with 'Content-Type: {ARCHIVE_TYPE}'"
         )
-    _check(announced_bytes(call), max_bytes)
+    message = f"expected an archive of at most {max_bytes} bytes"
     with TemporaryFile() as file:
-        waiting, size = bytearray(), 0
-        async for chunk in call.stream():
-            waiting += chunk
-            size += len(chunk)
-            _check(size, max_bytes)
-            if len(waiting) >= _WRITE:
-                await run_in_threadpool(file.write, bytes(waiting))
-                waiting.clear()
-        await run_in_threadpool(file.write, bytes(waiting))
+        buffer = bytearray()
+        async for chunk in limited_chunks(call, max_bytes, message):
+            buffer += chunk
+            if len(buffer) >= _WRITE_BYTES:
+                await run_in_threadpool(file.write, bytes(buffer))
+                buffer.clear()
+        await run_in_threadpool(file.write, bytes(buffer))
         file.seek(0)
         yield file
 
 
-def _check(size: int, most: int) -> None:
-    if size > most:
-        raise TooLargeError(f"expected an archive of at most {most} bytes")
+# Most bytes of a request beside its file: boundaries and heads of a form, escapes of JSON.
+_OVERHEAD_BYTES = 64 * 1024
+_MOST_FIELDS = 8
 
-
-# Of a form: its boundaries and heads, and the escapes of JSON are counted as they come.
-_AROUND = 64 * 1024
-_FILE_FIELDS = 1
-_TEXT_FIELDS = 8
-
-BODY: dict[str, Any] = {
+_REQUEST_BODY = {
     "requestBody": {
         "required": True,
         "content": {
@@ -80,56 +79,38 @@ BODY: dict[str, Any] = {
         },
     }
 }
+# Of the routes that take a document: how to describe it, and its problems.
+BODY: dict[str, Any] = {"openapi_extra": _REQUEST_BODY, "responses": problems(400, 413, 415)}
 
 
-async def sent_document(call: Call, *, max_bytes: int) -> tuple[str, bytes]:
-    """Return the name and the bytes of the document in a request.
+async def uploaded_document(call: Call, *, max_bytes: int) -> tuple[str, bytes]:
+    """Return the name and the content of the document in a request.
 
     Raises ``MediaTypeError``, ``MalformedError``, ``InvalidInputError`` and ``TooLargeError``.
     """
-    kind = call.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind == "application/json":
-        return _text(await _body(call, max_bytes + _AROUND))
-    if kind == "multipart/form-data":
-        return await _file(call, await _body(call, max_bytes + _AROUND))
+    message = (
+        f"expected a file of at most {max_bytes} bytes: split it, or raise"
+        " MEMCI_HTTP_MAX_DOCUMENT_BYTES of the server"
+    )
+    chunks = limited_chunks(call, max_bytes + _OVERHEAD_BYTES, message)
+    match content_type(call):
+        case "application/json":
+            body = b"".join([chunk async for chunk in chunks])
+            try:
+                request = DocumentRequest.model_validate(parse_json(body))
+            except ValidationError as error:
+                raise InvalidInputError(describe_faults(error)) from None
+            return request.name, request.text.encode()
+        case "multipart/form-data":
+            return await _document_in_form(call, chunks)
     raise MediaTypeError(
         "the body must be a file, sent as multipart/form-data, or JSON with name and text, sent"
         " with 'Content-Type: application/json'"
     )
 
 
-async def _body(call: Call, most: int) -> bytes:
-    _check_size(announced_bytes(call), most)
-    body = bytearray()
-    async for piece in call.stream():
-        body += piece
-        _check_size(len(body), most)
-    return bytes(body)
-
-
-def _check_size(size: int, most: int) -> None:
-    if size > most:
-        raise TooLargeError(
-            f"expected a file of at most {most - _AROUND} bytes: split it, or raise"
-            " MEMCI_HTTP_MAX_DOCUMENT_BYTES of the server"
-        )
-
-
-def _text(body: bytes) -> tuple[str, bytes]:
-    try:
-        asked = DocumentRequest.model_validate(parse_json(body))
-    except ValidationError as error:
-        raise InvalidInputError(describe_faults(error)) from None
-    return asked.name, asked.text.encode()
-
-
-async def _file(call: Call, body: bytes) -> tuple[str, bytes]:
-    async def pieces() -> AsyncGenerator[bytes, None]:
-        yield body
-
-    parser = MultiPartParser(
-        call.headers, pieces(), max_files=_FILE_FIELDS, max_fields=_TEXT_FIELDS
-    )
+async def _document_in_form(call: Call, chunks: AsyncGenerator[bytes, None]) -> tuple[str, bytes]:
+    parser = MultiPartParser(call.headers, chunks, max_files=1, max_fields=_MOST_FIELDS)
     try:
         form = await parser.parse()
     except (MultiPartException, KeyError, ValueError):

@@ -16,8 +16,8 @@ import structlog
 from memci.domain.job import JobSource
 from memci.domain.resent_messages import Placed, id_after, place
 from memci.errors import MemciError
-from memci.http.proxy.chat_messages import Asked, message_of
-from memci.http.proxy.relay import Answer
+from memci.http.proxy.chat_messages import ChatRequest, parse_messages
+from memci.http.proxy.relay import AnswerReader
 from memci.message import NewMessage, Role
 from memci.queue.intake import Append
 from memci.reading.lists.listings import tail_of
@@ -25,84 +25,47 @@ from memci.runtime import Runtime
 from memci.schemas.problems import problem_of
 from memci.schemas.reads import ContextAnswer
 
+_log = structlog.get_logger("memci.http.proxy")
+# A longer query finds nothing better.
+_LONGEST_QUERY = 8_000
+# Tokens of a message beside its content, and of a list beside its messages (R14).
+_QUERY_TOKENS = 7
+# Of a long history that a client sends, memory reads the latest messages.
+_MOST_SHOWN = 500
 # A chat waits so long for memory, and then continues without it.
 MEMORY_TIMEOUT_S = 3.0
-
-# What is longer asks for nothing more precisely.
-_LONGEST_QUERY = 8_000
-# Tokens that a message takes beside its content, and a list beside its messages (R14).
-_QUERY_TOKENS = 7
-# Of a long history that a client sends itself, the latest are told to memory.
-_MOST_SHOWN = 500
+# Recording takes milliseconds; a later request does not wait longer for it.
+_RECORDING_S = 1
+_ON = "on"
 
 
-def context_for(runtime: Runtime, asked: Asked, traceparent: str | None) -> list[dict[str, Any]]:
-    """Return messages for a model: system text, and, where the client sends one alone, recent ones.
+def notes_of(messages: list[dict[str, Any]], *, ends_with_query: bool) -> list[dict[str, Any]]:
+    """Return an assembled list as notes: its system text as one message, then the others.
 
-    Nothing that the client sends itself is among them. Raises what a context raises.
+    The client sends the query itself. Many models refuse system text between turns, so all
+    messages of that role go above them.
     """
-    query = (asked.query or "")[:_LONGEST_QUERY]
-    request: dict[str, Any] = {
-        "budget_tokens": asked.budget_tokens + runtime.counter.count(query) + _QUERY_TOKENS,
-        "session_id": asked.session_id,
-        "user_id": asked.user_id,
-        "shown": _shown(asked),
-    }
-    if query.strip():
-        request["query"] = query
-    if not (asked.is_alone and asked.is_named):
-        request["recent"] = 0
-    if traceparent is not None:
-        request["traceparent"] = traceparent
-    answer = ContextAnswer.model_validate(
-        runtime.reads.call("assemble", asked.agent_id, request, wait_ms=0)
-    )
-    return notes_of(answer.as_dicts(), asked=bool(query.strip()))
-
-
-def notes_of(messages: list[dict[str, Any]], *, asked: bool) -> list[dict[str, Any]]:
-    """Return an assembled list as notes: its system text as one message, then what was said.
-
-    ``asked``: the list ends with the question, which the client sends itself. Many models refuse
-    system text between turns: what was said in that role goes above them, too.
-    """
-    told = messages[:-1] if asked else messages
-    system = [each["content"].strip() for each in told if _is_system(each)]
+    notes = messages[:-1] if ends_with_query else messages
+    system = [each["content"].strip() for each in notes if each["role"] == Role.SYSTEM]
     text = "\n\n".join(filter(None, system))
-    said = [each for each in told if not _is_system(each)]
-    return [{"role": "system", "content": text}, *said] if text else said
-
-
-def _is_system(message: dict[str, Any]) -> bool:
-    return bool(message["role"] == Role.SYSTEM)
-
-
-def _shown(asked: Asked) -> list[dict[str, str]]:
-    shown = [
-        {"role": each.role.value, "content": each.content} for each in asked.said if each.content
-    ]
-    return shown[-_MOST_SHOWN:]
-
-
-# An answer is recorded in milliseconds; one that takes longer is then recorded as it was sent anew.
-_WAIT_S = 1
+    turns = [each for each in notes if each["role"] != Role.SYSTEM]
+    return [{"role": "system", "content": text}, *turns] if text else turns
 
 
 @dataclass(slots=True)
-class UnderWay:
-    """The chats of this process whose answers pass, or are being recorded.
+class UnrecordedChats:
+    """The chats of this process whose answers are not recorded yet.
 
-    A client that does not wait for the end of an answer may send it back before it is recorded.
-    Recorded then, it would be without what memci knows of it: which model said it, and whether it
-    was cut.
+    A client may send an answer back before it is recorded. Recorded from the request, it would
+    lack what memci knows of it: which model gave it, and whether it was cut.
     """
 
-    _chats: list[tuple[Asked, anyio.Event]] = field(default_factory=list)
+    _chats: list[tuple[ChatRequest, anyio.Event]] = field(default_factory=list)
 
     @contextmanager
-    def chat(self, asked: Asked) -> Iterator[None]:
-        """Have the chat among those under way, until its answer is recorded."""
-        entry = (asked, anyio.Event())
+    def hold(self, request: ChatRequest) -> Iterator[None]:
+        """List a chat until its answer is recorded."""
+        entry = (request, anyio.Event())
         self._chats.append(entry)
         try:
             yield
@@ -110,135 +73,162 @@ class UnderWay:
             self._chats = [each for each in self._chats if each is not entry]
             entry[1].set()
 
-    async def settled(self, asked: Asked) -> None:
-        """Wait, for a moment, for the answers that the request goes on from."""
-        awaited = [done for earlier, done in self._chats if _answers(asked, earlier)]
-        with anyio.move_on_after(_WAIT_S):
-            for done in awaited:
-                await done.wait()
+    async def wait_for_answers_in(self, request: ChatRequest) -> None:
+        """Wait, for a moment, for the answers that a request contains."""
+        recorded = [event for earlier, event in self._chats if _has_answer_to(request, earlier)]
+        with anyio.move_on_after(_RECORDING_S):
+            for event in recorded:
+                await event.wait()
 
 
-def _answers(asked: Asked, earlier: Asked) -> bool:
-    """Tell whether a request holds an answer to an earlier one of its session."""
-    whose = (earlier.agent_id, earlier.session_id)
-    if not earlier.said or whose != (asked.agent_id, asked.session_id):
+def _has_answer_to(request: ChatRequest, earlier: ChatRequest) -> bool:
+    if not earlier.messages or (earlier.agent_id, earlier.session_id) != (
+        request.agent_id,
+        request.session_id,
+    ):
         return False
-    last = earlier.said[-1]
+    last = earlier.messages[-1]
     return any(
-        (one.role, one.content) == (last.role, last.content) and other.role is Role.ASSISTANT
-        for one, other in pairwise(asked.said)
+        (one.role, one.content) == (last.role, last.content) and following.role is Role.ASSISTANT
+        for one, following in pairwise(request.messages)
     )
-
-
-_log = structlog.get_logger("memci.http.proxy")
-_ON = "on"
-_FAULT = "internal error; the server's log says more"
 
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What memory did before the chat: messages to put in, and how it went, for a header."""
+    """What memory did before the chat."""
 
+    # Messages to insert.
     notes: Sequence[dict[str, Any]] = ()
+    # How it went, for a header.
     state: str = _ON
     placed: Placed = field(default_factory=lambda: Placed((), frozenset()))
 
 
 class ChatMemory:
-    """Records chats, and recalls what helps them."""
+    """Records chats, and recalls context for them."""
 
     def __init__(self, runtime: Runtime) -> None:
-        """Take what the process works with."""
+        """Take the services of the process."""
         self._runtime = runtime
-        self.under_way = UnderWay()
+        self._settings = runtime.settings
+        self.unrecorded = UnrecordedChats()
 
-    async def before(self, asked: Asked, traceparent: str | None) -> Recalled:
-        """Record what is new in a request and recall what helps with it; raises nothing.
+    async def before(self, request: ChatRequest, traceparent: str | None) -> Recalled:
+        """Record the new messages of a request and recall its context; raises nothing.
 
-        A memory that takes longer than ``MEMORY_TIMEOUT_S`` is gone on without.
+        The chat goes on without memory after ``MEMORY_TIMEOUT_S``.
         """
-        work = functools.partial(self._before, asked, traceparent)
+        work = functools.partial(self._before, request, traceparent)
         try:
             with anyio.fail_after(MEMORY_TIMEOUT_S):
-                await self.under_way.settled(asked)
+                await self.unrecorded.wait_for_answers_in(request)
                 return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
         except TimeoutError:
             return Recalled(state=_off("no answer in time"))
 
-    async def after(self, asked: Asked, recalled: Recalled, answer: Answer, *, whole: bool) -> None:
-        """Record what was answered, as far as it came; raises nothing, and is not given up.
+    async def after(
+        self, request: ChatRequest, recalled: Recalled, answer: AnswerReader, *, whole: bool
+    ) -> None:
+        """Record the answer, as far as it came; raises nothing, and always runs to its end.
 
-        Who waits for it waits no longer than ``MEMORY_TIMEOUT_S``.
+        Callers wait no longer than ``MEMORY_TIMEOUT_S``.
         """
-        said = answer.message()
-        if said is None:
+        content = answer.message()
+        if content is None:
             return
-        message = message_of(said, max_bytes=self._runtime.settings.append_limits.message_bytes)
-        if message is None:
+        parsed = parse_messages([content], max_bytes=self._settings.append_limits.message_bytes)
+        if not parsed.messages:
             return
-        told = {"model": answer.model} | ({} if whole else {"cut": True})
-        metadata = {name: value for name, value in told.items() if value is not None}
-        before = recalled.placed.last_id
-        named = replace(
-            message, id=id_after(before, message, asked.session_id), metadata={"chat": metadata}
+        message = parsed.messages[0]
+        chat: dict[str, Any] = {} if whole else {"cut": True}
+        if answer.model is not None:
+            chat["model"] = answer.model
+        message = replace(
+            message,
+            id=id_after(recalled.placed.last_id, message, request.session_id),
+            metadata={"chat": chat},
         )
-        record = functools.partial(self._record_answer, asked, named)
+        record = functools.partial(self._record_answer, request, message)
         with anyio.move_on_after(MEMORY_TIMEOUT_S, shield=True):
             await anyio.to_thread.run_sync(record, abandon_on_cancel=True)
 
-    def _before(self, asked: Asked, traceparent: str | None) -> Recalled:
-        placed, state = Placed((), frozenset()), _ON
+    def _before(self, request: ChatRequest, traceparent: str | None) -> Recalled:
+        placed = Placed((), frozenset())
         try:
-            stored = tail_of(self._runtime.database, asked.agent_id, asked.session_id)
-            placed = place(asked.said, stored, asked.session_id)
+            stored = tail_of(self._runtime.database, request.agent_id, request.session_id)
+            placed = place(request.messages, stored, request.session_id)
             new = [placed.messages[at] for at in sorted(placed.new)]
-            self._record(asked, new, traceparent)
-            notes = []
-            if asked.budget_tokens:
-                notes = context_for(self._runtime, asked, traceparent)
-            return Recalled(notes, _on(asked.left_out), placed)
+            self._record(request, new, traceparent)
+            notes = self._recall(request, traceparent) if request.budget_tokens else []
+            state = f"{_ON}; not recorded: {request.left_out}" if request.left_out else _ON
+            return Recalled(notes, state, placed)
         except Exception as error:  # noqa: BLE001 - whatever it is, the chat goes on
-            state = _off(_reason(error))
-        return Recalled((), state, placed)
+            return Recalled((), _off(_log_failure(error)), placed)
+
+    def _recall(self, request: ChatRequest, traceparent: str | None) -> list[dict[str, Any]]:
+        """Return messages for the model: system text, and recent messages if the client sends none.
+
+        None of them repeats a message of the client. Raises as the read of a context.
+        """
+        query = (request.query or "")[:_LONGEST_QUERY]
+        shown = [
+            {"role": each.role.value, "content": each.content}
+            for each in request.messages
+            if each.content
+        ]
+        fields: dict[str, Any] = {
+            "budget_tokens": request.budget_tokens
+            + self._runtime.counter.count(query)
+            + _QUERY_TOKENS,
+            "session_id": request.session_id,
+            "user_id": request.user_id,
+            "shown": shown[-_MOST_SHOWN:],
+        }
+        if query.strip():
+            fields["query"] = query
+        if len(request.messages) != 1 or not request.names_session:
+            fields["recent"] = 0  # the client sends the conversation itself
+        if traceparent is not None:
+            fields["traceparent"] = traceparent
+        answer = ContextAnswer.model_validate(
+            self._runtime.reads.call("assemble", request.agent_id, fields, wait_ms=0)
+        )
+        return notes_of(answer.as_dicts(), ends_with_query=bool(query.strip()))
 
     def _record(
-        self, asked: Asked, messages: Sequence[NewMessage], traceparent: str | None
+        self, request: ChatRequest, messages: Sequence[NewMessage], traceparent: str | None
     ) -> None:
         most = self._runtime.settings.append_limits.messages
         for begin in range(0, len(messages), most):
             self._runtime.intake.append(
                 Append(
-                    asked.agent_id,
+                    request.agent_id,
                     messages[begin : begin + most],
-                    session_id=asked.session_id,
-                    user_id=asked.user_id,
-                    remember=self._runtime.settings.proxy_remember,
+                    session_id=request.session_id,
+                    user_id=request.user_id,
+                    remember=self._settings.proxy_remember,
                     skip_erased=True,
                     source=JobSource.HTTP,
                     traceparent=traceparent,
                 )
             )
 
-    def _record_answer(self, asked: Asked, message: NewMessage) -> None:
+    def _record_answer(self, request: ChatRequest, message: NewMessage) -> None:
         try:
-            self._record(asked, [message], None)
+            self._record(request, [message], None)
         except Exception as error:  # noqa: BLE001 - the chat has been answered
-            _reason(error)
+            _log_failure(error)
 
 
-def _reason(error: Exception) -> str:
-    """Log why memory did not do its part; return what a client may be told of it."""
+def _log_failure(error: Exception) -> str:
+    """Log why memory did not do its part; return what a client may know of it."""
     if isinstance(error, MemciError):
         reason = problem_of(error).detail
         _log.warning("a chat goes on without memory", reason=reason)
         return reason
     _log.exception("a chat goes on without memory")
-    return _FAULT
-
-
-def _on(left_out: str | None) -> str:
-    """Return the header's value where memory does its part, but for what cannot be recorded."""
-    return f"{_ON}; not recorded: {left_out}" if left_out else _ON
+    return "internal error; the server's log says more"
 
 
 def _off(reason: str) -> str:

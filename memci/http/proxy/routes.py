@@ -1,4 +1,4 @@
-"""``/proxy/{agent}/v1``: what clients of OpenAI's API ask, passed on with a memory."""
+"""``/proxy/{agent}/v1``: requests of OpenAI's clients, passed on with a memory."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from memci.api_keys import Scope
 from memci.config.settings import Settings
 from memci.errors import NotFoundError, UnauthorizedError
 from memci.http.auth import Gate
-from memci.http.proxy.chat_messages import Asked, asked_in
+from memci.http.proxy.chat_messages import ChatRequest, parse_request
 from memci.http.proxy.memory import ChatMemory, Recalled
-from memci.http.proxy.relay import Answer, Relay
-from memci.http.proxy.upstream import KEY, Upstream, keys_in, upwards
+from memci.http.proxy.relay import AnswerReader, Relay
+from memci.http.proxy.upstream import KEY_HEADER, Upstream, headers_for_upstream, keys_in
 from memci.http.request import Call
 from memci.runtime import Runtime
 
 _PATH = "/proxy/{agent}/v1"
-# Events name each token in some fifty bytes.
-_HEARD_TIMES = 64
+# An event takes about fifty bytes for each token.
+_EVENT_FACTOR = 64
 
 
 class Proxy:
     """Passes chats on."""
 
     def __init__(self, runtime: Runtime, url: str) -> None:
-        """Take where to pass them on to; connects when first used."""
+        """Connect to the upstream when first used."""
         self._settings: Settings = runtime.settings
         self._memory = ChatMemory(runtime)
         self.upstream = Upstream(url, runtime.settings)
@@ -47,56 +47,58 @@ class Proxy:
         ]
 
     async def _chat(self, call: Call, agent_id: str, receive: Receive, send: Send) -> None:
-        """Record what is said, put in what memory knows, and record what is answered."""
-        going = self._admitted(call, Scope.WRITE)
+        """Record the messages, insert context, and record the answer."""
+        headers = self._admitted(call, Scope.WRITE)
         await call.read()
-        asked = asked_in(agent_id, await call.json(), call.headers, self._settings)
-        if asked is None:
+        request = parse_request(agent_id, await call.json(), call.headers, self._settings)
+        if request is None:
             relay = Relay(self.upstream)
-            ask = partial(self.upstream.send, "POST", "/chat/completions", going, await call.body())
+            ask = partial(
+                self.upstream.send, "POST", "/chat/completions", headers, await call.body()
+            )
             await relay.run(ask, receive, send)
             return
-        recalled = await self._memory.before(asked, call.traceparent)
-        with self._memory.under_way.chat(asked):
-            await self._answer(asked, recalled, (going, await call.body()), (receive, send))
+        recalled = await self._memory.before(request, call.traceparent)
+        with self._memory.unrecorded.hold(request):
+            await self._answer(request, recalled, (headers, await call.body()), (receive, send))
 
     async def _answer(
         self,
-        asked: Asked,
+        request: ChatRequest,
         recalled: Recalled,
         sent: tuple[list[tuple[str, str]], bytes],
         connection: tuple[Receive, Send],
     ) -> None:
         headers, body = sent
         if recalled.notes:
-            text = json.dumps(asked.with_notes(recalled.notes), ensure_ascii=False)
+            text = json.dumps(request.with_notes(recalled.notes), ensure_ascii=False)
             body = text.encode(errors="surrogatepass")
-        most = self._settings.append_limits.message_bytes * _HEARD_TIMES
-        answer = Answer(streamed=asked.streamed, most=most)
-        kept = partial(self._memory.after, asked, recalled, answer)
-        relay = Relay(self.upstream, answer, partial(kept, whole=True), recalled.state)
+        max_bytes = self._settings.append_limits.message_bytes * _EVENT_FACTOR
+        reader = AnswerReader(streamed=request.streamed, max_bytes=max_bytes)
+        record = partial(self._memory.after, request, recalled, reader)
+        relay = Relay(self.upstream, reader, partial(record, whole=True), recalled.state)
         ask = partial(self.upstream.send, "POST", "/chat/completions", headers, body)
         try:
             await relay.run(ask, *connection)
         finally:
             if not relay.whole:
-                await kept(whole=False)
+                await record(whole=False)
 
     async def _models(self, call: Call, agent_id: str, receive: Receive, send: Send) -> None:
-        """Pass on which models there are."""
-        del agent_id  # it is the same for all
-        going = self._admitted(call, Scope.READ)
+        """Pass on the list of models."""
+        del agent_id  # the list is the same for all
+        headers = self._admitted(call, Scope.READ)
         model = call.path_params.get("model")
         if model is not None and not {"", ".", ".."}.isdisjoint(model.split("/")):
             raise NotFoundError(
                 "there is no such model: a name has no empty parts and no dots alone"
             )
         path = httpx.URL(path=f"/models/{model}").raw_path.decode() if model else "/models"
-        ask = partial(self.upstream.send, "GET", path, going, None)
+        ask = partial(self.upstream.send, "GET", path, headers, None)
         await Relay(self.upstream).run(ask, receive, send)
 
     def _admitted(self, call: Call, needed: Scope) -> list[tuple[str, str]]:
-        """Let a request in, and return the headers that go on with it."""
+        """Check the key, and return the headers for the upstream."""
         keys = keys_in(call.headers, self._settings.proxy_upstream_key)
         gate: Gate = call.app.state.gate
         try:
@@ -105,10 +107,10 @@ class Proxy:
             if keys.memci is not None:
                 raise
             raise UnauthorizedError(
-                f"a valid API key of memci is needed: send it as '{KEY.title()}: <key>'"
+                f"a valid API key of memci is needed: send it as '{KEY_HEADER.title()}: <key>'"
                 + (", or as Authorization" if self._settings.proxy_upstream_key else "")
             ) from None
-        return upwards(call.headers.items(), keys.upstream)
+        return headers_for_upstream(call.headers.items(), keys.upstream)
 
 
 class _Endpoint:
@@ -119,7 +121,7 @@ class _Endpoint:
         self.route: Route | None = None
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
-        scope["route"] = self.route  # what it is counted under
+        scope["route"] = self.route  # for the metrics
         gate: Gate = Request(scope).app.state.gate
         call = Call(scope, receive, max_bytes=gate.max_request_bytes)
         agent_id = call.path_params["agent"]

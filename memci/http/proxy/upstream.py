@@ -19,12 +19,12 @@ _SILENCE_S = 600.0  # before the answer of the upstream, and between two pieces 
 # Each chat that is answered holds one.
 _CONNECTIONS = 1_000
 _KEPT = 50
-# What an upstream says of an error is read at once, up to so many bytes.
+# Most bytes of an error that are read and passed on.
 ERROR_BYTES = 1024 * 1024
 
 
 class Upstream:
-    """Sends requests upwards; made for one event loop."""
+    """Sends requests to the upstream; made for one event loop."""
 
     def __init__(self, url: str, settings: Settings) -> None:
         """Connect when first used."""
@@ -33,14 +33,14 @@ class Upstream:
         self._client = httpx.AsyncClient(
             timeout=httpx.Timeout(_SILENCE_S, connect=_CONNECT_S, pool=_POOL_S),
             limits=httpx.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=_KEPT),
-            # What the upstream gives to one caller is not sent for another.
+            # A cookie for one caller is not sent for another.
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         )
 
     async def send(
         self, method: str, path: str, headers: Sequence[tuple[str, str]], body: bytes | None
     ) -> httpx.Response:
-        """Send a request and return its answer, of which only the head has been read.
+        """Send a request and return its answer, with only the head read yet.
 
         Raises ``UnavailableError`` when there is none.
         """
@@ -50,7 +50,7 @@ class Upstream:
             headers=[(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers],
             content=body,
         )
-        # The client's own name and wishes are in the headers; httpx adds none of its own.
+        # The client's own headers go on; httpx adds none of its own.
         for name in ("user-agent", "accept", "connection"):
             if name not in {each for each, _ in headers} and name in request.headers:
                 del request.headers[name]
@@ -63,68 +63,47 @@ class Upstream:
             ) from None
 
     def masked(self, body: bytes) -> bytes:
-        """Return what an upstream says of an error, without the server's key."""
-        return (
-            body
-            if self._key is None
-            else body.replace(self._key.get_secret_value().encode(), b"***")
-        )
+        """Return the body of an error without the server's key."""
+        if self._key is None:
+            return body
+        return body.replace(self._key.get_secret_value().encode(), b"***")
 
     async def close(self) -> None:
         """Close the connections."""
         await self._client.aclose()
 
 
-KEY = "x-memci-key"
-OWN = "x-memci-"
+KEY_HEADER = "x-memci-key"
+_OWN = "x-memci-"
 # Of one connection alone (RFC 9110, 7.6.1).
-_OF_CONNECTION = frozenset(
-    {
-        "connection",
-        "keep-alive",
-        "proxy-authenticate",
-        "proxy-authorization",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-    }
-)
-# Who asks, and from where, is nothing to the upstream; what httpx writes itself.
-_NOT_UPWARDS = frozenset(
-    {
-        "accept-encoding",
-        "authorization",
-        "content-length",
-        "cookie",
-        "expect",
-        "forwarded",
-        "host",
-        "origin",
-        "referer",
-        "x-real-ip",
-    }
-)
-_NOT_BACK = frozenset({"date", "location", "server", "set-cookie"})
+_OF_CONNECTION = frozenset({
+    "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection",
+    "te", "trailer", "transfer-encoding", "upgrade",
+})  # fmt: skip
+# They identify the caller, or httpx writes them itself.
+_NOT_FOR_UPSTREAM = frozenset({
+    "accept-encoding", "authorization", "content-length", "cookie", "expect", "forwarded", "host",
+    "origin", "referer", "x-real-ip",
+})  # fmt: skip
+_NOT_FOR_CLIENT = frozenset({"date", "location", "server", "set-cookie"})
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Two ``Authorization`` headers: one that opens memci, and one for the upstream."""
+    """Two ``Authorization`` headers: for memci and for the upstream."""
 
     memci: str | None = field(repr=False)
     upstream: str | None = field(repr=False)
 
 
 def keys_in(headers: Mapping[str, str], upstream_key: SecretStr | None) -> Keys:
-    """Tell which key is whose.
+    """Return which key is for memci, and which for the upstream.
 
-    A server that has a key for its upstream takes memci's from ``Authorization``, where every
-    client puts its key, or from ``X-Memci-Key``. Without one ``Authorization`` is the upstream's,
-    and memci's is ``X-Memci-Key``. What is memci's never goes upwards.
+    A server with a key for its upstream reads memci's from ``X-Memci-Key`` or ``Authorization``,
+    where every client puts its key. Without one, ``Authorization`` is for the upstream and
+    ``X-Memci-Key`` for memci. A key of memci never goes to the upstream.
     """
-    own, given = headers.get(KEY), headers.get("authorization")
+    own, given = headers.get(KEY_HEADER), headers.get("authorization")
     if upstream_key is not None:
         memci = f"Bearer {own.strip()}" if own else given
         return Keys(memci, f"Bearer {upstream_key.get_secret_value()}")
@@ -133,26 +112,28 @@ def keys_in(headers: Mapping[str, str], upstream_key: SecretStr | None) -> Keys:
     return Keys(f"Bearer {own.strip()}" if own else None, None if is_own else given)
 
 
-def upwards(headers: Iterable[tuple[str, str]], authorization: str | None) -> list[tuple[str, str]]:
-    """Return what goes to the upstream: neither cookies nor memci's own, and no compression.
+def headers_for_upstream(
+    headers: Iterable[tuple[str, str]], authorization: str | None
+) -> list[tuple[str, str]]:
+    """Return the headers for the upstream: no cookies, none of memci's own.
 
-    What comes back is read as it passes.
+    The answer must not be compressed: it is read on the way.
     """
     going = [
         (name, value)
         for name, value in _end_to_end(headers)
-        if name not in _NOT_UPWARDS and not name.startswith((OWN, "x-forwarded-"))
+        if name not in _NOT_FOR_UPSTREAM and not name.startswith((_OWN, "x-forwarded-"))
     ]
     going.append(("accept-encoding", "identity"))
     return [*going, ("authorization", authorization)] if authorization else going
 
 
-def back(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return what goes back to the client."""
+def headers_for_client(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the headers of the answer for the client."""
     return [
         (name, value)
         for name, value in _end_to_end(headers)
-        if name not in _NOT_BACK and not name.startswith(OWN)
+        if name not in _NOT_FOR_CLIENT and not name.startswith(_OWN)
     ]
 
 

@@ -7,24 +7,24 @@ from contextlib import ExitStack
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
 from memci.commands import erase, transfer
 from memci.commands.erase import ErasureSelection
 from memci.commands.erase_search import Words, find_messages, find_pages, find_pins
-from memci.http.documentation import problems
+from memci.http.documentation import CONFLICT, problems
 from memci.http.request import AgentId, Call
-from memci.http.routing import AdminRoute
+from memci.http.routing import Routes
 from memci.http.uploads import ARCHIVE_TYPE, uploaded
 from memci.schemas.agents import ReceiptAnswer
 from memci.schemas.archive import EraseRequest, ErasurePreview, ImportAnswer
 
-erasing = APIRouter(prefix="/v1", tags=["erasing"], route_class=AdminRoute)
+routes = Routes("erasing")
+transfer_routes = Routes("transfer")
 
 
-@erasing.post("/agents/{agent}/erase", responses=problems(400, 404, 413, 415))
+@routes.admin.post("/agents/{agent}/erase")
 def erase_messages(
     agent: AgentId, body: EraseRequest, call: Call
 ) -> ReceiptAnswer | ErasurePreview:
@@ -60,7 +60,7 @@ def erase_messages(
     return erase.run(database, store, runtime.tokens, agent, which, settle=pages.settle_in)
 
 
-@erasing.delete("/agents/{agent}", responses=problems(404))
+@routes.admin.delete("/agents/{agent}")
 def erase_agent(agent: AgentId, call: Call) -> ReceiptAnswer:
     """Erase an agent for good: all that it holds, and what waits for it in the broker.
 
@@ -72,18 +72,16 @@ def erase_agent(agent: AgentId, call: Call) -> ReceiptAnswer:
     )
 
 
-transferring = APIRouter(prefix="/v1", tags=["transfer"], route_class=AdminRoute)
-
 _CHUNK = 256 * 1024
 # Of one agent: some two million messages. It is in the folder for temporary files meanwhile.
 MAX_ARCHIVE_BYTES = 2 * 1024**3
 _BINARY: dict[str, Any] = {ARCHIVE_TYPE: {"schema": {"type": "string", "format": "binary"}}}
 
 
-@transferring.post(
+@transfer_routes.admin.post(
     "/agents/{agent}/export",
     response_class=StreamingResponse,
-    responses={200: {"description": "The archive", "content": _BINARY}, **problems(404, 409)},
+    responses={200: {"description": "The archive", "content": _BINARY}, **CONFLICT},
 )
 def export_agent(agent: AgentId, call: Call) -> Response:
     """Return all that an agent is, at one moment, as one archive.
@@ -106,7 +104,7 @@ def export_agent(agent: AgentId, call: Call) -> Response:
     return StreamingResponse(_chunks(file), media_type=ARCHIVE_TYPE, headers=headers)
 
 
-@transferring.post(
+@transfer_routes.admin.post(
     "/agents/{agent}/import",
     responses=problems(409, 413, 415),
     openapi_extra={"requestBody": {"required": True, "content": _BINARY}},

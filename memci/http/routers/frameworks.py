@@ -4,46 +4,28 @@ from __future__ import annotations
 
 from typing import Annotated, TypeAlias
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 
 from memci.commands import framework_storage
-from memci.http.documentation import problems
+from memci.http.documentation import CONFLICT
 from memci.http.request import AgentId, Call
-from memci.http.routing import ReadRoute, WriteRoute
+from memci.http.routing import Routes
 from memci.reading.lists.framework_items import find, item_of, listed, refresh
-from memci.schemas.frameworks import (
-    CheckpointIn,
-    CheckpointKept,
-    CheckpointList,
-    CheckpointPrune,
-    CheckpointSearch,
-    ItemList,
-    ItemPlaces,
-    ItemsAnswer,
-    ItemSearch,
-    ItemsIn,
-    NamespaceList,
-    NamespaceSearch,
-    ThreadAnswer,
-    ThreadCopy,
-    ThreadName,
-    WritesIn,
-)
+from memci.schemas import frameworks as schemas
 from memci.storage.items import get_items, list_namespaces
 
-_PROBLEMS = problems(400, 404, 413, 415)
-item_reading = APIRouter(prefix="/v1", tags=["items"], route_class=ReadRoute, responses=_PROBLEMS)
-item_writing = APIRouter(prefix="/v1", tags=["items"], route_class=WriteRoute, responses=_PROBLEMS)
+item_routes = Routes("items")
+thread_routes = Routes("threads", CONFLICT)
 
 
-@item_writing.put("/agents/{agent}/items")
-def put_items(agent: AgentId, body: ItemsIn, call: Call) -> ItemsAnswer:
+@item_routes.write.put("/agents/{agent}/items")
+def put_items(agent: AgentId, body: schemas.ItemsIn, call: Call) -> schemas.ItemsAnswer:
     """Keep items under their names, in the place of what was there, and take others away."""
     return framework_storage.put_items(call.runtime.database, call.runtime.tokens, agent, body)
 
 
-@item_reading.post("/agents/{agent}/items/get")
-def get_items_by_place(agent: AgentId, body: ItemPlaces, call: Call) -> ItemList:
+@item_routes.read.post("/agents/{agent}/items/get")
+def get_items_by_place(agent: AgentId, body: schemas.ItemPlaces, call: Call) -> schemas.ItemList:
     """Read items by their names; null where there is none."""
     database = call.runtime.database
     places = [(each.namespace, each.key) for each in body.items]
@@ -51,22 +33,26 @@ def get_items_by_place(agent: AgentId, body: ItemPlaces, call: Call) -> ItemList
         found = get_items(connection, agent, places)
     if body.refresh:
         refresh(database, agent, list(found))
-    return ItemList(items=[item_of(found[place]) if place in found else None for place in places])
+    return schemas.ItemList(
+        items=[item_of(found[place]) if place in found else None for place in places]
+    )
 
 
-@item_reading.post("/agents/{agent}/items/search")
-def search_items(agent: AgentId, body: ItemSearch, call: Call) -> ItemList:
+@item_routes.read.post("/agents/{agent}/items/search")
+def search_items(agent: AgentId, body: schemas.ItemSearch, call: Call) -> schemas.ItemList:
     """List items by namespace and value; with a query those first that fit it best."""
     if not (body.query and body.query.strip()):
         return listed(call.runtime.database, agent, body)
     request = body.model_dump(mode="json", exclude_unset=True)
     if call.traceparent is not None:
         request["traceparent"] = call.traceparent
-    return ItemList.model_validate(call.runtime.reads.call("items", agent, request))
+    return schemas.ItemList.model_validate(call.runtime.reads.call("items", agent, request))
 
 
-@item_reading.post("/agents/{agent}/items/namespaces")
-def list_item_namespaces(agent: AgentId, body: NamespaceSearch, call: Call) -> NamespaceList:
+@item_routes.read.post("/agents/{agent}/items/namespaces")
+def list_item_namespaces(
+    agent: AgentId, body: schemas.NamespaceSearch, call: Call
+) -> schemas.NamespaceList:
     """List namespaces that hold items."""
     with call.runtime.database.agent_snapshot(agent) as connection:
         found = list_namespaces(
@@ -77,50 +63,48 @@ def list_item_namespaces(agent: AgentId, body: NamespaceSearch, call: Call) -> N
             limit=body.limit,
             offset=body.offset,
         )
-    return NamespaceList(namespaces=found)
+    return schemas.NamespaceList(namespaces=found)
 
-
-_CHECKPOINT_PROBLEMS = problems(400, 404, 409, 413, 415)
-checkpoint_reading = APIRouter(
-    prefix="/v1", tags=["threads"], route_class=ReadRoute, responses=_CHECKPOINT_PROBLEMS
-)
-checkpoint_writing = APIRouter(
-    prefix="/v1", tags=["threads"], route_class=WriteRoute, responses=_CHECKPOINT_PROBLEMS
-)
 
 # A thread's name may hold slashes.
-Thread: TypeAlias = Annotated[ThreadName, Path()]
+Thread: TypeAlias = Annotated[schemas.ThreadName, Path()]
 
 
-@checkpoint_writing.post("/agents/{agent}/threads/{thread:path}/checkpoints")
+@thread_routes.write.post("/agents/{agent}/threads/{thread:path}/checkpoints")
 def put_checkpoint(
-    agent: AgentId, thread: Thread, body: CheckpointIn, call: Call
-) -> CheckpointKept:
+    agent: AgentId, thread: Thread, body: schemas.CheckpointIn, call: Call
+) -> schemas.CheckpointKept:
     """Store a checkpoint of a thread, with the values that are new in it."""
     return framework_storage.put_checkpoint(call.runtime.database, agent, thread, body)
 
 
-@checkpoint_writing.post("/agents/{agent}/threads/{thread:path}/writes")
+@thread_routes.write.post("/agents/{agent}/threads/{thread:path}/writes")
 def put_pending_writes(
-    agent: AgentId, thread: Thread, body: WritesIn, call: Call
-) -> CheckpointKept:
+    agent: AgentId, thread: Thread, body: schemas.WritesIn, call: Call
+) -> schemas.CheckpointKept:
     """Store what a task has written after a checkpoint."""
     return framework_storage.put_writes(call.runtime.database, agent, thread, body)
 
 
-@checkpoint_writing.post("/agents/{agent}/threads/{thread:path}/copy")
-def copy_thread(agent: AgentId, thread: Thread, body: ThreadCopy, call: Call) -> ThreadAnswer:
+@thread_routes.write.post("/agents/{agent}/threads/{thread:path}/copy")
+def copy_thread(
+    agent: AgentId, thread: Thread, body: schemas.ThreadCopy, call: Call
+) -> schemas.ThreadAnswer:
     """Store a thread under another name, too."""
     return framework_storage.copy_thread(call.runtime.database, agent, thread, body.to)
 
 
-@checkpoint_writing.post("/agents/{agent}/checkpoints/prune")
-def prune_checkpoints(agent: AgentId, body: CheckpointPrune, call: Call) -> ThreadAnswer:
+@thread_routes.write.post("/agents/{agent}/checkpoints/prune")
+def prune_checkpoints(
+    agent: AgentId, body: schemas.CheckpointPrune, call: Call
+) -> schemas.ThreadAnswer:
     """Remove checkpoints of some runs, or of some threads all, or all but the latest."""
     return framework_storage.prune_checkpoints(call.runtime.database, agent, body)
 
 
-@checkpoint_reading.post("/agents/{agent}/checkpoints/search")
-def search_checkpoints(agent: AgentId, body: CheckpointSearch, call: Call) -> CheckpointList:
+@thread_routes.read.post("/agents/{agent}/checkpoints/search")
+def search_checkpoints(
+    agent: AgentId, body: schemas.CheckpointSearch, call: Call
+) -> schemas.CheckpointList:
     """List checkpoints, the latest first."""
     return find(call.runtime.database, agent, body)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated, Literal, TypeAlias
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 
 from memci.commands import memory, rebuild
-from memci.http.documentation import problems
+from memci.http.documentation import CONFLICT
 from memci.http.request import AgentId, AsOf, Call, Cursor, Limit, NodeId, ThingId
-from memci.http.routing import AdminRoute, ReadRoute, WriteRoute
+from memci.http.routing import Routes
 from memci.schemas.agents import FocusList, LinkList, NodeAnswer, NodeList, ReceiptAnswer, TrailList
 from memci.schemas.base import ForeignId
 from memci.schemas.editions import (
@@ -24,12 +24,10 @@ from memci.schemas.editions import (
 from memci.schemas.network import FadingAnswer, NetworkAnswer, PassList
 from memci.schemas.sessions import ConsolidateAnswer, HistoryAnswer, SessionEndAnswer, SessionList
 
-network_reading = APIRouter(
-    prefix="/v1", tags=["network"], route_class=ReadRoute, responses=problems(404)
-)
+routes = Routes("network")
 
 
-@network_reading.get("/agents/{agent}/nodes")
+@routes.read.get("/agents/{agent}/nodes")
 def list_nodes(
     agent: AgentId,
     call: Call,
@@ -48,13 +46,13 @@ def list_nodes(
     )
 
 
-@network_reading.get("/agents/{agent}/nodes/{node_id}")
+@routes.read.get("/agents/{agent}/nodes/{node_id}")
 def get_node(agent: AgentId, node_id: NodeId, call: Call) -> NodeAnswer:
     """Return one node."""
     return call.runtime.listings.node(agent, node_id)
 
 
-@network_reading.get("/agents/{agent}/nodes/{node_id}/trail")
+@routes.read.get("/agents/{agent}/nodes/{node_id}/trail")
 def get_trail(
     agent: AgentId,
     node_id: NodeId,
@@ -66,7 +64,7 @@ def get_trail(
     return call.runtime.listings.trail(agent, node_id, cursor=cursor, limit=limit)
 
 
-@network_reading.get("/agents/{agent}/links")
+@routes.read.get("/agents/{agent}/links")
 def list_links(
     agent: AgentId,
     call: Call,
@@ -78,22 +76,19 @@ def list_links(
     return call.runtime.listings.links(agent, node_id=node, cursor=cursor, limit=limit)
 
 
-@network_reading.get("/agents/{agent}/focus")
+@routes.read.get("/agents/{agent}/focus")
 def list_focus(agent: AgentId, call: Call) -> FocusList:
     """List what the agent is talking about, the latest mention first."""
     return call.runtime.listings.focus(agent)
 
 
-@network_reading.get("/agents/{agent}/receipts/{receipt_id}")
+@routes.read.get("/agents/{agent}/receipts/{receipt_id}")
 def get_receipt(agent: AgentId, receipt_id: ThingId, call: Call) -> ReceiptAnswer:
-    """Return what an operation did, in numbers and ids."""
+    """Return the receipt of an operation: what it did, in numbers and ids."""
     return call.runtime.listings.receipt(agent, receipt_id)
 
 
-pass_reading = APIRouter(prefix="/v1", tags=["network"], route_class=ReadRoute)
-
-
-@pass_reading.get("/agents/{agent}/network", responses=problems(404))
+@routes.read.get("/agents/{agent}/network")
 def get_network(
     agent: AgentId,
     call: Call,
@@ -113,13 +108,13 @@ def get_network(
     return call.runtime.listings.network(agent, number=number, limit=limit)
 
 
-@pass_reading.get("/agents/{agent}/passes", responses=problems(404))
+@routes.read.get("/agents/{agent}/passes")
 def list_passes(agent: AgentId, call: Call, cursor: Cursor = None, limit: Limit = 100) -> PassList:
     """List compression passes, the latest first, and of which a snapshot is kept."""
     return call.runtime.listings.passes(agent, cursor=cursor, limit=limit)
 
 
-@pass_reading.get("/agents/{agent}/fading", responses=problems(404))
+@routes.read.get("/agents/{agent}/fading")
 def get_fading(
     agent: AgentId,
     call: Call,
@@ -130,100 +125,80 @@ def get_fading(
     return call.runtime.listings.fading(agent, passes=passes, limit=limit)
 
 
-edition_reading = APIRouter(prefix="/v1", tags=["network"], route_class=ReadRoute)
-edition_writing = APIRouter(prefix="/v1", tags=["network"], route_class=WriteRoute)
-edition_operating = APIRouter(prefix="/v1", tags=["network"], route_class=AdminRoute)
-
-
-@edition_writing.post("/agents/{agent}/focus", responses=problems(400, 404, 409, 413, 415))
+@routes.write.post("/agents/{agent}/focus", responses=CONFLICT)
 def mention(agent: AgentId, body: FocusRequest, call: Call) -> FocusList:
     """Bring an entity into the focus; the latest mention comes first.
 
-    Its links become as strong as they can be, and do not fade while it is a focus point. One that
-    is new, or was forgotten, is made.
+    Its links get the greatest strength, and do not fade while it is a focus point. An entity that
+    is new, or was forgotten, is created.
     """
     runtime = call.runtime
-    defaults = runtime.settings.memory
-    return memory.mention_in_focus(runtime.database, runtime.tokens, agent, body.entity, defaults)
+    return memory.mention_in_focus(
+        runtime.database, runtime.tokens, agent, body.entity, runtime.settings.memory
+    )
 
 
-@edition_writing.post(
-    "/agents/{agent}/nodes/{node_id}/restore", status_code=202, responses=problems(404, 409)
-)
+@routes.write.post("/agents/{agent}/nodes/{node_id}/restore", status_code=202, responses=CONFLICT)
 def restore_node(agent: AgentId, node_id: NodeId, call: Call) -> RestoreAnswer:
-    """Have a forgotten memory made anew from its messages; asking twice is asking once.
+    """Make a forgotten memory again from its messages; asking twice is asking once.
 
-    It becomes a new node, linked to what the agent is talking about now. The trails of both tell
-    which is which.
+    It becomes a new node, linked to the present focus. The trails of both nodes name the other.
     """
     return memory.restore_memory(call.runtime.database, call.runtime.tokens, agent, node_id)
 
 
-@edition_operating.post(
-    "/agents/{agent}/rebuild", status_code=202, responses=problems(400, 404, 409, 413, 415)
-)
+@routes.admin.post("/agents/{agent}/rebuild", status_code=202, responses=CONFLICT)
 def begin_rebuild(agent: AgentId, call: Call, body: RebuildRequest | None = None) -> EditionAnswer:
-    """Make the agent's network once more from its messages, beside the current one.
+    """Rebuild the agent's network from its messages, beside the current one.
 
-    Creations and passes run as they ran, in their order, with the models and parameters of today.
-    Reads see the current network, and new messages are remembered meanwhile.
+    Creations and passes run again in their order, with the models and parameters of today.
+    Meanwhile reads see the current network, and new messages are remembered.
     """
     runtime = call.runtime
-    up_to_seq = None if body is None else body.up_to_seq
+    up_to_seq = body.up_to_seq if body else None
     return rebuild.begin(runtime.database, runtime.tokens, agent, up_to_seq=up_to_seq)
 
 
-@edition_reading.get("/agents/{agent}/rebuild", responses=problems(404))
+@routes.read.get("/agents/{agent}/rebuild")
 def get_rebuild(agent: AgentId, call: Call) -> EditionAnswer:
-    """Return how far the rebuilt network is, or what became of the last one."""
+    """Return the progress of the rebuild, or the result of the last one."""
     return rebuild.show(call.runtime.database, agent)
 
 
-@edition_reading.post("/agents/{agent}/rebuild/compare", responses=problems(400, 404, 413, 415))
+@routes.read.post("/agents/{agent}/rebuild/compare")
 def compare_rebuilt(
     agent: AgentId, call: Call, body: ComparisonRequest | None = None
 ) -> ComparisonAnswer:
-    """Compare the rebuilt network with the current one, as far as it is."""
-    request = body or ComparisonRequest()
-    fields = request.model_dump(mode="json", exclude_unset=True)
+    """Compare the rebuilt network with the current one."""
+    fields = body.model_dump(mode="json", exclude_unset=True) if body else {}
     answer = call.runtime.reads.call("compare", agent, fields, wait_ms=0)
     return ComparisonAnswer.model_validate(answer)
 
 
-@edition_operating.post(
-    "/agents/{agent}/rebuild/switch", status_code=202, responses=problems(404, 409)
-)
+@routes.admin.post("/agents/{agent}/rebuild/switch", status_code=202, responses=CONFLICT)
 def switch_rebuilt(agent: AgentId, call: Call) -> EditionAnswer:
-    """Let the rebuilt network take the place of the current one, which is gone then.
+    """Replace the current network by the rebuilt one, which must be ready.
 
-    Only one that is ready; otherwise the answer is 404 (there is none) or 409 (not made yet).
-    What has happened since is done first, so nothing is lost. Nodes have new ids; trails of the
-    old ones stay.
+    Events since then are replayed first, so nothing is lost. Nodes have new ids; trails of the old
+    ones stay.
     """
     return rebuild.switch(call.runtime.database, call.runtime.tokens, agent)
 
 
-@edition_operating.post("/agents/{agent}/rebuild/drop", responses=problems(404))
+@routes.admin.post("/agents/{agent}/rebuild/drop")
 def drop_rebuilt(agent: AgentId, call: Call) -> EditionAnswer:
     """Delete the rebuilt network; the current one stays as it is."""
     return rebuild.drop(call.runtime.database, call.runtime.tokens, agent)
 
 
-session_reading = APIRouter(
-    prefix="/v1", tags=["network"], route_class=ReadRoute, responses=problems(404)
-)
-session_writing = APIRouter(
-    prefix="/v1", tags=["network"], route_class=WriteRoute, responses=problems(404)
-)
-
 SessionName: TypeAlias = Annotated[ForeignId, Path()]
 
 
-@session_reading.get("/agents/{agent}/sessions")
+@routes.read.get("/agents/{agent}/sessions")
 def list_sessions(
     agent: AgentId, call: Call, cursor: Cursor = None, limit: Limit = 100
 ) -> SessionList:
-    """List sessions by id: what was said in each, and whether it has ended."""
+    """List sessions by id: their messages, and whether they have ended."""
     return call.runtime.listings.sessions(
         agent,
         call.runtime.settings.memory,
@@ -233,22 +208,20 @@ def list_sessions(
     )
 
 
-@session_reading.get("/agents/{agent}/nodes/{node_id}/history")
+@routes.read.get("/agents/{agent}/nodes/{node_id}/history")
 def get_history(agent: AgentId, node_id: NodeId, call: Call, as_of: AsOf = None) -> HistoryAnswer:
     """List the versions of a memory, before it and after it, the oldest first."""
     return call.runtime.listings.history(agent, node_id, as_of)
 
 
 # A session's id may hold slashes.
-@session_writing.post("/agents/{agent}/sessions/{session:path}/end", status_code=202)
+@routes.write.post("/agents/{agent}/sessions/{session:path}/end", status_code=202)
 def end_session(agent: AgentId, session: SessionName, call: Call) -> SessionEndAnswer:
-    """End a session: its short-term memories are judged, and become long-term ones."""
-    runtime = call.runtime
-    return memory.end_session(runtime.database, runtime.tokens, agent, session)
+    """End a session: a job judges its short-term memories, and promotes or removes them."""
+    return memory.end_session(call.runtime.database, call.runtime.tokens, agent, session)
 
 
-@session_writing.post("/agents/{agent}/consolidate", status_code=202)
+@routes.write.post("/agents/{agent}/consolidate", status_code=202)
 def consolidate(agent: AgentId, call: Call) -> ConsolidateAnswer:
     """Merge short-term memories that say the same; requests that wait are one."""
-    runtime = call.runtime
-    return memory.consolidate(runtime.database, runtime.tokens, agent)
+    return memory.consolidate(call.runtime.database, call.runtime.tokens, agent)

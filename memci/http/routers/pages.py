@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Path, Query
+from fastapi import Body, Path, Query
 from starlette.convertors import Convertor, register_url_convertor
 
 from memci.commands.pages.perform import ToolRequest
@@ -14,30 +14,19 @@ from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.permission import Actor
 from memci.errors import InvalidInputError
 from memci.http.agent_tools import scope_of, tool_named, tools_for, use_tool
-from memci.http.documentation import problems
+from memci.http.documentation import CONFLICT
 from memci.http.request import AgentId, Call, Cursor, SessionId, WindowFormat
-from memci.http.routing import ReadRoute, WriteRoute
+from memci.http.routing import Routes
+from memci.schemas import pages as schemas
 from memci.schemas.attp import AttpAnswer, AttpRequest
 from memci.schemas.base import Request
 from memci.schemas.page_tools import GetPage
-from memci.schemas.pages import (
-    PageText,
-    PageTree,
-    Pin,
-    PinChange,
-    PinList,
-    PlanAnswer,
-    Unpin,
-    UpdatePlan,
-    WindowAnswer,
-    WindowRequest,
-)
 from memci.schemas.tool_format import ToolFormat
 from memci.schemas.tools import BY_NAME, TOOLS, About, Tool, written
 
 
 class _PageIndex(Convertor[str]):
-    """What is an index: names of operations stand in the same place of other paths."""
+    """Matches indexes only: other paths have the name of an operation there."""
 
     regex = r"[a-z][a-z0-9_]{0,31}-[0-9]{1,15}"
 
@@ -49,13 +38,11 @@ class _PageIndex(Convertor[str]):
 
 
 register_url_convertor("page_index", _PageIndex())
-reading = APIRouter(prefix="/v1", tags=["pages"], route_class=ReadRoute, responses=problems(404))
-writing = APIRouter(
-    prefix="/v1", tags=["pages"], route_class=WriteRoute, responses=problems(404, 403)
-)
+routes = Routes("pages")
+tool_routes = Routes("tools")
 
 
-@reading.get("/agents/{agent}/window")
+@routes.read.get("/agents/{agent}/window")
 def get_window(
     agent: AgentId,
     call: Call,
@@ -65,13 +52,13 @@ def get_window(
     ] = None,
     form: Annotated[Format, Query(alias="format")] = Format.MARKDOWN,
     session_id: SessionId = None,
-) -> WindowAnswer:
+) -> schemas.WindowAnswer:
     """Return the context window of a session as messages; none: that of the last message."""
-    asked = WindowRequest(session_id=session_id, budget_tokens=budget_tokens, format=form)
+    asked = schemas.WindowRequest(session_id=session_id, budget_tokens=budget_tokens, format=form)
     return call.runtime.windows.show(agent, asked)
 
 
-@reading.get("/agents/{agent}/pages")
+@routes.read.get("/agents/{agent}/pages")
 def list_pages(
     agent: AgentId,
     call: Call,
@@ -85,56 +72,58 @@ def list_pages(
     ] = None,
     cursor: Cursor = None,
     limit: Annotated[int, Query(ge=1, le=500, description="Removed pages at most")] = 100,
-) -> PageTree:
-    """Return the tree as a session's window sees it, in order; none: that of the last message.
+) -> schemas.PageTree:
+    """Return the tree as a session's window shows it, in order; none: that of the last message.
 
-    What was removed (`cold_archived`) is listed page by page, the latest first; each stands for all
-    that was removed with it.
+    Removed pages (`cold_archived`) come page by page, the latest first; each stands for all that
+    was removed with it.
     """
     windows = call.runtime.windows
     if lifecycle is Lifecycle.COLD_ARCHIVED:
         return windows.removed(agent, session_id=session_id, cursor=cursor, limit=limit)
     if cursor is not None:
-        raise InvalidInputError("only what was removed is listed by cursor", field="cursor")
+        raise InvalidInputError("only removed pages are listed by cursor", field="cursor")
     return windows.tree(agent, session_id=session_id, lifecycle=lifecycle)
 
 
-@reading.get("/agents/{agent}/pages/{index:page_index}")
-def read_page(agent: AgentId, index: Annotated[str, Path(max_length=64)], call: Call) -> PageText:
-    """Return a page and what it holds, in whichever state it is."""
+@routes.read.get("/agents/{agent}/pages/{index:page_index}")
+def read_page(
+    agent: AgentId, index: Annotated[str, Path(max_length=64)], call: Call
+) -> schemas.PageText:
+    """Return a page and its content, in whichever state it is."""
     request = GetPage.model_construct(index=index, offset=0)
-    page: PageText = _done(call, agent, BY_NAME["get_page"], request)
+    page: schemas.PageText = _run(call, agent, BY_NAME["get_page"], request)
     return page
 
 
 def _endpoint(tool: Tool) -> Callable[..., Any]:
-    def do(
+    def with_body(
         agent: AgentId,
         request: Any,
         call: Call,
         session_id: SessionId = None,
         form: WindowFormat = Format.MARKDOWN,
     ) -> Any:
-        return _done(call, agent, tool, request, session_id, form)
+        return _run(call, agent, tool, request, session_id, form)
 
-    def do_plainly(
+    def without_body(
         agent: AgentId,
         call: Call,
         session_id: SessionId = None,
         form: WindowFormat = Format.MARKDOWN,
     ) -> Any:
-        return _done(call, agent, tool, tool.request(), session_id, form)
+        return _run(call, agent, tool, tool.request(), session_id, form)
 
-    endpoint = do if tool.request.model_fields else do_plainly
+    endpoint = with_body if tool.request.model_fields else without_body
     endpoint.__name__ = tool.name
     endpoint.__doc__ = tool.help
     endpoint.__annotations__ |= {"return": tool.answer}
-    if endpoint is do:
+    if endpoint is with_body:
         endpoint.__annotations__["request"] = tool.request
     return endpoint
 
 
-def _done(
+def _run(
     call: Call,
     agent: str,
     tool: Tool,
@@ -148,119 +137,94 @@ def _done(
 
 for _tool in TOOLS:
     if _tool.about is About.PAGES:
-        (writing if _tool.changes else reading).add_api_route(
+        (routes.write if _tool.changes else routes.read).add_api_route(
             f"/agents/{{agent}}/pages/{_tool.name}",
             _endpoint(_tool),
             methods=["POST"],
             name=_tool.name,
-            responses=problems(400, 409, 413, 415) if _tool.request.model_fields else problems(409),
+            responses=CONFLICT,
         )
 
 
-pin_writing = APIRouter(
-    prefix="/v1", tags=["pages"], route_class=WriteRoute, responses=problems(404, 403)
-)
-
-
-@reading.get("/agents/{agent}/pins")
-def list_pins(agent: AgentId, call: Call) -> PinList:
-    """List what is pinned: texts that every window and context shows, and pages that stay open."""
+@routes.read.get("/agents/{agent}/pins")
+def list_pins(agent: AgentId, call: Call) -> schemas.PinList:
+    """List pinned texts, which every window and context shows, and pages that stay open."""
     return call.runtime.windows.pins(agent)
 
 
-@pin_writing.post("/agents/{agent}/pins", responses=problems(400, 413, 415))
-def add_pin(agent: AgentId, body: Pin, call: Call, session_id: SessionId = None) -> PinChange:
-    """Pin a text, or that of a message, until it is taken down."""
+@routes.write.post("/agents/{agent}/pins")
+def add_pin(
+    agent: AgentId, body: schemas.Pin, call: Call, session_id: SessionId = None
+) -> schemas.PinChange:
+    """Pin a text, or the text of a message, until it is unpinned."""
     return _change_pins(call, agent, body, session_id)
 
 
-@pin_writing.delete("/agents/{agent}/pins/{pin}")
+@routes.write.delete("/agents/{agent}/pins/{pin}")
 def take_down_pin(
     agent: AgentId,
     pin: Annotated[int, Path(ge=1, le=2**62)],
     call: Call,
     session_id: SessionId = None,
-) -> PinChange:
-    """Take a pinned text down."""
-    return _change_pins(call, agent, Unpin(pin=pin), session_id)
+) -> schemas.PinChange:
+    """Unpin a text."""
+    return _change_pins(call, agent, schemas.Unpin(pin=pin), session_id)
 
 
-def _change_pins(call: Call, agent: str, asked: Pin | Unpin, session_id: str | None) -> PinChange:
-    name = "pin" if isinstance(asked, Pin) else "unpin"
-    done: Any = call.runtime.tools.run(agent, Actor.DEVELOPER, name, asked, session_id=session_id)
-    change: PinChange = done
-    return change
+def _change_pins(
+    call: Call, agent: str, pin: schemas.Pin | schemas.Unpin, session_id: str | None
+) -> schemas.PinChange:
+    name = "pin" if isinstance(pin, schemas.Pin) else "unpin"
+    change: Any = call.runtime.tools.run(agent, Actor.DEVELOPER, name, pin, session_id=session_id)
+    return schemas.PinChange.model_validate(change)
 
 
-plan_writing = APIRouter(
-    prefix="/v1",
-    tags=["pages"],
-    route_class=WriteRoute,
-    responses=problems(400, 404, 409, 413, 415),
-)
-
-
-@reading.get("/agents/{agent}/plan")
-def show_plan(agent: AgentId, call: Call, session_id: SessionId = None) -> PlanAnswer:
-    """Return what a session follows, step by step; none: that of the last message."""
+@routes.read.get("/agents/{agent}/plan")
+def show_plan(agent: AgentId, call: Call, session_id: SessionId = None) -> schemas.PlanAnswer:
+    """Return the plan of a session, step by step; none: that of the last message."""
     return call.runtime.windows.plan(agent, session_id)
 
 
-@plan_writing.post("/agents/{agent}/plan")
+@routes.write.post("/agents/{agent}/plan", responses=CONFLICT)
 def update_plan(
-    agent: AgentId, body: UpdatePlan, call: Call, session_id: SessionId = None
-) -> PlanAnswer:
-    """Set the steps of a session's plan, all of them; or, with step and state, how far one is.
+    agent: AgentId, body: schemas.UpdatePlan, call: Call, session_id: SessionId = None
+) -> schemas.PlanAnswer:
+    """Set all steps of a session's plan; or, with step and state, the state of one step.
 
-    Steps that are half the same as before are that plan as it now is; others take its place.
+    Steps of which half are in the plan already change it; other steps replace it.
     """
     run = call.runtime.tools.run
-    done: Any = run(agent, Actor.DEVELOPER, "update_plan", body, session_id=session_id)
-    plan: PlanAnswer = done
-    return plan
+    plan: Any = run(agent, Actor.DEVELOPER, "update_plan", body, session_id=session_id)
+    return schemas.PlanAnswer.model_validate(plan)
 
 
-attp_writing = APIRouter(
-    prefix="/v1", tags=["pages"], route_class=WriteRoute, responses=problems(400, 404, 413, 415)
-)
-
-
-@attp_writing.post("/agents/{agent}/pages/attp")
+@routes.write.post("/agents/{agent}/pages/attp")
 def attp(
     agent: AgentId, request: AttpRequest, call: Call, session_id: SessionId = None
 ) -> AttpAnswer:
-    """Do what a model's answer in ATTP asks for, all of it or nothing, and answer in its TOML.
+    """Run a model's answer in ATTP, all of it or nothing, and answer in TOML.
 
-    What is wrong with the model's answer or its code is told in ours, for the model to read.
+    Faults of the model's answer or code are in our answer, for the model to read.
     """
     return call.runtime.attp.run(agent, request.text, session_id=session_id)
 
 
-tool_listing = APIRouter(prefix="/v1", tags=["tools"], route_class=ReadRoute, responses=problems())
-tool_calling = APIRouter(
-    prefix="/v1",
-    tags=["tools"],
-    route_class=ReadRoute,
-    responses=problems(400, 404, 409, 413, 415),
-)
-
-
-@tool_listing.get("/tools")
+@tool_routes.read.get("/tools")
 def list_tools(
     call: Call,
     form: Annotated[
         ToolFormat, Query(alias="format", description="As which provider or protocol wants them")
     ] = ToolFormat.OPENAI,
 ) -> list[dict[str, Any]]:
-    """Return the tools that a model may be given, to hand to its provider as they are.
+    """Return the tools for a model, in the format of its provider.
 
-    Only those that the key may use: one of scope read those that only look, and one of scope write
-    none that erases.
+    Only those that the key may use: a key of scope read may use tools that change nothing, a key of
+    scope write those that erase nothing.
     """
     return written(tools_for(call.state.key), form)
 
 
-@tool_calling.post("/agents/{agent}/tools/{tool}")
+@tool_routes.read.post("/agents/{agent}/tools/{tool}", responses=CONFLICT)
 def use(
     agent: AgentId,
     tool: Annotated[str, Path(max_length=64, description="Name of a tool, as the model gave it")],
@@ -269,11 +233,11 @@ def use(
     session_id: SessionId = None,
     form: WindowFormat = Format.MARKDOWN,
 ) -> dict[str, Any]:
-    """Use a tool as the agent's model, and return what the model is to be told.
+    """Use a tool as the agent's model, and return the answer for the model.
 
-    Permissions are checked as for the agent itself, and what it does can be undone. A tool that
-    changes something needs a key of scope write, and one that erases a key of scope admin, as
-    `/erase` does. Refusals are problems, whose `detail` is for the model to read.
+    The permissions are those of the agent, and undo takes changes back. A tool that changes
+    something needs a key of scope write, and one that erases a key of scope admin, as `/erase`
+    does. Refusals are problems with a `detail` for the model.
     """
     named = tool_named(tool)
     call.check(scope_of(named))

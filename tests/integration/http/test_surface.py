@@ -120,7 +120,7 @@ def test_every_operation_is_summed_up_in_a_line_that_the_docs_show(http: httpx.C
             assert "\n" not in operation["summary"]
     append = paths["/v1/agents/{agent}/messages"]["post"]
     assert append["summary"] == "Append messages, in order; they are stored when the answer arrives"
-    assert append["description"].startswith("A message whose id is known already")
+    assert append["description"].startswith("A message with a known id")
     assert 'element("span", about.summary)' in http.get("/docs").text
 
 

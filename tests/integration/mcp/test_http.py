@@ -253,8 +253,8 @@ def test_without_the_sdk_the_path_is_none(server, monkeypatch):
         raise ModuleNotFoundError(name="mcp.server")
 
     monkeypatch.setattr(memci.http.agent_tools, "import_module", missing)
-    memci.http.agent_tools._answering.cache_clear()
+    memci.http.agent_tools._load_mcp_server.cache_clear()
     refused = post(server)
-    memci.http.agent_tools._answering.cache_clear()
+    memci.http.agent_tools._load_mcp_server.cache_clear()
     assert refused.status_code == 404
     assert "pip install mcp" in refused.json()["detail"]

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from memci.http.proxy.chat_messages import Asked, said_in
+from memci.http.proxy.chat_messages import ChatRequest, parse_messages
 from memci.http.proxy.memory import notes_of
-from memci.http.proxy.relay import Answer
-from memci.http.proxy.upstream import Keys, back, keys_in, upwards
+from memci.http.proxy.relay import AnswerReader
+from memci.http.proxy.upstream import Keys, headers_for_client, headers_for_upstream, keys_in
 
 MOST = 10_000
 
@@ -38,10 +38,10 @@ STREAM = (
 
 @given(st.lists(st.integers(1, len(STREAM) - 1), max_size=20))
 def test_a_stream_is_heard_wherever_it_is_cut(cuts: list[int]):
-    answer = Answer(streamed=True, most=MOST)
+    answer = AnswerReader(streamed=True, max_bytes=MOST)
     places = [0, *sorted(cuts), len(STREAM)]
     for begin, end in pairwise(places):
-        answer.hear(STREAM[begin:end])
+        answer.feed(STREAM[begin:end])
     said = answer.message()
     assert said is not None
     assert said["content"] == "Héllo 世界"
@@ -50,28 +50,28 @@ def test_a_stream_is_heard_wherever_it_is_cut(cuts: list[int]):
 
 
 def test_a_call_that_was_cut_in_the_middle_is_not_kept():
-    answer = Answer(streamed=True, most=MOST)
+    answer = AnswerReader(streamed=True, max_bytes=MOST)
     call = {"index": 0, "id": "a", "function": {"name": "f", "arguments": '{"x": '}}
-    answer.hear(chunk({"content": "Well"}) + chunk({"tool_calls": [call]}))
+    answer.feed(chunk({"content": "Well"}) + chunk({"tool_calls": [call]}))
     assert answer.message() == {"role": "assistant", "content": "Well"}
 
 
 def test_what_is_no_answer_or_too_long_is_none():
     for body in (b"", b"no JSON", b"[]", b'{"choices": 7}', b'{"choices": [{"message": {}}]}'):
-        answer = Answer(streamed=False, most=MOST)
-        answer.hear(body)
+        answer = AnswerReader(streamed=False, max_bytes=MOST)
+        answer.feed(body)
         assert answer.message() is None
-    answer = Answer(streamed=False, most=3)
-    answer.hear(b'{"choices": [{"message": {"content": "x"}}]}')
+    answer = AnswerReader(streamed=False, max_bytes=3)
+    answer.feed(b'{"choices": [{"message": {"content": "x"}}]}')
     assert answer.message() is None
 
 
 def test_a_refusal_is_what_was_said():
-    answer = Answer(streamed=False, most=MOST)
-    answer.hear(b'{"choices": [{"message": {"content": null, "refusal": "No."}}]}')
+    answer = AnswerReader(streamed=False, max_bytes=MOST)
+    answer.feed(b'{"choices": [{"message": {"content": null, "refusal": "No."}}]}')
     said = answer.message()
     assert said is not None
-    (kept,) = said_in([said], max_bytes=MOST).kept
+    (kept,) = parse_messages([said], max_bytes=MOST).messages
     assert kept.content == "No."
 
 
@@ -89,9 +89,9 @@ def test_what_can_be_kept_of_messages_is_kept():
         {"role": "assistant", "tool_calls": ["what?"]},
         "what?",
     ]
-    found = said_in(messages, max_bytes=150)
-    kept = found.kept
-    assert found.begins == "See\n[audio]"
+    found = parse_messages(messages, max_bytes=150)
+    kept = found.messages
+    assert found.first_text == "See\n[audio]"
     assert found.left_out == ("1 message of more than 150 bytes and 3 messages of unknown form")
     assert [each.content for each in kept] == [
         "See\n[audio]",
@@ -110,9 +110,9 @@ def test_notes_are_one_system_text_and_what_was_said():
     said = [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}]
     query = {"role": "user", "content": "asked"}
     noted = {"role": "system", "content": "- pinned\n\nNotes."}
-    assert notes_of([*system, *said, query], asked=True) == [noted, *said]
-    assert notes_of([*said, query], asked=True) == said
-    assert notes_of(system, asked=False) == [noted]
+    assert notes_of([*system, *said, query], ends_with_query=True) == [noted, *said]
+    assert notes_of([*said, query], ends_with_query=True) == said
+    assert notes_of(system, ends_with_query=False) == [noted]
 
 
 def test_what_was_said_as_system_text_goes_above_the_turns():
@@ -123,8 +123,8 @@ def test_what_was_said_as_system_text_goes_above_the_turns():
     query = {"role": "user", "content": "asked"}
     text = "When the turns below were said:\n- 9 November: one\n\nSpeak French."
     noted = {"role": "system", "content": text}
-    assert notes_of([days, said[0], told, said[1], query], asked=True) == [noted, *said]
-    assert notes_of([said[0], told, said[1]], asked=False) == [
+    assert notes_of([days, said[0], told, said[1], query], ends_with_query=True) == [noted, *said]
+    assert notes_of([said[0], told, said[1]], ends_with_query=False) == [
         {"role": "system", "content": "Speak French."}, *said
     ]  # fmt: skip
 
@@ -138,7 +138,7 @@ def test_notes_stand_behind_the_clients_own_system_text(own: tuple[str, ...], ro
     asked = {"role": "user", "content": "?"}
     body = {"model": "m", "messages": [*mine, asked], "stream": True}
     notes = [{"role": "system", "content": "note"}, {"role": "user", "content": "recent"}]
-    made = Asked("a", body, (), "s", None, 1).with_notes(notes)
+    made = ChatRequest("a", body, (), "s", None, 1).with_notes(notes)
     assert made["messages"] == [*mine, {"role": role, "content": "note"}, notes[1], asked]
     assert (made["model"], made["stream"], len(body["messages"])) == ("m", True, len(own) + 1)
 
@@ -167,6 +167,7 @@ def test_keys_are_told_apart(headers: dict[str, str], key: SecretStr | None, exp
 
 def test_headers_of_one_connection_do_not_go_on():
     given = [("Connection", "close, X-Hop"), ("X-Hop", "1"), ("Keep-Alive", "5"), ("X-Id", "7")]
-    assert back(given) == [("x-id", "7")]
-    going = upwards([*given, ("Cookie", "c"), ("Host", "h"), ("Authorization", "a")], "Bearer u")
+    assert headers_for_client(given) == [("x-id", "7")]
+    more = [("Cookie", "c"), ("Host", "h"), ("Authorization", "a")]
+    going = headers_for_upstream([*given, *more], "Bearer u")
     assert going == [("x-id", "7"), ("accept-encoding", "identity"), ("authorization", "Bearer u")]

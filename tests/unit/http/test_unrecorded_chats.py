@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import anyio
 
-from memci.http.proxy.chat_messages import Asked
-from memci.http.proxy.memory import UnderWay
+from memci.http.proxy.chat_messages import ChatRequest
+from memci.http.proxy.memory import UnrecordedChats
 from memci.message import NewMessage, Role
 
 
@@ -17,21 +17,21 @@ def said(*texts: str) -> tuple[NewMessage, ...]:
     return tuple(NewMessage(role=roles[at % 2], content=text) for at, text in enumerate(texts))
 
 
-FIRST = Asked("alice", {}, said("One."), "s", None, 0)
-NEXT = replace(FIRST, said=said("One.", "Noted.", "Two."))
+FIRST = ChatRequest("alice", {}, said("One."), "s", None, 0)
+NEXT = replace(FIRST, messages=said("One.", "Noted.", "Two."))
 
 
-def order_of(asked: Asked) -> list[str]:
+def order_of(request: ChatRequest) -> list[str]:
     """What comes first: that the first chat is recorded, or that the other is let through."""
-    under_way, seen = UnderWay(), []
+    unrecorded, seen = UnrecordedChats(), []
 
     async def other() -> None:
-        await under_way.settled(asked)
+        await unrecorded.wait_for_answers_in(request)
         seen.append("let through")
 
     async def run() -> None:
         async with anyio.create_task_group() as tasks:
-            with under_way.chat(FIRST):
+            with unrecorded.hold(FIRST):
                 tasks.start_soon(other)
                 for _ in range(10):
                     await anyio.lowlevel.checkpoint()
@@ -50,16 +50,16 @@ def test_what_does_not_go_on_from_it_waits_for_nothing():
         FIRST,  # asked once more, beside the first
         replace(NEXT, session_id="t"),
         replace(NEXT, agent_id="bob"),
-        replace(NEXT, said=said("Else.", "Noted.", "Two.")),
-        replace(NEXT, said=()),
+        replace(NEXT, messages=said("Else.", "Noted.", "Two.")),
+        replace(NEXT, messages=()),
     ]
     assert [order_of(each) for each in others] == [["let through", "recorded"]] * len(others)
 
 
 def test_an_answer_that_is_never_recorded_is_not_waited_for_long():
     async def run() -> None:
-        under_way = UnderWay()
-        with under_way.chat(FIRST), anyio.fail_after(10):
-            await under_way.settled(NEXT)
+        unrecorded = UnrecordedChats()
+        with unrecorded.hold(FIRST), anyio.fail_after(10):
+            await unrecorded.wait_for_answers_in(NEXT)
 
     anyio.run(run)
