@@ -8,34 +8,12 @@ from datetime import datetime
 from typing import Literal, Unpack
 from uuid import UUID
 
+from memci.client import options
 from memci.client.method import Methods, TransportT, method
-from memci.client.options import (
-    FadingOptions,
-    JobOptions,
-    LinkOptions,
-    MessageOptions,
-    NetworkOptions,
-    NodeOptions,
-    Page,
-    PlanOptions,
-    SummaryOptions,
-)
 from memci.client.requests import Flow, Pause
 from memci.domain.job import JobState
 from memci.errors import UnavailableError
-from memci.schemas.agents import (
-    AgentAnswer,
-    FocusList,
-    JobAnswer,
-    JobList,
-    LaneAnswer,
-    LinkList,
-    NodeAnswer,
-    NodeList,
-    ReceiptAnswer,
-    TrailList,
-    UsageAnswer,
-)
+from memci.schemas import agents
 from memci.schemas.messages import MessageList
 from memci.schemas.network import FadingAnswer, NetworkAnswer, PassList
 from memci.schemas.pages import PinList, PlanAnswer
@@ -47,12 +25,12 @@ class InspectionMethods(Methods[TransportT]):
     """Reads what an agent holds, and sets its parameters."""
 
     @method
-    def about(self) -> Flow[AgentAnswer]:
+    def about(self) -> Flow[agents.AgentAnswer]:
         """Return what the agent holds, and what is still to do for it."""
-        return self._get("", AgentAnswer)
+        return self._get("", agents.AgentAnswer)
 
     @method
-    def messages(self, **options: Unpack[MessageOptions]) -> Flow[MessageList]:
+    def messages(self, **options: Unpack[options.SessionPage]) -> Flow[MessageList]:
         """List messages by seq."""
         return self._get("/messages", MessageList, options)
 
@@ -68,26 +46,26 @@ class InspectionMethods(Methods[TransportT]):
 
     @method
     def update_plan(
-        self, session_id: str | None = None, **plan: Unpack[PlanOptions]
+        self, session_id: str | None = None, **plan: Unpack[options.PlanOptions]
     ) -> Flow[PlanAnswer]:
         """Set all steps of a session's plan, or the state of one of them."""
         params = {"session_id": session_id}
         return self._fetch("POST", "/plan", PlanAnswer, json=plan, params=params)
 
     @method
-    def nodes(self, **options: Unpack[NodeOptions]) -> Flow[NodeList]:
+    def nodes(self, **options: Unpack[options.NodeOptions]) -> Flow[agents.NodeList]:
         """List nodes by id."""
-        return self._get("/nodes", NodeList, options)
+        return self._get("/nodes", agents.NodeList, options)
 
     @method
-    def node(self, node_id: int) -> Flow[NodeAnswer]:
+    def node(self, node_id: int) -> Flow[agents.NodeAnswer]:
         """Return one node."""
-        return self._get(f"/nodes/{node_id}", NodeAnswer)
+        return self._get(f"/nodes/{node_id}", agents.NodeAnswer)
 
     @method
-    def trail(self, node_id: int, **page: Unpack[Page]) -> Flow[TrailList]:
+    def trail(self, node_id: int, **page: Unpack[options.Page]) -> Flow[agents.TrailList]:
         """List what happened to a node, the oldest first."""
-        return self._get(f"/nodes/{node_id}/trail", TrailList, page)
+        return self._get(f"/nodes/{node_id}/trail", agents.TrailList, page)
 
     @method
     def history(
@@ -97,45 +75,45 @@ class InspectionMethods(Methods[TransportT]):
         return self._get(f"/nodes/{node_id}/history", HistoryAnswer, {"as_of": as_of})
 
     @method
-    def sessions(self, **page: Unpack[Page]) -> Flow[SessionList]:
+    def sessions(self, **page: Unpack[options.Page]) -> Flow[SessionList]:
         """List sessions by id."""
         return self._get("/sessions", SessionList, page)
 
     @method
-    def summaries(self, **options: Unpack[SummaryOptions]) -> Flow[SummaryList]:
+    def summaries(self, **options: Unpack[options.SessionPage]) -> Flow[SummaryList]:
         """List the summaries of sessions."""
         return self._get("/summaries", SummaryList, options)
 
     @method
-    def links(self, **options: Unpack[LinkOptions]) -> Flow[LinkList]:
+    def links(self, **options: Unpack[options.LinkOptions]) -> Flow[agents.LinkList]:
         """List links by source, then target."""
-        return self._get("/links", LinkList, options)
+        return self._get("/links", agents.LinkList, options)
 
     @method
-    def focus(self) -> Flow[FocusList]:
+    def focus(self) -> Flow[agents.FocusList]:
         """List what the agent is talking about, the latest mention first."""
-        return self._get("/focus", FocusList)
+        return self._get("/focus", agents.FocusList)
 
     @method
-    def network(self, **options: Unpack[NetworkOptions]) -> Flow[NetworkAnswer]:
+    def network(self, **options: Unpack[options.NetworkOptions]) -> Flow[NetworkAnswer]:
         """Return nodes, links and focus: now, or as the pass ``number`` left them."""
         params = {"pass": options.get("number"), "limit": options.get("limit")}
         return self._get("/network", NetworkAnswer, params)
 
     @method
-    def passes(self, **page: Unpack[Page]) -> Flow[PassList]:
+    def passes(self, **page: Unpack[options.Page]) -> Flow[PassList]:
         """List passes, the latest first."""
         return self._get("/passes", PassList, page)
 
     @method
-    def fading(self, **options: Unpack[FadingOptions]) -> Flow[FadingAnswer]:
+    def fading(self, **options: Unpack[options.FadingOptions]) -> Flow[FadingAnswer]:
         """Return strengths, importance and length of memories over passes."""
         return self._get("/fading", FadingAnswer, options)
 
     @method
-    def receipt(self, receipt_id: UUID) -> Flow[ReceiptAnswer]:
+    def receipt(self, receipt_id: UUID) -> Flow[agents.ReceiptAnswer]:
         """Return what an operation did."""
-        return self._get(f"/receipts/{receipt_id}", ReceiptAnswer)
+        return self._get(f"/receipts/{receipt_id}", agents.ReceiptAnswer)
 
     @method
     def settings(self) -> Flow[SettingsAnswer]:
@@ -148,9 +126,9 @@ class InspectionMethods(Methods[TransportT]):
         return self._fetch("PUT", "/settings", SettingsAnswer, json=parameters)
 
     @method
-    def usage(self, *, days: int = 30) -> Flow[UsageAnswer]:
+    def usage(self, *, days: int = 30) -> Flow[agents.UsageAnswer]:
         """Return what language models took for the agent, and its budget of today."""
-        return self._get("/usage", UsageAnswer, {"days": days})
+        return self._get("/usage", agents.UsageAnswer, {"days": days})
 
 
 POLL_S = 0.2
@@ -160,57 +138,61 @@ class JobMethods(Methods[TransportT]):
     """Decides about jobs, pauses and resumes the lane, waits for it."""
 
     @method
-    def jobs(self, **options: Unpack[JobOptions]) -> Flow[JobList]:
+    def jobs(self, **options: Unpack[options.JobOptions]) -> Flow[agents.JobList]:
         """List jobs in the order of the mailbox."""
-        return self._get("/jobs", JobList, options)
+        return self._get("/jobs", agents.JobList, options)
 
     @method
-    def job(self, job_id: UUID) -> Flow[JobAnswer]:
+    def job(self, job_id: UUID) -> Flow[agents.JobAnswer]:
         """Return one job."""
-        return self._get(f"/jobs/{job_id}", JobAnswer)
+        return self._get(f"/jobs/{job_id}", agents.JobAnswer)
 
     @method
-    def cancel(self, job_id: UUID) -> Flow[JobAnswer]:
+    def cancel(self, job_id: UUID) -> Flow[agents.JobAnswer]:
         """Take a queued job out of the mailbox."""
-        return self._post(f"/jobs/{job_id}/cancel", JobAnswer, repeatable=False)
+        return self._post(f"/jobs/{job_id}/cancel", agents.JobAnswer, repeatable=False)
 
     @method
-    def replay(self, job_id: UUID, *, where: Literal["place", "tail"] = "place") -> Flow[JobAnswer]:
+    def replay(
+        self, job_id: UUID, *, where: Literal["place", "tail"] = "place"
+    ) -> Flow[agents.JobAnswer]:
         """Run a dead job again: in its place, or behind all waiting jobs."""
-        return self._post(f"/jobs/{job_id}/replay", JobAnswer, {"where": where}, repeatable=False)
+        return self._post(
+            f"/jobs/{job_id}/replay", agents.JobAnswer, {"where": where}, repeatable=False
+        )
 
     @method
-    def discard(self, job_id: UUID) -> Flow[JobAnswer]:
+    def discard(self, job_id: UUID) -> Flow[agents.JobAnswer]:
         """Give up a dead job."""
-        return self._post(f"/jobs/{job_id}/discard", JobAnswer, repeatable=False)
+        return self._post(f"/jobs/{job_id}/discard", agents.JobAnswer, repeatable=False)
 
     @method
-    def pause(self) -> Flow[LaneAnswer]:
+    def pause(self) -> Flow[agents.LaneAnswer]:
         """Let no worker begin another job of the agent."""
-        return self._post("/pause", LaneAnswer)
+        return self._post("/pause", agents.LaneAnswer)
 
     @method
-    def cancel_compression(self) -> Flow[LaneAnswer]:
+    def cancel_compression(self) -> Flow[agents.LaneAnswer]:
         """Drop the current pass and the waiting one; what is done stays."""
-        return self._post("/compress/cancel", LaneAnswer)
+        return self._post("/compress/cancel", agents.LaneAnswer)
 
     @method
-    def resume(self) -> Flow[LaneAnswer]:
+    def resume(self) -> Flow[agents.LaneAnswer]:
         """Let workers go on."""
-        return self._post("/resume", LaneAnswer)
+        return self._post("/resume", agents.LaneAnswer)
 
     @method
-    def wait(self, job_id: UUID, *, timeout_s: float = 60.0) -> Flow[JobAnswer]:
+    def wait(self, job_id: UUID, *, timeout_s: float = 60.0) -> Flow[agents.JobAnswer]:
         """Return a job as soon as it is no longer queued.
 
         Raises ``UnavailableError`` after ``timeout_s``; it says if the agent is paused or halted.
         """
         deadline = time.monotonic() + timeout_s
         while (
-            job := (yield from self._get(f"/jobs/{job_id}", JobAnswer))
+            job := (yield from self._get(f"/jobs/{job_id}", agents.JobAnswer))
         ).state is JobState.QUEUED:
             if time.monotonic() > deadline:
-                reason = why_late((yield from self._get("", AgentAnswer)))
+                reason = why_late((yield from self._get("", agents.AgentAnswer)))
                 raise UnavailableError(
                     f"job {job_id} is still queued after {timeout_s:g} s; {reason}"
                 )
@@ -218,10 +200,10 @@ class JobMethods(Methods[TransportT]):
         return job
 
     @method
-    def wait_idle(self, *, timeout_s: float = 60.0) -> Flow[AgentAnswer]:
+    def wait_idle(self, *, timeout_s: float = 60.0) -> Flow[agents.AgentAnswer]:
         """Return the agent as soon as nothing is left to do for it; raises as ``wait``."""
         deadline = time.monotonic() + timeout_s
-        while not (about := (yield from self._get("", AgentAnswer))).idle:
+        while not (about := (yield from self._get("", agents.AgentAnswer))).idle:
             if time.monotonic() > deadline:
                 raise UnavailableError(
                     f"agent {self.id} is still busy after {timeout_s:g} s; {why_late(about)}"
@@ -230,7 +212,7 @@ class JobMethods(Methods[TransportT]):
         return about
 
 
-def why_late(about: AgentAnswer) -> str:
+def why_late(about: agents.AgentAnswer) -> str:
     """Return why an agent's work does not go on."""
     if about.paused:
         return f"agent {about.agent_id} is paused: resume it, and workers go on"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+from typing import BinaryIO
 from zipfile import BadZipFile, ZipFile
 
 from pydantic import ValidationError
@@ -16,40 +16,18 @@ from memci.schemas.archive import MANIFEST, MANIFEST_BYTES, ArchiveManifest
 CHUNK_BYTES = 256 * 1024
 
 
-class PartFile:
-    """A file that gets its name when all of it is written."""
-
-    def __init__(self, path: Path) -> None:
-        """Replace an existing file of this name at the end."""
-        self._path = path
-        self._part = path.with_name(path.name + ".part")
-
-    def write(self, chunk: bytes) -> None:
-        """Add a chunk."""
-        self._file.write(chunk)
-
-    def finish(self) -> None:
-        """Give the file its name."""
-        self._file.close()
-        self._part.replace(self._path)
-
-    def __enter__(self) -> Self:
-        try:
-            self._file = self._part.open("wb")
-        except OSError as error:
-            raise MemciError(f"{self._path} cannot be written: {error.strerror}") from None
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._file.close()
-        self._part.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise MemciError(f"{self._path} cannot be written: {error.strerror}") from None
+@contextmanager
+def new_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file that gets its name, or replaces one, when the block ends without an error."""
+    part = path.with_name(path.name + ".part")
+    try:
+        with part.open("wb") as file:
+            yield file
+        part.replace(path)
+    except OSError as error:
+        raise MemciError(f"{path} cannot be written: {error.strerror}") from None
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def chunks_of(path: Path) -> Iterator[bytes]:

@@ -8,19 +8,11 @@ from pathlib import Path
 from typing import Any, Unpack
 from uuid import uuid4
 
+from memci.client import options
 from memci.client.agents import POLL_S, why_late
 from memci.client.files import read_manifest
 from memci.client.method import Methods, TransportT, method
-from memci.client.options import (
-    AppendOptions,
-    ContextOptions,
-    ErasureOptions,
-    HandoverOptions,
-    MessageLike,
-    PreviewOptions,
-    RecallOptions,
-    SearchOptions,
-)
+from memci.client.options import MessageLike
 from memci.client.requests import AnswerT, ClientRequest, Flow, Pause, path_of_name, send
 from memci.domain.job import JobState
 from memci.errors import ConflictError, InvalidInputError, UnavailableError
@@ -38,7 +30,7 @@ class MemoryMethods(Methods[TransportT]):
 
     @method
     def remember(
-        self, messages: Sequence[MessageLike], **options: Unpack[AppendOptions]
+        self, messages: Sequence[MessageLike], **options: Unpack[options.AppendOptions]
     ) -> Flow[AppendAnswer]:
         """Store messages, and make memories of them now."""
         return self._append(messages, Remember.NOW, options)
@@ -49,7 +41,7 @@ class MemoryMethods(Methods[TransportT]):
         messages: Sequence[MessageLike],
         *,
         remember: Remember = Remember.AUTO,
-        **options: Unpack[AppendOptions],
+        **options: Unpack[options.AppendOptions],
     ) -> Flow[AppendAnswer]:
         """Store messages; memories are made of them when they leave the window, or never."""
         return self._append(messages, remember, options)
@@ -61,26 +53,30 @@ class MemoryMethods(Methods[TransportT]):
 
     @method
     def recall(
-        self, keywords: Sequence[str], **options: Unpack[RecallOptions]
+        self, keywords: Sequence[str], **options: Unpack[options.RecallOptions]
     ) -> Flow[RecallAnswer]:
         """Search the network from what the agent is talking about; for programs."""
         return self._read("/recall", RecallAnswer, options, keywords=keywords, format="structured")
 
     @method
     def recall_text(
-        self, keywords: Sequence[str], **options: Unpack[RecallOptions]
+        self, keywords: Sequence[str], **options: Unpack[options.RecallOptions]
     ) -> Flow[RecallText]:
         """Search as ``recall`` does; for a model."""
         return self._read("/recall", RecallText, options, keywords=keywords, format="text")
 
     @method
-    def search(self, query: str, **options: Unpack[SearchOptions]) -> Flow[SearchAnswer]:
+    def search(self, query: str, **options: Unpack[options.SearchOptions]) -> Flow[SearchAnswer]:
         """Search messages and memories by meaning and by words."""
         return self._read("/search", SearchAnswer, options, query=query)
 
     @method
     def context(
-        self, query: str | None = None, *, budget_tokens: int, **options: Unpack[ContextOptions]
+        self,
+        query: str | None = None,
+        *,
+        budget_tokens: int,
+        **options: Unpack[options.ContextOptions],
     ) -> Flow[ContextAnswer]:
         """Assemble the messages that a model should see, within ``budget_tokens``."""
         return self._read(
@@ -88,7 +84,7 @@ class MemoryMethods(Methods[TransportT]):
         )
 
     @method
-    def handover(self, **options: Unpack[HandoverOptions]) -> Flow[HandoverAnswer]:
+    def handover(self, **options: Unpack[options.HandoverOptions]) -> Flow[HandoverAnswer]:
         """Write one document with all that another agent needs to continue a session."""
         return self._read("/handover", HandoverAnswer, options)
 
@@ -113,7 +109,7 @@ class MemoryMethods(Methods[TransportT]):
         return self._post(f"/nodes/{node_id}/restore", RestoreAnswer)
 
     def _append(
-        self, messages: Sequence[MessageLike], remember: Remember, options: AppendOptions
+        self, messages: Sequence[MessageLike], remember: Remember, options: options.AppendOptions
     ) -> Flow[AppendAnswer]:
         body: dict[str, Any] = {**options, "messages": messages, "remember": remember}
         # One key for all attempts: a request that arrived without an answer is not stored twice.
@@ -143,13 +139,13 @@ class TransferMethods(Methods[TransportT]):
     """Erases, exports and imports."""
 
     @method
-    def preview_erasure(self, **which: Unpack[PreviewOptions]) -> Flow[ErasurePreview]:
+    def preview_erasure(self, **which: Unpack[options.PreviewOptions]) -> Flow[ErasurePreview]:
         """Return what an erasure would remove; erases nothing."""
         body = {**which, "preview": True}
         return self._fetch("POST", "/erase", ErasurePreview, json=body, extra_timeout_s=_ERASE_S)
 
     @method
-    def erase(self, **which: Unpack[ErasureOptions]) -> Flow[ReceiptAnswer]:
+    def erase(self, **which: Unpack[options.ErasureOptions]) -> Flow[ReceiptAnswer]:
         """Erase messages or a session for good, with all that was made of them."""
         return self._fetch("POST", "/erase", ReceiptAnswer, json=which, extra_timeout_s=_ERASE_S)
 

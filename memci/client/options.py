@@ -1,4 +1,4 @@
-"""What each verb takes by name; all of it may be left out."""
+"""The keyword arguments of the client's methods; all of them are optional."""
 
 from __future__ import annotations
 
@@ -14,46 +14,42 @@ from memci.schemas.messages import MessageIn
 from memci.schemas.reads import Channel, Filters, Fusion, Source
 
 WindowFormat: TypeAlias = Format | Literal["markdown", "text", "native"]
-# A message in OpenAI's form, or as the shape of the surface.
+# A message in OpenAI's form, or as a schema.
 MessageLike: TypeAlias = Mapping[str, Any] | MessageIn
 
 
 class Page(TypedDict, total=False):
-    """Which part of a list; ``cursor`` is the ``next_cursor`` of the part before."""
+    """Which page of a list."""
 
-    cursor: Annotated[str | None, "`next_cursor` of the part before"]
+    cursor: Annotated[str | None, "`next_cursor` of the page before"]
     limit: Annotated[int, "How many at most"]
 
 
 class DocumentOptions(Page, total=False):
     """Which documents."""
 
-    prefix: Annotated[str, "Only those whose names begin so, such as `docs/`"]
+    prefix: Annotated[str, "Only names that begin with it, such as `docs/`"]
 
 
 class PageOptions(Page, total=False):
-    """Which pages of which session's tree; ``Page`` is for what was removed alone."""
+    """Which pages of a session's tree; ``Page`` is for removed ones only."""
 
     session_id: Annotated[str | None, "Whose window; none: that of the last message"]
     lifecycle: Annotated[
         Lifecycle | Literal["active", "hot_archived", "cold_archived"] | None,
-        "Only such pages; `hot_archived`: archived, or inside a hidden folder; `cold_archived`:"
-        " removed",
+        "`hot_archived`: archived, or in a hidden folder; `cold_archived`: removed",
     ]
 
 
 class SeenOptions(TypedDict, total=False):
-    """In which window the model sees what a tool does to it."""
+    """The window that a tool changes."""
 
     session_id: Annotated[str | None, "Whose window; none: that of the last message"]
-    format: Annotated[
-        WindowFormat,
-        "How that is written, as in `window`: what fits, and tokens, are counted in it",
-    ]
+    format: Annotated[WindowFormat, "How it is written; tokens are counted in it"]
 
 
 class WindowOptions(TypedDict, total=False):
-    """Which window, of how many tokens at most, and how it is written."""
+    """Which window, its size and format."""
 
     session_id: Annotated[str | None, "Whose window; none: that of the last message"]
     budget_tokens: Annotated[int | None, "At most so many; none: the agent's `window_max_tokens`"]
@@ -61,42 +57,30 @@ class WindowOptions(TypedDict, total=False):
 
 
 class AppendOptions(TypedDict, total=False):
-    """Beside messages. A key of one's own makes a request safe to send from anew.
-
-    ``skip_erased``: messages that were erased for good are left out and named in the answer; else
-    they raise ``ErasedError``, and nothing is stored.
-    """
+    """How messages are stored; erased ones raise ``ErasedError`` without ``skip_erased``."""
 
     session_id: Annotated[str | None, "The conversation that they belong to"]
     user_id: Annotated[str | None, "Whom the agent speaks with"]
-    idempotency_key: Annotated[
-        str, "A key of your own: under it the request is done once, however often it is sent"
-    ]
-    skip_erased: Annotated[
-        bool, "Leave out, and name, messages that were erased for good, instead of raising"
-    ]
+    idempotency_key: Annotated[str, "Your own key: requests with the same key are done once"]
+    skip_erased: Annotated[bool, "Leave out messages that were erased, instead of raising"]
 
 
 class Fresh(TypedDict, total=False):
-    """How fresh a read must be; by itself it waits for what this client has written."""
+    """How fresh a read must be; by default it waits for what this client has written."""
 
     min_seq: Annotated[int, "Wait until memory has caught up with this seq"]
-    wait_ms: Annotated[int, "… at most so long; then answer with what there is"]
+    wait_ms: Annotated[int, "… at most so long; then answer anyway"]
 
 
-class Sighted(Fresh, total=False):
-    """Whose memories are in sight, and as of when: ISO 8601, an epoch number or a datetime."""
+class Viewpoint(Fresh, total=False):
+    """For whom and as of when: ISO 8601, an epoch number or a datetime."""
 
-    session_id: Annotated[
-        str | None, "See the short-term memories of this session, and the long-term ones"
-    ]
-    user_id: Annotated[str | None, "See the long-term memories of this user"]
-    as_of: Annotated[
-        datetime | str | float | None, "See what was believed then: nothing that was said later"
-    ]
+    session_id: Annotated[str | None, "With the short-term memories of this session"]
+    user_id: Annotated[str | None, "With long-term memories of this user"]
+    as_of: Annotated[datetime | str | float | None, "As believed then: nothing of later messages"]
 
 
-class RecallOptions(Sighted, total=False):
+class RecallOptions(Viewpoint, total=False):
     """Beside keywords."""
 
     relations: Annotated[Sequence[str], "Follow only links of these names"]
@@ -105,27 +89,23 @@ class RecallOptions(Sighted, total=False):
     budget_tokens: Annotated[int, "Tokens of the answer at most"]
 
 
-class Scope(Sighted, total=False):
-    """Whose and which part of the memory is read."""
+class Scope(Viewpoint, total=False):
+    """For whom, and which part of memory is read."""
 
     sources: Annotated[
         Sequence[
             Source | Literal["chat", "memory", "document", "code", "page", "summary", "pin", "plan"]
         ],
-        "What is looked in; all, if it is left out",
+        "Default: all",
     ]
-    collections: Annotated[Sequence[str], "Shared documents to look into beside the agent's own"]
+    collections: Annotated[Sequence[str], "Shared collections to search, too"]
     channels: Annotated[
         Sequence[Channel | Literal["dense", "lexical", "bfs"]],
-        "How it is looked for; dense and lexical, if it is left out",
+        "Default: dense and lexical",
     ]
-    filters: Annotated[Filters | Mapping[str, Any], "What a hit must be like"]
-    fusion: Annotated[
-        Fusion | Literal["scaled", "rrf"], "How channels become one ranking: scores, or ranks"
-    ]
-    now: Annotated[
-        datetime | str | float | None, 'What "yesterday" in the question counts from; none: now'
-    ]
+    filters: Annotated[Filters | Mapping[str, Any], "Conditions of hits"]
+    fusion: Annotated[Fusion | Literal["scaled", "rrf"], "How channels become one ranking"]
+    now: Annotated[datetime | str | float | None, 'What "yesterday" counts from; none: now']
     explain: Annotated[bool, "Say where each hit came from"]
 
 
@@ -143,29 +123,20 @@ class ContextOptions(Scope, total=False):
     system: Annotated[str, "System text; it begins the list"]
     k: Annotated[int, "Hits at most"]
     recent: Annotated[int, "Recent interactions to take at most"]
-    shown: Annotated[
-        Sequence[Mapping[str, Any]],
-        "What the model is shown beside the list, as {role, content}: none of it comes again",
-    ]
+    shown: Annotated[Sequence[Mapping[str, Any]], "Messages {role, content} that are not repeated"]
 
 
-class MessageOptions(Page, total=False):
-    """Which messages."""
-
-    session_id: Annotated[str | None, "Only those of this session"]
-
-
-class SummaryOptions(Page, total=False):
-    """Which summaries."""
+class SessionPage(Page, total=False):
+    """Which messages or summaries."""
 
     session_id: Annotated[str | None, "Only those of this session"]
 
 
 class HandoverOptions(Fresh, total=False):
-    """What is handed over."""
+    """Which session, for whom and how it is written."""
 
     session_id: Annotated[str | None, "Which session; none: that of the last message"]
-    user_id: Annotated[str | None, "What is in sight of this user alone; none: all that was said"]
+    user_id: Annotated[str | None, "Only what this user may see; none: all"]
     budget_tokens: Annotated[int | None, "Tokens of the document at most"]
     format: Annotated[Literal["markdown", "text"], "How it is written"]
 
@@ -176,21 +147,21 @@ class NodeOptions(Page, total=False):
     kind: Annotated[Literal["memory", "entity"], "Only those of this kind"]
     type: Annotated[Literal["episodic", "semantic", "procedural"], "Only memories of this type"]
     tier: Annotated[Literal["short", "long"], "Only those of this tier"]
-    as_of: Annotated[datetime | str | float | None, "What was believed then"]
+    as_of: Annotated[datetime | str | float | None, "As believed then"]
 
 
 class NetworkOptions(TypedDict, total=False):
-    """Which network: none, the present one, or as a pass left it; and how many nodes of it."""
+    """Which network, and how many nodes of it."""
 
-    number: Annotated[int | None, "The pass that left it so; none: as it is now"]
+    number: Annotated[int | None, "After this pass; none: now"]
     limit: Annotated[int, "Nodes at most, the most important first"]
 
 
 class PlanOptions(TypedDict, total=False):
-    """The steps of a plan; or the state of one."""
+    """The steps of a plan, or the state of one step."""
 
-    steps: Annotated[Sequence[str], "In order; [x] before what is done"]
-    step: Annotated[int, "Its place, from 1"]
+    steps: Annotated[Sequence[str], "In order; [x] before a done one"]
+    step: Annotated[int, "Its number, from 1"]
     state: Annotated[StepState | str, "pending, active, done or dropped"]
 
 
@@ -208,19 +179,19 @@ class LinkOptions(Page, total=False):
 
 
 class ErasureOptions(TypedDict, total=False):
-    """Which messages, pages and pins: named in one way."""
+    """Messages, pages and pins, or a session."""
 
     message_ids: Annotated[Sequence[str], "These messages"]
-    page_indexes: Annotated[Sequence[str], "These notes, and names and descriptions of other pages"]
+    page_indexes: Annotated[Sequence[str], "These notes; names and descriptions of other pages"]
     pins: Annotated[Sequence[int], "These pinned texts, by their numbers"]
     session_id: Annotated[str, "All messages of this session"]
 
 
 class PreviewOptions(ErasureOptions, total=False):
-    """Which messages; a query finds some, ``k`` hits at most."""
+    """What to erase; a query finds at most ``k`` of each."""
 
-    query: Annotated[str, "Messages, notes and pins in which all of these words stand"]
-    k: Annotated[int, "Hits at most, the newest"]
+    query: Annotated[str, "Messages, notes and pins with all of these words"]
+    k: Annotated[int, "The newest"]
 
 
 class JobOptions(Page, total=False):

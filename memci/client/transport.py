@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import httpx
 
-from memci.client.files import CHUNK_BYTES, PartFile, chunks_of
+from memci.client.files import CHUNK_BYTES, chunks_of, new_file
 from memci.client.requests import ClientRequest, Flow, Outcome, Pause
 from memci.errors import MemciError
 
@@ -122,10 +122,9 @@ def _save(response: httpx.Response, path: Path) -> None:
         if not response.is_success:
             response.read()
             return
-        with PartFile(path) as part:
+        with new_file(path) as file:
             for chunk in response.iter_bytes(CHUNK_BYTES):
-                part.write(chunk)
-            part.finish()
+                file.write(chunk)
 
 
 async def _save_async(response: httpx.Response, path: Path) -> None:
@@ -133,10 +132,9 @@ async def _save_async(response: httpx.Response, path: Path) -> None:
         if not response.is_success:
             await response.aread()
             return
-        with PartFile(path) as part:
+        with new_file(path) as file:
             async for chunk in response.aiter_bytes(CHUNK_BYTES):
-                part.write(chunk)
-            part.finish()
+                file.write(chunk)
 
 
 async def _async_chunks(path: Path) -> AsyncIterator[bytes]:

@@ -9,31 +9,31 @@ from uuid import UUID
 from pydantic import Field, JsonValue, StringConstraints
 
 from memci.domain.job import JobState
-from memci.schemas.base import Answer, Request, Text
+from memci.schemas.base import Answer, Listing, Request, Text
 
 
 class CompressRequest(Request):  # M16
-    """A wish for one more pass."""
+    """A request for one more pass."""
 
     reason: Annotated[Text, StringConstraints(max_length=256)] | None = None
 
 
 class CompressAnswer(Answer):
-    """Which request of this agent it is, and whether one was already waiting."""
+    """The round that will run; ``coalesced``: a request for it waited already."""
 
     round: int
     coalesced: bool
 
 
 class Lease(Answer):
-    """A worker is at it."""
+    """The lease of the worker that holds the lane."""
 
     until: datetime
     fence: int
 
 
 class PassProgress(Answer):
-    """Where the pass under way stands."""
+    """Progress of the current pass."""
 
     number: int
     scanned: int
@@ -49,17 +49,13 @@ class AgentAnswer(Answer):
     links: int
     dangling: int
     focus: list[str]
-    pages: int = Field(
-        0,
-        description="Stored pages, removed ones too, without the roots of segments; what was said "
-        "since a page was last changed is on none yet",
-    )
-    documents: int = Field(0, description="Files to be found in, collections apart")
-    items: int = Field(0, description="What programs keep by namespace and key")
+    pages: int = Field(0, description="Stored pages, with removed ones, without roots of segments")
+    documents: int = Field(0, description="Its own documents, without collections")
+    items: int = Field(0, description="Of frameworks, by namespace and key")
     checkpoints: int = Field(0, description="Of threads of frameworks")
-    summaries: int = Field(0, description="Sessions that have one")
-    pins: int = Field(0, description="Texts that are pinned now")
-    plans: int = Field(0, description="Of sessions, earlier ones too")
+    summaries: int = 0
+    pins: int = Field(0, description="Pinned texts")
+    plans: int = Field(0, description="Of sessions, with earlier ones")
     queued: int
     dead: int
     seq: int
@@ -73,7 +69,7 @@ class AgentAnswer(Answer):
 
 
 class AgentSummary(Answer):
-    """One line of the list of agents."""
+    """An agent in a list."""
 
     agent_id: str
     messages: int
@@ -84,11 +80,10 @@ class AgentSummary(Answer):
     written_at: datetime | None
 
 
-class AgentList(Answer):
+class AgentList(Listing):
     """Agents in the order of their ids."""
 
     agents: list[AgentSummary]
-    next_cursor: str | None
 
 
 class JobAnswer(Answer):
@@ -111,23 +106,22 @@ class JobAnswer(Answer):
     finished_at: datetime | None
 
 
-class JobList(Answer):
+class JobList(Listing):
     """Jobs in the order of the mailbox."""
 
     jobs: list[JobAnswer]
-    next_cursor: str | None
 
 
 class ReplayRequest(Request):
     """How a dead job is run again."""
 
     where: Literal["place", "tail"] = Field(
-        "place", description="In its own place, before all that waits; or anew, behind it"
+        "place", description="In its place, before all waiting jobs; or at the tail, behind them"
     )
 
 
 class LaneAnswer(Answer):
-    """State of a lane after a command."""
+    """The state of a lane."""
 
     agent_id: str
     paused: bool
@@ -157,19 +151,16 @@ class NodeAnswer(Answer):
     said_at: datetime | None
     tier: Literal["short", "long"]
     expires_at: datetime | None
-    promoted_at: datetime | None = Field(
-        description="When something spoke for it at the end of its short term"
-    )
-    superseded_by: int | None = Field(description="The memory that says otherwise now")
+    promoted_at: datetime | None = Field(description="When it became a long-term memory")
+    superseded_by: int | None = Field(description="The memory that replaces it")
     superseded_at: datetime | None
     created_at: datetime
 
 
-class NodeList(Answer):
+class NodeList(Listing):
     """Nodes by id."""
 
     nodes: list[NodeAnswer]
-    next_cursor: str | None
 
 
 class LinkAnswer(Answer):
@@ -183,11 +174,10 @@ class LinkAnswer(Answer):
     dangling: bool
 
 
-class LinkList(Answer):
+class LinkList(Listing):
     """Links by source, then target."""
 
     links: list[LinkAnswer]
-    next_cursor: str | None
 
 
 class FocusPoint(Answer):
@@ -204,7 +194,7 @@ class FocusList(Answer):
 
 
 class TrailEvent(Answer):
-    """Something that happened to a node."""
+    """An event in the life of a node."""
 
     event: str
     pass_number: int
@@ -212,15 +202,14 @@ class TrailEvent(Answer):
     at: datetime
 
 
-class TrailList(Answer):
+class TrailList(Listing):
     """What happened to a node, the oldest first."""
 
     events: list[TrailEvent]
-    next_cursor: str | None
 
 
 class ReceiptAnswer(Answer):
-    """What an operation did, in numbers and ids."""
+    """The receipt of an operation: what it did, in numbers and ids."""
 
     id: UUID
     kind: str
@@ -235,27 +224,27 @@ class AliveAnswer(Answer):
 
 
 class ReadyAnswer(Answer):
-    """Every part that is needed answers."""
+    """The state of every part that the server needs."""
 
     ready: bool
     checks: dict[str, str]
 
 
 class UsageCounts(Answer):
-    """What calls of language models took together."""
+    """Sums over calls of language models."""
 
-    calls: int = Field(description="Requests that were made, failed ones included")
+    calls: int = Field(description="With failed ones")
     failures: int = Field(description="Calls without a usable answer")
     prompt_tokens: int
     completion_tokens: int
-    cost: float | None = Field(description="US dollars; null: no price is known")
-    unpriced: int = Field(description="Answered calls whose price is not known, not in cost")
-    over_budget: int = Field(description="Times the offline model took over for the budget's sake")
-    fell_back: int = Field(description="Times it took over because no answer could be used")
+    cost: float | None = Field(description="US dollars; null: unknown")
+    unpriced: int = Field(description="Answered calls of unknown price, not in cost")
+    over_budget: int = Field(description="Times that the offline model ran: no budget left")
+    fell_back: int = Field(description="Times that the offline model ran: no usable answer")
 
 
 class ModelUsage(UsageCounts):
-    """What one model took for one task on one day."""
+    """The calls of one model for one task on one day."""
 
     day: date
     task: str
@@ -263,18 +252,18 @@ class ModelUsage(UsageCounts):
 
 
 class BudgetState(Answer):
-    """What an agent may take today, and has taken; 0 = no bound."""
+    """The budget of an agent today; 0 = no bound."""
 
     day: date = Field(description="Today, in UTC")
     tokens_per_day: int
     cost_per_day: float
     tokens: int
     cost: float | None
-    used_up: bool = Field(description="The offline models do the work until midnight UTC")
+    used_up: bool = Field(description="Offline models work until midnight UTC")
 
 
 class PassUsage(Answer):
-    """What models took for one pass."""
+    """The calls of models in one pass."""
 
     number: int
     started_at: datetime
@@ -283,10 +272,10 @@ class PassUsage(Answer):
 
 
 class UsageAnswer(Answer):
-    """What language models took for one agent."""
+    """The calls of language models for one agent."""
 
     agent_id: str
     budget: BudgetState
-    total: UsageCounts = Field(description="Of the days that are listed")
+    total: UsageCounts = Field(description="Of the listed days")
     days: list[ModelUsage] = Field(description="By day, task and model, the latest day first")
-    passes: list[PassUsage] = Field(description="The latest passes that asked a model")
+    passes: list[PassUsage] = Field(description="The latest passes that called a model")

@@ -12,10 +12,10 @@ from memci.message import Role
 from memci.schemas.base import Answer, ForeignId, Query, Request, Text
 from memci.schemas.pages import Index, PinNumber
 
-# Raised by whoever changes which columns an archive has; a test notices.
+# Increased when the columns of an archive change; a test notices.
 FORMAT_VERSION = 4
 MANIFEST = "manifest.json"
-# As much of a manifest is looked at: it is a few kilobytes.
+# A manifest has a few kilobytes; more is not read.
 MANIFEST_BYTES = 256 * 1024
 
 _Count = Annotated[StrictInt, Field(ge=0, le=2**53)]
@@ -23,7 +23,7 @@ _Name = Annotated[Text, Field(max_length=256)]
 
 
 class ArchiveFile(Answer):
-    """One table in an archive: a file of lines, each a row as a JSON object."""
+    """One table in an archive: a file with a JSON object a line."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -33,7 +33,7 @@ class ArchiveFile(Answer):
 
 
 class ArchiveEmbedder(Answer):
-    """Whose vectors are in an archive; made by another one, they are made anew after an import."""
+    """The embedder of the vectors; an import with another one computes them again."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -42,39 +42,37 @@ class ArchiveEmbedder(Answer):
 
 
 class ArchiveManifest(Answer):
-    """What an archive says about itself."""
+    """The manifest of an archive."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     format: Literal["memci-agent"]
     version: StrictInt
-    memci: Annotated[_Name, Field(description="The release that made it")]
+    memci: Annotated[_Name, Field(description="The release that wrote it")]
     schema_revision: _Name
     agent_id: _Name
     exported_at: datetime
     embedder: ArchiveEmbedder | None
-    left_out: dict[_Name, _Name] = Field(description="Tables that stay behind, and why")
+    left_out: dict[_Name, _Name] = Field(description="Tables that are not in it, and why")
     tables: dict[_Name, ArchiveFile]
 
 
 class ImportAnswer(Answer):
-    """What an import has brought."""
+    """What an import has stored."""
 
     agent_id: str
-    from_agent_id: str = Field(description="Whose archive it was")
+    from_agent_id: str = Field(description="The agent of the archive")
     rows: dict[str, int] = Field(description="Rows by table")
-    queued: int = Field(description="Jobs that wait, and are run from now on")
-    reembed_job_id: UUID | None = Field(
-        description="The job that makes vectors of another embedder anew; null when none are"
-    )
+    queued: int = Field(description="Waiting jobs, which run from now on")
+    reembed_job_id: UUID | None = Field(description="The job that computes new vectors, if needed")
 
 
 class EraseRequest(Request):
-    """Which messages are to go, with everything that was made of them: named in one way.
+    """What to erase, with all that was made of it: ids, a session, or a query for a preview.
 
-    Pages and pins may be named beside messages or alone: a note goes with its text, any other page
-    loses its name and description, and a pinned text is taken down. Words alone erase nothing: they
-    find, and what they have found is sent back by its ids, indexes and numbers.
+    Pages and pins may come with messages or alone: a note is removed, any other page loses its name
+    and description, and a pinned text is unpinned. A query erases nothing: send back the ids,
+    indexes and numbers that it found.
     """
 
     message_ids: Annotated[tuple[ForeignId, ...], Field(min_length=1, max_length=10_000)] | None = (
@@ -85,16 +83,13 @@ class EraseRequest(Request):
     session_id: ForeignId | None = None
     query: Annotated[Query, Field(min_length=1)] | None = Field(
         None,
-        description="Only with preview: answers the messages in which all of these words stand, in "
-        "any of their forms, to be sent back by message_ids, pages whose own words do, to be sent "
-        "back by page_indexes, and pinned texts, to be sent back by pins",
+        description="Only with preview: finds messages, pages and pins with all of these words, in "
+        "any of their forms",
     )
     k: Annotated[StrictInt, Field(ge=1, le=200)] = Field(
-        20,
-        description="How many messages, pages and pins a query proposes, at most so many of each; "
-        "the newest",
+        20, description="Of a query: messages, pages and pins at most, the newest of each"
     )
-    preview: bool = Field(False, description="Answer what would go, and erase nothing")
+    preview: bool = Field(False, description="Only answer what would be erased")
 
     @model_validator(mode="after")
     def _is_named_once(self) -> Self:
@@ -112,7 +107,7 @@ class EraseRequest(Request):
 
 
 class CondemnedMessage(Answer):
-    """A message that would go."""
+    """A message that would be erased."""
 
     id: str
     seq: int
@@ -123,50 +118,37 @@ class CondemnedMessage(Answer):
 
 
 class CondemnedPage(Answer):
-    """A page that has words of its own, and would go with them or without."""
+    """A page with words of its own, which would be erased."""
 
     index: str
     name: str
-    goes: bool = Field(
-        description="A note goes, and a page with all of its messages; any other page stays, "
-        "without name or description"
-    )
+    goes: bool = Field(description="Removed; otherwise without its name and description")
     excerpt: str
 
 
 class CondemnedPin(Answer):
-    """A pinned text that would be taken down, and go."""
+    """A pinned text that would be erased."""
 
-    pin: int = Field(description="Its number")
+    pin: int
     excerpt: str
 
 
 class ErasurePreview(Answer):
-    """What an erasure would remove; nothing was."""
+    """What an erasure would remove."""
 
-    message_ids: list[str] = Field(description="To be sent back, as many of them as are to go")
-    messages: list[CondemnedMessage] = Field(description="The first of them, to be read")
-    page_indexes: list[str] = Field([], description="To be sent back, as message_ids")
-    own_words: list[CondemnedPage] = Field([], description="The first of these pages, to be read")
-    pins: list[int] = Field([], description="To be sent back, as message_ids")
-    pinned: list[CondemnedPin] = Field([], description="The first of these pins, to be read")
-    unread: int = Field(
-        0,
-        description="Notes whose texts the query did not look at: of a store that is not the "
-        "database it reads those of the newest 5,000",
-    )
-    pages: int = Field(0, description="Pages that go, or say something else from now on")
+    message_ids: list[str] = Field(description="Send back those to erase")
+    messages: list[CondemnedMessage] = Field(description="The first of them")
+    page_indexes: list[str] = Field([], description="Send back those to erase")
+    own_words: list[CondemnedPage] = Field([], description="The first of these pages")
+    pins: list[int] = Field([], description="Send back those to erase")
+    pinned: list[CondemnedPin] = Field([], description="The first of these pins")
+    unread: int = Field(0, description="Notes that a query does not reach, but the newest 5,000")
+    pages: int = Field(0, description="Pages that are removed or changed")
     memories: int = Field(description="Memories made of them, with their links")
-    entities: int = Field(description="Names that no other memory's messages name")
-    forgotten: int = Field(description="Forgotten memories, of which links still tell")
-    again: int = Field(
-        description="Messages that stay, of which memories are made anew: theirs were shared"
-    )
-    summaries: int = Field(
-        0, description="Sessions whose summary goes, and is made anew of the rest"
-    )
-    pinned_sentences: int = Field(0, description="Pins of their words, which are taken down")
-    plan_steps: int = Field(0, description="Steps of plans that they made, or whose words they are")
-    checkpoints: int = Field(
-        0, description="With a session: those of the framework's thread that has its name"
-    )
+    entities: int = Field(description="Names that no other messages mention")
+    forgotten: int = Field(description="Forgotten memories with dangling links")
+    again: int = Field(description="Other messages of shared memories: they are remembered again")
+    summaries: int = Field(0, description="Summaries that are removed and written again")
+    pinned_sentences: int = Field(0, description="Pins of their words")
+    plan_steps: int = Field(0, description="Steps of plans that they made or contain")
+    checkpoints: int = Field(0, description="Of the thread with the session's name")

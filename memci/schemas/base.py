@@ -1,10 +1,10 @@
-"""What all schemas share: base classes, time spans, stored JSON."""
+"""Base classes and types of all schemas: texts, instants, stored JSON."""
 
 from __future__ import annotations
 
 import math
 from datetime import UTC, date, datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -12,11 +12,16 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
     JsonValue,
+    SerializerFunctionWrapHandler,
     StrictInt,
     StringConstraints,
     WithJsonSchema,
+    model_serializer,
 )
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from memci.language.times.calendar import with_offset
 
@@ -33,8 +38,30 @@ class Answer(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
+class Listing(Answer):
+    """One page of a list; ``next_cursor`` asks for the next one."""
+
+    next_cursor: str | None = None
+
+
+class WithoutNulls(Answer):
+    """An answer that leaves its nulls out: chat APIs refuse them, and models need not read them."""
+
+    @model_serializer(mode="wrap")
+    def _without_nulls(self, write: SerializerFunctionWrapHandler) -> Any:
+        return {name: value for name, value in write(self).items() if value is not None}
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Describe the fields, of which the serializer only leaves some out."""
+        fields: Any = {name: part for name, part in core.items() if name != "serialization"}
+        return handler(fields)
+
+
 def storable(text: str) -> str:
-    """Refuse what no UTF-8 database can hold: U+0000 and half a surrogate pair."""
+    """Refuse U+0000 and half a surrogate pair, which no UTF-8 database can hold."""
     if "\x00" in text:
         raise ValueError("must not contain the character U+0000")
     try:
@@ -45,25 +72,25 @@ def storable(text: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(storable)]
-# Names that others gave to their things: message ids, sessions, users.
+# Ids that others chose: of messages, sessions, users.
 ForeignId = Annotated[Text, StringConstraints(min_length=1, max_length=256)]
 Query = Annotated[Text, StringConstraints(max_length=65_536)]
 
 
 def with_words(text: str) -> str:
-    """Refuse a text without a character that is seen."""
+    """Refuse a blank text."""
     if not text.strip():
         raise ValueError("must say something")
     return text
 
 
 def or_nothing(text: str | None) -> str | None:
-    """Return None for a text without a character that is seen."""
+    """Return None for a blank text."""
     return text if text and text.strip() else None
 
 
-# What is looked for.
-Wanted = Annotated[
+# A query that must not be blank.
+RequiredQuery = Annotated[
     Query,
     StringConstraints(min_length=1),
     AfterValidator(with_words),
@@ -90,14 +117,14 @@ def _read_epoch(value: object) -> object:
 
 
 def _aware(value: datetime) -> datetime:
-    """Return it as it was sent, with its offset; a naive time is taken for UTC."""
+    """Return a time with the offset that was sent; a naive time is UTC."""
     try:
         return with_offset(value)
     except OverflowError:
         raise ValueError(_EXPECTED_INSTANT) from None
 
 
-# Aware, at the offset that was sent: "yesterday" is a day of whoever sent it.
+# Aware, with the offset that was sent: "yesterday" is a day of the sender.
 Instant = Annotated[
     datetime,
     BeforeValidator(_read_epoch),
@@ -114,8 +141,8 @@ Instant = Annotated[
 _EXPECTED = "expected a day or time within the years 1 to 9999"
 
 
-def _behind_day(value: object) -> object:
-    """Return the beginning of the next day for a day without a time; leave all else."""
+def _end_of_day(value: object) -> object:
+    """Return the start of the next day for a day without a time; leave all else."""
     if isinstance(value, str):
         try:
             value = datetime.strptime(value.strip(), "%Y-%m-%d").date()  # noqa: DTZ007 - a day
@@ -135,10 +162,10 @@ def expect_in_order(since: datetime | None, until: datetime | None) -> None:
         raise ValueError("expected since to be before until")
 
 
-# The first instant that is not meant any more: a day alone is meant to its end.
+# The end of a span, exclusive; a day without a time includes that day.
 Until = Annotated[
     Instant,
-    BeforeValidator(_behind_day),
+    BeforeValidator(_end_of_day),
     WithJsonSchema(
         {
             "anyOf": [
@@ -153,13 +180,13 @@ Until = Annotated[
 ]
 
 
-_STORABLE_DEPTH = 32  # PostgreSQL and every reader take that much without a thought
+_MOST_LEVELS = 32
 
 
 def check_json(value: JsonValue, what: str, depth: int = 0) -> None:
-    """Refuse what no jsonb column can hold, wherever it stands in ``what``; raises ValueError."""
-    if depth > _STORABLE_DEPTH:
-        raise ValueError(f"{what} must not be nested deeper than {_STORABLE_DEPTH} levels")
+    """Raise ValueError for a value that no jsonb column can hold; ``what`` names it."""
+    if depth > _MOST_LEVELS:
+        raise ValueError(f"{what} must not be nested deeper than {_MOST_LEVELS} levels")
     if isinstance(value, str):
         storable(value)
     elif isinstance(value, float) and not math.isfinite(value):

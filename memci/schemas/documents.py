@@ -1,4 +1,4 @@
-"""Documents and collections: asked and answered (R9)."""
+"""Requests and answers about documents and collections (R9)."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from uuid import UUID
 from pydantic import Field, StringConstraints
 
 from memci.domain.documents import MOST_NAME, DocumentState
-from memci.schemas.base import Answer, Request, Text
+from memci.schemas.base import Answer, Listing, Request, Text
 
 
 class DocumentRequest(Request):
     """A text as a document; files are sent as multipart/form-data."""
 
-    name: Annotated[
-        Annotated[Text, StringConstraints(min_length=1, max_length=MOST_NAME)],
-        Field(description="Such as docs/guide.md: its ending says how it is read"),
-    ]
+    name: Annotated[Text, StringConstraints(min_length=1, max_length=MOST_NAME)] = Field(
+        description="Such as docs/guide.md: its ending says its format"
+    )
     text: Annotated[Text, StringConstraints(min_length=1)]
 
 
 class DocumentOut(Answer):
-    """A document, and how far it is."""
+    """A document and its state."""
 
     id: int
     name: str
@@ -31,25 +30,24 @@ class DocumentOut(Answer):
     bytes: int
     state: DocumentState
     error: str | None = Field(None, description="Why it cannot be read, and what to do")
-    chunks: int = Field(description="Pieces that it was cut into; 0 before it was read")
-    indexed_chunks: int = Field(description="Those of them that can be found")
+    chunks: int = Field(description="0 before it was read")
+    indexed_chunks: int = Field(description="Chunks that search finds")
     job_id: UUID
     created_at: datetime
-    sent_at: datetime = Field(description="When its present content came")
+    sent_at: datetime = Field(description="When its present content was sent")
     indexed_at: datetime | None = None
 
 
 class DocumentAnswer(DocumentOut):
-    """A document that was taken in."""
+    """A document that was added."""
 
-    unchanged: bool = Field(description="The same content was there already: nothing is to be done")
+    unchanged: bool = Field(description="It had this content already")
 
 
-class DocumentList(Answer):
+class DocumentList(Listing):
     """Documents by id."""
 
     documents: list[DocumentOut]
-    next_cursor: str | None = None
 
 
 class DocumentsRemoved(Answer):
@@ -60,15 +58,14 @@ class DocumentsRemoved(Answer):
 
 
 class CollectionOut(Answer):
-    """A collection: documents that every agent may search whose key is for it."""
+    """A collection: shared documents, for the agents whose keys allow it."""
 
     name: str
     documents: int
-    chunks: int = Field(description="Pieces that can be found")
+    chunks: int = Field(description="Chunks that search finds")
 
 
-class CollectionList(Answer):
+class CollectionList(Listing):
     """Collections by name."""
 
     collections: list[CollectionOut]
-    next_cursor: str | None = None

@@ -1,4 +1,4 @@
-"""A network that is rebuilt beside the current one, and what else brings memories back."""
+"""Requests and answers about rebuilt networks, restored memories and the focus."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _PROBES = 20
 _SHOWN = 100
 
 Name = Annotated[Text, StringConstraints(min_length=1, max_length=64)]
-Keywords = Annotated[tuple[Annotated[Text, StringConstraints(max_length=256)], ...],
-                     Field(max_length=32)]  # fmt: skip
+Keyword = Annotated[Text, StringConstraints(max_length=256)]
+Keywords = Annotated[tuple[Keyword, ...], Field(max_length=32)]
 
 
 class RebuildRequest(Request):
@@ -25,13 +25,12 @@ class RebuildRequest(Request):
 
     up_to_seq: Annotated[Seq, Field(ge=1)] | None = Field(
         None,
-        description="As it was with the messages up to this one; of what came later, only what "
-        "comes from now on. Else all",
+        description="Without the later messages that are stored already; default: all messages",
     )
 
 
 class StepJob(Answer):
-    """The job that takes a rebuild further."""
+    """The job that continues a rebuild."""
 
     id: UUID
     state: JobState
@@ -39,10 +38,10 @@ class StepJob(Answer):
 
 
 class EditionAnswer(Answer):
-    """A rebuilt network, and how far it is.
+    """A rebuilt network and its progress.
 
-    `replayed` of `events` in the history of the network are done. When it is `ready`, it can be
-    compared and switched to; what has happened since is done before a switch.
+    `replayed` of `events` in the history of the network are done. When it is `ready`, it can
+    replace the current one; later events are replayed before that.
     """
 
     agent_id: str
@@ -57,7 +56,7 @@ class EditionAnswer(Answer):
 
 
 class RestoreAnswer(Answer):
-    """The job that makes a forgotten memory anew, and the new node once it is made."""
+    """The job that restores a memory, and the new node once it exists."""
 
     job_id: UUID
     node_id: int
@@ -65,18 +64,18 @@ class RestoreAnswer(Answer):
 
 
 class FocusRequest(Request):
-    """Something that the agent is talking about."""
+    """A thing, a person or a place that the agent is talking about."""
 
-    entity: Name = Field(description="The name of a thing, a person, a place")
+    entity: Name
 
 
 class ComparisonRequest(Request):
-    """What to compare a rebuilt network with the current one by."""
+    """How to compare a rebuilt network with the current one."""
 
     probes: Annotated[tuple[Keywords, ...], Field(max_length=_PROBES)] = Field(
-        (), description="Keywords of recalls; each is tried on both networks"
+        (), description="Keywords of recalls, which run on both networks"
     )
-    limit: int = Field(20, ge=0, le=_SHOWN, description="Memories that each list shows, at most")
+    limit: int = Field(20, ge=0, le=_SHOWN, description="Memories in each list, at most")
 
 
 class NetworkNumbers(Answer):
@@ -93,7 +92,7 @@ class NetworkNumbers(Answer):
 
 
 class ShownMemory(Answer):
-    """A memory that one of the networks has, and the beginning of its text."""
+    """A memory of one of the networks, with the beginning of its text."""
 
     node_id: int
     message_seqs: list[int]
@@ -104,14 +103,14 @@ class ShownMemory(Answer):
 
 
 class ChangedMemory(Answer):
-    """A memory that both networks have, and that says different things in them."""
+    """A memory of both networks, with different texts."""
 
     current: ShownMemory
     rebuilt: ShownMemory
 
 
 class ProbeComparison(Answer):
-    """What a recall finds in both networks, and in one of them only: beginnings of texts."""
+    """What a recall finds: in both networks a number, in one of them beginnings of texts."""
 
     keywords: list[str]
     both: int

@@ -135,9 +135,7 @@ class NamespaceSearch(Request):
     """Which namespaces hold items."""
 
     match: Annotated[tuple[NamespaceMatch, ...], Field(max_length=16)] = ()
-    max_depth: Annotated[StrictInt, Field(ge=1, le=_LABELS)] | None = Field(
-        None, description="Deeper ones are cut to so many labels"
-    )
+    max_depth: int | None = Field(None, ge=1, le=_LABELS, strict=True)
     limit: Limit = 100
     offset: Offset = 0
 

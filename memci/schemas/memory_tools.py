@@ -6,25 +6,19 @@ same reason, and what is null in them is left out.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     AfterValidator,
     Field,
-    GetJsonSchemaHandler,
-    SerializerFunctionWrapHandler,
     StrictInt,
     StringConstraints,
     WithJsonSchema,
-    model_serializer,
     model_validator,
 )
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
 
 from memci.message import Role
 from memci.schemas.base import (
-    Answer,
     ForeignId,
     Instant,
     Query,
@@ -32,6 +26,7 @@ from memci.schemas.base import (
     Seq,
     Text,
     Until,
+    WithoutNulls,
     expect_in_order,
     with_words,
 )
@@ -171,30 +166,14 @@ class Focus(Request):
     entity: Annotated[Words, Field(description="Its name: no pronoun")]
 
 
-class _Short(Answer):
-    """An answer of which a model reads no nulls."""
-
-    @model_serializer(mode="wrap")
-    def _without_nulls(self, write: SerializerFunctionWrapHandler) -> Any:
-        return {name: value for name, value in write(self).items() if value is not None}
-
-    @classmethod
-    def __get_pydantic_json_schema__(
-        cls, core: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        """Describe the fields, of which the serializer only leaves some out."""
-        fields: Any = {name: part for name, part in core.items() if name != "serialization"}
-        return handler(fields)
-
-
-class Noted(_Short):
+class Noted(WithoutNulls):
     """What was taken down; memory has it in a moment."""
 
     message: str = Field(description="Id of the message that holds it")
     corrects: int | None = Field(None, description="The memory that it takes the place of")
 
 
-class Erased(_Short):
+class Erased(WithoutNulls):
     """What went, for good."""
 
     messages: int
@@ -203,7 +182,7 @@ class Erased(_Short):
     receipt: str
 
 
-class Found(_Short):
+class Found(WithoutNulls):
     """Something remembered, or said."""
 
     memory: int | None = None
@@ -215,7 +194,7 @@ class Found(_Short):
     page: str | None = Field(None, description="The page that it is on")
 
 
-class FoundList(_Short):
+class FoundList(WithoutNulls):
     """Things found, best or newest first."""
 
     found: list[Found]
@@ -223,7 +202,7 @@ class FoundList(_Short):
     note: str | None = None
 
 
-class Summary(_Short):
+class Summary(WithoutNulls):
     """What was said, in short."""
 
     text: str
@@ -232,7 +211,7 @@ class Summary(_Short):
     note: str | None = None
 
 
-class InFocus(_Short):
+class InFocus(WithoutNulls):
     """What has the attention, the latest first."""
 
     focus: list[str]

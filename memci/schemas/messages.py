@@ -1,7 +1,7 @@
-"""Messages in requests and answers, also as OpenAI clients and Celery producers write them.
+"""Messages in requests and answers, also in the forms of OpenAI clients and Celery producers.
 
-Only what can be said without loss is taken: ``developer`` is what newer models call the system
-role, several text parts are one text, and some fields stand there with nothing in them.
+Only forms without loss are accepted: the role ``developer`` is ``system``, several text parts are
+one text, and empty fields of OpenAI's answers are ignored.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from memci.domain.memory.message_filter import FilterReason
 from memci.errors import TooLargeError
 from memci.message import AppendLimits, NewMessage, Remember, Role
 from memci.schemas.agents import CompressRequest
-from memci.schemas.base import Answer, ForeignId, Instant, Request, Text, check_json
+from memci.schemas.base import Answer, ForeignId, Instant, Listing, Request, Text, check_json
 
-# Fields of the API's own answers, null or empty unless something is used that memci cannot keep.
+# Fields of OpenAI's answers, empty unless they hold something that memci cannot keep.
 _MAYBE_EMPTY = ("refusal", "annotations", "audio", "function_call")
-# A hint to a provider's cache is no content.
+# A hint to a provider's cache is not stored.
 _PART_FIELDS = frozenset({"type", "text", "cache_control"})
 _EXPECTED = "expected text, or a list of parts of type text"
 
 
 def without_empty_fields(message: Any) -> Any:
-    """Leave out fields of an API's answer that say nothing."""
+    """Leave out empty fields of OpenAI's answers."""
     if not isinstance(message, dict) or message.keys().isdisjoint(_MAYBE_EMPTY):
         return message
     empty = {name for name in _MAYBE_EMPTY if message.get(name) in (None, [])}
@@ -38,7 +38,7 @@ def _role(value: object) -> object:
 
 
 def _joined(content: object) -> object:
-    """Return the text of all parts, one below the other."""
+    """Return the text of all parts, one on each line."""
     if not isinstance(content, (list, tuple)):
         return content
     return "\n".join(_text(number, part) for number, part in enumerate(content, start=1))
@@ -90,7 +90,7 @@ Content = Annotated[
 
 
 class FunctionCall(Request):
-    """Which tool, and with what."""
+    """The name of a tool, and its arguments."""
 
     name: Annotated[Text, Field(min_length=1, max_length=256)]
     arguments: Text = Field(description="JSON, as text")
@@ -105,7 +105,7 @@ class ToolCall(Request):
 
 
 class MessageIn(Request):
-    """One message to keep."""
+    """One message to store."""
 
     role: AnyRole
     content: Content | None = None
@@ -134,14 +134,14 @@ class MessageIn(Request):
 
     @property
     def size_bytes(self) -> int:
-        """UTF-8 bytes of everything in it that is stored as given."""
+        """UTF-8 bytes of the content, tool calls and metadata."""
         size = len((self.content or "").encode())
         if self.tool_calls or self.metadata:
             size += len(self.model_dump_json(include={"tool_calls", "metadata"}).encode())
         return size
 
     def to_domain(self) -> NewMessage:
-        """Return it as the value that memci works with."""
+        """Return the message of the domain."""
         return NewMessage(
             role=self.role,
             content=self.content,
@@ -162,14 +162,12 @@ class AppendRequest(Request):
     user_id: ForeignId | None = None
     remember: Remember = Field(
         Remember.NOW,
-        description="now: memories are made of the messages at once. auto: when the conversation "
-        "outgrows its window, the oldest interactions first. never: they are kept and can be "
-        "searched, and no memories are made of them",
+        description="now: make memories at once; auto: when the messages leave the window; never: "
+        "store and search the messages only",
     )
     skip_erased: StrictBool = Field(
         False,
-        description="Leave out messages that were erased for good, and name them in the answer; "
-        "else they are refused, and the others with them",
+        description="Leave out messages that were erased for good, instead of refusing the request",
     )
 
     def check_limits(self, limits: AppendLimits) -> None:
@@ -189,16 +187,13 @@ class AppendRequest(Request):
 
 
 class AppendAnswer(Answer):
-    """What became of appended messages; they are stored when this arrives."""
+    """The result of an append; the messages are stored when it arrives."""
 
-    job_id: UUID | None = Field(description="Null when nothing was handed to memory")
+    job_id: UUID | None = Field(description="Null: no memories are made")
     seq: int = Field(description="Position of the last message of the request")
     accepted: int
     duplicates: int
-    erased: list[str] = Field(
-        default_factory=list,
-        description="Ids of messages that were left out, since they were erased for good",
-    )
+    erased: list[str] = Field([], description="Ids of messages that were left out")
 
 
 class MessageOut(Answer):
@@ -216,16 +211,13 @@ class MessageOut(Answer):
     tool_call_id: str | None = None
     metadata: dict[str, JsonValue] | None = None
     memory_state: Literal["none", "pending", "made", "filtered"]
-    memory_reason: FilterReason | None = Field(
-        None, description="Why a message was filtered: no memory was made of it"
-    )
+    memory_reason: FilterReason | None = Field(None, description="Why no memory was made of it")
 
 
-class MessageList(Answer):
+class MessageList(Listing):
     """Messages by seq."""
 
     messages: list[MessageOut]
-    next_cursor: str | None
 
 
 class CreateArguments(AppendRequest):
@@ -236,7 +228,7 @@ class CreateArguments(AppendRequest):
 
 
 class StoredArguments(Request):
-    """``memci.memory.create`` of messages that are stored already, named by their ids."""
+    """``memci.memory.create`` of stored messages, by their ids."""
 
     agent_id: str
     message_ids: Annotated[tuple[ForeignId, ...], Field(min_length=1)]

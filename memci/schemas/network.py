@@ -1,4 +1,4 @@
-"""The memory network as it is or was after a pass, the passes themselves, and how memories fade."""
+"""Answers about the memory network, its passes, and how memories fade."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from pydantic import Field
 
 from memci.domain.memory.node import Fate
 from memci.schemas.agents import TrailEvent
-from memci.schemas.base import Answer
+from memci.schemas.base import Answer, Listing
 
 # A closed set that rules of the domain use too belongs to the surface as well.
 __all__ = ["Fate"]
 
 
 class PassAnswer(Answer):
-    """One pass: where it ran, what it did, and whether a snapshot of the network is kept."""
+    """One pass: what it did, and whether a snapshot of the network is kept."""
 
     number: int
     state: Literal["under_way", "finished", "cut_short"] = Field(
         description="cut_short: the next one began before its end, or it was cancelled"
     )
-    message_seq: int = Field(description="The last message that was stored when it began")
+    message_seq: int = Field(description="The last message when it began")
     started_at: datetime
     finished_at: datetime | None
     scanned: int
@@ -33,41 +33,40 @@ class PassAnswer(Answer):
     snapshot: bool
 
 
-class PassList(Answer):
+class PassList(Listing):
     """Passes, the latest first."""
 
     passes: list[PassAnswer]
-    next_cursor: str | None
 
 
 class NetworkNode(Answer):
-    """A node in a network; what is no longer there has no phrase, but a trail."""
+    """A node in a network; a removed one has no phrase, but a trail."""
 
     id: int
     kind: Literal["memory", "entity"]
-    phrase: str | None = Field(description="As it is now; null: the node is gone since then")
+    phrase: str | None = Field(description="As it is now; null: the node is gone")
     importance: float
     length: int
     original_length: int
     focus: bool
-    forgotten: bool = Field(description="It was there then, and was forgotten since")
-    gone: Fate | None = Field(None, description="What became of it; null: it is there")
-    last_event: TrailEvent | None = Field(description="What is known of a node that is gone")
+    forgotten: bool = Field(description="It was forgotten since then")
+    gone: Fate | None = Field(None, description="Why it was removed, if it was")
+    last_event: TrailEvent | None = Field(description="Of a removed node")
 
 
 class NetworkLink(Answer):
-    """A link in a network. It dangles when its target is not there."""
+    """A link in a network; it dangles when its target is gone."""
 
     source: int
     target: int
     strength: float
     dangling: bool
-    relation: str | None = Field(description="As it is now; null: the link is gone since then")
-    hint: str | None = Field(description="What its target was about; null likewise")
+    relation: str | None = Field(description="As it is now; null: the link is gone")
+    hint: str | None = Field(description="Null likewise")
 
 
 class LeftOut(Answer):
-    """What a bounded answer does not show."""
+    """How many nodes and links an answer leaves out."""
 
     nodes: int
     links: int
@@ -77,16 +76,16 @@ class NetworkAnswer(Answer):
     """The network now, or as a pass left it: the most important nodes, the strongest links."""
 
     agent_id: str
-    pass_number: int | None = Field(description="null: the network is as of now")
-    taken_at: datetime | None = Field(description="When that was; null likewise")
+    pass_number: int | None = Field(description="null: the present network")
+    taken_at: datetime | None = Field(description="Null likewise")
     nodes: list[NetworkNode] = Field(description="Focus points, then the most important")
-    links: list[NetworkLink] = Field(description="Of the nodes shown; the strongest first")
+    links: list[NetworkLink] = Field(description="Of these nodes, the strongest first")
     focus: list[int] = Field(description="The latest mention first")
     left_out: LeftOut
 
 
 class Strengths(Answer):
-    """How strong links are: the quantiles at 0, 10, 25, 50, 75, 90 and 100 %, if there are any."""
+    """Strengths of links: the quantiles at 0, 10, 25, 50, 75, 90 and 100 %, if there are any."""
 
     links: int
     dangling: int
@@ -94,7 +93,7 @@ class Strengths(Answer):
 
 
 class FadingPass(Answer):
-    """What a pass left, in sums."""
+    """The network after a pass, in numbers."""
 
     number: int
     taken_at: datetime
@@ -103,13 +102,13 @@ class FadingPass(Answer):
 
 
 class FadingMemory(Answer):
-    """One memory over the passes of the answer; null where it was not there."""
+    """One memory over the passes of the answer; null where it did not exist."""
 
     id: int
     phrase: str | None
     original_length: int
-    forgotten: bool = Field(description="Not so what was merged, erased or restored")
-    gone: Fate | None = Field(None, description="What became of it; null: it is there")
+    forgotten: bool = Field(description="Neither merged nor erased")
+    gone: Fate | None = Field(None, description="Why it was removed, if it was")
     importances: list[float | None]
     lengths: list[int | None]
 
@@ -119,11 +118,6 @@ class FadingAnswer(Answer):
 
     agent_id: str
     passes: list[FadingPass]
-    switched_after: list[int] = Field(
-        default=[],
-        description="Passes after which a rebuilt network took the place of the one before",
-    )
-    memories: list[FadingMemory] = Field(
-        description="Those of the latest network, by id; evenly drawn when there are more"
-    )
-    left_out: int = Field(description="Memories that are not shown")
+    switched_after: list[int] = Field([], description="Passes before a switch to a rebuilt network")
+    memories: list[FadingMemory] = Field(description="Of the latest network, or a sample of them")
+    left_out: int

@@ -1,4 +1,4 @@
-"""Reads: recall, search and context, asked and answered."""
+"""Requests and answers of the reads: recall, search and context."""
 
 from __future__ import annotations
 
@@ -11,18 +11,13 @@ from uuid import UUID
 from pydantic import (
     AfterValidator,
     Field,
-    GetJsonSchemaHandler,
     JsonValue,
-    SerializerFunctionWrapHandler,
     StrictBool,
     StrictInt,
     StringConstraints,
     WithJsonSchema,
-    model_serializer,
     model_validator,
 )
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
 
 from memci.domain.agent import ANOTHER_SCRIPT
 from memci.domain.context.message_list import Section
@@ -42,11 +37,12 @@ from memci.schemas.base import (
     JsonObject,
     Query,
     Request,
+    RequiredQuery,
     Seq,
     Text,
     Until,
     WaitMs,
-    Wanted,
+    WithoutNulls,
     expect_in_order,
     or_nothing,
 )
@@ -71,7 +67,10 @@ CollectionName = Annotated[
 # Closed sets that rules of the domain use too belong to the surface as well.
 __all__ = ["Channel", "Miss", "Section", "Source"]
 
-# What is longer than a keyword can be names nothing; a million characters are cut, not refused.
+Types = tuple[Literal["episodic", "semantic", "procedural"], ...]
+Texts = Annotated[tuple[Text, ...], Field(min_length=1, max_length=64)]
+Hits = Annotated[StrictInt, Field(ge=1, le=200)]
+# A keyword that is too long is cut, not refused.
 Keyword = Annotated[Text, StringConstraints(min_length=1)]
 
 
@@ -79,32 +78,26 @@ class Fresh(Request):  # R18
     """How fresh a read has to be."""
 
     min_seq: Seq | None = Field(None, description="Wait until memory has caught up with this seq")
-    wait_ms: WaitMs = Field(0, description="… at most this long; then answer with what there is")
+    wait_ms: WaitMs = Field(0, description="… at most so long; then answer anyway")
 
 
 class Freshness(Answer):  # R18
     """How fresh an answer is."""
 
-    seq: int = Field(description="Memory has caught up with the messages up to here")
-    pending: int = Field(description="Messages after it that are still on their way to memory")
-    new_agent: bool = Field(
-        False, description="Nobody has written to this agent yet: it is new, or its id is misspelt"
-    )
+    seq: int = Field(description="Memory has caught up with this message")
+    pending: int = Field(description="Later messages, on their way to memory")
+    new_agent: bool = Field(False, description="No messages yet: new, or its id is misspelt")
 
 
-class Sighted(Fresh):  # R5, R6
-    """Whose memories are in sight, and as of when."""
+class Viewpoint(Fresh):  # R5, R6
+    """For whom and as of when memory is read."""
 
-    session_id: ForeignId | None = Field(
-        None, description="See the short-term memories of this session, and the long-term ones"
-    )
-    user_id: ForeignId | None = Field(None, description="See the long-term memories of this user")
-    as_of: Instant | None = Field(
-        None, description="See what was believed then: nothing that was said later"
-    )
+    session_id: ForeignId | None = Field(None, description="With its short-term memories")
+    user_id: ForeignId | None = Field(None, description="With long-term memories of this user")
+    as_of: Instant | None = Field(None, description="As believed then: nothing of later messages")
 
 
-class RecallRequest(Sighted):  # M20
+class RecallRequest(Viewpoint):  # M20
     """Breadth-first search from the focus points."""
 
     keywords: Annotated[tuple[Keyword, ...], Field(max_length=64)]
@@ -118,43 +111,43 @@ class RecallRequest(Sighted):  # M20
 
 
 class RecalledMemory(Answer):
-    """A memory in reach that matches."""
+    """A matching memory within the depth."""
 
     node_id: int
     content: str
     phrase: str
     type: str
-    layer: int = Field(description="Links between it and the nearest focus point")
-    strength: float = Field(description="Product of the strengths on the best way to it")
+    layer: int = Field(description="Number of links to the nearest focus point")
+    strength: float = Field(description="Product of the strengths on the best path")
     match: float = Field(description="1 for a token that matches, else the best cosine")
     importance: float
     message_ids: list[str]
     said_at: datetime | None
-    superseded_by: int | None = Field(None, description="The memory that says otherwise now")
+    superseded_by: int | None = Field(None, description="The memory that replaces it")
     superseded_at: datetime | None = None
 
 
 class ForgottenMemory(Answer):  # M15
-    """A memory that is gone, but that a link still speaks of."""
+    """A forgotten memory that a dangling link still describes."""
 
-    node_id: int = Field(description="What `restore` takes")
+    node_id: int = Field(description="For `restore`")
     relation: str
     hint: str
-    restorable: bool = Field(description="Whether its raw messages are still stored")
-    forgotten_at: datetime | None = Field(None, description="Null where its trail does not tell")
+    restorable: bool = Field(description="Its raw messages are still stored")
+    forgotten_at: datetime | None = None
 
 
 KNEW: Any = Field(
     default_factory=list,
-    description="Forgotten memories that told of it, and of which no link does; for `restore`",
+    description="Forgotten memories about it, without a link; for `restore`",
 )
 
 
 class RecallText(Freshness):
-    """Recall for a model: memories between lines of ``---``."""
+    """Recall for a model: memories, separated by lines of ``---``."""
 
     text: str
-    miss: Miss | None = Field(None, description="Why nothing was found; null when something was")
+    miss: Miss | None = Field(None, description="Why nothing was found")
     knew: list[int] = KNEW
 
 
@@ -163,34 +156,21 @@ class RecallAnswer(Freshness):
 
     memories: list[RecalledMemory]
     forgotten: list[ForgottenMemory]
-    miss: Miss | None = Field(description="Why nothing was found; null when something was")
+    miss: Miss | None = Field(description="Why nothing was found")
     knew: list[int] = KNEW
 
 
 class Filters(Request):
-    """What a hit must be like; all given ones must hold."""
+    """Conditions of hits; all must hold."""
 
     since: Instant | None = Field(None, description="Said at this time or later")
-    until: Until | None = Field(
-        None, description="Said before this time; a day without a time is meant to its end"
-    )
-    roles: Annotated[tuple[Role, ...], Field(min_length=1)] | None = None
-    names: Annotated[tuple[Text, ...], Field(min_length=1, max_length=64)] | None = Field(
-        None, description="Said by one of these, written as in the message"
-    )
-    sessions: Annotated[tuple[ForeignId, ...], Field(min_length=1, max_length=64)] | None = Field(
-        None, description="Said in one of these sessions"
-    )
-    types: (
-        Annotated[tuple[Literal["episodic", "semantic", "procedural"], ...], Field(min_length=1)]
-        | None
-    ) = Field(None, description="Types of memories; messages have none and are left out")
-    tags: Annotated[tuple[Text, ...], Field(min_length=1, max_length=64)] | None = Field(
-        None, description="Said with one of these in the `tags` of its metadata"
-    )
-    metadata: Annotated[JsonObject, Field(min_length=1, max_length=64)] | None = Field(
-        None, description="Said with metadata that holds all of this"
-    )
+    until: Until | None = Field(None, description="Said before this time, or by the end of a day")
+    roles: tuple[Role, ...] | None = Field(None, min_length=1)
+    names: Texts | None = Field(None, description="Said by one of these names")
+    sessions: tuple[ForeignId, ...] | None = Field(None, min_length=1, max_length=64)
+    types: Types | None = Field(None, min_length=1, description="Types of memories")
+    tags: Texts | None = Field(None, description="One of these is in the `tags` of its metadata")
+    metadata: JsonObject | None = Field(None, min_length=1, max_length=64)
 
     @model_validator(mode="after")
     def _is_a_span(self) -> Self:
@@ -199,70 +179,61 @@ class Filters(Request):
 
 
 class Fusion(StrEnum):  # R11
-    """How the channels' findings become one ranking."""
+    """How the rankings of channels become one."""
 
     SCALED = "scaled"
     RRF = "rrf"
 
 
-class Scope(Sighted):
-    """Whose and which part of the memory is read."""
+class Scope(Viewpoint):
+    """For whom, and which part of memory is read."""
 
-    sources: Annotated[tuple[Source, ...], Field(min_length=1)] = tuple(Source)
-    channels: Annotated[tuple[Channel, ...], Field(min_length=1)] = (
-        Channel.DENSE,
-        Channel.LEXICAL,
-    )
-    collections: Annotated[tuple[CollectionName, ...], Field(max_length=16)] = Field(
-        (), description="Shared collections whose documents are looked into beside the agent's own"
-    )
+    sources: tuple[Source, ...] = Field(tuple(Source), min_length=1)
+    channels: tuple[Channel, ...] = Field((Channel.DENSE, Channel.LEXICAL), min_length=1)
+    collections: tuple[CollectionName, ...] = Field((), max_length=16)
     filters: Filters = Filters()
     fusion: Fusion = Field(
         Fusion.SCALED,
-        description="How channels become one ranking: the weighted sum of scaled scores, with what "
-        "the question says of its answer; or their reciprocal ranks",
+        description="scaled: weighted sum of scaled scores, adjusted to the question; rrf: "
+        "reciprocal ranks",
     )
-    now: Instant | None = Field(
-        None,
-        description='What "yesterday" in the question counts from, with the offset of the asker\'s '
-        "clock (else UTC); default: as_of, or now",
-    )
+    now: Instant | None = Field(None, description='What "yesterday" counts from')
     explain: StrictBool = False
 
 
 class SearchRequest(Scope):  # R11
     """Hybrid search over all sources."""
 
-    query: Wanted
-    k: Annotated[StrictInt, Field(ge=1, le=200)] | None = None
+    query: RequiredQuery
+    k: Hits | None = None
     budget_tokens: BudgetTokens | None = None
 
 
 class HitDocument(Answer):  # R9
-    """The document that a hit is a piece of, and where in it that stands."""
+    """The document of a hit, and the place in it."""
 
     name: str
     document_id: int | None = None
-    collection: str | None = Field(None, description="Null where it is the agent's own")
-    path: str = Field("", description="Headings above it, or symbols around it")
-    symbol: str | None = Field(None, description="The qualified name of the code that it is")
+    collection: str | None = Field(None, description="Null: the agent's own document")
+    path: str = Field("", description="Headings above it, or enclosing symbols")
+    symbol: str | None = Field(None, description="Qualified name, of code")
     first_line: int | None = None
     last_line: int | None = None
     page: int | None = None
 
 
 class HitPin(Answer):  # R7
-    """The pin that a hit is."""
+    """The pin of a hit."""
 
-    pin: int = Field(description="Its number, which `unpin` takes")
+    pin: int = Field(description="Its number, for `unpin`")
     kind: PinKind
     by: Maker = Field(description="Who pinned it")
 
 
 class HitStep(Answer):  # R7
-    """The step of a plan that a hit is: that of the session."""
+    """The step of a plan of a hit."""
 
-    step: int = Field(description="Its place in the plan, from 1")
+    step: int = Field(description="Its number, from 1")
     state: StepState
 
 
@@ -271,30 +242,20 @@ class Hit(Answer):
 
     text: str
     source: Source
-    message_ids: list[str] = Field(
-        description="Of a page or a summary the first and the last message that it tells of"
-    )
-    role: Role | None = Field(None, description="Who said it; null of what is no message")
-    name: str | None = Field(None, description="The `name` of the message that it is")
-    session_id: str | None = Field(None, description="The session that it is of; null: of none")
-    node_id: int | None = Field(
-        None, description="The memory that it is, or one made of it that was found as well"
-    )
-    superseded_by: int | None = Field(None, description="The memory that says otherwise now")
-    superseded_at: datetime | None = Field(None, description="Since when; the text says so as well")
-    page: str | None = Field(
-        None,
-        description="The page that it is, or that its first message is on, in the window or "
-        "removed from it",
-    )
+    message_ids: list[str] = Field(description="Of a page or a summary: the first and the last")
+    role: Role | None = Field(None, description="Of messages")
+    name: str | None = Field(None, description="The `name` of the message")
+    session_id: str | None = None
+    node_id: int | None = Field(None, description="The memory, or one of it that was found, too")
+    superseded_by: int | None = Field(None, description="The memory that replaces it")
+    superseded_at: datetime | None = None
+    page: str | None = Field(None, description="The page, or the page of its first message")
     pin: HitPin | None = Field(None, description="Of pins")
     step: HitStep | None = Field(None, description="Of plans")
     document: HitDocument | None = Field(None, description="Of documents and code")
-    created_at: datetime | None = Field(
-        description="When it was said, or written; null where nobody knows, as of folders"
-    )
+    created_at: datetime | None = Field(description="When it was said, or written")
     score: float
-    channels: dict[str, float] = Field(description="Rank in each channel, from 1, that found it")
+    channels: dict[str, float] = Field(description="Rank, from 1, in each channel that found it")
 
 
 class SearchAnswer(Freshness):
@@ -305,7 +266,7 @@ class SearchAnswer(Freshness):
 
 
 class ShownMessage(Request):
-    """A message that the caller shows the model by itself."""
+    """A message that the caller shows to the model beside the list."""
 
     role: Role
     content: Text
@@ -315,29 +276,22 @@ class ContextRequest(Scope):  # R13, R14
     """A message list that fits a token budget."""
 
     query: Annotated[Query | None, AfterValidator(or_nothing)] = Field(
-        None, description="The user's message; it ends the list. Blank: none"
+        None, description="The user's message, at the end of the list"
     )
     budget_tokens: BudgetTokens
-    model: Annotated[Text, Field(max_length=128)] | None = Field(
-        None, description="Model or tokenizer whose tokens count"
-    )
+    model: Text | None = Field(None, max_length=128, description="Its tokens are counted")
     system: Annotated[Query | None, AfterValidator(or_nothing)] = Field(
         None,
-        description="System text; it begins the list. What is retrieved is headed in its language, "
-        "without one in that of the user's recent messages",
+        description="System text, at the start of the list; its language is that of headings",
     )
-    k: Annotated[StrictInt, Field(ge=1, le=200)] | None = None
-    recent: Annotated[StrictInt, Field(ge=0, le=200)] | None = Field(
-        None, description="Recent interactions to take at most"
-    )
-    shown: Annotated[tuple[ShownMessage, ...], Field(max_length=1000)] = Field(
-        (), description="What the model is shown beside this list: none of it comes again"
-    )
+    k: Hits | None = None
+    recent: Annotated[StrictInt, Field(ge=0, le=200)] | None = None
+    shown: tuple[ShownMessage, ...] = Field((), max_length=1000, description="Not repeated")
     format: Literal["messages"] = "messages"
 
 
-class ContextMessage(Answer):
-    """A message that any chat API takes as it is; what it does not have is left out."""
+class ContextMessage(WithoutNulls):
+    """A message in the form of chat APIs."""
 
     role: Role
     content: str | None = None
@@ -346,32 +300,19 @@ class ContextMessage(Answer):
     tool_call_id: str | None = None
 
     @classmethod
-    def of(cls, said: Utterance) -> Self:
+    def of(cls, message: Utterance) -> Self:
         """Return a message of an assembled list."""
         return cls(
-            role=said.role,
-            content=said.content,
-            name=said.name,
-            tool_calls=[ToolCall.model_validate(call) for call in said.tool_calls] or None,
-            tool_call_id=said.tool_call_id,
+            role=message.role,
+            content=message.content,
+            name=message.name,
+            tool_calls=[ToolCall.model_validate(call) for call in message.tool_calls] or None,
+            tool_call_id=message.tool_call_id,
         )
-
-    # Chat APIs refuse nulls.
-    @model_serializer(mode="wrap")
-    def _without_nulls(self, write: SerializerFunctionWrapHandler) -> Any:
-        return {name: value for name, value in write(self).items() if value is not None}
-
-    @classmethod
-    def __get_pydantic_json_schema__(
-        cls, core: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        """Describe the fields, of which the serializer only leaves some out."""
-        fields: Any = {name: part for name, part in core.items() if name != "serialization"}
-        return handler(fields)
 
 
 class ContextItem(Answer):
-    """One piece of the assembled list, and where it came from."""
+    """One part of the assembled list, and its sources."""
 
     section: Section
     text: str
@@ -380,16 +321,14 @@ class ContextItem(Answer):
 
 
 class ContextAnswer(Freshness):
-    """The message list, never over its budget, with its account."""
+    """The message list, within its budget, and its parts."""
 
     messages: list[ContextMessage]
     tokens: int
-    tokenizer: str = Field(description="The tokenizer whose tokens were counted")
+    tokenizer: str
     budget_tokens: int
     items: list[ContextItem]
-    stable_prefix: int = Field(
-        description="Bytes at the start that are as in the session's last assembly"
-    )
+    stable_prefix: int = Field(description="Bytes that equal the session's last list")
     receipt_id: UUID
     explain: dict[str, JsonValue] | None = None
 

@@ -1,4 +1,4 @@
-"""Sessions, consolidation, history and summaries in answers (R5, R6, R8)."""
+"""Answers about sessions, consolidation, history and summaries; handover (R5, R6, R8)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import Field
 
 from memci.domain.memory.node import Fate
-from memci.schemas.base import Answer, BudgetTokens, ForeignId
+from memci.schemas.base import Answer, BudgetTokens, ForeignId, Listing
 from memci.schemas.reads import Fresh, Freshness
 
 # A closed set that rules of the domain use too belongs to the surface as well.
@@ -17,7 +17,7 @@ __all__ = ["Fate"]
 
 
 class ConsolidateAnswer(Answer):
-    """The job that will do it, and whether it was waiting already."""
+    """The job that will do it; ``coalesced``: it waited already."""
 
     job_id: UUID
     coalesced: bool
@@ -32,22 +32,18 @@ class SessionAnswer(Answer):
     last_seq: int
     began_at: datetime = Field(description="When its first message was said")
     last_at: datetime = Field(description="When its last message was said")
-    ended_at: datetime | None = Field(
-        description="When somebody ended it, or silence since its last message was received did; "
-        "null while it lasts"
-    )
-    short_memories: int = Field(description="Memories whose short term is not over")
+    ended_at: datetime | None = Field(description="When a request or long silence ended it")
+    short_memories: int = Field(description="Its short-term memories")
 
 
-class SessionList(Answer):
+class SessionList(Listing):
     """Sessions in the order of their ids."""
 
     sessions: list[SessionAnswer]
-    next_cursor: str | None
 
 
 class SessionEndAnswer(Answer):
-    """A session that has ended, up to a message, and the job that judges its memories."""
+    """An ended session, its last message, and the job that judges its memories."""
 
     session_id: str
     seq: int
@@ -56,18 +52,18 @@ class SessionEndAnswer(Answer):
 
 
 class VersionAnswer(Answer):
-    """One of the memories that were, or are, in each other's place."""
+    """One version of a memory."""
 
     node_id: int
     content: str | None = Field(description="As it was when replaced; null: gone")
     phrase: str | None
     said_at: datetime | None
     state: Literal["current", "superseded"] | Fate = Field(
-        description="current: it lives; superseded: another says otherwise, and it may live or not"
+        description="superseded: another memory replaces it, and it may be alive"
     )
-    holds: bool = Field(description="Whether it was believed then (as_of), or is now")
+    holds: bool = Field(description="Whether it is believed, at as_of or now")
     replaced_by: int | None
-    until: datetime | None = Field(description="Since when another says otherwise")
+    until: datetime | None = Field(description="When another memory replaced it")
     message_ids: list[str]
 
 
@@ -78,38 +74,31 @@ class HistoryAnswer(Answer):
 
 
 class SummaryAnswer(Answer):
-    """What was said in a session, in short; the messages themselves stay as they are."""
+    """The summary of a session; the messages themselves stay."""
 
-    session_id: str | None = Field(description="Null: what was said in no session")
-    user_id: str | None = Field(
-        description="Where several users speak in the session, in whose sight it is; null: of all"
-    )
-    from_seq: int = Field(description="It tells of the session's messages from here …")
-    through_seq: int = Field(description="… through here; what was said later is not in it")
+    session_id: str | None = Field(description="Null: of messages without a session")
+    user_id: str | None = Field(description="In a session of several users: for whom; null: all")
+    from_seq: int = Field(description="The first message in it")
+    through_seq: int = Field(description="The last message in it")
     text: str
     tokens: int
-    model: str = Field(description="What has made it: `offline`, or a language model")
-    final: bool = Field(description="The session has ended, and all of it is told of")
+    model: str = Field(description="The model that wrote it, or `offline`")
+    final: bool = Field(description="The session has ended, and all of it is covered")
     made_at: datetime
 
 
-class SummaryList(Answer):
+class SummaryList(Listing):
     """Summaries in the order of their sessions' ids."""
 
     summaries: list[SummaryAnswer]
-    next_cursor: str | None
 
 
 class HandoverRequest(Fresh):
-    """What another agent needs to go on with a session."""
+    """A request for all that another agent needs to continue a session."""
 
-    session_id: ForeignId | None = Field(
-        None, description="Which session; null: that of the last message"
-    )
-    user_id: ForeignId | None = Field(
-        None, description="What is in sight of this user alone; null: all that was said"
-    )
-    budget_tokens: BudgetTokens | None = Field(None, description="Tokens of the document at most")
+    session_id: ForeignId | None = Field(None, description="Null: that of the last message")
+    user_id: ForeignId | None = Field(None, description="Only what this user may see; null: all")
+    budget_tokens: BudgetTokens | None = None
     format: Literal["markdown", "text"] = "markdown"
 
 
@@ -117,19 +106,11 @@ class HandoverAnswer(Freshness):
     """Pins, plan, summary and recent interactions, as one document."""
 
     text: str
-    tokens: int = Field(description="Of the text, exactly")
+    tokens: int
     tokenizer: str
     session_id: str | None
     user_id: str | None
-    through_seq: int | None = Field(
-        description="The summary tells of messages through here; null: there is none"
-    )
-    message_ids: list[str] = Field(
-        description="Messages that stand in it; with a budget some of them shortened"
-    )
-    left_out: int = Field(description="Recent messages for which there was no room")
-    unread: int = Field(
-        0,
-        description="Messages between the summary and the recent ones that were too many to be "
-        "summed up at once; the summary that is asked for will tell of them",
-    )
+    through_seq: int | None = Field(description="The last message in the summary; null: no summary")
+    message_ids: list[str] = Field(description="Messages in it, some of them shortened")
+    left_out: int = Field(description="Recent messages without room")
+    unread: int = Field(0, description="Messages after the summary that a later one will cover")

@@ -1,4 +1,4 @@
-"""Trials: recorded questions, asked once more under two settings (R11)."""
+"""Trials: recorded questions, asked again under two settings (R11)."""
 
 from __future__ import annotations
 
@@ -20,21 +20,19 @@ def _agent_id(text: str) -> str:
 
 
 class RecordedQuestion(ContextRequest):
-    """One line of a file of questions: a request of a context, whose it was, what it came to."""
+    """One line of a file of questions: the request of a context, and its agent."""
 
     agent: Annotated[str, AfterValidator(_agent_id)]
-    receipt_id: UUID | None = Field(None, description="Of the context that was given then")
-    evidence: tuple[ForeignId, ...] = Field(
-        (), description="Ids of the messages that answer it, where somebody knows them"
-    )
+    receipt_id: UUID | None = Field(None, description="Of the recorded context")
+    evidence: tuple[ForeignId, ...] = Field((), description="Messages that answer it, if known")
 
 
 class TrialContext(Answer):
-    """The context that one of the settings gives."""
+    """The context of one of the settings."""
 
     tokens: int
-    took_ms: float = Field(description="Without the way to a context worker and back")
-    message_ids: list[str] = Field(description="Whose words are in it, but for the question itself")
+    took_ms: float = Field(description="Without the call of a context worker")
+    message_ids: list[str] = Field(description="Messages in it, without the question")
     recall: float | None = Field(None, description="Share of the evidence in it, 0 to 1")
 
 
@@ -47,24 +45,19 @@ class Trial(Answer):
     first: TrialContext
     second: TrialContext
     both: list[str] = Field(description="Messages that both contexts hold")
-    recorded: list[str] | None = Field(
-        None, description="Messages in the context that was given then; null: no receipt is left"
-    )
+    recorded: list[str] | None = Field(None, description="Messages in the recorded context, if any")
 
 
 class TrialTotals(Answer):
-    """What one of the settings came to, over all questions."""
+    """The results of one of the settings over all questions."""
 
     name: str
     mean_tokens: float
     mean_messages: float
     p50_ms: float
     p95_ms: float
-    recall: float | None = Field(description="Mean over the questions whose evidence is known")
-    as_recorded: float | None = Field(
-        description="Share of the messages given then that are given now, as a mean; null: no "
-        "receipt is left"
-    )
+    recall: float | None = Field(description="Mean over the questions with evidence")
+    as_recorded: float | None = Field(description="Mean share of the recorded messages")
 
 
 class TrialsAnswer(Answer):
@@ -72,8 +65,6 @@ class TrialsAnswer(Answer):
 
     first: TrialTotals
     second: TrialTotals
-    overlap: float = Field(
-        description="Messages in both contexts ÷ messages in either, as a mean over the questions"
-    )
-    with_evidence: int = Field(description="Questions whose evidence is known")
+    overlap: float = Field(description="Mean of messages in both contexts ÷ messages in either")
+    with_evidence: int = Field(description="Questions with evidence")
     trials: list[Trial]
