@@ -48,7 +48,6 @@ class Methods(Generic[TransportT]):
     def __init__(
         self, owner_id: str, path: str, options: ClientOptions, transport: TransportT
     ) -> None:
-        """Use ``Memci.agent`` or ``Memci.collection``."""
         self.id = owner_id
         self._path = path
         self._options = options

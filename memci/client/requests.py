@@ -43,7 +43,6 @@ class ClientRequest:
     save_to: Path | None = None  # a successful answer is there as a whole or not at all
 
     def __post_init__(self) -> None:
-        """Write parameters and JSON."""
         self.params = {name: str(each) for name, each in self.params.items() if each is not None}
         if self.json is None:
             return

@@ -23,7 +23,6 @@ class Transport:
     """Runs flows and blocks; safe for threads."""
 
     def __init__(self, url: str, headers: Mapping[str, str], timeout_s: float) -> None:
-        """Connect when first used."""
         self._client = httpx.Client(
             base_url=url, headers=headers, timeout=timeout_s, verify=_verify(url)
         )
@@ -64,7 +63,6 @@ class AsyncTransport:
     """Runs flows on asyncio."""
 
     def __init__(self, url: str, headers: Mapping[str, str], timeout_s: float) -> None:
-        """Connect when first used."""
         self._client = httpx.AsyncClient(
             base_url=url, headers=headers, timeout=timeout_s, verify=_verify(url)
         )

@@ -112,7 +112,7 @@ def _connect(request: Request, agent_id: str) -> AgentConnection:
     return AgentConnection(
         agent_id=agent_id,
         tools=tools_for(request.state.key),
-        act=_with_public_errors(
+        use_tool=_with_public_errors(
             lambda tool, given: use_tool(runtime, agent_id, tool, given, window.session_id)
         ),
         window=_with_public_errors(lambda: text_of(runtime.windows.show(agent_id, window))),

@@ -1,6 +1,6 @@
 """Authenticates requests by API key and limits their rate.
 
-Several API processes each grant the whole rate; put a limit that must hold exactly before them.
+The rate is for each API process; a proxy before them can hold an exact limit.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ from memci.errors import ForbiddenError, RateLimitedError
 
 
 class RateLimit:
-    """Lets ``per_minute`` requests of a key pass; 0 lets all pass. Safe for threads."""
+    """Allows ``per_minute`` requests of a key; 0: no limit. Safe for threads."""
 
     def __init__(self, per_minute: int, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """Take the rate, and a clock in seconds that never goes back."""
         self._per_minute = per_minute
         self._clock = clock
         self._lock = threading.Lock()
@@ -46,10 +45,9 @@ class RateLimit:
 
 
 class Gate:
-    """Decides for each request whether it may go on; safe for threads."""
+    """Authorizes requests; safe for threads."""
 
     def __init__(self, settings: Settings) -> None:
-        """Take keys and rates from the settings."""
         self._keys = settings.api_keys
         self._rates = RateLimit(settings.http_rate_limit_per_minute)
         self.max_request_bytes = settings.http_max_request_bytes
@@ -62,7 +60,7 @@ class Gate:
         The key is in ``authorization``, or else in the header of that name.
 
         Raises ``UnauthorizedError``, ``RateLimitedError``, ``InvalidInputError`` or
-        ``ForbiddenError``. Leaves the key, and the pattern of agents that it is for, in the state.
+        ``ForbiddenError``. Stores the key and its pattern of agents in ``request.state``.
         """
         if not self._keys:
             _check_local(request)
@@ -83,7 +81,7 @@ class Gate:
 
 
 def _check_local(request: Request) -> None:
-    """Refuse what a page of another site makes a browser on this machine send.
+    """Refuse requests that a page of another site sends through a browser on this machine.
 
     Without keys the server listens on loopback only; a foreign ``Host`` (DNS rebinding) or
     ``Origin`` shows that the sender is not a program of this machine.
@@ -98,7 +96,7 @@ def _check_local(request: Request) -> None:
 
 
 def check_same_origin(request: Request) -> None:
-    """Refuse what a page of another site makes a browser send, keys or no keys (MCP demands it)."""
+    """Refuse requests that a page of another site sends through a browser (MCP demands it)."""
     origin = request.headers.get("origin")
     asked, asking = _host(request.headers.get("host", "")), _host(origin or "")
     if origin and asking != asked and not {asked, asking} <= LOOPBACK:

@@ -44,7 +44,6 @@ class Call(Request):
     """An authorized request, with the services for its endpoint."""
 
     def __init__(self, scope: Connection, receive: Receive, *, max_bytes: int) -> None:
-        """Take the limit of the body."""
         super().__init__(scope, receive)
         self._max_bytes = max_bytes
         self._bytes = b""

@@ -89,7 +89,6 @@ class Routes:
     """
 
     def __init__(self, tag: str, responses: Mapping[int | str, Any] | None = None) -> None:
-        """Take the tag in the documentation."""
         self.read, self.write, self.admin = self.all = [
             APIRouter(prefix="/v1", tags=[tag], route_class=each, responses=dict(responses or {}))
             for each in (_ReadRoute, _WriteRoute, _AdminRoute)
@@ -131,7 +130,6 @@ class Edge:
     """Pure ASGI: nothing is buffered, and no task is started."""
 
     def __init__(self, app: ASGIApp, *, metrics: HttpMetrics, traces: Traces) -> None:
-        """Take what is inside."""
         self._app = app
         self._metrics = metrics
         self._traces = traces

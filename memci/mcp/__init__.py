@@ -1,4 +1,4 @@
 """The Model Context Protocol: tools and the window, for any client that speaks it (P15).
 
-Needs the extra ``mcp``. Only ``hand`` may be imported where the SDK is not installed.
+Needs the extra ``mcp``. Only ``connection`` can be imported where the SDK is not installed.
 """

@@ -1,6 +1,6 @@
-"""What an MCP connection can do: it is for one agent, whatever a model writes into its arguments.
+"""An MCP connection, which is always for one agent.
 
-This module needs no SDK, so that programs can say when the SDK is missing.
+This module needs no SDK, so that programs can report a missing SDK.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 from memci.schemas.pages import WindowAnswer
 from memci.schemas.tools import Tool
 
-# A tool and its arguments → what a model is told (``shapes.told``).
-Act: TypeAlias = Callable[[Tool, Mapping[str, Any]], Mapping[str, Any]]
+# A tool and its arguments → the answer for the model.
+UseTool: TypeAlias = Callable[[Tool, Mapping[str, Any]], Mapping[str, Any]]
 
 NOT_INSTALLED = (
     "MCP needs its SDK, which is not installed here: pip install mcp "
@@ -26,21 +26,21 @@ _SDK = frozenset({"mcp", "mcp_types"})
 class AgentConnection:
     """One agent's tools and window.
 
-    ``act`` and ``window`` block: they are called on threads. They raise ``MemciError`` with a text
-    that may be told.
+    ``use_tool`` and ``window`` block: they are called on threads. They raise ``MemciError`` with a
+    public text.
     """
 
     agent_id: str
     tools: Sequence[Tool]
-    act: Act
+    use_tool: UseTool
     window: Callable[[], str]
 
 
 def is_sdk(error: ModuleNotFoundError) -> bool:
-    """Tell whether it is the SDK that could not be imported."""
+    """Return True if the SDK could not be imported."""
     return (error.name or "").partition(".")[0] in _SDK
 
 
 def text_of(window: WindowAnswer) -> str:
-    """Return what a window shows, as one text: its messages begin with headings."""
+    """Return the text of a window: its messages begin with headings."""
     return "".join(each.content or "" for each in window.messages)

@@ -38,7 +38,7 @@ _WINDOW_TYPE = "text/markdown"
 
 
 def make_server(connection: AgentConnection) -> Server[Any]:
-    """Return a server that offers what ``connection`` can do; it keeps no state."""
+    """Return a server for the tools and window of a connection; it has no state."""
     parameters = {tool.name: tool.parameters for tool in connection.tools}
     return Server(
         "memci",
@@ -53,7 +53,7 @@ def make_server(connection: AgentConnection) -> Server[Any]:
 
 
 def window_uri(agent_id: str) -> str:
-    """Return what names an agent's window among resources."""
+    """Return the resource URI of an agent's window."""
     return f"memci://agents/{agent_id}/window"
 
 
@@ -67,16 +67,16 @@ async def _list_tools(
 async def _call_tool(
     connection: AgentConnection, _context: ServerRequestContext, asked: types.CallToolRequestParams
 ) -> types.CallToolResult:
-    """Use a tool. What the model can mend is an answer to it, not an error of the protocol."""
+    """Use a tool. An error that the model can correct is an answer, not a protocol error."""
     tool = next((each for each in connection.tools if each.name == asked.name), None)
     if tool is None:
         raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {shown_name(asked.name)}")
     try:
-        told = await _aside(lambda: connection.act(tool, asked.arguments or {}))
+        answer = await _run_on_thread(lambda: connection.use_tool(tool, asked.arguments or {}))
     except MemciError as error:
         return types.CallToolResult(content=[_text(str(error))], is_error=True)
     return types.CallToolResult(
-        content=[_text(to_json(told).decode())], structured_content=dict(told)
+        content=[_text(to_json(answer).decode())], structured_content=dict(answer)
     )
 
 
@@ -101,20 +101,20 @@ async def _read_resource(
     if str(asked.uri) != uri:
         raise MCPError(types.INVALID_PARAMS, f"Unknown resource: {shown_name(str(asked.uri))}")
     try:
-        text = await _aside(connection.window)
+        text = await _run_on_thread(connection.window)
     except MemciError as error:
         raise MCPError(types.INVALID_PARAMS, str(error)) from None
     content = types.TextResourceContents(uri=uri, mime_type=_WINDOW_TYPE, text=text)
     return types.ReadResourceResult(contents=[content])
 
 
-async def _aside(do: Callable[[], T]) -> T:
-    """Do something that blocks on a thread; an error that nobody foresaw is logged, not told."""
+async def _run_on_thread(do: Callable[[], T]) -> T:
+    """Run a blocking function on a thread; log unexpected errors without showing them."""
     try:
         return await to_thread.run_sync(do)
     except MemciError:
         raise
-    except Exception:  # noqa: BLE001 - whatever it was, it is in the log and not in the answer
+    except Exception:  # noqa: BLE001 - it goes to the log, not to the client
         _log.exception("tool failed")
         raise MemciError(problem_of(MemciError()).detail) from None
 
@@ -124,8 +124,8 @@ def _text(text: str) -> types.TextContent:
 
 
 def run(connection: AgentConnection) -> None:
-    """Serve until stdin ends; an interrupt ends the process as it stands."""
-    # Python's own would wait for the thread that reads stdin. Nothing is kept here.
+    """Serve until stdin ends; an interrupt ends the process at once."""
+    # Python's own handler would wait for the thread that reads stdin. No state is lost.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     anyio.run(_serve, connection)
 
@@ -139,7 +139,7 @@ async def _serve(connection: AgentConnection) -> None:
 async def answer(
     connection: AgentConnection, scope: Scope, receive: Receive, send: Send, *, max_bytes: int
 ) -> None:
-    """Answer one request that was let in; its body may have so many bytes."""
+    """Answer one authorized request, with a body of at most ``max_bytes``."""
     manager = StreamableHTTPSessionManager(
         make_server(connection), json_response=True, stateless=True, max_request_body_size=max_bytes
     )

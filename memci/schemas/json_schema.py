@@ -1,4 +1,4 @@
-"""JSON schemas as models are given them: nothing by reference, and no word more than it takes."""
+"""JSON schemas for models: without references, and as short as possible."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pydantic import BaseModel
 
 Schema: TypeAlias = dict[str, Any]
 
-# Names say what titles do; the rest is checked when a call comes. A model does not write by it,
-# but pays for each of its tokens at every request.
+# Titles repeat names; the others are checked in each call. A model does not need them, and every
+# request pays for their tokens.
 _LENGTHS = frozenset({"maxLength", "minLength", "maxItems", "minItems", "maxProperties"})
-_UNSAID = frozenset({"title", "pattern", "$defs", *_LENGTHS})
+_OMITTED = frozenset({"title", "pattern", "$defs", *_LENGTHS})
 _ANY = 1_000_000
-# What goes without saying, of what is mostly worth saying.
-_PLAIN: Mapping[str, Callable[[Any], bool]] = {
+# Values that are omitted.
+_DEFAULTS: Mapping[str, Callable[[Any], bool]] = {
     "additionalProperties": lambda value: value is False,
     "default": lambda value: value in (None, "", []),
     "maximum": lambda value: value >= _ANY,
@@ -28,22 +28,16 @@ _NULL = {"type": "null"}
 
 @cache
 def schema_asked(shape: type[BaseModel]) -> Schema:
-    """Return the schema of what is asked, whole in itself, without the shape's own description.
-
-    It is made once for all: change a copy.
-    """
+    """Return the schema of a request without its own description; it is shared: change a copy."""
     whole = shape.model_json_schema()
-    return _whole(_Writer(whole.get("$defs", {}), _UNSAID), whole)
+    return _whole(_Writer(whole.get("$defs", {}), _OMITTED), whole)
 
 
 @cache
 def schema_answered(shape: type[BaseModel]) -> Schema:
-    """Return the schema of an answer that is written without its nulls; nothing is described.
-
-    It is made once for all: change a copy.
-    """
+    """Return the schema of an answer without nulls or descriptions; it is shared: change a copy."""
     whole = shape.model_json_schema()
-    writer = _Writer(whole.get("$defs", {}), _UNSAID | {"description"}, leaves_nulls_out=True)
+    writer = _Writer(whole.get("$defs", {}), _OMITTED | {"description"}, leaves_nulls_out=True)
     return _whole(writer, whole)
 
 
@@ -55,10 +49,10 @@ def _whole(writer: _Writer, schema: Schema) -> Schema:
 
 @dataclass(frozen=True, slots=True)
 class _Writer:
-    """Writes a schema anew; ``known`` are those that it refers to."""
+    """Rewrites a schema; ``known`` are the schemas that it refers to."""
 
     known: Mapping[str, Any]
-    unsaid: frozenset[str]
+    omitted: frozenset[str]
     leaves_nulls_out: bool = False
 
     def write(self, schema: Any) -> Any:
@@ -67,20 +61,18 @@ class _Writer:
         if not isinstance(schema, dict):
             return schema
         if "$ref" in schema:
-            return self.write(self._meant(schema))
+            # A description of the field replaces that of the schema.
+            known = self.known[schema["$ref"].rpartition("/")[2]]
+            general = {key: value for key, value in known.items() if key != "description"}
+            own = {key: value for key, value in schema.items() if key != "$ref"}
+            return self.write({**general, **own})
         if "properties" in schema:
             schema = self._with_fields(schema)
         return {
             key: value if key == "properties" else self.write(value)
             for key, value in schema.items()
-            if key not in self.unsaid and not (key in _PLAIN and _PLAIN[key](value))
+            if key not in self.omitted and not (key in _DEFAULTS and _DEFAULTS[key](value))
         }
-
-    def _meant(self, schema: Schema) -> Schema:
-        """Return what a reference leads to; what a field says of itself goes before that."""
-        named = self.known[schema["$ref"].rpartition("/")[2]]
-        general = {key: value for key, value in named.items() if key != "description"}
-        return {**general, **{key: value for key, value in schema.items() if key != "$ref"}}
 
     def _with_fields(self, schema: Schema) -> Schema:
         fields: Mapping[str, Schema] = schema["properties"]
@@ -91,14 +83,14 @@ class _Writer:
         ]
         return {
             **{key: value for key, value in schema.items() if key != "required"},
-            "properties": {name: self.write(_sure(each)) for name, each in fields.items()},
+            "properties": {name: self.write(_without_null(each)) for name, each in fields.items()},
             **({"required": required} if required else {}),
         }
 
 
-def _sure(field: Schema) -> Schema:
-    """Return the schema of a field that may be null as that of what it else is."""
-    meant = [each for each in field.get("anyOf", ()) if each != _NULL]
-    if len(meant) != 1:
+def _without_null(field: Schema) -> Schema:
+    """Return the schema of an optional field without its null."""
+    types = [each for each in field.get("anyOf", ()) if each != _NULL]
+    if len(types) != 1:
         return field
-    return {**meant[0], **{key: value for key, value in field.items() if key != "anyOf"}}
+    return {**types[0], **{key: value for key, value in field.items() if key != "anyOf"}}

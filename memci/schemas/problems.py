@@ -1,7 +1,6 @@
-"""Problem details of RFC 9457, and how validation errors are described.
+"""Problem details of RFC 9457, and descriptions of validation errors.
 
-One table for all who cross it: HTTP and read tasks turn errors into problems, clients turn
-problems back into errors.
+HTTP and read tasks turn errors into problems, clients turn problems back into errors.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ class ProblemType(StrEnum):
 
 
 class Fault(Answer):
-    """One field that is wrong; ``field`` is a path such as ``messages[3].role``."""
+    """One wrong field; ``field`` is a path such as ``messages[3].role``."""
 
     field: str | None = None
     detail: str
@@ -80,7 +79,7 @@ class Problem(Answer):
 
 
 class Kind(NamedTuple):
-    """What stands for one class of errors on the wire."""
+    """The problem details of one class of errors."""
 
     error: type[MemciError]
     type: ProblemType
@@ -88,7 +87,7 @@ class Kind(NamedTuple):
     title: str
 
 
-# Subclasses before their parents: the first that fits is taken.
+# Subclasses before their parents: the first that fits holds.
 KINDS: tuple[Kind, ...] = (
     Kind(TooLargeError, ProblemType.TOO_LARGE, 413, "Too large"),
     Kind(InvalidInputError, ProblemType.INVALID, 422, "Invalid input"),
@@ -104,32 +103,27 @@ KINDS: tuple[Kind, ...] = (
     Kind(UnavailableError, ProblemType.UNAVAILABLE, 503, "Unavailable"),
     Kind(SmallModelError, ProblemType.UNAVAILABLE, 503, "Unavailable"),
 )
-# What a caller may be told of an error that is not in the table: nothing.
+# Of any other error: callers see no details.
 INTERNAL = Kind(MemciError, ProblemType.INTERNAL, 500, "Internal error")
 
 
-def kind_of(error: MemciError) -> Kind:
-    """Return how an error is told."""
-    return next((kind for kind in KINDS if isinstance(error, kind.error)), INTERNAL)
-
-
 def problem_of(error: MemciError) -> Problem:
-    """Return the problem details of an error; one that is not ours to tell says nothing."""
-    kind = kind_of(error)
-    told = kind is not INTERNAL and not isinstance(error, SmallModelError)
+    """Return the problem details of an error; internal ones have no details."""
+    kind = next((kind for kind in KINDS if isinstance(error, kind.error)), INTERNAL)
+    public = kind is not INTERNAL and not isinstance(error, SmallModelError)
     return Problem(
         type=TYPE_PREFIX + kind.type,
         title=kind.title,
         status=kind.status,
-        detail=str(error) if told else f"{kind.title.lower()}; the server's log says more",
+        detail=str(error) if public else f"{kind.title.lower()}; the server's log says more",
         field=error.field if isinstance(error, (InvalidInputError, ErasedError)) else None,
-        errors=_erased(error) if isinstance(error, ErasedError) else None,
+        errors=_erased_messages(error) if isinstance(error, ErasedError) else None,
         needs=error.needs or None if isinstance(error, BudgetTooSmallError) else None,
     )
 
 
-def _erased(error: ErasedError) -> list[Fault] | None:
-    """Name each erased message of a request, so that one round is enough to leave them out."""
+def _erased_messages(error: ErasedError) -> list[Fault] | None:
+    """Return a fault for each erased message of a request."""
     listed = (error.field or "").partition("[")[0]
     return [
         Fault(field=f"{listed}[{place}]", detail="erased for good; leave it out")
@@ -138,7 +132,7 @@ def _erased(error: ErasedError) -> list[Fault] | None:
 
 
 def error_of(problem: Problem, *, retry_after_s: float | None = None) -> MemciError:
-    """Return the error that a problem tells of."""
+    """Return the error of a problem."""
     ending = problem.type.removeprefix(TYPE_PREFIX)
     kind = next((kind for kind in KINDS if kind.type == ending), INTERNAL)
     if issubclass(kind.error, (InvalidInputError, ErasedError)):
@@ -152,12 +146,12 @@ def error_of(problem: Problem, *, retry_after_s: float | None = None) -> MemciEr
 
 _MOST = 5
 _LONGEST_PATH = 256
-# Names of fields that were made up by the sender may hold anything, of any length.
+# The sender may have invented a name, of any length.
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 
 
 def field_path(location: tuple[int | str, ...]) -> str:
-    """Return a path such as ``messages[3].role``; ``?`` stands for a name that is none of ours."""
+    """Return a path such as ``messages[3].role``, with ``?`` for an invalid name."""
     path = ""
     for part in location:
         if isinstance(part, int):
@@ -168,23 +162,22 @@ def field_path(location: tuple[int | str, ...]) -> str:
 
 
 def describe_faults(error: ValidationError) -> str:
-    """Return the first faults, each with its field and what was expected."""
+    """Return the first faults, each with its field and the expected value."""
     return _joined(
         [f"{field_path(each['loc']) or 'request'}: {expectation(each)}" for each in _own(error)]
     )
 
 
 def describe_misuse(error: ValidationError, arguments: Sequence[str]) -> str:
-    """Do so for a model that has used a tool, of which it knows the arguments, and no request."""
-    return _joined([_misuse(each, arguments) for each in _own(error)])
-
-
-def _misuse(fault: ValidationFault, arguments: Sequence[str]) -> str:
-    path, expected = field_path(fault["loc"]), expectation(fault)
-    if fault["type"] == "extra_forbidden" and len(fault["loc"]) == 1:
-        there_are = f"use {', '.join(arguments)}" if arguments else "leave it out"
-        expected = f"there is no such argument: {there_are}"
-    return f"{path}: {expected}" if path else expected
+    """Return the first faults for a model that has used a tool with these arguments."""
+    texts: list[str] = []
+    for fault in _own(error):
+        path, expected = field_path(fault["loc"]), expectation(fault)
+        if fault["type"] == "extra_forbidden" and len(fault["loc"]) == 1:
+            advice = f"use {', '.join(arguments)}" if arguments else "leave it out"
+            expected = f"there is no such argument: {advice}"
+        texts.append(f"{path}: {expected}" if path else expected)
+    return _joined(texts)
 
 
 def _own(error: ValidationError) -> list[ValidationFault]:

@@ -109,7 +109,6 @@ class ChatMemory:
     """Records chats, and recalls context for them."""
 
     def __init__(self, runtime: Runtime) -> None:
-        """Take the services of the process."""
         self._runtime = runtime
         self._settings = runtime.settings
         self.unrecorded = UnrecordedChats()

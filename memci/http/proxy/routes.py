@@ -33,7 +33,6 @@ class Proxy:
     """Passes chats on."""
 
     def __init__(self, runtime: Runtime, url: str) -> None:
-        """Connect to the upstream when first used."""
         self._settings: Settings = runtime.settings
         self._memory = ChatMemory(runtime)
         self.upstream = Upstream(url, runtime.settings)

@@ -27,7 +27,6 @@ class Upstream:
     """Sends requests to the upstream; made for one event loop."""
 
     def __init__(self, url: str, settings: Settings) -> None:
-        """Connect when first used."""
         self._url = url.rstrip("/")
         self._key: SecretStr | None = settings.proxy_upstream_key
         self._client = httpx.AsyncClient(

@@ -25,6 +25,7 @@ from memci.schemas.network import FadingAnswer, NetworkAnswer, PassList
 from memci.schemas.sessions import ConsolidateAnswer, HistoryAnswer, SessionEndAnswer, SessionList
 
 routes = Routes("network")
+NodeType: TypeAlias = Literal["episodic", "semantic", "procedural"]
 
 
 @routes.read.get("/agents/{agent}/nodes")
@@ -32,9 +33,7 @@ def list_nodes(
     agent: AgentId,
     call: Call,
     kind: Annotated[Literal["memory", "entity"] | None, Query()] = None,
-    node_type: Annotated[
-        Literal["episodic", "semantic", "procedural"] | None, Query(alias="type")
-    ] = None,
+    node_type: Annotated[NodeType | None, Query(alias="type")] = None,
     tier: Annotated[Literal["short", "long"] | None, Query()] = None,
     as_of: AsOf = None,
     cursor: Cursor = None,
@@ -92,25 +91,19 @@ def get_receipt(agent: AgentId, receipt_id: ThingId, call: Call) -> ReceiptAnswe
 def get_network(
     agent: AgentId,
     call: Call,
-    number: Annotated[
-        int | None,
-        Query(
-            alias="pass",
-            ge=1,
-            le=2**63 - 1,
-            description="As this pass left it, or the last one before it of which a snapshot is "
-            "kept; 404 for one that never was; none: as it is now",
-        ),
-    ] = None,
+    number: Annotated[int | None, Query(alias="pass", ge=1, le=2**63 - 1)] = None,
     limit: Annotated[int, Query(ge=1, le=10_000, description="Nodes at most")] = 500,
 ) -> NetworkAnswer:
-    """Return nodes, links and focus points at one moment; `left_out` counts what is not shown."""
+    """Return nodes, links and focus points: now, or after a pass.
+
+    Without a snapshot of that pass, the last one before it is used.
+    """
     return call.runtime.listings.network(agent, number=number, limit=limit)
 
 
 @routes.read.get("/agents/{agent}/passes")
 def list_passes(agent: AgentId, call: Call, cursor: Cursor = None, limit: Limit = 100) -> PassList:
-    """List compression passes, the latest first, and of which a snapshot is kept."""
+    """List compression passes, the latest first."""
     return call.runtime.listings.passes(agent, cursor=cursor, limit=limit)
 
 

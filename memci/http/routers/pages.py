@@ -46,16 +46,13 @@ tool_routes = Routes("tools")
 def get_window(
     agent: AgentId,
     call: Call,
-    budget_tokens: Annotated[
-        int | None,
-        Query(ge=1, le=2_000_000, description="Tokens at most; none: the agent's own limit"),
-    ] = None,
+    budget_tokens: Annotated[int | None, Query(ge=1, le=2_000_000)] = None,
     form: Annotated[Format, Query(alias="format")] = Format.MARKDOWN,
     session_id: SessionId = None,
 ) -> schemas.WindowAnswer:
     """Return the context window of a session as messages; none: that of the last message."""
-    asked = schemas.WindowRequest(session_id=session_id, budget_tokens=budget_tokens, format=form)
-    return call.runtime.windows.show(agent, asked)
+    request = schemas.WindowRequest(session_id=session_id, budget_tokens=budget_tokens, format=form)
+    return call.runtime.windows.show(agent, request)
 
 
 @routes.read.get("/agents/{agent}/pages")
@@ -63,20 +60,14 @@ def list_pages(
     agent: AgentId,
     call: Call,
     session_id: SessionId = None,
-    lifecycle: Annotated[
-        Lifecycle | None,
-        Query(
-            description="Only such pages; none: all but removed ones. hot_archived: archived, or"
-            " inside a hidden folder; cold_archived: removed"
-        ),
-    ] = None,
+    lifecycle: Lifecycle | None = None,
     cursor: Cursor = None,
     limit: Annotated[int, Query(ge=1, le=500, description="Removed pages at most")] = 100,
 ) -> schemas.PageTree:
     """Return the tree as a session's window shows it, in order; none: that of the last message.
 
-    Removed pages (`cold_archived`) come page by page, the latest first; each stands for all that
-    was removed with it.
+    `hot_archived` pages are archived or in a hidden folder. `cold_archived` pages are removed: they
+    come page by page, the latest first; each stands for all that was removed with it.
     """
     windows = call.runtime.windows
     if lifecycle is Lifecycle.COLD_ARCHIVED:

@@ -21,7 +21,6 @@ class FlowRunner:
     """
 
     def __init__(self, agent: Agent | AsyncAgent) -> None:
-        """Send nothing yet."""
         self._agent = agent
 
     def send(

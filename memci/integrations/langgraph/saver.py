@@ -32,7 +32,6 @@ class MemciSaver(checkpoints.BaseCheckpointSaver[str]):
     def __init__(
         self, agent: Agent | AsyncAgent, *, serde: SerializerProtocol | None = None
     ) -> None:
-        """Send nothing yet."""
         super().__init__(serde=serde)
         self._runner = FlowRunner(agent)
 

@@ -34,7 +34,6 @@ class MemciStore(stores.BaseStore):
         fields: Sequence[str] = ("$",),
         ttl: stores.TTLConfig | None = None,
     ) -> None:
-        """Send nothing yet."""
         self._runner = FlowRunner(agent)
         self._fields = tuple(fields)
         self.ttl_config = ttl
