@@ -113,7 +113,7 @@ def test_bodies_as_json_as_forms_and_as_neither(working: Served):
 
 
 def test_a_file_over_the_limit_is_refused_as_it_comes(memci: Memci, working: Served):
-    most = working.runtime.settings.max_document_bytes
+    most = working.runtime.settings.http_max_document_bytes
     with pytest.raises(TooLargeError, match="MEMCI_HTTP_MAX_DOCUMENT_BYTES"):
         memci.agent("ada").add_document("a.txt", b"x" * (most + 1))
 

@@ -104,7 +104,7 @@ def test_no_key_is_echoed(http: httpx.Client) -> None:
 
 def test_a_key_that_asks_too_often_has_to_wait(serve: Serve) -> None:
     entries = tuple(entry for _, entry in KEYS.values())
-    server = serve(api_keys=entries, rate_limit_per_minute=3)
+    server = serve(api_keys=entries, http_rate_limit_per_minute=3)
     with httpx.Client(base_url=server.url) as http:
         path = "/v1/agents/team-1/nodes"
         statuses = [ask(http, "GET", path, KEYS["read"][0]).status_code for _ in range(3)]

@@ -190,7 +190,7 @@ def test_headers_that_cannot_be_followed_are_refused(proxy: Served, upstream: Mo
 
 
 def test_a_body_over_the_limit_is_refused(serve: Serve, upstream: ModelServer):
-    proxy = serve(proxy_upstream_url=upstream.url, max_request_bytes=2_000, **ALONE)
+    proxy = serve(proxy_upstream_url=upstream.url, http_max_request_bytes=2_000, **ALONE)
     with chatting(proxy) as client, pytest.raises(openai.APIStatusError) as raised:
         ask(client, user("x" * 3_000))
     assert raised.value.status_code == 413

@@ -81,11 +81,11 @@ def test_who_has_an_answer_finds_it_recorded(proxy: Served, upstream: ModelServe
 
 
 def test_what_is_too_large_to_be_recorded_is_told(proxy: Served):
-    large = "x" * (proxy.runtime.settings.max_message_bytes + 1)
+    large = "x" * (proxy.runtime.settings.append_limits.message_bytes + 1)
     with chatting(proxy) as client:
         raw = client.chat.completions.with_raw_response
         first = raw.create(model="tiny", messages=[user(large)])
-        limit = proxy.runtime.settings.max_message_bytes
+        limit = proxy.runtime.settings.append_limits.message_bytes
         assert first.headers["x-memci-memory"] == (
             f"on; not recorded: 1 message of more than {limit} bytes"
         )

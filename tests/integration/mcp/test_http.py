@@ -40,7 +40,9 @@ def keyed(serve) -> tuple[Served, dict[str, str]]:
         scope: new_key(scope, agents="team-*", scope=scope)  # type: ignore[arg-type]
         for scope in ("read", "write")
     }
-    server = serve(api_keys=tuple(entry for _, entry in made.values()), rate_limit_per_minute=40)
+    server = serve(
+        api_keys=tuple(entry for _, entry in made.values()), http_rate_limit_per_minute=40
+    )
     return server, {scope: key for scope, (key, _) in made.items()}
 
 
@@ -201,7 +203,7 @@ def test_what_is_no_request_is_told_so(server, content):
 
 
 def test_a_body_over_the_limit_is_refused(serve):
-    server = serve(max_request_bytes=10_000)
+    server = serve(http_max_request_bytes=10_000)
     big = call("create_detail_page", name="a", detail="x" * 20_000, parent="usr-0")
     assert post(server, json=big).status_code == 413
 

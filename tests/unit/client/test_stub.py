@@ -36,5 +36,5 @@ def test_strict_users_are_told_of_types(tmp_path: Path):
     assert 'use.py:5: note: Revealed type is "memci.schemas.pages.PageList"' in said
     assert "Coroutine[Any, Any, memci.schemas.pages.PageText]" in said
     assert "use.py:7: error: Too few arguments" in said
-    assert '"kind" to "create_segment"' in said
+    assert 'use.py:8: error: Argument "kind"' in said
     assert "Found 2 errors" in said
