@@ -95,9 +95,9 @@ class InspectionMethods(Methods[TransportT]):
         return self._get("/focus", agents.FocusList)
 
     @method
-    def network(self, **options: Unpack[options.NetworkOptions]) -> Flow[NetworkAnswer]:
+    def network(self, **view: Unpack[options.NetworkOptions]) -> Flow[NetworkAnswer]:
         """Return nodes, links and focus: now, or as the pass ``number`` left them."""
-        params = {"pass": options.get("number"), "limit": options.get("limit")}
+        params = {"pass": view.get("number"), "limit": view.get("limit")}
         return self._get("/network", NetworkAnswer, params)
 
     @method
