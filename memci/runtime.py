@@ -102,7 +102,7 @@ class Runtime:
     def database(self) -> Database:
         """The database."""
         database = Database(self._database_url, pool_size=16)
-        return database if self._keeps else database.unkept()
+        return database if self._keeps else database.dry_run()
 
     @_Part
     def celery(self) -> Celery:

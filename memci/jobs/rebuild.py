@@ -51,7 +51,7 @@ from memci.storage.network.passes import (
     position,
 )
 from memci.storage.reembedding import StaleTexts, replace_vectors, stale_nodes
-from memci.storage.session import Connection, Database, looking_beside
+from memci.storage.session import Connection, Database, use_edition
 from memci.storage.vectors import VectorModel
 
 # Writes (a part of) an entry's effect into the rebuilt network; returns how far the edition is.
@@ -75,7 +75,7 @@ class Replay:
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
         """Take the parameters of agents that set none; all agents' are today's."""
-        self._database = database.beside()
+        self._database = database.on_edition()
         self._models = models
         self._defaults = defaults
         self._clock = clock
@@ -244,7 +244,7 @@ class _Step:
         if now is None or replace(now, state=self.edition.state) != self.edition:
             return {"replayed": 0}  # dropped meanwhile
         if self.act is not None:
-            with looking_beside(connection):
+            with use_edition(connection):
                 done = self.act(connection)
             save_edition(connection, self.agent_id, replace(done, state=now.state))
             request_rebuild_step(connection, self.agent_id, now.number)

@@ -265,7 +265,7 @@ class Claims:
     def _claim(self, statement: str, hint: str | None, max_lanes: int) -> DueLanes:
         nonce = uuid4()
         values = {"hint": hint, "max_lanes": max_lanes, "nonce": nonce, "lease_ms": self._lease_ms}
-        rows = self._database.lane_flight(statement, values)
+        rows = self._database.run_on_lanes(statement, values)
         claimed = self._claimed([row[:3] for row in rows if row[0] is not None], nonce)
         first = datetime.min.replace(tzinfo=UTC)
         claimed.sort(key=lambda each: (each.lease.agent_id != hint, each.waiting_since or first))

@@ -254,7 +254,7 @@ def begin_head(connection: Connection, lease: Lease) -> Job | None:
 
 def begin_head_alone(lease: Lease) -> Job | None:
     """Begin the first job in a transaction of its own; it need not be durable (queue.md)."""
-    rows = lease.database.lane_flight(_BEGIN_HEAD, _held(lease))
+    rows = lease.database.run_on_lanes(_BEGIN_HEAD, _held(lease))
     return _begun(lease, rows[0]) if rows else None
 
 

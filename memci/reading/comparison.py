@@ -34,7 +34,7 @@ from memci.storage.reading.agents import last_asked
 from memci.storage.reading.network_history import beginnings, compared_network, count_links
 from memci.storage.reading.nodes import list_focus
 from memci.storage.receipts import read_receipt
-from memci.storage.session import Connection, Database, looking_beside
+from memci.storage.session import Connection, Database, use_edition
 
 _BEGINNING = 200
 
@@ -49,7 +49,7 @@ class Compare:
         unnoted = _Unnoted(database)
         self._database = database
         self._current = Recall(database, models, defaults, unnoted)
-        self._rebuilt = Recall(database.beside(), models, defaults, unnoted)
+        self._rebuilt = Recall(database.on_edition(), models, defaults, unnoted)
 
     def run(self, agent_id: str, request: ComparisonRequest) -> ComparisonAnswer:
         """Compare the networks; ``NotFoundError`` when there is no rebuilt one."""
@@ -58,12 +58,12 @@ class Compare:
                 raise NotFoundError("there is no rebuilt network: begin a rebuild first")
             edition = edition_answer(connection, agent_id)
             current = _Side.of(connection, agent_id)
-            with looking_beside(connection):
+            with use_edition(connection):
                 rebuilt = _Side.of(connection, agent_id)
             found = compare(current.network, rebuilt.network)
             shown = _Shown(found, request.limit)
             current.read(connection, agent_id, shown.current)
-            with looking_beside(connection):
+            with use_edition(connection):
                 rebuilt.read(connection, agent_id, shown.rebuilt)
         probes = [self._probe(agent_id, keywords) for keywords in request.probes]
         return _answer(edition, current, rebuilt, found, shown, probes)

@@ -10,9 +10,11 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, create_engine, text
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.pool import NullPool
 
-from memci.storage.session import DatabaseRole, prepare
+from memci.errors import ConfigurationError
+from memci.storage.session import DatabaseRole
 
 # Any two upgrades of one database wait for each other on this advisory lock.
 _LOCK_KEY = 0x6D656D6369
@@ -23,7 +25,7 @@ def upgrade(database_url: str, revision: str = "head") -> None:
     """Prepare the roles and run every migration up to ``revision``; does nothing when there."""
     with _engine(database_url).begin() as connection:
         _lock(connection)
-        prepare(connection)
+        _prepare(connection)
         _as_owner(connection)
         command.upgrade(_config(connection), revision)
 
@@ -47,6 +49,56 @@ def head_revision() -> str:
 def current_revision(connection: Connection) -> str | None:
     """Return the revision that the database is at; None for an empty one."""
     return MigrationContext.configure(connection).get_current_revision()
+
+
+def _prepare(connection: Connection) -> None:
+    """Create what migrations stand on, where it is missing: roles, their grants, pgvector.
+
+    Raises ``ConfigurationError`` with the SQL for an administrator when this login may not.
+    """
+    try:
+        for role in DatabaseRole:
+            _ensure_role(connection, role)
+        if not _holds(connection, "has_schema_privilege(:role, 'public', 'CREATE')"):
+            _run(connection, f"GRANT CREATE, USAGE ON SCHEMA public TO {DatabaseRole.OWNER}")
+        # The schema for rebuilt networks (M24), where its owner may not make it itself.
+        if not _holds(
+            connection,
+            "to_regnamespace('memci_edition') IS NOT NULL"
+            " OR has_database_privilege(:role, current_database(), 'CREATE')",
+        ):
+            _run(connection, f"CREATE SCHEMA memci_edition AUTHORIZATION {DatabaseRole.OWNER}")
+        if not _holds(connection, "EXISTS (SELECT FROM pg_extension WHERE extname = 'vector')"):
+            _run(connection, "CREATE EXTENSION vector")
+    except ProgrammingError as error:
+        raise ConfigurationError(
+            "this database login may not prepare the database; let an administrator run, in it: "
+            "CREATE EXTENSION IF NOT EXISTS vector; "
+            + " ".join(f"CREATE ROLE {role} NOLOGIN;" for role in DatabaseRole)
+            + " GRANT memci_owner, memci_app, memci_upkeep TO <login>;"
+            " GRANT CREATE, USAGE ON SCHEMA public TO memci_owner;"
+            " CREATE SCHEMA IF NOT EXISTS memci_edition AUTHORIZATION memci_owner;"
+        ) from error
+
+
+def _ensure_role(connection: Connection, role: DatabaseRole) -> None:
+    if not _holds(connection, "EXISTS (SELECT FROM pg_roles WHERE rolname = :role)", role):
+        _run(connection, f"CREATE ROLE {role} NOLOGIN NOSUPERUSER NOBYPASSRLS")
+    may_take_on = (
+        "(SELECT rolsuper FROM pg_roles WHERE rolname = session_user)"
+        " OR pg_has_role(session_user, :role, 'SET')"
+    )
+    if not _holds(connection, may_take_on, role):
+        _run(connection, f"GRANT {role} TO SESSION_USER WITH SET TRUE")
+
+
+def _holds(connection: Connection, condition: str, role: str = DatabaseRole.OWNER) -> bool:
+    query = text(f"SELECT {condition}")
+    return bool(connection.scalar(query, {"role": role} if ":role" in condition else {}))
+
+
+def _run(connection: Connection, statement: str) -> None:
+    connection.execute(text(statement))
 
 
 def _engine(database_url: str) -> Engine:

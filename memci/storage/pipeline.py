@@ -18,7 +18,7 @@ from psycopg import AsyncConnection
 from sqlalchemy.engine import make_url
 
 from memci.errors import DatabaseBusyError, DatabaseUnavailableError
-from memci.storage.session import CONNECT, ENTER, DatabaseRole, is_cut, known, understood
+from memci.storage.session import CONNECT, ENTER, DatabaseRole, is_cut, unavailable_error
 
 # Longer than any statement may take; it ends a wait for a server that is frozen.
 _PATIENCE_S = 65
@@ -28,7 +28,7 @@ _OF_ONE_AGENT = 2
 
 
 class PipelinedStatements:
-    """Connections of one event loop; each is used by one flight at a time."""
+    """Connections of one event loop; each runs one statement at a time."""
 
     def __init__(self, url: str, *, most: int = 16) -> None:
         """Take a PostgreSQL URL; connects when first used, at most so many times."""
@@ -54,10 +54,8 @@ class PipelinedStatements:
                     return await self._fly(connection, agent_id, statement, values)
             except TimeoutError:
                 raise DatabaseUnavailableError from None
-            except psycopg.OperationalError as error:
-                raise understood(error) or error from error
-            except psycopg.InternalError as error:
-                raise known(error) or error from error
+            except (psycopg.OperationalError, psycopg.InternalError) as error:
+                raise unavailable_error(error) or error from error
 
     async def aclose(self) -> None:
         """Close the connections; another loop will do."""

@@ -3,7 +3,7 @@
 ``agent_transaction``  content of one agent, under row-level security
 ``agent_snapshot``     the same, read-only, and all statements see one moment
 ``lane_transaction``   lanes and jobs only; no agent is set, so content tables look empty
-``lane_flight``        the same for one statement, in one round trip
+``run_on_lanes``       the same for one statement, in one round trip
 ``upkeep_transaction`` lanes and heads of jobs of all agents, no text
 
 A database that is away raises ``DatabaseUnavailableError``, at the door or from any statement; one
@@ -20,25 +20,24 @@ from __future__ import annotations
 import select
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from copy import copy
 from enum import StrEnum
 from itertools import islice
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 import psycopg
 from psycopg.rows import namedtuple_row
-from sqlalchemy import Connection, Engine, PoolProxiedConnection, create_engine, text
+from sqlalchemy import Connection, Engine, PoolProxiedConnection, create_engine
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import (
     DBAPIError,
     InterfaceError,
     InternalError,
     OperationalError,
-    ProgrammingError,
 )
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from memci.errors import (
-    ConfigurationError,
     DatabaseBusyError,
     DatabaseUnavailableError,
     UnavailableError,
@@ -53,60 +52,6 @@ class DatabaseRole(StrEnum):
     UPKEEP = "memci_upkeep"
 
 
-def prepare(connection: Connection) -> None:
-    """Create what migrations stand on, where it is missing: roles, their grants, pgvector.
-
-    Raises ``ConfigurationError`` with the SQL for an administrator when this login may not.
-    """
-    try:
-        for role in DatabaseRole:
-            _ensure_role(connection, role)
-        _ensure_schema_rights(connection)
-        _ensure_edition_schema(connection)
-        _ensure_vector(connection)
-    except ProgrammingError as error:
-        raise ConfigurationError(
-            "this database login may not prepare the database; let an administrator run, in it: "
-            "CREATE EXTENSION IF NOT EXISTS vector; "
-            + " ".join(f"CREATE ROLE {role} NOLOGIN;" for role in DatabaseRole)
-            + " GRANT memci_owner, memci_app, memci_upkeep TO <login>;"
-            " GRANT CREATE, USAGE ON SCHEMA public TO memci_owner;"
-            " CREATE SCHEMA IF NOT EXISTS memci_edition AUTHORIZATION memci_owner;"
-        ) from error
-
-
-def _ensure_role(connection: Connection, role: DatabaseRole) -> None:
-    known = connection.execute(
-        text("SELECT 1 FROM pg_roles WHERE rolname = :role"), {"role": role}
-    ).first()
-    if not known:
-        connection.execute(text(f"CREATE ROLE {role} NOLOGIN NOSUPERUSER NOBYPASSRLS"))
-    member = text("SELECT pg_has_role(session_user, :role, 'SET')")
-    superuser = text("SELECT rolsuper FROM pg_roles WHERE rolname = session_user")
-    if not connection.scalar(superuser) and not connection.scalar(member, {"role": role}):
-        connection.execute(text(f"GRANT {role} TO SESSION_USER WITH SET TRUE"))
-
-
-def _ensure_schema_rights(connection: Connection) -> None:
-    rights = text("SELECT has_schema_privilege(:role, 'public', 'CREATE')")
-    if not connection.scalar(rights, {"role": DatabaseRole.OWNER}):
-        connection.execute(text(f"GRANT CREATE, USAGE ON SCHEMA public TO {DatabaseRole.OWNER}"))
-
-
-def _ensure_edition_schema(connection: Connection) -> None:
-    """Make the schema for rebuilt networks (M24), where its owner may not do so itself."""
-    known = text("SELECT 1 FROM pg_namespace WHERE nspname = 'memci_edition'")
-    allowed = text("SELECT has_database_privilege(:role, current_database(), 'CREATE')")
-    if connection.scalar(known) or connection.scalar(allowed, {"role": DatabaseRole.OWNER}):
-        return
-    connection.execute(text(f"CREATE SCHEMA memci_edition AUTHORIZATION {DatabaseRole.OWNER}"))
-
-
-def _ensure_vector(connection: Connection) -> None:
-    if not connection.scalar(text("SELECT 1 FROM pg_extension WHERE extname = 'vector'")):
-        connection.execute(text("CREATE EXTENSION vector"))
-
-
 # The type of what the doors open, for rooms that speak no SQL themselves.
 __all__ = ["Connection", "Database", "batches", "rows", "sending", "tuples"]
 
@@ -117,8 +62,8 @@ ENTER = (
     "SELECT set_config('role', %s, true), set_config('memci.agent', %s, true),"
     " set_config('synchronous_commit', %s, true)"
 )
-# What is rebuilt lies in tables of the same names, in a schema that is looked into first (M24).
-_LOOK_BESIDE = """
+# A rebuilt network lies in tables of the same names, in a schema that is searched first (M24).
+_USE_EDITION = """
 SELECT set_config('search_path', 'memci_edition, ' || current_setting('search_path'), true)
 """
 _PATH = "SELECT current_setting('search_path')"
@@ -149,8 +94,8 @@ CONNECT: dict[str, Any] = {
 class Database:
     """A pool of connections and the ways to open a transaction on it; safe for threads."""
 
-    _looks_beside = False
-    _keeps = True
+    _uses_edition = False
+    _commits = True
 
     def __init__(self, url: str, *, pool_size: int = 8) -> None:
         """Take a PostgreSQL URL; connects when first used."""
@@ -167,20 +112,24 @@ class Database:
             connect_args=CONNECT,
         )
 
-    def beside(self) -> Database:
+    def on_edition(self) -> Self:
         """Return the same doors to networks that are rebuilt beside the current ones (M24).
 
         Whatever asks for nodes, links, focus points, trails and passes through them gets those of
         the rebuilt network; all else is the same. They share the pool.
         """
-        return _Beside(self)
+        database = copy(self)
+        database._uses_edition = True  # noqa: SLF001 - our own
+        return database
 
-    def unkept(self) -> Database:
-        """Return the same doors, behind which nothing is kept: what is written is taken back.
+    def dry_run(self) -> Self:
+        """Return the same doors, whose transactions are rolled back at their end.
 
         For trials of reads, which are no reads as far as anybody else can see. They share the pool.
         """
-        return _Unkept(self)
+        database = copy(self)
+        database._commits = False  # noqa: SLF001 - our own
+        return database
 
     def agent_transaction(
         self, agent_id: str, *, durable: bool = True
@@ -206,27 +155,30 @@ class Database:
         """Open a transaction on lanes and jobs."""
         return self._transaction(DatabaseRole.APP, "", durable=durable)
 
-    def lane_flight(self, statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    def run_on_lanes(self, statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         """Run one statement on lanes and jobs as a whole transaction, in one round trip.
 
         Its commit does not wait for the disk. Returns its rows. Raises psycopg's errors, except
         where the other doors raise our own.
         """
-        with _unavailable():
-            driver, pooled = self._uncut()
-        try:
-            landed = _fly(driver, statement, values)
-        except BaseException as error:
-            # Psycopg may take a statement for prepared that the server never saw.
-            pooled.invalidate()
-            if isinstance(error, psycopg.OperationalError):
-                raise understood(error) or error from error
-            if isinstance(error, psycopg.InternalError):
-                raise known(error) or error from error
-            raise
-        finally:
-            pooled.close()
-        return landed
+        if not self._commits:
+            raise TypeError("this statement cannot be rolled back: open a transaction")
+        with _own_errors():
+            driver, pooled = self._live_connection()
+            try:
+                # Without BEGIN, all that is sent before the pipeline ends is one transaction.
+                driver.autocommit = True
+                with driver.pipeline():
+                    driver.execute(ENTER, (DatabaseRole.APP.value, "", "off"))
+                    cursor = driver.execute(statement, values)
+                driver.autocommit = False
+                return cursor.fetchall()
+            except BaseException:
+                # Psycopg may take a statement for prepared that the server never saw.
+                pooled.invalidate()
+                raise
+            finally:
+                pooled.close()
 
     def upkeep_transaction(self) -> AbstractContextManager[Connection]:
         """Open a transaction that sees all lanes and no content."""
@@ -246,16 +198,16 @@ class Database:
         snapshot: bool = False,
         enter: str = ENTER,
     ) -> Iterator[Connection]:
-        with _unavailable():
+        with _own_errors():
             # To send a member of an enumeration takes Psycopg as long as to send a statement.
             settings = (role.value, agent_id, "on" if durable else "off")
             connection = self._enter(enter, settings, snapshot=snapshot)
             with connection:
                 yield connection
-                if self._keeps:
+                if self._commits:
                     connection.commit()
 
-    def _uncut(self) -> tuple[psycopg.Connection, PoolProxiedConnection]:
+    def _live_connection(self) -> tuple[psycopg.Connection, PoolProxiedConnection]:
         """Take a pooled connection that no restart of the server has cut."""
         while True:
             pooled = self.engine.raw_connection()
@@ -280,35 +232,12 @@ class Database:
             if snapshot:
                 connection = connection.execution_options(**_SNAPSHOT)
             connection.exec_driver_sql(enter, settings)
-            if self._looks_beside:
-                connection.exec_driver_sql(_LOOK_BESIDE)
+            if self._uses_edition:
+                connection.exec_driver_sql(_USE_EDITION)
         except BaseException:
             connection.close()
             raise
         return connection
-
-
-class _Beside(Database):
-    """The same pool, whose transactions find rebuilt networks."""
-
-    _looks_beside = True
-
-    def __init__(self, database: Database) -> None:
-        self.engine = database.engine
-
-
-class _Unkept(Database):
-    """The same pool, whose transactions are rolled back at their end."""
-
-    _keeps = False
-
-    def __init__(self, database: Database) -> None:
-        self.engine = database.engine
-
-    def lane_flight(self, statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        """Refuse: a flight has landed before anybody could take it back."""
-        del statement, values
-        raise TypeError("no flight can be taken back: open a transaction")
 
 
 def rows(connection: Connection, statement: str, values: Mapping[str, Any] | Sequence[Any]) -> Any:
@@ -350,30 +279,18 @@ def sending(connection: Connection, statement: str, values: Sequence[Any]) -> It
 
 
 @contextmanager
-def looking_beside(connection: Connection) -> Iterator[None]:
+def use_edition(connection: Connection) -> Iterator[None]:
     """Let statements of a transaction find the rebuilt network, until the block ends (M24)."""
     path = connection.exec_driver_sql(_PATH).scalar_one()
-    connection.exec_driver_sql(_LOOK_BESIDE)
+    connection.exec_driver_sql(_USE_EDITION)
     yield
     connection.exec_driver_sql(_SET_PATH, (path,))
-
-
-def _fly(
-    driver: psycopg.Connection, statement: str, values: Mapping[str, Any]
-) -> list[tuple[Any, ...]]:
-    # Without BEGIN, all that is sent before the pipeline ends is one transaction.
-    driver.autocommit = True
-    with driver.pipeline():
-        driver.execute(ENTER, (DatabaseRole.APP.value, "", "off"))
-        cursor = driver.execute(statement, values)
-    driver.autocommit = False
-    return cursor.fetchall()
 
 
 def is_cut(driver: psycopg.Connection | psycopg.AsyncConnection) -> bool:
     """Tell whether the server has ended an idle connection: else it says nothing to one.
 
-    A flight must not be tried again, since nobody knows whether it has arrived.
+    A pipeline must not be tried again, since nobody knows whether it has arrived.
     """
     poll = select.poll()
     poll.register(driver.fileno(), select.POLLIN)
@@ -381,7 +298,7 @@ def is_cut(driver: psycopg.Connection | psycopg.AsyncConnection) -> bool:
 
 
 @contextmanager
-def _unavailable() -> Iterator[None]:
+def _own_errors() -> Iterator[None]:
     """Turn "the server is away" into our own error, which holds no SQL and no address."""
     try:
         yield
@@ -389,16 +306,12 @@ def _unavailable() -> Iterator[None]:
         raise DatabaseUnavailableError(
             "all database connections are busy; try again in a moment"
         ) from error
-    except (OperationalError, InterfaceError) as error:
+    except (OperationalError, InterfaceError, InternalError) as error:
         if error.connection_invalidated:
             raise DatabaseUnavailableError from error
-        raise understood(error.orig) or error from error
-    except InternalError as error:
-        raise known(error.orig) or error from error
-    except (psycopg.OperationalError, psycopg.InterfaceError) as error:  # of ``rows``
-        raise understood(error) or error from error
-    except psycopg.InternalError as error:
-        raise known(error) or error from error
+        raise unavailable_error(error.orig) or error from error
+    except (psycopg.OperationalError, psycopg.InterfaceError, psycopg.InternalError) as error:
+        raise unavailable_error(error) or error from error
 
 
 # A lock or a statement took too long, or is in use; a deadlock, or another transaction came first.
@@ -408,14 +321,11 @@ _BUSY = ("55P03", "55006", "57014", "40001", "40002", "40P01")
 _AWAY = ("57P", "08", "53", "58000", "58030", "25P03", "25P04", "25006")
 
 
-def understood(error: BaseException | None) -> UnavailableError | None:
-    """Return our own error for one of the driver's that says nothing about what was asked."""
+def unavailable_error(error: BaseException | None) -> UnavailableError | None:
+    """Return our own error for one of the driver's that says nothing about the statement."""
     state = getattr(error, "sqlstate", None)
-    if state is None or str(state).startswith(_AWAY):  # none: the server did not answer
+    if state is None:  # the server did not answer, unless the driver itself is confused
+        return None if isinstance(error, psycopg.InternalError) else DatabaseUnavailableError()
+    if str(state).startswith(_AWAY):
         return DatabaseUnavailableError()
     return DatabaseBusyError() if str(state).startswith(_BUSY) else None
-
-
-def known(error: BaseException | None) -> UnavailableError | None:
-    """Do as ``understood``, of an error that says what it is."""
-    return understood(error) if getattr(error, "sqlstate", None) else None

@@ -11,7 +11,7 @@ from memci.commands import rebuild
 from memci.domain.job import JobState
 from memci.domain.memory.edition import compare
 from memci.storage.reading.network_history import compared_network
-from memci.storage.session import looking_beside
+from memci.storage.session import use_edition
 from memci.testing import wait_until
 from tests.support.rebuilding import is_same
 
@@ -85,7 +85,7 @@ def test_kill_9_in_the_middle_of_a_rebuild_and_of_a_switch_loses_and_doubles_not
     wait_until(lambda: show().state == "ready", "it is made once more", timeout_s=60)
     with producer.database.agent_snapshot("a") as connection:
         current = compared_network(connection, "a")
-        with looking_beside(connection):
+        with use_edition(connection):
             assert is_same(compare(current, compared_network(connection, "a")))
 
 

@@ -178,7 +178,7 @@ def test_a_rebuilt_network_is_the_network(
         if not ada.lane().message_seq:
             return
         found = rebuilding.rebuilt()
-        beside = rebuilding.beside()
+        beside = rebuilding.on_edition()
         assert is_same(found), found
         assert beside.focus() == ada.focus()
         assert scans(beside) == scans(ada)

@@ -17,7 +17,7 @@ from memci.queue.lease import Lease
 from memci.queue.runner import Effect
 from memci.schemas.editions import EditionAnswer
 from memci.storage.reading.network_history import compared_network
-from memci.storage.session import looking_beside
+from memci.storage.session import use_edition
 from tests.support.network import AgentUnderTest
 
 
@@ -114,12 +114,12 @@ class Rebuilding:
     def compared(self) -> Comparison:
         with self.ada.database.agent_snapshot(self.ada.agent_id) as connection:
             current = compared_network(connection, self.ada.agent_id)
-            with looking_beside(connection):
+            with use_edition(connection):
                 return compare(current, compared_network(connection, self.ada.agent_id))
 
     def beside(self) -> AgentUnderTest:
         """The same agent, looking at the rebuilt network."""
-        return replace(self.ada, database=self.ada.database.beside(), known=True)
+        return replace(self.ada, database=self.ada.database.on_edition(), known=True)
 
     def _handler(self, kind: str) -> _Prepares:
         ada = self.ada

@@ -36,7 +36,7 @@ class Listing(OfflineSummarizer):
 
     def summarize(self, messages: Sequence[Message], previous: str, target: int) -> str:
         self.given.append(list(messages))
-        self.beside()
+        self.on_edition()
         seqs = " ".join(str(each.seq) for each in messages)
         return f"{previous} {seqs}".strip()[:target]
 

@@ -43,7 +43,7 @@ def test_what_shared_a_memory_is_in_a_rebuilt_network_once(
     rebuilding.run()
     assert contents(ada) == ["three [Rome]\nfour [Lima]", "two [Oslo]"]
     rebuilding.rebuilt()
-    beside = rebuilding.beside()
+    beside = rebuilding.on_edition()
     assert contents(beside) == contents(ada)
     assert names(beside) == names(ada) == ["Lima", "Oslo", "Rome"]
     assert beside.focus() == ada.focus()
@@ -74,7 +74,7 @@ def test_a_restored_memory_that_is_remembered_anew_is_not_restored_as_well(
     rebuilding.run()
     assert contents(ada) == ["more [Grace]", "one [Grace]"]
     rebuilding.rebuilt()
-    assert contents(rebuilding.beside()) == contents(ada)
+    assert contents(rebuilding.on_edition()) == contents(ada)
 
 
 def test_what_was_merged_is_told_by_itself_again(
@@ -87,7 +87,7 @@ def test_what_was_merged_is_told_by_itself_again(
     assert contents(ada) == ["the pump is broken [Grace]"]
     assert ada.rows("SELECT * FROM node_version WHERE agent_id = %s") == []
     rebuilding.rebuilt()
-    assert contents(rebuilding.beside()) == contents(ada)
+    assert contents(rebuilding.on_edition()) == contents(ada)
 
 
 def test_an_erased_restoring_cuts_nothing_out_of_what_is_left(
@@ -118,14 +118,14 @@ def test_a_network_under_way_is_dropped_with_what_is_erased(
     ada.compress()
     rebuilding.begin()
     rebuilding.step()
-    assert len(rebuilding.beside().nodes("memory")) == 2
+    assert len(rebuilding.on_edition().nodes("memory")) == 2
     eraser.erase("m1")
     assert rebuilding.show().state == "dropped"
     for table in EDITION_TABLES:
         assert ada.rows(f"SELECT 1 FROM {EDITION_SCHEMA}.{table.name} WHERE agent_id = %s") == []
     assert rebuilding.step() == {"replayed": 0}
     rebuilding.rebuilt()
-    assert contents(rebuilding.beside()) == ["two [Oslo]"]
+    assert contents(rebuilding.on_edition()) == ["two [Oslo]"]
 
 
 # Beliefs.
@@ -148,7 +148,7 @@ def test_without_its_successor_a_memory_is_believed_again(
     assert (paris.superseded_by, paris.superseded_at) == (None, None)
     assert ada.rows("SELECT * FROM node_version WHERE agent_id = %s") == []
     rebuilding.rebuilt()
-    assert beliefs(rebuilding.beside()) == {"I live in Paris": None}
+    assert beliefs(rebuilding.on_edition()) == {"I live in Paris": None}
 
 
 @pytest.mark.parametrize("twice", [False, True])
@@ -212,7 +212,7 @@ def test_what_came_after_an_erased_fact_supersedes_what_was_before_it(
     paris, oslo = ada.nodes("memory")
     assert (paris.superseded_by, paris.superseded_at) == (oslo.id, oslo.said_at)
     rebuilding.rebuilt()
-    old, new = rebuilding.beside().nodes("memory")
+    old, new = rebuilding.on_edition().nodes("memory")
     assert (old.superseded_by, new.superseded_by) == (new.id, None)
 
 
@@ -283,5 +283,5 @@ def test_nothing_is_left_anywhere(
     assert found_in_database(superuser, MARK) == []
     if what != "agent":
         rebuilding.rebuilt()
-        assert contents(rebuilding.beside()) == ["the sea is near [Oslo]"]
+        assert contents(rebuilding.on_edition()) == ["the sea is near [Oslo]"]
         assert found_in_database(superuser, MARK) == []

@@ -66,7 +66,7 @@ def test_a_rebuilt_network_is_corrected_the_same(ada: AgentUnderTest):
     assert note(ada, "The budget is nine [Grace]", what_is(ada, "The budget is five [Grace]")) == 1
     rebuilding = Rebuilding(ada)
     assert is_same(rebuilding.rebuilt())
-    assert holds(rebuilding.beside()) == ["The budget is nine [Grace]"]
+    assert holds(rebuilding.on_edition()) == ["The budget is nine [Grace]"]
 
 
 def test_what_an_agent_notes_is_believed_as_what_people_say_is(ada: AgentUnderTest):

@@ -61,7 +61,7 @@ def test_a_rebuilt_network_has_the_same_days(ada: AgentUnderTest, mailbox: Mailb
     told = "SELECT content, said_at, said_offset FROM node WHERE agent_id = %s ORDER BY id"
     before = ada.rows(told)
     assert {row.said_offset for row in before} == {480, -480, None}
-    assert rebuilding.beside().rows(told) == before
+    assert rebuilding.on_edition().rows(told) == before
     rebuilding.switch()
     rebuilding.run()
     assert [row[1:] for row in ada.rows(told)] == [row[1:] for row in before]

@@ -36,7 +36,9 @@ def test_reads_see_the_current_network_until_it_is_switched(
     rebuilding.run()
     assert (ada.nodes(), ada.links()) == before
     assert rebuilding.show().state == "ready"
-    assert not {node.id for node in before[0]} & {node.id for node in rebuilding.beside().nodes()}
+    assert not {node.id for node in before[0]} & {
+        node.id for node in rebuilding.on_edition().nodes()
+    }
     rebuilding.switch()
     rebuilding.run()
     assert rebuilding.show().state == "switched"

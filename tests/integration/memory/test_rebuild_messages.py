@@ -45,7 +45,7 @@ def test_up_to_a_seq_the_network_is_as_it_was(ada: AgentUnderTest, rebuilding: R
     ada.compress(2)
     rebuilding.begin(up_to_seq=1)
     rebuilding.run()
-    assert [(node.content, node.scan_count) for node in rebuilding.beside().nodes()] == then
+    assert [(node.content, node.scan_count) for node in rebuilding.on_edition().nodes()] == then
     ada.remember("D [Luigi]")
     rebuilding.switch()
     rebuilding.run()
@@ -101,7 +101,7 @@ def test_of_messages_that_came_together_those_up_to_the_seq_are_taken(
     ada.remember("A [Grace]", "B [Luigi]", "C [Oslo]")
     rebuilding.begin(up_to_seq=2)
     rebuilding.run()
-    assert set(rebuilding.beside().memories()) == {"A", "B"}
+    assert set(rebuilding.on_edition().memories()) == {"A", "B"}
 
 
 def test_erased_messages_are_not_brought_back(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
@@ -110,4 +110,4 @@ def test_erased_messages_are_not_brought_back(ada: AgentUnderTest, rebuilding: R
     ada.execute("DELETE FROM message WHERE agent_id = %s AND seq IN (1, 3)")
     rebuilding.begin()
     rebuilding.run()
-    assert set(rebuilding.beside().memories()) == {"B"}
+    assert set(rebuilding.on_edition().memories()) == {"B"}

@@ -47,7 +47,7 @@ def test_what_is_born_between_the_beginning_of_a_pass_and_its_first_node_waits_a
     scans = [(node.scan_count, node.last_pass) for node in ada.nodes()]
     assert scans[-1] == (0, 2)
     assert is_same(rebuilding.rebuilt())
-    assert [(n.scan_count, n.last_pass) for n in rebuilding.beside().nodes()] == scans
+    assert [(n.scan_count, n.last_pass) for n in rebuilding.on_edition().nodes()] == scans
 
 
 def test_the_same_nodes_give_up_their_slots_again(
@@ -108,7 +108,7 @@ def test_a_rebuilt_network_keeps_what_the_model_failed_at(
         rebuilding.run()
     rebuilding.run()
     assert rebuilding.show().state == "ready"
-    assert LONG in {node.content for node in rebuilding.beside().nodes()}
+    assert LONG in {node.content for node in rebuilding.on_edition().nodes()}
 
 
 class OtherWords(BagOfWords):
@@ -154,12 +154,12 @@ def test_the_embedder_changes_while_a_network_is_rebuilt(
     rebuilding.begin()
     for _ in range(2):
         rebuilding.step()
-    assert models_of_memories(rebuilding.beside()) == {("bag-of-words", 64)}
+    assert models_of_memories(rebuilding.on_edition()) == {("bag-of-words", 64)}
     change_embedder(ada)
     rebuilding.run()
     assert rebuilding.show().state == "ready"
-    assert models_of_memories(rebuilding.beside()) == {("other-words", 96)}
-    links = rebuilding.beside().links()
-    ids = [node.id for node in rebuilding.beside().nodes("memory")]
+    assert models_of_memories(rebuilding.on_edition()) == {("other-words", 96)}
+    links = rebuilding.on_edition().links()
+    ids = [node.id for node in rebuilding.on_edition().nodes("memory")]
     related = {(one, other) for one, other in links if {one, other} <= set(ids)}
     assert {(ids[3], ids[1]), (ids[2], ids[1])} & related

@@ -36,9 +36,9 @@ def test_what_is_merged_stays_merged(ada: AgentUnderTest, rebuilding: Rebuilding
     ada.remember(ONE, LONGER)
     assert consolidate(ada)["merged"] == 2
     assert is_same(rebuilding.rebuilt())
-    (merged,) = rebuilding.beside().nodes("memory")
+    (merged,) = rebuilding.on_edition().nodes("memory")
     assert (merged.content, merged.message_seqs) == (LONGER, [1, 2])
-    versions = rebuilding.beside().rows("SELECT * FROM node_version WHERE agent_id = %s")
+    versions = rebuilding.on_edition().rows("SELECT * FROM node_version WHERE agent_id = %s")
     assert {(each.content, each.replaced_by) for each in versions} == {
         (ONE, merged.id), (LONGER, merged.id),
     }  # fmt: skip
@@ -54,7 +54,7 @@ def test_a_session_that_ended_later_does_not_end_earlier(
     end(ada)
     assert consolidate(ada)["settled"] == 1
     assert is_same(rebuilding.rebuilt())
-    assert tiers(rebuilding.beside()) == tiers(ada) == {LONGER: "long"}
+    assert tiers(rebuilding.on_edition()) == tiers(ada) == {LONGER: "long"}
 
 
 def test_what_spoke_for_a_memory_is_remembered_of_it(
@@ -71,7 +71,7 @@ def test_what_spoke_for_a_memory_is_remembered_of_it(
     query = "SELECT details FROM trail WHERE agent_id = %s AND event = 'promoted' ORDER BY node_id"
     reasons = [row.details["reason"] for row in ada.rows(query)]
     assert reasons == ["use", "importance"]
-    assert [row.details["reason"] for row in rebuilding.beside().rows(query)] == reasons
+    assert [row.details["reason"] for row in rebuilding.on_edition().rows(query)] == reasons
 
 
 def test_use_speaks_for_a_memory_under_its_new_id_too(
@@ -138,8 +138,8 @@ def test_what_was_refused_and_then_asked_for_is_made_once(
         mark_asked(connection, ada.agent_id, [2])
     ada.create(ada.job(2, 2, {"seqs": [2], "wanted": [2]}))
     assert is_same(rebuilding.rebuilt())
-    assert sorted(tiers(rebuilding.beside())) == sorted([ONE, text])
-    assert len(rebuilding.beside().nodes("memory")) == 2
+    assert sorted(tiers(rebuilding.on_edition())) == sorted([ONE, text])
+    assert len(rebuilding.on_edition().nodes("memory")) == 2
 
 
 def test_what_was_refused_stays_so_whatever_the_filter_is_today(

@@ -219,7 +219,7 @@ def test_what_says_nothing_about_a_flight_is_our_own_error(
     with pytest.raises(DatabaseUnavailableError):
         asyncio.run(fly())
     with pytest.raises(DatabaseUnavailableError):
-        database.lane_flight(_FAILS.format(state), {})
+        database.run_on_lanes(_FAILS.format(state), {})
 
 
 def test_the_other_doors_say_so_too(database: Database) -> None:

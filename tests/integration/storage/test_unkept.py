@@ -16,7 +16,7 @@ def lanes(database: Database) -> int:
 
 
 def test_what_is_written_is_there_until_the_transaction_ends(database: Database) -> None:
-    unkept = database.unkept()
+    unkept = database.dry_run()
     for doors in (unkept.lane_transaction, lambda: unkept.agent_transaction("ada", durable=False)):
         with doors() as connection:
             connection.exec_driver_sql(_LANE)
@@ -29,4 +29,4 @@ def test_what_is_written_is_there_until_the_transaction_ends(database: Database)
 
 def test_a_flight_is_refused(database: Database) -> None:
     with pytest.raises(TypeError, match="no flight can be taken back"):
-        database.unkept().lane_flight("SELECT 1", {})
+        database.dry_run().run_on_lanes("SELECT 1", {})
