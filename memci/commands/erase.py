@@ -33,6 +33,7 @@ from memci.storage.erasure import deletion_set
 from memci.storage.erasure.deletion_set import DeletionSet
 from memci.storage.erasure.erase import erase_agent, erase_messages, erased_among, is_left_of
 from memci.storage.erasure.pages import unknown_pages
+from memci.storage.messages import read_messages
 from memci.storage.page_store.choose import remove_texts
 from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.pages.tree import lock_tree
@@ -289,7 +290,7 @@ def preview(
     with snapshot_of(database, agent_id) as connection:
         deletion = find_selected(connection, agent_id, selection)
         ids = deletion_set.ids_of(connection, agent_id, deletion.seqs)
-        shown = deletion_set.messages_of(connection, agent_id, deletion.seqs[:_MOST_SHOWN])
+        shown = read_messages(connection, agent_id, deletion.seqs[:_MOST_SHOWN])
         derived = deletion_set.count_derived(connection, agent_id, deletion)
     return ErasurePreview(
         message_ids=ids,

@@ -34,13 +34,13 @@ def replay(
     A broker message that could not be read is read again, as a new job at the tail.
     """
     with database.agent_transaction(agent_id) as connection:
-        raw = messages.read(connection, agent_id, job_id)
+        raw = messages.read_letter(connection, agent_id, job_id)
         if raw is None:
             watched = lane_control.replay(connection, agent_id, job_id, at_tail=at_tail)
         else:
             lane_control.discard(connection, agent_id, job_id)
             watched = broker_intake.redeliver(connection, agent_id, raw, limits)
-            messages.drop(connection, agent_id, job_id)
+            messages.delete_letter(connection, agent_id, job_id)
     tokens.wake_lane(agent_id)
     return watched
 
@@ -52,7 +52,7 @@ def discard(database: Database, tokens: Wakeups, agent_id: str, job_id: UUID) ->
     """
     with database.agent_transaction(agent_id) as connection:
         lane_control.discard(connection, agent_id, job_id)
-        messages.drop(connection, agent_id, job_id)
+        messages.delete_letter(connection, agent_id, job_id)
     tokens.wake_lane(agent_id)
     return job_id
 

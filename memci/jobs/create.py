@@ -31,8 +31,8 @@ from memci.queue.job_requests import request_naming
 from memci.queue.runner import Effect
 from memci.smallmodel.registry import SmallModels
 from memci.storage.agents import parameters_of
-from memci.storage.memory_state import handed_messages, lock_messages, mark_memory, taken_messages
-from memci.storage.messages import receipt_times
+from memci.storage.memory_state import handed_messages, lock_messages, mark_memory
+from memci.storage.messages import read_messages, receipt_times
 from memci.storage.network.editions import log_event
 from memci.storage.network.links import focus_of
 from memci.storage.search_index import Embedded, message_vectors, nearest_nodes
@@ -116,7 +116,7 @@ class MemoryCreation:
         It makes nothing of those that were refused then, as ``details`` tell. What is noted on
         the messages stays as it is.
         """
-        taken = partial(taken_messages, agent_id=agent_id, seqs=seqs)
+        taken = partial(read_messages, agent_id=agent_id, seqs=seqs)
         refused = {int(seq): FilterReason(why) for seq, why in details.get("refused", {}).items()}
         thinking = self.think(agent_id, job_id, taken, refused=refused)
         return _Effect(*thinking, wanted=details.get("wanted", ()), again=True)

@@ -22,7 +22,8 @@ from memci.message import Message
 from memci.queue.runner import Effect
 from memci.smallmodel.ports import TopicSegment, Vectors
 from memci.smallmodel.registry import SmallModels
-from memci.storage.memory_state import lock_messages, taken_messages
+from memci.storage.memory_state import lock_messages
+from memci.storage.messages import read_messages
 from memci.storage.network.beliefs import supersede, superseded_telling, unsuperseded
 from memci.storage.network.editions import log_event
 from memci.storage.network.node_history import (
@@ -47,7 +48,7 @@ class Retelling:
 def retold(connection: Connection, agent_id: str, passages: Sequence[Passage]) -> Retelling | None:
     """Return what a memory of these passages told; None: not all their messages are there."""
     seqs = {seq for passage in passages for seq in passage.messages}
-    said = {each.seq: each for each in taken_messages(connection, agent_id, sorted(seqs))}
+    said = {each.seq: each for each in read_messages(connection, agent_id, sorted(seqs))}
     return retelling(said, passages) if said and said.keys() == seqs else None
 
 

@@ -24,7 +24,7 @@ from memci.smallmodel.ports import Summarizer, TokenCounter
 from memci.storage.agents import parameters_of
 from memci.storage.pages.tree import messages_exist
 from memci.storage.session import Connection, Database
-from memci.storage.sessions import Conversation, Last, conversation_at
+from memci.storage.sessions import Conversation, LastMessage, conversation_at
 from memci.storage.summaries import (
     StoredSummary,
     open_sessions,
@@ -116,7 +116,12 @@ class SessionSummaries:
         return _Effect(job.agent_id, conversation.session_id, plan, made, now)
 
     def _plan(
-        self, conversation: Conversation, last: Last, parameters: MemoryParameters, *, now: bool
+        self,
+        conversation: Conversation,
+        last: LastMessage,
+        parameters: MemoryParameters,
+        *,
+        now: bool,
     ) -> _Plan:
         stored = summaries_of(conversation.connection, conversation.agent_id,
                               conversation.session_id)  # fmt: skip
@@ -142,7 +147,7 @@ class SessionSummaries:
     def _counted(self, conversation: Conversation, whole: StoredSummary) -> StoredSummary:
         """Count what was said since it was last counted, or since the summary."""
         from_here = max(whole.counted_seq, whole.through_seq)
-        said = conversation.said(after=from_here, through=None, most=MOST_MESSAGES)
+        said = conversation.first_messages(after=from_here, through=None, most=MOST_MESSAGES)
         tokens = message_tokens([each.message for each in said], self._summing.counter.count)
         return replace(
             whole,
@@ -154,12 +159,12 @@ class SessionSummaries:
         self,
         conversation: Conversation,
         wanted: Sequence[StoredSummary],
-        last: Last,
+        last: LastMessage,
         kept: int | None,
     ) -> Iterator[_Roll]:
         for before in wanted:
             end = _end(conversation, before, last, kept)
-            said = conversation.said(
+            said = conversation.first_messages(
                 after=before.through_seq, through=end, most=MOST_MESSAGES + 1, user=before.user_id
             )
             if end <= before.through_seq or not said:
@@ -248,7 +253,9 @@ def _before(
     return StoredSummary(session_id, user)
 
 
-def _end(conversation: Conversation, before: StoredSummary, last: Last, kept: int | None) -> int:
+def _end(
+    conversation: Conversation, before: StoredSummary, last: LastMessage, kept: int | None
+) -> int:
     """Return the seq through which a summary is to go; without ``kept``, all of the session."""
     end = conversation.before_recent(kept, before.user_id) if kept else None
     return last.seq if end is None else end

@@ -24,6 +24,7 @@ from memci.queue import mailbox
 from memci.queue.runner import Effect
 from memci.smallmodel.ports import TokenCounter
 from memci.storage.agents import page_rules_of
+from memci.storage.messages import stored_seqs
 from memci.storage.pages.tree import lock_tree
 from memci.storage.pins import read_pins, refused_pins, save_pins
 from memci.storage.plans import (
@@ -31,7 +32,6 @@ from memci.storage.plans import (
     note_tracked,
     read_plan,
     save_plan,
-    still_stored,
     tracked_seq,
     untracked_messages,
     users_then,
@@ -101,7 +101,8 @@ class _Effect:
         if tracked_seq(connection, agent_id) != waiting.seq:
             mailbox.submit_once(connection, agent_id, JobKind.TRACK_MESSAGES)
             return {"looked_at": 0, "pinned": 0, "plans": 0}
-        stored = still_stored(connection, agent_id, [each.message.seq for each in self.telling])
+        seqs = [each.message.seq for each in self.telling]
+        stored = set(stored_seqs(connection, agent_id, seqs))
         telling = _seen(connection, agent_id, [t for t in self.telling if t.message.seq in stored])
         count = self._pin(connection, telling) if self.rules.key_messages_enabled else 0
         plans = 0

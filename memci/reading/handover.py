@@ -35,7 +35,7 @@ from memci.storage.plans import read_plan
 from memci.storage.reading.messages import message_ids, messages_at, recent_messages
 from memci.storage.reading.snapshot_state import Progress, progress
 from memci.storage.session import Connection
-from memci.storage.sessions import Conversation, Said, language_spoken
+from memci.storage.sessions import Conversation, SessionMessage, language_spoken
 from memci.storage.summaries import StoredSummary, read_summary
 
 # Messages that are read beside the summary: those after it, and the recent ones.
@@ -121,7 +121,7 @@ class HandoverReader(Reader):
                 )
             user = viewer.user_id
             before = conversation.before_recent(max(1, parameters.preserve_recent), user)
-            recent = conversation.last_said(
+            recent = conversation.last_messages(
                 after=before, through=None, most=_MOST_RECENT, user=user
             )
             if len(recent) == _MOST_RECENT:
@@ -129,13 +129,13 @@ class HandoverReader(Reader):
                 before = recent[answers - 1].message.seq if answers else recent[0].message.seq - 1
                 recent = recent[answers:]
             through = 0 if stored is None else stored.through_seq
-            between = conversation.said(
+            between = conversation.first_messages(
                 after=through, through=before, most=_MOST_BETWEEN, user=user
             )
             last = between[-1].message.seq if len(between) == _MOST_BETWEEN else before
             unread = 0
             if last < before:
-                unread = conversation.how_many(after=last, through=before, user=user)
+                unread = conversation.count(after=last, through=before, user=user)
             said = [each.message for each in recent]
             language = language_spoken(connection, agent_id, viewer)
             return _Read(
@@ -186,7 +186,7 @@ class HandoverReader(Reader):
         return self.extractor.summarize(since, stored, target)
 
 
-def _results_at_start(recent: Sequence[Said]) -> int:
+def _results_at_start(recent: Sequence[SessionMessage]) -> int:
     """Return how many tool results come first: they belong to a call before them."""
     roles = (each.message.role for each in recent)
     return len(list(takewhile(lambda role: role is Role.TOOL, roles)))

@@ -17,7 +17,6 @@ _HANDED = """
 WHERE agent_id = %s AND seq BETWEEN %s AND %s AND remember = ANY(%s)
 AND (%s::bigint[] IS NULL OR seq = ANY(%s)) AND memory_state IN ('none', 'pending') ORDER BY seq
 """
-_TAKEN = "WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq"
 _UNINDEXED = """
 WHERE agent_id = %s AND seq BETWEEN %s AND %s AND NOT indexed ORDER BY seq
 """
@@ -84,11 +83,6 @@ def handed_messages(
     ``only`` these seqs, if given.
     """
     return _messages(connection, _HANDED, (agent_id, *seqs, list(remember), only, only))
-
-
-def taken_messages(connection: Connection, agent_id: str, seqs: Sequence[int]) -> list[Message]:
-    """Return those of the messages that are still stored, whatever memory has made of them."""
-    return _messages(connection, _TAKEN, (agent_id, list(seqs)))
 
 
 def unindexed_messages(

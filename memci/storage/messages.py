@@ -31,6 +31,9 @@ _STORED = """
 SELECT id, seq, role, content, name, tool_calls, tool_call_id
 FROM message WHERE agent_id = %s AND id = ANY(%s)
 """
+_BY_SEQ = f"""
+SELECT {COLUMNS} FROM message WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq
+"""  # noqa: S608 - a constant of this module
 _LAST = """
 SELECT session_id, user_id FROM message WHERE agent_id = %(agent)s ORDER BY seq DESC LIMIT 1
 """
@@ -77,6 +80,23 @@ def to_message(row: Row[Any]) -> Message:
         tool_call_id=row.tool_call_id,
         metadata=row.metadata or {},
     )
+
+
+def in_session(statement: str, session_id: str | None) -> str:
+    """Complete ``session_id {session}`` in a statement: both forms are found by index."""
+    return statement.format(session="IS NULL" if session_id is None else "= %(session)s")
+
+
+def read_messages(connection: Connection, agent_id: str, seqs: Collection[int]) -> list[Message]:
+    """Return those of the messages that are stored, ascending."""
+    rows = connection.exec_driver_sql(_BY_SEQ, (agent_id, list(seqs)))
+    return [to_message(row) for row in rows]
+
+
+def stored_seqs(connection: Connection, agent_id: str, seqs: Collection[int]) -> list[int]:
+    """Return those of the messages that are stored, ascending; others were erased."""
+    statement = "SELECT seq FROM message WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq"
+    return list(connection.exec_driver_sql(statement, (agent_id, list(seqs))).scalars())
 
 
 def last_speaker(
@@ -148,40 +168,39 @@ def receipt_times(
     return {row.seq: row.received_at for row in rows}
 
 
-_KEEP = """
-INSERT INTO letter (agent_id, job_id, body) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING
-"""
-_DEAD = """
-UPDATE job SET state = 'dead', finished_at = clock_timestamp(), last_error = %s
-WHERE agent_id = %s AND id = %s
-"""
-
-
-def keep(
+def bury_letter(
     connection: Connection, agent_id: str, job_id: UUID, body: bytes | None, error: str
 ) -> None:
-    """Keep the bytes, if there are any to keep, and make their job dead."""
+    """Store the bytes of a broker message, if there are any, and make its job dead."""
     if body is not None:
-        connection.exec_driver_sql(_KEEP, (agent_id, job_id, body))
-    connection.exec_driver_sql(_DEAD, (error, agent_id, job_id))
+        connection.exec_driver_sql(
+            "INSERT INTO letter (agent_id, job_id, body) VALUES (%s, %s, %s)"
+            " ON CONFLICT DO NOTHING",
+            (agent_id, job_id, body),
+        )
+    connection.exec_driver_sql(
+        "UPDATE job SET state = 'dead', finished_at = clock_timestamp(), last_error = %s"
+        " WHERE agent_id = %s AND id = %s",
+        (error, agent_id, job_id),
+    )
 
 
-def read(connection: Connection, agent_id: str, job_id: UUID) -> bytes | None:
-    """Return the bytes that a dead job keeps; None when it is no letter's."""
+def read_letter(connection: Connection, agent_id: str, job_id: UUID) -> bytes | None:
+    """Return the bytes of a dead job's broker message; None: it has none."""
     row = connection.exec_driver_sql(
         "SELECT body FROM letter WHERE agent_id = %s AND job_id = %s", (agent_id, job_id)
     ).first()
     return bytes(row.body) if row else None
 
 
-def kept(connection: Connection, agent_id: str) -> list[UUID]:
-    """Return the dead jobs that keep bytes."""
+def jobs_with_letters(connection: Connection, agent_id: str) -> list[UUID]:
+    """Return the dead jobs whose broker messages are stored."""
     rows = connection.exec_driver_sql("SELECT job_id FROM letter WHERE agent_id = %s", (agent_id,))
     return list(rows.scalars())
 
 
-def drop(connection: Connection, agent_id: str, job_id: UUID) -> None:
-    """Forget the bytes, once it is decided what becomes of them; none may be there."""
+def delete_letter(connection: Connection, agent_id: str, job_id: UUID) -> None:
+    """Delete the bytes of a broker message, if there are any."""
     connection.exec_driver_sql(
         "DELETE FROM letter WHERE agent_id = %s AND job_id = %s", (agent_id, job_id)
     )

@@ -12,20 +12,17 @@ from memci.domain.pages.pins import Maker, Pin
 from memci.domain.session.automatic_pins import bound_to
 from memci.language.key_messages.rules import PinKind
 from memci.message import Message
-from memci.storage.messages import COLUMNS, to_message
+from memci.storage.messages import COLUMNS, read_messages, to_message
 
 # The newest number is kept without content after unpinning: numbers are never reused.
 _LIST = """
 SELECT number, kind, text, message_seq, span_start, span_end, pinned_by, user_id, created_at,
-       unpinned_at IS NOT NULL AS gone
+       unpinned_at IS NOT NULL AS unpinned
 FROM pin WHERE agent_id = %s ORDER BY number
 """
-_MESSAGES = f"""
-SELECT {COLUMNS} FROM message WHERE agent_id = %s AND seq = ANY(%s)
-"""  # noqa: S608 - a constant of another module
 _BY_ID = f"""
 SELECT {COLUMNS} FROM message WHERE agent_id = %s AND id = %s
-"""  # noqa: S608 - as above
+"""  # noqa: S608 - a constant of another module
 _ADD = """
 INSERT INTO pin (agent_id, number, kind, text, message_seq, pinned_by, created_at, user_id,
                  span_start, span_end)
@@ -36,7 +33,7 @@ _REFUSE = """
 UPDATE pin SET text = '', unpinned_at = now()
 WHERE agent_id = %s AND number = ANY(%s) AND pinned_by = 'detector'
 """
-_TAKE_DOWN = """
+_UNPIN = """
 UPDATE pin SET text = '', message_seq = NULL, span_start = NULL, span_end = NULL, user_id = NULL,
                unpinned_at = now()
 WHERE agent_id = %s AND number = ANY(%s) AND unpinned_at IS NULL
@@ -63,13 +60,12 @@ def read_pins(connection: Connection, agent_id: str, as_of: datetime | None = No
     ``as_of``: without messages said later, and without other texts pinned later.
     """
     rows = connection.exec_driver_sql(_LIST, (agent_id,)).all()
-    there = [row for row in rows if not row.gone]
-    seqs = [row.message_seq for row in there if row.message_seq is not None]
-    said = _said(connection, agent_id, seqs) if seqs else {}
+    shown = [row for row in rows if not row.unpinned]
+    messages = _messages(connection, agent_id, shown)
     pins = [
         _pin(row, message)
-        for row in there
-        for message in (said.get(row.message_seq),)
+        for row in shown
+        for message in (messages.get(row.message_seq),)
         if as_of is None or (message.said_at if message else row.created_at) <= as_of
     ]
     return Pins(pins, rows[-1].number if rows else 0)
@@ -78,9 +74,17 @@ def read_pins(connection: Connection, agent_id: str, as_of: datetime | None = No
 def refused_pins(connection: Connection, agent_id: str) -> list[Pin]:
     """Return the detector's pins that somebody has unpinned."""
     rows = connection.exec_driver_sql(_LIST, (agent_id,)).all()
-    gone = [row for row in rows if row.gone and row.message_seq is not None]
-    said = _said(connection, agent_id, [row.message_seq for row in gone]) if gone else {}
-    return [_pin(row, said.get(row.message_seq)) for row in gone]
+    refused = [row for row in rows if row.unpinned and row.message_seq is not None]
+    messages = _messages(connection, agent_id, refused)
+    return [_pin(row, messages.get(row.message_seq)) for row in refused]
+
+
+def _messages(
+    connection: Connection, agent_id: str, rows: Iterable[Row[Any]]
+) -> dict[int, Message]:
+    seqs = [row.message_seq for row in rows if row.message_seq is not None]
+    found = read_messages(connection, agent_id, seqs) if seqs else []
+    return {message.seq: message for message in found}
 
 
 def message_by_id(connection: Connection, agent_id: str, message_id: str) -> Message | None:
@@ -93,34 +97,28 @@ def save_pins(
     connection: Connection,
     agent_id: str,
     added: Iterable[Pin],
-    taken_down: Collection[int],
-    given_way: Collection[int] = (),
+    unpinned: Collection[int],
+    replaced: Collection[int] = (),
 ) -> None:
     """Write changes of pins. The tree must be locked.
 
-    The detector does not pin again what was ``taken_down``; what has ``given_way`` it may.
+    The detector does not pin again what was ``unpinned``; what was ``replaced`` it may.
     """
     for pin in added:
         text = pin.text if pin.message_seq is None else ""
         values = (pin.number, pin.kind, text, pin.message_seq, pin.by, pin.created_at)
         start, end = pin.span or (None, None)
         connection.exec_driver_sql(_ADD, (agent_id, *values, pin.user_id, start, end))
-    if taken_down:
-        connection.exec_driver_sql(_REFUSE, (agent_id, list(taken_down)))
-    if taken_down or given_way:
-        gone = [*taken_down, *given_way]
-        connection.exec_driver_sql(_TAKE_DOWN, (agent_id, gone))
+    if unpinned:
+        connection.exec_driver_sql(_REFUSE, (agent_id, list(unpinned)))
+    if unpinned or replaced:
+        connection.exec_driver_sql(_UNPIN, (agent_id, [*unpinned, *replaced]))
         connection.exec_driver_sql(_SWEEP, {"agent": agent_id})
 
 
 def pinned_pages(connection: Connection, agent_id: str) -> list[str]:
     """Return the indexes of pages that the system does not hide (P13)."""
     return list(connection.exec_driver_sql(_PAGES, (agent_id,)).scalars())
-
-
-def _said(connection: Connection, agent_id: str, seqs: list[int]) -> dict[int, Message]:
-    rows = connection.exec_driver_sql(_MESSAGES, (agent_id, seqs))
-    return {row.seq: to_message(row) for row in rows}
 
 
 def _pin(row: Row[Any], message: Message | None) -> Pin:

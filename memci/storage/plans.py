@@ -11,9 +11,8 @@ from sqlalchemy import Connection, Row
 from memci.domain.pages.tree import Viewer
 from memci.domain.session.plan import Plan, Step, StepState
 from memci.message import Message, Role
-from memci.storage.messages import COLUMNS, to_message
+from memci.storage.messages import COLUMNS, in_session, to_message
 
-# The session is compared in two ways, so that each is found by index.
 _OF_SESSION = """
 SELECT made_seq, session_id, user_id FROM plan
 WHERE agent_id = %(agent)s AND session_id {session}
@@ -50,7 +49,6 @@ SELECT m.seq, (SELECT b.user_id FROM message b
   FROM message m WHERE m.agent_id = %s AND m.seq = ANY(%s)
 """
 _LAST = "SELECT message_seq FROM lane WHERE agent_id = %s"
-_STORED = "SELECT seq FROM message WHERE agent_id = %s AND seq = ANY(%s)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +72,10 @@ def read_plans(connection: Connection, agent_id: str, viewer: Viewer, *, most: i
 
     Those of another user are left out: a session may have been with several.
     """
-    session = viewer.session_id
-    statement = _OF_SESSION.format(session="IS NULL" if session is None else "= %(session)s")
+    statement = in_session(_OF_SESSION, viewer.session_id)
     values = {
         "agent": agent_id,
-        "session": session,
+        "session": viewer.session_id,
         "all": viewer.sees_all,
         "user": viewer.user_id,
         "most": most,
@@ -123,7 +120,7 @@ def users_then(
 
 
 def tracked_seq(connection: Connection, agent_id: str) -> int:
-    """Return up to which message was looked through; 0: none was."""
+    """Return the last message that was looked through; 0: none was."""
     return connection.exec_driver_sql(_TRACKED, (agent_id,)).scalar() or 0
 
 
@@ -135,11 +132,6 @@ def last_seq(connection: Connection, agent_id: str) -> int:
 def note_tracked(connection: Connection, agent_id: str, seq: int) -> None:
     """Note that messages up to this one were looked through. The lane must be locked."""
     connection.exec_driver_sql(_TRACK, (agent_id, seq))
-
-
-def still_stored(connection: Connection, agent_id: str, seqs: Collection[int]) -> set[int]:
-    """Return which of these messages are there: others were erased."""
-    return set(connection.exec_driver_sql(_STORED, (agent_id, list(seqs))).scalars())
 
 
 def _plan(connection: Connection, agent_id: str, row: Row[Any]) -> Plan:

@@ -15,8 +15,8 @@ from sqlalchemy import Connection
 
 from memci.domain.memory.message_filter import INTERACTIONS
 from memci.domain.memory.node import NodeEvent
-from memci.storage.erasure.erase import agents_without_erasure, stored_among
-from memci.storage.messages import COLUMNS, to_message
+from memci.storage.erasure.erase import agents_without_erasure
+from memci.storage.messages import COLUMNS, stored_seqs, to_message
 from memci.storage.network.node_history import append_history
 from memci.storage.session import batches, rows, sending
 
@@ -250,7 +250,8 @@ def append_uses(
     if not agents_without_erasure(connection, [agent_id]):
         return False
     kept = [(each, each.given) for each in receipts if each.given is not None]
-    stored = stored_among(connection, agent_id, {seq for _, given in kept for seq in given.seqs})
+    seqs = {seq for _, given in kept for seq in given.seqs}
+    stored = set(stored_seqs(connection, agent_id, seqs))
     kept = [(each, given) for each, given in kept if given.seqs <= stored]
     new = [each for each, _ in kept if each.id not in written]
     write_receipts(connection, agent_id, new)

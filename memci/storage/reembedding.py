@@ -43,20 +43,10 @@ WHERE v.agent_id = %(agent)s AND v.text IS NOT NULL AND v.embedding IS NOT NULL 
 ORDER BY v.updated_at DESC, v.namespace, v.key LIMIT %(limit)s
 """  # noqa: S608 - a constant of this module
 # Only rows that are still there: what was erased or forgotten meanwhile stays so.
-_REPLACE_OF_MESSAGES = """
-UPDATE message_vector SET embedding = new.embedding::halfvec, model = %s
-FROM unnest(%s::bigint[], %s::text[]) AS new(seq, embedding)
-WHERE message_vector.agent_id = %s AND message_vector.seq = new.seq
-"""
-_REPLACE_OF_NODES = """
-UPDATE node_vector SET embedding = new.embedding::halfvec, model = %s
-FROM unnest(%s::bigint[], %s::text[]) AS new(id, embedding)
-WHERE node_vector.agent_id = %s AND node_vector.node_id = new.id
-"""
-_REPLACE_OF_CHUNKS = """
-UPDATE chunk_vector SET embedding = new.embedding::halfvec, model = %s
-FROM unnest(%s::bigint[], %s::text[]) AS new(id, embedding)
-WHERE chunk_vector.agent_id = %s AND chunk_vector.chunk_id = new.id
+_REPLACE = """
+UPDATE {table} SET embedding = new.embedding::halfvec, model = %s
+FROM unnest(%s::bigint[], %s::text[]) AS new(key, embedding)
+WHERE {table}.agent_id = %s AND {table}.{key} = new.key
 """
 _REPLACE_OF_ITEMS = """
 UPDATE item SET embedding = new.embedding::halfvec, model = %(model)s
@@ -142,30 +132,18 @@ def replace_vectors(
 ) -> int:
     """Write new vectors, row by row of ``stale.texts``; return how many were still wanted."""
     left = iter(to_text(vectors))
-    replaced = sum(
-        _replace(connection, statement, agent_id, (keys, [next(left) for _ in keys]), model)
-        for statement, keys in (
-            (_REPLACE_OF_MESSAGES, list(stale.messages)),
-            (_REPLACE_OF_NODES, list(stale.nodes)),
-            (_REPLACE_OF_CHUNKS, list(stale.chunks)),
-        )
-    )
+    replaced = 0
+    for table, key, texts in (
+        ("message_vector", "seq", stale.messages),
+        ("node_vector", "node_id", stale.nodes),
+        ("chunk_vector", "chunk_id", stale.chunks),
+    ):
+        if texts:
+            values = (model.name, list(texts), [next(left) for _ in texts], agent_id)
+            statement = _REPLACE.format(table=table, key=key)
+            replaced += connection.exec_driver_sql(statement, values).rowcount
     renew_around(connection, agent_id, list(stale.messages))
     return replaced + _replace_of_items(connection, agent_id, stale.items, list(left), model)
-
-
-def _replace(
-    connection: Connection,
-    statement: str,
-    agent_id: str,
-    rows: tuple[Sequence[int], Sequence[str]],
-    model: VectorModel,
-) -> int:
-    keys, vectors = rows
-    if not keys:
-        return 0
-    values = (model.name, list(keys), list(vectors), agent_id)
-    return connection.exec_driver_sql(statement, values).rowcount
 
 
 def _replace_of_items(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from memci.domain.search.bm25 import first_after, position_at, session_at
+from memci.storage.messages import in_session
 from memci.storage.vectors import Vectors, from_arrays, to_text
 
 _SESSIONS = """
@@ -22,7 +23,8 @@ SELECT seq, session_id FROM message WHERE agent_id = %s AND seq = ANY(%s) ORDER 
 # By the index of sessions: the latest that are indexed come nearly first.
 _LAST_OF_SESSION = """
 SELECT position FROM message
- WHERE agent_id = %(agent)s AND {condition} AND position IS NOT NULL ORDER BY seq DESC LIMIT 1
+ WHERE agent_id = %(agent)s AND session_id {session} AND position IS NOT NULL
+ ORDER BY seq DESC LIMIT 1
 """
 _LAST_BEFORE = """
 SELECT max(position) FROM message WHERE agent_id = %s AND position < %s
@@ -51,11 +53,9 @@ def next_positions(connection: Connection, agent_id: str, seqs: Sequence[int]) -
 
 def _last_of(connection: Connection, agent_id: str, session_id: str | None) -> int | None:
     """Return the greatest position in a session; None: it has none yet."""
-    condition = "session_id IS NULL" if session_id is None else "session_id = %(session)s"
+    statement = in_session(_LAST_OF_SESSION, session_id)
     values = {"agent": agent_id, "session": session_id}
-    any_of_it: int | None = connection.exec_driver_sql(
-        _LAST_OF_SESSION.format(condition=condition), values
-    ).scalar()
+    any_of_it: int | None = connection.exec_driver_sql(statement, values).scalar()
     if any_of_it is None:
         return None
     end = first_after(session_at(any_of_it))

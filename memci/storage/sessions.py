@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, CursorResult
 
 from memci.domain.pages.tree import Viewer
 from memci.language.detection import Language, language_of
 from memci.message import Message
-from memci.storage.messages import COLUMNS, IS_NOTE, to_message
+from memci.storage.messages import COLUMNS, IS_NOTE, in_session, to_message
 
 # From one session to the next by the index: messages are read of those alone that are listed.
 _LIST = """
@@ -105,7 +105,7 @@ _BETWEEN = f"""
 _SAID = f"SELECT {COLUMNS}, {_WHOSE} AS whose {_BETWEEN}"
 _FIRST = f"{_SAID} ORDER BY seq LIMIT %(most)s"
 _NEWEST = f"{_SAID} ORDER BY seq DESC LIMIT %(most)s"
-_HOW_MANY = f"SELECT count(*) {_BETWEEN}"
+_COUNT = f"SELECT count(*) {_BETWEEN}"
 # Where the latest interactions begin: notes are said to nobody, and begin none.
 _RECENT = f"""
 SELECT seq FROM message m
@@ -117,7 +117,6 @@ _USERS = """
 SELECT DISTINCT user_id FROM message
  WHERE agent_id = %(agent)s AND session_id {session} AND user_id IS NOT NULL AND seq > %(after)s
 """
-_NAMED = "SELECT session_id FROM message WHERE agent_id = %s AND seq = %s"
 _LAST = """
 SELECT m.seq, m.received_at, coalesce(e.seq >= m.seq, false) AS ended FROM message m
   LEFT JOIN session_end e ON e.agent_id = m.agent_id AND e.session_id = m.session_id
@@ -125,14 +124,14 @@ SELECT m.seq, m.received_at, coalesce(e.seq >= m.seq, false) AS ended FROM messa
 """
 
 
-class Said(NamedTuple):
+class SessionMessage(NamedTuple):
     """A message, and the user whom it was said by or to; None: nobody was named so far."""
 
     message: Message
     user_id: str | None
 
 
-class Last(NamedTuple):
+class LastMessage(NamedTuple):
     """A session's last message, and whether somebody has ended the session with it."""
 
     seq: int
@@ -148,57 +147,49 @@ class Conversation:
     agent_id: str
     session_id: str | None
 
-    def last(self) -> Last | None:
+    def last(self) -> LastMessage | None:
         """Return its last message; None: there is none."""
-        row = self.connection.exec_driver_sql(self._in(_LAST), self._values()).first()
-        return None if row is None else Last(*row)
+        row = self._run(_LAST).first()
+        return None if row is None else LastMessage(*row)
 
-    def said(
+    def first_messages(
         self, *, after: int, through: int | None, most: int, user: str | None = None
-    ) -> list[Said]:
+    ) -> list[SessionMessage]:
         """Return the first ``most`` messages after a seq and through another, ascending.
 
         ``user``: what is in this user's sight alone, the user's own and nobody's.
         """
-        return self._said(_FIRST, after, through, most, user)
+        rows = self._run(_FIRST, after=after, through=through, most=most, user=user)
+        return [SessionMessage(to_message(row), row.whose) for row in rows]
 
-    def last_said(
+    def last_messages(
         self, *, after: int, through: int | None, most: int, user: str | None = None
-    ) -> list[Said]:
+    ) -> list[SessionMessage]:
         """Return the last ``most`` of such messages, ascending."""
-        return self._said(_NEWEST, after, through, most, user)[::-1]
+        rows = self._run(_NEWEST, after=after, through=through, most=most, user=user)
+        return [SessionMessage(to_message(row), row.whose) for row in rows][::-1]
 
-    def how_many(self, *, after: int, through: int | None, user: str | None = None) -> int:
+    def count(self, *, after: int, through: int | None, user: str | None = None) -> int:
         """Count such messages."""
-        values = self._values(after=after, through=through, user=user)
-        return int(self.connection.exec_driver_sql(self._in(_HOW_MANY), values).scalar_one())
+        return int(self._run(_COUNT, after=after, through=through, user=user).scalar_one())
 
     def before_recent(self, interactions: int, user: str | None = None) -> int:
         """Return the last seq before so many of the latest interactions, at least one.
 
         0: there are no more than these.
         """
-        values = self._values(before=interactions - 1, user=user)
-        found = self.connection.exec_driver_sql(self._in(_RECENT), values).scalar()
+        found = self._run(_RECENT, before=interactions - 1, user=user).scalar()
         return 0 if found is None else int(found) - 1
 
     def users(self, *, after: int) -> frozenset[str]:
         """Return the users that are named in it after a seq."""
-        values = self._values(after=after)
-        return frozenset(self.connection.exec_driver_sql(self._in(_USERS), values).scalars())
+        return frozenset(self._run(_USERS, after=after).scalars())
 
-    def _said(
-        self, statement: str, after: int, through: int | None, most: int, user: str | None
-    ) -> list[Said]:
-        values = self._values(after=after, through=through, most=most, user=user)
-        rows = self.connection.exec_driver_sql(self._in(statement), values)
-        return [Said(to_message(row), row.whose) for row in rows]
-
-    def _in(self, statement: str) -> str:
-        return statement.format(session="IS NULL" if self.session_id is None else "= %(session)s")
-
-    def _values(self, **more: object) -> dict[str, object]:
-        return {"agent": self.agent_id, "session": self.session_id, **more}
+    def _run(self, statement: str, **values: object) -> CursorResult[Any]:
+        return self.connection.exec_driver_sql(
+            in_session(statement, self.session_id),
+            {"agent": self.agent_id, "session": self.session_id, **values},
+        )
 
 
 def conversation_at(
@@ -207,7 +198,8 @@ def conversation_at(
     """Return the session that the first of these messages was said in; None: it is not there."""
     if not seqs:
         return None
-    row = connection.exec_driver_sql(_NAMED, (agent_id, seqs[0])).first()
+    statement = "SELECT session_id FROM message WHERE agent_id = %s AND seq = %s"
+    row = connection.exec_driver_sql(statement, (agent_id, seqs[0])).first()
     return None if row is None else Conversation(connection, agent_id, row.session_id)
 
 
@@ -228,14 +220,13 @@ def language_spoken(connection: Connection, agent_id: str, viewer: Viewer) -> La
 
     What anybody does with pages leaves it as it is, and so does what others say.
     """
-    session = viewer.session_id
     values = {
         "agent": agent_id,
-        "session": session,
+        "session": viewer.session_id,
         "user": viewer.user_id,
         "longest": _LONGEST,
         "most": _MOST_SAID,
     }
-    statement = _SAID_BY_USER.format(session="IS NULL" if session is None else "= %(session)s")
-    said = connection.exec_driver_sql(statement, values).scalars().all()
-    return language_of(" ".join(said)) if said else None
+    statement = in_session(_SAID_BY_USER, viewer.session_id)
+    texts = connection.exec_driver_sql(statement, values).scalars().all()
+    return language_of(" ".join(texts)) if texts else None

@@ -50,10 +50,6 @@ _PASSES = """
 SELECT number, started_at, finished_at, models FROM pass_log
 WHERE agent_id = %s AND models IS NOT NULL ORDER BY number DESC LIMIT %s
 """
-_MODELS_OF_JOB = "SELECT models FROM job WHERE agent_id = %s AND id = %s FOR UPDATE"
-_SET_ON_JOB = "UPDATE job SET models = %s WHERE agent_id = %s AND id = %s"
-_MODELS_OF_SCAN = "SELECT models FROM pass_log WHERE agent_id = %s AND number = %s FOR UPDATE"
-_SET_ON_SCAN = "UPDATE pass_log SET models = %s WHERE agent_id = %s AND number = %s"
 
 
 class Use(NamedTuple):
@@ -82,18 +78,28 @@ def add_usage(connection: Connection, agent_id: str, day: date, use: Use, usage:
 
 def add_to_job(connection: Connection, agent_id: str, job_id: UUID, use: Use, usage: Usage) -> None:
     """Note on a job what it made a model do."""
-    row = connection.exec_driver_sql(_MODELS_OF_JOB, (agent_id, job_id)).first()
-    if row is not None:
-        models = _added(row.models, use, usage)
-        connection.exec_driver_sql(_SET_ON_JOB, (models, agent_id, job_id))
+    _add_to_row(connection, "job", "id", (agent_id, job_id), use, usage)
 
 
 def add_to_pass(connection: Connection, agent_id: str, number: int, use: Use, usage: Usage) -> None:
     """Note on a pass what it made a model do."""
-    row = connection.exec_driver_sql(_MODELS_OF_SCAN, (agent_id, number)).first()
-    if row is not None:
-        models = _added(row.models, use, usage)
-        connection.exec_driver_sql(_SET_ON_SCAN, (models, agent_id, number))
+    _add_to_row(connection, "pass_log", "number", (agent_id, number), use, usage)
+
+
+def _add_to_row(
+    connection: Connection, table: str, key: str, row: tuple[Any, ...], use: Use, usage: Usage
+) -> None:
+    """Add to the column ``models``: a list with one entry for each task and model."""
+    where = f"WHERE agent_id = %s AND {key} = %s"
+    find = f"SELECT models FROM {table} {where} FOR UPDATE"  # noqa: S608 - names of our own
+    found = connection.exec_driver_sql(find, row).first()
+    if found is None:
+        return
+    uses = {Use(each.pop("task"), each.pop("model")): Usage(**each) for each in found.models or []}
+    uses[use] = uses.get(use, Usage()) + usage
+    models = [{**each._asdict(), **asdict(uses[each])} for each in sorted(uses)]
+    write = f"UPDATE {table} SET models = %s {where}"  # noqa: S608 - names of our own
+    connection.exec_driver_sql(write, (Jsonb(models), *row))
 
 
 def usage_of_day(connection: Connection, agent_id: str, day: date) -> Usage:
@@ -123,15 +129,3 @@ def total_usage(connection: Connection) -> list[tuple[Use, Usage]]:
 
 def _usage(row: Any) -> Usage:
     return Usage(**{name: row[name] for name in _NAMES})
-
-
-def _added(models: list[dict[str, Any]] | None, use: Use, usage: Usage) -> Jsonb:
-    """Add to a list of uses, one entry for each task and model."""
-    entries = {Use(each.pop("task"), each.pop("model")): Usage(**each) for each in models or []}
-    entries[use] = entries.get(use, Usage()) + usage
-    return Jsonb(
-        [
-            {**key._asdict(), **asdict(value)}
-            for key, value in sorted(entries.items(), key=lambda each: each[0])
-        ]
-    )

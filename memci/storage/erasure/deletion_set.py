@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from memci.language.names import Entity, names_entity
 from memci.message import Message
 from memci.storage.erasure.pages import DeletedPages, find_deleted_pages
-from memci.storage.messages import COLUMNS, to_message
+from memci.storage.messages import COLUMNS, read_messages, stored_seqs, to_message
 from memci.storage.session import batches
 from memci.storage.summaries import losing_summaries
 
@@ -21,7 +21,6 @@ SELECT n.id, n.message_seqs FROM node n
  WHERE n.agent_id = %s AND n.kind = 'memory'
    AND EXISTS (SELECT FROM unnest(n.message_seqs) AS origin(seq) WHERE seq = ANY(%s::bigint[]))
 """
-_STORED = "SELECT seq FROM message WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq"
 # Histories tell what former nodes were made of. Nodes of before a rebuilt network took the place of
 # theirs do not count as forgotten: what was made anew may live.
 _FORMER_NODES = """
@@ -65,9 +64,6 @@ SELECT DISTINCT beside.entity, origin.seq
  WHERE NOT n.id = ANY(%(nodes)s::bigint[]) AND NOT origin.seq = ANY(%(seqs)s::bigint[])
  ORDER BY origin.seq DESC
 """
-_MESSAGES = f"""
-SELECT {COLUMNS} FROM message WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq
-"""  # noqa: S608 - a constant of this package
 # As ``Message.text``, of which no more is read than is needed.
 _BEGINNINGS = """
 SELECT left(concat_ws(E'\\n', nullif(left(content, %(most)s), ''), (
@@ -129,12 +125,6 @@ def ids_of(connection: Connection, agent_id: str, seqs: Sequence[int]) -> list[s
     return list(connection.exec_driver_sql(statement, (agent_id, list(seqs))).scalars())
 
 
-def messages_of(connection: Connection, agent_id: str, seqs: Sequence[int]) -> list[Message]:
-    """Return messages in the order of their seqs."""
-    rows = connection.exec_driver_sql(_MESSAGES, (agent_id, list(seqs)))
-    return [to_message(row) for row in rows]
-
-
 def beginnings_of(
     connection: Connection, agent_id: str, seqs: Sequence[int], most: int
 ) -> Iterator[str]:
@@ -189,8 +179,7 @@ def _memories(
         others = {seq for row in found for seq in row.message_seqs} - erased - repeated
         repeated |= others
         looked_for = list(others)
-    stored = connection.exec_driver_sql(_STORED, (agent_id, list(repeated))).scalars()
-    return memories, list(stored)
+    return memories, stored_seqs(connection, agent_id, repeated)
 
 
 def _naming_messages(
@@ -209,7 +198,7 @@ def _naming_messages(
     named_by: dict[int, int] = {}
     for some in batches(entities_at, _AT_ONCE):
         unsure = [seq for seq in some if not entities_at[seq] <= named_by.keys()]
-        for message in reversed(messages_of(connection, values["agent"], unsure)):
+        for message in reversed(read_messages(connection, values["agent"], unsure)):
             for each in entities_at[message.seq] - named_by.keys():
                 if names_entity(message.searched, entities[each]):
                     named_by[each] = message.seq
@@ -233,7 +222,7 @@ def _mentioned_names(
     for some in batches(seqs, _AT_ONCE):
         if not open_keys:
             break
-        for message in messages_of(connection, agent_id, some):
+        for message in read_messages(connection, agent_id, some):
             named = {key for key in open_keys if names_entity(message.searched, key)}
             erased, open_keys = erased | named, open_keys - named
     return sorted(name for name, key in keys.items() if key in erased)

@@ -38,7 +38,6 @@ SELECT agent_id FROM unnest(%s::text[]) AS agent(agent_id)
 WHERE pg_try_advisory_xact_lock_shared(hashtextextended(agent_id, 25))
 """
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 25))"
-_STORED = "SELECT seq FROM message WHERE agent_id = %s AND seq = ANY(%s)"
 
 
 def wait_for_erasure(connection: Connection, agent_id: str) -> None:
@@ -58,11 +57,6 @@ def agents_without_erasure(connection: Connection, agent_ids: Collection[str]) -
 def lock_for_erasure(connection: Connection, agent_id: str) -> None:
     """Wait for receipts that are being written; none is written before this commits."""
     connection.exec_driver_sql(_LOCK, (agent_id,))
-
-
-def stored_among(connection: Connection, agent_id: str, seqs: Collection[int]) -> frozenset[int]:
-    """Return those of these messages that were not erased."""
-    return frozenset(connection.exec_driver_sql(_STORED, (agent_id, list(seqs))).scalars())
 
 
 # A test holds ``digest_of`` to the same hash.

@@ -13,6 +13,7 @@ from memci.domain.memory.creation import NewNode, draw, least_important
 from memci.domain.memory.node import NodeEvent, importance
 from memci.domain.memory.scan import Forgetting
 from memci.language.times.calendar import offset_of
+from memci.storage.messages import in_session
 from memci.storage.network.links import supports_of
 from memci.storage.network.node_history import append_history
 
@@ -142,7 +143,7 @@ def memory_before(
 
     The place is a message, and how many characters of it lie before, blanks not counted.
     """
-    statement = _BEFORE.format(session="IS NULL" if session_id is None else "= %(session)s")
+    statement = in_session(_BEFORE, session_id)
     values = {"agent": agent_id, "session": session_id, "seq": seq, "start": start}
     return connection.exec_driver_sql(statement, values).scalar()
 

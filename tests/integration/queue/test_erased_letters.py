@@ -57,7 +57,7 @@ def deliver(producer: Producer, raw: bytes) -> UUID | None:
 
 def kept(producer: Producer, job_id: UUID) -> bytes | None:
     with producer.database.agent_snapshot("a") as connection:
-        return unreadable_messages.read(connection, "a", job_id)
+        return unreadable_messages.read_letter(connection, "a", job_id)
 
 
 def stored(producer: Producer) -> list[str]:
