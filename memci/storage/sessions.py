@@ -150,7 +150,7 @@ class Conversation:
     def last(self) -> LastMessage | None:
         """Return its last message; None: there is none."""
         row = self._run(_LAST).first()
-        return None if row is None else LastMessage(*row)
+        return row and LastMessage(row.seq, row.received_at, row.ended)
 
     def first_messages(
         self, *, after: int, through: int | None, most: int, user: str | None = None

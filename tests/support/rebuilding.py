@@ -117,7 +117,7 @@ class Rebuilding:
             with use_edition(connection):
                 return compare(current, compared_network(connection, self.ada.agent_id))
 
-    def beside(self) -> AgentUnderTest:
+    def on_edition(self) -> AgentUnderTest:
         """The same agent, looking at the rebuilt network."""
         return replace(self.ada, database=self.ada.database.on_edition(), known=True)
 

@@ -36,7 +36,7 @@ class Listing(OfflineSummarizer):
 
     def summarize(self, messages: Sequence[Message], previous: str, target: int) -> str:
         self.given.append(list(messages))
-        self.on_edition()
+        self.beside()
         seqs = " ".join(str(each.seq) for each in messages)
         return f"{previous} {seqs}".strip()[:target]
 
