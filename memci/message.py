@@ -27,7 +27,7 @@ _CHARACTER = re.compile(
 _VISIBLE = frozenset("LMNPS")
 
 
-def legible(text: str) -> str:
+def decode_escapes(text: str) -> str:
     r"""Return a text with the characters that its JSON escapes mean, as people would search it.
 
     Escapes of ASCII, of invisible characters and of half surrogate pairs stay, and so does an
@@ -54,7 +54,7 @@ _CORRECTS = "corrects"
 
 
 @dataclass(frozen=True, slots=True)
-class Corrected:
+class CorrectedMemory:
     """The memory that a note takes the place of (R6), by what it was made of.
 
     A number would not do: a rebuilt network gives others, and so does what is restored.
@@ -64,7 +64,7 @@ class Corrected:
     span: tuple[int, ...] | None
 
 
-def note_metadata(corrected: Corrected | None = None) -> dict[str, Any]:
+def note_metadata(corrected: CorrectedMemory | None = None) -> dict[str, Any]:
     """Return the metadata that make a message a note."""
     said: dict[str, Any] = {_NOTED: True}
     if corrected is not None:
@@ -79,7 +79,7 @@ def is_note(metadata: Mapping[str, Any]) -> bool:
     return isinstance(said, Mapping) and said.get(_NOTED) is True
 
 
-def corrected_by(metadata: Mapping[str, Any]) -> Corrected | None:
+def corrected_memory(metadata: Mapping[str, Any]) -> CorrectedMemory | None:
     """Return the memory that a note corrects; None also for metadata from elsewhere."""
     said = metadata.get(_KEY)
     if not is_note(metadata) or not isinstance(said, Mapping):
@@ -88,7 +88,7 @@ def corrected_by(metadata: Mapping[str, Any]) -> Corrected | None:
     if not isinstance(corrects, Mapping):
         return None
     seqs, span = _numbers(corrects.get("seqs")), _numbers(corrects.get("span"))
-    return Corrected(seqs, span) if seqs else None
+    return CorrectedMemory(seqs, span) if seqs else None
 
 
 def _numbers(said: object) -> tuple[int, ...] | None:
@@ -138,15 +138,15 @@ class NewMessage:
     metadata: JsonObject = field(default_factory=dict)
 
 
-def spoken(role: str, content: str | None, tool_calls: Iterable[JsonObject] = ()) -> str:
+def readable_text(role: str, content: str | None, tool_calls: Iterable[JsonObject] = ()) -> str:
     """Return the text that memory and search read: see ``Message.text``."""
     if role == Role.TOOL:
-        return legible(content or "")
+        return decode_escapes(content or "")
     if not tool_calls:
         return content or ""
-    calls = (call.get("function", {}) for call in tool_calls)
-    written = [legible(f"{call.get('name', '')}({call.get('arguments', '')})") for call in calls]
-    return "\n".join([content, *written] if content else written)
+    functions = (call.get("function", {}) for call in tool_calls)
+    calls = [f"{each.get('name', '')}({each.get('arguments', '')})" for each in functions]
+    return "\n".join([*([content] if content else []), *map(decode_escapes, calls)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ class Message:
 
         Arguments and answers of tools are read without JSON escapes.
         """
-        return spoken(self.role, self.content, self.tool_calls)
+        return readable_text(self.role, self.content, self.tool_calls)
 
     @property
     def is_note(self) -> bool:

@@ -17,7 +17,7 @@ from memci.jobs.create import MemoryCreation
 from memci.jobs.network_growth import Growth, Thought, note_created, numbers_of
 from memci.jobs.supersession import Beliefs
 from memci.language.detection import language_of
-from memci.language.near_duplicates import read, tells_the_same
+from memci.language.near_duplicates import reduce_text, same_reduced_content
 from memci.message import Message
 from memci.queue.runner import Effect
 from memci.smallmodel.ports import TopicSegment, Vectors
@@ -75,10 +75,10 @@ def _distinct(told: Sequence[Retelling]) -> Iterator[Retelling]:
 
     What was merged by a rule that took more for the same is told all.
     """
-    readings = [read(each.text) for each in told]
+    readings = [reduce_text(each.text) for each in told]
     kept: list[int] = []
-    for place in sorted(range(len(told)), key=lambda at: -readings[at].says):
-        if not any(tells_the_same(readings[place], readings[other]) for other in kept):
+    for place in sorted(range(len(told)), key=lambda at: -readings[at].content_size):
+        if not any(same_reduced_content(readings[place], readings[other]) for other in kept):
             kept.append(place)
     return (told[place] for place in sorted(kept))
 

@@ -9,9 +9,9 @@ from typing import Self
 
 from memci.domain.memory.creation import Creation, NewNode
 from memci.domain.memory.node import NodeKind
-from memci.language.claims.claim import Claim, Held, resolved
+from memci.language.claims.claim import Claim, StoredClaim, resolve_correction
 from memci.language.claims.reader import claims_in
-from memci.message import Message, Role, corrected_by
+from memci.message import Message, Role, corrected_memory
 from memci.storage.network.beliefs import add_claims, claims_since, supersede, supersede_older
 from memci.storage.network.node_history import memory_telling
 from memci.storage.network.passes import position
@@ -29,7 +29,7 @@ def correct(
     _, pass_number = position(connection, agent_id)
     for seq, node_id in _first_of(creation).items():
         message = messages.get(seq)
-        corrected = corrected_by(message.metadata) if message and message.is_note else None
+        corrected = corrected_memory(message.metadata) if message and message.is_note else None
         if message is None or corrected is None:
             continue
         older = memory_telling(connection, agent_id, corrected.seqs, corrected.span)
@@ -93,12 +93,12 @@ class Beliefs:
         if corrections:
             first = min(held.seq for held in corrections)
             known = [*claims_since(connection, agent_id, first - _CORRECTABLE), *claims]
-            claims += filter(None, (resolved(held, known) for held in corrections))
+            claims += filter(None, (resolve_correction(held, known) for held in corrections))
         add_claims(connection, agent_id, claims)
         keys = {(held.claim.subject, held.claim.attribute) for held in claims}
         return corrected + len(supersede_older(connection, agent_id, keys))
 
-    def _held_by(self, nodes: Sequence[NewNode]) -> Iterator[Held]:
+    def _held_by(self, nodes: Sequence[NewNode]) -> Iterator[StoredClaim]:
         """Give each claim to the memory that holds its words, else to the first of its message."""
         memories: defaultdict[int, list[NewNode]] = defaultdict(list)
         for node in nodes:
@@ -110,7 +110,7 @@ class Beliefs:
                 words = _squeezed(claim.evidence)
                 telling = (node for node in held if words in _squeezed(node.content))
                 node = next(telling, held[0])
-                yield Held(claim, node.id, seq, self.messages[seq].said_at)
+                yield StoredClaim(claim, node.id, seq, self.messages[seq].said_at)
 
 
 def speaker_of(message: Message) -> str:

@@ -6,7 +6,7 @@ from enum import Enum
 
 from memci.language.detection import Language, language_of
 from memci.language.loading import TaskData
-from memci.language.small_talk import asks, telling_words
+from memci.language.small_talk import asks_something, content_words
 
 _DATA = TaskData("cue_phrases")
 
@@ -35,7 +35,7 @@ _LONGEST_COURTESY = 60
 _FEWEST_CHARACTERS = 2
 
 
-def cues_of(text: str) -> frozenset[Cue]:
+def find_cues(text: str) -> frozenset[Cue]:
     """Return what ``text`` holds."""
     return frozenset(cue for cue, pattern in _CUES.items() if pattern.search(text))
 
@@ -50,29 +50,29 @@ def is_social(clause: str) -> bool:
 
 def is_courtesy(sentence: str) -> bool:
     """Return True if it greets, thanks, offers or acknowledges, and names nothing and nobody."""
-    if not telling_words(sentence) and any(map(str.isalpha, sentence)):
+    if not content_words(sentence) and any(map(str.isalpha, sentence)):
         return is_social(sentence) or not _DECIDES.search(sentence)
     if _OFFERS.fullmatch(sentence.strip()):
         return True
-    if any(map(str.isdigit, sentence)) or introduces(sentence):
+    if any(map(str.isdigit, sentence)) or introduces_speaker(sentence):
         return False
     return is_social(sentence)
 
 
-def introduces(sentence: str) -> bool:
+def introduces_speaker(sentence: str) -> bool:
     """Return True if somebody says who is talking."""
     return bool(_INTRODUCES.search(sentence.replace("’", "'")))
 
 
-def says_something(clause: str) -> bool:
+def names_a_topic(clause: str) -> bool:
     """Tell whether a clause names what it is about, be it in one word ("Tokyo?", "天气怎么样？").
 
     "Thanks", "继续" and "ok, go on" do not, nor does the number of an answer ("1").
     """
     if is_social(clause):
         return False
-    words = [each for each in telling_words(_GOES_ON.sub(" ", clause)) if not each.isdecimal()]
+    words = [each for each in content_words(_GOES_ON.sub(" ", clause)) if not each.isdecimal()]
     # A Chinese character by itself is a verb without its object, such as 写.
     is_chinese = language_of("".join(words)) is Language.CHINESE
-    fewest = _FEWEST_CHARACTERS if is_chinese and not asks(clause) else 1
+    fewest = _FEWEST_CHARACTERS if is_chinese and not asks_something(clause) else 1
     return len(words) >= fewest

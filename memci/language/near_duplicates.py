@@ -48,34 +48,34 @@ _TOKEN = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReducedText:
     """What a text says, as tokens in order, and how often it stresses it."""
 
     tokens: tuple[str, ...]
     stresses: int
 
     @property
-    def says(self) -> int:
+    def content_size(self) -> int:
         """How much it says: of texts that say the same, that which stresses it says most."""
         return len(self.tokens) + self.stresses
 
 
-def say_the_same(one: str, other: str) -> bool:
+def same_content(one: str, other: str) -> bool:
     """Tell whether two texts say the same; a text without any word says nothing."""
-    return tells_the_same(read(one), read(other))
+    return same_reduced_content(reduce_text(one), reduce_text(other))
 
 
-def tells_the_same(one: Reading, other: Reading) -> bool:
+def same_reduced_content(one: ReducedText, other: ReducedText) -> bool:
     """Do as ``same`` for texts that were read."""
     return bool(one.tokens) and one.tokens == other.tokens
 
 
-def says(text: str) -> int:
+def content_size(text: str) -> int:
     """Return how much a text says: its tokens, with stress, but not what changes nothing."""
-    return read(text).says
+    return reduce_text(text).content_size
 
 
-def read(text: str) -> Reading:
+def reduce_text(text: str) -> ReducedText:
     """Read a text, to compare it with others."""
     plain = unicodedata.normalize("NFKC", text.translate(_SAME_SIGNS)).translate(_SAME_SIGNS)
     plain = " ".join(plain.split())
@@ -109,11 +109,11 @@ class _Reader:
         elif not self._changes_nothing(word, match[0], ends=self._ends_behind(place)):
             self._keep("be" if word in _BE else word, is_when=bool(match["when"]))
 
-    def finished(self) -> Reading:
+    def finished(self) -> ReducedText:
         if self._may_move():
             when = self.tokens.pop(self.whens[0])
             self.tokens.insert(0, when)
-        return Reading(tuple(self.tokens), self.stresses)
+        return ReducedText(tuple(self.tokens), self.stresses)
 
     def _ends_behind(self, place: int) -> bool:
         """Tell whether a clause ends behind this one of those found, but for particles."""

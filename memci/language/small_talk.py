@@ -40,17 +40,17 @@ _CLAUSE = re.compile(r"[^.!?。！？\n]*[.!?。！？]*")
 _MOST_TELLING_WORDS = 3
 
 
-def without_service(text: str) -> str:
+def remove_service_phrases(text: str) -> str:
     """Return a text without phrases of service; "’" is to be written "'"."""
     return _SERVICE.sub(" ", text)
 
 
-def words_of(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """Return the words of a text in order, in small letters; Han characters one by one."""
     return [word for run in _runs(text) for word in (run if _HAN.match(run) else [run])]
 
 
-def telling_words(text: str) -> list[str]:
+def content_words(text: str) -> list[str]:
     """Return what is left of ``words_of`` without words that name nothing."""
     left: list[str] = []
     for run in _runs(text):
@@ -69,15 +69,15 @@ def is_trivial(text: str, min_length: int, speakers: Collection[str] = ()) -> bo
     """
     bare = _CALLED.sub(lambda match: match[0].rpartition(" ")[0], text)
     straight = bare.replace("’", "'")
-    left = without_service(straight)
-    told = telling_words(_GREETING.sub("", left))
+    left = remove_service_phrases(straight)
+    told = content_words(_GREETING.sub("", left))
     if _is_polite(bare) or left != straight:
-        called = {word for name in speakers for word in words_of(name)}
+        called = {word for name in speakers for word in split_words(name)}
         return called.issuperset(set(told) - _COURTEOUS_WORDS)
     return not told and len(text.strip()) < min_length
 
 
-def tells_much(text: str) -> bool:
+def has_many_content_words(text: str) -> bool:
     """Tell at small cost that a text in a script with blanks between words is not trivial."""
     if _HAN.search(text):
         return False
@@ -90,7 +90,7 @@ def tells_much(text: str) -> bool:
     return False
 
 
-def asks(text: str) -> bool:
+def asks_something(text: str) -> bool:
     """Return True if a text asks for something that an answer may tell; "How are you?" does not."""
     return any(_is_question(clause) for clause in _CLAUSE.findall(text))
 
@@ -103,15 +103,15 @@ def last_question(text: str) -> str:
 
 def can_answer(text: str) -> bool:
     """Return True if a text may answer a question, as thanks and farewells do not."""
-    return not _NO_ANSWER.search(text) or bool(telling_words(text) or _ANSWER.search(text))
+    return not _NO_ANSWER.search(text) or bool(content_words(text) or _ANSWER.search(text))
 
 
 def _is_question(clause: str) -> bool:
     if not _QUESTION.search(clause):
         return False
     bare = " ".join(_CALLED.sub("", clause).replace("’", "'").strip(" \t?!.,。？！，…").split())
-    left = without_service(bare)
-    if left != bare and not telling_words(left):
+    left = remove_service_phrases(bare)
+    if left != bare and not content_words(left):
         return False
     return bool(bare) and not _GREETING.fullmatch(bare) and not _ECHO.fullmatch(bare)
 

@@ -20,11 +20,11 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
 
-from memci.language.cue_phrases import Cue, cues_of, introduces, is_courtesy
+from memci.language.cue_phrases import Cue, find_cues, introduces_speaker, is_courtesy
 from memci.language.detection import language_of
 from memci.language.sentences import sentences
 from memci.language.word_weights import weigh
-from memci.language.worth import judged
+from memci.language.worth import judge_worth
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
@@ -46,7 +46,7 @@ class Line:
         return bool(_DAY.fullmatch(self.text))
 
 
-def lines_of(summary: str) -> list[Line]:
+def parse_lines(summary: str) -> list[Line]:
     """Return the lines of a summary, whoever has written it.
 
     A day that stands above nothing is a line: all that was left of one.
@@ -64,7 +64,7 @@ def lines_of(summary: str) -> list[Line]:
     return lines
 
 
-def under_days(lines: Sequence[Line]) -> str:
+def format_lines(lines: Sequence[Line]) -> str:
     """Return lines under their days: also the first of them, if its day is known."""
     rows: list[str] = []
     day = ""
@@ -118,9 +118,9 @@ _KINDS: Mapping[Cue, Kind] = {
 }
 
 
-def written(lines: Sequence[Line], room: int | None = None) -> str:
+def format_to_fit(lines: Sequence[Line], room: int | None = None) -> str:
     """Return lines under their days; where the day does not matter, only if it fits in ``room``."""
-    whole = under_days(lines)
+    whole = format_lines(lines)
     if _is_dated(lines) or room is None or len(whole) <= room:
         return whole
     return "\n".join(each.text for each in lines)
@@ -130,9 +130,9 @@ def _is_dated(lines: Sequence[Line]) -> bool:
     return len({each.day for each in lines}) > 1 or any(each.relative for each in lines)
 
 
-def told_most(lines: Sequence[Line], room: int) -> list[Line]:
+def select_lines(lines: Sequence[Line], room: int) -> list[Line]:
     """Return those lines, in order, that together tell most in ``room`` characters."""
-    if len(written(lines, room)) <= room:
+    if len(format_to_fit(lines, room)) <= room:
         return list(lines)
     whole = room
     speakers = _speakers(lines)
@@ -158,12 +158,12 @@ def told_most(lines: Sequence[Line], room: int) -> list[Line]:
         for key in weighed[at].words:
             told[key] = told.get(key, 0) + 1
     # Days that come in no order stand above their lines more than once.
-    while taken and len(written([lines[at] for at in sorted(taken)], whole)) > whole:
+    while taken and len(format_to_fit([lines[at] for at in sorted(taken)], whole)) > whole:
         taken.pop()
     return [lines[at] for at in sorted(taken)]
 
 
-def most_telling(lines: Sequence[Line]) -> Line:
+def best_line(lines: Sequence[Line]) -> Line:
     """Return the one line that tells most, however long it is."""
     best = max(
         enumerate(lines), key=lambda each: _weighed(each[1], each[0] / len(lines)).density({})
@@ -171,22 +171,22 @@ def most_telling(lines: Sequence[Line]) -> Line:
     return best[1]
 
 
-def tells_alone(line: Line) -> bool:
+def stands_alone(line: Line) -> bool:
     """Tell whether a line tells something where those around it are left out.
 
     "I'm nervous." does not, nor "She loves it", nor does a question.
     """
-    body = body_of(line.text)
+    body = without_speaker(line.text)
     if line.is_day or _LEANS.match(body):
         return False
-    if TOOL_MARK in line.text or introduces(body) or _KINDS.keys() & cues_of(body):
+    if TOOL_MARK in line.text or introduces_speaker(body) or _KINDS.keys() & find_cues(body):
         return True
     words = _weighed(line, 0).words
     enough = len(words) >= _ALONE or sum(words.values()) >= _ALONE_WEIGHT
     return enough and not body.endswith(("?", "？"))
 
 
-def body_of(text: str) -> str:
+def without_speaker(text: str) -> str:
     """Return what is said in a line, without who says it."""
     lead = _LEAD.match(text)
     return text[lead.end() :] if lead else text
@@ -212,13 +212,13 @@ def _speakers(lines: Sequence[Line]) -> frozenset[str]:
 
 
 def _weighed(line: Line, place: float, speakers: Collection[str] = ()) -> _Weighed:
-    body = body_of(line.text)
+    body = without_speaker(line.text)
     words: dict[str, float] = {}
     for word in weigh(body, language_of(body)):
         if word.weight and word.key not in speakers:
             words[word.key] = max(word.weight, words.get(word.key, 0.0))
     factor = _counts(line.text, body) * (1 + _NEWEST * place)
-    factor *= 1.0 if introduces(body) else min(1.0, len(words) / _ENOUGH)
+    factor *= 1.0 if introduces_speaker(body) else min(1.0, len(words) / _ENOUGH)
     return _Weighed(words, factor / (len(line.text) + 1) ** _LENGTH)
 
 
@@ -230,34 +230,34 @@ def _counts(text: str, body: str) -> float:
     back = _SAID_BACK if _ASSISTANT.match(text) else 1.0
     if body.endswith(("?", "？")):
         return _QUESTION * back
-    kinds = {_KINDS[cue] for cue in cues_of(body) if cue in _KINDS}
-    kinds |= {Kind.WANTED} if introduces(body) else set()
+    kinds = {_KINDS[cue] for cue in find_cues(body) if cue in _KINDS}
+    kinds |= {Kind.WANTED} if introduces_speaker(body) else set()
     kind = max((each.value for each in kinds), default=Kind.OTHER.value)
     # A decision counts, whoever tells of it.
     back = 1.0 if Kind.DECISION in kinds else back
-    return kind * back * (1 + _WORTH * judged(body, lambda: False).worth)
+    return kind * back * (1 + _WORTH * judge_worth(body, lambda: False).worth)
 
 
 # Longer lines are somebody else's paragraphs: the extractor's own lines have a sentence each.
 _LONGEST_LINE = 240
 
 
-def whole_lines(summary: str, target: int) -> str:
+def shorten_summary(summary: str, target: int) -> str:
     """Return those lines that tell most in ``target`` characters, under their days.
 
     All if they fit; else none that tells nothing without the line before it: "" if no other fits.
     """
     if len(summary) <= target:
         return summary
-    lines = [part for each in lines_of(summary) for part in _in_sentences(each)]
+    lines = [part for each in parse_lines(summary) for part in _in_sentences(each)]
     leaning = [
-        (before, each) for before, each in pairwise([Line(""), *lines]) if not tells_alone(each)
+        (before, each) for before, each in pairwise([Line(""), *lines]) if not stands_alone(each)
     ]
     while True:
-        kept = told_most(lines, target)
+        kept = select_lines(lines, target)
         lost = [each for before, each in leaning if each in kept and before not in kept]
         if not lost:
-            return written(kept, target)
+            return format_to_fit(kept, target)
         lines = [each for each in lines if each not in lost]
 
 
@@ -265,7 +265,7 @@ def _in_sentences(line: Line) -> Iterator[Line]:
     if len(line.text) <= _LONGEST_LINE or TOOL_MARK in line.text:
         yield line
         return
-    body = body_of(line.text)
+    body = without_speaker(line.text)
     lead = line.text[: len(line.text) - len(body)]
     for sentence in sentences(body):
         yield replace(line, text=f"{lead}{sentence}")

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
-from memci.language.cue_phrases import EPISODIC, Cue, cues_of, is_social
+from memci.language.cue_phrases import EPISODIC, Cue, find_cues, is_social
 from memci.language.detection import Language
 from memci.language.loading import TaskData
 from memci.language.sentences import sentences
-from memci.language.small_talk import telling_words
+from memci.language.small_talk import content_words
 
 _DATA = TaskData("worth")
 # Read in small letters: a pattern that ignores case takes four times as long.
@@ -32,25 +32,25 @@ _AT_ONCE = _DATA.pattern("at_once")
 _MORE_CUES = {cue: _DATA.pattern(cue.value) for cue in (Cue.FACT, Cue.DECISION, Cue.CORRECTION)}
 
 
-class Weight(Enum):
+class Stakes(Enum):
     """How much is at stake; the value is the worth (0 to 10) of saying no more than that."""
 
     VITAL = 8.0
     LIFE = 7.0
 
 
-def is_vital(clause: str) -> bool:
+def concerns_health(clause: str) -> bool:
     """Say whether health or safety is at stake."""
     if _VITAL.search(clause.lower()):
         return True
     return not clause.isascii() and bool(_VITAL_CHINESE.search(clause))
 
 
-def weight_of(sentence: str) -> Weight | None:
+def stakes_of(sentence: str) -> Stakes | None:
     """Say how much is at stake in what a sentence tells, None where no more than usual."""
-    if is_vital(sentence):
-        return Weight.VITAL
-    return Weight.LIFE if _LIFE.search(sentence) else None
+    if concerns_health(sentence):
+        return Stakes.VITAL
+    return Stakes.LIFE if _LIFE.search(sentence) else None
 
 
 # Health and safety stay longest, then what must (not) be done, and how somebody is reached.
@@ -62,9 +62,9 @@ _ASSISTANT = 0.45
 _NOTED = 0.4
 
 
-def stake_of_clause(text: str, label: str) -> tuple[float, bool]:
+def clause_factor(text: str, label: str) -> tuple[float, bool]:
     """Return the factor of a clause behind ``label``, and whether health or safety is at stake."""
-    vital = is_vital(text)
+    vital = concerns_health(text)
     if label and _SPOKEN_BY_ASSISTANT.match(label):
         return _ASSISTANT * (_NOTED if _NOTES.search(text) else 1.0), vital
     if vital:
@@ -95,7 +95,7 @@ class Judgement:
     worth: float  # 0 to 10
 
 
-def judged(text: str, names: Callable[[], bool]) -> Judgement:
+def judge_worth(text: str, names: Callable[[], bool]) -> Judgement:
     """Judge a text; ``names``, asked only where something is told: it names something.
 
     A decision, preference, fact, plan, lesson, correction or rule is eligible and reaches 6, what
@@ -109,7 +109,7 @@ def judged(text: str, names: Callable[[], bool]) -> Judgement:
     details = sum((bool(_NUMBER.search(whole)), names(), len(whole) >= _LONG_ENOUGH_TO_TELL))
     events = [each for each in told if _OWN_EVENT.search(each) and EPISODIC.search(each)]
     happened = any(not _TRIFLE.search(each) for each in events)
-    stakes = [found.value for found in map(weight_of, told) if found is not None]
+    stakes = [found.value for found in map(stakes_of, told) if found is not None]
     if kinds or stakes:
         worth = max(stakes, default=_WORTH_OF_KIND)
         worth += _WORTH_OF_ANOTHER * min(3, max(0, len(kinds) - 1))
@@ -127,11 +127,11 @@ def _states(sentence: str) -> bool:
     """Tell whether a sentence states something: no question, no courtesy, no empty words."""
     if sentence.endswith(("?", "？")) or is_social(sentence):
         return False
-    return bool(telling_words(sentence))
+    return bool(content_words(sentence))
 
 
 def _kinds(sentence: str) -> set[Cue]:
-    kinds = set(cues_of(sentence))
+    kinds = set(find_cues(sentence))
     if Cue.CONSTRAINT in kinds and _NO_CONSTRAINT.search(sentence):
         kinds.discard(Cue.CONSTRAINT)
     if Cue.PREFERENCE in kinds and _NO_PREFERENCE.search(sentence):

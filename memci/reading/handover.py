@@ -19,7 +19,7 @@ from memci.domain.session.plan import plan_text
 from memci.errors import NotFoundError
 from memci.language.detection import language_of
 from memci.language.sentences import sentence_spans
-from memci.language.summary_lines import whole_lines
+from memci.language.summary_lines import shorten_summary
 from memci.message import Message, Role, note_metadata
 from memci.queue.summary_requests import request_summary
 from memci.reading.choose import today
@@ -166,7 +166,7 @@ class HandoverReader(Reader):
 
         Recent messages that have no room are summarised, too.
         """
-        handover = whole.within(budget, count, whole_lines)
+        handover = whole.within(budget, count, shorten_summary)
         shown = {each.seq for each in handover.messages}
         through = read.stored.through_seq if read.stored else 0
         left = [each for each in whole.messages if each.seq not in shown and each.seq > through]
@@ -174,7 +174,7 @@ class HandoverReader(Reader):
             return handover, read.between
         added = [*read.between, *summarised(left)]
         summary = self._summary(read, added, count)
-        return handover.with_summary(summary, budget, count, whole_lines), added
+        return handover.with_summary(summary, budget, count, shorten_summary), added
 
     def _summary(self, read: _Read, since: Sequence[Message], count: Count) -> str:
         """Return the stored summary, continued with these messages."""

@@ -40,7 +40,7 @@ class Account(Protocol):
         ...
 
 
-class Unaccounted:
+class NoAccount:
     """The account of what nobody asked an account for: it keeps nothing, and has no bound."""
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ _account: ContextVar[Account] = ContextVar("memci_account")
 
 def current_account() -> Account:
     """Return whom a call is charged to."""
-    return _account.get(None) or Unaccounted()
+    return _account.get(None) or NoAccount()
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from memci.errors import (
     RefusedError,
     TooLargeError,
 )
-from memci.message import corrected_by
+from memci.message import corrected_memory
 from memci.reading.window import Windows
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.page_store.postgres import PostgresPageStore
@@ -322,4 +322,4 @@ def test_metadata_that_claim_to_correct_something_are_held_to_what_they_may(ada,
     ]
     ada.remember("I live in Paris")
     for each in hostile:
-        assert corrected_by(each) is None
+        assert corrected_memory(each) is None

@@ -16,7 +16,7 @@ from memci.domain.memory.consolidation import (
 )
 from memci.domain.memory.node import Link, NodeType
 from memci.language.detection import Language
-from memci.language.near_duplicates import say_the_same
+from memci.language.near_duplicates import same_content
 from tests.support.examples import examples
 
 MANY = settings(max_examples=examples(500))
@@ -76,8 +76,8 @@ def test_a_retelling_says_the_same(data, fact):
     language = Language.CHINESE if choices is CHINESE else Language.ENGLISH
     text = told(frame, values)
     one, other = data.draw(retold(text, language)), data.draw(retold(text, language))
-    assert say_the_same(one, other)
-    assert say_the_same(other, one)
+    assert same_content(one, other)
+    assert same_content(other, one)
 
 
 @MANY
@@ -95,14 +95,14 @@ def test_one_other_name_number_date_or_negation_is_another_fact(data, fact):
     language = Language.CHINESE if choices is CHINESE else Language.ENGLISH
     one = data.draw(retold(told(frame, values), language))
     other = data.draw(retold(told(frame, changed), language))
-    assert not say_the_same(one, other)
-    assert not say_the_same(other, one)
+    assert not same_content(one, other)
+    assert not same_content(other, one)
 
 
 @MANY
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_text_can_be_compared_and_it_is_symmetrical(one, other):
-    assert say_the_same(one, other) == say_the_same(other, one)
+    assert same_content(one, other) == same_content(other, one)
 
 
 TEXTS = [
@@ -150,7 +150,7 @@ def test_every_pair_of_a_group_agrees_and_nobody_is_in_two(made, random):
     for group in found:
         assert len(group) > 1
         for one, other in itertools.combinations(group, 2):
-            assert say_the_same(made[one].content, made[other].content)
+            assert same_content(made[one].content, made[other].content)
             assert made[one].speakers == made[other].speakers
             assert made[one].place == made[other].place
 
@@ -162,7 +162,7 @@ def test_a_merged_memory_tells_what_each_told_and_is_as_strong(made):
         parts = [made[node] for node in group]
         whole, teller = merged(parts, 99)
         assert teller in group
-        assert all(say_the_same(whole.content, each.content) for each in parts)
+        assert all(same_content(whole.content, each.content) for each in parts)
         assert set(whole.seqs) == {seq for each in parts for seq in each.seqs}
         assert whole.worth == max(each.worth for each in parts)
         assert whole.said_at == min(each.said_at for each in parts if each.said_at)

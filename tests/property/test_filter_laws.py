@@ -20,7 +20,7 @@ from memci.domain.memory.message_filter import (
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.wording import worded
 from memci.language.detection import language_of
-from memci.language.small_talk import words_of
+from memci.language.small_talk import split_words
 from memci.message import Message, Role
 from memci.storage.session import Database
 from tests.support.examples import examples
@@ -101,7 +101,7 @@ def test_an_answer_to_a_question_is_kept(said: list[Utterance], data: st.DataObj
 @LAWS
 @given(utterances)
 def test_what_is_unlike_all_else_is_never_a_repetition(said: list[Utterance]) -> None:
-    different = {tuple(words_of(each.text)): each for each in said}
+    different = {tuple(split_words(each.text)): each for each in said}
     verdicts = judged(list(different.values()), lambda *_: 0.0, MemoryParameters())
     assert "repeated" not in verdicts
 

@@ -14,7 +14,12 @@ from memci.domain.pages.pins import Maker, Pin
 from memci.domain.session.automatic_pins import bound_to, pinned
 from memci.domain.session.plan import MOST_STEPS, StepState, finished_message_seqs
 from memci.domain.session.plan_tracker import follow, plan_signs
-from memci.language.key_messages.detector import LONGEST, key_sentences, kind_of, words_of
+from memci.language.key_messages.detector import (
+    LONGEST,
+    key_message_kind,
+    key_sentences,
+    normalized_words,
+)
 from memci.language.key_messages.rules import PinKind
 from memci.language.sentences import sentence_spans
 from memci.message import Message, Role
@@ -63,7 +68,7 @@ def test_findings_are_parts_of_what_was_said_and_none_is_found_twice(said):
     assert all(said[each.start : each.end] == each.text for each in found)
     assert all(len(each.text) <= LONGEST for each in found)
     assert all(one.end <= other.start for one, other in pairwise(found))
-    assert len({words_of(each.text) for each in found}) == len(found)
+    assert len({normalized_words(each.text) for each in found}) == len(found)
     assert found == key_sentences(message, sentence_spans)
 
 
@@ -72,7 +77,7 @@ def test_findings_are_parts_of_what_was_said_and_none_is_found_twice(said):
 def test_who_has_a_name_gives_no_more_to_do_than_who_has_none(said):
     (message,) = messages_of([(said, Role.USER)])
     named = key_sentences(replace(message, name="Ann"), sentence_spans)
-    assert all(kind_of(each.text) for each in named)
+    assert all(key_message_kind(each.text) for each in named)
 
 
 def findings(talk, last=0):

@@ -20,7 +20,13 @@ from memci.errors import BudgetTooSmallError
 from memci.language.detection import Language
 from memci.language.key_messages.rules import PinKind
 from memci.language.sentences import sentence_spans
-from memci.language.summary_lines import Line, lines_of, told_most, whole_lines, written
+from memci.language.summary_lines import (
+    Line,
+    format_to_fit,
+    parse_lines,
+    select_lines,
+    shorten_summary,
+)
 from memci.message import Message, Role, note_metadata
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from tests.support.examples import examples
@@ -110,8 +116,8 @@ LINES = st.lists(
 @settings(max_examples=examples(300))
 @given(LINES, st.integers(0, 300))
 def test_the_lines_that_are_taken_fit_and_keep_their_order(lines: list[Line], room: int):
-    taken = told_most(lines, room)
-    assert len(written(taken, room)) <= room or not taken
+    taken = select_lines(lines, room)
+    assert len(format_to_fit(taken, room)) <= room or not taken
     rest = iter(lines)
     assert all(each in rest for each in taken)
 
@@ -119,9 +125,9 @@ def test_the_lines_that_are_taken_fit_and_keep_their_order(lines: list[Line], ro
 @settings(max_examples=examples(100))
 @given(LINES)
 def test_what_is_written_is_read_again(lines: list[Line]):
-    again = lines_of(written(lines))
+    again = parse_lines(format_to_fit(lines))
     assert [each.text for each in again] == [each.text for each in lines]
-    assert written(again) == written(lines)
+    assert format_to_fit(again) == format_to_fit(lines)
 
 
 PINS = st.lists(
@@ -154,9 +160,9 @@ def test_a_handover_fits_its_budget_or_says_what_it_needs(
     bare = replace(whole, summary="", recent=())
     if count(bare.text()) > budget:
         with pytest.raises(BudgetTooSmallError):
-            whole.within(budget, count, whole_lines)
+            whole.within(budget, count, shorten_summary)
         return
-    held = whole.within(budget, count, whole_lines)
+    held = whole.within(budget, count, shorten_summary)
     assert count(held.text()) <= budget
     kept = [each.seq for each in held.messages]
     every = [each.seq for each in whole.messages]
@@ -192,9 +198,9 @@ def test_no_line_of_a_summary_repeats_a_sentence_of_the_turns_below(
     below = {seq for each in items if each.section is Section.RECENT for seq in each.seqs}
     turns = [each for each in said if each.seq in below]
     block = "".join(each.text for each in items if each.section is Section.SUMMARY)
-    told = lines_of(block.partition("\n")[2])
+    told = parse_lines(block.partition("\n")[2])
     assert not repeated(told, turns)
-    known = lines_of(summary)
+    known = parse_lines(summary)
     rest = iter(known)
     assert all(each in rest for each in told), "with its day, and in order"
 
@@ -209,11 +215,11 @@ def test_a_handovers_summary_has_whole_lines_that_stand_nowhere_else_in_it(
         "s1", Language.ENGLISH, summary=summary, recent=exchanges(said[before:]),
         spans=sentence_spans,
     )  # fmt: skip
-    held = whole.within(budget, count, whole_lines)
-    told = lines_of(held.summary)
-    assert set(told) <= set(lines_of(summary))
+    held = whole.within(budget, count, shorten_summary)
+    told = parse_lines(held.summary)
+    assert set(told) <= set(parse_lines(summary))
     assert not repeated(told, held.messages)
-    assert not repeated(lines_of(whole.without_repeated_lines().summary), whole.messages)
+    assert not repeated(parse_lines(whole.without_repeated_lines().summary), whole.messages)
 
 
 @settings(max_examples=examples(200))

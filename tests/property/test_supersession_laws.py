@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.language.claims.claim import Claim, Held, contradicts, supersessions
+from memci.language.claims.claim import Claim, StoredClaim, contradicts, find_supersessions
 from memci.language.claims.reader import claims_in
 from tests.support.examples import examples
 from tests.support.facts import supersedes
@@ -20,11 +20,11 @@ VALUES = st.sampled_from(
 
 
 @st.composite
-def histories(draw: st.DrawFn) -> list[Held]:
+def histories(draw: st.DrawFn) -> list[StoredClaim]:
     """Claims about one thing by memories, each at a time of its own."""
     days = draw(st.lists(st.integers(0, 50), unique=True, max_size=7))
     return [
-        Held(
+        StoredClaim(
             Claim("ann", "lives in", draw(VALUES | st.none()), draw(VALUES | st.none()), ""),
             node_id=draw(st.integers(1, 5)),
             seq=day,
@@ -39,13 +39,13 @@ def histories(draw: st.DrawFn) -> list[Held]:
 def test_the_order_of_arrival_does_not_matter(history, random):
     arrived = list(history)
     random.shuffle(arrived)
-    assert supersessions(arrived) == supersessions(history)
+    assert find_supersessions(arrived) == find_supersessions(history)
 
 
 @MANY
 @given(histories())
 def test_only_a_later_contradiction_of_another_memory_supersedes(history):
-    for found in supersessions(history):
+    for found in find_supersessions(history):
         assert found.older.said_at < found.newer.said_at
         assert found.older.node_id != found.newer.node_id
         assert contradicts(found.newer.claim, found.older.claim)
@@ -54,7 +54,7 @@ def test_only_a_later_contradiction_of_another_memory_supersedes(history):
 @MANY
 @given(histories())
 def test_a_claim_is_superseded_once_and_the_last_one_never(history):
-    found = supersessions(history)
+    found = find_supersessions(history)
     older = [each.older for each in found]
     assert len(older) == len(set(older))
     if history:

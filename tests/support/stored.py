@@ -14,7 +14,7 @@ from zlib import crc32
 import numpy as np
 
 from memci.language.times.calendar import offset_of
-from memci.message import spoken
+from memci.message import readable_text
 from memci.reading.deferred_writes import ReadActivity
 from memci.reading.reader import ReadingDefaults, ReadingModels, Tokenizers
 from memci.smallmodel.offline.lexicon import OfflineLexicon
@@ -116,7 +116,7 @@ class Stored:
             "UPDATE lane SET message_seq = %s WHERE agent_id = %s", self._seq, after=self.agent_id
         )
         if indexed:
-            self._index_message(spoken(role, content, calls))
+            self._index_message(readable_text(role, content, calls))
         return self._seq
 
     def remember(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.message import Message, Role, legible
+from memci.message import Message, Role, decode_escapes
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -29,19 +29,19 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
     ],
 )
 def test_escapes_are_read(written, read):
-    assert legible(written) == read
-    assert legible(read) == read
+    assert decode_escapes(written) == read
+    assert decode_escapes(read) == read
 
 
 @given(st.text(), st.booleans())
 def test_json_says_the_same_with_characters(text, ascii_only):
-    written = legible(json.dumps({"said": text}, ensure_ascii=ascii_only))
+    written = decode_escapes(json.dumps({"said": text}, ensure_ascii=ascii_only))
     assert json.loads(written) == {"said": text}
 
 
 @given(st.text(st.characters(min_codepoint=0xA0, categories=["L", "M", "N", "P", "S"])))
 def test_all_but_ascii_that_can_be_seen_is_legible(text):
-    assert text in legible(json.dumps([text]))
+    assert text in decode_escapes(json.dumps([text]))
 
 
 def test_of_what_tools_are_given_and_say_alone():

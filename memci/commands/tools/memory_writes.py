@@ -15,8 +15,8 @@ from memci.domain.session.plan import Plan, whole_text, with_states
 from memci.domain.session.plan_tracker import item_of, listed
 from memci.errors import ConflictError, NotFoundError, TooLargeError
 from memci.language.detection import language_of
-from memci.language.key_messages.detector import words_of
-from memci.message import AppendLimits, Corrected, NewMessage, Remember, Role, note_metadata
+from memci.language.key_messages.detector import normalized_words
+from memci.message import AppendLimits, CorrectedMemory, NewMessage, Remember, Role, note_metadata
 from memci.queue.intake import Append, append_in
 from memci.schemas import memory_tools as shapes
 from memci.schemas.base import Answer
@@ -46,10 +46,10 @@ def change_plan(
     plan = read_plan(connection, caller.agent_id, Viewer(caller.session_id, caller.user_id))
     if request.steps is not None:
         items = [item_of(each) for each in request.steps]
-        known = {words_of(each.text) for each in plan.steps} if plan else set()
+        known = {normalized_words(each.text) for each in plan.steps} if plan else set()
         after = listed(plan, items, seq, caller.session_id, caller.user_id)
         is_new = plan is None or after.made_seq != plan.made_seq
-        if not is_new and all(words_of(each.text) in known for each in items):
+        if not is_new and all(normalized_words(each.text) in known for each in items):
             return PlanChange(after, None)
         return PlanChange(after, whole_text(after, language_of(" ".join(i.text for i in items))))
     if plan is None:
@@ -136,7 +136,7 @@ def _append(
     text: str,
     *,
     remember: Remember = Remember.NOW,
-    corrected: Corrected | None = None,
+    corrected: CorrectedMemory | None = None,
 ) -> int:
     """Append a note of the agent; return its seq."""
     note = NewMessage(Role.ASSISTANT, text, id=message_id, metadata=note_metadata(corrected))
@@ -152,7 +152,7 @@ def _append(
     return answer.seq
 
 
-def _correctable(connection: Connection, caller: Caller, memory: int) -> Corrected:
+def _correctable(connection: Connection, caller: Caller, memory: int) -> CorrectedMemory:
     """Return what identifies a memory; raises if there is none that can be corrected."""
     caller.check_visible(connection)
     row = read_node(connection, caller.agent_id, memory)
@@ -168,4 +168,4 @@ def _correctable(connection: Connection, caller: Caller, memory: int) -> Correct
             f"memory {memory} was replaced by memory {row['superseded_by']}: correct that one"
         )
     span = None if origin.span is None else tuple(origin.span)
-    return Corrected(tuple(origin.seqs), span)
+    return CorrectedMemory(tuple(origin.seqs), span)

@@ -25,7 +25,7 @@ from memci.domain.search.candidate import Candidate, Key, message_candidate
 from memci.domain.search.highlight import Highlighter, is_courtesy
 from memci.domain.session.interaction import Interaction
 from memci.language.detection import Language
-from memci.language.summary_lines import Line, lines_of, under_days
+from memci.language.summary_lines import Line, format_lines, parse_lines
 from memci.message import Message, Role
 
 _CEILING = 0.15  # of the room
@@ -117,7 +117,7 @@ def _summary(
     """
     messages = (message for each in recent.taken for message in each.messages)
     repeated = RepeatedLines(messages, (each.text for each in materials.pins), materials.spans)
-    summary = repeated.left_of(lines_of(materials.summary or ""))
+    summary = repeated.left_of(parse_lines(materials.summary or ""))
     later = _newest(later, ceiling, count)
     while summary or later:
         days = (each.message.said_at.date().isoformat() for each in later)
@@ -125,7 +125,7 @@ def _summary(
         lines = [*summary, *added]
         item = Item(
             Section.SUMMARY,
-            f"{_HEADER[materials.language]}{under_days(lines)}\n",
+            f"{_HEADER[materials.language]}{format_lines(lines)}\n",
             seqs=tuple(each.message.seq for each in later),
             origin=materials.origins.get(Section.SUMMARY, {}),
             shortened=any(each.shortened for each in later),

@@ -11,7 +11,12 @@ from typing import Any
 from memci.domain.memory.node import Link, NodeType
 from memci.domain.memory.passage import Passage, details_of
 from memci.language.detection import Language
-from memci.language.near_duplicates import Reading, read, says, tells_the_same
+from memci.language.near_duplicates import (
+    ReducedText,
+    content_size,
+    reduce_text,
+    same_reduced_content,
+)
 
 # Below it nobody looks at the texts. The same thing said with more stress lies above it.
 ALIKE_COSINE = 0.8
@@ -62,14 +67,14 @@ def groups(
     earlier a memory, the earlier it finds its group, so that the answer hangs on nothing else.
     """
     agreeing: defaultdict[int, set[int]] = defaultdict(set)
-    readings: dict[int, Reading] = {}
+    readings: dict[int, ReducedText] = {}
     for one, other in alike:
         if one == other or not _comparable(memories[one], memories[other]):
             continue
         for each in (one, other):
             if each not in readings:
-                readings[each] = read(memories[each].content)
-        if tells_the_same(readings[one], readings[other]):
+                readings[each] = reduce_text(memories[each].content)
+        if same_reduced_content(readings[one], readings[other]):
             agreeing[one].add(other)
             agreeing[other].add(one)
     found: list[list[int]] = []
@@ -102,7 +107,7 @@ def merged(group: Sequence[ShortMemory], new_id: int) -> tuple[ShortMemory, int]
 
     All say the same (``same``): the text is that with most stress; of equals it is the earliest.
     """
-    teller = min(group, key=lambda each: (-says(each.content), each.id))
+    teller = min(group, key=lambda each: (-content_size(each.content), each.id))
     keywords = [*teller.keywords, *(word for each in group for word in each.keywords)]
     whole = replace(
         teller,

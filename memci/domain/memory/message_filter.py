@@ -16,7 +16,13 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from memci.domain.memory.parameters import MemoryParameters
-from memci.language.small_talk import asks, can_answer, is_trivial, telling_words, words_of
+from memci.language.small_talk import (
+    asks_something,
+    can_answer,
+    content_words,
+    is_trivial,
+    split_words,
+)
 
 # A word, or two neighbours: "Tom called Ann" and "Ann called Tom" have the same words.
 Detail: TypeAlias = tuple[str, ...]
@@ -63,7 +69,7 @@ class Utterance:
     @property
     def is_asking(self) -> bool:
         """Whether what follows may only be understood together with it."""
-        return self.calls or asks(self.text[-_END:])
+        return self.calls or asks_something(self.text[-_END:])
 
 
 def reach(parameters: MemoryParameters) -> int:
@@ -167,7 +173,7 @@ class _Session:
         self.telling = {
             place
             for place, each in enumerate(utterances)
-            if len(each.text) > _LONGEST or telling_words(each.text)
+            if len(each.text) > _LONGEST or content_words(each.text)
         }
         self.scores: list[float] = []
         for place in range(len(utterances)):
@@ -247,7 +253,7 @@ class _Session:
     def _details(self) -> list[frozenset[Detail]]:
         texts = [each.text for each in self.utterances]
         return [
-            details_of(words_of(text) if len(text) <= _LONGEST else [text.strip()])
+            details_of(split_words(text) if len(text) <= _LONGEST else [text.strip()])
             for text in texts
         ]
 

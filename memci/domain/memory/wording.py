@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from memci.language.detection import Language, language_of
-from memci.language.small_talk import asks, can_answer, last_question
+from memci.language.small_talk import asks_something, can_answer, last_question
 from memci.language.times import add_date_notes
 from memci.message import Message, Role
 
@@ -107,7 +107,7 @@ def leans_on(answer: Message, before: Sequence[Message]) -> Message | None:
         return None
     asked = before[-1]
     answers = (asked.role, asked.name) != (answer.role, answer.name) and can_answer(answer.text)
-    return asked if answers and asks(asked.text[-_END:]) else None
+    return asked if answers and asks_something(asked.text[-_END:]) else None
 
 
 def labels(role: Role | None, name: str | None) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from memci.domain.search.candidate import KEPT, Candidate, Key, Source
 from memci.domain.search.highlight import NOBODY, Speakers, add_colon_space, label_for, line_at
 from memci.domain.search.ranking import Ranked, by_rank
 from memci.domain.session.plan import steps_listed
-from memci.language.small_talk import asks, can_answer, is_trivial, tells_much
+from memci.language.small_talk import asks_something, can_answer, has_many_content_words, is_trivial
 from memci.language.times import remove_date_notes
 from memci.message import Role
 
@@ -337,12 +337,16 @@ class Filler:
     def has(self, ranked: Ranked) -> bool:
         """Return True if one of the ranking is filler."""
         one = ranked.candidate
-        if one.source is not Source.CHAT or one.key not in self._messages or tells_much(one.text):
+        if (
+            one.source is not Source.CHAT
+            or one.key not in self._messages
+            or has_many_content_words(one.text)
+        ):
             return False
         if not is_trivial(one.text, self._min_length, self._speakers):
             return False
         question = self._messages.get(one.key - 1)
-        return question is None or not (can_answer(one.text) and asks(question.text))
+        return question is None or not (can_answer(one.text) and asks_something(question.text))
 
     @cached_property
     def _messages(self) -> dict[int, Candidate]:

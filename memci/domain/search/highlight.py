@@ -20,7 +20,13 @@ from typing import NamedTuple, TypeAlias
 
 from memci.domain.context.token_budget import Count
 from memci.domain.memory.wording import labels
-from memci.language.small_talk import asks, can_answer, is_trivial, telling_words, tells_much
+from memci.language.small_talk import (
+    asks_something,
+    can_answer,
+    content_words,
+    has_many_content_words,
+    is_trivial,
+)
 from memci.message import Role
 
 _LIKE_A_NAME = r"[^\W\d_][^\s:：,;!?。，；！？]{0,30}(?: [^\s:：,;!?。，；！？]{1,30}){0,2}"
@@ -257,7 +263,7 @@ class Highlighter:
 
 
 def _stems(text: str) -> set[str]:
-    return {word[:_STEM] for word in telling_words(text)}
+    return {word[:_STEM] for word in content_words(text)}
 
 
 def _rarity(holding: int, texts: int) -> float:
@@ -292,7 +298,7 @@ def _telling(text: str, spans: Sequence[Span], voices: Voices) -> Sequence[Span]
 
 def answers(sentence: str, before: str) -> bool:
     """Return True if a sentence may answer the one before it: then "Yes." says something."""
-    return asks(before) and can_answer(sentence)
+    return asks_something(before) and can_answer(sentence)
 
 
 def _unlabelled(text: str, span: Span, voices: Voices) -> str:
@@ -306,7 +312,7 @@ def is_courtesy(sentence: str, speakers: Collection[str] = ()) -> bool:
 
     ``speakers``: the names of those who talk with each other; courtesy may contain them.
     """
-    if len(sentence) > _LONGEST_COURTESY or tells_much(sentence):
+    if len(sentence) > _LONGEST_COURTESY or has_many_content_words(sentence):
         return False
     return is_trivial(sentence, _COURTESY_CHARACTERS, speakers) and not _DENIES.match(sentence)
 

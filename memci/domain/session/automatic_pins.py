@@ -8,9 +8,9 @@ from datetime import datetime
 
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.pins import Maker, Pin
-from memci.language.key_messages.detector import words_of
+from memci.language.key_messages.detector import normalized_words
 from memci.language.key_messages.rules import PinKind
-from memci.language.key_messages.single_values import settled_by
+from memci.language.key_messages.single_values import single_value_of
 
 # Tokens of a pin's line beside its text: its number and its kind.
 _LINE_TOKENS = 8
@@ -63,7 +63,7 @@ def bound_to(kind: PinKind, session_id: str | None) -> str | None:
 def _says(known: Pin, found: Pin) -> bool:
     """Return True if a pin says the same, and is shown wherever the finding would be."""
     seen = known.user_id in {None, found.user_id} and known.session_id in {None, found.session_id}
-    return seen and f" {words_of(found.text)} " in f" {words_of(known.text)} "
+    return seen and f" {normalized_words(found.text)} " in f" {normalized_words(known.text)} "
 
 
 def _replaces(new: Pin, old: Pin) -> bool:
@@ -75,7 +75,7 @@ def _replaces(new: Pin, old: Pin) -> bool:
     same = (old.by, old.user_id, old.speaker) == (new.by, new.user_id, new.speaker)
     if not same or new.by != Maker.DETECTOR or _age(old) >= _age(new):
         return False
-    before, now = settled_by(old.text), settled_by(new.text)
+    before, now = single_value_of(old.text), single_value_of(new.text)
     if before is None or now is None or PinKind.TASK in {old.kind, new.kind}:
         return False
     if before.matter != now.matter or before.value == now.value:

@@ -22,7 +22,7 @@ from memci.domain.search.highlight import Spans, whole
 from memci.domain.session.interaction import cut_at_users
 from memci.errors import BudgetTooSmallError
 from memci.language.detection import Language
-from memci.language.summary_lines import lines_of, under_days
+from memci.language.summary_lines import format_lines, parse_lines
 from memci.message import JsonObject, Message
 
 # A user's message and all that comes before the next, in order.
@@ -171,10 +171,10 @@ class Handover:
     def without_repeated_lines(self) -> Handover:
         """Return it without lines of the summary that messages or pins repeat (R14)."""
         repeated = RepeatedLines(self.messages, (each.text for each in self.pins), self.spans)
-        lines = lines_of(self.summary)
+        lines = parse_lines(self.summary)
         left = repeated.left_of(lines)
         # A summary without repeated lines stays as it was written.
-        return self if left == lines else replace(self, summary=under_days(left))
+        return self if left == lines else replace(self, summary=format_lines(left))
 
     def within(self, budget: int, count: Count, shorten: Shorten) -> Handover:
         """Return it with at most ``budget`` tokens; the oldest recent messages are left out first.

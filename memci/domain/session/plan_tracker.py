@@ -18,7 +18,7 @@ from memci.domain.session.plan import (
     made_of,
     with_states,
 )
-from memci.language.key_messages.detector import Cutter, words_of
+from memci.language.key_messages.detector import Cutter, normalized_words
 from memci.message import Message, Role
 
 _LEAST = 2  # a list with fewer steps is no plan
@@ -403,8 +403,8 @@ def listed(
 
 def repeats_plan(plan: Plan | None, items: Sequence[Item]) -> bool:
     """Return True if a list repeats the plan: it shares half of its items, or of the steps."""
-    known = {words_of(each.text) for each in plan.steps} if plan else set()
-    shared = sum(words_of(each.text) in known for each in items)
+    known = {normalized_words(each.text) for each in plan.steps} if plan else set()
+    shared = sum(normalized_words(each.text) in known for each in items)
     return shared > 0 and 2 * shared >= min(len(items), len(known))
 
 
@@ -414,12 +414,12 @@ def _changed(before: Plan, after: Plan) -> Plan:
 
 def _updated(plan: Plan, items: Sequence[Item], seq: int) -> Plan:
     """Return a plan that is listed again: finished steps stay, missing open steps are dropped."""
-    known = {words_of(each.text): each for each in plan.steps}
-    listed = [words_of(each.text) for each in items]
-    left = [each for each in plan.steps if words_of(each.text) not in listed]
+    known = {normalized_words(each.text): each for each in plan.steps}
+    listed = [normalized_words(each.text) for each in items]
+    left = [each for each in plan.steps if normalized_words(each.text) not in listed]
     steps = [
         *(each for each in left if each.state.is_over),
-        *(known.get(words_of(each.text), Step(each.text, seq)) for each in items),
+        *(known.get(normalized_words(each.text), Step(each.text, seq)) for each in items),
         *(each for each in left if not each.state.is_over),
     ][:MOST_STEPS]
     over = sum(each.state.is_over for each in left)

@@ -52,7 +52,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class StoredClaim:
     """A claim of a living memory; ``seq`` is the message that it was made in."""
 
     claim: Claim
@@ -70,11 +70,11 @@ class Held:
 class Supersession:
     """A newer memory says otherwise than an older one."""
 
-    older: Held
-    newer: Held
+    older: StoredClaim
+    newer: StoredClaim
 
 
-def resolved(held: Held, known: Iterable[Held]) -> Held | None:
+def resolve_correction(held: StoredClaim, known: Iterable[StoredClaim]) -> StoredClaim | None:
     """Return a correction as a claim about what it corrects: the last that had the wrong value.
 
     None when nothing did. Anything else is returned as it is.
@@ -94,17 +94,17 @@ def resolved(held: Held, known: Iterable[Held]) -> Held | None:
     claim = Claim(
         about.subject, about.attribute, held.claim.value, about.value, held.claim.evidence
     )
-    return Held(claim, held.node_id, held.seq, held.said_at)
+    return StoredClaim(claim, held.node_id, held.seq, held.said_at)
 
 
-def supersessions(claims: Iterable[Held]) -> list[Supersession]:
+def find_supersessions(claims: Iterable[StoredClaim]) -> list[Supersession]:
     """Return which memories are superseded by which, of claims about one attribute of one subject.
 
     In the order of what was said, whatever order they come in: each supersedes all that still hold
     and say otherwise, or whose value it ends. Two of one memory never do.
     """
     found: list[Supersession] = []
-    holding: list[Held] = []
+    holding: list[StoredClaim] = []
     for newer in sorted(claims, key=lambda each: each.age):
         over = [each for each in holding if contradicts(newer.claim, each.claim)]
         found += [Supersession(old, newer) for old in over if old.node_id != newer.node_id]

@@ -28,7 +28,7 @@ _WORDS = 4
 _CHARACTERS = 8
 
 
-def without_speech(text: str) -> str:
+def blank_quotations(text: str) -> str:
     """Return a text in which blanks stand for what is quoted, at the same places.
 
     Terms of fewer than four words, or eight Chinese characters, stay.
@@ -78,18 +78,18 @@ def key_sentences(message: Message, cut: Cutter) -> list[KeySentence]:
     found: list[KeySentence] = []
     known: set[str] = set()
     for each in _found(message.content[:_LOOKED_AT], cut, named=bool(message.name)):
-        if (words := words_of(each.text)) not in known:
+        if (words := normalized_words(each.text)) not in known:
             known.add(words)
             found.append(each)
     return found[:_MOST]
 
 
-def words_of(text: str) -> str:
+def normalized_words(text: str) -> str:
     """Return what two texts have in common that say the same words: no case, no marks."""
     return _SOUND.sub(" ", text.casefold()).strip()
 
 
-def kind_of(sentence: str, *, named: bool = False) -> PinKind | None:
+def key_message_kind(sentence: str, *, named: bool = False) -> PinKind | None:
     """Return what a sentence is; None: nothing that must stay in sight.
 
     ``named``: who says it has a name, as people have who talk with each other. What they are up to
@@ -106,11 +106,11 @@ def kind_of(sentence: str, *, named: bool = False) -> PinKind | None:
 
 
 def _found(content: str, cut: Cutter, *, named: bool) -> Iterator[KeySentence]:
-    own = without_speech(content)
+    own = blank_quotations(content)
     for start, end in cut(content):
         mark = _LIST_MARK.match(content, start, end)
         begin = mark.end() if mark else start
         # What is quoted may be anybody's rule.
-        kind = kind_of(own[begin:end], named=named)
+        kind = key_message_kind(own[begin:end], named=named)
         if kind is not None:
             yield KeySentence(kind, begin, end, content[begin:end])

@@ -22,7 +22,7 @@ _RULES = [
 _MINE = frozenset(("my", "我的", "我"))
 
 
-class Settled(NamedTuple):
+class SingleValue(NamedTuple):
     """What a sentence settles."""
 
     matter: str  # a key
@@ -31,7 +31,7 @@ class Settled(NamedTuple):
     changed: bool = False  # the sentence says that it was otherwise before
 
 
-def settled_by(sentence: str) -> Settled | None:
+def single_value_of(sentence: str) -> SingleValue | None:
     """Return what a sentence settles, if it says no more than that; None: nothing."""
     text = sentence.strip().replace("’", "'")
     for pattern, row in _RULES:
@@ -40,12 +40,12 @@ def settled_by(sentence: str) -> Settled | None:
     return None
 
 
-def _settled(found: re.Match[str], row: dict[str, Any]) -> Settled:
+def _settled(found: re.Match[str], row: dict[str, Any]) -> SingleValue:
     parts = {name: (part or "").casefold() for name, part in found.groupdict().items()}
     value = parts["value"]
     if "matter" in row:
-        return Settled(row["matter"], row.get("values", {}).get(value, value), anywhere=True)
+        return SingleValue(row["matter"], row.get("values", {}).get(value, value), anywhere=True)
     owner = "of the speaker" if parts.get("owner") in _MINE else "of all"
     matter = " ".join(f"{parts['noun']} {owner} {parts.get('thing', '')}".split())
     changed = any(parts.get(name) for name in ("changed", "new", "now"))
-    return Settled(matter, "".join(value.split()), changed=changed)
+    return SingleValue(matter, "".join(value.split()), changed=changed)

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from memci.language.clauses import Clause, clauses, without_conjunction
-from memci.language.cue_phrases import cues_of, is_social
+from memci.language.cue_phrases import find_cues, is_social
 from memci.language.detection import Language, language_of
 from memci.language.loading import TaskData
 from memci.language.word_lists import CHINESE_NEGATIONS
 from memci.language.word_weights import UNKNOWN, Word, rarity, weigh
-from memci.language.worth import stake_of_clause
+from memci.language.worth import clause_factor
 
 _DATA = TaskData("shortening")
 _ENGLISH_FILLERS = re.compile(
@@ -32,7 +32,7 @@ _DENIED = re.compile(
 )
 
 
-def without_fillers(clause: str) -> str:
+def remove_fillers(clause: str) -> str:
     """Return the clause without fillers; as it is, if nothing else is in it.
 
     What follows a negation stays: "not just tea" is not "not tea".
@@ -90,7 +90,7 @@ class Candidate:
         """Characters that it takes at most, with its closing mark and the gap before it."""
         text = self.clause.text
         with_mark = len(text) + text.endswith(_CLOSERS)  # ";" may set off what ends with a quote
-        return max(with_mark, len(closed(text, self.clause.end or ";"))) + 1
+        return max(with_mark, len(with_closing_mark(text, self.clause.end or ";"))) + 1
 
     def gain(self, said: Counter[str]) -> float:
         """What it tells beyond what is ``said``."""
@@ -115,7 +115,7 @@ def candidates(text: str, language: Language) -> list[Candidate]:
     sentence = -1
     for clause in clauses(text, language):
         opens, sentence = clause.sentence != sentence, clause.sentence
-        shorter = replace(clause, text=without_fillers(clause.text))
+        shorter = replace(clause, text=remove_fillers(clause.text))
         if clause.end == "？" and not _asks(clause):
             shorter = replace(shorter, end="。")  # told, whatever is asked behind it
         words = tuple(weigh(shorter.text, language))
@@ -123,7 +123,7 @@ def candidates(text: str, language: Language) -> list[Candidate]:
         alone = sum(word.weight > 0 for word in words) < _FEWEST_TELLING_WORDS
         kind = is_social(clause.text) or is_social(shorter.text)
         values = language is Language.CHINESE and _only_values(clause.text)
-        staked, vital = stake_of_clause(clause.text, clause.label)
+        staked, vital = clause_factor(clause.text, clause.label)
         factor = _factor(clause, language, opens=opens) * (_SOCIAL if alone or kind else staked)
         bare = alone and (kind or _EXCLAIMS.fullmatch(shorter.text) is not None)
         found.append(Candidate(shorter, words, factor, alone or kind or values, bare, vital))
@@ -135,18 +135,18 @@ def clause_values(text: str) -> Iterator[tuple[str, float]]:
     language = language_of(text)
     for candidate in candidates(text, language):
         if candidate.clause.needs is None:
-            shown = opened(without_conjunction(candidate.clause).text, language)
+            shown = capitalized(without_conjunction(candidate.clause).text, language)
             yield " ".join(shown.rstrip(OPEN_MARKS).split()), candidate.gain(Counter())
 
 
-def opened(text: str, language: Language) -> str:
+def capitalized(text: str, language: Language) -> str:
     """Begin with a capital, if the first word is an ordinary one: not ``npm`` or ``iPhone``."""
     word = text.split(" ", 1)[0]
     usual = language is not Language.CHINESE and word.isascii() and rarity(word) < UNKNOWN
     return text[0].upper() + text[1:] if usual else text
 
 
-def closed(text: str, mark: str) -> str:
+def with_closing_mark(text: str, mark: str) -> str:
     """End with the sentence's own mark, not with a comma."""
     if text.endswith((*_CLOSERS, mark or "\n")):
         return text
@@ -158,7 +158,7 @@ def _factor(clause: Clause, language: Language, *, opens: bool) -> float:
     factor = 1.0
     if clause.end in {"?", "？"} and (not chinese or _asks(clause)):
         factor = _QUESTION
-    if cues_of(clause.text):
+    if find_cues(clause.text):
         factor *= _TELLING
     if not chinese:
         return factor

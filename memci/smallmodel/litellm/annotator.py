@@ -9,7 +9,7 @@ from memci.errors import SmallModelAnswerError
 from memci.language.detection import Language, language_of
 from memci.language.names import is_pronoun
 from memci.language.worth import Judgement
-from memci.smallmodel.litellm.compressor import akin, refuse_invented, stands_in
+from memci.smallmodel.litellm.compressor import contains_word, refuse_invented, shares_word_stems
 from memci.smallmodel.litellm.language_model import (
     LanguageModel,
     Notes,
@@ -62,12 +62,12 @@ def _annotation(notes: Notes, text: str) -> Annotation:
             f"the model's phrase has {len(notes.phrase)} characters, 1 to 80 were asked"
         )
     refuse_invented(notes.phrase, text)
-    entities = [each for each in _words(notes.entities) if stands_in(each, text)]
+    entities = [each for each in _words(notes.entities) if contains_word(each, text)]
     if notes.entities and not entities:
         raise SmallModelAnswerError("the model named entities that the text does not")
     return Annotation(
         phrase=notes.phrase,
-        keywords=tuple(each for each in _words(notes.keywords) if akin(each, text))[
+        keywords=tuple(each for each in _words(notes.keywords) if shares_word_stems(each, text))[
             :_MOST_KEYWORDS
         ],
         entities=tuple(each for each in entities if not is_pronoun(each))[:_MOST_ENTITIES],

@@ -46,14 +46,14 @@ def invented(answer: str, *sources: str) -> list[str]:
     return found + [each for each in _names(answer) if not _told(each.casefold(), words, lower)]
 
 
-def stands_in(word: str, text: str) -> bool:
+def contains_word(word: str, text: str) -> bool:
     """Tell whether ``text`` holds ``word``, whatever their case, width and blanks."""
     return _squeezed(word) in _squeezed(text)
 
 
-def akin(word: str, text: str) -> bool:
+def shares_word_stems(word: str, text: str) -> bool:
     """Tell whether each part of ``word`` begins as a word of ``text`` does, or stands in it."""
-    if stands_in(word, text):
+    if contains_word(word, text):
         return True
     lower = _folded(text).casefold()
     words = set(_WORD.findall(lower))

@@ -9,7 +9,7 @@ import numpy as np
 from memci.domain.usage import Usage
 from memci.errors import ConfigurationError, SmallModelAnswerError
 from memci.language.topic_changes import cut_into_pieces
-from memci.smallmodel.litellm.provider import Provider, Spent
+from memci.smallmodel.litellm.provider import CallUsage, Provider
 from memci.smallmodel.ports import Vectors
 from memci.smallmodel.usage_account import current_account
 
@@ -70,7 +70,7 @@ class LlmEmbedder:
             known: Vectors = account.answers[key]
             return known
         account.begin(TASK, self.model, limited=False)
-        spent, failures = Spent(0, 0, None), 1
+        spent, failures = CallUsage(0, 0, None), 1
         try:
             vectors, spent = self._provider.embed(texts)
             if vectors.shape != (len(texts), self.dimension):

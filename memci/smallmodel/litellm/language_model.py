@@ -20,7 +20,7 @@ from memci.errors import SmallModelAnswerError, SmallModelError
 from memci.language.detection import Language
 from memci.message import Message
 from memci.smallmodel.litellm.prompts import instructions
-from memci.smallmodel.litellm.provider import Provider, Spent
+from memci.smallmodel.litellm.provider import CallUsage, Provider
 from memci.smallmodel.usage_account import current_account
 
 # Reasoning before the answer, and a fence around it, as small models write them unasked.
@@ -201,7 +201,7 @@ class LanguageModel:
         if not account.begin(self.task, model):
             raise BudgetUsedUpError
         system, user = _messages(question)
-        spent, failures = Spent(0, 0, None), 1
+        spent, failures = CallUsage(0, 0, None), 1
         try:
             text, spent = self.provider.complete(
                 system, user, question.prompt, schema_of(question.shape)
@@ -213,7 +213,7 @@ class LanguageModel:
         return answer
 
 
-def _usage(spent: Spent, failures: int) -> Usage:
+def _usage(spent: CallUsage, failures: int) -> Usage:
     answered = spent.prompt_tokens + spent.completion_tokens > 0 or not failures
     return Usage(
         failures=failures,

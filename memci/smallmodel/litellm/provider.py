@@ -33,7 +33,7 @@ T = TypeVar("T")
 _GRACE_S = 1.0
 
 
-def within(timeout_s: float, call: Callable[[], T]) -> T:
+def call_with_timeout(timeout_s: float, call: Callable[[], T]) -> T:
     """Return what ``call`` does, or raise ``TimeoutError`` soon after ``timeout_s``.
 
     Time-outs of sockets begin anew with every byte, and some providers send blanks for as long as
@@ -72,7 +72,7 @@ _SET_RIGHT = {
 }
 
 
-def understood(error: Exception, model: str) -> SmallModelError:
+def translate_error(error: Exception, model: str) -> SmallModelError:
     """Return what an error of a call to ``model`` is to us."""
     if isinstance(error, SmallModelError):
         return error
@@ -126,7 +126,7 @@ _READ_AT_IMPORT = {
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class CallUsage:
     """What one call took; ``cost`` in US dollars, None: the price of this model is not known."""
 
     prompt_tokens: int
@@ -159,7 +159,7 @@ class Provider:
 
     def complete(
         self, system: str, user: str, name: str, schema: dict[str, Any]
-    ) -> tuple[str, Spent]:
+    ) -> tuple[str, CallUsage]:
         """Return what the model says to two messages; it is asked for JSON of a schema."""
         given = _litellm()
         form = {"name": name, "strict": True, "schema": schema}
@@ -186,7 +186,7 @@ class Provider:
         spent = self._spent(getattr(response, "usage", None))
         return _text_of(response), spent
 
-    def embed(self, texts: Sequence[str]) -> tuple[Vectors, Spent]:
+    def embed(self, texts: Sequence[str]) -> tuple[Vectors, CallUsage]:
         """Return a vector for each text, as the model gives them: shape (len(texts), d)."""
         given = _litellm()
         response = self._call(lambda: given.embedding(**self._where, input=list(texts)))
@@ -213,14 +213,14 @@ class Provider:
 
     def _call(self, call: Callable[[], T]) -> T:
         try:
-            return within(self.timeout_s, call)
+            return call_with_timeout(self.timeout_s, call)
         except Exception as error:  # noqa: BLE001 - it raises whatever it likes
-            raise understood(error, self.model) from None
+            raise translate_error(error, self.model) from None
 
-    def _spent(self, usage: Any) -> Spent:
+    def _spent(self, usage: Any) -> CallUsage:
         prompt = _count(getattr(usage, "prompt_tokens", 0))
         completion = _count(getattr(usage, "completion_tokens", 0))
-        return Spent(prompt, completion, self._cost(prompt, completion))
+        return CallUsage(prompt, completion, self._cost(prompt, completion))
 
     def _cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
         given = _litellm()

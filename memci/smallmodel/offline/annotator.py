@@ -16,7 +16,7 @@ from memci.language.names import find_entities
 from memci.language.question import shortened_question, split_questions
 from memci.language.sentences import sentences
 from memci.language.shortening.clause_values import clause_values
-from memci.language.worth import Judgement, judged
+from memci.language.worth import Judgement, judge_worth
 from memci.smallmodel.offline.compressor import OfflineCompressor
 from memci.smallmodel.ports import Annotation
 
@@ -108,7 +108,8 @@ class OfflineJudge:
     def judge(self, texts: Sequence[str], summaries: Sequence[str] = ()) -> list[Judgement]:
         """Judge each text by itself; as many answers as texts, in their order."""
         del summaries
-        return [judged(text, partial(_names, text)) for text in (each[:_READ] for each in texts)]
+        shortened = [text[:_READ] for text in texts]
+        return [judge_worth(text, partial(_names, text)) for text in shortened]
 
 
 def _names(text: str) -> bool:

@@ -21,8 +21,8 @@ from memci.language.shortening.clause_values import (
     OPEN_MARKS,
     Candidate,
     candidates,
-    closed,
-    opened,
+    capitalized,
+    with_closing_mark,
 )
 from memci.language.shortening.phrases import HAN, JOINS, Part, excerpt, units_of
 from memci.language.shortening.protected_spans import balanced
@@ -250,9 +250,9 @@ class _Choice:
             after = ordered[place + 1] if place + 1 < len(ordered) else None
             text = clause.text
             if before is None or before.sentence != clause.sentence:
-                text = opened(without_conjunction(clause).text, self.language)
+                text = capitalized(without_conjunction(clause).text, self.language)
             if after is None or self.chosen[after].sentence != clause.sentence:
-                text = closed(text, clause.end)
+                text = with_closing_mark(text, clause.end)
             if after is not None:
                 text = self._set_off(text, at, after)
             if before is not None:

@@ -24,11 +24,11 @@ from memci.domain.pages.outline import (
     entry_prefix,
     fit_line,
 )
-from memci.language.cue_phrases import says_something
+from memci.language.cue_phrases import names_a_topic
 from memci.language.detection import Language, language_of
 from memci.language.sentences import sentences
 from memci.language.shortening.clause_values import candidates
-from memci.language.small_talk import asks
+from memci.language.small_talk import asks_something
 from memci.message import JsonObject, Message, Role
 from memci.smallmodel.offline.compressor import OfflineCompressor
 from memci.smallmodel.ports import Compressor
@@ -84,7 +84,8 @@ class OfflineOutlines:
         return self._fitting(next(filter(None, texts), ""), MOST_NAME, count)
 
     def _description(self, texts: Sequence[str], count: Count) -> str:
-        telling = [text for text in texts if _told(text) or asks(text)] or [*filter(None, texts)]
+        telling = [text for text in texts if _told(text) or asks_something(text)]
+        telling = telling or [*filter(None, texts)]
         room = (MOST_DESCRIPTION - 2) // max(1, len(telling))
         joined = _ARROW.join(self._fitting(text, room, count) for text in telling)
         # Texts may take more tokens side by side than each by itself.
@@ -163,7 +164,7 @@ def _told(text: str) -> dict[str, float]:
         gain = sum(
             each.gain(Counter()) * (_ASKED if each.clause.end in {"?", "？"} else 1.0)
             for each in parts
-            if not (each.social or each.bare) or says_something(each.clause.text)
+            if not (each.social or each.bare) or names_a_topic(each.clause.text)
         )
         if gain:
             told[sentence] = gain
@@ -218,7 +219,7 @@ _WORTH_OF_BEGIN = 1.0
 _WORTH_OF_LIST = -4.0
 
 
-def outcome_of(result: str, called: str, most: int, compressor: Compressor) -> str:
+def summarize_tool_result(result: str, called: str, most: int, compressor: Compressor) -> str:
     """Return what came of a call (its name and arguments) in at most ``most`` characters."""
     whole = " ".join(result.split())
     if len(whole) <= most:

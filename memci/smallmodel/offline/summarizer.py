@@ -17,11 +17,18 @@ from memci.domain.pages.outline import Outline
 from memci.language.cue_phrases import is_courtesy
 from memci.language.detection import Language, language_of
 from memci.language.sentences import sentences
-from memci.language.summary_lines import TOOL_MARK, Line, lines_of, most_telling, told_most, written
+from memci.language.summary_lines import (
+    TOOL_MARK,
+    Line,
+    best_line,
+    format_to_fit,
+    parse_lines,
+    select_lines,
+)
 from memci.language.times.mentions import add_date_notes
 from memci.message import Message, Role
 from memci.smallmodel.offline.compressor import OfflineCompressor
-from memci.smallmodel.offline.outlines import OfflineOutlines, outcome_of
+from memci.smallmodel.offline.outlines import OfflineOutlines, summarize_tool_result
 
 # Characters of one line.
 _LONGEST_LINE = 240
@@ -47,13 +54,13 @@ class OfflineSummarizer:
     def summarize(self, messages: Sequence[Message], previous: str, target: int) -> str:
         """Return a summary of at most ``target`` characters that takes the previous one's place."""
         lines = list({line.text: line for line in self._lines(messages, previous)}.values())
-        kept = told_most(lines, target)
+        kept = select_lines(lines, target)
         if not kept and lines and target > 0:
-            return self._compressor.compress(most_telling(lines).text, target).strip()
-        return written(kept, target)
+            return self._compressor.compress(best_line(lines).text, target).strip()
+        return format_to_fit(kept, target)
 
     def _lines(self, messages: Sequence[Message], previous: str) -> Iterator[Line]:
-        yield from lines_of(previous)
+        yield from parse_lines(previous)
         calls: dict[str, str] = {}
         language = language_of("\n".join([previous, *(each.content or "" for each in messages)]))
         for message in messages:
@@ -80,7 +87,7 @@ class OfflineSummarizer:
         """One line for a tool's result: what was called, and what came of it."""
         called = calls.get(str(message.tool_call_id)) or message.name or "tool"
         result = message.content or ""
-        short = outcome_of(result, called, _LONGEST_OUTCOME, self._compressor)
+        short = summarize_tool_result(result, called, _LONGEST_OUTCOME, self._compressor)
         return f"{called}{TOOL_MARK}{' '.join(short.split()) or '–'}"
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row
 
 from memci.domain.memory.node import NodeEvent, VersionReason
-from memci.language.claims.claim import Claim, Held, supersessions
+from memci.language.claims.claim import Claim, StoredClaim, find_supersessions
 from memci.storage.network.node_history import append_history
 from memci.storage.network.passes import position
 
@@ -36,7 +36,7 @@ SELECT subject, attribute, value, ended, node_id, seq, said_at FROM claim
 _MOST = 100
 
 
-def add_claims(connection: Connection, agent_id: str, claims: Sequence[Held]) -> None:
+def add_claims(connection: Connection, agent_id: str, claims: Sequence[StoredClaim]) -> None:
     """Write what memories claim; of two about one attribute in one message the later stays."""
     last = {
         (held.node_id, held.claim.subject, held.claim.attribute, held.seq): held for held in claims
@@ -57,7 +57,7 @@ def add_claims(connection: Connection, agent_id: str, claims: Sequence[Held]) ->
 
 def claims_about(
     connection: Connection, agent_id: str, keys: Collection[tuple[str, str]]
-) -> list[Held]:
+) -> list[StoredClaim]:
     """Return the claims about these (subject, attribute)."""
     if not keys:
         return []
@@ -66,14 +66,14 @@ def claims_about(
     return [_held(row) for row in connection.exec_driver_sql(_ABOUT, values)]
 
 
-def claims_since(connection: Connection, agent_id: str, seq: int) -> list[Held]:
+def claims_since(connection: Connection, agent_id: str, seq: int) -> list[StoredClaim]:
     """Return the claims that were made in messages from ``seq`` on."""
     return [_held(row) for row in connection.exec_driver_sql(_RECENT, (agent_id, seq))]
 
 
-def _held(row: Row[Any]) -> Held:
+def _held(row: Row[Any]) -> StoredClaim:
     claim = Claim(row.subject, row.attribute, row.value, row.ended, evidence="")
-    return Held(claim, row.node_id, row.seq, row.said_at)
+    return StoredClaim(claim, row.node_id, row.seq, row.said_at)
 
 
 _KEEP = """
@@ -151,13 +151,13 @@ def supersede_older(
 
     The lane must be locked.
     """
-    by_key: defaultdict[tuple[str, str], list[Held]] = defaultdict(list)
+    by_key: defaultdict[tuple[str, str], list[StoredClaim]] = defaultdict(list)
     for held in claims_about(connection, agent_id, keys):
         by_key[held.claim.subject, held.claim.attribute].append(held)
     _, pass_number = position(connection, agent_id)
     superseded: set[int] = set()
     for about in sorted(by_key):
-        for each in supersessions(by_key[about]):
+        for each in find_supersessions(by_key[about]):
             superseded.update(
                 supersede(
                     connection,

@@ -23,7 +23,7 @@ from memci.domain.search.candidate import (
 )
 from memci.language.question import TimeSpan
 from memci.language.times.calendar import at_offset
-from memci.message import Message, Role, spoken
+from memci.message import Message, Role, readable_text
 from memci.storage.search import statement
 from memci.storage.search.sources import (
     Row,
@@ -268,7 +268,7 @@ def _message(row: tuple[Any, ...]) -> Candidate:
     return Candidate(
         Source.CHAT,
         seq,
-        spoken(role, content, calls or ()),
+        readable_text(role, content, calls or ()),
         (seq,),
         at_offset(at, offset),
         session,

@@ -8,26 +8,26 @@ import pytest
 
 from memci.domain.memory.parameters import MemoryParameters
 from memci.language.detection import language_of
-from memci.message import Corrected, Message, note_metadata
+from memci.message import CorrectedMemory, Message, note_metadata
 from memci.smallmodel.ports import TopicSegment, Vectors
 from memci.storage.network.node_history import origin_of
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
 
 
-def note(ada: AgentUnderTest, text: str, corrected: Corrected | None = None) -> int:
+def note(ada: AgentUnderTest, text: str, corrected: CorrectedMemory | None = None) -> int:
     """Have the agent note something; return how many memories that superseded."""
     job = ada.say(text, role="assistant", metadata=note_metadata(corrected))
     return int(ada.create(job)["superseded"])
 
 
-def what_is(ada: AgentUnderTest, content: str) -> Corrected:
+def what_is(ada: AgentUnderTest, content: str) -> CorrectedMemory:
     """Name a memory as a correction does."""
     (node,) = (each for each in ada.nodes("memory") if each.content == content)
     with ada.database.agent_snapshot(ada.agent_id) as connection:
         origin = origin_of(connection, ada.agent_id, node.id)
     assert origin is not None
-    return Corrected(origin.seqs, None if origin.span is None else tuple(origin.span))
+    return CorrectedMemory(origin.seqs, None if origin.span is None else tuple(origin.span))
 
 
 def holds(ada: AgentUnderTest) -> list[str]:
@@ -57,8 +57,8 @@ def test_one_of_several_memories_of_a_message_is_corrected(ada: AgentUnderTest):
 
 
 def test_what_was_forgotten_or_never_was_is_corrected_by_nothing(ada: AgentUnderTest):
-    assert note(ada, "The budget is nine", Corrected((77,), None)) == 0
-    assert note(ada, "The budget is ten", Corrected((2,), None)) == 0, "not itself"
+    assert note(ada, "The budget is nine", CorrectedMemory((77,), None)) == 0
+    assert note(ada, "The budget is ten", CorrectedMemory((2,), None)) == 0, "not itself"
 
 
 def test_a_rebuilt_network_is_corrected_the_same(ada: AgentUnderTest):

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from memci.language.claims.claim import Claim, Held
+from memci.language.claims.claim import Claim, StoredClaim
 from memci.reading.context import ContextReader
 from memci.reading.search import Search
 from memci.schemas.reads import ContextAnswer, ContextRequest, Hit, SearchRequest
@@ -49,7 +49,7 @@ class Facts:
         return node, seqs
 
     def claim(self, node: int, seq: int, *, at: datetime, about: tuple[str, str] = HOME) -> None:
-        held = Held(Claim(*about, f"value {seq}", None, ""), node, seq, at)
+        held = StoredClaim(Claim(*about, f"value {seq}", None, ""), node, seq, at)
         with self.alice.reader.database.agent_transaction("alice") as connection:
             add_claims(connection, "alice", [held])
 

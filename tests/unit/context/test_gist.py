@@ -13,7 +13,7 @@ from memci.domain.search.highlight import (
     whole,
 )
 from memci.language.sentences import sentence_spans
-from memci.language.small_talk import tells_much
+from memci.language.small_talk import has_many_content_words
 from tests.support.talk import words
 
 LONG = (
@@ -188,9 +188,9 @@ def test_all_but_courtesy() -> None:
 
 
 def test_what_tells_much_is_told_from_courtesy_at_small_cost() -> None:
-    assert tells_much("Ann sold her red canoe to the baker in Bergen.")
-    assert not tells_much("Thanks so much, that is very kind of you!")
-    assert not tells_much("王磊上周在成都把那辆红色的自行车卖掉了。")
+    assert has_many_content_words("Ann sold her red canoe to the baker in Bergen.")
+    assert not has_many_content_words("Thanks so much, that is very kind of you!")
+    assert not has_many_content_words("王磊上周在成都把那辆红色的自行车卖掉了。")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from memci.domain.session.handover import Handover, exchanges
 from memci.language.detection import Language
 from memci.language.key_messages.rules import PinKind
 from memci.language.sentences import sentence_spans
-from memci.language.summary_lines import whole_lines
+from memci.language.summary_lines import shorten_summary
 from memci.message import Message, Role
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
@@ -198,7 +198,7 @@ def test_what_stands_word_for_word_below_is_not_summed_up(
     assert exchanged[0][0] in summary
     assert "2026-11-12" in summary
     assert all(each in recent and each not in summary for each in exchanged[1])
-    roomy = whole.within(count(whole.without_repeated_lines().text()), count, whole_lines)
+    roomy = whole.within(count(whole.without_repeated_lines().text()), count, shorten_summary)
     assert roomy.text() == whole.without_repeated_lines().text()
 
 
@@ -216,7 +216,7 @@ def test_in_any_room_a_summary_tells_whole_sentences_once(
     least = count(replace(whole, summary="", recent=()).text())
     seen = set()
     for budget in range(least, 330, 9):
-        held = whole.within(budget, count, whole_lines)
+        held = whole.within(budget, count, shorten_summary)
         text = held.text()
         assert count(text) <= budget
         lines = held.summary.splitlines()
@@ -241,7 +241,7 @@ def test_where_nothing_follows_no_heading_says_so(
     held = next(
         held
         for budget in range(20, 200)
-        if (held := whole.within(budget, count, whole_lines)).left_out == 6
+        if (held := whole.within(budget, count, shorten_summary)).left_out == 6
     )
     words = "(6 messages are not here word for word, for want of room)"
     if language is Language.CHINESE:

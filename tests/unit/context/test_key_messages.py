@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memci.language.key_messages.detector import LONGEST, key_sentences, kind_of
+from memci.language.key_messages.detector import LONGEST, key_message_kind, key_sentences
 from memci.language.sentences import sentence_spans
 from memci.message import Message, Role
 from tests.support.agent_talk import CHINESE, ENGLISH
@@ -72,48 +72,51 @@ RULES = (
 @pytest.mark.parametrize("talk", [ENGLISH, CHINESE], ids=["en", "zh"])
 def test_what_is_said_to_who_works_is_found(talk):
     wanted = [(said, kind) for said, kind in talk if kind]
-    found = [said for said, kind in wanted if kind_of(said) == kind]
+    found = [said for said, kind in wanted if key_message_kind(said) == kind]
     assert len(found) >= 0.9 * len(wanted), [said for said, _ in wanted if said not in found]
 
 
 @pytest.mark.parametrize("said", [said for said, kind in (*ENGLISH, *CHINESE) if not kind])
 def test_what_is_said_in_passing_is_not(said):
-    assert kind_of(said) is None
+    assert key_message_kind(said) is None
 
 
 @pytest.mark.parametrize("said", SMALL_TALK)
 def test_small_talk_is_not(said):
-    assert kind_of(said) is None
+    assert key_message_kind(said) is None
 
 
 @pytest.mark.parametrize("said", ASKED)
 def test_what_is_asked_for_is_a_task_whoever_asks(said):
-    assert (kind_of(said), kind_of(said, named=True)) == ("task", "task")
+    assert (key_message_kind(said), key_message_kind(said, named=True)) == ("task", "task")
 
 
 @pytest.mark.parametrize("said", TOLD)
 def test_a_goal_is_a_task_unless_people_tell_each_other(said):
-    assert (kind_of(said), kind_of(said, named=True)) == ("task", None)
+    assert (key_message_kind(said), key_message_kind(said, named=True)) == ("task", None)
 
 
 @pytest.mark.parametrize("said", EVERYDAY)
 def test_everyday_life_is_nothing_to_keep_in_sight(said):
-    assert (kind_of(said), kind_of(said, named=True)) == (None, None)
+    assert (key_message_kind(said), key_message_kind(said, named=True)) == (None, None)
 
 
 @pytest.mark.parametrize("said", ORDERS)
 def test_what_an_assistant_is_to_do_each_time_is_a_rule_whoever_says_so(said):
-    assert (kind_of(said), kind_of(said, named=True)) == ("constraint", "constraint")
+    assert (key_message_kind(said), key_message_kind(said, named=True)) == (
+        "constraint",
+        "constraint",
+    )
 
 
 @pytest.mark.parametrize("said", DUE)
 def test_what_may_be_spent_and_when_it_is_due_is_a_rule_unless_people_tell_each_other(said):
-    assert (kind_of(said), kind_of(said, named=True)) == ("constraint", None)
+    assert (key_message_kind(said), key_message_kind(said, named=True)) == ("constraint", None)
 
 
 @pytest.mark.parametrize("said", PASSING)
 def test_what_friends_advise_and_tell_in_the_same_words_is_none(said):
-    assert (kind_of(said), kind_of(said, named=True)) == (None, None)
+    assert (key_message_kind(said), key_message_kind(said, named=True)) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -121,13 +124,13 @@ def test_what_friends_advise_and_tell_in_the_same_words_is_none(said):
 )
 def test_words_that_begin_an_order_again_and_again_take_no_time(said):
     before = time.process_time()
-    assert kind_of(said) is None
+    assert key_message_kind(said) is None
     assert time.process_time() - before < 0.2
 
 
 @pytest.mark.parametrize(("said", "kind"), RULES)
 def test_rules_decisions_and_preferences_hold_whoever_says_so(said, kind):
-    assert (kind_of(said), kind_of(said, named=True)) == (kind, kind)
+    assert (key_message_kind(said), key_message_kind(said, named=True)) == (kind, kind)
 
 
 def test_a_message_says_whether_its_speaker_has_a_name():

@@ -12,7 +12,7 @@ import pytest
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.pins import Maker, Pin
 from memci.domain.session.automatic_pins import KeyPins, pinned
-from memci.language.key_messages.detector import kind_of
+from memci.language.key_messages.detector import key_message_kind
 from memci.language.key_messages.rules import PinKind
 
 OTHERWISE = (
@@ -77,7 +77,7 @@ BESIDE = (
 
 def test_these_are_key_messages():
     said = {sentence for pair in (*OTHERWISE, *BESIDE) for sentence in pair}
-    assert [each for each in sorted(said) if kind_of(each) is None] == []
+    assert [each for each in sorted(said) if key_message_kind(each) is None] == []
 
 
 @pytest.mark.parametrize(("older", "newer"), OTHERWISE)
@@ -145,7 +145,7 @@ def test_in_another_session_it_has_to_say_that_something_changed(
 
 
 def of(number: int, text: str) -> Pin:
-    kind = kind_of(text)
+    kind = key_message_kind(text)
     assert kind
     at = datetime(2026, 1, number, tzinfo=UTC)
     return Pin(number, kind, text, Maker.DETECTOR, at, number, user_id="ann", speaker="Ann")

@@ -14,7 +14,7 @@ from memci.domain.session.interaction import interactions
 from memci.language.detection import Language
 from memci.language.key_messages.rules import PinKind
 from memci.language.sentences import sentence_spans
-from memci.language.summary_lines import Line, lines_of, under_days
+from memci.language.summary_lines import Line, format_lines, parse_lines
 from memci.message import Message, Role
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from tests.support.talk import assemble, words
@@ -93,8 +93,8 @@ def test_the_first_line_that_is_left_stands_under_its_day(
 ):
     messages = talk(*said, (13, "Ok?"), (13, "Ok!"))
     summary = OfflineSummarizer().summarize(messages, "", 4_000)
-    days = {line.text: line.day for line in lines_of(summary)}
-    lines = lines_of(shown(messages, summary, recent=1, budget=budget))
+    days = {line.text: line.day for line in parse_lines(summary)}
+    lines = parse_lines(shown(messages, summary, recent=1, budget=budget))
     assert [each.day for each in lines] == [days[each.text] for each in lines]
 
 
@@ -141,7 +141,7 @@ def test_only_whole_sentences_of_the_same_day_are_left_out(line: Line, stays: bo
 def test_clauses_of_a_long_sentence_stand_there_as_well():
     text = "; ".join(f"crate {each} of the green tea goes to the harbour" for each in range(12))
     said = talk((9, f"Hello. {text}."))
-    lines = lines_of(OfflineSummarizer().summarize(said, "", 4_000))
+    lines = parse_lines(OfflineSummarizer().summarize(said, "", 4_000))
     assert len(lines) > 2
     assert left_of(lines, *said) == []
     assert left_of(lines, *talk((9, "Hello. Some crates of tea."))) == [e.text for e in lines]
@@ -177,4 +177,4 @@ def test_what_a_pin_does_not_tell_stays(line: Line, stays: bool):
 
 def test_lines_are_written_as_they_were_read():
     text = "user: Hi there.\n2026-11-09\nuser: Never fly.\n助手：好。\n2026-11-10\nx → y"
-    assert under_days(lines_of(text)) == text
+    assert format_lines(parse_lines(text)) == text

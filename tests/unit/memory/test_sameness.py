@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.language.near_duplicates import say_the_same
+from memci.language.near_duplicates import same_content
 
 SAME = [
     ("I bought a new red bicycle yesterday.", "Yesterday I bought a new red bicycle!"),
@@ -132,11 +132,11 @@ DIFFERENT = [
 
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_what_says_the_same(one: str, other: str):
-    assert say_the_same(one, other)
-    assert say_the_same(other, one)
+    assert same_content(one, other)
+    assert same_content(other, one)
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
 def test_what_differs_in_what_matters(one: str, other: str):
-    assert not say_the_same(one, other)
-    assert not say_the_same(other, one)
+    assert not same_content(one, other)
+    assert not same_content(other, one)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from memci.language.small_talk import (
-    asks,
+    asks_something,
     can_answer,
+    content_words,
     is_trivial,
     last_question,
-    telling_words,
-    words_of,
+    split_words,
 )
 
 SMALL_TALK = [
@@ -85,7 +85,7 @@ def test_courtesy_calls_those_who_are_there_by_name() -> None:
     ],
 )
 def test_questions_ask(text: str) -> None:
-    assert asks(text)
+    assert asks_something(text)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_questions_ask(text: str) -> None:
     ],
 )
 def test_courtesy_and_statements_do_not_ask(text: str) -> None:
-    assert not asks(text)
+    assert not asks_something(text)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_the_last_question_of_a_text_is_what_is_asked() -> None:
 
 
 def test_words_are_folded_and_chinese_is_read_by_characters() -> None:
-    assert words_of("Don’t GO to Ｏslo, 小雨! 3.5") == [
+    assert split_words("Don’t GO to Ｏslo, 小雨! 3.5") == [
         "don't",
         "go",
         "to",
@@ -143,4 +143,4 @@ def test_words_are_folded_and_chinese_is_read_by_characters() -> None:
         "雨",
         "3.5",
     ]
-    assert telling_words("OK, I'll see 张三 at 5") == ["张", "三", "5"]
+    assert content_words("OK, I'll see 张三 at 5") == ["张", "三", "5"]

@@ -11,7 +11,7 @@ from tests.support.cutting import Cutter
 
 @pytest.fixture(scope="session")
 def embedder():
-    return OfflineEmbedder(threads=2)
+    return OfflineEmbedder()
 
 
 @pytest.fixture(scope="session")

@@ -48,14 +48,14 @@ def test_similar_meanings_are_near(embedder):
 
 
 def test_the_order_of_texts_and_repeats_change_nothing():
-    first = OfflineEmbedder(threads=2).embed([*TEXTS, TEXTS[0]])
-    second = OfflineEmbedder(threads=2).embed([TEXTS[0], *reversed(TEXTS)])
+    first = OfflineEmbedder().embed([*TEXTS, TEXTS[0]])
+    second = OfflineEmbedder().embed([TEXTS[0], *reversed(TEXTS)])
     assert np.allclose(first, second[::-1], atol=1e-5)
     assert np.array_equal(first[0], first[-1])
 
 
 def test_eight_threads_share_one_model():
-    embedder = OfflineEmbedder(threads=2)
+    embedder = OfflineEmbedder()
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda n: embedder.embed([f"text {n % 4}"]), range(16)))
     for n, answer in enumerate(answers):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.language.summary_lines import whole_lines
+from memci.language.summary_lines import shorten_summary
 from tests.support.examples import examples
 
 ENGLISH = (
@@ -28,7 +28,7 @@ def test_each_line_is_whole_and_stands_under_its_day(summary: str):
     days = [at for at, each in enumerate(lines) if each.startswith("2026")]
     counts = set()
     for target in range(len(summary) + 1):
-        short = whole_lines(summary, target)
+        short = shorten_summary(summary, target)
         assert len(short) <= target
         counts.add(len(short.splitlines()))
         day = ""
@@ -39,7 +39,7 @@ def test_each_line_is_whole_and_stands_under_its_day(summary: str):
                 at = lines.index(each)
                 assert day == lines[max(one for one in days if one < at)]
     assert len(counts) >= len(lines) - 3
-    assert whole_lines(summary, len(summary)) == summary
+    assert shorten_summary(summary, len(summary)) == summary
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_each_line_is_whole_and_stands_under_its_day(summary: str):
 )
 def test_what_leans_on_another_line_stands_behind_it_or_not_at_all(line: str, after: str):
     summary = ENGLISH if line in ENGLISH else CHINESE
-    told = [whole_lines(summary, target) for target in range(len(summary) + 1)]
+    told = [shorten_summary(summary, target) for target in range(len(summary) + 1)]
     assert [after in each for each in told if line in each] == [
         True for each in told if line in each
     ]
@@ -70,7 +70,7 @@ def test_what_leans_on_another_line_stands_behind_it_or_not_at_all(line: str, af
     ],
 )
 def test_a_scrap_is_no_summary(summary: str, target: int):
-    assert whole_lines(summary, target) == ""
+    assert shorten_summary(summary, target) == ""
 
 
 def test_a_paragraph_goes_by_sentences():
@@ -81,17 +81,17 @@ def test_a_paragraph_goes_by_sentences():
         "Nora bought a used Skoda Fabia for 4,200 euros.",
         "Flour of Mühle Farina would be 9 percent cheaper than that of Hager.",
     ]
-    short = whole_lines(" ".join(sentences), 120).splitlines()
+    short = shorten_summary(" ".join(sentences), 120).splitlines()
     assert short
     assert set(short) < set(sentences)
-    said = whole_lines(f"Ann: {' '.join(sentences)}", 120).splitlines()
+    said = shorten_summary(f"Ann: {' '.join(sentences)}", 120).splitlines()
     assert said
     assert all(each.removeprefix("Ann: ") in sentences and "Ann: " in each for each in said)
 
 
 def test_what_a_tool_answered_is_one_line():
     line = f'load({{"file": "{"x" * 70}"}}) → ERROR. Line 1288340 is too long. ' + "More. " * 40
-    assert whole_lines(f"{line}\nuser: Our oven broke down: error code E17.", 60) == (
+    assert shorten_summary(f"{line}\nuser: Our oven broke down: error code E17.", 60) == (
         "user: Our oven broke down: error code E17."
     )
 
@@ -102,6 +102,6 @@ def test_what_a_tool_answered_is_one_line():
     st.integers(0, 400),
 )
 def test_no_part_of_a_sentence_is_told(lines: list[str], target: int):
-    short = whole_lines("\n".join(lines), target)
+    short = shorten_summary("\n".join(lines), target)
     assert len(short) <= target or short == "\n".join(lines)
     assert set(short.splitlines()) <= set(lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.language.worth import judged
+from memci.language.worth import judge_worth
 
 WORTH_KEEPING = [
     "We decided to use Postgres.", "We go with the blue one.", "我们决定用Postgres。",
@@ -27,7 +27,7 @@ TALK = [
 
 
 def worth_of(text: str, *, named: bool) -> float:
-    given = judged(text, lambda: named)
+    given = judge_worth(text, lambda: named)
     assert given.eligible == (given.worth >= 6)
     return given.worth
 
@@ -66,9 +66,9 @@ def test_names_are_not_looked_for_where_nothing_is_told() -> None:
         asked.append("names")
         return True
 
-    judged("How are you? Thanks a lot!", names)
+    judge_worth("How are you? Thanks a lot!", names)
     assert asked == []
-    judged("I prefer tea.", names)
+    judge_worth("I prefer tea.", names)
     assert asked == ["names"]
 
 
