@@ -77,16 +77,14 @@ UntilOption = Annotated[
     typer.Option("--until", metavar="TIME", help="Only what was said before; a day: to its end."),
 ]
 RolesOption = Annotated[
-    list[Role] | None,
-    typer.Option("--role", help="Only what these said (may be repeated)."),
+    list[Role] | None, typer.Option("--role", help="Only what these said (may be repeated).")
 ]
 NamesOption = Annotated[
     list[str] | None,
     typer.Option("--name", metavar="NAME", help="Only what people so named said (likewise)."),
 ]
 TypesOption = Annotated[
-    list[NodeType] | None,
-    typer.Option("--type", help="Only memories of these types (likewise)."),
+    list[NodeType] | None, typer.Option("--type", help="Only memories of these types (likewise).")
 ]
 TagsOption = Annotated[
     list[str] | None,

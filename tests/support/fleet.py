@@ -63,13 +63,14 @@ class Fleet:
     environment: dict[str, str]
     folder: Path
     app: str = "tests.support.worker_app"
+    yields: bool = False  # whether compress workers yield the processor, as in a deployment
     workers: list[Worker] = field(default_factory=list)
 
     def start(self, queue: str, *, ready: bool = True, **environment: str) -> Worker:
         name = f"w{len(self.workers)}"
         # A worker of this queue alone yields the processor. Where tests keep every processor busy,
         # it would lose its short leases.
-        queues = "memci.compress,memci.none" if queue == "memci.compress" else queue
+        queues = f"{queue},memci.none" if queue == "memci.compress" and not self.yields else queue
         return self._launch(
             name,
             ["worker", "-n", f"{name}@test", "-Q", queues, *_POOLS.get(queue, ["-P", "solo"]),

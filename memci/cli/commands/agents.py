@@ -80,7 +80,6 @@ def print_agent(about: AgentAnswer) -> None:
 
 
 def _beside(about: AgentAnswer) -> list[str]:
-
     held = {
         "document": (about.documents, None),
         "item": (about.items, None),
@@ -253,7 +252,6 @@ def resume(*, agent: AgentOption, as_json: JsonOption = False) -> None:
 
 
 def _print_lane(state: LaneAnswer, *, as_json: bool) -> None:
-
     if as_json:
         print_json(state)
     else:

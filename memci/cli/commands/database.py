@@ -106,7 +106,6 @@ def _as_json(progress: Progress, asked: int | None) -> dict[str, Any]:
 
 
 def _in_words(progress: Progress) -> str:
-
     if progress.held is None:
         return "there is no vector yet: the first worker's embedder is taken"
     left, model = progress.left, progress.held.model

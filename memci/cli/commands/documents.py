@@ -193,7 +193,6 @@ def _progress(what: str, total: int) -> Iterator[Callable[[str], None]]:
 
 
 def _print(found: Found, sent: Sent, *, waited: bool, as_json: bool) -> None:
-
     if as_json:
         print_json(
             {
@@ -223,7 +222,6 @@ def _print(found: Found, sent: Sent, *, waited: bool, as_json: bool) -> None:
 
 
 def _print_left_out(found: Found) -> None:
-
     if found.ignored:
         ignored = counted(len(found.ignored), "file or folder", "files and folders")
         hint(f"left out, ignored by git: {ignored}")

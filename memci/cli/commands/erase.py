@@ -78,7 +78,6 @@ def erase(  # noqa: PLR0913 - each is an argument or option of the command
 def _erase_messages(
     memory: Agent, chosen: dict[str, Any], *, preview: bool, yes: bool, as_json: bool
 ) -> None:
-
     found = memory.preview_erasure(**chosen)
     if preview and as_json:
         print_json(found)
@@ -118,12 +117,10 @@ def _erase_agent(memory: Agent, agent: str, *, preview: bool, yes: bool, as_json
 
 
 def _confirm(question: str, *, yes: bool) -> None:
-
     confirm(question, yes=yes, to="erase it", refused="nothing was erased")
 
 
 def _print_preview(found: ErasurePreview) -> None:
-
     if found.messages:
         print_table(
             ("message", "said", "by", "text"),
@@ -163,7 +160,6 @@ def _print_preview(found: ErasurePreview) -> None:
 
 
 def _print_receipt(receipt: ReceiptAnswer, *, as_json: bool) -> None:
-
     if as_json:
         print_json(receipt)
         return

@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memci.cli.connection import agent_of, why_still
-from memci.cli.options import (
-    AgentOption,
-    AsOfOption,
-    JsonOption,
-    TimeoutOption,
-    WaitOption,
-)
+from memci.cli.options import AgentOption, AsOfOption, JsonOption, TimeoutOption, WaitOption
 from memci.cli.output import print_json, print_table, say, shortened
 from memci.domain.job import JobState
 from memci.errors import MemciError

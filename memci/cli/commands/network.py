@@ -103,7 +103,7 @@ def nodes(  # noqa: PLR0913 - each is an argument or option of the command
 
 
 def _show_network(network: NetworkAnswer, form: Literal["json", "dot", "tree"], depth: int) -> None:
-    from memci.cli.network.tree import dot_of, print_tree, told_left_out
+    from memci.cli.network.tree import dot_of, left_out_note, print_tree
 
     if form == "tree":
         print_tree(network, depth)
@@ -111,7 +111,7 @@ def _show_network(network: NetworkAnswer, form: Literal["json", "dot", "tree"], 
         print_json(network)
     else:
         sys.stdout.write(dot_of(network))
-        if left_out := told_left_out(network):
+        if left_out := left_out_note(network):
             hint(f"{left_out}: --limit shows more")
 
 
@@ -127,7 +127,6 @@ def _value(choice: StrEnum | None) -> str | None:
 
 
 def _show(memory: Agent, node_id: int, *, as_json: bool) -> None:
-
     trail = memory.trail(node_id, limit=500)
     try:
         node = memory.node(node_id)
@@ -156,7 +155,6 @@ def _show(memory: Agent, node_id: int, *, as_json: bool) -> None:
 
 
 def _term(node: NodeAnswer) -> str:
-
     tier: str = node.tier
     if node.expires_at is not None:
         tier += f" until {cell(node.expires_at)}"
@@ -168,7 +166,6 @@ def _term(node: NodeAnswer) -> str:
 
 
 def _print_node(node: NodeAnswer) -> None:
-
     say(node.content)
     say()
     lines = {
@@ -258,7 +255,7 @@ def _kind(output: Path) -> str:
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from memci.cli.network.watch import Sight, Watcher
+    from memci.cli.network.watch import Observation, Watcher
 
 
 def watch(
@@ -280,16 +277,16 @@ def watch(
     screen = console()
     with agent_of(agent) as memory:
         watcher = Watcher(memory)
-        sight = watcher.look()
+        seen = watcher.observe()
         if as_json:
-            print_json(_as_json(sight))
+            print_json(_as_json(seen))
         elif once or not screen.is_terminal:
-            print_trimmed(frame(sight, height=None))
+            print_trimmed(frame(seen, height=None))
         else:
-            _follow(watcher, sight, screen, every)
+            _follow(watcher, seen, screen, every)
 
 
-def _follow(watcher: Watcher, sight: Sight, screen: Console, every: float) -> None:
+def _follow(watcher: Watcher, seen: Observation, screen: Console, every: float) -> None:
     """Draw what is new until Ctrl-C; a server that is away for a while is waited for."""
     from threading import Event
 
@@ -301,23 +298,23 @@ def _follow(watcher: Watcher, sight: Sight, screen: Console, every: float) -> No
     with Live(console=screen, auto_refresh=False) as live:
         try:
             while True:
-                live.update(frame(sight, height=screen.height, trouble=trouble), refresh=True)
+                live.update(frame(seen, height=screen.height, trouble=trouble), refresh=True)
                 never.wait(every)
                 try:
-                    sight, trouble = watcher.look(), None
+                    seen, trouble = watcher.observe(), None
                 except (RateLimitedError, UnavailableError) as error:
                     trouble = f"{error}; trying again"
         except KeyboardInterrupt:
             return
 
 
-def _as_json(sight: Sight) -> dict[str, object]:
+def _as_json(seen: Observation) -> dict[str, object]:
     from dataclasses import asdict
 
-    latest = sight.latest
+    latest = seen.latest
     return {
-        "agent": sight.about.model_dump(mode="json"),
+        "agent": seen.about.model_dump(mode="json"),
         "latest_pass": latest and latest.model_dump(mode="json"),
-        "network": sight.network.model_dump(mode="json"),
-        "forgotten": [asdict(each) for each in sight.gone],
+        "network": seen.network.model_dump(mode="json"),
+        "forgotten": [asdict(each) for each in seen.gone],
     }

@@ -14,12 +14,7 @@ from memci.errors import InvalidInputError, MemciError, NotFoundError
 
 if TYPE_CHECKING:
     from memci.client import Agent
-    from memci.schemas.editions import (
-        ComparisonAnswer,
-        EditionAnswer,
-        NetworkNumbers,
-        ShownMemory,
-    )
+    from memci.schemas.editions import ComparisonAnswer, EditionAnswer, NetworkNumbers, ShownMemory
 
 # Memories that a switch leaves out are listed, as many as a comparison tells of at most.
 _LISTED = 100
@@ -137,7 +132,6 @@ def _left_out(memory: Agent) -> ComparisonAnswer | None:
 
 
 def _waited(memory: Agent, timeout_s: float) -> EditionAnswer:
-
     if still := why_still(memory):
         raise MemciError(f"not waiting: {still}")
     return memory.wait_rebuilt(timeout_s=timeout_s)
@@ -146,7 +140,6 @@ def _waited(memory: Agent, timeout_s: float) -> EditionAnswer:
 def _compare(
     memory: Agent, up_to: int | None, probes: list[str], timeout_s: float, *, as_json: bool
 ) -> None:
-
     _there(memory, up_to)
     _waited(memory, timeout_s)
     comparison = memory.compare_rebuilt([each.split() for each in probes])
@@ -157,7 +150,6 @@ def _compare(
 
 
 def _say(rebuilt: EditionAnswer) -> None:
-
     edition = f"edition {rebuilt.edition}"
     up_to = f" up to message {rebuilt.up_to_seq}" if rebuilt.up_to_seq else ""
     how_far = f"{rebuilt.replayed} of {rebuilt.events} events"

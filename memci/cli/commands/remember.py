@@ -118,7 +118,6 @@ def _send(memory: Agent, messages: list[dict[str, Any]], parsed: Parsed, **to: s
 def _print(
     sent: Sent, parsed: Parsed, messages: list[dict[str, Any]], *, waited: bool, as_json: bool
 ) -> None:
-
     if as_json:
         print_json(
             {

@@ -23,14 +23,14 @@ def demo(
 
     It works in a folder of its own, which is removed afterwards.
     """
-    from memci.cli.demo.run import play
+    from memci.cli.demo.run import run_demo
     from memci.cli.demo.stories import write_stories
 
     if write_samples is not None:
         for path in write_stories(write_samples):
             typer.echo(path)
         return
-    raise typer.Exit(play(read_settings()))
+    raise typer.Exit(run_demo(read_settings()))
 
 
 def up() -> None:

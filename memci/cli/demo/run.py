@@ -14,9 +14,9 @@ from pathlib import Path
 from threading import Thread
 
 from memci import embedded
-from memci.cli.demo import acts
-from memci.cli.demo.acts import forget
-from memci.cli.demo.stories import STORIES, Player, Screen
+from memci.cli.demo import steps
+from memci.cli.demo.steps import forget
+from memci.cli.demo.stories import STORIES, DemoAgent, Screen
 from memci.cli.up.supervisor import Interrupts
 from memci.client import Memci
 from memci.config.settings import Settings
@@ -28,7 +28,7 @@ _LOOK_EVERY_S = 0.2
 
 
 @contextmanager
-def stage(
+def running_memci(
     settings: Settings, interrupts: Interrupts, on_line: Callable[[str], None]
 ) -> Iterator[str]:
     """Run `memci up` in a fresh folder and lend the address of its API.
@@ -156,13 +156,13 @@ def _remove(folder: Path) -> None:
 _INTERRUPTED = 130
 
 
-def play(settings: Settings) -> int:
+def run_demo(settings: Settings) -> int:
     """Play everything; returns the exit code."""
     screen = Screen()
     began = time.monotonic()
     try:
         with Interrupts() as interrupts:
-            _play(settings, interrupts, screen)
+            _run_steps(settings, interrupts, screen)
     except KeyboardInterrupt:
         screen.say("Stopped; the demo's folder is removed.")
         return _INTERRUPTED
@@ -172,15 +172,15 @@ def play(settings: Settings) -> int:
     return 0
 
 
-def _play(settings: Settings, interrupts: Interrupts, screen: Screen) -> None:
+def _run_steps(settings: Settings, interrupts: Interrupts, screen: Screen) -> None:
     screen.title("memci demo: two conversations, remembered, forgotten gently, recalled")
     screen.say("Everything below is real and goes through the public HTTP API.")
-    screen.act("Start", "PostgreSQL, Redis, API, workers, beat and Flower")
-    with stage(settings, interrupts, screen.aside) as url:
+    screen.step("Start", "PostgreSQL, Redis, API, workers, beat and Flower")
+    with running_memci(settings, interrupts, screen.aside) as url:
         with Memci(url, wait_ms=10_000) as memci:
-            cast = [Player(story, memci.agent(story.agent)) for story in STORIES]
-            acts.remember(cast, screen)
-            forget(cast, screen)
-            acts.recall(cast, screen)
-            acts.assemble(cast, screen)
-        screen.act("Stop", "everything, and remove the demo's folder")
+            demo_agents = [DemoAgent(story, memci.agent(story.agent)) for story in STORIES]
+            steps.remember(demo_agents, screen)
+            forget(demo_agents, screen)
+            steps.recall(demo_agents, screen)
+            steps.assemble(demo_agents, screen)
+        screen.step("Stop", "everything, and remove the demo's folder")

@@ -21,24 +21,24 @@ _MARGIN = 2
 
 
 class Screen:
-    """Prints acts, lines and tables on standard output."""
+    """Prints steps, lines and tables on standard output."""
 
     def __init__(self) -> None:
-        """Begin with act 1."""
+        """Begin with step 1."""
         self._console = console()
-        self._acts = 0
+        self._steps = 0
 
     def title(self, text: str) -> None:
         """Print what this is."""
         self._console.print(Text(text, style="bold"))
 
-    def act(self, name: str, what: str) -> None:
-        """Begin the next act."""
-        self._acts += 1
+    def step(self, name: str, what: str) -> None:
+        """Begin the next step."""
+        self._steps += 1
         self._console.print()
         if self._console.is_terminal:
             self._console.print(Rule(style="dim"))
-        self._console.print(Text.assemble((f"{self._acts}  {name}", "bold cyan"), f"  {what}"))
+        self._console.print(Text.assemble((f"{self._steps}  {name}", "bold cyan"), f"  {what}"))
 
     def say(self, text: str = "", *, style: str = "") -> None:
         """Print a line."""
@@ -136,7 +136,7 @@ _ALL = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Player:
+class DemoAgent:
     """A story, and the agent that lives it."""
 
     story: Story

@@ -16,8 +16,8 @@ from memci.domain.memory.scan import Forgetting
 from memci.schemas.network import NetworkAnswer, NetworkLink, NetworkNode
 
 
-class Bond(NamedTuple):
-    """What joins a node to the one it hangs on; seen from there, at least one of both ways."""
+class ParentLinks(NamedTuple):
+    """What joins a node to its parent: the link from it, the link to it, or both."""
 
     outward: NetworkLink | None
     inward: NetworkLink | None
@@ -40,34 +40,34 @@ class Bond(NamedTuple):
 
 
 @dataclass
-class Branch:
-    """A node, what joins it to the one that it hangs on, and what hangs on it."""
+class TreeNode:
+    """A node of a tree, with the links to its parent, and its children."""
 
     node: NetworkNode
-    bond: Bond | None = None
-    twigs: list[Branch] = field(default_factory=list)
+    parent_links: ParentLinks | None = None
+    children: list[TreeNode] = field(default_factory=list)
     # Links to what is forgotten, the strongest first.
     dangling: list[NetworkLink] = field(default_factory=list)
-    farther: int = 0  # nodes behind it that lie too deep to be shown
+    hidden: int = 0  # nodes behind it that lie too deep to be shown
 
 
 @dataclass
-class Forest:
+class Trees:
     """Trees from the focus points, and trees of what no link leads to from there."""
 
-    focus: list[Branch]
-    apart: list[Branch]
+    focus: list[TreeNode]
+    unreachable: list[TreeNode]
 
 
-def forest_of(network: NetworkAnswer, depth: int) -> Forest:
-    """Lay a network out: a node hangs where the fewest links lead to it, then the strongest.
+def trees_of(network: NetworkAnswer, depth: int) -> Trees:
+    """Lay a network out: a node is below the nearest one, then the one with the strongest link.
 
     Nodes more than ``depth`` links away from the root of their tree are only counted.
     """
     layout = _Layout(network, depth)
-    focus = layout.grow(network.focus)
-    apart = [tree for node in network.nodes for tree in layout.grow([node.id])]
-    return Forest(focus, apart)
+    focus = layout.trees(network.focus)
+    unreachable = [tree for node in network.nodes for tree in layout.trees([node.id])]
+    return Trees(focus, unreachable)
 
 
 class _Layout:
@@ -85,38 +85,40 @@ class _Layout:
                 self._around.setdefault(link.source, set()).add(link.target)
                 self._around.setdefault(link.target, set()).add(link.source)
 
-    def grow(self, roots: Iterable[int]) -> list[Branch]:
+    def trees(self, roots: Iterable[int]) -> list[TreeNode]:
         """Return the trees of these roots, layer by layer; what stands already stays out."""
         trees = [self._place(root) for root in roots if self._is_free(root)]
-        # Each branch with its depth, and the last one on its way that is shown.
+        # Each node with its depth, and the last one on its way that is shown.
         queue = deque((tree, 0, tree) for tree in trees)
         while queue:
-            branch, depth, shown = queue.popleft()
-            for twig in self._twigs(branch):
+            tree_node, depth, shown = queue.popleft()
+            for child in self._free_children(tree_node):
                 if depth < self._depth:
-                    branch.twigs.append(twig)
-                    queue.append((twig, depth + 1, twig))
+                    tree_node.children.append(child)
+                    queue.append((child, depth + 1, child))
                 else:
-                    shown.farther += 1
-                    queue.append((twig, depth + 1, shown))
+                    shown.hidden += 1
+                    queue.append((child, depth + 1, shown))
         return trees
 
-    def _twigs(self, branch: Branch) -> list[Branch]:
-        here = branch.node.id
-        bonds = {
-            there: Bond(self._links.get((here, there)), self._links.get((there, here)))
+    def _free_children(self, tree_node: TreeNode) -> list[TreeNode]:
+        here = tree_node.node.id
+        joins = {
+            there: ParentLinks(self._links.get((here, there)), self._links.get((there, here)))
             for there in self._around.get(here, ())
             if self._is_free(there)
         }
-        order = sorted(bonds, key=lambda there: (-bonds[there].strength, there))
-        return [self._place(there, bonds[there]) for there in order]
+        order = sorted(joins, key=lambda there: (-joins[there].strength, there))
+        return [self._place(there, joins[there]) for there in order]
 
     def _is_free(self, node_id: int) -> bool:
         return node_id in self._nodes and node_id not in self._placed
 
-    def _place(self, node_id: int, bond: Bond | None = None) -> Branch:
+    def _place(self, node_id: int, parent_links: ParentLinks | None = None) -> TreeNode:
         self._placed.add(node_id)
-        return Branch(self._nodes[node_id], bond, dangling=self._dangling.get(node_id, []))
+        return TreeNode(
+            self._nodes[node_id], parent_links, dangling=self._dangling.get(node_id, [])
+        )
 
 
 _BAR_CELLS = 6
@@ -129,15 +131,15 @@ def print_tree(network: NetworkAnswer, depth: int) -> None:
     """Print it from the focus points outward; lines are cut on a terminal, never in a pipe."""
     screen = console()
     _print(screen, Text(headline(network), style="bold"))
-    forest = forest_of(network, depth)
-    for tree in forest.focus:
-        _print_branch(screen, tree)
-    if forest.apart:
-        if forest.focus:
+    trees = trees_of(network, depth)
+    for tree in trees.focus:
+        _print_one_tree(screen, tree)
+    if trees.unreachable:
+        if trees.focus:
             _print(screen, Text("out of reach of the focus:", style=_ASIDE))
-        for tree in forest.apart:
-            _print_branch(screen, tree)
-    if left_out := told_left_out(network):
+        for tree in trees.unreachable:
+            _print_one_tree(screen, tree)
+    if left_out := left_out_note(network):
         hint(f"{left_out}: --limit shows more")
 
 
@@ -151,7 +153,7 @@ def headline(network: NetworkAnswer) -> str:
     return f"{network.agent_id}, {when}: {nodes}, {links}"
 
 
-def told_left_out(network: NetworkAnswer) -> str:
+def left_out_note(network: NetworkAnswer) -> str:
     """Say what a bounded answer does not show; empty if it shows all."""
     left = network.left_out
     parts = [counted(left.nodes, "node")] * bool(left.nodes)
@@ -179,12 +181,12 @@ def what_ended(node: NetworkNode) -> str:
     return str(Forgetting.SWITCHED) if switched else event.event
 
 
-def _print_branch(screen: Console, root: Branch) -> None:
+def _print_one_tree(screen: Console, root: TreeNode) -> None:
     for line in _lines(root):
         _print(screen, line)
 
 
-def _lines(root: Branch) -> Iterator[Text]:
+def _lines(root: TreeNode) -> Iterator[Text]:
     """Yield the lines of a tree; without recursion, since it may be deep."""
     yield Text.assemble("● ", *_told(root.node))
     stack = [("", iter(_children(root)))]
@@ -196,21 +198,24 @@ def _lines(root: Branch) -> Iterator[Text]:
             continue
         what, is_last = child
         yield Text.assemble((indent + ("└─ " if is_last else "├─ "), _ASIDE), *_line(what))
-        if isinstance(what, Branch):
+        if isinstance(what, TreeNode):
             stack.append((indent + ("   " if is_last else "│  "), iter(_children(what))))
 
 
-def _children(branch: Branch) -> list[tuple[Branch | NetworkLink | str, bool]]:
-    """Return what hangs on a branch; the last is marked."""
-    hanging: list[Branch | NetworkLink | str] = [*branch.twigs, *branch.dangling[:_DANGLING_EACH]]
-    if more := len(branch.dangling) - _DANGLING_EACH:
-        hanging += [f"… {counted(more, 'more link')} to what is forgotten"] * (more > 0)
-    if branch.farther:
-        hanging.append(f"… {counted(branch.farther, 'node')} farther out (--depth)")
-    return [(each, place == len(hanging)) for place, each in enumerate(hanging, 1)]
+def _children(parent: TreeNode) -> list[tuple[TreeNode | NetworkLink | str, bool]]:
+    """Return what is below a node; the last is marked."""
+    below: list[TreeNode | NetworkLink | str] = [
+        *parent.children,
+        *parent.dangling[:_DANGLING_EACH],
+    ]
+    if more := len(parent.dangling) - _DANGLING_EACH:
+        below += [f"… {counted(more, 'more link')} to what is forgotten"] * (more > 0)
+    if parent.hidden:
+        below.append(f"… {counted(parent.hidden, 'node')} farther out (--depth)")
+    return [(each, place == len(below)) for place, each in enumerate(below, 1)]
 
 
-def _line(what: Branch | NetworkLink | str) -> Iterable[tuple[str, str]]:
+def _line(what: TreeNode | NetworkLink | str) -> Iterable[tuple[str, str]]:
     if isinstance(what, str):
         return [(what, _ASIDE)]
     if isinstance(what, NetworkLink):
@@ -219,8 +224,8 @@ def _line(what: Branch | NetworkLink | str) -> Iterable[tuple[str, str]]:
             *_strength(what.strength, "⇢", relation),
             (f"#{what.target} forgotten", _GONE), (f": {about}" if about else "", _GONE),
         ]  # fmt: skip
-    bond = what.bond
-    joined = _strength(bond.strength, bond.arrow, _word(bond.relation)) if bond else []
+    links = what.parent_links
+    joined = _strength(links.strength, links.arrow, _word(links.relation)) if links else []
     return [*joined, *_told(what.node)]
 
 

@@ -33,7 +33,7 @@ class Gone:
 
 
 @dataclass(frozen=True)
-class Sight:
+class Observation:
     """An agent's network at one moment."""
 
     about: AgentAnswer
@@ -49,26 +49,26 @@ class Watcher:
     """Looks at an agent again and again, and asks for no more than has changed."""
 
     memory: Agent
-    _sight: Sight | None = None
+    _seen: Observation | None = None
     # Phrases of nodes while they lived: what they were about when they are gone.
     _phrases: dict[int, str] = field(default_factory=dict)
 
-    def look(self) -> Sight:
+    def observe(self) -> Observation:
         """Return what is there now; raises ``NotFoundError`` for an agent that is none yet."""
         about = self.memory.about()
-        seen = self._sight
+        seen = self._seen
         if seen is None or _without_lease(about) != _without_lease(seen.about):
-            self._sight = seen = self._look_closely(about)
+            self._seen = seen = self._observe_again(about)
         return seen
 
-    def _look_closely(self, about: AgentAnswer) -> Sight:
+    def _observe_again(self, about: AgentAnswer) -> Observation:
         network = self.memory.network(limit=_NODES)
         self._phrases |= {node.id: node.phrase for node in network.nodes if node.phrase}
         listed = self.memory.passes(limit=1).passes
         latest = listed[0] if listed else None
         before = self._back(latest.number - 1) if latest else None
         earlier = self._back(latest.number - NEWS) if latest else None
-        return Sight(
+        return Observation(
             about=about,
             latest=latest,
             network=network,
@@ -130,16 +130,16 @@ _LINES_AROUND = 8
 _FEWEST = 3
 
 
-def frame(sight: Sight, *, height: int | None, trouble: str | None = None) -> RenderableType:
+def frame(seen: Observation, *, height: int | None, trouble: str | None = None) -> RenderableType:
     """Return the frame, no more than ``height`` lines of it; None: as long as it is."""
-    gone = sight.gone[:_MOST_GONE]
+    gone = seen.gone[:_MOST_GONE]
     memories = sorted(
-        (node for node in sight.network.nodes if node.kind == "memory"),
+        (node for node in seen.network.nodes if node.kind == "memory"),
         key=lambda node: (_share(node), node.importance, node.id),
     )
     room = None if height is None else max(_FEWEST, height - _LINES_AROUND - len(gone))
     shown = memories[:room]
-    parts: list[RenderableType] = [*_head(sight, trouble), Text(), _table(sight, shown)]
+    parts: list[RenderableType] = [*_head(seen, trouble), Text(), _table(seen, shown)]
     if len(memories) > len(shown):
         more = len(memories) - len(shown)
         parts.append(_aside(f"… and {more} more, that have faded less"))
@@ -148,9 +148,9 @@ def frame(sight: Sight, *, height: int | None, trouble: str | None = None) -> Re
     return Group(*parts)
 
 
-def _head(sight: Sight, trouble: str | None) -> list[Text]:
-    about = sight.about
-    entities = sum(node.kind == "entity" for node in sight.network.nodes)
+def _head(seen: Observation, trouble: str | None) -> list[Text]:
+    about = seen.about
+    entities = sum(node.kind == "entity" for node in seen.network.nodes)
     counts = [
         counted(about.nodes - entities, "memory", "memories"),
         counted(entities, "entity", "entities"),
@@ -159,7 +159,7 @@ def _head(sight: Sight, trouble: str | None) -> list[Text]:
     ]
     head = [
         Text.assemble((about.agent_id, "bold"), f"  {' · '.join(counts)}"),
-        _aside(_pass_line(sight)),
+        _aside(_pass_line(seen)),
     ]
     if about.focus:
         names = printable(shortened(cell(about.focus), _WORDS))
@@ -169,8 +169,8 @@ def _head(sight: Sight, trouble: str | None) -> list[Text]:
     return head
 
 
-def _pass_line(sight: Sight) -> str:
-    latest, progress = sight.latest, sight.about.pass_progress
+def _pass_line(seen: Observation) -> str:
+    latest, progress = seen.latest, seen.about.pass_progress
     if progress is not None:
         told = f"pass {progress.number}: {progress.scanned} scanned, {progress.left} left"
     elif latest is None:
@@ -181,10 +181,10 @@ def _pass_line(sight: Sight) -> str:
             f"{latest.compressed} shortened, {latest.forgotten} forgotten, "
             f"{counted(latest.broken, 'link')} broken"
         )
-    return f"{told} · {'paused' if sight.about.paused else 'idle' if sight.about.idle else 'busy'}"
+    return f"{told} · {'paused' if seen.about.paused else 'idle' if seen.about.idle else 'busy'}"
 
 
-def _table(sight: Sight, memories: list[NetworkNode]) -> Table:
+def _table(seen: Observation, memories: list[NetworkNode]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", expand=False)
     table.add_column("memory", justify="right", no_wrap=True)
     # A full bar is the most important one that is shown; below 1 content fades, so no less than 1.
@@ -196,7 +196,7 @@ def _table(sight: Sight, memories: list[NetworkNode]) -> Table:
     # Only the words give way when the terminal is narrow.
     table.add_column("about", no_wrap=True, overflow="ellipsis", ratio=1)
     for node in memories:
-        fades = node.length < sight.before.get(node.id, node.length)
+        fades = node.length < seen.before.get(node.id, node.length)
         table.add_row(
             Text(f"#{node.id}", style="dim"),
             Text.assemble(

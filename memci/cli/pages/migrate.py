@@ -105,7 +105,6 @@ def _run(migration: TextMigration, *, clear: bool) -> TextCounts:
 
 
 def _say(moved: TextCounts, former: str, to: str, *, clear: bool) -> None:
-
     say(
         f"{counted(moved.copied, 'text')} copied from {former} to {to}, {moved.present} there"
         f" before, of {counted(moved.agents, 'agent')}"

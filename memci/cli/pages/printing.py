@@ -1,13 +1,4 @@
-"""Pages in a few words.
-
-What tools answer, for people: a change is one line.
-
-The tree of pages on a terminal: each segment, and what lies in it.
-
-The context window on a terminal.
-
-What people may have misspelt: an agent that begins with a page, a session where nobody spoke.
-"""
+"""Prints pages, answers of tools, the tree of pages and the context window for people."""
 
 from __future__ import annotations
 

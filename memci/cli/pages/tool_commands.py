@@ -49,8 +49,7 @@ SessionOption = Annotated[
     typer.Option("--session", metavar="ID", help="Whose window; none: that of the last message."),
 ]
 FormatOption = Annotated[
-    Format,
-    typer.Option("--format", help="How the window is written that the model sees."),
+    Format, typer.Option("--format", help="How the window is written that the model sees.")
 ]
 
 

@@ -38,8 +38,7 @@ class PageRules:
         Range(1),
     )
     key_messages_enabled: bool = setting(
-        True,
-        "Pin sentences of users that must stay in sight: tasks, rules, decisions (R7).",
+        True, "Pin sentences of users that must stay in sight: tasks, rules, decisions (R7)."
     )
     plan_tracking_enabled: bool = setting(
         True, "Read plans from conversations, and follow them (R7)."

@@ -19,13 +19,13 @@ def policies(worker: Worker) -> set[int]:
 @pytest.mark.parametrize(
     ("queue", "policy"),
     [
-        ("memci.compress,", "SCHED_IDLE"),  # the comma: as a deployment starts it
+        ("memci.compress", "SCHED_IDLE"),
         ("memci.compress,memci.lane", "SCHED_OTHER"),
     ],
 )
 def test_only_workers_that_do_nothing_but_compress_stand_back(
     fleet: Fleet, queue: str, policy: str
 ):
-    fleet.app = "workers"
+    fleet.app, fleet.yields = "workers", True
     worker = fleet.start(queue, **NO_MODEL)
     assert policies(worker) == {getattr(os, policy)}

@@ -10,7 +10,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from memci.cli.network.watch import Gone, Sight, frame
+from memci.cli.network.watch import Gone, Observation, frame
 from memci.schemas.agents import AgentAnswer, PassProgress
 from memci.schemas.network import Fate, NetworkNode, PassAnswer
 from tests.support.networks import THEN, entity, network, node
@@ -34,12 +34,14 @@ def last_pass(**changed: Any) -> PassAnswer:
     return PassAnswer(**{**values, **changed})
 
 
-def sight(nodes: list[NetworkNode], **changed: Any) -> Sight:
-    made = Sight(about(nodes=len(nodes)), last_pass(), network(nodes, []), [], {})
+def observation(nodes: list[NetworkNode], **changed: Any) -> Observation:
+    made = Observation(about(nodes=len(nodes)), last_pass(), network(nodes, []), [], {})
     return replace(made, **changed)
 
 
-def drawn(seen: Sight, *, width: int = 100, height: int | None = None, **how: Any) -> list[str]:
+def drawn(
+    seen: Observation, *, width: int = 100, height: int | None = None, **how: Any
+) -> list[str]:
     screen = Console(file=io.StringIO(), width=width, height=50, highlight=False, markup=False)
     screen.print(frame(seen, height=height, **how))
     assert isinstance(screen.file, io.StringIO)
@@ -53,7 +55,7 @@ def test_it_says_what_there_is_and_shows_the_most_faded_first():
         node(3, "half", length=50, importance=0.5),
         node(4, "nearly gone", length=5, importance=0.05),
     ]
-    seen = sight(nodes, before={3: 60, 4: 5})
+    seen = observation(nodes, before={3: 60, 4: 5})
     assert drawn(seen) == [
         "ada  3 memories · 1 entity · 2 links · 1 dangling",
         "pass 3 finished: 3 scanned, 1 shortened, 1 forgotten, 1 link broken · idle",
@@ -67,7 +69,7 @@ def test_it_says_what_there_is_and_shows_the_most_faded_first():
 
 
 def test_it_fits_its_height_and_counts_the_rest():
-    seen = sight([node(each) for each in range(1, 41)], gone=[Gone(50, "x", 3, "slot")] * 9)
+    seen = observation([node(each) for each in range(1, 41)], gone=[Gone(50, "x", 3, "slot")] * 9)
     lines = drawn(seen, height=24)
     assert len(lines) <= 24
     assert sum("[forgotten]" in line for line in lines) == 6
@@ -77,7 +79,7 @@ def test_it_fits_its_height_and_counts_the_rest():
 
 @pytest.mark.parametrize("width", [40, 60, 100])
 def test_wide_words_stay_in_their_column(width: int):
-    seen = sight(
+    seen = observation(
         [node(1, "我们准备四月去云南旅行" * 9), node(2, "words " * 40)],
         gone=[Gone(9, "一把黄色的雨伞" * 20, 3, "threshold")],
         about=about(focus=["霸王龙" * 40]),
@@ -86,7 +88,7 @@ def test_wide_words_stay_in_their_column(width: int):
 
 
 def test_what_is_forgotten_says_when_and_why():
-    seen = sight([], gone=[Gone(9, "an umbrella", 3, "threshold"), Gone(8, None, None, "")])
+    seen = observation([], gone=[Gone(9, "an umbrella", 3, "threshold"), Gone(8, None, None, "")])
     assert drawn(seen)[-2:] == [
         "[forgotten] #9 in pass 3 (threshold): an umbrella",
         "[forgotten] #8 lately",
@@ -95,7 +97,7 @@ def test_what_is_forgotten_says_when_and_why():
 
 def test_what_was_merged_or_erased_is_not_called_forgotten():
     gone = [Gone(9, "a lamp", 3, "into #12", Fate.MERGED), Gone(8, None, 3, "", Fate.ERASED)]
-    assert drawn(sight([], gone=gone))[-2:] == [
+    assert drawn(observation([], gone=gone))[-2:] == [
         "[merged] #9 in pass 3 (into #12): a lamp",
         "[erased] #8 in pass 3",
     ]
@@ -114,12 +116,12 @@ def test_what_was_merged_or_erased_is_not_called_forgotten():
     ],
 )
 def test_it_says_where_the_pass_is(changed: dict[str, Any], told: str):
-    assert told in drawn(sight([node(1)], **changed))[1]
+    assert told in drawn(observation([node(1)], **changed))[1]
 
 
 def test_trouble_is_told_and_nothing_acts_on_the_terminal():
     evil = "\x1b]0;x\x07 \x9b2J"
-    seen = sight([node(1, evil)], gone=[Gone(2, evil, 1, evil)], about=about(focus=[evil]))
+    seen = observation([node(1, evil)], gone=[Gone(2, evil, 1, evil)], about=about(focus=[evil]))
     lines = drawn(seen, trouble="no answer; trying again")
     assert "no answer; trying again" in lines
     assert all(character.isprintable() for line in lines for character in line)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from memci.cli.network.tree import Branch, dot_of, forest_of, print_tree, quoted
+from memci.cli.network.tree import TreeNode, dot_of, print_tree, quoted, trees_of
 from memci.schemas.network import NetworkAnswer
 from tests.support.examples import examples
 from tests.support.networks import entity, link, network, node
@@ -27,8 +27,8 @@ def printed(shown: NetworkAnswer, capsys: pytest.CaptureFixture[str], depth: int
     return capsys.readouterr().out.splitlines()
 
 
-def all_of(branch: Branch) -> list[int]:
-    return [branch.node.id, *(each for twig in branch.twigs for each in all_of(twig))]
+def all_of(tree_node: TreeNode) -> list[int]:
+    return [tree_node.node.id, *(each for child in tree_node.children for each in all_of(child))]
 
 
 networks = st.integers(1, 9).flatmap(
@@ -55,17 +55,17 @@ networks = st.integers(1, 9).flatmap(
 @settings(max_examples=examples(500))
 @given(networks, st.integers(0, 4))
 def test_every_node_stands_once_or_is_counted(shown: NetworkAnswer, depth: int):
-    forest = forest_of(shown, depth)
-    trees = [*forest.focus, *forest.apart]
+    found = trees_of(shown, depth)
+    trees = [*found.focus, *found.unreachable]
     placed = [each for tree in trees for each in all_of(tree)]
     assert len(placed) == len(set(placed))
 
-    def farther(branch: Branch) -> int:
-        return branch.farther + sum(map(farther, branch.twigs))
+    def hidden(tree_node: TreeNode) -> int:
+        return tree_node.hidden + sum(map(hidden, tree_node.children))
 
-    assert len(placed) + sum(map(farther, trees)) == len(shown.nodes)
-    assert [tree.node.id for tree in forest.focus] == [
-        each for each in shown.focus if each in {tree.node.id for tree in forest.focus}
+    assert len(placed) + sum(map(hidden, trees)) == len(shown.nodes)
+    assert [tree.node.id for tree in found.focus] == [
+        each for each in shown.focus if each in {tree.node.id for tree in found.focus}
     ]
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from memci.cli.commands.recall import REASONS
 from memci.cli.commands.search import print_context
-from memci.cli.demo.stories import DEPTH, TIMEOUT_S, Player, Screen
+from memci.cli.demo.stories import DEPTH, TIMEOUT_S, DemoAgent, Screen
 from memci.cli.output import bar, shortened
 from memci.domain.job import JobState
 from memci.errors import MemciError
@@ -24,7 +24,7 @@ _LONGEST_LINE = 96
 _BAR_CELLS = 24
 
 
-class Sight(NamedTuple):
+class MemoryState(NamedTuple):
     """A memory as it was after a pass."""
 
     number: int
@@ -42,33 +42,37 @@ class Pass(NamedTuple):
     forgotten: bool  # what the story is to forget, is
 
 
-class Watch:
+class Forgetting:
     """One agent's forgetting: its passes, and one memory through all of them."""
 
-    def __init__(self, player: Player) -> None:
+    def __init__(self, demo_agent: DemoAgent) -> None:
         """Choose the memory to watch, and take note of how much there is."""
-        self.player = player
-        nodes = player.memories()
+        self.demo_agent = demo_agent
+        nodes = demo_agent.memories()
         self._made = len(nodes)
         self._written = max(1, sum(node.original_length for node in nodes))
-        watched = next((each for each in nodes if player.story.watched in each.content), nodes[0])
+        watched = next(
+            (each for each in nodes if demo_agent.story.watched in each.content), nodes[0]
+        )
         self._watched = watched.id
         self.passes: list[Pass] = []
-        self.sights = [
-            Sight(player.agent.about().passes, watched.importance, watched.length, watched.content)
+        self.states = [
+            MemoryState(
+                demo_agent.agent.about().passes, watched.importance, watched.length, watched.content
+            )
         ]
 
     def run_pass(self) -> None:
         """Run one pass, and look."""
-        agent = self.player.agent
+        agent = self.demo_agent.agent
         agent.compress(reason="demo")
         number = agent.wait_idle(timeout_s=TIMEOUT_S).passes
-        nodes = self.player.memories()
+        nodes = self.demo_agent.memories()
         watched = next((node for node in nodes if node.id == self._watched), None)
-        if watched and watched.length < self.sights[-1].length:
-            sight = Sight(number, watched.importance, watched.length, watched.content)
-            self.sights.append(sight)
-        asked = agent.recall([self.player.story.forgotten], depth=DEPTH)
+        if watched and watched.length < self.states[-1].length:
+            state = MemoryState(number, watched.importance, watched.length, watched.content)
+            self.states.append(state)
+        asked = agent.recall([self.demo_agent.story.forgotten], depth=DEPTH)
         gone = bool(asked.forgotten) and not asked.memories
         self.passes.append(Pass(number, len(nodes), sum(node.length for node in nodes), gone))
 
@@ -88,7 +92,7 @@ class Watch:
         share = done.characters / self._written
         gone = self._made - done.memories
         return (
-            self.player.name,
+            self.demo_agent.name,
             done.number,
             done.memories,
             gone,
@@ -96,27 +100,27 @@ class Watch:
         )
 
 
-def forget(cast: Sequence[Player], screen: Screen) -> None:
+def forget(demo_agents: Sequence[DemoAgent], screen: Screen) -> None:
     """Run passes over each network until something old is forgotten."""
-    screen.act("Forget", "compression passes: links decay, memories that lean on them shrink")
+    screen.step("Forget", "compression passes: links decay, memories that lean on them shrink")
     screen.say(
         f"A link keeps {DECAY_RATE} of its strength per pass here (decay_rate; the default is "
         "0.97), so that some twenty passes do what takes more than a hundred."
     )
-    watches = [Watch(player) for player in cast]
-    with ThreadPoolExecutor(len(cast)) as threads, screen.waiting("passes …"):
+    watches = [Forgetting(demo_agent) for demo_agent in demo_agents]
+    with ThreadPoolExecutor(len(demo_agents)) as threads, screen.waiting("passes …"):
         for _ in range(_MOST_PASSES):
-            list(threads.map(Watch.run_pass, [each for each in watches if not each.enough]))
+            list(threads.map(Forgetting.run_pass, [each for each in watches if not each.enough]))
     longest = max(len(each.passes) for each in watches)
     screen.table(
         ("lane", "pass", "memories", "forgotten", "of their text is left"),
         [watch.row(at) for at in range(longest) for watch in watches if watch.is_shown(at)],
     )
     for watch in watches:
-        screen.heading(f"One memory of {watch.player.name}, each time that it shrank")
+        screen.heading(f"One memory of {watch.demo_agent.name}, each time that it shrank")
         screen.table(
             ("pass", "importance", "characters", "content"),
-            [(*sight[:3], shortened(sight.content, _LONGEST_LINE)) for sight in watch.sights],
+            [(*state[:3], shortened(state.content, _LONGEST_LINE)) for state in watch.states],
         )
 
 
@@ -124,63 +128,68 @@ _BUDGET_TOKENS = 800
 _LINE = 160
 
 
-def remember(cast: Sequence[Player], screen: Screen) -> None:
+def remember(demo_agents: Sequence[DemoAgent], screen: Screen) -> None:
     """Hand in both conversations, a request a day, and show the jobs as they ended."""
-    screen.act("Remember", "each day of a conversation becomes a job in its agent's lane")
+    screen.step("Remember", "each day of a conversation becomes a job in its agent's lane")
     sent = []
-    for player in cast:
-        player.agent.configure({"decay_rate": DECAY_RATE})
-        for day, messages in player.story.days().items():
-            answer = player.agent.remember(messages, session_id=day)
+    for demo_agent in demo_agents:
+        demo_agent.agent.configure({"decay_rate": DECAY_RATE})
+        for day, messages in demo_agent.story.days().items():
+            answer = demo_agent.agent.remember(messages, session_id=day)
             if answer.job_id is None:
-                raise MemciError(f"{day} of {player.name} was stored before")
-            sent.append((player, day, len(messages), answer.job_id))
+                raise MemciError(f"{day} of {demo_agent.name} was stored before")
+            sent.append((demo_agent, day, len(messages), answer.job_id))
     screen.say(f"{sum(count for _, _, count, _ in sent)} messages stored, {len(sent)} jobs queued")
     with screen.waiting("workers make memories …"):
         done = [
-            (player, day, count, _done(player, player.agent.wait(job_id, timeout_s=TIMEOUT_S)))
-            for player, day, count, job_id in sent
+            (
+                demo_agent,
+                day,
+                count,
+                _done(demo_agent, demo_agent.agent.wait(job_id, timeout_s=TIMEOUT_S)),
+            )
+            for demo_agent, day, count, job_id in sent
         ]
     screen.table(
         ("lane", "day", "messages", "job", "waited ms", "worked ms", "state"),
         [
-            (player.name, day, count, str(job.id)[:8], *_times_ms(job), job.state)
-            for player, day, count, job in sorted(done, key=lambda row: str(row[3].finished_at))
+            (demo_agent.name, day, count, str(job.id)[:8], *_times_ms(job), job.state)
+            for demo_agent, day, count, job in sorted(done, key=lambda row: str(row[3].finished_at))
         ],
     )
-    for player in cast:
-        about = player.agent.wait_idle(timeout_s=TIMEOUT_S)
+    for demo_agent in demo_agents:
+        about = demo_agent.agent.wait_idle(timeout_s=TIMEOUT_S)
         screen.say(
-            f"{player.name} ({player.story.language}): {about.nodes} nodes, {about.links} links; "
-            f"in focus: {', '.join(about.focus)}"
+            f"{demo_agent.name} ({demo_agent.story.language}): {about.nodes} nodes, "
+            f"{about.links} links; in focus: {', '.join(about.focus)}"
         )
 
 
-def recall(cast: Sequence[Player], screen: Screen) -> None:
+def recall(demo_agents: Sequence[DemoAgent], screen: Screen) -> None:
     """Ask each agent for something it knows, something it forgot, something it never knew."""
-    screen.act("Recall", "found, forgotten, never known: three different answers")
-    for player in cast:
-        for keyword in (player.story.found, player.story.forgotten, player.story.never):
-            screen.heading(f"{player.name}: recall({keyword!r})")
-            _print_recall(player.agent.recall([keyword], depth=DEPTH, limit=3), screen)
+    screen.step("Recall", "found, forgotten, never known: three different answers")
+    for demo_agent in demo_agents:
+        for keyword in (demo_agent.story.found, demo_agent.story.forgotten, demo_agent.story.never):
+            screen.heading(f"{demo_agent.name}: recall({keyword!r})")
+            _print_recall(demo_agent.agent.recall([keyword], depth=DEPTH, limit=3), screen)
 
 
-def assemble(cast: Sequence[Player], screen: Screen) -> None:
+def assemble(demo_agents: Sequence[DemoAgent], screen: Screen) -> None:
     """Ask each agent for a message list that fits a budget, and print it with its receipt."""
-    screen.act("Context", f"what a model is given for a question, in {_BUDGET_TOKENS} tokens")
-    for player in cast:
-        story = player.story
-        screen.heading(f"{player.name}: context({story.question!r})")
+    screen.step("Context", f"what a model is given for a question, in {_BUDGET_TOKENS} tokens")
+    for demo_agent in demo_agents:
+        story = demo_agent.story
+        screen.heading(f"{demo_agent.name}: context({story.question!r})")
         print_context(
-            player.agent.context(
+            demo_agent.agent.context(
                 story.question, budget_tokens=_BUDGET_TOKENS, system=story.system, recent=2
             )
         )
 
 
-def _done(player: Player, job: JobAnswer) -> JobAnswer:
+def _done(demo_agent: DemoAgent, job: JobAnswer) -> JobAnswer:
     if job.state is not JobState.DONE:
-        raise MemciError(f"job {job.id} of {player.name} is {job.state}: {job.error}")
+        raise MemciError(f"job {job.id} of {demo_agent.name} is {job.state}: {job.error}")
     return job
 
 
