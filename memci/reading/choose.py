@@ -61,7 +61,7 @@ def choose(
         origins=_origins(found),
         preserve=found.parameters.preserve_recent,
         shown=Shown((each.role, each.content) for each in request.shown),
-        is_trivial=ranking.filler.has,
+        is_trivial=ranking.trivial.has,
         spans=sentence_spans,
         best_first=not found.parameters.prompt_cache_enabled,
         reaches_back=len(found.messages) < MOST_RECENT,

@@ -13,7 +13,12 @@ from memci.domain.search.candidate import (
     message_candidate,
     without_unread_cosines,
 )
-from memci.domain.search.duplicates import Filler, join_memories, lexical_score, without_repeated
+from memci.domain.search.duplicates import (
+    TrivialMessages,
+    join_memories,
+    lexical_score,
+    without_repeated,
+)
 from memci.domain.search.ranking import (
     Hints,
     Ranked,
@@ -31,8 +36,7 @@ from memci.reading.reader import Reader
 from memci.reading.understand import restriction_of, searched_times
 from memci.schemas.reads import ContextRequest, Fusion, Scope
 from memci.smallmodel.ports import Lexicon
-from memci.storage.reading.nodes import important_memories
-from memci.storage.reading.superseded import ended_memories, messages_of
+from memci.storage.reading.nodes import ended_memories, important_memories, messages_of
 from memci.storage.search.find import SearchQuery, SearchResult
 from memci.storage.session import Connection
 
@@ -47,7 +51,7 @@ class Ranking:
     ranked: list[Ranked]
     analysis: QueryAnalysis | None = None  # None: the question was not analysed
     timed: Timed = field(default_factory=Timed)  # the times that were searched
-    filler: Filler = field(default_factory=Filler)  # of contexts: candidates that say nothing
+    trivial: TrivialMessages = field(default_factory=TrivialMessages)  # of contexts
 
 
 def rank(
@@ -67,22 +71,22 @@ def rank_for_context(
     """Return the ranking of a context.
 
     Texts that were stored of interactions are left out: their messages are found. With ``k``, the
-    best ``k`` of each source come first and filler comes last.
+    best ``k`` of each source come first and trivial messages last.
     """
     ranking = _fuse(reader.models.lexicon, found, request)
     ranked = [each for each in ranking.ranked if not _tells_of_messages(each.candidate)]
     parameters = found.parameters
     skips = found.question and parameters.simplemem_enabled and parameters.skip_trivial
-    filler = Filler(ranked if skips else (), parameters.min_content_length)
+    trivial = TrivialMessages(ranked if skips else (), parameters.min_content_length)
     if request.k is not None:
-        trivial = [each for each in ranked if filler.has(each)]
-        keys = {each.key for each in trivial}
-        telling = (each for each in ranked if each.key not in keys)
-        ranked = [*best_of_each_source(telling, request.k), *trivial]
+        last = [each for each in ranked if trivial.has(each)]
+        keys = {each.key for each in last}
+        first = (each for each in ranked if each.key not in keys)
+        ranked = [*best_of_each_source(first, request.k), *last]
     if found.state.has_ended:
         times = _times(found, ranking)
         ranked = _newer_than_messages(connection, agent_id, found.messages, ranked, request, times)
-    return Ranking(ranked, ranking.analysis, ranking.timed, filler)
+    return Ranking(ranked, ranking.analysis, ranking.timed, trivial)
 
 
 def _tells_of_messages(candidate: Candidate) -> bool:

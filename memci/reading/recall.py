@@ -121,7 +121,7 @@ class Recalled:
     drops: bool  # links to what is reported as forgotten are to go (M15)
 
 
-class Told(NamedTuple):
+class Reply(NamedTuple):
     """An answer, and what it names; the rest did not fit."""
 
     answer: RecallAnswer | RecallText
@@ -146,15 +146,15 @@ class Recall(Reader):
             recalled = self._recall(connection, agent_id, request, keywords)
         count = self.models.tokenizers.count(self.defaults.tokenizer)
         if request.format == "structured":
-            told = as_structure(recalled, request.budget_tokens, count)
+            reply = as_structure(recalled, request.budget_tokens, count)
         else:
-            told = as_text(recalled, request.budget_tokens, count, keywords.language)
-        seqs = {seq for memory in told.memories for seq in memory.seqs}
-        nodes = [memory.node_id for memory in told.memories]
+            reply = as_text(recalled, request.budget_tokens, count, keywords.language)
+        seqs = {seq for memory in reply.memories for seq in memory.seqs}
+        nodes = [memory.node_id for memory in reply.memories]
         use = use_of(agent_id, "recall", recalled.now, (seqs, nodes), recalled.ids)
-        dropping = told.forgotten if recalled.drops else ()
+        dropping = reply.forgotten if recalled.drops else ()
         self.activity.note(agent_id, dropping=dropping, use=use)
-        return told.answer
+        return reply.answer
 
     def _recall(
         self, connection: Connection, agent_id: str, request: RecallRequest, keywords: Keywords
@@ -328,7 +328,7 @@ def _chain(node: int, memories: Mapping[int, Memory]) -> Iterator[int]:
         current = memories[current].superseded_by
 
 
-def as_structure(recalled: Recalled, budget: int | None, count: Count) -> Told:
+def as_structure(recalled: Recalled, budget: int | None, count: Count) -> Reply:
     """Return the answer for a program; the contents together are within the budget."""
     contents = [memory.content for _, memory in recalled.memories]
     contents += [f"{each.relation} {each.hint}" for each in recalled.forgotten]
@@ -354,10 +354,10 @@ def as_structure(recalled: Recalled, budget: int | None, count: Count) -> Told:
         new_agent=recalled.now.new_agent,
     )
     ids = frozenset(gone.node_id for gone in forgotten)
-    return Told(answer, ids, [memory for _, memory in memories])
+    return Reply(answer, ids, [memory for _, memory in memories])
 
 
-def as_text(recalled: Recalled, budget: int | None, count: Count, language: Language) -> Told:
+def as_text(recalled: Recalled, budget: int | None, count: Count, language: Language) -> Reply:
     """Return the answer for a model, within the budget; a miss is explained in ``language``."""
     entries = [
         rules.memory_entry(each.content, each.language, each.superseded_at)
@@ -378,7 +378,7 @@ def as_text(recalled: Recalled, budget: int | None, count: Count, language: Lang
     )
     ids = frozenset(gone.node_id for gone in _forgotten(recalled, fit))
     memories = [recalled.memories[at][1] for at in fit if at < len(recalled.memories)]
-    return Told(answer, ids, memories)
+    return Reply(answer, ids, memories)
 
 
 def _forgotten(recalled: Recalled, fit: Sequence[int]) -> list[Forgotten]:

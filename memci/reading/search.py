@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from memci.domain.context.token_budget import fitting
 from memci.domain.memory.recall import until_mark
 from memci.domain.search.candidate import SAID, UNTIMED, Candidate, Source
-from memci.domain.search.duplicates import thin
+from memci.domain.search.duplicates import best_once
 from memci.domain.search.ranking import Ranked
 from memci.domain.search.supersession import lacks_newer
 from memci.language.detection import language_of
@@ -54,9 +54,9 @@ class Search(Reader):
         watch.lap("provenance")
         now = found.state.progress
         nodes = [each.candidate.key for each in hits if each.candidate.source is Source.MEMORY]
-        said = {s for each in hits if each.candidate.source in SAID for s in each.candidate.seqs}
+        seen = {s for each in hits if each.candidate.source in SAID for s in each.candidate.seqs}
         ids = {seq: place.message_id for seq, place in places.items()}
-        use = use_of(agent_id, "search", now, (said, nodes), ids)
+        use = use_of(agent_id, "search", now, (seen, nodes), ids)
         self.activity.note(agent_id, use=use)
         return SearchAnswer(
             hits=[_hit(each, places) for each in hits],
@@ -72,7 +72,7 @@ class Search(Reader):
         most = _MOST_HITS
         if request.budget_tokens is None:
             most = self.defaults.search_k or (analysis.k if analysis else DEFAULT_HITS)
-        taken = thin(ranked, request.k or most)
+        taken = best_once(ranked, request.k or most)
         count = self.models.tokenizers.count(self.defaults.tokenizer)
         texts = [_text(each.candidate) for each in taken]
         fit = [taken[at] for at in fitting(texts, request.budget_tokens, count, joint="\n")]

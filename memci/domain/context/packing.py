@@ -10,7 +10,7 @@ from memci.domain.context.message_list import Item, LeftOut, Part, Section, part
 from memci.domain.context.rendering import DOCUMENTS, MEMORIES, Layout, write_entries
 from memci.domain.context.token_budget import MESSAGE_OVERHEAD, Count
 from memci.domain.search.candidate import WRITTEN, Candidate, Key, Source
-from memci.domain.search.duplicates import Change, Sayings, Selection
+from memci.domain.search.duplicates import Change, KnownMessages, Selection
 from memci.domain.search.highlight import Highlighter, Speakers, Voices, is_all_courtesy
 from memci.domain.search.ranking import Ranked
 from memci.domain.search.supersession import lacks_newer
@@ -77,7 +77,7 @@ class _Packing:
         self._count = count
         self._speakers = _speakers(materials, messages)
         self._selection = Selection(there, self._speakers)
-        self._sayings = Sayings(materials.query, there)
+        self._known = KnownMessages(materials.query, there)
         self._quoted_memories = quoted_memories
         texts = [each.candidate.text for each in ranking]
         self._highlighter = Highlighter(materials.query, texts, room, materials.spans, count)
@@ -117,7 +117,7 @@ class _Packing:
             # Most of a ranking is looked at no further.
             return LeftOut.PRESENT if self._selection.has(one) else LeftOut.BUDGET
         new = self._selection.new_in(one)
-        if new is None or each.key in self._quoted_memories or self._sayings.repeats(one):
+        if new is None or each.key in self._quoted_memories or self._known.repeats(one):
             return LeftOut.PRESENT
         if self._materials.is_trivial(each) or (new != one.text and is_all_courtesy(new)):
             return LeftOut.TRIVIAL
@@ -146,7 +146,7 @@ class _Packing:
         self._misses = 0
         self._apply(self._selection.take(taken))
         self._chosen.add(taken.key)
-        self._sayings.add(taken.candidate)
+        self._known.add(taken.candidate)
 
     def _apply(self, change: Change) -> None:
         for gone in change.gone:

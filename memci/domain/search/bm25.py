@@ -98,9 +98,9 @@ def scored_terms(terms: Collection[str], collected: Collected) -> frozenset[str]
 
 def collected_of(texts: Collection[Sequence[str]]) -> Collected:
     """Return the statistics of texts, given as their terms."""
-    held = Counter(term for text in texts for term in set(text))
+    frequency = Counter(term for text in texts for term in set(text))
     length = sum(map(len, texts)) / max(len(texts), 1)
-    return Collected(max(len(texts), 1), max(length, 1.0), held)
+    return Collected(max(len(texts), 1), max(length, 1.0), frequency)
 
 
 def score(
@@ -133,12 +133,12 @@ def around(positions: Iterable[int], postings: Postings, texts: float) -> dict[i
     within_reach = {position + step for position in scores for step in _STEPS}
     for counts in postings.values():
         rare = rarity(min(_neighbourhoods(counts), texts), texts)
-        held: dict[int, int] = {}
+        times_at: dict[int, int] = {}
         for near in within_reach & counts.keys():
             for middle in range(near - REACH, near + REACH + 1):
                 if middle in scores:
-                    held[middle] = held.get(middle, 0) + counts[near]
-        for middle, times in held.items():
+                    times_at[middle] = times_at.get(middle, 0) + counts[near]
+        for middle, times in times_at.items():
             scores[middle] += rare * times * (K1 + 1) / (times + K1)
     return scores
 

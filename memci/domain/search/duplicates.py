@@ -135,9 +135,9 @@ def new_lines(text: str, messages: Iterable[Candidate], speakers: Speakers | Non
     keeping, above, voice, start = True, NOBODY, NOBODY, 0
     for line in text.split("\n"):
         sentences = _SENTENCE_END.split(remove_date_notes(line))
-        said = [words for each in sentences if (words := words_of(each))]
-        if said:
-            keeping = not all(any(_contains(each, words) for each in known) for words in said)
+        parts = [words for each in sentences if (words := words_of(each))]
+        if parts:
+            keeping = not all(any(_contains(each, words) for each in known) for words in parts)
         named = line_at(voices, start, start + len(line))
         if named:
             # What a message contains together with its label is text of the message: no name.
@@ -183,7 +183,7 @@ _Saying: TypeAlias = tuple[date, Role | None, str | None]
 _AROUND = " \t\n.,!?…。，！？"
 
 
-class Sayings:
+class KnownMessages:
     """The question and the messages of a list, so that no message stands there twice.
 
     Said again on another day, or by somebody else, it is something else that happened.
@@ -311,7 +311,7 @@ class Selection:
         return new_lines(memory.text, there, self._speakers) or None if there else memory.text
 
 
-def thin(ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
+def best_once(ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
     """Return the best ``limit`` of a ranking, each message once."""
     selection = Selection(speakers=Speakers())  # a memory is shown whole or not at all
     for each in ranked:
@@ -322,7 +322,7 @@ def thin(ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
     return list(selection)
 
 
-class Filler:
+class TrivialMessages:
     """The messages of a ranking that are courtesy, or name nothing in a few characters.
 
     A message that may answer the question before it, found as well, is none. Each message is looked

@@ -119,11 +119,11 @@ Spans: TypeAlias = Callable[[str], Sequence[Span]]
 # Returns True if a text fits the remaining room.
 Fits: TypeAlias = Callable[[str], bool]
 
-# The best entries stay whole, courtesy and all, unless they take more than a third of the room.
+# The best entries stay whole, with courtesy, unless they take more than a third of the room.
 _WHOLE_ENTRIES = 3
 _WHOLE_SHARE = 3
 _LEAST_TOKENS = 24
-# What a sentence is worth: its rare words, those of the question more, names and numbers beside.
+# The worth of a sentence: its rare words, those of the question more, its names and numbers.
 _ASKED = 4.0
 _NAMES = 3.0
 _DENIED = 2.0  # without it the rest may say the opposite
@@ -133,7 +133,7 @@ _STEM = 5
 _COURTESY_CHARACTERS = 20
 _LONGEST_COURTESY = 60  # characters; what is longer goes for what it is worth, if it has to
 _RARITY_TEXTS = 40  # of what was found, so many texts say how rare a word is
-# Where so many did not fit, only shorter ones are tried: what is left is a matter of a few tokens.
+# After so many misses only shorter sentences are tried: only a few tokens are left.
 _MISSES = 12
 _NAME = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]+|\d+")
 _DENIES = re.compile(r"\W*(?:no|nope|nah|not|never)\b|\W*[不没别]", re.IGNORECASE)
@@ -288,10 +288,10 @@ def _first(tokens: Mapping[Span, int], most: int, free: int) -> list[Span]:
 def _telling(text: str, spans: Sequence[Span], voices: Voices) -> Sequence[Span]:
     """Return the sentences that say something; all if none does."""
     speakers = {each.voice.speaker.strip("[:：") for each in voices}
-    said = [_unlabelled(text, each, voices) for each in spans]
+    texts = [_unlabelled(text, each, voices) for each in spans]
     return [
         each
-        for each, before, now in zip(spans, ["", *said], said, strict=False)
+        for each, before, now in zip(spans, ["", *texts], texts, strict=False)
         if not is_courtesy(now, speakers) or (voices and answers(now, before))
     ] or spans
 
@@ -321,9 +321,9 @@ def is_all_courtesy(lines: str) -> bool:
     """Return True if no line of a memory says anything, after the name of its speaker."""
     named = [_LABEL.match(line) for line in lines.splitlines()]
     called = re.compile("|".join([*(re.escape(label[1]) for label in named if label), "(?!)"]))
-    said = (called.sub("", _LABEL.sub("", line, count=1)).strip() for line in lines.splitlines())
+    texts = (called.sub("", _LABEL.sub("", line, count=1)).strip() for line in lines.splitlines())
     return all(
-        is_trivial(each, _COURTESY_CHARACTERS) and not _DENIES.match(each) for each in said if each
+        is_trivial(each, _COURTESY_CHARACTERS) and not _DENIES.match(each) for each in texts if each
     )
 
 

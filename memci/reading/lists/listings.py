@@ -82,42 +82,42 @@ class AgentListings(Listing):
     def agent(self, agent_id: str) -> AgentAnswer:
         """Return what an agent holds, or raise ``NotFoundError`` if it is not there."""
         with self.database.agent_snapshot(agent_id) as connection:
-            held = holdings(connection, agent_id)
-            if held is None:
+            found = holdings(connection, agent_id)
+            if found is None:
                 raise no_agent(agent_id)
-            return _answer(connection, agent_id, held)
+            return _answer(connection, agent_id, found)
 
 
-def _answer(connection: Connection, agent_id: str, held: Holdings) -> AgentAnswer:
+def _answer(connection: Connection, agent_id: str, found: Holdings) -> AgentAnswer:
     now = progress(connection, agent_id)
     under_way = None
-    if held.pass_number is not None:
-        under_way = pass_under_way(connection, agent_id, held.pass_number)
+    if found.pass_number is not None:
+        under_way = pass_under_way(connection, agent_id, found.pass_number)
     return AgentAnswer(
         agent_id=agent_id,
-        messages=held.messages,
-        nodes=held.nodes,
-        links=held.links,
-        dangling=held.dangling,
-        pages=held.pages,
-        documents=held.documents,
-        items=held.items,
-        checkpoints=held.checkpoints,
-        summaries=held.summaries,
-        pins=held.pins,
-        plans=held.plans,
+        messages=found.messages,
+        nodes=found.nodes,
+        links=found.links,
+        dangling=found.dangling,
+        pages=found.pages,
+        documents=found.documents,
+        items=found.items,
+        checkpoints=found.checkpoints,
+        summaries=found.summaries,
+        pins=found.pins,
+        plans=found.plans,
         focus=[row["name"] for row in list_focus(connection, agent_id)],
-        queued=held.queued,
-        dead=held.dead,
+        queued=found.queued,
+        dead=found.dead,
         seq=now.seq,
         pending=now.pending,
-        lease=held.lease_until and Lease(until=held.lease_until, fence=held.fence),
+        lease=found.lease_until and Lease(until=found.lease_until, fence=found.fence),
         pass_progress=under_way
         and PassProgress(number=under_way.number, scanned=under_way.scanned, left=under_way.left),
-        passes=held.passes,
-        paused=held.paused,
-        halted_by=held.halted_by,
-        idle=not (held.queued or held.lease_until or held.compress or held.pass_number),
+        passes=found.passes,
+        paused=found.paused,
+        halted_by=found.halted_by,
+        idle=not (found.queued or found.lease_until or found.compress or found.pass_number),
     )
 
 

@@ -49,8 +49,15 @@ from memci.storage.documents import (
     list_documents,
 )
 from memci.storage.network.node_history import fates_of
-from memci.storage.reading.nodes import list_focus, list_links, list_nodes, list_trail, read_node
-from memci.storage.reading.superseded import ever_was, versions_of
+from memci.storage.reading.nodes import (
+    ever_was,
+    list_focus,
+    list_links,
+    list_nodes,
+    list_trail,
+    read_node,
+    versions_of,
+)
 from memci.storage.session import Connection
 from memci.storage.sessions import Session, list_sessions
 from memci.storage.summaries import StoredSummary, list_summaries

@@ -40,7 +40,7 @@ from memci.storage.reading.network_history import (
 from memci.storage.session import Connection
 
 
-class _Sight(NamedTuple):
+class _State(NamedTuple):
     importance: float
     length: int
 
@@ -52,7 +52,7 @@ class Fading:
         """Begin without a pass."""
         self.passes: list[FadingPass] = []
         # By memory and by place in ``passes``.
-        self.memories: dict[int, dict[int, _Sight]] = {}
+        self.memories: dict[int, dict[int, _State]] = {}
         self._original_lengths: dict[int, int] = {}
 
     def add(self, row: Mapping[str, Any]) -> None:
@@ -65,7 +65,7 @@ class Fading:
         ):  # fmt: skip
             if node_id not in entities:
                 memories += 1
-                self.memories.setdefault(node_id, {})[place] = _Sight(importance, length)
+                self.memories.setdefault(node_id, {})[place] = _State(importance, length)
                 self._original_lengths[node_id] = original
         strengths = Strengths(
             links=row["links"], dangling=row["dangling"], quantiles=row["quantiles"] or []

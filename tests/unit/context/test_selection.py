@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.search.duplicates import Selection, new_lines, thin
+from memci.domain.search.duplicates import Selection, best_once, new_lines
 from memci.message import Role
 from tests.support.talk import in_order, keys, memory, message
 
@@ -12,19 +12,19 @@ from tests.support.talk import in_order, keys, memory, message
 class TestEachMessageOnce:
     def test_a_memory_that_holds_the_words_stands_for_the_message(self):
         ranked = in_order(memory(1, 1, 2, text="to be or not"), message(2, "or not"), message(3))
-        assert keys(thin(ranked, 5)) == [("memory", 1), ("chat", 3)]
+        assert keys(best_once(ranked, 5)) == [("memory", 1), ("chat", 3)]
 
     def test_a_memory_that_lost_the_words_gives_way_to_all_its_messages(self):
         ranked = in_order(memory(1, 1, 2, text="gist"), message(1), message(2))
-        assert keys(thin(ranked, 5)) == [("chat", 1), ("chat", 2)]
+        assert keys(best_once(ranked, 5)) == [("chat", 1), ("chat", 2)]
 
     def test_it_stays_while_one_of_its_messages_is_missing(self):
         ranked = in_order(memory(1, 1, 2, text="gist"), message(1))
-        assert keys(thin(ranked, 5)) == [("memory", 1), ("chat", 1)]
+        assert keys(best_once(ranked, 5)) == [("memory", 1), ("chat", 1)]
 
     def test_a_memory_of_messages_that_are_there_brings_nothing(self):
         ranked = in_order(message(1), memory(1, 1), memory(2), message(1))
-        assert keys(thin(ranked, 5)) == [("chat", 1), ("memory", 2)]
+        assert keys(best_once(ranked, 5)) == [("chat", 1), ("memory", 2)]
 
     def test_what_the_reader_holds_is_not_taken(self):
         selection = Selection(messages=[message(1, "We meet at eight.")])
@@ -61,13 +61,13 @@ class TestEachMessageOnce:
         text = "User: I met Ann yesterday (2026-03-01).\nAssistant: How nice!"
         remembered = memory(1, 1, 2, text=text)
         met = message(1, "I met Ann yesterday.", role=Role.USER)
-        assert keys(thin(in_order(remembered, met), 5)) == [("memory", 1)]
+        assert keys(best_once(in_order(remembered, met), 5)) == [("memory", 1)]
         assert Selection(messages=[met]).new_in(remembered) == "Assistant: How nice!"
 
     def test_nor_do_they_in_chinese(self):
         remembered = memory(1, 1, 2, text="用户: 我昨天（2026-03-01）见了王磊。\n助手: 真好！")
         met = message(1, "我昨天见了王磊。", role=Role.USER)
-        assert keys(thin(in_order(remembered, met), 5)) == [("memory", 1)]
+        assert keys(best_once(in_order(remembered, met), 5)) == [("memory", 1)]
         assert Selection(messages=[met]).new_in(remembered) == "助手: 真好！"
 
     def test_lines_that_compression_joined_are_found_in_their_message(self):
@@ -77,7 +77,7 @@ class TestEachMessageOnce:
 
     def test_the_limit_counts_what_stays(self):
         ranked = in_order(memory(1, 1, text="gist"), message(1), message(2), message(3))
-        assert keys(thin(ranked, 2)) == [("chat", 1), ("chat", 2)]
+        assert keys(best_once(ranked, 2)) == [("chat", 1), ("chat", 2)]
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.search.duplicates import Filler
+from memci.domain.search.duplicates import TrivialMessages
 from memci.domain.search.ranking import Ranked
 from tests.support.talk import in_order, keys, memory, message
 
 
 def filler_among(ranked: list[Ranked], min_length: int) -> list[Ranked]:
-    filler = Filler(ranked, min_length)
-    return [each for each in ranked if filler.has(each)]
+    trivial = TrivialMessages(ranked, min_length)
+    return [each for each in ranked if trivial.has(each)]
 
 
 @pytest.mark.parametrize(
