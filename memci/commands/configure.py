@@ -67,10 +67,7 @@ class Defaults:
 
 
 def show(pages: PageCommands, agent_id: str, defaults: Defaults) -> SettingsAnswer:
-    """Return what holds for an agent that is there, or was configured before its first message.
-
-    Raises ``NotFoundError`` for any other.
-    """
+    """Return the settings of an agent that is known or configured, or raise ``NotFoundError``."""
     with pages.database.agent_snapshot(agent_id) as connection:
         own = own_parameters(connection, agent_id)
         if not own:

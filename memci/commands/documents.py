@@ -31,10 +31,7 @@ _NO_DOCUMENT = "there is no such document; it may have been removed already"
 
 
 def new_document(name: str, body: bytes, *, max_bytes: int) -> NewDocument:
-    """Return a file to be stored.
-
-    Raises ``InvalidInputError`` for a wrong name or an empty file, and ``TooLargeError``.
-    """
+    """Return a file to be stored; raises ``InvalidInputError`` and ``TooLargeError``."""
     if len(body) > max_bytes:
         raise TooLargeError(
             f"expected a file of at most {max_bytes} bytes: split it, or raise "
@@ -60,24 +57,24 @@ def add(
     """
     with database.agent_transaction(owner) as connection:
         woken, _ = lock_lane(connection, owner)
-        held = document_by_name(connection, owner, new.name)
-        failed = held is not None and held.state is DocumentState.FAILED
-        if held is not None and held.digest == new.digest and not failed:
+        current = document_by_name(connection, owner, new.name)
+        failed = current is not None and current.state is DocumentState.FAILED
+        if current is not None and current.digest == new.digest and not failed:
             unlock_lane(connection, owner, woken=woken)
-            return DocumentAnswer(**asdict(held), unchanged=True)
+            return DocumentAnswer(**asdict(current), unchanged=True)
         job_id = uuid4()
-        document_id = keep_document(connection, owner, new, held.id if held else None, job_id)
+        document_id = keep_document(connection, owner, new, current.id if current else None, job_id)
         payload = {"document": document_id}
         job = NewJob(
             owner, JobKind.INDEX_DOCUMENT, JobSource.HTTP, job_id, payload=payload,
             traceparent=traceparent,
         )  # fmt: skip
         insert_job(connection, job)
-        kept = document_by_id(connection, owner, document_id)
+        stored = document_by_id(connection, owner, document_id)
     tokens.wake_lane(owner)
-    if kept is None:
+    if stored is None:
         raise NotFoundError(_NO_DOCUMENT)
-    return DocumentAnswer(**asdict(kept), unchanged=False)
+    return DocumentAnswer(**asdict(stored), unchanged=False)
 
 
 def remove(database: Database, owner: str, document_id: int) -> DocumentsRemoved:

@@ -19,10 +19,7 @@ from memci.storage.session import Connection, Database
 def put_items(
     database: Database, tokens: Wakeups, agent_id: str, request: shapes.ItemsIn
 ) -> shapes.ItemsAnswer:
-    """Store some items and remove others, all or none.
-
-    A first item creates an agent. Raises ``NotFoundError`` while the agent is being erased.
-    """
+    """Store and remove items, all or none; raises ``NotFoundError`` while the agent is erased."""
     latest = {(each.namespace, each.key): each for each in request.items}
     stored_items = [each for each in latest.values() if each.value is not None]
     woken, removed = False, 0
@@ -50,10 +47,7 @@ def put_items(
 def put_checkpoint(
     database: Database, agent_id: str, thread: str, request: shapes.CheckpointIn
 ) -> shapes.CheckpointKept:
-    """Store a checkpoint; a first one creates an agent.
-
-    Raises ``NotFoundError`` while the agent is being erased.
-    """
+    """Store a checkpoint; raises ``NotFoundError`` while the agent is being erased."""
     values = [(each.channel, each.version, each.kind, each.body) for each in request.values]
     fields = {
         "thread": thread,

@@ -37,10 +37,7 @@ def consolidate(database: Database, tokens: Wakeups, agent_id: str) -> Consolida
 def end_session(
     database: Database, tokens: Wakeups, agent_id: str, session_id: str
 ) -> SessionEndAnswer:
-    """End a session up to its last message; a later message begins it anew.
-
-    Ended twice is ended once. Raises ``NotFoundError`` for a session without messages.
-    """
+    """End a session up to its last message; idempotent. Raises ``NotFoundError`` for no session."""
     with database.agent_transaction(agent_id) as connection:
         asked = request_consolidation(connection, agent_id)
         ended = sessions_end_session(connection, agent_id, session_id)
@@ -56,10 +53,7 @@ def end_session(
 def mention_in_focus(
     database: Database, tokens: Wakeups, agent_id: str, name: str, defaults: MemoryParameters
 ) -> FocusList:
-    """Make it the newest focus point, and return the list, the latest mention first.
-
-    Raises as ``bring_into_focus``, and ``NotFoundError`` for no agent.
-    """
+    """Make a thing the newest focus point; return all of them. Raises as ``bring_into_focus``."""
     with database.agent_transaction(agent_id) as connection:
         woken = lock_agent(connection, agent_id)
         points = bring_into_focus(connection, agent_id, name, defaults)

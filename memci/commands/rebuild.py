@@ -34,11 +34,11 @@ def begin(
             raise InvalidInputError(
                 f"there is no message {up_to_seq}: the last one is {last}", field="up_to_seq"
             )
-        there = editions.open_edition(connection, agent_id)
-        if there is not None:
+        existing = editions.open_edition(connection, agent_id)
+        if existing is not None:
             raise ConflictError(
-                f"there is a rebuilt network already (edition {there.number}, {there.state}): "
-                "compare it with the current one, then switch to it or drop it"
+                f"there is a rebuilt network already (edition {existing.number}, {existing.state}):"
+                " compare it with the current one, then switch to it or drop it"
             )
         cut_at = (
             None if up_to_seq is None else editions.first_beyond(connection, agent_id, up_to_seq)
@@ -63,10 +63,7 @@ def show(database: Database, agent_id: str) -> EditionAnswer:
 
 
 def switch(database: Database, tokens: Wakeups, agent_id: str) -> EditionAnswer:
-    """Replace the current network by the rebuilt one as soon as it has caught up; idempotent.
-
-    Raises ``ConflictError`` until it is ready.
-    """
+    """Replace the current network by the rebuilt one, which must be ready; idempotent."""
     with database.agent_transaction(agent_id) as connection:
         edition = _lock_open_edition(connection, agent_id)
         job = job_requests.rebuild_step(connection, agent_id, edition.number)
@@ -130,25 +127,22 @@ def is_in_use(database: Database, embedder: Embedder) -> bool:
 
 
 def run(database: Database, embedder: Embedder) -> int:
-    """Use this embedder from now on, and queue a job for each agent; returns how many.
-
-    Idempotent, also after a crash: no agent gets two jobs for one change.
-    """
+    """Use this embedder from now on: queue a job for each agent, return how many. Idempotent."""
     model = VectorModel(embedder.model, embedder.dimension)
     with database.lane_transaction() as connection:
         change = change_model(connection, model).change
-    asked, after = 0, ""
+    count, after = 0, ""
     while True:
         with database.lane_transaction() as connection:
             some = job_requests.request_reembedding(
                 connection, change, after=after, max_agents=_AT_ONCE
             )
-        asked, after = asked + some.count, some.last
+        count, after = count + some.count, some.last
         for agent_id in some.erasing:
             with database.lane_transaction() as connection:
-                asked += job_requests.request_reembedding_of(connection, change, agent_id)
+                count += job_requests.request_reembedding_of(connection, change, agent_id)
         if not after:
-            return asked
+            return count
 
 
 def progress(database: Database) -> Progress:

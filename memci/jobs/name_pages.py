@@ -45,10 +45,7 @@ MOST_FIRST, MOST_LAST = 40, 20
 def outline_of(
     summarizer: Summarizer, messages: Sequence[Message], language: Language, count: Count
 ) -> Outline:
-    """Return the outline of an interaction, with placeholders in the middle of a long one.
-
-    Raises ``SmallModelAnswerError`` when the summarizer's outline does not fit the messages.
-    """
+    """Return the outline of an interaction, with placeholders in the middle of a long one."""
     middle = messages[MOST_FIRST : max(MOST_FIRST, len(messages) - MOST_LAST)]
     shown = [*messages[:MOST_FIRST], *messages[MOST_FIRST + len(middle) :]]
     outline = summarizer.outline(shown, language, count)
@@ -155,10 +152,7 @@ class PageNaming:
     def write(
         self, connection: Connection, agent_id: str, done: Sequence[_Named], texts: PageStore
     ) -> tuple[int, int]:
-        """Put messages onto pages, name pages and collapse, with the tree locked.
-
-        Returns the numbers of new messages and of named pages.
-        """
+        """Settle, name and collapse, with the tree locked; return numbers of messages and pages."""
         lock_tree(connection, agent_id)
         spec = window_spec(connection, agent_id, self._pages.counter.count, self._pages.rules)
         indexes = [each.page.index for each in done]

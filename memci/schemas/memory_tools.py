@@ -1,8 +1,4 @@
-"""Tools of an agent's memory (R20): what is asked of them, and what comes back.
-
-The texts of fields and classes are what a model reads of the tools; answers are short for the
-same reason, and what is null in them is left out.
-"""
+"""Arguments and answers of the memory tools (R20): models read their docstrings."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Arguments of the page tools, and the short answers that models get (P4, P15).
-
-A model reads the docstrings and descriptions of the arguments.
-"""
+"""Arguments of the page tools, which models read, and the short answers for models (P4, P15)."""
 
 from __future__ import annotations
 
@@ -178,7 +175,7 @@ class _Brief(Answer):
 
 
 class PageBrief(_Brief):
-    """A page; ``children``, of folders alone: how many lie in it."""
+    """A page; only folders have ``children``, their number."""
 
     index: str
     name: str
@@ -190,10 +187,7 @@ class PageBrief(_Brief):
 
 
 class ChangeBrief(_Brief):
-    """What became of a page, which others changed or were hidden to fit, and what it takes.
-
-    ``over``, only where that is so: tokens by which what cannot be hidden is over a limit.
-    """
+    """A changed page, other changed and collapsed ones, and the tokens of the window."""
 
     index: str
     state: PageState
@@ -207,7 +201,7 @@ class ChangeBrief(_Brief):
 
 
 class TextBrief(_Brief):
-    """A page and what it holds; ``next_offset``: there is more text, from there on."""
+    """A page and its text, which goes on at ``next_offset``."""
 
     page: PageBrief
     text: str | None = None
@@ -216,7 +210,7 @@ class TextBrief(_Brief):
 
 
 class ListBrief(_Brief):
-    """Pages, in order; ``next_offset``: there are more, from there on."""
+    """Pages, in order; more follow at ``next_offset``."""
 
     pages: list[PageBrief]
     next_offset: int | None = None

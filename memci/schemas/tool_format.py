@@ -1,7 +1,4 @@
-"""The formats in which providers and protocols want tools (P15).
-
-This module imports nothing, so that the help of the command line comes at once.
-"""
+"""The formats of tools for providers and protocols (P15). Imports nothing slow: for the help."""
 
 from __future__ import annotations
 

@@ -93,10 +93,7 @@ class SandboxRun:
     printed: str = ""
 
     def drive(self, session: monty.MontySession, deadline: Deadline) -> JsonValue:
-        """Run the code to its end, and return what it left in ``__result__``.
-
-        Raises ``StopError`` and pydantic-monty's errors.
-        """
+        """Run the code; return ``__result__``. Raises ``StopError`` and pydantic-monty's errors."""
         import pydantic_monty as monty  # noqa: PLC0415 - ten megabytes: only to run code
 
         session.feed_run(allowed.PRELUDE)

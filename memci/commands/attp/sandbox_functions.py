@@ -1,8 +1,4 @@
-"""What sandboxed code can use: allowed imports, a prelude, and functions of ours (P15).
-
-The interpreter has more modules than the guide names; their imports are refused with a hint and the
-line. The prelude runs in the sandbox before the code.
-"""
+"""What sandboxed code can use: allowed imports, a prelude, and functions of ours (P15)."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from memci.domain.pages.collapse import collapse_to, opening_cost
 from memci.domain.pages.page import Lifecycle, Page, Permission
 from memci.domain.pages.page_text import match_score, query_words, text_from, text_part
 from memci.domain.pages.permission import Actor, shows_current_interaction, visible_developer_pins
-from memci.domain.pages.tree import UNRESTRICTED_VIEWER, Tree
-from memci.domain.pages.undo import Edit, parent_folders, redo_step, undo_step
+from memci.domain.pages.tree import UNRESTRICTED_VIEWER
+from memci.domain.pages.undo import parent_folders, redo_step, undo_step
 from memci.errors import NotFoundError, RefusedError
 from memci.message import Message
 from memci.schemas import page_tools as shapes
@@ -76,17 +76,17 @@ def _opening(operation: Operation) -> OperationHandler:
         index: str = request.index
         context.load_visible([index])
         workspace, tree = context.workspace, context.tree
-        over = workspace.over
-        done = _change(context, operation, ("index",), {"index": index})
-        if done.changed and index not in done.changed:  # it was open, in a folder that was hidden
-            done = done.model_copy(update={"changed": [*done.changed, index]})
+        over_before = workspace.over
+        answer = _change(context, operation, ("index",), {"index": index})
+        if answer.changed and index not in answer.changed:  # it was open, in a hidden folder
+            answer = answer.model_copy(update={"changed": [*answer.changed, index]})
         is_open = tree[index].expanded and tree.lifecycle(index) is Lifecycle.ACTIVE
         current = tree.latest(tree.viewer.session_id)
         is_current = current is not None and (
             index == current.index or tree[index] in tree.ancestors(current.index)
         )
-        if is_current or (is_open and done.over <= over):
-            return done
+        if is_current or (is_open and answer.over <= over_before):
+            return answer
         cost = opening_cost(workspace.rendering, workspace.rules, index)
         raise RefusedError(
             f"{index} does not fit: it takes {cost.takes:,} tokens, and at most {cost.free:,} of"
@@ -109,11 +109,11 @@ def collapse(context: OperationContext, request: shapes.AutoCollapse) -> pages.C
             if tree.segment_of(page).permission is not Permission.READ_WRITE
         }
     before = rendering.tokens()
-    done, _ = context.do(lambda: collapse_to(rendering, most, kept))
+    collapsed, _ = context.do(lambda: collapse_to(rendering, most, kept))
     context.workspace.report_excess()
     after = rendering.tokens()
     return pages.CollapseAnswer(
-        collapsed=list(done.hidden),
+        collapsed=list(collapsed.hidden),
         tokens_before=before,
         tokens_after=after,
         over=max(0, after - most),
@@ -152,16 +152,16 @@ def get_children(context: OperationContext, request: shapes.GetChildren) -> page
     return listed.model_copy(update={"next_offset": end}) if len(inside) > end else listed
 
 
-def get_parent(context: OperationContext, request: shapes.GetParent) -> pages.PageList:
-    """Return the folder of a page; an empty list for a root."""
-    page = context.page(request.index)
-    return _listed(context, list(context.tree.ancestors(page.index))[:1])
+def _above(most: int | None = None) -> OperationHandler:
+    """Return the handler that lists the folders above a page, the nearest first."""
 
+    def handle(
+        context: OperationContext, request: shapes.GetParent | shapes.GetAncestors
+    ) -> pages.PageList:
+        page = context.page(request.index)
+        return _listed(context, list(context.tree.ancestors(page.index))[:most])
 
-def get_ancestors(context: OperationContext, request: shapes.GetAncestors) -> pages.PageList:
-    """Return the folders above a page, the nearest first."""
-    page = context.page(request.index)
-    return _listed(context, context.tree.ancestors(page.index))
+    return handle
 
 
 def find(context: OperationContext, request: shapes.FindPages) -> pages.PageList:
@@ -222,29 +222,13 @@ def _pinned(context: OperationContext, act: Callable[[], int]) -> pages.PinChang
     return pages.PinChange(pin=number, **context.effect(before))
 
 
-def undo(context: OperationContext, _: shapes.Undo) -> pages.StepAnswer:
-    """Undo the agent's last step; raises ``RefusedError`` if that is not possible (P17)."""
-    step = step_to_undo(context.connection, context.agent_id, context.tree.viewer.user_id)
+def undo_or_redo(context: OperationContext, request: shapes.Undo | shapes.Redo) -> pages.StepAnswer:
+    """Undo or redo the agent's last step; raises ``RefusedError`` if it is not possible (P17)."""
+    undone, user = isinstance(request, shapes.Undo), context.tree.viewer.user_id
+    find_step, apply = (step_to_undo, undo_step) if undone else (step_to_redo, redo_step)
+    step = find_step(context.connection, context.agent_id, user)
     if step is None:
-        raise RefusedError("there is nothing to undo")
-    return _apply_step(context, step, undo_step, undone=True)
-
-
-def redo(context: OperationContext, _: shapes.Redo) -> pages.StepAnswer:
-    """Redo the step that was undone last; raises ``RefusedError`` (P17)."""
-    step = step_to_redo(context.connection, context.agent_id, context.tree.viewer.user_id)
-    if step is None:
-        raise RefusedError("there is nothing to redo")
-    return _apply_step(context, step, redo_step, undone=False)
-
-
-def _apply_step(
-    context: OperationContext,
-    step: Step,
-    apply: Callable[[Tree, Sequence[Edit]], None],
-    *,
-    undone: bool,
-) -> pages.StepAnswer:
+        raise RefusedError(f"there is nothing to {'undo' if undone else 'redo'}")
     context.load_visible([each.index for each in step.edits])
     context.load(parent_folders(step.edits))
     _check_here(context, step)
@@ -298,12 +282,12 @@ OPERATION_HANDLERS: Mapping[type[Request], OperationHandler] = {
     pages.Pin: pin,
     pages.Unpin: unpin,
     shapes.AutoCollapse: collapse,
-    shapes.Undo: undo,
-    shapes.Redo: redo,
+    shapes.Undo: undo_or_redo,
+    shapes.Redo: undo_or_redo,
     shapes.GetPage: get_page,
     shapes.GetChildren: get_children,
-    shapes.GetParent: get_parent,
-    shapes.GetAncestors: get_ancestors,
+    shapes.GetParent: _above(1),  # a root has none
+    shapes.GetAncestors: _above(),
     shapes.FindPages: find,
     shapes.CreateSegment: _changing(operations.create_segment),
 }

@@ -158,14 +158,14 @@ class SummaryInput:
     is_partial: bool = False  # there is more than is read at once
 
 
-def summary_request(pages: PageCommands, caller: Caller, asked: Summarise) -> SummaryInput:
+def summary_request(pages: PageCommands, caller: Caller, request: Summarise) -> SummaryInput:
     """Return the request to a worker; raises ``NotFoundError`` for no such page or message."""
-    if asked.page is not None:
-        return _page_summary(pages, caller, asked.page, asked.max_tokens)
+    if request.page is not None:
+        return _page_summary(pages, caller, request.page, request.max_tokens)
     with snapshot_of(pages.database, caller.agent_id) as connection:
-        if asked.messages is not None:
-            seqs = caller.message_seqs(connection, asked.messages)
-            return SummaryInput(SummaryRequest(seqs=tuple(seqs), max_tokens=asked.max_tokens))
+        if request.messages is not None:
+            seqs = caller.message_seqs(connection, request.messages)
+            return SummaryInput(SummaryRequest(seqs=tuple(seqs), max_tokens=request.max_tokens))
         session, user = caller.session_id, caller.user_id
         seqs = latest_seqs(
             connection, caller.agent_id, session_id=session, user_id=user, most=_MOST
@@ -174,12 +174,13 @@ def summary_request(pages: PageCommands, caller: Caller, asked: Summarise) -> Su
         if session is not None:
             viewer = Viewer(session, user, is_new=caller.is_new)
             previous = read_summary(connection, caller.agent_id, session, viewer)
-    request = SummaryRequest(
-        previous=previous.text if previous else "",
-        seqs=tuple(seq for seq in seqs if previous is None or seq > previous.through_seq),
-        max_tokens=asked.max_tokens,
+    return SummaryInput(
+        SummaryRequest(
+            previous=previous.text if previous else "",
+            seqs=tuple(seq for seq in seqs if previous is None or seq > previous.through_seq),
+            max_tokens=request.max_tokens,
+        )
     )
-    return SummaryInput(request)
 
 
 def _page_summary(pages: PageCommands, caller: Caller, index: str, max_tokens: int) -> SummaryInput:
@@ -275,10 +276,10 @@ class MemoryTools:
         return self.reads.call(use, caller.agent_id, request, wait_ms=_WAIT_MS)
 
     def _summarise(self, caller: Caller, request: shapes.Summarise) -> shapes.Summary:
-        wanted = summary_request(self.pages, caller, request)
-        body = wanted.request.model_dump(mode="json")
+        summary = summary_request(self.pages, caller, request)
+        body = summary.request.model_dump(mode="json")
         answer = self.reads.call("summarise", caller.agent_id, body)
-        note = _PARTIAL if wanted.is_partial else None
+        note = _PARTIAL if summary.is_partial else None
         return shapes.Summary.model_validate(answer).model_copy(update={"note": note})
 
     def _erase(self, caller: Caller, request: shapes.Erase) -> shapes.Erased:

@@ -39,10 +39,7 @@ class PlanChange:
 def change_plan(
     connection: Connection, caller: Caller, request: UpdatePlan, seq: int
 ) -> PlanChange:
-    """Return the changed plan as of the message ``seq``; writes nothing.
-
-    Raises ``ConflictError`` for no plan, ``NotFoundError`` for no such step.
-    """
+    """Return the changed plan as of ``seq``; raises ``ConflictError`` and ``NotFoundError``."""
     plan = read_plan(connection, caller.agent_id, Viewer(caller.session_id, caller.user_id))
     if request.steps is not None:
         items = [item_of(each) for each in request.steps]

@@ -236,10 +236,7 @@ _TRIES = 4
 
 
 def report_excess(rendering: Rendering, most: int) -> int:
-    """Let the window say by how many tokens, that line included, it exceeds ``most``.
-
-    Returns that number; 0: it fits.
-    """
+    """Let the window say by how many tokens it exceeds ``most``; return them, 0 if it fits."""
     rendering.excess = None
     over = rendering.tokens() - most
     if over <= 0:

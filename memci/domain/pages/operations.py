@@ -1,7 +1,4 @@
-"""Operations on pages: create, rename, move, remove, recall, expand, hide, pin (P1 to P9).
-
-Every function checks everything before it changes anything.
-"""
+"""Operations on pages (P1 to P9): each checks everything before it changes anything."""
 
 from __future__ import annotations
 
@@ -288,10 +285,7 @@ def hide_details(tree: Tree, actor: Actor, *, index: str) -> Page:
 
 
 def pin_page(tree: Tree, actor: Actor, *, index: str, pinned: bool = True) -> Page:
-    """Pin a page, so that the system neither collapses nor archives it (P7, P13), or unpin it.
-
-    An agent cannot unpin what a developer has pinned.
-    """
+    """Pin a page, so that the system neither collapses nor archives it (P7, P13), or unpin it."""
     page = tree[index]
     check_permission(tree, page, Action.EXPAND, actor)
     if pinned:

@@ -1,7 +1,4 @@
-"""Names, descriptions and entries of interactions, and their placeholders (P6, P7).
-
-Lines are limited in tokens and in characters.
-"""
+"""Names, descriptions and entries of interactions, and their placeholders (P6, P7)."""
 
 from __future__ import annotations
 
@@ -33,10 +30,7 @@ _MORE = "…"
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """Name, description and entries of an interaction: non-empty lines.
-
-    There is one entry for each message; it begins with the speaker.
-    """
+    """Non-empty lines: name, description, and an entry for each message, with its speaker."""
 
     name: str
     description: str
@@ -53,10 +47,7 @@ def entry_prefix(message: Message, language: Language) -> str:
 
 
 def fit_line(text: str, most: int, count: Count) -> str:
-    """Return a text as one line of at most ``most`` tokens and ``8 * most`` characters.
-
-    A cut line ends with "…".
-    """
+    """Return one line of at most ``most`` tokens and ``8 * most`` characters, cut with "…"."""
     line = " ".join(text.split())
     fits = len(line) <= most * _LONGEST_TOKEN and count(line) <= most
     return line if fits else _cut(line, most, count)
@@ -111,7 +102,7 @@ def entry_line(message: Message) -> str:
     return entry_prefix(message, language) + one_line(message.text, _LONGEST_ENTRY[language])
 
 
-def with_placeholders(page: Page, said: Sequence[Message], last_seq: int) -> Page:
+def with_placeholders(page: Page, messages: Sequence[Message], last_seq: int) -> Page:
     """Return the page of these messages, at least one, with placeholders for all texts (P6).
 
     Its span ends with ``last_seq``: notes may come after the messages.
@@ -120,12 +111,12 @@ def with_placeholders(page: Page, said: Sequence[Message], last_seq: int) -> Pag
         raise AssertionError("only an interaction's page stands for messages")
     return replace(
         page,
-        name=placeholder_name(said[0]),
+        name=placeholder_name(messages[0]),
         description="",
         named=False,
         summarized=False,
-        span=replace(page.span, first_seq=said[0].seq, last_seq=last_seq),
-        entries=tuple(entry_line(each) for each in said) if page.span.number else (),
+        span=replace(page.span, first_seq=messages[0].seq, last_seq=last_seq),
+        entries=tuple(entry_line(each) for each in messages) if page.span.number else (),
     )
 
 

@@ -33,11 +33,7 @@ class Lifecycle(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The messages of one interaction (P6).
-
-    Messages of other sessions, and system messages (which have pages of their own), may lie
-    between ``first_seq`` and ``last_seq``.
-    """
+    """The messages of one interaction (P6); those of other sessions may lie between its ends."""
 
     first_seq: int
     last_seq: int

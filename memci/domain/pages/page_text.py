@@ -31,10 +31,7 @@ def query_words(query: str) -> list[str]:
 
 
 def match_score(page: Page, words: Sequence[str], within: Collection[str] = ()) -> int:
-    """Return the number of words found in a page; words in its name count twice.
-
-    ``within``: the words that its own text contains.
-    """
+    """Return how many words are in a page, or ``within`` its text; in its name they count twice."""
     name = page.name.lower()
     rest = " ".join([page.description, *page.entries]).lower()
     return sum(2 * (word in name) + (word in rest or word in within) for word in words)

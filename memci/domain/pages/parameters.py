@@ -11,10 +11,7 @@ from memci.domain.parameters import Range, check_all, replaced, setting
 
 @dataclass(frozen=True, slots=True)
 class PageRules:
-    """Limits of windows, chapters and pins, checked on creation.
-
-    Raises ``InvalidInputError``, which names the field.
-    """
+    """Limits of windows, chapters and pins; raises ``InvalidInputError``, which names the field."""
 
     active_pages: int = setting(
         8,

@@ -18,10 +18,7 @@ from memci.message import Role
 
 @dataclass(frozen=True, slots=True)
 class NativeMessages:
-    """The native format: blocks, and between them the messages of expanded interactions.
-
-    ``notice`` goes before the first block of a segment; it may be empty.
-    """
+    """The native format: blocks, and between them the messages of expanded interactions."""
 
     visible: VisibleTree
     blocks: RenderedBlocks

@@ -71,7 +71,7 @@ def _edit(page: Page, was: Mapping[str, Any]) -> Edit:
 
 
 def _apply(tree: Tree, edits: Sequence[Edit]) -> None:
-    wanted: dict[str, Page] = {}
+    changed: dict[str, Page] = {}
     for edit in edits:
         page = tree[edit.index]
         for name, expected in edit.was.items():
@@ -80,33 +80,33 @@ def _apply(tree: Tree, edits: Sequence[Edit]) -> None:
                     f"{page.index} has changed since ({name}): look at the window, and change it"
                     " directly"
                 )
-        wanted[page.index] = replace(page, **edit.became)
-    _check(tree, wanted)
-    for page in wanted.values():
+        changed[page.index] = replace(page, **edit.became)
+    _check(tree, changed)
+    for page in changed.values():
         tree.put(page)
 
 
-def _check(tree: Tree, wanted: Mapping[str, Page]) -> None:
+def _check(tree: Tree, changed: Mapping[str, Page]) -> None:
     """Refuse a tree with a page without its folder, or a folder below itself (P1)."""
     moved: dict[str | None, list[Page]] = {}  # by folder
-    for page in wanted.values():
+    for page in changed.values():
         moved.setdefault(page.parent, []).append(page)
-    for page in wanted.values():
+    for page in changed.values():
         _check_pinned(tree, page)
         if page.cold:
-            _check_emptied(tree, page, wanted)
+            _check_emptied(tree, page, changed)
         above = page.parent
         for _ in range(len(tree.pages)):
             if above is None:
                 break
-            folder = wanted.get(above) or tree[above]
+            folder = changed.get(above) or tree[above]
             if folder.index == page.index or (folder.cold and not page.cold):
                 raise RefusedError(
                     f"{page.index} cannot go back into {page.parent}: that was moved or removed"
                 )
             above = folder.parent
         if page.parent not in {None, tree[page.index].parent}:
-            _check_depth(tree, page, wanted, moved)
+            _check_depth(tree, page, changed, moved)
 
 
 def _check_pinned(tree: Tree, page: Page) -> None:
@@ -122,7 +122,7 @@ def _check_pinned(tree: Tree, page: Page) -> None:
 def _check_depth(
     tree: Tree,
     page: Page,
-    wanted: Mapping[str, Page],
+    changed: Mapping[str, Page],
     moved: Mapping[str | None, Sequence[Page]],
 ) -> None:
     """Refuse a page at a level beyond ``MAX_DEPTH``."""
@@ -133,13 +133,13 @@ def _check_depth(
             child
             for each in below
             for child in tree.children(each.index)
-            if child.index not in wanted
+            if child.index not in changed
         ]
         below = unmoved + [child for each in below for child in moved.get(each.index, ())]
     folder = page.parent
     while folder is not None:
         levels += 1
-        folder = (wanted.get(folder) or tree[folder]).parent
+        folder = (changed.get(folder) or tree[folder]).parent
     if levels > MAX_DEPTH:
         raise RefusedError(
             f"{page.index} cannot go back into {page.parent}: folders hold at most {MAX_DEPTH}"
@@ -147,9 +147,9 @@ def _check_depth(
         )
 
 
-def _check_emptied(tree: Tree, page: Page, wanted: Mapping[str, Page]) -> None:
+def _check_emptied(tree: Tree, page: Page, changed: Mapping[str, Page]) -> None:
     for child in tree.children(page.index):
-        now = wanted.get(child.index, child)
+        now = changed.get(child.index, child)
         if now.parent == page.index and not now.cold:
             raise RefusedError(
                 f"{page.index} holds {child.index}, which was put there since: move that first"

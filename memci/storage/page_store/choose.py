@@ -21,10 +21,7 @@ _CACHE_BYTES = 16 * 1024 * 1024  # of texts that a process has read
 def choose_page_store(
     settings: Settings, database: Database, *, cache_bytes: int = _CACHE_BYTES
 ) -> PageStore:
-    """Return the configured store, with the second one that is read, behind a cache.
-
-    Nothing connects before its first use.
-    """
+    """Return the configured store, and the second one that is read, behind a cache."""
     address, also = settings.page_store, settings.page_store_reads_also
     chosen = open_page_store(address, settings, database, in_use=also is None)
     if also is not None:

@@ -103,10 +103,7 @@ class FilePageStore(PageStore):
     is_remote = True
 
     def __init__(self, folder: Path, presence: FolderPresence | None = None) -> None:
-        """Keep texts below ``folder``, created on demand.
-
-        With ``presence`` a missing folder raises an error instead of looking like an empty store.
-        """
+        """Keep texts below ``folder``; with ``presence`` a missing folder is an error."""
         self.folder = folder
         self._presence = presence
 

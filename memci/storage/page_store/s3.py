@@ -40,10 +40,7 @@ _AGAIN = "it does not answer as it should ({}); nothing was changed, try again i
 
 @contextmanager
 def translate_errors(key: TextKey | None = None) -> Iterator[None]:
-    """Turn boto3's errors into ours, which contain no address and no id of a key.
-
-    With ``key``, a missing object raises ``NotFoundError``.
-    """
+    """Turn boto3's errors into ours, without addresses; a missing ``key`` is not found."""
     try:
         yield
     except Exception as error:
@@ -78,10 +75,7 @@ class Bucket:
 
 
 class S3PageStore(PageStore):
-    """One object a version, below a digest of the agent's id; thread-safe.
-
-    The first request imports boto3 and opens its client.
-    """
+    """One object a version, below a digest of the agent's id. Its first request imports boto3."""
 
     is_remote = True
 

@@ -150,9 +150,9 @@ class PageTexts:
 
     def fetch(self, pages: Iterable[Page]) -> None:
         """Fetch the messages of several pages in one query."""
-        wanted = [page for page in pages if page.span and _key(page) not in self._messages]
-        found = shown_messages(self._connection, self._agent_id, wanted) if wanted else {}
-        for page in wanted:
+        new = [page for page in pages if page.span and _key(page) not in self._messages]
+        found = shown_messages(self._connection, self._agent_id, new) if new else {}
+        for page in new:
             self._messages[_key(page)] = found[page.index]
 
     def __call__(self, page: Page) -> PageContent:
@@ -264,7 +264,7 @@ def orphaned_keys(
     return [key for key in keys if (key.page, key.version) not in named]
 
 
-_AGENTS_WITH_PAGES = 500
+_AGENTS_AT_ONCE = 500
 _NOTES = """
 SELECT id, text_version FROM page WHERE agent_id = %s AND text_version IS NOT NULL
 ORDER BY place DESC LIMIT %s
@@ -273,12 +273,11 @@ ORDER BY place DESC LIMIT %s
 
 def all_agents(database: Database) -> Iterator[str]:
     """Yield the ids of all agents, erased ones included."""
-    after, bite = "", [""]
-    while bite:
+    agents = [""]
+    while agents:
         with database.upkeep_transaction() as connection:
-            bite = agents_after(connection, after, _AGENTS_WITH_PAGES)
-        yield from bite
-        after = bite[-1] if bite else after
+            agents = agents_after(connection, agents[-1], _AGENTS_AT_ONCE)
+        yield from agents
 
 
 def has_notes(database: Database) -> bool:

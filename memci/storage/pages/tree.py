@@ -319,10 +319,7 @@ _LOCK = "SELECT FROM page_tree WHERE agent_id = %s FOR UPDATE"
 
 
 def begin_agent(connection: Connection, agent_id: str) -> bool:
-    """Create an agent before its first message; return True if it did not exist.
-
-    An erased id can be used again, unless it is being erased right now.
-    """
+    """Create an agent before its first message, if it did not exist; return True then."""
     return connection.exec_driver_sql(_BEGIN, {"agent": agent_id}).rowcount > 0
 
 

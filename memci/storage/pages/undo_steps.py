@@ -91,10 +91,7 @@ def mark_undone(connection: Connection, agent_id: str, number: int, *, undone: b
 def words_of_steps(
     connection: Connection, agent_id: str, only: Collection[str] | None = None
 ) -> dict[str, list[str]]:
-    """Return the texts of pages that undo or redo could bring back, by index (M25).
-
-    ``only``: of these pages; None: of all.
-    """
+    """Return the texts of pages (None: all) that undo or redo could bring back, by index (M25)."""
     words: dict[str, list[str]] = {}
     values = {"agent": agent_id, "only": None if only is None else list(only)}
     for row in connection.exec_driver_sql(_WORDS, values):

@@ -149,10 +149,7 @@ def session_viewer(connection: Connection, agent_id: str, session_id: str | None
 def request_viewer(
     connection: Connection, agent_id: str, session_id: str | None, user_id: str | None
 ) -> Viewer:
-    """Return the viewer of a read: the given user, or the user of the given session.
-
-    Without both, a viewer without a user.
-    """
+    """Return the viewer of a read: with the given user, or the session's, or without one."""
     if user_id is not None or session_id is None:
         return Viewer(session_id, user_id)
     return session_viewer(connection, agent_id, session_id)

@@ -99,10 +99,7 @@ class Workspace:
         )
 
     def do(self, operation: Callable[[], T]) -> tuple[T, list[Edit]]:
-        """Run a requested change; return its result and its edits.
-
-        Discard the workspace after an error.
-        """
+        """Run a requested change; return its result and edits. An error spoils the workspace."""
         self.tree.counters = replace(self.tree.counters, notice=())
         with _watching(self.tree) as changed:
             result = operation()
