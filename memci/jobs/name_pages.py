@@ -85,13 +85,6 @@ class _Named:
         return page is not None and page.span == self.page.span and page.has_placeholders
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    pages: Sequence[Page]
-    texts: PageStore  # with the texts that the window shows
-    more: bool  # there are messages that were not read
-
-
 class PageNaming:
     """Puts messages onto pages and names finished interactions, the newest first.
 
@@ -120,11 +113,11 @@ class PageNaming:
 
     def prepare(self, job: Job) -> Effect:
         """Read the pages, and call the summarizer with no transaction open."""
-        waiting = self._read(job.agent_id)
+        pages, texts, more = self._read(job.agent_id)
         done: list[_Named] = []
         looked_at = 0
         ends = self._clock() + _LONGEST_S
-        for page in waiting.pages[: self._most]:
+        for page in pages[: self._most]:
             looked_at += 1
             with self._database.agent_snapshot(job.agent_id) as connection:
                 messages = shown_messages(connection, job.agent_id, [page])[page.index]
@@ -136,10 +129,11 @@ class PageNaming:
             if self._clock() >= ends:
                 break
         # Pages without messages are never named: they need no further job.
-        more = waiting.more or (bool(done) and len(waiting.pages) > looked_at)
-        return _Effect(self, job.agent_id, done, waiting.texts, more=more)
+        more = more or (bool(done) and len(pages) > looked_at)
+        return _Effect(self, job.agent_id, done, texts, more=more)
 
-    def _read(self, agent_id: str) -> _Waiting:
+    def _read(self, agent_id: str) -> tuple[list[Page], PageStore, bool]:
+        """Return pages to name, a store with the texts of the window, and if more must be read."""
         texts = prefetch_texts(self._database, self._pages.store, agent_id)
         with self._database.agent_snapshot(agent_id) as connection:
             stored = frozenset(unnamed_pages(connection, agent_id, self._most + 1))
@@ -147,7 +141,7 @@ class PageNaming:
             workspace, messages = open_visible(connection, agent_id, texts, spec, stored)
             workspace.settle(messages)
             pages = _pages_to_name(workspace.tree, stored)
-        return _Waiting(pages[: self._most + 1], texts, more=is_batch(messages))
+        return pages[: self._most + 1], texts, is_batch(messages)
 
     def write(
         self, connection: Connection, agent_id: str, done: Sequence[_Named], texts: PageStore

@@ -175,5 +175,5 @@ def _pins(telling: Iterable[_Seen], last: int) -> Iterator[Pin]:
                 span=(key.start, key.end),
                 session_id=bound_to(key.kind, viewer.session_id),
                 speaker=each.message.name,
-                said_in=each.message.session_id,
+                message_session=each.message.session_id,
             )

@@ -139,7 +139,7 @@ def _pin(row: Row[Any], message: Message | None) -> Pin:
         user_id=row.user_id,
         span=span,
         session_id=session,
-        said=None if message is None else message.text,
+        message_text=None if message is None else message.text,
         speaker=None if message is None else message.name,
-        said_in=None if message is None else message.session_id,
+        message_session=None if message is None else message.session_id,
     )

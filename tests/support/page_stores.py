@@ -13,10 +13,11 @@ from uuid import uuid4
 
 import pytest
 
+from memci.config.groups import PageStoreAddress
 from memci.storage.page_store.local import FilePageStore, MemoryPageStore
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_store.postgres import PostgresPageStore
-from memci.storage.page_store.s3 import Bucket, S3PageStore
+from memci.storage.page_store.s3 import S3PageStore
 from memci.testing import wait_until
 
 STORES = ("memory", "files", "postgres", "s3")
@@ -62,23 +63,25 @@ def s3_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def bucket(s3_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Bucket:
+def bucket(s3_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> PageStoreAddress:
     """An empty bucket."""
     for name, value in CREDENTIALS.items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("AWS_SESSION_TOKEN", raising=False)
     monkeypatch.delenv("AWS_PROFILE", raising=False)
-    made = Bucket(f"notes-{uuid4()}", prefix="some/where", endpoint=s3_endpoint)
+    made = PageStoreAddress(
+        "s3", bucket=f"notes-{uuid4()}", prefix="some/where", endpoint=s3_endpoint
+    )
     import boto3
 
     client = boto3.session.Session().client("s3", endpoint_url=s3_endpoint)
-    client.create_bucket(Bucket=made.name)
+    client.create_bucket(Bucket=made.bucket)
     client.close()
     return made
 
 
 @pytest.fixture
-def s3_store(bucket: Bucket) -> Iterator[S3PageStore]:
+def s3_store(bucket: PageStoreAddress) -> Iterator[S3PageStore]:
     """A store in it."""
     store = S3PageStore(bucket)
     yield store

@@ -18,7 +18,7 @@ from memci.commands.attp.protocol import ToolCall, read_answer
 from memci.commands.attp.sandbox import Sandbox
 from memci.commands.attp.sandbox_functions import CallError, Function, Kind
 from memci.commands.pages.perform import ToolRequest
-from memci.commands.pages.workspace import OperationContext, TreeVersion
+from memci.commands.pages.workspace import OperationContext
 from memci.commands.tools.tools import Tools
 from memci.domain.pages.permission import Actor
 from memci.errors import ConflictError, InvalidInputError, MemciError, NotFoundError, RefusedError
@@ -112,17 +112,6 @@ def _refusing(tool: Tool) -> Function:
 
 
 @dataclass(frozen=True, slots=True)
-class _DryRun:
-    """The result of code on a context that is discarded."""
-
-    outcome: Outcome
-    changes: Sequence[ToolRequest]
-    mark: TreeVersion
-    tokens: int  # of the window before
-    over: int  # tokens by which the window would exceed a limit
-
-
-@dataclass(frozen=True, slots=True)
 class AttpCommands:
     """Runs ATTP answers of models."""
 
@@ -158,43 +147,41 @@ class AttpCommands:
     def _try(
         self, agent_id: str, call: ToolCall, session_id: str | None, seconds: float
     ) -> AttpAnswer | None:
-        """Run the code and its calls; return None if the pages have changed meanwhile."""
-        dry_run = self._dry_run(agent_id, call.code, session_id, seconds)
-        outcome = dry_run.outcome
+        """Run the code on a context that is discarded, then its calls.
+
+        Return None if the pages have changed meanwhile.
+        """
+        with self.tools.pages.dry_run(agent_id, Actor.AGENT, session_id=session_id) as context:
+            functions = ToolFunctions(self.tools, context, self.sandbox.limits.notes)
+            before = context.rendering.tokens()
+            outcome = self.sandbox.run(call.code, functions.by_name(), seconds=seconds)
+            # What went wrong may have left the tree half changed.
+            over = context.workspace.enforce_if_over() if outcome.fault is None else 0
         if outcome.fault is not None:
             error = str(outcome.fault)
             hint = "" if NOTHING_DONE in error else f" {NOTHING_DONE}"
             return _failed(call.target, error + hint, outcome.printed)
         answers: Sequence[Answer] = []
         try:
-            if dry_run.changes:
+            if functions.changes:
                 answers = self.tools.run_all(
                     agent_id,
                     Actor.AGENT,
-                    dry_run.changes,
+                    functions.changes,
                     session_id=session_id,
-                    mark=dry_run.mark,
+                    mark=context.mark,
                 )
         except ConflictError:
             return None
         except MemciError as error:
             return _failed(call.target, f"{error}. {NOTHING_DONE}", outcome.printed)
-        return succeeded(call.target, outcome, _changes(answers, dry_run))
-
-    def _dry_run(self, agent_id: str, code: str, session_id: str | None, seconds: float) -> _DryRun:
-        with self.tools.pages.dry_run(agent_id, Actor.AGENT, session_id=session_id) as context:
-            functions = ToolFunctions(self.tools, context, self.sandbox.limits.notes)
-            tokens = context.rendering.tokens()
-            outcome = self.sandbox.run(code, functions.by_name(), seconds=seconds)
-            # What went wrong may have left the tree half changed.
-            over = context.workspace.enforce_if_over() if outcome.fault is None else 0
-            return _DryRun(outcome, functions.changes, context.mark, tokens, over)
+        return succeeded(call.target, outcome, _changes(answers, before, over))
 
 
-def _changes(answers: Sequence[Answer], dry_run: _DryRun) -> AttpChanges:
+def _changes(answers: Sequence[Answer], before: int, over: int) -> AttpChanges:
     pages: dict[str, None] = {}
     collapsed: dict[str, None] = {}
-    after = dry_run.tokens
+    after = before
     for each in answers:
         if isinstance(each, PageChange):
             pages |= dict.fromkeys(each.changed)
@@ -204,9 +191,9 @@ def _changes(answers: Sequence[Answer], dry_run: _DryRun) -> AttpChanges:
     return AttpChanges(
         pages=list(pages),
         collapsed=list(collapsed),
-        tokens_before=dry_run.tokens,
+        tokens_before=before,
         tokens_after=after,
-        over=dry_run.over,
+        over=over,
     )
 
 

@@ -65,56 +65,48 @@ class MemoryWrites:
     limits: AppendLimits
 
     def run(
-        self, connection: Connection, agent_id: str, call: ToolRequest, *, session_id: str | None
+        self,
+        connection: Connection,
+        agent_id: str,
+        call: ToolRequest,
+        *,
+        session_id: str | None,
+        writes: bool = True,
     ) -> Answer:
-        """Run a call. The lane's row must be locked; publish a wakeup after COMMIT."""
+        """Run a call. The lane's row must be locked; publish a wakeup after COMMIT.
+
+        Without ``writes`` the answer and the errors are the same, but nothing is written.
+        """
         caller = session_caller(connection, agent_id, session_id)
         match call.request:
             case shapes.Remember(text=text):
                 self._check_size(text)
-                _append(connection, caller, call.id, text)
+                if writes:
+                    _append(connection, caller, call.id, text)
                 return shapes.Noted(message=call.id)
             case shapes.Update(memory=memory, text=text):
                 corrected = _correctable(connection, caller, memory)
                 self._check_size(text)
-                _append(connection, caller, call.id, text, corrected=corrected)
+                if writes:
+                    _append(connection, caller, call.id, text, corrected=corrected)
                 return shapes.Noted(message=call.id, corrects=memory)
             case shapes.Focus(entity=entity):
-                points = bring_into_focus(connection, agent_id, entity, self.defaults)
-                return shapes.InFocus(focus=[each.name for each in points.focus])
+                if writes:
+                    points = bring_into_focus(connection, agent_id, entity, self.defaults)
+                    return shapes.InFocus(focus=[each.name for each in points.focus])
+                names = [row["name"] for row in list_focus(connection, agent_id)]
+                return shapes.InFocus(focus=[entity, *(each for each in names if each != entity)])
             case UpdatePlan() as request:
-                seq = last_seq(connection, agent_id)
-                change = change_plan(connection, caller, request, seq)
-                if change.words is not None:
+                change = change_plan(connection, caller, request, last_seq(connection, agent_id))
+                if writes and change.words is not None:
                     # Words of a plan are always a message's, and are erased with it (M25). No
                     # memory is made of that message: the plan itself is shown.
                     seq = _append(
                         connection, caller, call.id, change.words, remember=Remember.NEVER
                     )
                     change = change_plan(connection, caller, request, seq)
-                save_plan(connection, agent_id, change.plan)
-                return PlanAnswer.of(change.plan, caller.session_id)
-            case _:
-                raise AssertionError(f"{call.tool.name} writes nothing into memory")
-
-    def prepare(
-        self, connection: Connection, agent_id: str, call: ToolRequest, *, session_id: str | None
-    ) -> Answer:
-        """Answer as ``run`` would, from a snapshot, and write nothing; raises likewise."""
-        match call.request:
-            case shapes.Remember(text=text):
-                self._check_size(text)
-                return shapes.Noted(message=call.id)
-            case shapes.Update(memory=memory, text=text):
-                self._check_size(text)
-                _correctable(connection, session_caller(connection, agent_id, session_id), memory)
-                return shapes.Noted(message=call.id, corrects=memory)
-            case shapes.Focus(entity=entity):
-                names = [row["name"] for row in list_focus(connection, agent_id)]
-                return shapes.InFocus(focus=[entity, *(each for each in names if each != entity)])
-            case UpdatePlan() as request:
-                caller = session_caller(connection, agent_id, session_id)
-                change = change_plan(connection, caller, request, last_seq(connection, agent_id))
+                if writes:
+                    save_plan(connection, agent_id, change.plan)
                 return PlanAnswer.of(change.plan, caller.session_id)
             case _:
                 raise AssertionError(f"{call.tool.name} writes nothing into memory")

@@ -98,7 +98,7 @@ class Tools:
         session = context.rendering.session_id
         if _writes(call):
             connection, agent_id = context.connection, context.agent_id
-            return self.writes.prepare(connection, agent_id, call, session_id=session)
+            return self.writes.run(connection, agent_id, call, session_id=session, writes=False)
         return self.memory.run(context.agent_id, call, session_id=session)
 
     def run_all(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from memci.domain.context.message_list import Item, Part, Section, part_of, part_tokens
 from memci.domain.context.token_budget import MESSAGE_OVERHEAD, Count
-from memci.domain.pages.block import BlockWriter, ContentReader, PageContent, Placement
+from memci.domain.pages.block import BlockWriter, ContentReader, PageContent
 from memci.domain.pages.page import USER, Page, SegmentKind
 from memci.domain.pages.tree import VisibleTree
 from memci.message import Role
@@ -151,12 +151,11 @@ def _leaf(
     visible: VisibleTree, writer: BlockWriter, page: Page, level: int, reads: ContentReader
 ) -> Leaf:
     shown = page if page.span is None else replace(page, expanded=False)
-    place = Placement(level, visible.count_children(page))
-    text = writer.block(visible.tree, shown, place, reads)
+    text = writer.block(visible, shown, level, reads)
     if page.is_folder or not shown.expanded:
         return Leaf(page.index, text)
     closed = replace(shown, expanded=False)
-    return Leaf(page.index, text, writer.block(visible.tree, closed, place, reads))
+    return Leaf(page.index, text, writer.block(visible, closed, level, reads))
 
 
 def _nothing(_: Page) -> PageContent:

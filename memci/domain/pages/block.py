@@ -45,13 +45,6 @@ class PageContent:
     lost: bool = False  # the page store has lost the text (P14)
 
 
-class Placement(NamedTuple):
-    """The level of a page, and how many visible pages it holds."""
-
-    level: int
-    inside: int
-
-
 class Excess(NamedTuple):
     """Tokens by which a window exceeds its limit, and that limit."""
 
@@ -69,11 +62,12 @@ class BlockWriter:
     format: Format
     labels: Labels
 
-    def block(self, tree: Tree, page: Page, place: Placement, reads: ContentReader) -> str:
-        """Return the block of a page without the pages below it."""
-        state = self._state(tree, page, place.inside)
+    def block(self, visible: VisibleTree, page: Page, level: int, reads: ContentReader) -> str:
+        """Return the block of a page, at a level from 1, without the pages below it."""
+        tree = visible.tree
+        state = self._state(tree, page, visible.count_children(page))
         heading = self.labels.heading.format(self.name(tree, page), state)
-        parts = [f"{self._mark(place.level)} [{page.index}] {heading}"]
+        parts = [f"{self._mark(level)} [{page.index}] {heading}"]
         if tree.is_archived(page):
             parts += self._entries(page)
         elif page.index == tree.counters.archive:
@@ -196,7 +190,6 @@ class RenderedBlock:
     text: str
     own: int  # tokens of text
     below: int | None = None  # tokens of the visible pages below; None: not counted
-    whole: str | None = None  # text with the pages below; None: not built since a change
     messages: int | None = None  # tokens of its separate messages (native format)
 
 
@@ -214,8 +207,7 @@ class RenderedBlocks:
         """Return the block of a page."""
         block = self._known.get(page.index)
         if block is None or block.level != level or block.page is not page:
-            place = Placement(level, self.visible.count_children(page))
-            text = self.writer.block(self.visible.tree, page, place, self.reads)
+            text = self.writer.block(self.visible, page, level, self.reads)
             block = RenderedBlock(page, level, text, self.count(text))
             self._known[page.index] = block
         return block
@@ -235,10 +227,8 @@ class RenderedBlocks:
         block = self.of(page, level)
         if not is_open(page):
             return block.text
-        if block.whole is None:
-            below = [self.text(each, level + 1) for each in self.visible.children(page)]
-            block.whole = block.text + "".join(below)
-        return block.whole
+        below = [self.text(each, level + 1) for each in self.visible.children(page)]
+        return block.text + "".join(below)
 
     def forget(self, index: str, before: Page | None) -> None:
         """Drop a page's block, and the sums above its former and its present place."""
@@ -253,7 +243,7 @@ class RenderedBlocks:
             block = self._known.get(index)
             page = self.visible.tree.pages.get(index)
             if block is not None:
-                block.below = block.whole = None
+                block.below = None
                 if first and page is not None and not page.expanded:
                     del self._known[index]  # its heading counts the pages inside
             first = False

@@ -35,10 +35,10 @@ class Pin:
     user_id: str | None = None  # shown only to this user; None: to all
     span: tuple[int, int] | None = None  # [start, end) of the message, in characters; None: all
     session_id: str | None = None  # shown only in this session; None: in all
-    # The whole text, the speaker's name and the session of the message.
-    said: str | None = field(default=None, compare=False, repr=False)
+    # Of the message: its whole text, the speaker's name and its session.
+    message_text: str | None = field(default=None, compare=False, repr=False)
     speaker: str | None = field(default=None, compare=False)
-    said_in: str | None = field(default=None, compare=False)
+    message_session: str | None = field(default=None, compare=False)
 
 
 def pin_pieces(pins: Sequence[Pin], labels: Labels, mark: str = "#") -> list[str]:

@@ -80,7 +80,7 @@ def _replaces(new: Pin, old: Pin) -> bool:
         return False
     if before.matter != now.matter or before.value == now.value:
         return False
-    return now.anywhere or now.changed or old.said_in == new.said_in
+    return now.anywhere or now.changed or old.message_session == new.message_session
 
 
 def _age(finding: Pin) -> tuple[datetime, int, tuple[int, int]]:

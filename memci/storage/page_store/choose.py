@@ -7,10 +7,10 @@ from collections.abc import Collection
 from memci.config.groups import PageStoreAddress
 from memci.config.settings import Settings
 from memci.errors import ConfigurationError, PageStoreError
-from memci.storage.page_store.local import FilePageStore, FolderPresence, MemoryPageStore
+from memci.storage.page_store.local import FilePageStore, MemoryPageStore
 from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.page_store.postgres import PostgresPageStore
-from memci.storage.page_store.s3 import Bucket, S3PageStore
+from memci.storage.page_store.s3 import S3PageStore
 from memci.storage.page_store.wrappers import CachedPageStore, MovingPageStore, TextCache
 from memci.storage.session import Database
 
@@ -42,11 +42,9 @@ def open_page_store(
             return PostgresPageStore(database)
         case "files":
             folder = where.folder or settings.data_dir / _FOLDER
-            return FilePageStore(folder, FolderPresence(folder, database) if in_use else None)
+            return FilePageStore(folder, database if in_use else None)
         case "s3":
-            return S3PageStore(
-                Bucket(where.bucket, where.prefix, where.endpoint, where.region, where.addressing)
-            )
+            return S3PageStore(where)
         case _:
             return MemoryPageStore()
 

@@ -7,7 +7,6 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -55,39 +54,6 @@ class MemoryPageStore(PageStore):
         return iter([key for key in keys if key is not None and key.agent_id == agent_id])
 
 
-@dataclass(frozen=True, slots=True)
-class FolderPresence:
-    """Distinguishes a vanished folder from one that never existed.
-
-    Otherwise an unmounted disk would look like an empty store, and new texts would be written to
-    the mount point.
-    """
-
-    folder: Path
-    database: Database
-
-    def check(self, *, held: bool = False) -> None:
-        """Create the folder before its first text; raises ``PageStoreError`` if it has vanished.
-
-        ``held``: it has had texts. Otherwise all agents are searched for notes if it is missing.
-        """
-        if self.folder.is_dir():
-            return
-        if held or has_notes(self.database):
-            raise PageStoreError(
-                "the folder of pages' texts is not there, though pages have texts in it: mount the"
-                " disk that it is on, bring it back from a back-up, or correct MEMCI_PAGE_STORE;"
-                " to go on without these texts, make it anew, empty"
-            )
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        except OSError as error:
-            raise PageStoreError(
-                f"the folder of pages' texts cannot be made ({error.strerror}): see that"
-                " it can be written"
-            ) from error
-
-
 # Suffix of files that are not renamed yet; a crash leaves them behind.
 _UNFINISHED = ".unfinished"
 _BEGUN = re.compile(rf"\.[^.]*\{_UNFINISHED}$")
@@ -102,10 +68,14 @@ class FilePageStore(PageStore):
 
     is_remote = True
 
-    def __init__(self, folder: Path, presence: FolderPresence | None = None) -> None:
-        """Keep texts below ``folder``; with ``presence`` a missing folder is an error."""
-        self.folder = folder
-        self._presence = presence
+    def __init__(self, folder: Path, database: Database | None = None) -> None:
+        """Keep texts below ``folder``; with ``database`` a vanished folder is an error.
+
+        Otherwise an unmounted disk would look like an empty store, and new texts would be written
+        to the mount point.
+        """
+        self._folder = folder
+        self._database = database
 
     def save(self, key: TextKey, text: str) -> None:
         place, content = self._place(key), encode_text(text)
@@ -129,8 +99,7 @@ class FilePageStore(PageStore):
 
     def delete(self, key: TextKey) -> None:
         place = self._place(key)
-        if self._presence is not None:
-            self._presence.check(held=True)
+        self._check_folder(has_texts=True)
         with _os_errors():
             for file in (place, *place.parent.glob(f"{place.name}.*{_UNFINISHED}")):
                 file.unlink(missing_ok=True)
@@ -163,8 +132,23 @@ class FilePageStore(PageStore):
         return iter([key for key in keys if key is not None])
 
     def check(self) -> None:
-        if self._presence is not None:
-            self._presence.check()
+        self._check_folder()
+
+    def _check_folder(self, *, has_texts: bool = False) -> None:
+        """Create the folder before its first text, or raise ``PageStoreError`` if it vanished.
+
+        It has vanished if it is missing and ``has_texts``, or if any agent has notes.
+        """
+        if self._database is None or self._folder.is_dir():
+            return
+        if has_texts or has_notes(self._database):
+            raise PageStoreError(
+                "the folder of pages' texts is not there, though pages have texts in it: mount the"
+                " disk that it is on, bring it back from a back-up, or correct MEMCI_PAGE_STORE;"
+                " to go on without these texts, make it anew, empty"
+            )
+        with _os_errors():
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     @staticmethod
     def _write(place: Path, content: bytes) -> None:
@@ -182,7 +166,7 @@ class FilePageStore(PageStore):
                 raise
 
     def _home(self, agent_id: str) -> Path:
-        return self.folder / sha256(agent_id.encode()).hexdigest()
+        return self._folder / sha256(agent_id.encode()).hexdigest()
 
     def _place(self, key: TextKey) -> Path:
         return self._home(key.agent_id) / key.file_name

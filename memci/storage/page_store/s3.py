@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from threading import Lock
 from typing import Any
 
+from memci.config.groups import PageStoreAddress
 from memci.errors import ConfigurationError, NotFoundError, PageStoreError
 from memci.storage.page_store.port import PageStore, TextKey, encode_text, parse_file_name
 
@@ -63,24 +63,13 @@ _CONNECT_S, _READ_S, _TRIES = 2, 8, 3
 _AT_ONCE = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Bucket:
-    """The place of the objects."""
-
-    name: str
-    prefix: str = ""
-    endpoint: str | None = None  # None: AWS
-    region: str | None = None
-    addressing: str = "auto"  # bucket in "path" or host; auto: path if there is an endpoint
-
-
 class S3PageStore(PageStore):
     """One object a version, below a digest of the agent's id. Its first request imports boto3."""
 
     is_remote = True
 
-    def __init__(self, bucket: Bucket) -> None:
-        self._bucket = bucket
+    def __init__(self, address: PageStoreAddress) -> None:
+        self._address = address
         self._opening = Lock()
         self._opened: Any = None
 
@@ -88,7 +77,7 @@ class S3PageStore(PageStore):
         place, content = self._place(key), encode_text(text)
         with translate_errors():  # S3 shows an object whole, or not at all
             self._client().put_object(
-                Bucket=self._bucket.name,
+                Bucket=self._address.bucket,
                 Key=place,
                 Body=content,
                 ContentType="text/plain; charset=utf-8",
@@ -97,21 +86,21 @@ class S3PageStore(PageStore):
     def load(self, key: TextKey) -> str:
         place = self._place(key)
         with translate_errors(key):
-            answer = self._client().get_object(Bucket=self._bucket.name, Key=place)
+            answer = self._client().get_object(Bucket=self._address.bucket, Key=place)
             content: bytes = answer["Body"].read()
         return key.decoded(content)
 
     def delete(self, key: TextKey) -> None:
         place = self._place(key)
         with translate_errors():
-            self._client().delete_object(Bucket=self._bucket.name, Key=place)
+            self._client().delete_object(Bucket=self._address.bucket, Key=place)
 
     def exists(self, key: TextKey) -> bool:
         # By a listing: the answer to HEAD cannot tell a missing bucket from a missing object.
         place = self._place(key)
         with translate_errors():
             found = self._client().list_objects_v2(
-                Bucket=self._bucket.name, Prefix=place, MaxKeys=1
+                Bucket=self._address.bucket, Prefix=place, MaxKeys=1
             )
         return any(each["Key"] == place for each in found.get("Contents", ()))
 
@@ -122,7 +111,7 @@ class S3PageStore(PageStore):
         keys = []
         with translate_errors():
             pages = self._client().get_paginator("list_objects_v2")
-            for page in pages.paginate(Bucket=self._bucket.name, Prefix=home):
+            for page in pages.paginate(Bucket=self._address.bucket, Prefix=home):
                 for each in page.get("Contents", ()):
                     key = parse_file_name(agent_id, each["Key"].removeprefix(home))
                     if key is not None and (latest is None or each["LastModified"] <= latest):
@@ -163,7 +152,7 @@ class S3PageStore(PageStore):
                 self._opened = None
 
     def _home(self, agent_id: str) -> str:
-        prefix = self._bucket.prefix.strip("/")
+        prefix = self._address.prefix.strip("/")
         digest = sha256(agent_id.encode()).hexdigest()
         return f"{prefix}/{digest}/".lstrip("/")
 
@@ -173,11 +162,11 @@ class S3PageStore(PageStore):
     def _client(self) -> Any:
         with self._opening:
             if self._opened is None:
-                self._opened = _open(self._bucket)
+                self._opened = _open(self._address)
             return self._opened
 
 
-def _open(bucket: Bucket) -> Any:
+def _open(address: PageStoreAddress) -> Any:
     try:
         import boto3  # noqa: PLC0415 - an extra, and half a second
         from botocore.config import Config  # noqa: PLC0415
@@ -185,14 +174,14 @@ def _open(bucket: Bucket) -> Any:
         raise ConfigurationError(
             "MEMCI_PAGE_STORE=s3 needs boto3: pip install 'memci[s3]'"
         ) from error
-    addressing = bucket.addressing
-    if addressing == "auto" and bucket.endpoint:
+    addressing = address.addressing
+    if addressing == "auto" and address.endpoint:
         addressing = "path"
     # A session of our own: boto3's default one is not safe for threads.
     return boto3.session.Session().client(
         "s3",
-        endpoint_url=bucket.endpoint,
-        region_name=bucket.region,
+        endpoint_url=address.endpoint,
+        region_name=address.region,
         config=Config(
             connect_timeout=_CONNECT_S,
             read_timeout=_READ_S,

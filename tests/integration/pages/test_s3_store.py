@@ -41,9 +41,9 @@ def failure(store, verb="load", *more):
 def test_objects_lie_below_the_prefix_and_a_digest_of_the_agent(bucket, s3_store, raw):
     s3_store.save(KEY, "Grüße")
     digest = sha256(b"ada").hexdigest()
-    (found,) = raw.list_objects_v2(Bucket=bucket.name)["Contents"]
+    (found,) = raw.list_objects_v2(Bucket=bucket.bucket)["Contents"]
     assert found["Key"] == f"some/where/{digest}/usr-1.7.txt"
-    kept = raw.get_object(Bucket=bucket.name, Key=found["Key"])
+    kept = raw.get_object(Bucket=bucket.bucket, Key=found["Key"])
     assert kept["Body"].read() == "Grüße".encode()
     assert kept["ContentType"] == "text/plain; charset=utf-8"
 
@@ -56,7 +56,7 @@ def test_what_others_put_there_is_passed_over(bucket, s3_store, raw):
         f"{home}x/usr-2.1.txt",
         "usr-1.7.txt",
     ):
-        raw.put_object(Bucket=bucket.name, Key=name, Body=b"x")
+        raw.put_object(Bucket=bucket.bucket, Key=name, Body=b"x")
     assert list(s3_store.list("ada")) == []
     assert not s3_store.exists(KEY), "a longer name is another object's"
 
@@ -74,7 +74,7 @@ def test_more_than_one_page_of_a_listing_is_read(s3_store, monkeypatch):
 
 
 def test_a_bucket_that_is_not_there_is_named_as_the_fault(bucket):
-    store = S3PageStore(replace(bucket, name="no-such-bucket-here"))
+    store = S3PageStore(replace(bucket, bucket="no-such-bucket-here"))
     for verb, more in (("save", ["…"]), ("load", []), ("exists", [])):
         assert "there is no such bucket: make it, or correct MEMCI_PAGE_STORE" in failure(
             store, verb, *more
@@ -98,8 +98,8 @@ def test_missing_credentials_are_told(bucket, monkeypatch):
 
 def test_what_is_no_text_is_no_crash(bucket, s3_store, raw):
     s3_store.save(KEY, "…")
-    (found,) = raw.list_objects_v2(Bucket=bucket.name)["Contents"]
-    raw.put_object(Bucket=bucket.name, Key=found["Key"], Body=b"\xff\xfe")
+    (found,) = raw.list_objects_v2(Bucket=bucket.bucket)["Contents"]
+    raw.put_object(Bucket=bucket.bucket, Key=found["Key"], Body=b"\xff\xfe")
     with pytest.raises(NotFoundError, match="damaged"):
         s3_store.load(KEY)
 
@@ -113,7 +113,7 @@ def test_without_boto3_it_says_what_to_install(bucket, monkeypatch):
 def test_settings_lead_there_and_know_no_secret(bucket, database_url):
     settings = load_settings(
         database_url=database_url,
-        page_store=f"s3://{bucket.name}/{bucket.prefix}?endpoint={bucket.endpoint}",
+        page_store=f"s3://{bucket.bucket}/{bucket.prefix}?endpoint={bucket.endpoint}",
     )
     store = open_page_store(settings.page_store, settings, None)
     store.save(KEY, "By settings")

@@ -159,7 +159,7 @@ def pins(random: Random, said: list[Message]) -> list[Pin]:
     span = None if end is None else (0, end)
     return [
         Pin(1, PinKind.NOTE, "Never fly", "agent", BEGIN),
-        Pin(2, PinKind.TASK, text[:end], "agent", BEGIN, one.seq, span=span, said=one.text),
+        Pin(2, PinKind.TASK, text[:end], "agent", BEGIN, one.seq, span=span, message_text=one.text),
     ]
 
 
@@ -216,7 +216,9 @@ def _check_pinned(materials: Materials, assembly: Assembly) -> None:
     """What is pinned whole is not found again (R14); of what is pinned in part, the rest may be."""
     found = {seq for item in assembly.items if item.section is Section.HISTORY for seq in item.seqs}
     whole = {
-        each.message_seq for each in materials.pins if each.span is None or each.text == each.said
+        each.message_seq
+        for each in materials.pins
+        if each.span is None or each.text == each.message_text
     }
     assert found.isdisjoint(whole)
 

@@ -140,7 +140,10 @@ def test_in_another_session_it_has_to_say_that_something_changed(
     older: str, newer: str, *, gives_way: bool
 ):
     """Or it may be of another trip, whose budget is another."""
-    there, here = replace(of(1, older), said_in="s1"), replace(of(2, newer), said_in="s2")
+    there, here = (
+        replace(of(1, older), message_session="s1"),
+        replace(of(2, newer), message_session="s2"),
+    )
     assert pinned_beside([there], [here]).taken_down == ((1,) if gives_way else ())
 
 

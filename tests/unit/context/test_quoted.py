@@ -168,7 +168,7 @@ def pin(number: int, message: Message, part: str | None = None) -> Pin:
     start = text.index(part or text)
     span = None if part is None else (start, start + len(part))
     return Pin(number, PinKind.NOTE, part or text, "detector", BEGIN, message.seq, span=span,
-               said=text)  # fmt: skip
+               message_text=text)  # fmt: skip
 
 
 @pytest.mark.parametrize("text", ["Never fly with Ann. Always ask Bob!", "别坐飞机。先问王磊！"])

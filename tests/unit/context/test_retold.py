@@ -152,7 +152,7 @@ def test_what_is_pinned_whole_is_not_told_again():
     summary = OfflineSummarizer().summarize(messages, "", 4_000)
     at = messages[0].text.index(PINNED)
     pin = Pin(1, PinKind.PREFERENCE, PINNED, "detector", messages[0].said_at, 1,
-              span=(at, at + len(PINNED)), said=messages[0].text)  # fmt: skip
+              span=(at, at + len(PINNED)), message_text=messages[0].text)  # fmt: skip
     assert PINNED in shown(messages, summary, recent=1)
     block = shown(messages, summary, recent=1, pins=(pin,))
     assert PINNED not in block
