@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from memci.domain.context.token_budget import Count
@@ -85,6 +86,7 @@ class _Named:
         return page is not None and page.span == self.page.span and page.has_placeholders
 
 
+@dataclass(frozen=True, slots=True)
 class PageNaming:
     """Puts messages onto pages and names finished interactions, the newest first.
 
@@ -95,60 +97,56 @@ class PageNaming:
     kind = JobKind.NAME_PAGES
     triggers_compression = False
 
-    def __init__(
-        self,
-        database: Database,
-        summarizer: Summarizer,
-        pages: Pages,
-        *,
-        most: int = MOST_NAMED,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """``clock`` gives seconds; ``most`` pages are named by one job."""
-        self._database = database
-        self._summarizer = summarizer
-        self._pages = pages
-        self._most = most
-        self._clock = clock
+    database: Database
+    summarizer: Summarizer
+    pages: Pages
+    most: int = MOST_NAMED  # pages that one job names
+    clock: Callable[[], float] = time.monotonic  # in seconds
 
     def prepare(self, job: Job) -> Effect:
         """Read the pages, and call the summarizer with no transaction open."""
         pages, texts, more = self._read(job.agent_id)
         done: list[_Named] = []
         looked_at = 0
-        ends = self._clock() + _LONGEST_S
-        for page in pages[: self._most]:
+        ends = self.clock() + _LONGEST_S
+        for page in pages[: self.most]:
             looked_at += 1
-            with self._database.agent_snapshot(job.agent_id) as connection:
+            with self.database.agent_snapshot(job.agent_id) as connection:
                 messages = shown_messages(connection, job.agent_id, [page])[page.index]
             if not messages:
                 continue
-            language, count = _language_of(messages), self._pages.counter.count
-            outline = outline_of(self._summarizer, messages, language, count)
+            language, count = _language_of(messages), self.pages.counter.count
+            outline = outline_of(self.summarizer, messages, language, count)
             done.append(_Named(page, [each.seq for each in messages], outline))
-            if self._clock() >= ends:
+            if self.clock() >= ends:
                 break
         # Pages without messages are never named: they need no further job.
         more = more or (bool(done) and len(pages) > looked_at)
-        return _Effect(self, job.agent_id, done, texts, more=more)
+        return partial(self._write, agent_id=job.agent_id, done=done, texts=texts, more=more)
 
     def _read(self, agent_id: str) -> tuple[list[Page], PageStore, bool]:
         """Return pages to name, a store with the texts of the window, and if more must be read."""
-        texts = prefetch_texts(self._database, self._pages.store, agent_id)
-        with self._database.agent_snapshot(agent_id) as connection:
-            stored = frozenset(unnamed_pages(connection, agent_id, self._most + 1))
-            spec = window_spec(connection, agent_id, self._pages.counter.count, self._pages.rules)
+        texts = prefetch_texts(self.database, self.pages.store, agent_id)
+        with self.database.agent_snapshot(agent_id) as connection:
+            stored = frozenset(unnamed_pages(connection, agent_id, self.most + 1))
+            spec = window_spec(connection, agent_id, self.pages.counter.count, self.pages.rules)
             workspace, messages = open_visible(connection, agent_id, texts, spec, stored)
             workspace.settle(messages)
             pages = _pages_to_name(workspace.tree, stored)
-        return pages[: self._most + 1], texts, is_batch(messages)
+        return pages[: self.most + 1], texts, is_batch(messages)
 
-    def write(
-        self, connection: Connection, agent_id: str, done: Sequence[_Named], texts: PageStore
-    ) -> tuple[int, int]:
+    def _write(
+        self,
+        connection: Connection,
+        *,
+        agent_id: str,
+        done: Sequence[_Named],
+        texts: PageStore,
+        more: bool,
+    ) -> Mapping[str, Any]:
         """Settle, name and collapse, with the tree locked; return numbers of messages and pages."""
         lock_tree(connection, agent_id)
-        spec = window_spec(connection, agent_id, self._pages.counter.count, self._pages.rules)
+        spec = window_spec(connection, agent_id, self.pages.counter.count, self.pages.rules)
         indexes = [each.page.index for each in done]
         workspace, messages = open_visible(connection, agent_id, texts, spec, indexes)
         workspace.settle(messages)
@@ -168,23 +166,10 @@ class PageNaming:
             workspace.fetch_shown()
             workspace.enforce_limits()
             workspace.save(connection, agent_id)
-        return len(messages), len(named)
-
-
-@dataclass(frozen=True, slots=True)
-class _Effect:
-    naming: PageNaming
-    agent_id: str
-    done: Sequence[_Named]
-    texts: PageStore
-    more: bool
-
-    def __call__(self, connection: Connection) -> Mapping[str, Any]:
-        settled, count = self.naming.write(connection, self.agent_id, self.done, self.texts)
         # Pages that have changed meanwhile are named by the next job.
-        if self.more or count < len(self.done):
-            mailbox.submit_once(connection, self.agent_id, JobKind.NAME_PAGES)
-        return {"settled": settled, "named": count}
+        if more or len(named) < len(done):
+            mailbox.submit_once(connection, agent_id, JobKind.NAME_PAGES)
+        return {"settled": len(messages), "named": len(named)}
 
 
 def _language_of(messages: Sequence[Message]) -> Language:
@@ -193,11 +178,11 @@ def _language_of(messages: Sequence[Message]) -> Language:
     The answers count as well if the question is Chinese but consists mostly of foreign names.
     """
     texts = [(each.role, each.text[:_EXAMINED]) for each in messages]
-    asked = " ".join(text for role, text in texts if role is Role.USER)
-    is_chinese = any(language_of(word) is Language.CHINESE for word in asked.split())
-    if is_chinese and language_of(asked) is not Language.CHINESE:
+    question = " ".join(text for role, text in texts if role is Role.USER)
+    is_chinese = any(language_of(word) is Language.CHINESE for word in question.split())
+    if is_chinese and language_of(question) is not Language.CHINESE:
         return language_of(" ".join(text for _, text in texts))
-    return language_of(asked)
+    return language_of(question)
 
 
 def _pages_to_name(tree: Tree, stored: Collection[str]) -> list[Page]:

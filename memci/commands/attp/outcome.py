@@ -160,7 +160,6 @@ class StopError(Exception):
     """Ends a run from our side: code cannot catch it."""
 
     def __init__(self, fault: Fault) -> None:
-        """Take what to say."""
         super().__init__(str(fault))
         self.fault = fault
 
