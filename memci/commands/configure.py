@@ -31,7 +31,7 @@ def warnings_of(pages: PageCommands, agent_id: str) -> list[str]:
     Measured in the session of the last message, also of an agent before its first one; writes
     nothing. Empty as well if the page store does not answer.
     """
-    with suppress(PageStoreError):  # what was asked for does not depend on it
+    with suppress(PageStoreError):  # the command succeeds without a warning
         store = prefetch_texts(pages.database, pages.store, agent_id)
         with pages.database.agent_snapshot(agent_id) as connection:
             spec = window_spec(connection, agent_id, pages.counter.count, pages.rules)
@@ -50,7 +50,7 @@ def warnings_of(pages: PageCommands, agent_id: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """What holds where an agent has nothing of its own."""
+    """The values for agents that have none of their own."""
 
     memory: MemoryParameters
     pages: PageRules
@@ -80,7 +80,7 @@ def run(
 ) -> SettingsAnswer:
     """Replace all of an agent's own parameters by ``values``, also before its first message.
 
-    What was said until then is on pages as the former rules have it: it may have been seen so.
+    Earlier messages are put onto pages by the former rules first: readers may have seen that.
     Raises ``InvalidInputError`` that names the parameter, with nothing written.
     """
     defaults.with_values(values)

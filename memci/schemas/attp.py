@@ -61,7 +61,7 @@ class AttpAnswer(Answer):
 
 
 class Guide(NamedTuple):
-    """What the page is called, and what it says."""
+    """The name, description and text of the page."""
 
     name: str
     description: str

@@ -115,12 +115,9 @@ class Summarise(Request):
 
 
 class SummaryRequest(Request):
-    """What a context worker is to sum up: messages by seq, and texts of an agent's own notes.
+    """A request to a context worker: messages by seq, and texts of an agent's own notes."""
 
-    ``previous``: a summary of what was said before, to go on from.
-    """
-
-    previous: Text = ""
+    previous: Text = ""  # a summary of earlier messages, to continue
     seqs: Annotated[tuple[Seq, ...], Field(max_length=2_000)] = ()
     texts: tuple[Text, ...] = ()
     max_tokens: Annotated[StrictInt, Field(ge=16, le=4_000)] = 300
@@ -163,23 +160,23 @@ class Focus(Request):
 
 
 class Noted(WithoutNulls):
-    """What was taken down; memory has it in a moment."""
+    """A stored note; a memory is made of it in a moment."""
 
     message: str = Field(description="Id of the message that holds it")
     corrects: int | None = Field(None, description="The memory that it takes the place of")
 
 
 class Erased(WithoutNulls):
-    """What went, for good."""
+    """What was erased, for good."""
 
     messages: int
     memories: int
-    again: int = Field(description="Messages of which memories are made anew: theirs were shared")
+    again: int = Field(description="Messages whose memories are made again: they were shared")
     receipt: str
 
 
 class Found(WithoutNulls):
-    """Something remembered, or said."""
+    """A memory or a message."""
 
     memory: int | None = None
     messages: list[str]
@@ -199,15 +196,15 @@ class FoundList(WithoutNulls):
 
 
 class Summary(WithoutNulls):
-    """What was said, in short."""
+    """A summary."""
 
     text: str
     tokens: int
-    of_tokens: int = Field(description="What was summed up takes so many")
+    of_tokens: int = Field(description="Tokens of the summarised messages and texts")
     note: str | None = None
 
 
 class InFocus(WithoutNulls):
-    """What has the attention, the latest first."""
+    """The things in focus, the latest first."""
 
     focus: list[str]

@@ -76,7 +76,7 @@ class PageChange(Answer):
 
 
 class StepAnswer(Answer):
-    """What was undone or redone: its operations, the pages, and the tokens of the window."""
+    """The undone or redone operations, their pages, and the tokens of the window."""
 
     operations: list[str]
     changed: list[str]
@@ -87,19 +87,18 @@ class StepAnswer(Answer):
 
 
 class CollapseAnswer(Answer):
-    """What was hidden, in that order, and the tokens of the window."""
+    """The hidden pages, in that order, and the tokens of the window."""
 
     collapsed: list[str]
     tokens_before: int
     tokens_after: int
-    over: int = Field(description="Tokens by which what must stay is over what was asked; 0: fits")
+    over: int = Field(
+        description="Tokens above max_tokens of pages that cannot be hidden; 0: it fits"
+    )
 
 
 class PageText(Answer):
-    """A page and what it holds, whether it is expanded or not.
-
-    An agent gets at most 4,000 tokens of the text, and 50 entries with its beginning.
-    """
+    """A page and its text; an agent gets at most 4,000 tokens of it, and 50 entries."""
 
     page: PageOut
     text: str
@@ -130,10 +129,7 @@ class SegmentOut(Answer):
 
 
 class PageTree(Answer):
-    """The tree of a session: its segments, and its pages in order, each behind its folder.
-
-    Of what was removed, the latest first.
-    """
+    """The segments and pages of a session, in order; removed pages, the latest first."""
 
     segments: list[SegmentOut]
     pages: list[PageOut]
@@ -143,7 +139,7 @@ class PageTree(Answer):
     tokens_of: dict[str, int] = Field(
         description="What each page takes by itself; none of those that cannot be seen"
     )
-    next_cursor: str | None = Field(description="Only of what was removed")
+    next_cursor: str | None = Field(description="Only in lists of removed pages")
     new_session: bool = Field(False, description=NEW_SESSION)
 
 
@@ -255,7 +251,7 @@ class WindowAnswer(Answer):
     messages: list[ContextMessage]
     tokens: int
     by_segment: dict[str, int]
-    collapsed: list[str] = Field(description="What was hidden to fit, in that order")
+    collapsed: list[str] = Field(description="Pages that were hidden to fit, in that order")
     over: int = Field(description="Tokens by which what must stay is over the budget; 0: it fits")
     session_id: str | None
     new_session: bool = Field(False, description=NEW_SESSION)
@@ -311,7 +307,7 @@ class PinOut(Answer):
 
 
 class PinChange(Answer):
-    """What was pinned or taken down, and the tokens of the window."""
+    """The number of the pin, and the tokens of the window."""
 
     pin: int
     tokens_before: int
@@ -321,7 +317,7 @@ class PinChange(Answer):
 
 
 class PinList(Answer):
-    """What is pinned: texts, the oldest first, and pages that the system does not hide."""
+    """Pinned texts, the oldest first, and pinned pages, which the system does not hide."""
 
     pins: list[PinOut]
     pages: list[str]
@@ -369,7 +365,7 @@ class PlanStepOut(Answer):
 class PlanAnswer(Answer):
     """What a session follows; no steps: it has no plan."""
 
-    session_id: str | None = Field(None, description="Null: what is said in no session")
+    session_id: str | None = Field(None, description="Null: messages without a session")
     steps: list[PlanStepOut]
 
     @classmethod

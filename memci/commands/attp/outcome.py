@@ -28,7 +28,7 @@ class NotJsonError(Exception):
 def to_json_value(value: object, limit: int, name: str = "the value") -> JsonValue:
     """Return a value with tuples as lists, at most ``limit`` characters long as JSON.
 
-    What is used twice within it counts twice, so that a small graph cannot become a large tree.
+    A value that is used twice counts twice, so that a small graph cannot become a large tree.
     Raises ``NotJsonError``.
     """
     return _Copy(limit, name).of(value, name, 0)
@@ -148,7 +148,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What code left in ``__result__`` (None: nothing), what it printed, or why it failed."""
+    """The value of ``__result__`` (None: there is none), the printed text, or the fault."""
 
     result: JsonValue = None
     printed: str = ""

@@ -85,7 +85,7 @@ _RESULT = "__result__"
 
 @dataclass
 class SandboxRun:
-    """Code, the functions that it may call, and what it printed so far."""
+    """Code, the functions that it may call, and the text that it has printed."""
 
     code: str
     hosting: HostFunctions

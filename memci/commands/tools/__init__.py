@@ -1,1 +1,1 @@
-"""Tools of agents and developers: what they ask is checked and done in one place (P15, R20)."""
+"""Tools of agents and developers: one place that checks and runs every call (P15, R20)."""

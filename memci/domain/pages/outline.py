@@ -108,7 +108,7 @@ def with_placeholders(page: Page, messages: Sequence[Message], last_seq: int) ->
     Its span ends with ``last_seq``: notes may come after the messages.
     """
     if page.span is None:
-        raise AssertionError("only an interaction's page stands for messages")
+        raise AssertionError("only pages of interactions have messages")
     return replace(
         page,
         name=placeholder_name(messages[0]),

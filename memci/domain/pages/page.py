@@ -8,7 +8,7 @@ from enum import StrEnum
 from memci.message import Role
 
 # Characters. The title and the description are lines of a heading: neither may look like more than
-# that; an entry is a line that stands for a message.
+# that; an entry is the line of a message.
 LONGEST_NAME = 200
 LONGEST_DESCRIPTION = 2_000
 LONGEST_ENTRY = 400

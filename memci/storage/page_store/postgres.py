@@ -35,7 +35,7 @@ class PostgresPageStore(PageStore):
     """One row a version; raises ``DatabaseUnavailableError`` if the database does not answer.
 
     ``in_transaction`` makes it part of a transaction on the agent's rows: a text commits with the
-    page that shows it, and nobody who holds one connection waits for another, which could deadlock
+    page that shows it, and no holder of a connection waits for another one, which could deadlock
     the pool.
     """
 

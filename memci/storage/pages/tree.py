@@ -1,4 +1,4 @@
-"""Page trees in the database: reading, writing what has changed, locking (P12, P14, P16)."""
+"""Page trees in the database: reading, saving changed pages, locking (P12, P14, P16)."""
 
 from __future__ import annotations
 
