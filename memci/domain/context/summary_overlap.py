@@ -40,7 +40,7 @@ def wholly_pinned(pins: Iterable[Pin]) -> Iterator[Message]:
             by_message[pin.message_seq].append(pin)
     for seq, each in by_message.items():
         whole = next((pin.text for pin in each if pin.span is None), None)
-        text = each[0].said if whole is None else whole
+        text = each[0].message_text if whole is None else whole
         if text is not None and (whole is not None or _covers(text, each)):
             yield Message(seq, "", Role.USER, text, each[0].created_at)
 
