@@ -60,14 +60,14 @@ def words(text: str) -> list[str]:
 
 
 def is_nickname(word: str) -> bool:
-    """Say whether a word is such as 小李, 老张, 阿陈."""
+    """Return True if a word is such as 小李, 老张, 阿陈."""
     if len(word) != _NICKNAME or word[0] not in _BEFORE_SURNAMES:
         return False
     return word[1] in CHINESE_NICKNAMES or (word[1] in _GIVEN and not _is_known(word))
 
 
 def is_given_name(word: str) -> bool:
-    """Say whether a word is such as 子涵: two characters of names, and no word."""
+    """Return True if a word is such as 子涵: two characters of names, and no word."""
     return len(word) == _NICKNAME and _GIVEN.issuperset(word) and not _is_known(word)
 
 
@@ -107,13 +107,13 @@ def _mended(cut: Iterable[str], known: Mapping[str, int]) -> list[str]:
 
 
 def _is_whole_name(word: str, after: str) -> bool:
-    """Say whether what a dictionary has as a word is a surname and half of a given name."""
+    """Return True if what a dictionary has as a word is a surname and half of a given name."""
     half = len(word) == _LONGEST_PERSON - 1 and word[0] in CHINESE_SURNAMES and word[1] in _GIVEN
     return half and len(after) == 1 and after in _GIVEN
 
 
 def _is_called_person(word: str, known: Mapping[str, int]) -> bool:
-    """Say whether a guess is a name with 人 behind it: 赵敏人 of 赵敏人很好."""
+    """Return True if a guess is a name with 人 behind it: 赵敏人 of 赵敏人很好."""
     whole = len(word) == _LONGEST_PERSON and word[0] in CHINESE_SURNAMES and word[-1] == "人"
     return whole and not known.get(word)
 
@@ -132,7 +132,7 @@ def tag(word: str) -> str:
 
 
 def rarity(word: str) -> float:
-    """Say how rare a word is in Chinese text: about 3 for 的, 11 for a usual noun, 17 unknown."""
+    """Return how rare a word is in Chinese: about 3 for 的, 11 for a usual noun, 17 unknown."""
     dictionary = _dictionary.get()
     return math.log(dictionary.total / max(dictionary.cutter.FREQ.get(word, 0), 2))
 

@@ -65,7 +65,7 @@ def introduces_speaker(sentence: str) -> bool:
 
 
 def names_a_topic(clause: str) -> bool:
-    """Tell whether a clause names what it is about, be it in one word ("Tokyo?", "天气怎么样？").
+    """Return True if a clause names what it is about, be it in one word ("Tokyo?", "天气怎么样？").
 
     "Thanks", "继续" and "ok, go on" do not, nor does the number of an answer ("1").
     """

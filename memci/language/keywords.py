@@ -123,7 +123,7 @@ def _follows_determiner(text: str, word: Word) -> bool:
 
 
 def _likely(text: str, word: Word, *, of_many: bool = True) -> float:
-    """How likely a word is a noun that names something, by what stands before it; 1 at most."""
+    """Return how likely a word is a noun that names a thing, by the words before it; 1 at most."""
     before = _NO_NOUN_BEFORE.search(text, max(0, word.start - _LONGEST_BEFORE), word.start)
     many = of_many and word.text.islower() and is_plural(word.text)
     return (_UNLIKELY if before else 1.0) * (_OF_MANY if many else 1.0)
@@ -134,7 +134,7 @@ def _only_describes(key: str) -> bool:
 
 
 def _is_no_noun(key: str) -> bool:
-    """Say whether a word is a verb, an adjective, an exclamation, or only says when."""
+    """Return True if a word is a verb, an adjective, an exclamation, or only says when."""
     return (
         key in ENGLISH_TIMES
         or key in _NO_THING
@@ -174,7 +174,7 @@ def _chinese_scores(tagged: Sequence[TaggedWord]) -> dict[str, float]:
 
 
 def _names_person(*words: TaggedWord) -> bool:
-    """Say whether one of the words is a person: 老板 and 赵敏 are two things, and no compound."""
+    """Return True if a word is a person: 老板 and 赵敏 are two things, and no compound."""
     return any(word.tag in {"nr", "nrfg"} for word in words)
 
 

@@ -1,11 +1,11 @@
-"""Whether two texts say the same (R5): the same words in the same order, whatever else is said.
+"""Near duplicates (R5): two texts have the same content if their reduced words are the same.
 
-Deliberately strict, since what is merged by mistake is lost and what is not merged only costs
-room. A word that one text has and the other lacks may turn all the rest ("a former doctor", "假药",
-"New York", "a phone case"), and no list of such words is ever complete. So the list is the other
-way round: left out is what is known to change nothing, and only where it does: articles, greetings
-and hesitation, politeness, particles of mood, and stress, which behind a negation is no stress
-("not really"). All else counts. So the same is an equivalence: it holds for whole groups.
+The comparison is strict, because a text that is merged by mistake is lost, and a text that is not
+merged only costs room. A word that one text has and the other lacks may change the meaning of all
+the rest ("a former doctor", "假药", "New York", "a phone case"), and no list of such words is
+complete. So the rules list the words that change nothing: articles, greetings, hesitation,
+politeness, particles of mood, and stress (but not behind a negation: "not really"). All other words
+count. The comparison is an equivalence, so it holds for whole groups.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ class ReducedText:
 
 
 def same_content(one: str, other: str) -> bool:
-    """Tell whether two texts say the same; a text without any word says nothing."""
+    """Return True if two texts say the same; a text without any word says nothing."""
     return same_reduced_content(reduce_text(one), reduce_text(other))
 
 
 def same_reduced_content(one: ReducedText, other: ReducedText) -> bool:
-    """Do as ``same`` for texts that were read."""
+    """Do the same for texts that were reduced before."""
     return bool(one.tokens) and one.tokens == other.tokens
 
 
@@ -116,7 +116,7 @@ class _Reader:
         return ReducedText(tuple(self.tokens), self.stresses)
 
     def _ends_behind(self, place: int) -> bool:
-        """Tell whether a clause ends behind this one of those found, but for particles."""
+        """Return True if a clause ends behind this one of those found, but for particles."""
         behind = (each for each in self.found[place + 1 :] if each[0] not in _SOUNDS)
         following = next(behind, None)
         return following is None or bool(following["mark"]) or following[0] == "?"
@@ -153,7 +153,7 @@ class _Reader:
         return word in _SOUNDS
 
     def _may_move(self) -> bool:
-        """Tell whether the time that the text names says the same at its beginning."""
+        """Return True if the time that the text names says the same at its beginning."""
         if len(self.whens) != 1 or _TWOFOLD.intersection(self.tokens):
             return False
         (when,) = self.whens

@@ -92,7 +92,7 @@ def _within(text: str, block: tuple[int, int, bool]) -> Iterator[Span]:
 
 
 def _goes_through(text: str, start: int, stop: int, end: int) -> bool:
-    """Say whether the mark that ends at ``stop`` is within a sentence."""
+    """Return True if the mark that ends at ``stop`` is within a sentence."""
     if text[stop - 1] != ".":
         return False
     tail = text[max(start, stop - _LONGEST_ABBREVIATION) : stop]

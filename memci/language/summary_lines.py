@@ -2,13 +2,13 @@
 
 A day stands on a line of its own above what was said on it.
 
-A line counts for the words in it that no line taken before has: names, figures and dates most,
-empty words nothing. So what is said of one thing gives way to another, and lines of all topics and
-times find room. How much it counts goes by what it is: decisions first, then what weighs in a life,
-wishes, rules and plans, results of tools; questions and what an assistant says back least.
+The value of a line is the weight of its words that no line chosen before has. Names, figures and
+dates weigh most, empty words nothing. So repetitions lose against new topics. The value also
+depends on the kind of the line: decisions count most, then facts about somebody's life, wishes,
+rules, plans and results of tools; questions and an assistant's replies count least.
 
-Where a summary goes on it keeps something at any length; where it is only shown in less room, a
-scrap of a sentence says less than nothing, and may mislead.
+A summary that is continued keeps something at any length. A summary that is only shown in less room
+keeps whole lines alone, because a part of a sentence may mislead.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def best_line(lines: Sequence[Line]) -> Line:
 
 
 def stands_alone(line: Line) -> bool:
-    """Tell whether a line tells something where those around it are left out.
+    """Return True if a line tells something where those around it are left out.
 
     "I'm nervous." does not, nor "She loves it", nor does a question.
     """

@@ -34,7 +34,7 @@ UNKNOWN = 11.0
 
 
 def rarity(word: str) -> float:
-    """Say how rare a lower-case word is: 0.7 for "the", 7 for "garden", 11 when unknown."""
+    """Return how rare a lower-case word is: 0.7 for "the", 7 for "garden", 11 when unknown."""
     return _table.get().get(word, UNKNOWN)
 
 
@@ -102,7 +102,7 @@ class Word:
 
 
 def is_specific(word: Word) -> bool:
-    """Say whether a word names or counts something, so that it tells something alone."""
+    """Return True if a word names or counts something, so that it tells something alone."""
     if any(character.isdigit() for character in word.text):
         return True
     if _HAN.search(word.text):

@@ -40,7 +40,7 @@ class Stakes(Enum):
 
 
 def concerns_health(clause: str) -> bool:
-    """Say whether health or safety is at stake."""
+    """Return True if health or safety is at stake."""
     if _VITAL.search(clause.lower()):
         return True
     return not clause.isascii() and bool(_VITAL_CHINESE.search(clause))
@@ -124,7 +124,7 @@ def judge_worth(text: str, names: Callable[[], bool]) -> Judgement:
 
 
 def _states(sentence: str) -> bool:
-    """Tell whether a sentence states something: no question, no courtesy, no empty words."""
+    """Return True if a sentence states something: no question, no courtesy, no empty words."""
     if sentence.endswith(("?", "？")) or is_social(sentence):
         return False
     return bool(content_words(sentence))

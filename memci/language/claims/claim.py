@@ -114,7 +114,7 @@ def find_supersessions(claims: Iterable[StoredClaim]) -> list[Supersession]:
 
 
 def contradicts(newer: Claim, older: Claim) -> bool:
-    """Tell whether both cannot hold at once; a value that only says it more exactly can."""
+    """Return True if both cannot hold at once; a value that only says it more exactly can."""
     if (newer.subject, newer.attribute) != (older.subject, older.attribute):
         return False
     if older.value is None:
@@ -129,7 +129,7 @@ def _equal(one: str | None, other: str | None) -> bool:
 
 
 def _compatible(one: str, other: str) -> bool:
-    """Tell whether one value is the other, or says it in more words; in doubt it is."""
+    """Return True if one value is the other, or says it in more words; in doubt it is."""
     ways, others = _ways_of_naming(one), _ways_of_naming(other)
     if ways and others and not ways & others:
         return True

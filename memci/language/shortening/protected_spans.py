@@ -85,7 +85,7 @@ def notes(text: str) -> list[Span]:
 
 
 def is_inside(at: int, spans: Iterable[Span]) -> bool:
-    """Say whether a cut at ``at`` would go through one of ``spans``."""
+    """Return True if a cut at ``at`` would go through one of ``spans``."""
     return any(start < at < end for start, end in spans)
 
 

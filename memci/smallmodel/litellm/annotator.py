@@ -11,7 +11,7 @@ from memci.language.names import is_pronoun
 from memci.language.worth import Judgement
 from memci.smallmodel.litellm.compressor import contains_word, refuse_invented, shares_word_stems
 from memci.smallmodel.litellm.language_model import (
-    LanguageModel,
+    ModelTask,
     Notes,
     Plan,
     Question,
@@ -28,17 +28,8 @@ _MOST_KEYWORDS = 12
 _MOST_ENTITIES = 4
 
 
-class LlmAnnotator:
+class LlmAnnotator(ModelTask[Annotator]):
     """One call for each text: what one text says cannot change what is said of another."""
-
-    def __init__(self, model: LanguageModel, offline: Annotator) -> None:
-        """Take the model, and what stands in for it, text by text."""
-        self._model = model
-        self._offline = offline
-
-    def load(self) -> None:
-        """Import what calls need."""
-        self._model.load()
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
         """Annotate each text by itself; as many answers as texts, in their order."""
@@ -83,17 +74,8 @@ _READ_OF_RELATION = 4_000
 _LONGEST = 32
 
 
-class LlmRelationNamer:
+class LlmRelationNamer(ModelTask[RelationNamer]):
     """One call for a memory and all its focus points."""
-
-    def __init__(self, model: LanguageModel, offline: RelationNamer) -> None:
-        """Take the model, and what stands in for it."""
-        self._model = model
-        self._offline = offline
-
-    def load(self) -> None:
-        """Import what calls need."""
-        self._model.load()
 
     def names(self, text: str, focus: Sequence[str], language: Language) -> list[str]:
         """Return a relation for each focus point, in ``language``."""
@@ -120,17 +102,8 @@ class LlmRelationNamer:
         return self._model.ask(question, lambda: self._offline.names(text, focus, language))
 
 
-class LlmJudge:
+class LlmJudge(ModelTask[Judge]):
     """One call for each text: no text has a say in what another is worth."""
-
-    def __init__(self, model: LanguageModel, offline: Judge) -> None:
-        """Take the model, and what stands in for it, text by text."""
-        self._model = model
-        self._offline = offline
-
-    def load(self) -> None:
-        """Import what calls need."""
-        self._model.load()
 
     def judge(self, texts: Sequence[str], summaries: Sequence[str] = ()) -> list[Judgement]:
         """Judge each text by itself, beside its session's summary."""
@@ -157,17 +130,8 @@ _LONGEST_QUERY = 300
 _MOST = 4
 
 
-class LlmQueryPlanner:
+class LlmQueryPlanner(ModelTask[QueryPlanner]):
     """One call for each question."""
-
-    def __init__(self, model: LanguageModel, offline: QueryPlanner) -> None:
-        """Take the model, and what stands in for it."""
-        self._model = model
-        self._offline = offline
-
-    def load(self) -> None:
-        """Import what calls need."""
-        self._model.load()
 
     def plan(self, text: str, language: Language) -> list[str]:
         """Return at most 4 questions; what they name and figure stands in ``text``."""

@@ -15,7 +15,7 @@ from memci.errors import SmallModelAnswerError
 from memci.language.detection import language_of
 from memci.smallmodel.litellm.language_model import (
     BudgetUsedUpError,
-    LanguageModel,
+    ModelTask,
     Question,
     Shorter,
 )
@@ -47,12 +47,12 @@ def invented(answer: str, *sources: str) -> list[str]:
 
 
 def contains_word(word: str, text: str) -> bool:
-    """Tell whether ``text`` holds ``word``, whatever their case, width and blanks."""
+    """Return True if ``text`` holds ``word``, whatever their case, width and blanks."""
     return _squeezed(word) in _squeezed(text)
 
 
 def shares_word_stems(word: str, text: str) -> bool:
-    """Tell whether each part of ``word`` begins as a word of ``text`` does, or stands in it."""
+    """Return True if each part of ``word`` begins as a word of ``text`` does, or stands in it."""
     if contains_word(word, text):
         return True
     lower = _folded(text).casefold()
@@ -93,7 +93,7 @@ _ASKED = 0.9
 _SHORTEST_ASKED = 16
 
 
-class LlmCompressor:
+class LlmCompressor(ModelTask[Compressor]):
     """One call for each text; what fails is tried again by the pass (M13), never here.
 
     Targets below 16 characters, and texts when the day's budget is used up, are the offline
@@ -101,15 +101,6 @@ class LlmCompressor:
     """
 
     at_once = 1
-
-    def __init__(self, model: LanguageModel, offline: Compressor) -> None:
-        """Take the model, and what stands in for it."""
-        self._model = model
-        self._offline = offline
-
-    def load(self) -> None:
-        """Import what calls need."""
-        self._model.load()
 
     def compress(self, text: str, target: int) -> str:
         """Return at most ``target`` characters of what ``text`` says.

@@ -213,6 +213,21 @@ class LanguageModel:
         return answer
 
 
+OfflineT = TypeVar("OfflineT")
+
+
+class ModelTask(Generic[OfflineT]):
+    """A task that a language model does; ``offline`` stands in where no answer can be used."""
+
+    def __init__(self, model: LanguageModel, offline: OfflineT) -> None:
+        self._model = model
+        self._offline = offline
+
+    def load(self) -> None:
+        """Import what calls need."""
+        self._model.load()
+
+
 def _usage(spent: CallUsage, failures: int) -> Usage:
     answered = spent.prompt_tokens + spent.completion_tokens > 0 or not failures
     return Usage(

@@ -12,7 +12,13 @@ from itertools import pairwise
 from memci.errors import SmallModelAnswerError
 from memci.language.detection import language_of
 from memci.message import Message, Role
-from memci.smallmodel.litellm.language_model import Cuts, LanguageModel, Question, excerpt, speaker
+from memci.smallmodel.litellm.language_model import (
+    Cuts,
+    ModelTask,
+    Question,
+    excerpt,
+    speaker,
+)
 from memci.smallmodel.offline.segmenter import LONGEST_SEGMENT, PAUSE
 from memci.smallmodel.ports import Segmenter, TopicSegment, Vectors
 
@@ -23,21 +29,12 @@ _LONGEST_SHOWN = 12_000
 _LONGEST_MESSAGE = 600
 
 
-class LlmSegmenter:
+class LlmSegmenter(ModelTask[Segmenter]):
     """Asks for the topics' beginnings, window by window.
 
     The last topic of a window may go on behind it, so the next window begins with it. What is
     longer than a segment may be, and what a wrong answer leaves uncut, the offline model cuts.
     """
-
-    def __init__(self, model: LanguageModel, offline: Segmenter) -> None:
-        """Take the model, and the rules below it."""
-        self._model = model
-        self._offline = offline
-
-    def load(self) -> None:
-        """Import what calls need."""
-        self._model.load()
 
     def segment(self, messages: Sequence[Message], vectors: Vectors) -> list[TopicSegment]:
         """Cut ``messages`` (ascending seq), one row of ``vectors`` each."""

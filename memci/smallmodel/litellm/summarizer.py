@@ -18,7 +18,7 @@ from memci.language.detection import Language, language_of
 from memci.message import Message
 from memci.smallmodel.litellm.compressor import refuse_invented
 from memci.smallmodel.litellm.language_model import (
-    LanguageModel,
+    ModelTask,
     Names,
     Question,
     Summary,
@@ -35,13 +35,8 @@ _ASKED = {Language.ENGLISH: (60, 240, 110), Language.CHINESE: (20, 60, 28)}
 _TOO_LONG = 4
 
 
-class LlmOutlines:
+class LlmOutlines(ModelTask[Summarizer]):
     """One call for each interaction; of one with many messages, a call for each part of it."""
-
-    def __init__(self, model: LanguageModel, offline: Summarizer) -> None:
-        """Take the model, and what stands in for it."""
-        self._model = model
-        self._offline = offline
 
     def outline(self, messages: Sequence[Message], language: Language, count: Count) -> Outline:
         """Return what stands for these messages; each part knows how those before it are named."""
@@ -131,22 +126,8 @@ _LONGEST_SUMMARISED_MESSAGE = 2_000
 _SHARE_ASKED_OF_SUMMARY = 0.9
 
 
-class LlmSummarizer:
+class LlmSummarizer(LlmOutlines):
     """One call for as many messages as a model reads well, each going on from the one before."""
-
-    def __init__(self, model: LanguageModel, offline: Summarizer) -> None:
-        """Take the model, and what stands in for it."""
-        self._model = model
-        self._offline = offline
-        self._outlines = LlmOutlines(model, offline)
-
-    def outline(self, messages: Sequence[Message], language: Language, count: Count) -> Outline:
-        """Return what an interaction is called and was about, and a line for each message."""
-        return self._outlines.outline(messages, language, count)
-
-    def load(self) -> None:
-        """Import what calls need."""
-        self._model.load()
 
     def summarize(self, messages: Sequence[Message], previous: str, target: int) -> str:
         """Return a summary of at most ``target`` characters that takes the previous one's place."""

@@ -93,7 +93,7 @@ def _words_of(candidate: Candidate) -> Iterator[tuple[_Kind, Word]]:
 
 
 def _has_company(units: Sequence[Word], at: int) -> bool:
-    """Say whether a conjunction joins a word with another that it would stand without."""
+    """Return True if a conjunction joins a word with another that it would stand without."""
     return any(each.key in JOINS for each in (*units[max(0, at - 1) : at], *units[at + 1 : at + 2]))
 
 
@@ -215,7 +215,7 @@ class _Choice:
                 self.parts.add(at)
 
     def _hangs(self, at: int) -> bool:
-        """Say whether a clause would be told of somebody else without the whole one it needs."""
+        """Return True if a clause would be told of somebody else without the whole one it needs."""
         clause = self.candidates[at].clause
         whole = clause.needs in self.chosen and clause.needs not in self.parts
         hangs = self.candidates[at].vital or _RELATIVE_CLAUSE.match(clause.text)
@@ -231,7 +231,7 @@ class _Choice:
         ]
 
     def _tells(self, at: int, part: Part) -> bool:
-        """Say whether a part tells something new: not "job", "yesterday" or what is told."""
+        """Return True if a part tells something new: not "job", "yesterday" or what is told."""
         told = [
             word
             for word in self.candidates[at].words
