@@ -1,7 +1,7 @@
 """The account that calls of language models are charged to: that of the work under way.
 
-Adapters are stateless and know no agent. The code that runs a job, a pass or a read binds an account
-around it. The binding holds for the thread, until the block ends.
+Adapters are stateless and know no agent. The code that runs a job, a pass or a read binds an
+account around it. The binding holds for the thread, until the block ends.
 """
 
 from __future__ import annotations
