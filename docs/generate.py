@@ -232,7 +232,8 @@ def _command(command: Any, path: tuple[str, ...]) -> Iterator[str]:
         words += " COMMAND" if inner else ""
         yield f"{'#' * min(len(path), 3)} `{' '.join((*path, words)).strip()}`"
         yield from (_paragraph(part) for part in (command.help or "").split("\n\n") if part.strip())
-        told = [_parameter(each) for each in command.params if each.name != "help"]
+        context = command.context_class(command, info_name=path[-1])
+        told = [_parameter(each, context) for each in command.params if each.name != "help"]
         if told:
             yield _items(told)
     for name, each in inner.items():
@@ -244,11 +245,11 @@ def _argument(each: Any) -> str:
     return word if each.required else f"[{word}]"
 
 
-def _parameter(each: Any) -> str:
+def _parameter(each: Any, context: Any) -> str:
     if each.param_type_name == "argument":
         return f"`{_argument(each)}`: {_sentence(each.help)}"
     flag = isinstance(each.default, bool)
-    value = "" if flag else f" {each.metavar or _choices(each) or 'VALUE'}"
+    value = "" if flag else f" {each.metavar or _kind(each, context)}"
     spelt = ", ".join(f"`{option}{value}`" for option in (*each.opts, *each.secondary_opts))
     shown = each.default not in (None, False, (), []) and not callable(each.default)
     default = f" Default: {_value(each.default)}." if shown else ""
@@ -256,9 +257,10 @@ def _parameter(each: Any) -> str:
     return f"{spelt}: {_sentence(each.help)}{required}{default}"
 
 
-def _choices(each: Any) -> str:
-    shown = str(each.display_type)
-    return shown if shown.startswith("[") else ""
+def _kind(each: Any, context: Any) -> str:
+    """Return the type of an option's value, or its choices: ``INT``, ``json|jsonl|text``."""
+    shown = str(each.display_type(context)).strip("<>").removeprefix("list[").removesuffix("]")
+    return shown if "|" in shown else shown.removesuffix(" range").upper()
 
 
 # HTTP
