@@ -26,7 +26,7 @@ class InspectionMethods(Methods[TransportT]):
 
     @method
     def about(self) -> Flow[agents.AgentAnswer]:
-        """Return what the agent holds, and what is still to do for it."""
+        """Return the sizes of the agent's memory, and its open work."""
         return self._get("", agents.AgentAnswer)
 
     @method

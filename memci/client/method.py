@@ -34,7 +34,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class ClientOptions:
-    """How one client behaves; all its agents share it, sync and async."""
+    """Options of one client; all its agents share them, sync and async."""
 
     # How long a read waits for what this client has written; then it answers anyway.
     wait_ms: int = 2_000
@@ -78,7 +78,7 @@ class Methods(Generic[TransportT]):
 
 
 class Method(Protocol[P, T_co]):
-    """What ``method`` returns: its result, or the coroutine of it on asyncio."""
+    """A method with a result, or on asyncio with a coroutine of the result."""
 
     @overload
     def __get__(self, client: Methods[Transport], owner: Any, /) -> Callable[P, T_co]: ...

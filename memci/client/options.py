@@ -19,20 +19,20 @@ MessageLike: TypeAlias = Mapping[str, Any] | MessageIn
 
 
 class Page(TypedDict, total=False):
-    """Which page of a list."""
+    """The page of a list."""
 
     cursor: Annotated[str | None, "`next_cursor` of the page before"]
     limit: Annotated[int, "How many at most"]
 
 
 class DocumentOptions(Page, total=False):
-    """Which documents."""
+    """A page of documents."""
 
     prefix: Annotated[str, "Only names that begin with it, such as `docs/`"]
 
 
 class PageOptions(Page, total=False):
-    """Which pages of a session's tree; ``Page`` is for removed ones only."""
+    """Pages of a session's tree; ``Page`` is for removed ones only."""
 
     session_id: Annotated[str | None, "Whose window; none: that of the last message"]
     lifecycle: Annotated[
@@ -49,7 +49,7 @@ class SeenOptions(TypedDict, total=False):
 
 
 class WindowOptions(TypedDict, total=False):
-    """Which window, its size and format."""
+    """The session, size and format of a window."""
 
     session_id: Annotated[str | None, "Whose window; none: that of the last message"]
     budget_tokens: Annotated[int | None, "At most so many; none: the agent's `window_max_tokens`"]
@@ -57,7 +57,7 @@ class WindowOptions(TypedDict, total=False):
 
 
 class AppendOptions(TypedDict, total=False):
-    """How messages are stored; erased ones raise ``ErasedError`` without ``skip_erased``."""
+    """Options of an append; erased messages raise ``ErasedError`` without ``skip_erased``."""
 
     session_id: Annotated[str | None, "The conversation that they belong to"]
     user_id: Annotated[str | None, "Whom the agent speaks with"]
@@ -66,7 +66,7 @@ class AppendOptions(TypedDict, total=False):
 
 
 class Fresh(TypedDict, total=False):
-    """How fresh a read must be; by default it waits for what this client has written."""
+    """Freshness of a read; by default it waits for all that this client has written."""
 
     min_seq: Annotated[int, "Wait until memory has caught up with this seq"]
     wait_ms: Annotated[int, "… at most so long; then answer anyway"]
@@ -127,13 +127,13 @@ class ContextOptions(Scope, total=False):
 
 
 class SessionPage(Page, total=False):
-    """Which messages or summaries."""
+    """A page of messages or summaries."""
 
     session_id: Annotated[str | None, "Only those of this session"]
 
 
 class HandoverOptions(Fresh, total=False):
-    """Which session, for whom and how it is written."""
+    """Session, user and format of a handover."""
 
     session_id: Annotated[str | None, "Which session; none: that of the last message"]
     user_id: Annotated[str | None, "Only what this user may see; none: all"]
@@ -142,7 +142,7 @@ class HandoverOptions(Fresh, total=False):
 
 
 class NodeOptions(Page, total=False):
-    """Which nodes."""
+    """A page of nodes."""
 
     kind: Annotated[Literal["memory", "entity"], "Only those of this kind"]
     type: Annotated[Literal["episodic", "semantic", "procedural"], "Only memories of this type"]
@@ -151,7 +151,7 @@ class NodeOptions(Page, total=False):
 
 
 class NetworkOptions(TypedDict, total=False):
-    """Which network, and how many nodes of it."""
+    """The pass and the size of a network."""
 
     number: Annotated[int | None, "After this pass; none: now"]
     limit: Annotated[int, "Nodes at most, the most important first"]
@@ -166,14 +166,14 @@ class PlanOptions(TypedDict, total=False):
 
 
 class FadingOptions(TypedDict, total=False):
-    """How many passes and memories at most."""
+    """Limits of passes and memories."""
 
     passes: Annotated[int, "Passes at most, the latest"]
     limit: Annotated[int, "Memories at most"]
 
 
 class LinkOptions(Page, total=False):
-    """Which links: all, or those of one source."""
+    """A page of links: all, or those of one source."""
 
     node: Annotated[int, "Only those that begin at this node"]
 
@@ -188,13 +188,13 @@ class ErasureOptions(TypedDict, total=False):
 
 
 class PreviewOptions(ErasureOptions, total=False):
-    """What to erase; a query finds at most ``k`` of each."""
+    """Messages, pages and pins of an erasure; a query finds at most ``k`` of each."""
 
     query: Annotated[str, "Messages, notes and pins with all of these words"]
     k: Annotated[int, "The newest"]
 
 
 class JobOptions(Page, total=False):
-    """Which jobs."""
+    """A page of jobs."""
 
     state: Annotated[JobState, "Only those in this state"]

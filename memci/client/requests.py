@@ -69,7 +69,7 @@ Flow: TypeAlias = Generator[ClientRequest | Pause, Outcome, T]
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """How often a rejected request is sent again, and after which pauses."""
+    """The number of attempts of a request, and the pauses between them."""
 
     attempts: int = 3
     first_pause_s: float = 0.2

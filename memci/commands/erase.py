@@ -27,7 +27,7 @@ from memci.queue.dead_letters import BEGINNING_LENGTH, ErasedMessages, drop_eras
 from memci.queue.lease import preempt_lane
 from memci.queue.summary_requests import request_summaries
 from memci.schemas.agents import ReceiptAnswer
-from memci.schemas.archive import CondemnedMessage, EraseRequest, ErasurePreview
+from memci.schemas.archive import EraseRequest, ErasurePreview, PreviewedMessage
 from memci.storage.agents import snapshot_of
 from memci.storage.erasure import deletion_set
 from memci.storage.erasure.deletion_set import DeletionSet
@@ -295,7 +295,7 @@ def preview(
     return ErasurePreview(
         message_ids=ids,
         messages=[
-            CondemnedMessage(
+            PreviewedMessage(
                 id=message.id,
                 seq=message.seq,
                 role=message.role,

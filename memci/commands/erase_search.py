@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from memci.domain.pages.page import Page
 from memci.language.detection import Language, language_of
-from memci.schemas.archive import CondemnedPage, CondemnedPin
+from memci.schemas.archive import PreviewedPage, PreviewedPin
 from memci.smallmodel.ports import Lexicon
 from memci.storage.agents import snapshot_of
 from memci.storage.erasure import deletion_set
@@ -156,12 +156,12 @@ def shown_pages(
     agent_id: str,
     indexes: Collection[str],
     words: Words | None,
-) -> list[CondemnedPage]:
+) -> list[PreviewedPage]:
     """Return what is to be read of pages before they go; those without own words are left out."""
     if not indexes:
         return []
     return [
-        CondemnedPage(
+        PreviewedPage(
             index=page.index,
             name=page.name,
             goes=page.text_version is not None,
@@ -211,14 +211,14 @@ def find_pins(database: Database, agent_id: str, words: Words, *, most: int) -> 
 
 def shown_pins(
     database: Database, agent_id: str, numbers: Collection[int], words: Words | None
-) -> list[CondemnedPin]:
+) -> list[PreviewedPin]:
     """Return what is to be read of pinned texts before they go."""
     if not numbers:
         return []
     with snapshot_of(database, agent_id) as connection:
         pins = read_pins(connection, agent_id).pins
     return [
-        CondemnedPin(pin=pin.number, excerpt=excerpt(pin.text, words))
+        PreviewedPin(pin=pin.number, excerpt=excerpt(pin.text, words))
         for pin in pins
         if pin.number in numbers
     ]

@@ -46,7 +46,7 @@ def put_items(
 
 def put_checkpoint(
     database: Database, agent_id: str, thread: str, request: shapes.CheckpointIn
-) -> shapes.CheckpointKept:
+) -> shapes.CheckpointStored:
     """Store a checkpoint; raises ``NotFoundError`` while the agent is being erased."""
     values = [(each.channel, each.version, each.kind, each.body) for each in request.values]
     fields = {
@@ -61,18 +61,18 @@ def put_checkpoint(
     }
     with _storing(database, agent_id) as connection:
         stored.put_checkpoint(connection, agent_id, fields, values)
-    return shapes.CheckpointKept(id=request.id)
+    return shapes.CheckpointStored(id=request.id)
 
 
 def put_writes(
     database: Database, agent_id: str, thread: str, request: shapes.WritesIn
-) -> shapes.CheckpointKept:
+) -> shapes.CheckpointStored:
     """Store what a task has written after a checkpoint."""
     place = (thread, request.namespace, request.checkpoint_id, request.task_id)
     writes = [(each.place, each.channel, each.kind, each.body) for each in request.writes]
     with _storing(database, agent_id) as connection:
         stored.put_writes(connection, agent_id, place, writes, request.path)
-    return shapes.CheckpointKept(id=request.checkpoint_id)
+    return shapes.CheckpointStored(id=request.checkpoint_id)
 
 
 def copy_thread(database: Database, agent_id: str, thread: str, to: str) -> shapes.ThreadAnswer:

@@ -17,7 +17,7 @@ class BlockKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One part of a document, as it is written there."""
+    """One part of a document."""
 
     kind: BlockKind
     text: str

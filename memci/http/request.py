@@ -102,7 +102,7 @@ class Call(Request):
 async def limited_chunks(
     request: Request, max_bytes: int, message: str
 ) -> AsyncGenerator[bytes, None]:
-    """Yield the body; raises ``TooLargeError`` as soon as it is, or is announced, too large."""
+    """Yield the body; raises ``TooLargeError`` at once for a body over the limit."""
     announced = request.headers.get("content-length", "")
     size = 0
     if announced.isdecimal() and int(announced) > max_bytes:

@@ -41,7 +41,7 @@ class PassProgress(Answer):
 
 
 class AgentAnswer(Answer):
-    """What one agent holds, and what is still to do for it."""
+    """The sizes of an agent's memory, and its open work."""
 
     agent_id: str
     messages: int
@@ -113,7 +113,7 @@ class JobList(Listing):
 
 
 class ReplayRequest(Request):
-    """How a dead job is run again."""
+    """The place in which a dead job runs again."""
 
     where: Literal["place", "tail"] = Field(
         "place", description="In its place, before all waiting jobs; or at the tail, behind them"
@@ -203,7 +203,7 @@ class TrailEvent(Answer):
 
 
 class TrailList(Listing):
-    """What happened to a node, the oldest first."""
+    """The events of a node, the oldest first."""
 
     events: list[TrailEvent]
 

@@ -58,7 +58,7 @@ class ArchiveManifest(Answer):
 
 
 class ImportAnswer(Answer):
-    """What an import has stored."""
+    """The result of an import."""
 
     agent_id: str
     from_agent_id: str = Field(description="The agent of the archive")
@@ -68,7 +68,7 @@ class ImportAnswer(Answer):
 
 
 class EraseRequest(Request):
-    """What to erase, with all that was made of it: ids, a session, or a query for a preview.
+    """Messages to erase, with all that was made of them: by ids, session, or query (preview).
 
     Pages and pins may come with messages or alone: a note is removed, any other page loses its name
     and description, and a pinned text is unpinned. A query erases nothing: send back the ids,
@@ -106,7 +106,7 @@ class EraseRequest(Request):
         return self
 
 
-class CondemnedMessage(Answer):
+class PreviewedMessage(Answer):
     """A message that would be erased."""
 
     id: str
@@ -117,7 +117,7 @@ class CondemnedMessage(Answer):
     timestamp: datetime
 
 
-class CondemnedPage(Answer):
+class PreviewedPage(Answer):
     """A page with words of its own, which would be erased."""
 
     index: str
@@ -126,7 +126,7 @@ class CondemnedPage(Answer):
     excerpt: str
 
 
-class CondemnedPin(Answer):
+class PreviewedPin(Answer):
     """A pinned text that would be erased."""
 
     pin: int
@@ -134,14 +134,14 @@ class CondemnedPin(Answer):
 
 
 class ErasurePreview(Answer):
-    """What an erasure would remove."""
+    """A list of everything that an erasure would remove."""
 
     message_ids: list[str] = Field(description="Send back those to erase")
-    messages: list[CondemnedMessage] = Field(description="The first of them")
+    messages: list[PreviewedMessage] = Field(description="The first of them")
     page_indexes: list[str] = Field([], description="Send back those to erase")
-    own_words: list[CondemnedPage] = Field([], description="The first of these pages")
+    own_words: list[PreviewedPage] = Field([], description="The first of these pages")
     pins: list[int] = Field([], description="Send back those to erase")
-    pinned: list[CondemnedPin] = Field([], description="The first of these pins")
+    pinned: list[PreviewedPin] = Field([], description="The first of these pins")
     unread: int = Field(0, description="Notes that a query does not reach, but the newest 5,000")
     pages: int = Field(0, description="Pages that are removed or changed")
     memories: int = Field(description="Memories made of them, with their links")

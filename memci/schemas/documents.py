@@ -51,7 +51,7 @@ class DocumentList(Listing):
 
 
 class DocumentsRemoved(Answer):
-    """What was removed for good."""
+    """The numbers of removed documents and chunks."""
 
     documents: int
     chunks: int

@@ -21,7 +21,7 @@ Keywords = Annotated[tuple[Keyword, ...], Field(max_length=32)]
 
 
 class RebuildRequest(Request):
-    """How far a network is rebuilt."""
+    """The range of a rebuild."""
 
     up_to_seq: Annotated[Seq, Field(ge=1)] | None = Field(
         None,
@@ -70,7 +70,7 @@ class FocusRequest(Request):
 
 
 class ComparisonRequest(Request):
-    """How to compare a rebuilt network with the current one."""
+    """Options of a comparison of the rebuilt network with the current one."""
 
     probes: Annotated[tuple[Keywords, ...], Field(max_length=_PROBES)] = Field(
         (), description="Keywords of recalls, which run on both networks"
@@ -110,7 +110,7 @@ class ChangedMemory(Answer):
 
 
 class ProbeComparison(Answer):
-    """What a recall finds: in both networks a number, in one of them beginnings of texts."""
+    """The memories of a recall: a number in both networks, texts in one of them."""
 
     keywords: list[str]
     both: int
@@ -122,7 +122,7 @@ class ComparisonAnswer(Answer):
     """The rebuilt network beside the current one.
 
     Memories are the same when they were made of the same text of the same messages; entities,
-    when they have the same name; links, when their ends are the same. The lists show the most
+    when they have the same name; links, when their ends are the same. The lists hold the most
     important ones; the numbers count all.
     """
 

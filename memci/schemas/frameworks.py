@@ -19,7 +19,7 @@ from pydantic import (
 from memci.domain.items import OPERATORS, unknown_operator
 from memci.schemas.base import Answer, JsonObject, Query, Request, Text
 
-# What an index row takes, with the agent's id.
+# The most of an index row, with the agent's id.
 _MOST_BYTES = 2_000
 _LABELS = 32
 
@@ -42,7 +42,7 @@ Offset = Annotated[StrictInt, Field(ge=0, le=1_000_000)]
 
 
 class ItemPlace(Request):
-    """Where an item is."""
+    """The place of an item."""
 
     namespace: Namespace
     key: Label
@@ -54,25 +54,25 @@ class ItemPlace(Request):
 
 
 class ItemIn(ItemPlace):
-    """An item to keep, in the place of what was there."""
+    """An item to store; it replaces an earlier one."""
 
-    value: JsonObject | None = Field(description="Null: the item is taken away")
+    value: JsonObject | None = Field(description="Null: remove the item")
     text: Annotated[Text, StringConstraints(max_length=262_144)] | None = Field(
-        None, description="What it is searched by; null: it is not searched by words or meaning"
+        None, description="Its searchable text; null: not searchable"
     )
     ttl_minutes: Annotated[float, Field(gt=0, le=5_000_000, allow_inf_nan=False)] | None = Field(
-        None, description="It goes so long after it was last written or read"
+        None, description="Its lifetime after the last write or read"
     )
 
 
 class ItemsIn(Request):
-    """Items to keep and to take away, all or none; of one place the last one holds."""
+    """Items to store and to remove, all or none; the last one of a place holds."""
 
     items: Annotated[tuple[ItemIn, ...], Field(min_length=1, max_length=1_000)]
 
 
 class ItemsAnswer(Answer):
-    """What became of them."""
+    """The numbers of stored and removed items."""
 
     stored: int
     removed: int
@@ -82,7 +82,7 @@ class ItemPlaces(Request):
     """Items to read."""
 
     items: Annotated[tuple[ItemPlace, ...], Field(min_length=1, max_length=1_000)]
-    refresh: StrictBool = Field(True, description="Reading puts off when they go")
+    refresh: StrictBool = Field(True, description="Reading extends their lifetime")
 
 
 class ItemOut(Answer):
@@ -93,24 +93,24 @@ class ItemOut(Answer):
     value: dict[str, JsonValue]
     created_at: datetime
     updated_at: datetime
-    score: float | None = Field(None, description="How well it fits the query, if it does")
+    score: float | None = Field(None, description="Score of a query")
 
 
 class ItemList(Answer):
-    """Items; of those that were asked for by place, null where there is none."""
+    """Items; null for a place without one."""
 
     items: list[ItemOut | None]
 
 
 def _known_operators(condition: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """Raise ``ValueError`` for an operator that is none: no item's value would fit it."""
+    """Raise ``ValueError`` for an unknown operator."""
     if (name := unknown_operator(condition)) is not None:
         raise ValueError(f"{name} is no operator: expected {', '.join(OPERATORS)}")
     return condition
 
 
 class ItemSearch(Request):
-    """Items below a namespace, whose values are so, best first if there is a query."""
+    """Items below a namespace, by their values; with a query the best first."""
 
     prefix: Namespace = ()
     filter: Annotated[JsonObject, AfterValidator(_known_operators)] | None = Field(
@@ -121,18 +121,18 @@ class ItemSearch(Request):
     query: Query | None = None
     limit: Limit = 10
     offset: Offset = 0
-    refresh: StrictBool = Field(True, description="Reading puts off when they go")
+    refresh: StrictBool = Field(True, description="Reading extends their lifetime")
 
 
 class NamespaceMatch(Request):
-    """How a namespace begins or ends; ``*`` stands for any one label."""
+    """The beginning or end of a namespace; ``*`` stands for any one label."""
 
     type: Literal["prefix", "suffix"]
     path: Namespace
 
 
 class NamespaceSearch(Request):
-    """Which namespaces hold items."""
+    """A search for namespaces with items."""
 
     match: Annotated[tuple[NamespaceMatch, ...], Field(max_length=16)] = ()
     max_depth: int | None = Field(None, ge=1, le=_LABELS, strict=True)
@@ -147,7 +147,7 @@ class NamespaceList(Answer):
 
 
 def _bounded(most: int) -> AfterValidator:
-    """Refuse names that no index row takes."""
+    """Refuse names that are too long for an index row."""
 
     def check(name: str) -> str:
         if len(name.encode()) > most:
@@ -168,37 +168,37 @@ _MANY = 10_000
 
 
 class Typed(Request):
-    """Bytes, and how they are to be read."""
+    """Bytes and their format."""
 
     kind: Kind
     body: Base64Bytes = Field(description="As base64")
 
 
 class ChannelValue(Typed):
-    """What a channel holds since some version."""
+    """The value of a channel in a version."""
 
     channel: ChannelName
     version: CheckpointId
 
 
 class CheckpointIn(Request):
-    """A checkpoint; values that an earlier one brought in the same version are not sent again."""
+    """A checkpoint, without values that an earlier one has in the same version."""
 
     namespace: SpaceName = ""
     id: CheckpointId
     parent: CheckpointId | None = None
     checkpoint: Typed
     versions: Annotated[dict[ChannelName, CheckpointId], Field(max_length=_MANY)] = Field(
-        default_factory=dict, description="Of each channel the version that it has here"
+        default_factory=dict, description="The version of each channel"
     )
     values: Annotated[tuple[ChannelValue, ...], Field(max_length=_MANY)] = ()
     metadata: JsonObject = Field(default_factory=dict)
 
 
 class PendingWrite(Typed):
-    """What a task has written after a checkpoint.
+    """A write of a task after a checkpoint.
 
-    Of one task and place the first one holds; below zero the last.
+    Of one task and place the first one holds; of a place below zero the last.
     """
 
     place: Annotated[StrictInt, Field(ge=-1_000, le=1_000_000)]
@@ -206,7 +206,7 @@ class PendingWrite(Typed):
 
 
 class WritesIn(Request):
-    """What a task has written after a checkpoint, before the next one."""
+    """The writes of a task after a checkpoint."""
 
     namespace: SpaceName = ""
     checkpoint_id: CheckpointId
@@ -224,7 +224,7 @@ class CheckpointPlace(Request):
 
 
 class CheckpointSearch(Request):
-    """Which checkpoints: all that are so, the latest first."""
+    """A search for checkpoints, the latest first."""
 
     thread: ThreadName | None = None
     namespace: SpaceName | None = None
@@ -236,27 +236,27 @@ class CheckpointSearch(Request):
 
 
 class TypedOut(Answer):
-    """Bytes, and how they are to be read."""
+    """Bytes and their format."""
 
     kind: str
     body: str = Field(description="As base64")
 
 
 class ChannelValueOut(TypedOut):
-    """What a channel holds."""
+    """The value of a channel."""
 
     channel: str
 
 
 class PendingWriteOut(TypedOut):
-    """What a task has written."""
+    """A write of a task."""
 
     task_id: str
     channel: str
 
 
 class CheckpointOut(Answer):
-    """A checkpoint, with the values of its channels and the writes after it, in order."""
+    """A checkpoint, with the values of its channels and later writes, in order."""
 
     thread: str
     namespace: str
@@ -272,23 +272,23 @@ class CheckpointList(Answer):
     """Checkpoints, the latest first."""
 
     checkpoints: list[CheckpointOut]
-    more: bool = Field(description="Whether others come after the last one")
+    more: bool = Field(description="There are more checkpoints")
 
 
-class CheckpointKept(Answer):
-    """A checkpoint, or writes after one, are stored."""
+class CheckpointStored(Answer):
+    """A stored checkpoint, or one with stored writes."""
 
     id: str
 
 
 class ThreadCopy(Request):
-    """Under which name a thread is to be once more; what is there is replaced."""
+    """The new name of a copied thread; a thread with this name is replaced."""
 
     to: ThreadName
 
 
 class CheckpointPrune(Request):
-    """Checkpoints to take away: those of some runs, or all but the latest of some threads."""
+    """Checkpoints to remove: of some runs, or all but the latest of some threads."""
 
     run_ids: Annotated[tuple[Text, ...], Field(max_length=1_000)] = ()
     threads: Annotated[tuple[ThreadName, ...], Field(max_length=1_000)] = ()
@@ -302,6 +302,6 @@ class CheckpointPrune(Request):
 
 
 class ThreadAnswer(Answer):
-    """How many checkpoints went, or came."""
+    """The number of removed or copied checkpoints."""
 
     checkpoints: int

@@ -236,10 +236,10 @@ class StoredArguments(Request):
 
     @model_validator(mode="before")
     @classmethod
-    def _says_what_once(cls, given: Any) -> Any:
-        if "messages" in given:
+    def _has_no_messages(cls, fields: Any) -> Any:
+        if "messages" in fields:
             raise ValueError("give either messages or message_ids")
-        return given
+        return fields
 
     def check_limits(self, limits: AppendLimits) -> None:
         """Raise ``TooLargeError`` when it names too many messages."""

@@ -16,7 +16,7 @@ __all__ = ["Fate"]
 
 
 class PassAnswer(Answer):
-    """One pass: what it did, and whether a snapshot of the network is kept."""
+    """One pass and its numbers; ``snapshot``: the network after it is stored."""
 
     number: int
     state: Literal["under_way", "finished", "cut_short"] = Field(
@@ -66,7 +66,7 @@ class NetworkLink(Answer):
 
 
 class LeftOut(Answer):
-    """How many nodes and links an answer leaves out."""
+    """The numbers of nodes and links that an answer omits."""
 
     nodes: int
     links: int
@@ -114,7 +114,7 @@ class FadingMemory(Answer):
 
 
 class FadingAnswer(Answer):
-    """How an agent's memories fade: one entry per snapshot, the oldest first."""
+    """The fading of an agent's memories: one entry per snapshot, the oldest first."""
 
     agent_id: str
     passes: list[FadingPass]

@@ -75,14 +75,14 @@ Keyword = Annotated[Text, StringConstraints(min_length=1)]
 
 
 class Fresh(Request):  # R18
-    """How fresh a read has to be."""
+    """The freshness that a read needs."""
 
     min_seq: Seq | None = Field(None, description="Wait until memory has caught up with this seq")
     wait_ms: WaitMs = Field(0, description="… at most so long; then answer anyway")
 
 
 class Freshness(Answer):  # R18
-    """How fresh an answer is."""
+    """The freshness of an answer."""
 
     seq: int = Field(description="Memory has caught up with this message")
     pending: int = Field(description="Later messages, on their way to memory")
@@ -179,7 +179,7 @@ class Filters(Request):
 
 
 class Fusion(StrEnum):  # R11
-    """How the rankings of channels become one."""
+    """The combination of the rankings of channels."""
 
     SCALED = "scaled"
     RRF = "rrf"

@@ -61,7 +61,7 @@ def parse_messages(messages: Iterable[object], *, max_bytes: int) -> ParsedMessa
 
 
 def _is_instruction(message: object) -> bool:
-    """Return True for instructions: they come with every request, and nobody has said them."""
+    """Return True for instructions: every request repeats them, and no person wrote them."""
     return isinstance(message, dict) and message.get("role") in ("system", "developer")
 
 
@@ -153,7 +153,7 @@ class ChatRequest:
 
     @property
     def streamed(self) -> bool:
-        """Whether the answer is to come in events."""
+        """True if the answer comes as a stream of events."""
         return bool(self.body.get("stream"))
 
     def with_notes(self, notes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

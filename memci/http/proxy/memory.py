@@ -96,7 +96,7 @@ def _has_answer_to(request: ChatRequest, earlier: ChatRequest) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What memory did before the chat."""
+    """The result of memory's work before the chat."""
 
     # Messages to insert.
     notes: Sequence[dict[str, Any]] = ()

@@ -96,7 +96,7 @@ class Keys:
 
 
 def keys_in(headers: Mapping[str, str], upstream_key: SecretStr | None) -> Keys:
-    """Return which key is for memci, and which for the upstream.
+    """Return the key for memci and the key for the upstream.
 
     A server with a key for its upstream reads memci's from ``X-Memci-Key`` or ``Authorization``,
     where every client puts its key. Without one, ``Authorization`` is for the upstream and

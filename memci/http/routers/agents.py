@@ -28,7 +28,7 @@ def list_agents(call: Call, cursor: Cursor = None, limit: Limit = 100) -> schema
 
 @routes.read.get("/agents/{agent}")
 def get_agent(agent: AgentId, call: Call) -> schemas.AgentAnswer:
-    """Return what one agent holds, and what is still to do for it."""
+    """Return one agent: the sizes of its memory, and its open work."""
     return call.runtime.listings.agent(agent)
 
 

@@ -30,12 +30,11 @@ def erase_messages(
 ) -> ReceiptAnswer | ErasurePreview:
     """Erase messages or a session for good, with all that was made of them.
 
-    The answer is a receipt, which is kept: what went, in numbers and ids. With `preview` it says
-    what would go. A `query` needs the preview, and finds what holds all of its words: send back
-    those of its `message_ids`, `page_indexes` and `pins` that are to go. Messages that shared a
-    memory with an erased one are made into memories anew.
+    The answer is a receipt with numbers and ids, which stays; with `preview` it is what would be
+    erased. A `query` needs `preview`: send back the `message_ids`, `page_indexes` and `pins` that
+    it found. Messages that shared a memory with an erased one become memories again.
 
-    An erased id is refused for good.
+    A message with an erased id is refused for good.
     """
     runtime = call.runtime
     database, store = runtime.database, runtime.page_store
@@ -62,9 +61,9 @@ def erase_messages(
 
 @routes.admin.delete("/agents/{agent}")
 def erase_agent(agent: AgentId, call: Call) -> ReceiptAnswer:
-    """Erase an agent for good: all that it holds, and what waits for it in the broker.
+    """Erase an agent for good, with its messages in the broker.
 
-    The next message under its id begins a new life. Ids of erased messages are refused for good.
+    The next message under its id creates a new agent. Ids of erased messages are refused for good.
     """
     runtime = call.runtime
     return erase.run_agent(
@@ -84,11 +83,10 @@ _BINARY: dict[str, Any] = {ARCHIVE_TYPE: {"schema": {"type": "string", "format":
     responses={200: {"description": "The archive", "content": _BINARY}, **CONFLICT},
 )
 def export_agent(agent: AgentId, call: Call) -> Response:
-    """Return all that an agent is, at one moment, as one archive.
+    """Return an archive of everything of an agent, as of one moment.
 
-    A zip of JSON lines, one file a table, with vectors, pages, the texts of notes, trails,
-    receipts, settings, tombstones and jobs that wait; `manifest.json` says what is in it and what
-    is left out. The agent goes on meanwhile, and keeps what it has.
+    A zip with one file of JSON lines for each table; `manifest.json` lists them, and the tables
+    that are left out. The agent itself does not change.
     """
     # First to a file: a slow reader would keep a transaction open, and an error comes in time.
     with ExitStack() as opened:
@@ -110,11 +108,11 @@ def export_agent(agent: AgentId, call: Call) -> Response:
     openapi_extra={"requestBody": {"required": True, "content": _BINARY}},
 )
 async def import_agent(agent: AgentId, call: Call) -> ImportAnswer:
-    """Make an agent of an archive, all or nothing; jobs that waited in it are run from now on.
+    """Create an agent from an archive, all or nothing; its waiting jobs run from now on.
 
-    The id in the path need not be the archive's. An agent that holds something already is left as
-    it is, and so is one of whom a message in the archive was erased for good. Vectors of another
-    embedder are made anew by a job.
+    The id may differ from the archive's. An agent that holds something is refused, and so is an
+    archive with a message that was erased for good. A job computes vectors of another embedder
+    again.
     """
     runtime = call.runtime
     async with uploaded(call, max_bytes=MAX_ARCHIVE_BYTES) as file:

@@ -20,7 +20,7 @@ thread_routes = Routes("threads", CONFLICT)
 
 @item_routes.write.put("/agents/{agent}/items")
 def put_items(agent: AgentId, body: schemas.ItemsIn, call: Call) -> schemas.ItemsAnswer:
-    """Keep items under their names, in the place of what was there, and take others away."""
+    """Store items under their names, replacing earlier ones, and remove others."""
     return framework_storage.put_items(call.runtime.database, call.runtime.tokens, agent, body)
 
 
@@ -73,7 +73,7 @@ Thread: TypeAlias = Annotated[schemas.ThreadName, Path()]
 @thread_routes.write.post("/agents/{agent}/threads/{thread:path}/checkpoints")
 def put_checkpoint(
     agent: AgentId, thread: Thread, body: schemas.CheckpointIn, call: Call
-) -> schemas.CheckpointKept:
+) -> schemas.CheckpointStored:
     """Store a checkpoint of a thread, with the values that are new in it."""
     return framework_storage.put_checkpoint(call.runtime.database, agent, thread, body)
 
@@ -81,7 +81,7 @@ def put_checkpoint(
 @thread_routes.write.post("/agents/{agent}/threads/{thread:path}/writes")
 def put_pending_writes(
     agent: AgentId, thread: Thread, body: schemas.WritesIn, call: Call
-) -> schemas.CheckpointKept:
+) -> schemas.CheckpointStored:
     """Store what a task has written after a checkpoint."""
     return framework_storage.put_writes(call.runtime.database, agent, thread, body)
 

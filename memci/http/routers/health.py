@@ -22,21 +22,21 @@ OK = "ok"
 
 
 def check(runtime: Runtime) -> dict[str, str]:
-    """Return for each part ``OK``, or what is wrong with it; all are asked."""
+    """Return for each part ``OK`` or its error; checks all parts."""
     checks: dict[str, Callable[[], None]] = {
         "database": lambda: check_database(runtime.database),
         "broker": lambda: check_broker(runtime.celery),
         "migrations": lambda: check_migrations(runtime.database),
     }
-    said = {}
+    results = {}
     for name, ask in checks.items():
         try:
             ask()
         except MemciError as error:
-            said[name] = str(error)
+            results[name] = str(error)
         else:
-            said[name] = OK
-    return said
+            results[name] = OK
+    return results
 
 
 router = APIRouter(tags=["health"])
@@ -52,7 +52,7 @@ def alive() -> AliveAnswer:
 def ready(request: Request) -> Response | ReadyAnswer:
     """Say whether database, broker and migrations are as they must be."""
     checks = check(request.app.state.runtime)
-    failed = sorted(name for name, said in checks.items() if said != OK)
+    failed = sorted(name for name, result in checks.items() if result != OK)
     if not failed:
         return ReadyAnswer(ready=True, checks=checks)
     problem = Problem(

@@ -15,7 +15,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from memci.client import Agent, AsyncAgent
 from memci.client.requests import Flow, path_of_name
 from memci.integrations.langgraph.client import FlowRunner
-from memci.schemas.frameworks import CheckpointKept, CheckpointList, CheckpointOut, ThreadAnswer
+from memci.schemas.frameworks import CheckpointList, CheckpointOut, CheckpointStored, ThreadAnswer
 
 _PAGE_SIZE = 20
 
@@ -191,7 +191,7 @@ class MemciSaver(checkpoints.BaseCheckpointSaver[str]):
         }
         thread = _thread(config)
         yield from self._runner.send(
-            f"/threads/{path_of_name(thread)}/checkpoints", CheckpointKept, body
+            f"/threads/{path_of_name(thread)}/checkpoints", CheckpointStored, body
         )
         return _config(thread, _namespace(config), checkpoint["id"])
 
@@ -201,7 +201,7 @@ class MemciSaver(checkpoints.BaseCheckpointSaver[str]):
         writes: Sequence[tuple[str, Any]],
         task_id: str,
         task_path: str,
-    ) -> Flow[CheckpointKept]:
+    ) -> Flow[CheckpointStored]:
         body = {
             "namespace": _namespace(config),
             "checkpoint_id": config["configurable"]["checkpoint_id"],
@@ -217,7 +217,7 @@ class MemciSaver(checkpoints.BaseCheckpointSaver[str]):
             ],
         }
         path = f"/threads/{path_of_name(_thread(config))}/writes"
-        return self._runner.send(path, CheckpointKept, body)
+        return self._runner.send(path, CheckpointStored, body)
 
     def _copy(self, thread: str, to: str) -> Flow[ThreadAnswer]:
         return self._runner.send(f"/threads/{path_of_name(thread)}/copy", ThreadAnswer, {"to": to})
