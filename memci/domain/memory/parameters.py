@@ -105,7 +105,7 @@ class MemoryParameters:
         6.0, "A memory of this worth (0 to 10) is long-term at once.", Range(0, 10)
     )
     query_analysis_enabled: bool = setting(
-        True, "Read names, times and the expected number of hits from a question (R10)."
+        True, "Read names, times and the expected number of hits from a question."
     )
     k_min: int = setting(3, "Hits of each source for a simple question.", Range(1, 200))
     k_max: int = setting(
@@ -117,7 +117,7 @@ class MemoryParameters:
     prompt_cache_enabled: bool = setting(
         True,
         "A context begins with what changes least, so that a provider's prompt cache can reuse it."
-        " `false`: the best hits come first (R13).",
+        " `false`: the best hits come first.",
     )
 
     # Constants. Only tests give other values.

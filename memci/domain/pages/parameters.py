@@ -35,13 +35,11 @@ class PageRules:
         Range(1),
     )
     key_messages_enabled: bool = setting(
-        True, "Pin sentences of users that must stay in sight: tasks, rules, decisions (R7)."
+        True, "Pin sentences of users that must stay in sight: tasks, rules, decisions."
     )
-    plan_tracking_enabled: bool = setting(
-        True, "Read plans from conversations, and follow them (R7)."
-    )
+    plan_tracking_enabled: bool = setting(True, "Read plans from conversations, and follow them.")
     attp: bool = setting(
-        False, "A page of the system prompt explains the TOML tool protocol to the model (P15)."
+        False, "A page of the system prompt explains the TOML tool protocol to the model."
     )
 
     # Constants. Only tests give other values.
