@@ -1,7 +1,4 @@
-"""Which agents exist, and the parameters that each has of its own (M1, M25).
-
-(M1, M25)
-"""
+"""Which agents exist, and the parameters that each has of its own (M1, M25)."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ def check_there(connection: Connection, agent_id: str) -> None:
 
 
 def is_there(connection: Connection, agent_id: str) -> bool:
-    """Tell whether there is such an agent."""
+    """Return True if there is such an agent."""
     return connection.exec_driver_sql(_FIND, (agent_id,)).first() is not None
 
 

@@ -157,7 +157,7 @@ def writes_of(connection: Connection, agent_id: str, row: Row[Any]) -> list[Row[
 
 
 def has_thread(connection: Connection, agent_id: str, thread: str) -> bool:
-    """Tell whether a thread has a checkpoint."""
+    """Return True if a thread has a checkpoint."""
     look = "SELECT FROM checkpoint WHERE agent_id = %s AND thread = %s LIMIT 1"
     return connection.exec_driver_sql(look, (agent_id, thread)).first() is not None
 
@@ -186,7 +186,7 @@ def delete_thread(connection: Connection, agent_id: str, thread: str) -> int:
 def has_deltas(
     connection: Connection, agent_id: str, threads: Sequence[str], runs: Sequence[str]
 ) -> bool:
-    """Tell whether some of these cannot do without their earlier checkpoints."""
+    """Return True if some of these cannot do without their earlier checkpoints."""
     values = {"agent": agent_id, "threads": list(threads), "runs": list(runs)}
     return bool(connection.exec_driver_sql(_DELTAS, values).scalar_one())
 

@@ -213,7 +213,7 @@ def list_collections(connection: Connection, *, after: str) -> list[Collection]:
 
 
 def is_collection_there(connection: Connection, owner: str) -> bool:
-    """Tell whether a collection has a document."""
+    """Return True if a collection has a document."""
     return connection.exec_driver_sql(_IS_THERE, (owner,)).first() is not None
 
 
@@ -321,7 +321,7 @@ def waiting_chunks(
 
 
 def is_waiting(connection: Connection, owner: str, document_id: int, digest: str) -> bool:
-    """Tell whether a document still waits with these bytes: others may have come since."""
+    """Return True if a document still waits with these bytes: others may have come since."""
     found = connection.exec_driver_sql(_IS_WAITING, (owner, document_id, digest))
     return found.first() is not None
 

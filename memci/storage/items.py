@@ -49,9 +49,9 @@ WHERE agent_id = %(agent)s AND ttl_minutes IS NOT NULL AND expires_at > now()
     SELECT ARRAY(SELECT jsonb_array_elements_text(place->'namespace')), place->>'key'
       FROM jsonb_array_elements(%(places)s::jsonb) AS place)
 """
-_BELOW = "namespace[1:cardinality(%(prefix)s::text[])] = %(prefix)s::text[]"
+BELOW = "namespace[1:cardinality(%(prefix)s::text[])] = %(prefix)s::text[]"
 _LIST = f"""
-SELECT {COLUMNS} FROM item WHERE {THERE} AND {_BELOW} {{conditions}}
+SELECT {COLUMNS} FROM item WHERE {THERE} AND {BELOW} {{conditions}}
 ORDER BY updated_at DESC, namespace, key LIMIT %(limit)s OFFSET %(offset)s
 """  # noqa: S608 - as above
 _NAMESPACES = f"""
@@ -172,9 +172,6 @@ def where_below(
     values: dict[str, Any] = {"agent": agent_id, "prefix": list(prefix)}
     parts = list(_conditions((), condition or {}, values))
     return "".join(f" AND {each}" for each in parts), values
-
-
-BELOW = _BELOW
 
 
 def _conditions(

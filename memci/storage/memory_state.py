@@ -1,4 +1,4 @@
-"""Messages on their way into memory: reading them, locking them, noting what became of them."""
+"""Messages that memories are made of: read them, lock them, note their state."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ WHERE agent_id = %s AND seq = ANY(%s)
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """Messages that are still there and locked until commit, by what may be done with them."""
+    """Stored messages that are locked until commit, by what may be done with them."""
 
     stored: frozenset[int]
     unindexed: frozenset[int]
@@ -61,13 +61,10 @@ class Locked:
 
 @dataclass(frozen=True, slots=True)
 class Unasked:
-    """Of messages that somebody names: those to make memories of, and places of unknown names.
-
-    ``filtered`` are those among them that a memory was refused (R2).
-    """
+    """Messages that somebody asks memories of, and the places of unknown ids among them."""
 
     seqs: list[int]  # ascending
-    filtered: list[int]
+    filtered: list[int]  # those among them of which the filter refused a memory (R2)
     missing: list[int]
 
 

@@ -45,7 +45,7 @@ SELECT session_id, user_id FROM message WHERE agent_id = %(agent)s AND session_i
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What a message says, to tell a repetition from another message under the same id."""
+    """A stored message, to tell a repetition from another message with the same id."""
 
     seq: int
     said: tuple[object, ...]
@@ -140,10 +140,10 @@ class Earlier:
 def said_before(
     connection: Connection, agent_id: str, messages: Collection[Message], most: int
 ) -> dict[int, list[Earlier]]:
-    """Return, by seq, what a message's user said or was told before it, ascending.
+    """Return, by seq, the messages of the same session and user before each message, ascending.
 
-    Of the ``most`` messages before it in its session, without notes, which nobody was told, and
-    without those that came with ``never``: nothing of theirs may get into a memory.
+    At most ``most`` of them, without notes, which nobody was told, and without those that came with
+    ``never``: nothing of theirs may get into a memory.
     """
     values = {
         "agent": agent_id,

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, cast
 from uuid import UUID
 
@@ -75,7 +76,7 @@ class NewReceipt:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """A receipt that is kept."""
+    """A stored receipt."""
 
     id: UUID
     kind: str
@@ -84,7 +85,7 @@ class Receipt:
 
 
 def write_receipt(connection: Connection, agent_id: str, receipt: NewReceipt) -> datetime:
-    """Keep a receipt; return since when."""
+    """Write a receipt; return its time."""
     ((created_at,),) = rows(connection, _WRITE, (agent_id, Jsonb([_record(receipt)])))
     return cast("datetime", created_at)
 
@@ -93,7 +94,7 @@ def write_receipt(connection: Connection, agent_id: str, receipt: NewReceipt) ->
 def keeping_receipt(
     connection: Connection, agent_id: str, receipt: NewReceipt | None
 ) -> Iterator[None]:
-    """Keep a receipt, if there is one, while the block does something else."""
+    """Write a receipt, if there is one, while the block does something else."""
     if receipt is None:
         yield
         return
@@ -102,7 +103,7 @@ def keeping_receipt(
 
 
 def write_receipts(connection: Connection, agent_id: str, receipts: Iterable[NewReceipt]) -> None:
-    """Keep receipts."""
+    """Write receipts."""
     records = [_record(each) for each in receipts]
     if records:
         connection.exec_driver_sql(_WRITE, (agent_id, Jsonb(records)))
@@ -166,7 +167,7 @@ SELECT {COLUMNS} FROM message WHERE agent_id = %s AND seq = ANY(%s)
 """  # noqa: S608 - a constant of this package
 _NODES = "SELECT id, content FROM node WHERE agent_id = %s AND id = ANY(%s) AND kind = 'memory'"
 # Texts that are read at once.
-_BITE = 100
+_AT_ONCE = 100
 # Characters: longer messages than this, nobody repeats.
 _LONGEST = 100_000
 
@@ -191,7 +192,9 @@ class GivenBefore:
         """Return the receipts of the last 20 interactions before a message."""
         begun = self.beginnings[: bisect_left(self.beginnings, seq)][-INTERACTIONS:]
         since = begun[0] if len(begun) == INTERACTIONS else 0
-        first, end = (bisect_left(self.receipts, at, key=_at_seq) for at in (since, seq))
+        first, end = (
+            bisect_left(self.receipts, at, key=attrgetter("at_seq")) for at in (since, seq)
+        )
         return self.receipts[first:end]
 
 
@@ -209,7 +212,7 @@ def messages_given(
     connection: Connection, agent_id: str, seqs: Iterable[int]
 ) -> Iterator[tuple[int, str]]:
     """Yield messages by seq and what they say, a few at a time."""
-    for some in batches(seqs, _BITE):
+    for some in batches(seqs, _AT_ONCE):
         said = connection.exec_driver_sql(_MESSAGES, (agent_id, some, _LONGEST))
         yield from ((each.seq, each.text) for each in map(to_message, said))
 
@@ -218,13 +221,9 @@ def memories_given(
     connection: Connection, agent_id: str, nodes: Iterable[int]
 ) -> Iterator[tuple[int, str]]:
     """Yield memories by id and what they say now, as far as they live, likewise."""
-    for some in batches(nodes, _BITE):
+    for some in batches(nodes, _AT_ONCE):
         rows = connection.exec_driver_sql(_NODES, (agent_id, some))
         yield from ((row.id, row.content) for row in rows)
-
-
-def _at_seq(receipt: GivenThen) -> int:
-    return receipt.at_seq
 
 
 _LIVING = """

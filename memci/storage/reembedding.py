@@ -95,13 +95,7 @@ def stale_texts(
     connection: Connection, agent_id: str, model: VectorModel, after: Place, limit: int
 ) -> StaleTexts:
     """Return the next texts of one agent whose vectors are another model's."""
-    values = {
-        "agent": agent_id,
-        "model": model.name,
-        "dimension": model.dimension,
-        "after": after.seq,
-        "limit": limit,
-    }
+    values = _values(agent_id, model, after.seq, limit)
     found = map(to_message, connection.exec_driver_sql(_MESSAGES, values))
     messages = {message.seq: message.searched for message in found}
     nodes = stale_nodes(connection, agent_id, model, after.node_id, limit - len(messages))
@@ -117,14 +111,13 @@ def stale_nodes(
     connection: Connection, agent_id: str, model: VectorModel, after: int, limit: int
 ) -> dict[int, str]:
     """Return the next memories of one agent whose vectors are another model's, by id."""
-    values = {
-        "agent": agent_id,
-        "model": model.name,
-        "dimension": model.dimension,
-        "after": after,
-        "limit": limit,
-    }
+    values = _values(agent_id, model, after, limit)
     return {row[0]: row[1] for row in connection.exec_driver_sql(_NODES, values)}
+
+
+def _values(agent_id: str, model: VectorModel, after: int, limit: int) -> dict[str, object]:
+    names = {"model": model.name, "dimension": model.dimension}
+    return {"agent": agent_id, "after": after, "limit": limit, **names}
 
 
 def replace_vectors(

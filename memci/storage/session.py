@@ -288,7 +288,7 @@ def use_edition(connection: Connection) -> Iterator[None]:
 
 
 def is_cut(driver: psycopg.Connection | psycopg.AsyncConnection) -> bool:
-    """Tell whether the server has ended an idle connection: else it says nothing to one.
+    """Return True if the server has ended an idle connection: else it says nothing to one.
 
     A pipeline must not be tried again, since nobody knows whether it has arrived.
     """

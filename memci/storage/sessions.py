@@ -52,21 +52,20 @@ RETURNING seq, ended_at
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What one session holds; ``ended_seq``: the last message when somebody ended it.
-
-    From ``began_at`` to ``last_at`` it was said; ``received_at``: when the last of it came, after
-    which silence ends it. ``began_offset`` and ``last_offset`` are for ``at_offset``.
-    """
+    """A session, and counts of its messages and memories."""
 
     session_id: str
     messages: int
     first_seq: int
     last_seq: int
+    # When the first and the last message were said, and when the last one was received: a silence
+    # after that ends the session. The offsets are for ``at_offset``.
     began_at: datetime
     last_at: datetime
     received_at: datetime
     began_offset: int | None
     last_offset: int | None
+    # The last message when somebody ended the session.
     ended_seq: int | None
     ended_at: datetime | None
     short_memories: int

@@ -73,26 +73,24 @@ SELECT s.session_id, last.received_at + %(silence)s AS ends_at,
 
 @dataclass(frozen=True, slots=True)
 class StoredSummary:
-    """What was said in a session from a seq through another, in short.
+    """The summary of the messages of a session from a seq through another."""
 
-    ``session_id`` None: what was said in no session. ``user_id``: in whose sight all of it is,
-    where several users speak in the session; None: all that was said. ``users``: whose words are
-    in it. Of messages up to ``through_seq`` that are in that sight none is left out. ``final``: the
-    session has ended, and nothing came after it.
-
-    After ``through_seq``, up to ``counted_seq``, were said ``counted_tokens``.
-    """
-
+    # None: of the messages without a session.
     session_id: str | None
+    # Where several users speak in the session, the user who may see all of it; None: it covers all
+    # messages. Of the messages up to ``through_seq`` that this user may see none is left out.
     user_id: str | None = None
+    # Users whose words are in it.
     users: frozenset[str] = frozenset()
     from_seq: int = 0
     through_seq: int = 0
     text: str = ""
     tokens: int = 0
     model: str = ""
+    # The session has ended, and no message came after it.
     final: bool = False
     made_at: datetime | None = None
+    # The messages after ``through_seq`` and up to ``counted_seq`` have ``counted_tokens``.
     counted_seq: int = 0
     counted_tokens: int = 0
 

@@ -66,7 +66,7 @@ class VectorModel:
 
 @dataclass(frozen=True, slots=True)
 class HeldModel:
-    """The model in use, and the how-manieth it is."""
+    """The model in use, and its number: each change of the model counts."""
 
     model: VectorModel
     change: int

@@ -134,7 +134,7 @@ def drop_edition(connection: Connection, agent_id: str, edition: Edition) -> Non
 
 
 def has_stale_vectors(connection: Connection, agent_id: str) -> bool:
-    """Tell whether the rebuilt network has vectors of an embedder that is no longer in use."""
+    """Return True if the rebuilt network has vectors of an embedder that is no longer in use."""
     return bool(connection.exec_driver_sql(_STALE, (agent_id,)).scalar())
 
 

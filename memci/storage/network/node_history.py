@@ -98,7 +98,7 @@ def successors_of(
 
 
 def was_merged(connection: Connection, agent_id: str, node_id: int) -> bool:
-    """Tell whether a node, or what it was restored as, was merged into another."""
+    """Return True if a node, or what it was restored as, was merged into another."""
     values = {"agent": agent_id, "node": node_id}
     return bool(connection.exec_driver_sql(_MERGED, values).scalar())
 
