@@ -1,7 +1,7 @@
 """Editions: rebuilt networks beside the current ones, and the log of events that builds them (M24).
 
 Its nodes and all that belongs to them lie in tables of the same names in a schema of their own
-(``Database.beside``). Lanes must be locked by whoever writes here.
+(``Database.on_edition``). Lanes must be locked by whoever writes here.
 
 Written in the transaction of what it logs. While a network is rebuilt, the same statements write
 the log of the rebuilt one.

@@ -52,10 +52,6 @@ def must(check: Callable[[Any], bool]) -> AfterValidator:
     return AfterValidator(checked)
 
 
-def _is_instant(value: str) -> bool:
-    return datetime.fromisoformat(value).tzinfo is not None
-
-
 def _is_vector(value: str) -> bool:
     if not value or len(value) > 4 * _MOST_DIMENSIONS:
         return False
@@ -65,10 +61,6 @@ def _is_vector(value: str) -> bool:
         return False
     # A number that is not finite makes the sum so, too.
     return bool(np.linalg.norm(numbers.astype(np.float32)) <= _UNIT)
-
-
-def _is_stored_text(value: str) -> bool:
-    return bool(value.encode()) and "\0" not in value
 
 
 def _is_document_name(value: str) -> bool:
@@ -104,7 +96,9 @@ Strength: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 StepNumber: TypeAlias = Annotated[int, Field(ge=1, le=MOST_STEPS)]
 WritePlace: TypeAlias = Annotated[int, Field(ge=-_MOST_INTEGER - 1, le=_MOST_INTEGER)]
 Objects: TypeAlias = list[dict[str, Any]]
-Instant: TypeAlias = Annotated[str, must(_is_instant)]
+Instant: TypeAlias = Annotated[
+    str, must(lambda value: datetime.fromisoformat(value).tzinfo is not None)
+]
 Uuid: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
 # As PostgreSQL writes them.
 Bytes: TypeAlias = Annotated[str, Field(pattern=r"^\\x([0-9a-f]{2})*$")]
@@ -120,7 +114,7 @@ Operation: TypeAlias = Annotated[str, Field(pattern=r"^[a-z_]{1,64}$")]
 SessionKey: TypeAlias = Annotated[str, Field(pattern=r"(?s)^(-|\+.{1,256})?$")]
 # What ``page_store.port.new_version`` may draw.
 TextVersion: TypeAlias = Annotated[int, Field(gt=0, lt=10**18)]
-StoredText: TypeAlias = Annotated[str, must(_is_stored_text)]
+StoredText: TypeAlias = Annotated[str, must(lambda value: value.encode() and "\0" not in value)]
 PageName: TypeAlias = Annotated[str, Field(max_length=LONGEST_NAME), _ONE_LINE]
 PageDescription: TypeAlias = Annotated[str, Field(max_length=LONGEST_DESCRIPTION), _ONE_LINE]
 PageEntry: TypeAlias = Annotated[str, Field(max_length=LONGEST_ENTRY), _ONE_LINE]
@@ -250,12 +244,10 @@ def _has_default_segments(segments: list[SegmentValue]) -> bool:
     return len(ids) == len(segments) and {SYSTEM, USER} <= ids
 
 
-def _names_pages_once(changes: list[PageChange]) -> bool:
-    return len({change.index for change in changes}) == len(changes)
-
-
 Segments: TypeAlias = Annotated[
     list[SegmentValue], Field(max_length=MOST_SEGMENTS), must(_has_default_segments)
 ]
 ModelUses: TypeAlias = list[ModelUse]
-PageChanges: TypeAlias = Annotated[list[PageChange], must(_names_pages_once)]
+PageChanges: TypeAlias = Annotated[
+    list[PageChange], must(lambda changes: len({each.index for each in changes}) == len(changes))
+]
