@@ -308,6 +308,9 @@ def test_order(question: str, expected: str) -> None:
     assert (analyse(question, NOW).order or "") == expected
 
 
-@pytest.mark.parametrize("question", re.findall('["“](When did Ann .+?|他什么.+?)["”]', PAGE))
+@pytest.mark.parametrize(
+    "question",
+    ["When did Ann move, and where does she live?", "他什么时候搬家，另外他住在哪里？"],
+)
 def test_parts(question: str) -> None:
     assert len(analyse(question, NOW).parts) == 2
