@@ -63,14 +63,15 @@ class OrderedSiblings:
     """Page indexes ordered by place; sorted when they are read, not when they are added."""
 
     _places: dict[str, int] = field(default_factory=dict)
+    _last: int = -1  # the highest place so far
     _in_order: bool = True
 
     def put(self, index: str, place: int) -> None:
         """Add a page, or change its place."""
         self._places.pop(index, None)
-        highest = next(reversed(self._places.values()), place) if self._in_order else place
-        self._in_order = self._in_order and place >= highest
         self._places[index] = place
+        self._in_order = self._in_order and place >= self._last
+        self._last = max(self._last, place)
 
     def drop(self, index: str) -> None:
         """Remove a page if it is present."""
@@ -84,7 +85,7 @@ class OrderedSiblings:
         """Yield the indexes in order of place."""
         if not self._in_order:
             self._places = dict(sorted(self._places.items(), key=lambda each: each[1]))
-            self._in_order = True
+            self._last, self._in_order = next(reversed(self._places.values()), -1), True
         return iter(self._places)
 
 

@@ -135,7 +135,8 @@ def test_many_are_named_newest_first_job_by_job(pages):
     assert pages.run()["named"] == 4
     assert [page.named for page in pages.pages()] == [False] * 6 + [True] * 4 + [False]
     jobs = 1
-    while pages.waiting() >= jobs:
+    while pages.waiting():
+        pages.ada.execute("DELETE FROM job WHERE agent_id = %s")  # as the lane takes it
         assert pages.run()["named"] <= 4
         jobs += 1
     assert jobs == 3

@@ -152,8 +152,9 @@ def test_nothing_is_said_to_be_erased_while_the_folder_is_away(
     ada, folder, client, broker_url, moving_away
 ):
     written = taking(ada, folder).note("To be gone")
-    also = {"page_store": "postgres", "page_store_reads_also": "files"} if moving_away else {}
-    settings = Settings(**{"page_store": f"files://{folder}", **also})
+    files = f"files://{folder}"
+    stores = {"page_store": "postgres", "page_store_reads_also": files} if moving_away else {}
+    settings = Settings(**{"page_store": files, **stores})
     store = choose_page_store(settings, ada.database)
     away = folder.rename(folder.with_name("unmounted"))
     with make_app(broker_url) as app:
