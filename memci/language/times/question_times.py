@@ -16,6 +16,7 @@ from itertools import islice
 from memci.language.detection import Language
 from memci.language.times import calendar, find_times, text_around
 from memci.language.times.calendar import DAYS_A_WEEK, SATURDAY, WEEKDAYS, Reading, as_guess
+from memci.language.times.dates import latest_day_of_year
 from memci.language.times.holidays import HOLIDAY_RULES
 from memci.language.times.parts import UNITS, number
 from memci.language.times.ranges import (
@@ -29,7 +30,6 @@ from memci.language.times.ranges import (
     range_of,
     without_overlaps,
 )
-from memci.language.times.readers import latest_day_of_year
 from memci.language.times.rules import DATA, readings, rules_of
 
 _HOUR, _MINUTE = timedelta(hours=1), timedelta(minutes=1)

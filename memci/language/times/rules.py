@@ -10,11 +10,12 @@ from functools import cache, partial
 
 from memci.language.detection import Language
 from memci.language.loading import TaskData
-from memci.language.times import readers
+from memci.language.times import dates, relative
 from memci.language.times.calendar import Reading
 from memci.language.times.parts import Parts
 
 DATA = TaskData("times")
+_READERS = vars(relative) | vars(dates)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def rules_of(name: str, language: Language) -> tuple[Rule, ...]:
     return tuple(
         Rule(
             DATA.expand(row["pattern"], language),
-            partial(getattr(readers, row["read"]), **row.get("with", {})),
+            partial(_READERS[row["read"]], **row.get("with", {})),
             tuple(DATA.expand(row["needs"], language).split()),
         )
         for row in DATA.rows(name, language)
