@@ -13,7 +13,7 @@ from benchmarks.compare import Size, alternate, percentile
 from benchmarks.report import Bar, Finding
 from benchmarks.stage import Process, Stage
 from memci.broker.names import LANE_QUEUE
-from memci.broker.wakeup import ENOUGH_LANE_TOKENS
+from memci.broker.wakeup import MAX_LANE_WAKEUPS
 
 CONNECTIONS = 16
 _TAKE_S = 0.01
@@ -58,7 +58,7 @@ def _taken_tokens(stage: Stage) -> Iterator[Callable[[], int]]:
             came = True
             while came or not done.is_set():
                 time.sleep(_TAKE_S)
-                tokens = client.rpop(LANE_QUEUE, ENOUGH_LANE_TOKENS) or ()
+                tokens = client.rpop(LANE_QUEUE, MAX_LANE_WAKEUPS) or ()
                 came = bool(tokens)
                 taken += len(tokens)
 

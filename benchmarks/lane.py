@@ -16,7 +16,7 @@ from benchmarks.plain_app import NOTHING_TASK
 from benchmarks.report import Bar, Finding
 from benchmarks.stage import LANE_POOL, Process, Stage
 from memci.broker.names import LANE_QUEUE
-from memci.broker.wakeup import ENOUGH_LANE_TOKENS
+from memci.broker.wakeup import MAX_LANE_WAKEUPS
 from memci.testing import wait_until
 
 PLAIN_QUEUE = "bench.plain"
@@ -56,7 +56,7 @@ class Lanes:
     def rate(self, agents: int, jobs: int, kind: str = NOTHING, *, idle: int = 0) -> float:
         """Return jobs a second, from the tokens' appearance to the last job done."""
         self._fill(agents, jobs, kind, idle)
-        names = [f"agent-{n}" for n in range(1, min(agents, ENOUGH_LANE_TOKENS) + 1)]
+        names = [f"agent-{n}" for n in range(1, min(agents, MAX_LANE_WAKEUPS) + 1)]
         return jobs / drain(self.stage, self._tokens, names)
 
     def commits(self, agents: int, jobs: int) -> tuple[float, float]:

@@ -25,7 +25,7 @@ from benchmarks.report import Bar, Finding
 from benchmarks.stage import Stage
 from memci.config.settings import load_settings
 from memci.domain.search.candidate import depth
-from memci.runtime import Runtime, spare_what_stays
+from memci.runtime import Runtime, tune_garbage_collection
 from memci.schemas.reads import ContextRequest, SearchRequest
 from memci.smallmodel.offline.embedder import MODEL
 from memci.smallmodel.ports import Vectors
@@ -221,7 +221,7 @@ def _parts(answer: Any) -> Mapping[str, float]:
 def _alternate(sides: Sequence[Mapping[str, _Read]], *asked: Sequence[_Asked]) -> list[Took]:
     """Ask each side its questions in turn, each time beginning with another call."""
     # As in a worker.
-    spare_what_stays()
+    tune_garbage_collection()
     took = [Took() for _ in sides]
     for place in range(len(asked[0])):
         for side, reads in enumerate(sides):

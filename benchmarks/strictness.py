@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.compare import Size, say
 from benchmarks.report import Bar, Finding
-from memci.domain.memory.message_filter import FilterReason, Utterance, judged
+from memci.domain.memory.message_filter import FilterReason, Utterance, filter_reasons
 from memci.domain.memory.parameters import MemoryParameters
 from memci.smallmodel.offline.embedder import OfflineEmbedder
 
@@ -56,7 +56,7 @@ def _filtered(embedder: OfflineEmbedder, turns: Sequence[Turn]) -> Filtered:
     vectors = embedder.embed([turn.text for turn in turns])
     said = [Utterance(turn.text, turn.speaker) for turn in turns]
     cosine = vectors @ vectors.T
-    reasons = judged(said, lambda one, other: float(cosine[one, other]), MemoryParameters())
+    reasons = filter_reasons(said, lambda one, other: float(cosine[one, other]), MemoryParameters())
     return Filtered(turns, reasons)
 
 

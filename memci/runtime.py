@@ -11,7 +11,7 @@ import gc
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from threading import Event, RLock
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import redis
 from celery import Celery
@@ -55,13 +55,20 @@ from memci.storage.pipeline import PipelinedStatements
 from memci.storage.session import Database
 from memci.telemetry.traces import Traces, open_traces
 
+
+class _Closable(Protocol):
+    def close(self) -> None: ...
+
+
 T = TypeVar("T")
+C = TypeVar("C", bound=_Closable)
+
 # The renewal of a lease may be late several times before the lease ends.
 _RENEWALS_PER_LEASE = 6
 
 
 class _Part(Generic[T]):
-    """A part of the runtime, made once, whichever thread asks first.
+    """A part of the runtime, created once, whichever thread asks first.
 
     ``functools.cached_property`` has no lock from Python 3.12 on.
     """
@@ -83,12 +90,12 @@ class _Part(Generic[T]):
 
 
 class Runtime:
-    """Everything one process works with, each part made when first asked for."""
+    """Everything that one process works with; each part is created when first used."""
 
     def __init__(self, settings: Settings, *, service: str = "memci", keeps: bool = True) -> None:
         """Take the settings; ``service`` names the process in traces.
 
-        With ``keeps=False`` whatever it writes to the database is taken back.
+        With ``keeps=False`` its database transactions are rolled back.
         """
         self.settings = settings
         self._keeps = keeps
@@ -101,7 +108,7 @@ class Runtime:
     @_Part
     def database(self) -> Database:
         """The database."""
-        database = Database(self._database_url, pool_size=16)
+        database = self._close_later(Database(self._database_url, pool_size=16))
         return database if self._keeps else database.dry_run()
 
     @_Part
@@ -114,65 +121,67 @@ class Runtime:
         """A client of the broker, if that is a Redis."""
         if not is_redis(self._broker_url):
             return None
-        return redis.Redis.from_url(
-            self._broker_url, socket_timeout=30, socket_connect_timeout=2, health_check_interval=25
+        client = redis.Redis.from_url(
+            self._broker_url,
+            socket_timeout=30,
+            socket_connect_timeout=2,
+            health_check_interval=25,
         )
+        return self._close_later(client)
 
     @_Part
     def agent_queues(self) -> AgentQueues:
         """Agents' own Celery queues."""
         if self.redis is not None:
             return RedisAgentQueues(self.redis)
+        heartbeat_s = max(1, self.settings.queue_lease_ms // 4000)
+        database = self.database
         queues = AmqpAgentQueues(
-            self.celery,
-            lambda: recent_agents(self.database),
-            heartbeat_s=max(1, self.settings.queue_lease_ms // 4000),
+            self.celery, lambda: recent_agents(database), heartbeat_s=heartbeat_s
         )
-        self._closing.callback(queues.close)
-        return queues
+        return self._close_later(queues)
 
     @_Part
-    def tokens(self) -> Wakeups:
-        """What wakes workers."""
+    def wakeups(self) -> Wakeups:
+        """Publishes wakeups."""
         if self.redis is None:
             return Wakeups(self.celery)
-        return RedisWakeups(self.celery, self._broker_url)
+        return self._close_later(RedisWakeups(self.celery, self._broker_url))
 
     @_Part
     def intake(self) -> Intake:
-        """The way in."""
-        return Intake(self.database, self.tokens)
+        """Takes messages in."""
+        return Intake(self.database, self.wakeups)
 
     @_Part
     def async_intake(self) -> AsyncIntake:
-        """The way in, for an event loop."""
-        flights = PipelinedStatements(self._database_url)
-        self._closing.callback(lambda: asyncio.run(flights.aclose()))
-        outbox = WakeupPublisher(self.tokens)
-        self._closing.callback(outbox.close)
-        return AsyncIntake(self.intake, flights, outbox)
+        """Takes messages in, for an event loop."""
+        statements = PipelinedStatements(self._database_url)
+        self._closing.callback(lambda: asyncio.run(statements.aclose()))
+        publisher = self._close_later(WakeupPublisher(self.wakeups))
+        return AsyncIntake(self.intake, statements, publisher)
 
     @_Part
     def reads(self) -> Reads:
         """Asks context workers."""
         timeout_ms = self.settings.http_read_timeout_ms
         if self.redis is None:
-            return RpcReads(self.celery, timeout_ms)
-        return RedisReads(self.celery, self._broker_url, timeout_ms)
+            return self._close_later(RpcReads(self.celery, timeout_ms))
+        return self._close_later(RedisReads(self.celery, self._broker_url, timeout_ms))
 
     @_Part
     def replies(self) -> Replies | None:
-        """Where context workers leave answers, if the broker is a Redis."""
+        """Sends answers of context workers, if the broker is a Redis."""
         return None if self.redis is None else Replies(self.redis)
 
     @_Part
     def models(self) -> SmallModels:
-        """The small models; each loads itself at its first call."""
+        """The small models; each is loaded at its first call."""
         return build_small_models(self.settings)
 
     @_Part
     def readings(self) -> Readings:
-        """What context workers answer with."""
+        """Answers the reads of context workers."""
         tokenizers = Tokenizers(OfflineTokenCounter)
         models = ReadingModels(
             self.models.embedder,
@@ -181,31 +190,33 @@ class Runtime:
             self.models.summarizer,
             self.models.query_planner,
         )
-        return Readings(self.database, models, self.settings, self.windows, OfflineSummarizer())
+        summarizer = OfflineSummarizer()
+        readings = Readings(self.database, models, self.settings, self.windows, summarizer)
+        return self._close_later(readings)
 
     @_Part
     def listings(self) -> Listings:
-        """What the API lists by itself."""
+        """Lists for the API."""
         return Listings(self.database)
 
     @_Part
     def defaults(self) -> Defaults:
-        """What holds for agents that have nothing of their own."""
+        """The parameters of agents that set none."""
         return Defaults(self.settings.memory, self.settings.pages)
 
     @_Part
     def page_store(self) -> PageStore:
-        """Where the texts of notes are."""
+        """Stores the texts of notes."""
         return choose_page_store(self.settings, self.database)
 
     @_Part
     def counter(self) -> TokenCounter:
-        """What counts the tokens of windows."""
+        """Counts the tokens of windows."""
         return OfflineTokenCounter(self.settings.tokenizer)
 
     @_Part
     def page_commands(self) -> PageCommands:
-        """What changes pages."""
+        """Changes pages."""
         return PageCommands(self.database, self.page_store, self.counter, self.settings.pages)
 
     @_Part
@@ -214,56 +225,54 @@ class Runtime:
         settings = self.settings
         return Tools(
             self.page_commands,
-            MemoryTools(self.page_commands, self.reads, self.tokens),
+            MemoryTools(self.page_commands, self.reads, self.wakeups),
             MemoryWrites(settings.memory, settings.append_limits),
-            self.tokens,
+            self.wakeups,
         )
 
     @_Part
     def attp(self) -> AttpCommands:
-        """What answers models that speak ATTP."""
-        sandbox = Sandbox()
-        self._closing.callback(sandbox.close)
-        return AttpCommands(self.tools, sandbox)
+        """Answers models that speak ATTP."""
+        return AttpCommands(self.tools, self._close_later(Sandbox()))
 
     @_Part
     def windows(self) -> Windows:
-        """What shows windows."""
+        """Renders windows."""
         return Windows(self.database, self.page_store, self.counter, self.settings.pages)
 
     @_Part
     def traces(self) -> Traces:
         """Spans, if an endpoint is set."""
-        return open_traces(self.settings.otel_endpoint, self._service)
+        return self._close_later(open_traces(self.settings.otel_endpoint, self._service))
 
     @_Part
     def handlers(self) -> Mapping[str, Handler]:
-        """What runs each kind of job."""
+        """The handler of each kind of job."""
         return all_jobs(self.database, self.models, self.settings, self.page_store)
 
     @_Part
     def compression(self) -> Compression:
-        """What scans a memory network."""
+        """Scans memory networks."""
         return compression(self.database, self.models, self.settings)
 
     @_Part
     def job_limits(self) -> Limits:
-        """When a job is given up."""
+        """When a job becomes dead."""
         settings = self.settings
         return Limits(settings.queue_max_attempts, halt_on_dead=settings.queue_on_dead == "halt")
 
     @_Part
     def slices(self) -> Slices:
-        """How much one token does.
+        """How much one wakeup does.
 
         With a language model a claimed lane would wait for another lane's calls: claim one a time.
         """
         offline = all(each.model == OFFLINE for each in self.settings.models.values())
         return Slices() if offline else Slices(claim_batch=1)
 
-    def bell(self) -> QueueWatch:
-        """Return a bell; its caller starts and stops it."""
-        return QueueWatch(self.agent_queues, self.tokens, self.redis)
+    def queue_watch(self) -> QueueWatch:
+        """Return a watch of agents' queues; its caller starts and stops it."""
+        return QueueWatch(self.agent_queues, self.wakeups, self.redis)
 
     def broker_intake(self) -> BrokerIntake:
         """Return the intake from agents' Celery queues."""
@@ -278,10 +287,8 @@ class Runtime:
         settings = self.settings
         claims = Claims(self.database, settings.queue_lease_ms)
         renew_ms = settings.queue_lease_ms // _RENEWALS_PER_LEASE
-        lease_renewal = LeaseRenewal(self.database, claims, renew_ms)
-        self._closing.callback(lease_renewal.close)
-        events = JobEvents(self.celery, hostname)
-        self._closing.callback(events.close)
+        lease_renewal = self._close_later(LeaseRenewal(self.database, claims, renew_ms))
+        events = self._close_later(JobEvents(self.celery, hostname))
         runner = JobRunner(
             self.handlers,
             events,
@@ -297,39 +304,31 @@ class Runtime:
             runner=runner,
             events=events,
             compression=self.compression,
-            wakeups=self.tokens,
+            wakeups=self.wakeups,
             slices=self.slices,
             stopping=self.stopping,
         )
 
+    def _close_later(self, part: C) -> C:
+        """Close this part when the runtime closes, before the parts that it was created from."""
+        self._closing.callback(part.close)
+        return part
+
     def close(self) -> None:
-        """Close what was opened."""
-        made = vars(self)
+        """Close all parts, the last created first."""
         self._closing.close()
-        if "reads" in made:
-            self.reads.close()
-        if "readings" in made:
-            self.readings.close()
-        if "traces" in made:
-            self.traces.close()
-        if "tokens" in made:
-            self.tokens.close()
-        if "database" in made:
-            self.database.close()
-        if made.get("redis") is not None:
-            made["redis"].close()
 
 
-# A read makes thousands of objects and no cycles: looked through after each 700 of them, as Python
-# 3.11 and 3.12 do by default, they cost a context a tenth of its time.
+# A read creates thousands of objects and no cycles. Python 3.11 collects after each 700 of them by
+# default, which takes a tenth of the time of a context.
 _YOUNG_OBJECTS = 10_000
 
 
-def spare_what_stays() -> None:
-    """Leave what is loaded by now out of the collector's sight, and look at what is new seldom.
+def tune_garbage_collection() -> None:
+    """Exclude all objects that are loaded by now from collection; collect new ones less often.
 
-    For a process that has opened all that it works with: a model's library alone is half a
-    million objects, and walking them costs as much as many jobs.
+    For a process that has opened all its parts: a model's library alone is half a million objects,
+    and walking through them takes as long as many jobs.
     """
     gc.set_threshold(_YOUNG_OBJECTS)
     gc.collect()

@@ -17,7 +17,7 @@ from memci.broker.wakeup import QueueWatch
 from memci.errors import ConfigurationError, UnavailableError, WrongEmbedderError
 from memci.jobs.message_texts import VectorGuard
 from memci.queue.lane import LaneLoop
-from memci.runtime import Runtime, spare_what_stays
+from memci.runtime import Runtime, tune_garbage_collection
 from memci.storage.page_store.choose import check_shared
 from memci.telemetry.logs import configure_logs, warn_of_misspelt_settings
 from workers.app import settings
@@ -48,7 +48,7 @@ def _idle(thread: int) -> None:
 
 
 _log = structlog.get_logger(__name__)
-_bells: list[QueueWatch] = []
+_queue_watches: list[QueueWatch] = []
 
 
 @cache
@@ -105,16 +105,16 @@ def _claim_vectors() -> None:
 
 @signals.worker_ready.connect
 def _keep(**_: Any) -> None:
-    spare_what_stays()
+    tune_garbage_collection()
 
 
 @signals.worker_ready.connect
-def _ring(sender: Any, **_: Any) -> None:
-    """Start the bell beside upkeep: it needs no model and hardly any time."""
+def _watch_queues(sender: Any, **_: Any) -> None:
+    """Watch agents' queues beside upkeep: it needs no model and hardly any time."""
     if UPKEEP_QUEUE in sender.app.amqp.queues.consume_from:
-        bell = runtime().bell()
-        bell.start()
-        _bells.append(bell)
+        watch = runtime().queue_watch()
+        watch.start()
+        _queue_watches.append(watch)
 
 
 @signals.worker_shutting_down.connect
@@ -125,6 +125,6 @@ def _stop_soon(**_: Any) -> None:
 
 @signals.worker_shutdown.connect
 def _close(**_: Any) -> None:
-    for bell in _bells:
-        bell.stop()
+    for watch in _queue_watches:
+        watch.stop()
     runtime().close()

@@ -21,7 +21,7 @@ _GRACE_S = 86_400.0
 def sweep(**_: Any) -> None:
     """Put out missing tokens."""
     here = runtime()
-    sweep_lanes(here.database, here.agent_queues, here.tokens)
+    sweep_lanes(here.database, here.agent_queues, here.wakeups)
 
 
 @app.task(name="memci.upkeep.compress")

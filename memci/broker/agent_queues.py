@@ -1,9 +1,9 @@
 """Celery queues of agents: the port of broker intake, with one adapter for each broker.
 
-Anyone may put half a gigabyte into an agent's queue, and a bridge reads many messages at once.
-Of one over the limit it therefore gets a note: how large the message is, its beginning and its
-end. Celery writes headers and a tag of its own to the end, so two messages have two notes, and
-the same message has the same note however often it is read.
+Anyone may put half a gigabyte into an agent's queue, and broker intake reads many messages at once.
+A message over the limit is therefore read as a note: its size, its beginning and its end. Celery
+writes headers and a unique tag to the end, so two messages have different notes, and a message has
+the same note whenever it is read.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Batch(Protocol):
 
     @property
     def raw(self) -> Sequence[bytes]:
-        """Messages, oldest first: each whole, or the note on one that is too large to be read."""
+        """Messages, oldest first: each whole, or the note on one that is too large."""
         ...
 
     def confirm(self) -> None:
@@ -31,7 +31,7 @@ class Batch(Protocol):
 
 
 class AgentQueues(Protocol):
-    """What a lease holder and the bell ask of the broker; all may raise ``BROKER_ERRORS``."""
+    """Queues as lease holders and the queue watch see them; all may raise ``BROKER_ERRORS``."""
 
     def occupied(self, agent_ids: Sequence[str], *, queue_seen: bool = False) -> list[str]:
         """Return those of these agents whose queue holds something.
@@ -41,11 +41,11 @@ class AgentQueues(Protocol):
         """
         ...
 
-    def take(self, agent_id: str, limit: int, most_bytes: int) -> Batch:
+    def take(self, agent_id: str, limit: int, max_bytes: int) -> Batch:
         """Read up to ``limit`` messages, oldest first; only for the holder of the lease.
 
-        Of one that has more than ``most_bytes``, its note is read (``memci.broker.agent_queues``).
-        Together they have no more than that either, where the broker can be asked so.
+        A message over ``max_bytes`` is read as a note. Together the messages have no more bytes
+        either, where the broker can limit that.
         """
         ...
 
@@ -54,9 +54,9 @@ class AgentQueues(Protocol):
         ...
 
     def empty(self, agent_id: str) -> int:
-        """Throw away what waits for an agent; return how many messages that were.
+        """Throw away the messages of an agent; return how many.
 
-        Only for the holder of the lease. Raises ``BrokerUnavailableError`` while somebody who was
+        Only for the holder of the lease. Raises ``BrokerUnavailableError`` while a worker that was
         fenced off may still put messages back.
         """
         ...
@@ -66,23 +66,23 @@ class AgentQueues(Protocol):
         ...
 
 
-# Of each end; enough to see what it is and who sent it.
+# Enough to see what a message is and who sent it.
 _END_BYTES = 32 * 1024
 _NOTE = b"memci kept the two ends of a message of %d bytes\n%b\n...\n%b"
 _READ_NOTE = re.compile(rb"memci kept the two ends of a message of (\d{1,18}) bytes\n")
 
 
-def end_bytes(most_bytes: int) -> int:
-    """Return how much is kept of either end of a message over this limit."""
-    return min(_END_BYTES, most_bytes // 2)
+def end_bytes(max_bytes: int) -> int:
+    """Return how many bytes of either end are kept of a message over this limit."""
+    return min(_END_BYTES, max_bytes // 2)
 
 
 def note(size_bytes: int, head: bytes, tail: bytes) -> bytes:
-    """Return what stands for the message."""
+    """Return the note on a message."""
     return _NOTE % (size_bytes, head, tail)
 
 
 def noted_size(raw: bytes) -> int | None:
-    """Return the size of the message that these bytes stand for; None for a message itself."""
+    """Return the size of the message of a note; None for a message itself."""
     found = _READ_NOTE.match(raw)
     return int(found[1]) if found else None

@@ -17,8 +17,8 @@ from memci.domain.job import Job
 
 _log = structlog.get_logger(__name__)
 
-# Events are for watching: those that cannot be sent soon are dropped, the oldest first.
-_MOST_WAITING = 10_000
+# Events are for watching: where too many wait, the oldest are dropped.
+_MAX_WAITING = 10_000
 _AT_ONCE = 100
 _PERIOD_S = 0.5
 _REST_S = 5.0
@@ -27,22 +27,21 @@ _REST_S = 5.0
 class JobEvents:
     """Reports jobs as Celery tasks of one worker; safe for threads.
 
-    A report never raises and never waits for the broker: a thread of its own sends them, twice
-    a second.
+    A report never raises and never waits for the broker: a thread sends them twice a second.
     """
 
     def __init__(self, app: Celery, hostname: str) -> None:
         """Report as the worker of this name, such as ``lane@host``."""
         self._app = app
         self._hostname = hostname
-        self._waiting: deque[tuple[str, dict[str, Any]]] = deque(maxlen=_MOST_WAITING)
+        self._waiting: deque[tuple[str, dict[str, Any]]] = deque(maxlen=_MAX_WAITING)
         self._dispatcher: Any = None
         self._stop = Event()
         self._lock = Lock()
         self._thread: Thread | None = None
 
     def received(self, job: Job) -> None:
-        """Say that a job is about to start; arguments are ids, never text."""
+        """Report that a job starts; its arguments are ids, never text."""
         arguments = {"agent_id": job.agent_id, "first_seq": job.first_seq, "last_seq": job.last_seq}
         self._note(
             "task-received",
@@ -59,19 +58,19 @@ class JobEvents:
         self._note("task-started", job)
 
     def succeeded(self, job: Job, runtime_s: float) -> None:
-        """Say that a job's effect is committed."""
+        """Report that a job's effect is committed."""
         self._note("task-succeeded", job, result="", runtime=runtime_s)
 
     def failed(self, job: Job, error: str, runtime_s: float) -> None:
-        """Say that a job is dead."""
+        """Report that a job is dead."""
         self._note("task-failed", job, exception=error, traceback="", runtime=runtime_s)
 
     def retried(self, job: Job, error: str) -> None:
-        """Say that a job backs off and will be tried again."""
+        """Report that a job backs off and will be tried again."""
         self._note("task-retried", job, exception=error, traceback="")
 
     def close(self) -> None:
-        """Send what waits, if the broker takes it, and stop."""
+        """Send the events that wait, if the broker takes them, and stop."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join()
@@ -111,8 +110,7 @@ class JobEvents:
             hostname=self._hostname,
             buffer_while_offline=False,
             buffer_group={"task"},
-            # One more than are given to it between two flushes.
-            buffer_limit=_AT_ONCE + 1,
+            buffer_limit=_AT_ONCE + 1,  # one more than it gets between two flushes
         )
 
     def _drop(self) -> None:

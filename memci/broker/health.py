@@ -34,21 +34,18 @@ def broker_errors() -> Iterator[None]:
         raise BrokerUnavailableError from error
 
 
-_PATIENCE_S = 2
+_TIMEOUT_S = 2
 
 
 def check_broker(app: Celery) -> None:
-    """Raise ``BrokerUnavailableError`` when it does not, within two seconds."""
-    with broker_errors(), app.connection_for_write(connect_timeout=_PATIENCE_S) as connection:
-        connection.ensure_connection(max_retries=1, interval_start=0, timeout=_PATIENCE_S)
-
-
-_TIMEOUT_S = 2.0
+    """Raise ``BrokerUnavailableError`` if the broker does not answer within two seconds."""
+    with broker_errors(), app.connection_for_write(connect_timeout=_TIMEOUT_S) as connection:
+        connection.ensure_connection(max_retries=1, interval_start=0, timeout=_TIMEOUT_S)
 
 
 @dataclass(frozen=True, slots=True)
 class RedisState:
-    """How a Redis is set; None where it does not let us ask."""
+    """The configuration of a Redis; None where it does not let us read it."""
 
     version: str
     appendonly: bool | None
@@ -57,19 +54,20 @@ class RedisState:
 
 
 def redis_state(client: redis.Redis) -> RedisState:
-    """Ask a Redis how it is set; raises ``BrokerUnavailableError``."""
+    """Read the configuration of a Redis; raises ``BrokerUnavailableError``."""
     with broker_errors():
         version = str(client.info("server")["redis_version"])
+        appendonly = _setting(client, "appendonly")
         return RedisState(
             version=version,
-            appendonly=None if (said := _setting(client, "appendonly")) is None else said == "yes",
+            appendonly=None if appendonly is None else appendonly == "yes",
             maxmemory_policy=_setting(client, "maxmemory-policy"),
             keyspace_events=_setting(client, "notify-keyspace-events"),
         )
 
 
 def consumers(app: Celery) -> Mapping[str, list[str]]:
-    """Return which workers answer, by the queue that they consume."""
+    """Return the workers that answer, by the queue that they consume."""
     with broker_errors():
         answers = app.control.inspect(timeout=_TIMEOUT_S).active_queues() or {}
     found: defaultdict[str, list[str]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""What lies in an agent's Celery queue, decoded with care: it comes from anyone."""
+"""Decodes the messages in an agent's Celery queue; anyone may have put them there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from uuid import UUID, uuid5
 from memci.broker.agent_queues import noted_size
 from memci.errors import InvalidInputError
 
-# Ids of tasks that are no UUIDs, and of letters that carry no id at all, live in this name space.
+# Job ids of messages whose task id is no UUID, or that have none.
 _NAMESPACE = UUID("6d656d63-6900-5000-8000-000000000002")
 # W3C Trace Context; anything else is not ours to store.
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
@@ -23,25 +23,20 @@ _TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 
 @dataclass(frozen=True, slots=True)
 class IncomingMessage:
-    """One message of a Celery producer. ``raw``: the bytes as they lay in the queue.
+    """One message of a Celery producer."""
 
-    ``positional``: there were arguments without a name, which are not kept.
-    """
-
-    raw: bytes
     id: UUID
     task: str
     arguments: Mapping[str, Any]
     traceparent: str | None
-    positional: bool = False
+    positional: bool = False  # there were arguments without a name, which are not kept
 
 
 def decode(raw: bytes, *, limit_bytes: int) -> IncomingMessage:
     """Decode a kombu envelope with a Celery body, protocol 1 or 2, JSON only.
 
-    The body has up to ``limit_bytes``; whoever read ``raw`` has bounded the rest.
-
-    Raises ``InvalidInputError`` that says what is wrong and quotes nothing.
+    Raises ``InvalidInputError``, which quotes nothing of the message, also for a body over
+    ``limit_bytes``; the reader of the queue limits the rest.
     """
     size = noted_size(raw)
     if size is not None:
@@ -54,22 +49,16 @@ def decode(raw: bytes, *, limit_bytes: int) -> IncomingMessage:
     encoding = properties.get("body_encoding") if isinstance(properties, dict) else None
     headers = envelope.get("headers")
     body = _body(envelope, encoding)
-    # The body and not the envelope, which may be ours: its base64 is a third larger than what the
-    # producer has sent.
+    # Not the envelope: its base64 is a third larger than what the producer has sent.
     if len(body) > limit_bytes:
         raise InvalidInputError(f"larger than {limit_bytes} bytes; send fewer messages at once")
-    return decode_body(
-        raw,
-        body,
-        headers if isinstance(headers, dict) else {},
-        str(envelope.get("content-type") or "application/json"),
-    )
+    content_type = str(envelope.get("content-type") or "application/json")
+    return _decode_body(raw, body, headers if isinstance(headers, dict) else {}, content_type)
 
 
-def decode_body(
+def _decode_body(
     raw: bytes, body: bytes, headers: Mapping[str, Any], content_type: str
 ) -> IncomingMessage:
-    """Decode the body of a Celery message; ``raw`` is what it is known by if it has no id."""
     if content_type != "application/json":
         raise InvalidInputError("only JSON is accepted: set the producer's task_serializer to json")
     try:
@@ -86,12 +75,14 @@ def decode_body(
         raise InvalidInputError("the body is not a Celery task message")
     if not isinstance(task, str) or not isinstance(arguments, dict):
         raise InvalidInputError("expected a task name and keyword arguments")
+    traceparent = headers.get("traceparent")
+    if not (isinstance(traceparent, str) and _TRACEPARENT.fullmatch(traceparent)):
+        traceparent = None
     return IncomingMessage(
-        raw=raw,
         id=job_id_of(task_id if isinstance(task_id, str) else None, raw),
         task=task,
         arguments=arguments,
-        traceparent=_traceparent(headers.get("traceparent")),
+        traceparent=traceparent,
         positional=bool(unnamed),
     )
 
@@ -99,7 +90,7 @@ def decode_body(
 def encode(
     task: str, task_id: str, arguments: Mapping[str, Any], traceparent: str | None = None
 ) -> bytes:
-    """Write the envelope of a message that a worker got already decoded."""
+    """Return the envelope of a message that a worker got decoded."""
     body = json.dumps([[], dict(arguments), {}]).encode()
     return json.dumps(
         {
@@ -112,17 +103,13 @@ def encode(
 
 
 def job_id_of(task_id: str | None, raw: bytes) -> UUID:
-    """Return the job id of a letter: its task id, or one that the same bytes always give."""
+    """Return the job id of a message: from its task id, or from its bytes if it has none."""
     if task_id is None:
         return uuid5(_NAMESPACE, sha256(raw).hexdigest())
     try:
         return UUID(task_id)
     except ValueError:
         return uuid5(_NAMESPACE, task_id.encode(errors="surrogatepass").hex())
-
-
-def _traceparent(value: object) -> str | None:
-    return value if isinstance(value, str) and _TRACEPARENT.fullmatch(value) else None
 
 
 def _body(envelope: Mapping[str, Any], encoding: object) -> bytes:

@@ -1,11 +1,11 @@
 """Celery queues of agents on RabbitMQ; producers declare them, memci never does.
 
-RabbitMQ does not say which queues hold something, and asking for one that is not there is an
-error that it logs. So the bell looks at the queues that it knows to exist, at those named in
-``memci.announce``, and slowly at lanes of which it knows nothing. Who creates an agent's queue
-therefore publishes, after the first message, one more to ``memci.announce`` by the nameless
-exchange, with the agent's id as its body. An exchange bound to it with the routing keys of
-agents' queues does as well.
+RabbitMQ cannot list the queues that hold something, and logs an error when it is asked for one that
+does not exist. So the queue watch looks at the queues that it knows to exist, at those named in
+``memci.announce``, and slowly at other agents. A producer that creates an agent's queue therefore
+publishes, after the first message, one more to ``memci.announce`` by the nameless exchange, with
+the agent's id as its body. An exchange bound to it with the routing keys of agents' queues does as
+well.
 """
 
 from __future__ import annotations
@@ -28,55 +28,50 @@ from memci.broker.names import AGENT_PREFIX, ANNOUNCE_QUEUE, agent_queue_name
 from memci.domain.agent import check_agent_id
 from memci.errors import BrokerUnavailableError, InvalidInputError
 
-# What RabbitMQ adds differs from one delivery to the next; a letter without an id is known by
-# its bytes.
-_BROKER_HEADERS = "x-"
 
-
-def raw_letter(message: Any, most_bytes: int) -> bytes:
+def raw_message(message: Any, max_bytes: int) -> bytes:
     """Return an ``amqp.Message`` in its envelope, or the note on one that is too large."""
     body = message.body.encode() if isinstance(message.body, str) else bytes(message.body)
     size = len(body)
-    if size <= most_bytes:
+    if size <= max_bytes:
         return _envelope(message, body)
-    end = end_bytes(most_bytes)
-    # The body of two messages may be the same; their headers say which is which.
+    end = end_bytes(max_bytes)
+    # Two messages may have the same body; their headers tell them apart.
     return note(size, body[:end], body[-end:] + _envelope(message, b""))
 
 
 def _envelope(message: Any, body: bytes) -> bytes:
-    """Wrap a message: the same one gives the same bytes however often it comes."""
+    """Wrap a message: the same one gives the same bytes on each delivery."""
     properties = message.properties
-    headers = properties.get("application_headers") or {}
+    # RabbitMQ's own headers differ from one delivery to the next.
+    headers = {
+        name: value
+        for name, value in (properties.get("application_headers") or {}).items()
+        if not name.startswith("x-")
+    }
     return json.dumps(
         {
             "body": base64.b64encode(body).decode(),
             "content-encoding": properties.get("content_encoding"),
             "content-type": properties.get("content_type"),
-            "headers": {
-                name: value
-                for name, value in headers.items()
-                if not name.startswith(_BROKER_HEADERS)
-            },
+            "headers": headers,
             "properties": {
                 "body_encoding": "base64",
                 "correlation_id": properties.get("correlation_id"),
                 "reply_to": properties.get("reply_to"),
             },
         },
-        # AMQP knows times, decimals and bytes; none of them is in a header that we read.
-        default=str,
-        # A message that comes again may bring its headers in another order.
-        sort_keys=True,
+        default=str,  # times, decimals and bytes; we read no header that holds one
+        sort_keys=True,  # headers may come in another order on the next delivery
     ).encode()
 
 
-class AmqpLines:
-    """A pool that grows as far as it is used at once; safe for threads.
+class ConnectionPool:
+    """AMQP connections, as many as are used at once; safe for threads.
 
-    The broker closes a connection that is silent for about two heartbeats and puts back what it
-    was holding. That frees what a frozen process has taken; a connection that lay idle for one
-    heartbeat is therefore not trusted, but replaced.
+    The broker closes a connection that is silent for about two heartbeats and puts back its
+    messages; so a frozen process loses what it has taken. A connection that lay idle for one
+    heartbeat may be closed, and is replaced.
     """
 
     def __init__(self, app: Celery, heartbeat_s: int) -> None:
@@ -87,9 +82,9 @@ class AmqpLines:
         self._lock = Lock()
 
     @contextmanager
-    def lend(self) -> Iterator[Any]:
-        """Lend a kombu connection; one that leaves by an exception is not used again."""
-        connection = self._fresh() or self._dial()
+    def connection(self) -> Iterator[Any]:
+        """Lend a kombu connection; after an exception it is not used again."""
+        connection = self._idle_connection() or self._connect()
         try:
             yield connection
         except BaseException:
@@ -99,36 +94,36 @@ class AmqpLines:
             self._idle.append((time.monotonic(), connection))
 
     def close(self) -> None:
-        """Close what is idle."""
+        """Close the idle connections."""
         with self._lock:
             closing, self._idle = self._idle, deque()
         for _, connection in closing:
             connection.collect()
 
-    def _fresh(self) -> Any | None:
+    def _idle_connection(self) -> Any | None:
         trusted_from = time.monotonic() - self._heartbeat_s
         with self._lock:
             while self._idle and self._idle[0][0] < trusted_from:
                 self._idle.popleft()[1].collect()
             return self._idle.pop()[1] if self._idle else None
 
-    def _dial(self) -> Any:
+    def _connect(self) -> Any:
         connection = self._app.connection_for_read(heartbeat=self._heartbeat_s)
         connection.connect()
         return connection
 
 
-_MOST_KNOWN = 10_000
-_MOST_WAITING = 5000
+_MAX_KNOWN = 10_000
+_MAX_UNKNOWN = 5000
 _REFILL_S = 60.0
 _FIRST_ROUND = 100
 
 
-class Known:
-    """Agents whose queue was seen to exist; safe for threads."""
+class KnownQueues:
+    """Agents whose queue was seen to exist, which take turns; safe for threads."""
 
     def __init__(self) -> None:
-        """Know none."""
+        """Begin empty."""
         self._agents: dict[str, None] = {}
         self._lock = Lock()
 
@@ -136,102 +131,101 @@ class Known:
         return agent_id in self._agents
 
     def add(self, agent_id: str) -> None:
-        """Remember one; the one that had its turn longest ago is forgotten for it."""
+        """Add one; where there are too many, the one whose turn is longest ago goes."""
         with self._lock:
-            if agent_id not in self._agents and len(self._agents) >= _MOST_KNOWN:
+            if agent_id not in self._agents and len(self._agents) >= _MAX_KNOWN:
                 del self._agents[next(iter(self._agents))]
             self._agents.setdefault(agent_id)
 
     def discard(self, agent_id: str) -> None:
-        """Forget one."""
+        """Remove one."""
         with self._lock:
             self._agents.pop(agent_id, None)
 
-    def next(self, most: int) -> list[str]:
-        """Return those whose turn it is; they go to the end of the line."""
+    def next(self, count: int) -> list[str]:
+        """Return the next agents; they go to the end of the line."""
         with self._lock:
-            agents = list(islice(self._agents, most))
+            agents = list(islice(self._agents, count))
             for each in agents:
                 self._agents[each] = self._agents.pop(each)
         return agents
 
 
-class Strangers:
-    """Agents of whom it is not known whether they have a queue; for one thread.
+class UnknownQueues:
+    """Agents whose queue may exist or not, which take turns; for one thread.
 
-    Most never have: each question is an error in the broker's log. So they take turns, one at a
-    time; only the first round, when nothing is known yet, is quick.
+    Most have none, and each question is an error in the broker's log. So only one is asked for at
+    a time, except in the first round, when nothing is known yet.
     """
 
     def __init__(self, agents: Callable[[], Iterable[str]]) -> None:
         """Begin each round with what ``agents`` returns."""
         self._agents = agents
-        self._line: deque[str] = deque(maxlen=_MOST_WAITING)
+        self._line: deque[str] = deque(maxlen=_MAX_UNKNOWN)
         self._rounds = 0
         self._refill_at = 0.0
 
     def prefer(self, agent_ids: Iterable[str]) -> None:
-        """Let these be next."""
+        """Put these at the front."""
         self._line.extendleft(agent_ids)
 
     def next(self) -> list[str]:
-        """Return those whose turn it is."""
+        """Return the next agents."""
         if not self._line and time.monotonic() >= self._refill_at:
             self._line.extend(self._agents())
             self._refill_at = time.monotonic() + _REFILL_S
             self._rounds += 1
-        turn = _FIRST_ROUND if self._rounds <= 1 else 1
-        return [self._line.popleft() for _ in range(min(turn, len(self._line)))]
+        count = _FIRST_ROUND if self._rounds <= 1 else 1
+        return [self._line.popleft() for _ in range(min(count, len(self._line)))]
 
 
-# All of a window is sent at once, however large its messages are. Part of it cannot be given back:
-# quorum queues put what comes back behind what came back before, and so out of its order. What
-# one message may have is RabbitMQ's ``max_message_size``.
+# The broker sends a whole window at once, however large its messages are (``max_message_size``
+# limits each). A part of it cannot be given back: quorum queues would change the order.
 _WINDOW = 20
 # While another consumer is the active one, nothing comes.
-_PATIENCE_S = 1.0
-# Who was fenced off gives back what it has taken at once; who is frozen, after some heartbeats.
+_TIMEOUT_S = 1.0
+# A worker that was fenced off gives back its messages at once; a frozen one after some heartbeats.
 _LEAVING_S = 3.0
 _LOOK_EVERY_S = 0.02
 _CONSUMED = (
     "a worker still holds messages of this agent's queue; try again in a minute, and stop workers "
     "that subscribe to it alone"
 )
-# What one look of the bell asks for.
+# How many one look of the queue watch asks for.
 _KNOWN_AT_ONCE = 200
 _ANNOUNCED_AT_ONCE = 1000
 _ANNOUNCE = {"x-queue-type": "quorum", "x-max-length": 100_000}
 
 
 class AmqpBatch:
-    """Messages that the broker holds back for us until they are acknowledged."""
+    """Messages that the broker holds for us until they are acknowledged."""
 
     def __init__(
-        self, channel: Any, consumer: str, got: Sequence[tuple[int, bytes]], lent: ExitStack
+        self, channel: Any, consumer: str, got: Sequence[tuple[int, bytes]], stack: ExitStack
     ) -> None:
-        """Keep delivery tags and messages, the channel, and the loan of its connection."""
+        """Take (delivery tag, message) pairs; ``stack`` gives the connection back."""
         self.raw: Sequence[bytes] = [raw for _, raw in got]
         self._channel = channel
         self._consumer = consumer
         self._last = got[-1][0]
-        self._lent = lent
+        self._stack = stack
 
     def confirm(self) -> None:
         """Acknowledge them all."""
-        with self._lent:
-            # Cancelled first, or the acknowledgement would bring the next ones.
+        with self._stack:
+            # First cancel, or the acknowledgement would bring the next messages.
             self._channel.basic_cancel(self._consumer)
             self._channel.basic_ack(self._last, multiple=True)
             self._channel.close()
 
     def abandon(self) -> None:
-        """Close the channel: the broker puts them back in their places."""
-        with self._lent:
+        """Close the channel: the broker puts the messages back in their places."""
+        with self._stack:
             self._channel.close()
 
 
 class EmptyBatch:
-    """There was nothing to take."""
+    """No messages."""
 
     raw: Sequence[bytes] = ()
 
@@ -243,70 +237,70 @@ class EmptyBatch:
 
 
 class AmqpAgentQueues:
-    """``AgentQueues`` on RabbitMQ; safe for threads, except ``waiting``, which is one bell's."""
+    """``AgentQueues`` on RabbitMQ; safe for threads, except ``waiting``, for one queue watch."""
 
     def __init__(
         self, app: Celery, recent_agents: Callable[[], Iterable[str]], *, heartbeat_s: int
     ) -> None:
         """Ask also for queues of ``recent_agents``, some thousands at most.
 
-        Three heartbeats have to pass within a lease: by then the broker has put back what a
+        Three heartbeats must fit into a lease: by then the broker has put back the messages that a
         frozen holder of it had taken.
         """
-        self._lines = AmqpLines(app, heartbeat_s)
-        self._known = Known()
-        self._strangers = Strangers(recent_agents)
+        self._pool = ConnectionPool(app, heartbeat_s)
+        self._known = KnownQueues()
+        self._unknown = UnknownQueues(recent_agents)
         self._can_announce = False
 
     def occupied(self, agent_ids: Sequence[str], *, queue_seen: bool = False) -> list[str]:
         """Ask for the queues that are known to exist; for all of them with ``queue_seen``."""
         return self._occupied([each for each in agent_ids if queue_seen or each in self._known])
 
-    def take(self, agent_id: str, limit: int, most_bytes: int) -> Batch:
-        """Take up to ``limit`` messages, 20 at most, as a consumer; ``most_bytes`` is for each.
+    def take(self, agent_id: str, limit: int, max_bytes: int) -> Batch:
+        """Take up to ``limit`` messages, 20 at most, as a consumer; ``max_bytes`` is for each.
 
-        ``basic.get`` needs none, but RabbitMQ refuses it where one consumer at a time is active,
-        and only there do messages that one holds keep back the later ones.
+        RabbitMQ refuses ``basic.get`` on queues with a single active consumer, and only on those
+        do the messages that one consumer holds keep back the later ones.
         """
-        with ExitStack() as lent:
-            connection = lent.enter_context(self._lines.lend())
+        with ExitStack() as stack:
+            connection = stack.enter_context(self._pool.connection())
             channel = connection.channel()
             wanted = min(limit, _WINDOW, self._ask(channel, agent_id) or 0)
             if wanted:
                 got: list[tuple[int, bytes]] = []
 
                 def keep(message: Any) -> None:
-                    # At once: of one that is too large only a note stays in memory.
-                    got.append((message.delivery_tag, raw_letter(message, most_bytes)))
+                    # At once: of a message that is too large only a note stays in memory.
+                    got.append((message.delivery_tag, raw_message(message, max_bytes)))
 
                 channel.auto_decode = False
                 channel.basic_qos(0, wanted, a_global=False)
                 consumer = channel.basic_consume(agent_queue_name(agent_id), callback=keep)
                 _drain(connection, got, wanted)
                 if got:
-                    return AmqpBatch(channel, consumer, got, lent.pop_all())
+                    return AmqpBatch(channel, consumer, got, stack.pop_all())
             channel.close()
             return EmptyBatch()
 
     def waiting(self) -> list[str]:
-        """Return whose queues hold something, as far as one look reaches."""
+        """Return agents whose queues hold something, as far as one look reaches."""
         announced = self._announced()
-        asked = [*announced, *self._known.next(_KNOWN_AT_ONCE), *self._strangers.next()]
+        asked = [*announced, *self._known.next(_KNOWN_AT_ONCE), *self._unknown.next()]
         found = self._occupied(dict.fromkeys(asked))
         # An announcement may overtake its message.
-        self._strangers.prefer(each for each in announced if each not in self._known)
+        self._unknown.prefer(each for each in announced if each not in self._known)
         return sorted(found)
 
     def empty(self, agent_id: str) -> int:
         """Purge the queue; 0 when there is none.
 
-        What a consumer has taken and not acknowledged comes back when it ends, so it is waited for.
+        Waits until no consumer is left: its unacknowledged messages come back when it ends.
         """
         name = agent_queue_name(agent_id)
-        with self._lines.lend() as connection:
+        with self._pool.connection() as connection:
             channel = connection.channel()
             try:
-                if not _is_left_alone(channel, name):
+                if not _has_no_consumer(channel, name):
                     raise BrokerUnavailableError(_CONSUMED)
                 purged = int(channel.queue_purge(name))
             except NotFound:
@@ -316,19 +310,19 @@ class AmqpAgentQueues:
 
     def depth(self, queue: str) -> int:
         """Count by a passive declaration; 0 when there is no such queue."""
-        with self._lines.lend() as connection:
+        with self._pool.connection() as connection:
             channel = connection.channel()
             count = _count(channel, queue)
             channel.close()
         return count or 0
 
     def close(self) -> None:
-        """Close the connections that nobody uses."""
-        self._lines.close()
+        """Close the idle connections."""
+        self._pool.close()
 
     def _occupied(self, agent_ids: Iterable[str]) -> list[str]:
         found = []
-        with self._lines.lend() as connection:
+        with self._pool.connection() as connection:
             channel = connection.channel()
             for agent_id in agent_ids:
                 if not channel.is_open:
@@ -347,7 +341,7 @@ class AmqpAgentQueues:
         return count
 
     def _announced(self) -> list[str]:
-        with self._lines.lend() as connection:
+        with self._pool.connection() as connection:
             if not self._can_announce:
                 _declare_announce(connection.channel())
                 self._can_announce = True
@@ -365,7 +359,7 @@ def _count(channel: Any, queue: str) -> int | None:
         return None
 
 
-def _is_left_alone(channel: Any, queue: str) -> bool:
+def _has_no_consumer(channel: Any, queue: str) -> bool:
     """Wait until nobody consumes a queue; False if somebody does for too long."""
     deadline = time.monotonic() + _LEAVING_S
     while channel.queue_declare(queue, passive=True).consumer_count:
@@ -376,7 +370,7 @@ def _is_left_alone(channel: Any, queue: str) -> bool:
 
 
 def _drain(connection: Any, got: Sequence[Any], wanted: int) -> None:
-    deadline = time.monotonic() + _PATIENCE_S
+    deadline = time.monotonic() + _TIMEOUT_S
     while len(got) < wanted and (left_s := deadline - time.monotonic()) > 0:
         try:
             connection.drain_events(timeout=left_s)
@@ -389,7 +383,7 @@ def _declare_announce(channel: Any) -> None:
         channel.queue_declare(ANNOUNCE_QUEUE, durable=True, auto_delete=False, arguments=_ANNOUNCE)
         channel.close()
     except PreconditionFailed:
-        # Declared before, in another way: that is for who runs the broker to decide.
+        # Declared before with other arguments, by whoever runs the broker.
         return
 
 

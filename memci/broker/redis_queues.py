@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import cast
 
 import redis
@@ -17,38 +18,38 @@ from memci.errors import InvalidInputError, shown_name
 
 _log = structlog.get_logger(__name__)
 
-# Celery pushes on the left, so the oldest is at the tail. Redis measures each message before it
-# gives it away: one that alone is too large is represented by its ends.
+# Celery pushes on the left, so the oldest message is at the tail. Redis measures each message:
+# of one that alone is too large it returns only the ends.
 _READ = """
 local room, found = tonumber(ARGV[2]), {}
 for back = 1, tonumber(ARGV[1]) do
-    local letter = redis.call('LINDEX', KEYS[1], -back)
-    if not letter then break end
-    if #letter > room then
+    local message = redis.call('LINDEX', KEYS[1], -back)
+    if not message then break end
+    if #message > room then
         if back == 1 then
-            found[1] = {#letter, string.sub(letter, 1, ARGV[3]), string.sub(letter, -ARGV[3])}
+            found[1] = {#message, string.sub(message, 1, ARGV[3]), string.sub(message, -ARGV[3])}
         end
         break
     end
-    room = room - #letter
-    found[back] = {#letter, letter, ''}
+    room = room - #message
+    found[back] = {#message, message, ''}
 end
 return found
 """
-# Removed is only what is still what was read, one by one from the tail: a queue that was flushed
-# or filled anew keeps the rest.
+# Removes from the tail only the messages that were read: a queue that was flushed or filled anew
+# meanwhile keeps the rest.
 _REMOVE = """
 for n = 1, #ARGV, 3 do
     local size, head, tail = tonumber(ARGV[n]), ARGV[n + 1], ARGV[n + 2]
-    local letter = redis.call('LINDEX', KEYS[1], -1)
-    if not letter or #letter ~= size or string.sub(letter, 1, #head) ~= head
-        or string.sub(letter, size - #tail + 1) ~= tail then return end
+    local message = redis.call('LINDEX', KEYS[1], -1)
+    if not message or #message ~= size or string.sub(message, 1, #head) ~= head
+        or string.sub(message, size - #tail + 1) ~= tail then return end
     redis.call('LTRIM', KEYS[1], 0, -2)
 end
 """
 _SCAN_COUNT = 1000
 _MOST_WAITING = 5000
-_MOST_TOLD = 1000
+_MAX_WARNINGS = 1000
 
 
 class RedisBatch:
@@ -57,7 +58,7 @@ class RedisBatch:
     def __init__(
         self, client: redis.Redis, key: str, seen: Sequence[tuple[int, bytes, bytes]]
     ) -> None:
-        """Keep of each message its size and its ends: all of it and nothing, if it is whole."""
+        """Take (size, head, tail) of each message; a whole message is all head."""
         self.raw: Sequence[bytes] = [
             head if len(head) == size else note(size, head, tail) for size, head, tail in seen
         ]
@@ -66,7 +67,7 @@ class RedisBatch:
         self._seen = seen
 
     def confirm(self) -> None:
-        """Pop them, as far as they are still there."""
+        """Remove them, as far as they are still there."""
         if self._seen:
             parts = (part for each in self._seen for part in each)
             self._client.eval(_REMOVE, 1, self._key, *parts)
@@ -81,10 +82,10 @@ class RedisAgentQueues:
     def __init__(self, client: redis.Redis) -> None:
         """Use this client, which answers bytes."""
         self._client = client
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
 
     def occupied(self, agent_ids: Sequence[str], *, queue_seen: bool = False) -> list[str]:
-        """Ask for all of them in one round trip; here it is never dear."""
+        """Ask for all of them in one round trip."""
         del queue_seen
         with self._client.pipeline(transaction=False) as pipe:
             for agent_id in agent_ids:
@@ -92,14 +93,14 @@ class RedisAgentQueues:
             found = pipe.execute()
         return [agent_id for agent_id, some in zip(agent_ids, found, strict=True) if some]
 
-    def take(self, agent_id: str, limit: int, most_bytes: int) -> RedisBatch:
-        """Read from the tail, as much as there is room for."""
+    def take(self, agent_id: str, limit: int, max_bytes: int) -> RedisBatch:
+        """Read from the tail, ``max_bytes`` in all at most."""
         key = agent_queue_name(agent_id)
-        seen = self._client.eval(_READ, 1, key, limit, most_bytes, end_bytes(most_bytes))
+        seen = self._client.eval(_READ, 1, key, limit, max_bytes, end_bytes(max_bytes))
         return RedisBatch(self._client, key, cast("list[tuple[int, bytes, bytes]]", seen))
 
     def waiting(self) -> list[str]:
-        """Scan for queues; names that are no agent's are passed over, and warned of once."""
+        """Scan for queues; warn once of each that is no agent's."""
         found: set[str] = set()
         pattern = f"{AGENT_PREFIX}*"
         for key in self._client.scan_iter(match=pattern, count=_SCAN_COUNT, _type="LIST"):
@@ -107,13 +108,13 @@ class RedisAgentQueues:
             if agent_id is not None:
                 found.add(agent_id)
             else:
-                self._tell(key)
+                self._warn(key)
             if len(found) >= _MOST_WAITING:
                 break
         return sorted(found)
 
     def empty(self, agent_id: str) -> int:
-        """Remove the list, at once with counting it."""
+        """Count and remove the list in one transaction."""
         with self._client.pipeline(transaction=True) as pipe:
             pipe.llen(agent_queue_name(agent_id))
             pipe.unlink(agent_queue_name(agent_id))
@@ -124,27 +125,27 @@ class RedisAgentQueues:
         """Count the list."""
         return int(self._client.llen(queue))
 
-    def _tell(self, key: bytes) -> None:
+    def _warn(self, key: bytes) -> None:
         shown = queue_shown(key)
-        if shown not in self._told and len(self._told) < _MOST_TOLD:
-            self._told.add(shown)
-            _log.warning("queue is no agent's, nobody empties it", queue=shown)
+        if shown not in self._warned and len(self._warned) < _MAX_WARNINGS:
+            self._warned.add(shown)
+            _log.warning("stray queue: its name is no agent's, nobody empties it", queue=shown)
 
 
 @dataclass(frozen=True, slots=True)
 class StrayQueue:
-    """A queue named as an agent's would be, of an id that no agent can have."""
+    """A queue with the name of an agent's queue, of an id that no agent can have."""
 
     key: bytes
     messages: int
 
 
-def stray_queues(client: redis.Redis, most: int) -> list[StrayQueue]:
-    """Return up to ``most`` queues that nobody empties, for `memci doctor`."""
+def stray_queues(client: redis.Redis, max_count: int) -> list[StrayQueue]:
+    """Return up to ``max_count`` queues that nobody empties, for `memci doctor`."""
     found: dict[bytes, StrayQueue] = {}
     with broker_errors():
         for key in client.scan_iter(match=f"{AGENT_PREFIX}*", count=_SCAN_COUNT, _type="LIST"):
-            if len(found) >= most:
+            if len(found) >= max_count:
                 break
             if agent_of_key(key) is None:
                 found[key] = StrayQueue(key, int(client.llen(key)))
@@ -152,12 +153,12 @@ def stray_queues(client: redis.Redis, most: int) -> list[StrayQueue]:
 
 
 def queue_shown(key: bytes) -> str:
-    """Return a queue's name, given by anyone, as it may stand in a log."""
+    """Return a queue's name, which anyone may choose, safe for a log."""
     return shown_name(key.decode(errors="replace"))
 
 
 def agent_of_key(key: bytes) -> str | None:
-    """Return whose queue a key is; None when it is nobody's."""
+    """Return the agent whose queue a key is; None when it is no agent's."""
     try:
         name = key.decode()
         if not name.startswith(AGENT_PREFIX):
@@ -167,23 +168,14 @@ def agent_of_key(key: bytes) -> str | None:
         return None
 
 
-_PATTERNS = (f"_kombu.binding.{AGENT_PREFIX}*", f"_kombu.binding_permanent.{AGENT_PREFIX}*")
-_COUNT = 1000
+_BINDINGS = (f"_kombu.binding.{AGENT_PREFIX}*", f"_kombu.binding_permanent.{AGENT_PREFIX}*")
 
 
 def remove_binding_keys(client: redis.Redis) -> int:
-    """Delete the binding keys of agents' queues; they are never used for delivery.
-
-    Returns how many there were.
-    """
+    """Delete the binding keys of agents' queues, which delivery never uses; return how many."""
     removed = 0
-    for pattern in _PATTERNS:
-        keys: list[bytes] = []
-        for key in client.scan_iter(match=pattern, count=_COUNT):
-            keys.append(key)
-            if len(keys) >= _COUNT:
-                removed += int(client.unlink(*keys))
-                keys.clear()
-        if keys:
-            removed += int(client.unlink(*keys))
+    for pattern in _BINDINGS:
+        keys = client.scan_iter(match=pattern, count=_SCAN_COUNT)
+        while batch := list(islice(keys, _SCAN_COUNT)):
+            removed += int(client.unlink(*batch))
     return removed

@@ -1,7 +1,7 @@
 """Wakeups: small broker messages that tell workers that an agent has work (queue.md).
 
-A token may be lost, doubled or reordered without harm, so publishing one never raises and never
-makes its caller wait long: the sweeper puts out what is missing.
+A wakeup may be lost, doubled or reordered without harm, so publishing one never raises and never
+makes its caller wait long: the sweep publishes what is missing.
 """
 
 from __future__ import annotations
@@ -39,20 +39,19 @@ from memci.errors import UnavailableError
 _LANE = queue(LANE_QUEUE)
 _COMPRESS = queue(COMPRESS_QUEUE)
 
-# After a failure the broker is left alone for so long: an accept must not wait for it each time.
+# After a failure the broker is left alone for so long: a request must not wait for it each time.
 _REST_S = 1.0
-# Nor for long the one time: a broker that is frozen takes connections and never answers.
-_PATIENCE_S = 2
-
-# A token that finds more than its share is passed on, so that more of them than there are workers
-# say nothing new; each would cost a claim that finds nothing.
-ENOUGH_LANE_TOKENS = 256
+# A frozen broker takes connections and never answers.
+_TIMEOUT_S = 2
+# A wakeup that finds more work publishes another, so more of them than there are workers say
+# nothing new; each would cost a claim that finds nothing.
+MAX_LANE_WAKEUPS = 256
 
 _log = structlog.get_logger(__name__)
 
 
 class Wakeups:
-    """Publishes tokens; safe for threads."""
+    """Publishes wakeups; safe for threads."""
 
     def __init__(self, app: Celery) -> None:
         """Publish through ``app``'s pool of connections."""
@@ -61,9 +60,10 @@ class Wakeups:
         self._lock = Lock()
 
     def wake_lane(self, agent_id: str, *, queue_seen: bool = False) -> bool:
-        """Tell lane workers that there is work; the agent is where to look first.
+        """Tell lane workers that there is work; they look at this agent first.
 
-        ``queue_seen`` says that the bell has seen something in the agent's own queue.
+        ``queue_seen``: the queue watch has seen a message in the agent's own queue. Returns False
+        if the broker did not take it.
         """
         arguments = (
             {"agent_id": agent_id, "queue_seen": True} if queue_seen else {"agent_id": agent_id}
@@ -75,48 +75,47 @@ class Wakeups:
         return self._publish(LANE_RUN_TASK, _LANE, [{"agent_id": each} for each in agent_ids])
 
     def wake_compress(self, agent_id: str) -> bool:
-        """Tell compress workers that a pass is wanted."""
+        """Tell compress workers that a pass is requested."""
         return self._publish(LANE_COMPRESS_TASK, _COMPRESS, [{"agent_id": agent_id}])
 
     def close(self) -> None:
-        """Close what was opened for publishing alone."""
+        """Close the connections that were opened for publishing."""
 
-    def _publish(self, task: str, where: Queue, tokens: Sequence[Mapping[str, Any]]) -> bool:
+    def _publish(self, task: str, where: Queue, wakeups: Sequence[Mapping[str, Any]]) -> bool:
         if time.monotonic() < self._rest_until:
             return False
         try:
-            self._send(task, where, tokens)
+            self._send(task, where, wakeups)
         except BROKER_ERRORS as error:
             with self._lock:
                 self._rest_until = time.monotonic() + _REST_S
-            _log.warning("token not published", task=task, error=type(error).__name__)
+            _log.warning("wakeup not published", task=task, error=type(error).__name__)
             return False
         return True
 
-    def _send(self, task: str, where: Queue, tokens: Sequence[Mapping[str, Any]]) -> None:
-        for arguments in tokens:
-            # Said for each: otherwise Celery subscribes to a result, and waits for its broker.
+    def _send(self, task: str, where: Queue, wakeups: Sequence[Mapping[str, Any]]) -> None:
+        for arguments in wakeups:
+            # With a result Celery would subscribe to it, and wait for its broker.
             self._app.send_task(
                 task, kwargs=arguments, queue=where, retry=False, ignore_result=True
             )
 
 
 class RedisWakeups(Wakeups):
-    """Puts tokens onto Redis lists as kombu lays them there.
+    """Puts wakeups onto Redis lists as kombu lays them there.
 
-    Every accept publishes one, and Celery's and kombu's layers would cost it more processor time
-    than all its SQL.
+    Every accepted message publishes one; through Celery and kombu that would take more processor
+    time than all its SQL.
     """
 
     def __init__(self, app: Celery, broker_url: str) -> None:
-        """Take the app for the form of its messages, and the broker for a client of our own."""
+        """Take the app for the form of its messages, and open a client of our own."""
         super().__init__(app)
         self._client = redis.Redis.from_url(
             broker_url,
-            socket_timeout=_PATIENCE_S,
-            socket_connect_timeout=_PATIENCE_S,
-            # A connection that a restart has cut is replaced; a broker that is away or frozen is
-            # left alone.
+            socket_timeout=_TIMEOUT_S,
+            socket_connect_timeout=_TIMEOUT_S,
+            # Replace a connection that a restart has cut; try no broker that is away or frozen.
             retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
         )
 
@@ -124,14 +123,14 @@ class RedisWakeups(Wakeups):
         """Close the client."""
         self._client.close()
 
-    def _send(self, task: str, where: Queue, tokens: Sequence[Mapping[str, Any]]) -> None:
-        queue_seen = any("queue_seen" in arguments for arguments in tokens)
+    def _send(self, task: str, where: Queue, wakeups: Sequence[Mapping[str, Any]]) -> None:
+        queue_seen = any("queue_seen" in arguments for arguments in wakeups)
         if where is _LANE and not queue_seen:
-            tokens = tokens[: max(0, ENOUGH_LANE_TOKENS - self._client.llen(where.name))]
-        if tokens:
-            # Workers take from the right. What the queue watch has seen, no other token leads to.
+            wakeups = wakeups[: max(0, MAX_LANE_WAKEUPS - self._client.llen(where.name))]
+        if wakeups:
+            # Workers take from the right. No other wakeup leads to what the queue watch has seen.
             push = self._client.rpush if queue_seen else self._client.lpush
-            push(where.name, *(self._envelope(task, where.name, each) for each in tokens))
+            push(where.name, *(self._envelope(task, where.name, each) for each in wakeups))
 
     def _envelope(self, task: str, queue_name: str, arguments: Mapping[str, Any]) -> str:
         message = self._app.amqp.create_task_message(
@@ -166,30 +165,30 @@ def _envelope(message: Any, queue_name: str) -> str:
 
 
 _SCAN_PERIOD_S = 1.0
-# A burst of messages to one agent rings once; what comes just after is found by the scan.
+# A burst of messages to one agent gives one wakeup; the scan finds what comes just after.
 _QUIET_S = 0.1
-_MOST_REMEMBERED = 10_000
-_AT_LEAST = 8
+_MAX_REMEMBERED = 10_000
+_MIN_PUBLISHED = 8
 _AWAY: tuple[type[Exception], ...] = (*BROKER_ERRORS, UnavailableError)
 
 
 class QueueWatch:
-    """Two threads: keyspace notifications for speed, a scan each second for certainty.
+    """Watches agents' own queues: keyspace notifications for speed, a scan each second to be sure.
 
-    Any number of bells may run: a token that comes twice is dropped.
+    Any number of watches may run: a wakeup that comes twice is dropped.
     """
 
     def __init__(
         self,
         queues: AgentQueues,
-        tokens: Wakeups,
+        wakeups: Wakeups,
         client: redis.Redis | None,
         *,
         period_s: float = _SCAN_PERIOD_S,
     ) -> None:
         """Listen with ``client``, if the broker is a Redis; scan ``queues`` anyway."""
         self._queues = queues
-        self._tokens = tokens
+        self._wakeups = wakeups
         self._client = client
         self._period_s = period_s
         self._stop = Event()
@@ -197,16 +196,16 @@ class QueueWatch:
         self._seen_at: dict[str, float] = {}
 
     def start(self) -> None:
-        """Start ringing."""
+        """Start the threads."""
         loops = [self._scan] if self._client is None else [self._scan, self._listen]
         for loop in loops:
-            thread = Thread(target=self._repeat, args=(loop,), name=f"bell-{loop.__name__}")
-            thread.daemon = True
+            name = f"queue-watch-{loop.__name__}"
+            thread = Thread(target=self._repeat, args=(loop,), name=name, daemon=True)
             thread.start()
             self._threads.append(thread)
 
     def stop(self) -> None:
-        """Stop ringing; returns when both threads have ended."""
+        """Stop; return when the threads have ended."""
         self._stop.set()
         for thread in self._threads:
             thread.join()
@@ -216,17 +215,17 @@ class QueueWatch:
             try:
                 loop()
             except _AWAY as error:
-                _log.warning("bell cannot look", error=type(error).__name__)
+                _log.warning("queue watch cannot look", error=type(error).__name__)
                 self._stop.wait(self._period_s)
 
     def _scan(self) -> None:
         waiting = self._queues.waiting()
         if waiting:
-            # Tokens that nobody has taken yet will do for as many of these agents; but they may
-            # be for others, so a few are drawn in any case: none is passed over for ever.
-            missing = len(waiting) - self._queues.depth(LANE_QUEUE)
-            for agent_id in random.sample(waiting, min(len(waiting), max(_AT_LEAST, missing))):
-                self._tokens.wake_lane(agent_id, queue_seen=True)
+            # The wakeups that still wait will do for as many agents. But they may be for others,
+            # so a few are drawn in any case: no agent is passed over for ever.
+            missing = max(_MIN_PUBLISHED, len(waiting) - self._queues.depth(LANE_QUEUE))
+            for agent_id in random.sample(waiting, min(len(waiting), missing)):
+                self._wakeups.wake_lane(agent_id, queue_seen=True)
         self._stop.wait(self._period_s)
 
     def _listen(self) -> None:
@@ -241,54 +240,53 @@ class QueueWatch:
                     _, _, key = message["channel"].partition(b":")
                     agent_id = agent_of_key(key)
                     if agent_id is not None and self._is_first(agent_id):
-                        self._tokens.wake_lane(agent_id, queue_seen=True)
+                        self._wakeups.wake_lane(agent_id, queue_seen=True)
 
     def _is_first(self, agent_id: str) -> bool:
         now = time.monotonic()
         if now - self._seen_at.get(agent_id, -_QUIET_S) < _QUIET_S:
             return False
-        if len(self._seen_at) >= _MOST_REMEMBERED:
+        if len(self._seen_at) >= _MAX_REMEMBERED:
             self._seen_at.clear()
         self._seen_at[agent_id] = now
         return True
 
 
-# The first token goes out at once; under load, those of this time go out together.
+# The first wakeup goes out at once; under load, those of this time go out together.
 _PAUSE_S = 0.002
 
 
 class WakeupPublisher:
-    """Publishes what it is given, in order; safe for threads.
+    """Publishes wakeups in a thread of its own, in order; safe for threads.
 
-    What a killed process had not published yet, the sweeper puts out (queue.md).
+    The sweep publishes those that a killed process had not published yet (queue.md).
     """
 
-    def __init__(self, tokens: Wakeups) -> None:
+    def __init__(self, wakeups: Wakeups) -> None:
         """Start the thread."""
-        self._tokens = tokens
+        self._wakeups = wakeups
         self._waiting: SimpleQueue[str | None] = SimpleQueue()
-        self._thread = Thread(target=self._run, name="token-outbox", daemon=True)
+        self._thread = Thread(target=self._run, name="wakeup-publisher", daemon=True)
         self._thread.start()
 
     def wake_lane(self, agent_id: str) -> None:
-        """Have lane workers told that there is work."""
+        """Have a wakeup published."""
         self._waiting.put(agent_id)
 
     def close(self) -> None:
-        """Publish what still waits, then stop the thread."""
+        """Publish those that still wait, then stop the thread."""
         self._waiting.put(None)
         self._thread.join()
 
     def _run(self) -> None:
         while True:
-            # What has come while the last ones were published goes out together.
             taken = [self._waiting.get()]
             while not self._waiting.empty():
                 taken.append(self._waiting.get())
             try:
-                self._tokens.wake_lanes([each for each in taken if each is not None])
+                self._wakeups.wake_lanes([each for each in taken if each is not None])
             except Exception:  # noqa: BLE001 - nothing may end this thread
-                _log.exception("tokens not published", count=len(taken))
+                _log.exception("wakeups not published", count=len(taken))
             if None in taken:
                 return
             time.sleep(_PAUSE_S)

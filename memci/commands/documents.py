@@ -44,7 +44,7 @@ def new_document(name: str, body: bytes, *, max_bytes: int) -> NewDocument:
 
 def add(
     database: Database,
-    tokens: Wakeups,
+    wakeups: Wakeups,
     owner: str,
     new: NewDocument,
     *,
@@ -71,7 +71,7 @@ def add(
         )  # fmt: skip
         insert_job(connection, job)
         stored = document_by_id(connection, owner, document_id)
-    tokens.wake_lane(owner)
+    wakeups.wake_lane(owner)
     if stored is None:
         raise NotFoundError(_NO_DOCUMENT)
     return DocumentAnswer(**asdict(stored), unchanged=False)

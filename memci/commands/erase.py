@@ -118,7 +118,7 @@ Settle: TypeAlias = Callable[[Connection, str], None]
 def run(
     database: Database,
     store: PageStore,
-    tokens: Wakeups,
+    wakeups: Wakeups,
     agent_id: str,
     selection: ErasureSelection,
     *,
@@ -135,7 +135,7 @@ def run(
     """
     indexes = frozenset(selection.page_indexes)
     texts = {key for key in store.list(agent_id) if key.page in indexes} if indexes else set()
-    with _preempted_lane(database, tokens, agent_id) as connection:
+    with _preempted_lane(database, wakeups, agent_id) as connection:
         if settle is not None:
             settle(connection, agent_id)
         texts |= {key for key in note_keys(connection, agent_id) if key.page in indexes}
@@ -164,7 +164,7 @@ def run(
 
 
 def run_agent(
-    database: Database, store: PageStore, tokens: Wakeups, queues: AgentQueues, agent_id: str
+    database: Database, store: PageStore, wakeups: Wakeups, queues: AgentQueues, agent_id: str
 ) -> ReceiptAnswer:
     """Erase all that an agent holds, here and in the broker; return the receipt, which is kept.
 
@@ -180,7 +180,7 @@ def run_agent(
     with database.agent_snapshot(agent_id) as connection:
         is_left = is_left_of(connection, agent_id)
     try:
-        with _preempted_lane(database, tokens, agent_id, there=not is_left) as connection:
+        with _preempted_lane(database, wakeups, agent_id, there=not is_left) as connection:
             texts |= note_keys(connection, agent_id)
             pages = count_pages(connection, agent_id)
             rows = erase_agent(connection, agent_id)
@@ -211,7 +211,7 @@ def _remove_texts(store: PageStore, agent_id: str, texts: Collection[TextKey], d
 
 @contextmanager
 def _preempted_lane(
-    database: Database, tokens: Wakeups, agent_id: str, *, there: bool = True
+    database: Database, wakeups: Wakeups, agent_id: str, *, there: bool = True
 ) -> Iterator[Connection]:
     """Take the lane from its worker for one transaction, and let workers go on afterwards."""
     lease = preempt_lane(database, agent_id, must_exist=there)
@@ -230,9 +230,9 @@ def _preempted_lane(
             with lease.effect(durable=False) as connection:
                 freed = mailbox.free(connection, agent_id)
             if freed.wake_lane:
-                tokens.wake_lane(agent_id)
+                wakeups.wake_lane(agent_id)
             if freed.wake_compress:
-                tokens.wake_compress(agent_id)
+                wakeups.wake_compress(agent_id)
 
 
 def _repeat_memories(connection: Connection, agent_id: str, seqs: Sequence[int]) -> str | None:

@@ -17,7 +17,7 @@ from memci.storage.session import Connection, Database
 
 
 def put_items(
-    database: Database, tokens: Wakeups, agent_id: str, request: shapes.ItemsIn
+    database: Database, wakeups: Wakeups, agent_id: str, request: shapes.ItemsIn
 ) -> shapes.ItemsAnswer:
     """Store and remove items, all or none; raises ``NotFoundError`` while the agent is erased."""
     latest = {(each.namespace, each.key): each for each in request.items}
@@ -40,7 +40,7 @@ def put_items(
                     ttl = each.ttl_minutes
                     put_item(connection, agent_id, place, each.value, text=text, ttl_minutes=ttl)
     if woken:
-        tokens.wake_lane(agent_id)
+        wakeups.wake_lane(agent_id)
     return shapes.ItemsAnswer(stored=len(stored_items), removed=removed)
 
 

@@ -12,17 +12,17 @@ from memci.storage import messages
 from memci.storage.session import Database
 
 
-def cancel(database: Database, tokens: Wakeups, agent_id: str, job_id: UUID) -> UUID:
+def cancel(database: Database, wakeups: Wakeups, agent_id: str, job_id: UUID) -> UUID:
     """Take a queued job out of the mailbox; its messages stay stored and searchable."""
     with database.agent_transaction(agent_id) as connection:
         lane_control.cancel(connection, agent_id, job_id)
-    tokens.wake_lane(agent_id)
+    wakeups.wake_lane(agent_id)
     return job_id
 
 
 def replay(
     database: Database,
-    tokens: Wakeups,
+    wakeups: Wakeups,
     agent_id: str,
     job_id: UUID,
     *,
@@ -41,11 +41,11 @@ def replay(
             lane_control.discard(connection, agent_id, job_id)
             watched = broker_intake.redeliver(connection, agent_id, raw, limits)
             messages.delete_letter(connection, agent_id, job_id)
-    tokens.wake_lane(agent_id)
+    wakeups.wake_lane(agent_id)
     return watched
 
 
-def discard(database: Database, tokens: Wakeups, agent_id: str, job_id: UUID) -> UUID:
+def discard(database: Database, wakeups: Wakeups, agent_id: str, job_id: UUID) -> UUID:
     """Remove a dead job for good; its messages stay stored and searchable.
 
     A broker message that could not be read is removed as well.
@@ -53,7 +53,7 @@ def discard(database: Database, tokens: Wakeups, agent_id: str, job_id: UUID) ->
     with database.agent_transaction(agent_id) as connection:
         lane_control.discard(connection, agent_id, job_id)
         messages.delete_letter(connection, agent_id, job_id)
-    tokens.wake_lane(agent_id)
+    wakeups.wake_lane(agent_id)
     return job_id
 
 
@@ -64,12 +64,12 @@ def pause(database: Database, agent_id: str) -> LaneAnswer:
     return _answer(agent_id, state)
 
 
-def resume(database: Database, tokens: Wakeups, agent_id: str) -> LaneAnswer:
+def resume(database: Database, wakeups: Wakeups, agent_id: str) -> LaneAnswer:
     """Let the lane go on, after a pause or after a dead job that halted it."""
     with database.lane_transaction() as connection:
         state = lane_control.resume(connection, agent_id)
-    tokens.wake_lane(agent_id)
-    tokens.wake_compress(agent_id)
+    wakeups.wake_lane(agent_id)
+    wakeups.wake_compress(agent_id)
     return _answer(agent_id, state)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import uuid4
 
 from memci.broker.wakeup import Wakeups
-from memci.domain.memory.node import Fate, NodeKind
+from memci.domain.memory.node import NodeKind, RemovalReason
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.passage import details_of
 from memci.errors import ConflictError, InvalidInputError, NotFoundError
@@ -25,17 +25,17 @@ from memci.storage.sessions import end_session as sessions_end_session
 from memci.storage.summaries import open_session
 
 
-def consolidate(database: Database, tokens: Wakeups, agent_id: str) -> ConsolidateAnswer:
+def consolidate(database: Database, wakeups: Wakeups, agent_id: str) -> ConsolidateAnswer:
     """Ask for it; requests that wait are one. Raises ``NotFoundError`` for no agent."""
     with database.lane_transaction() as connection:
         asked = request_consolidation(connection, agent_id)
     if asked.woken:
-        tokens.wake_lane(agent_id)
+        wakeups.wake_lane(agent_id)
     return ConsolidateAnswer(job_id=asked.job_id, coalesced=asked.coalesced)
 
 
 def end_session(
-    database: Database, tokens: Wakeups, agent_id: str, session_id: str
+    database: Database, wakeups: Wakeups, agent_id: str, session_id: str
 ) -> SessionEndAnswer:
     """End a session up to its last message; idempotent. Raises ``NotFoundError`` for no session."""
     with database.agent_transaction(agent_id) as connection:
@@ -45,13 +45,13 @@ def end_session(
             raise NotFoundError("there is no such session: one exists from its first message on")
         open_session(connection, agent_id, session_id)
     if asked.woken:
-        tokens.wake_lane(agent_id)
+        wakeups.wake_lane(agent_id)
     seq, ended_at = ended
     return SessionEndAnswer(session_id=session_id, seq=seq, ended_at=ended_at, job_id=asked.job_id)
 
 
 def mention_in_focus(
-    database: Database, tokens: Wakeups, agent_id: str, name: str, defaults: MemoryParameters
+    database: Database, wakeups: Wakeups, agent_id: str, name: str, defaults: MemoryParameters
 ) -> FocusList:
     """Make a thing the newest focus point; return all of them. Raises as ``bring_into_focus``."""
     with database.agent_transaction(agent_id) as connection:
@@ -59,7 +59,7 @@ def mention_in_focus(
         points = bring_into_focus(connection, agent_id, name, defaults)
         unlock_lane(connection, agent_id, woken=woken)
     if not woken:  # a worker that looked while the lane was locked has gone again
-        tokens.wake_lane(agent_id)
+        wakeups.wake_lane(agent_id)
     return points
 
 
@@ -86,7 +86,7 @@ def bring_into_focus(
 
 
 def restore_memory(
-    database: Database, tokens: Wakeups, agent_id: str, node_id: int
+    database: Database, wakeups: Wakeups, agent_id: str, node_id: int
 ) -> RestoreAnswer:
     """Queue it; asking twice is asking once.
 
@@ -106,7 +106,7 @@ def restore_memory(
         payload = {"node": node_id, "seqs": origin.seqs, **details_of(origin.passages)}
         job_id = request_restore(connection, agent_id, payload)
     # A worker that looked while the lane was locked has gone again.
-    tokens.wake_lane(agent_id)
+    wakeups.wake_lane(agent_id)
     return RestoreAnswer(job_id=job_id, node_id=node_id, restored_as=None)
 
 
@@ -121,7 +121,7 @@ def _check(connection: Connection, agent_id: str, node_id: int, origin: Origin) 
     successor = history.successors_of(connection, agent_id, [node_id])[node_id]
     if successor.last != node_id:
         _refuse_replaced(connection, agent_id, node_id, successor)
-    if history.fates_of(connection, agent_id, [node_id])[node_id] is Fate.ERASED:
+    if history.fates_of(connection, agent_id, [node_id])[node_id] is RemovalReason.ERASED:
         raise ConflictError(
             f"node {node_id} was erased with messages that it was made of: what is left of them "
             "was remembered again"
@@ -140,7 +140,7 @@ def _refuse_replaced(
         raise ConflictError(
             f"{became} {successor.living}, which lives: there is nothing to restore"
         )
-    if history.fates_of(connection, agent_id, [last])[last] is Fate.ERASED:
+    if history.fates_of(connection, agent_id, [last])[last] is RemovalReason.ERASED:
         raise ConflictError(f"{became} {last}, which was erased")
     origin = history.origin_of(connection, agent_id, last)
     if origin is not None:

@@ -20,7 +20,7 @@ from memci.storage.vectors import HeldModel, VectorModel, change_model, held_mod
 
 
 def begin(
-    database: Database, tokens: Wakeups, agent_id: str, *, up_to_seq: int | None
+    database: Database, wakeups: Wakeups, agent_id: str, *, up_to_seq: int | None
 ) -> EditionAnswer:
     """Begin to rebuild, from all messages or from those up to a seq.
 
@@ -52,7 +52,7 @@ def begin(
         )
         job_requests.request_rebuild_step(connection, agent_id, edition.number, JobSource.HTTP)
         answer = job_requests.edition_answer(connection, agent_id)
-    tokens.wake_lane(agent_id)
+    wakeups.wake_lane(agent_id)
     return answer
 
 
@@ -62,7 +62,7 @@ def show(database: Database, agent_id: str) -> EditionAnswer:
         return job_requests.edition_answer(connection, agent_id)
 
 
-def switch(database: Database, tokens: Wakeups, agent_id: str) -> EditionAnswer:
+def switch(database: Database, wakeups: Wakeups, agent_id: str) -> EditionAnswer:
     """Replace the current network by the rebuilt one, which must be ready; idempotent."""
     with database.agent_transaction(agent_id) as connection:
         edition = _lock_open_edition(connection, agent_id)
@@ -84,18 +84,18 @@ def switch(database: Database, tokens: Wakeups, agent_id: str) -> EditionAnswer:
         if job is None:
             job_requests.request_rebuild_step(connection, agent_id, edition.number, JobSource.HTTP)
         answer = job_requests.edition_answer(connection, agent_id)
-    tokens.wake_lane(agent_id)
+    wakeups.wake_lane(agent_id)
     return answer
 
 
-def drop(database: Database, tokens: Wakeups, agent_id: str) -> EditionAnswer:
+def drop(database: Database, wakeups: Wakeups, agent_id: str) -> EditionAnswer:
     """Delete the rebuilt network; the current one stays as it is."""
     with database.agent_transaction(agent_id) as connection:
         edition = _lock_open_edition(connection, agent_id)
         editions.drop_edition(connection, agent_id, edition)
         answer = job_requests.edition_answer(connection, agent_id)
     # A worker that looked while the lane was locked has gone again.
-    tokens.wake_lane(agent_id)
+    wakeups.wake_lane(agent_id)
     return answer
 
 

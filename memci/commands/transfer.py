@@ -27,7 +27,7 @@ def export(database: Database, store: PageStore, agent_id: str, file: IO[bytes])
 def run(
     database: Database,
     store: PageStore,
-    tokens: Wakeups,
+    wakeups: Wakeups,
     agent_id: str,
     file: IO[bytes],
     *,
@@ -55,9 +55,9 @@ def run(
             import_rows.save_note_texts(connection, store, agent_id, archive)
         from_agent_id = archive.manifest.agent_id
     if freed.wake_lane:
-        tokens.wake_lane(agent_id)
+        wakeups.wake_lane(agent_id)
     if freed.wake_compress:
-        tokens.wake_compress(agent_id)
+        wakeups.wake_compress(agent_id)
     return ImportAnswer(
         agent_id=agent_id,
         from_agent_id=from_agent_id,

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 
 from memci.config.settings import LOOPBACK, Settings
 from memci.errors import ConfigurationError
-from memci.runtime import spare_what_stays
+from memci.runtime import tune_garbage_collection
 
 _log = structlog.get_logger("memci.http")
 # Reads wait for context workers on a thread each; enough are left for writes.
@@ -58,7 +58,7 @@ def serve(app: FastAPI, settings: Settings, *, host: str, port: int) -> None:
         signal.signal(stop, lambda _signal, _frame: None)
     server = make_server(app, host=host, port=port)
     # Left to the collector, walking what the app is made of took half of an accept.
-    spare_what_stays()
+    tune_garbage_collection()
     server.run()
 
 

@@ -7,15 +7,19 @@ from collections.abc import Mapping
 from memci.config.settings import Settings
 from memci.extraction.blocks import ExtractionLimits
 from memci.jobs.compress import NetworkCompression
-from memci.jobs.consolidate import Consolidation
+from memci.jobs.consolidate import Consolidation, LinkDropping
 from memci.jobs.create import MemoryCreation
-from memci.jobs.document import DocumentIndexing
-from memci.jobs.index import ItemIndexing, MessageIndexing, WindowLimits
-from memci.jobs.maintenance import LinkDropping, Reembedding
+from memci.jobs.index import (
+    DocumentIndexing,
+    ItemIndexing,
+    MessageIndexing,
+    Reembedding,
+    WindowLimits,
+)
 from memci.jobs.name_pages import PageNaming, Pages
 from memci.jobs.rebuild import NetworkRebuild, Replay
 from memci.jobs.restore import MemoryRestoring
-from memci.jobs.summarise import AskingAfter, SessionSummaries, SummaryAsks, Summing
+from memci.jobs.summarise import SessionSummaries, SummaryRequests, Summing, WithSummaryRequests
 from memci.jobs.track import MessageTracking
 from memci.queue.runner import Handler
 from memci.smallmodel.registry import SmallModels
@@ -33,18 +37,18 @@ def all_jobs(
     window = WindowLimits(_WINDOW_SHARE * settings.pages.window_max_tokens)
     pages = Pages(page_store, models.tokens, settings.pages)
     summing = Summing(models.summarizer, models.tokens, settings.model_of("summarizer").model)
-    asks = SummaryAsks(settings.memory)
+    requests = SummaryRequests(settings.memory)
     creation = MemoryCreation(database, models, settings.memory)
     indexing = MessageIndexing(database, models, window)
     handlers: list[Handler] = [
-        AskingAfter(creation, asks.of_messages),
-        AskingAfter(indexing, asks.of_messages),
+        WithSummaryRequests(creation, requests.of_messages),
+        WithSummaryRequests(indexing, requests.of_messages),
         SessionSummaries(database, summing, settings.memory),
         LinkDropping(settings.memory),
         MemoryRestoring(database, models, settings.memory),
         NetworkRebuild(database, Replay(database, models, settings.memory)),
         Reembedding(database, models.embedder),
-        AskingAfter(Consolidation(database, settings.memory), asks.of_sessions),
+        WithSummaryRequests(Consolidation(database, settings.memory), requests.of_sessions),
         DocumentIndexing(database, models, ExtractionLimits()),
         PageNaming(database, models.summarizer, pages),
         ItemIndexing(database, models),

@@ -1,4 +1,4 @@
-"""``memci.memory.consolidate``: merges equal memories and ends short terms (R5, M9)."""
+"""``memci.memory.consolidate`` merges memories and ends short terms (R5); ``memci.link.drop``."""
 
 from __future__ import annotations
 
@@ -9,107 +9,93 @@ from typing import Any, Self
 from uuid import UUID
 
 from memci.domain.job import Job, JobKind
-from memci.domain.memory.consolidation import ALIKE_COSINE, Merge, ShortMemory, groups, merged
+from memci.domain.memory import consolidation
 from memci.domain.memory.edition import ReplayEvent
-from memci.domain.memory.node import Link
+from memci.domain.memory.node import EndedTerm, Promotion, promotion
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.memory.tier import Promotion, Settled, promotion
-from memci.jobs.network_growth import MOST_COMPARED, note_short_terms
+from memci.jobs.network_growth import MAX_COMPARED, note_short_terms
 from memci.queue.runner import Effect
 from memci.storage.agents import parameters_of
+from memci.storage.network import short_term
 from memci.storage.network.editions import log_event
+from memci.storage.network.links import drop_dangling
 from memci.storage.network.node_history import passages_of
 from memci.storage.network.passes import position
-from memci.storage.network.short_term import (
-    Term,
-    alike_pairs,
-    due_memories,
-    links_at,
-    made_of,
-    mark_compared,
-    new_node_ids,
-    settle,
-    short_memories,
-    write_merges,
-    young_memories,
-)
 from memci.storage.session import Connection, Database
+
+Group = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
-    """Memories that were compared with all others, and groups of them that tell the same.
+class SimilarGroups:
+    """Groups of memories that tell the same, by id."""
 
-    ``left_out``: there are more groups, whose memories are to be compared once more.
-    """
-
-    compared: Sequence[int]
-    groups: Sequence[tuple[int, ...]]
-    memories: Mapping[int, ShortMemory]
-    left_out: bool = False
+    compared: Sequence[int]  # memories that were compared with all others
+    groups: Sequence[Group]
+    memories: Mapping[int, consolidation.ShortMemory]
+    left_out: bool = False  # there are more groups, whose memories are to be compared again
 
     @classmethod
     def find(cls, connection: Connection, agent_id: str) -> Self:
-        """Compare those that have not been compared yet; write nothing."""
-        young = young_memories(connection, agent_id, MOST_COMPARED)
-        pairs = alike_pairs(connection, agent_id, young, ALIKE_COSINE)
-        memories = short_memories(connection, agent_id, {node for pair in pairs for node in pair})
-        alike = [pair for pair in pairs if memories.keys() >= set(pair)]
-        return cls(young, groups(memories, alike), memories)
+        """Compare the memories that have not been compared yet; write nothing."""
+        young = short_term.young_memories(connection, agent_id, MAX_COMPARED)
+        pairs = short_term.alike_pairs(connection, agent_id, young, consolidation.SIMILAR_COSINE)
+        ids = {node for pair in pairs for node in pair}
+        memories = short_term.short_memories(connection, agent_id, ids)
+        similar = [pair for pair in pairs if memories.keys() >= set(pair)]
+        return cls(young, consolidation.groups(memories, similar), memories)
 
-    def first(self, most: int) -> Self:
-        """Return it with at most so many groups."""
-        left = {node for group in self.groups[most:] for node in group}
+    def first(self, count: int) -> Self:
+        """Return these with at most so many groups."""
+        left = {node for group in self.groups[count:] for node in group}
         compared = [node for node in self.compared if node not in left]
-        return replace(self, compared=compared, groups=self.groups[:most], left_out=bool(left))
+        return replace(self, compared=compared, groups=self.groups[:count], left_out=bool(left))
 
     def merge(
         self, connection: Connection, agent_id: str, job_id: UUID, pass_number: int
-    ) -> list[Merge]:
-        """Merge the groups of which all are still as they were; the lane must be locked.
+    ) -> list[consolidation.Merge]:
+        """Merge the groups whose memories are all unchanged; the lane must be locked.
 
-        A memory without a link would be forgotten at once: what is linked among itself alone stays
-        as it is.
+        A group that is linked only among itself stays as it is: a memory without a link would be
+        forgotten at once.
         """
         nodes = [node for group in self.groups for node in group]
-        now = short_memories(connection, agent_id, nodes)
-        links = links_at(connection, agent_id, nodes) if now else []
-        held = self._held(links)
-        going = [
-            group
-            for group in self.groups
-            if group in held and all(now.get(node) == self.memories[node] for node in group)
-        ]
-        merges = self._planned(connection, agent_id, going)
-        write_merges(connection, agent_id, merges, links, pass_number, str(job_id))
-        return merges
-
-    def _held(self, links: Sequence[Link]) -> set[tuple[int, ...]]:
-        """Return the groups of which a link leads to something else."""
+        now = short_term.short_memories(connection, agent_id, nodes)
+        links = short_term.links_at(connection, agent_id, nodes) if now else []
         group_of = {node: group for group in self.groups for node in group}
-        return {
+        linked = {
             group_of[link.source]
             for link in links
             if link.source in group_of and link.target not in group_of[link.source]
         }
+        unchanged = [
+            group
+            for group in self.groups
+            if group in linked and all(now.get(node) == self.memories[node] for node in group)
+        ]
+        merges = self._planned(connection, agent_id, unchanged)
+        short_term.write_merges(connection, agent_id, merges, links, pass_number, str(job_id))
+        return merges
 
     def _planned(
-        self, connection: Connection, agent_id: str, going: Sequence[tuple[int, ...]]
-    ) -> list[Merge]:
-        if not going:
+        self, connection: Connection, agent_id: str, groups: Sequence[Group]
+    ) -> list[consolidation.Merge]:
+        if not groups:
             return []
-        made_of = passages_of(connection, agent_id, [node for group in going for node in group])
-        new_ids = new_node_ids(connection, agent_id, len(going))
+        passages_by_id = passages_of(connection, agent_id, [n for group in groups for n in group])
+        new_ids = short_term.new_node_ids(connection, agent_id, len(groups))
         merges = []
-        for group, new in zip(going, new_ids, strict=True):
-            whole, teller = merged([self.memories[node] for node in group], new)
-            passages = tuple(passage for node in group for passage in made_of[node])
-            merges.append(Merge(whole, teller, group, passages))
+        for group, new in zip(groups, new_ids, strict=True):
+            memories = [self.memories[node] for node in group]
+            passages = tuple(passage for node in group for passage in passages_by_id[node])
+            merges.append(
+                consolidation.Merge(*consolidation.merged(memories, new), group, passages)
+            )
         return merges
 
 
-# Groups that one job merges, so that the lane is not locked for long; the rest go to the next.
-MOST_MERGED = 100
+# Groups that one job merges, so that the lane is not locked for long; the next job merges more.
+MAX_MERGED = 100
 _ALL = 2**31
 
 
@@ -119,9 +105,9 @@ def utc_now() -> datetime:
 
 
 class Consolidation:
-    """Merges what was said twice in a session and day, then judges those whose term is over.
+    """Merges memories of a session and day that tell the same, then ends short terms that are over.
 
-    Needs no model: the merged memory has the text, and so the vector, of the one that says most.
+    Needs no model: the merged memory has the text and vector of one of them.
     """
 
     kind = JobKind.CONSOLIDATE
@@ -141,33 +127,32 @@ class Consolidation:
 
     def prepare(self, job: Job) -> Effect:
         """Find which memories tell the same; the effect looks whether they still do."""
-        return self._find(job.agent_id, job.id, self._clock(), MOST_MERGED)
+        return self._find(job.agent_id, job.id, self._clock(), MAX_MERGED)
 
-    def again(self, agent_id: str, job_id: UUID, details: Mapping[str, Any]) -> Effect:
-        """Do so as an earlier job did, for a network that is rebuilt (M24).
+    def replay(self, agent_id: str, job_id: UUID, details: Mapping[str, Any]) -> Effect:
+        """Do as an earlier job did, by ``details``, for a network that is rebuilt (M24).
 
-        It takes as many groups and settles what that job did, as ``details`` tell: when a session
-        ended, and what was read by then, is known no more.
+        When a session ended, and what was read by then, is not known any more.
         """
         now = datetime.fromisoformat(details["at"])
-        settled = [Settled.read(each) for each in details["settled"]]
-        # Older logs do not tell: there was no limit.
-        return self._find(agent_id, job_id, now, details.get("groups", _ALL), settled)
+        ended = [EndedTerm.read(each) for each in details["settled"]]
+        # Older logs hold no number of groups: there was no limit.
+        return self._find(agent_id, job_id, now, details.get("groups", _ALL), ended)
 
     def _find(
         self,
         agent_id: str,
         job_id: UUID,
         now: datetime,
-        most: int,
-        again: Sequence[Settled] | None = None,
+        max_groups: int,
+        replayed: Sequence[EndedTerm] | None = None,
     ) -> Effect:
         with self._database.agent_snapshot(agent_id) as connection:
             parameters = parameters_of(connection, agent_id, self._defaults)
-            found = Alike((), (), {})
+            found = SimilarGroups((), (), {})
             if parameters.simplemem_enabled:
-                found = Alike.find(connection, agent_id).first(most)
-        return _Effect(agent_id, job_id, parameters, found, now, again)
+                found = SimilarGroups.find(connection, agent_id).first(max_groups)
+        return _Effect(agent_id, job_id, parameters, found, now, replayed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,53 +160,70 @@ class _Effect:
     agent_id: str
     job_id: UUID
     parameters: MemoryParameters
-    found: Alike
+    found: SimilarGroups
     now: datetime
-    again: Sequence[Settled] | None
+    replayed: Sequence[EndedTerm] | None
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
-        _, pass_number = position(connection, self.agent_id)
-        mark_compared(connection, self.agent_id, self.found.compared)
-        merges = self.found.merge(connection, self.agent_id, self.job_id, pass_number)
-        settled = self._settle(connection, pass_number)
-        if merges or settled or self.found.compared:
-            self._log(connection, settled)
-        if self.again is None:
-            left_out = self.found.left_out
-            note_short_terms(connection, self.agent_id, self.parameters, left_out=left_out)
+        agent_id, found = self.agent_id, self.found
+        _, pass_number = position(connection, agent_id)
+        short_term.mark_compared(connection, agent_id, found.compared)
+        merges = found.merge(connection, agent_id, self.job_id, pass_number)
+        ended = self._end_terms(connection, pass_number)
+        if merges or ended or found.compared:
+            details = {
+                "at": self.now.isoformat(),
+                "settled": [each.written() for each in ended],
+                "groups": len(found.groups),
+            }
+            event = ReplayEvent.CONSOLIDATED
+            log_event(connection, agent_id, event, self.job_id, details=details)
+        if self.replayed is None:
+            note_short_terms(connection, agent_id, self.parameters, left_out=found.left_out)
         return {
-            "compared": len(self.found.compared),
+            "compared": len(found.compared),
             "merged": sum(len(each.group) for each in merges),
-            "nodes": [each.whole.id for each in merges],
-            "settled": len(settled),
-            "promoted": sum(each.reason is not None for each in settled),
+            "nodes": [each.node.id for each in merges],
+            "settled": len(ended),
+            "promoted": sum(each.reason is not None for each in ended),
         }
 
-    def _log(self, connection: Connection, settled: Sequence[Settled]) -> None:
-        details = {
-            "at": self.now.isoformat(),
-            "settled": [each.written() for each in settled],
-            "groups": len(self.found.groups),
-        }
-        event = ReplayEvent.CONSOLIDATED
-        log_event(connection, self.agent_id, event, self.job_id, details=details)
-
-    def _settle(self, connection: Connection, pass_number: int) -> list[Settled]:
-        """End the short terms that are over; return which, and what spoke for each."""
-        term = Term(
+    def _end_terms(self, connection: Connection, pass_number: int) -> list[EndedTerm]:
+        """End the short terms that are over; return which, and why their memory is promoted."""
+        term = short_term.Term(
             self.now,
             silence=self.parameters.session_silence,
             over=not self.parameters.tiered_memory_enabled,
         )
-        judged = self._judged(connection, term)
-        sources = made_of(connection, self.agent_id, list(judged))
-        settle(connection, self.agent_id, judged, term, pass_number)
-        return [Settled(source, judged[node]) for node, source in sources.items()]
+        reasons: dict[int, Promotion | None]
+        if self.replayed is None:
+            due = short_term.due_memories(connection, self.agent_id, term)
+            reasons = {each.node_id: promotion(each, self.parameters) for each in due}
+        else:
+            made = short_term.made_of(connection, self.agent_id) if self.replayed else {}
+            logged = {each.source: each.reason for each in self.replayed}
+            reasons = {node: logged[source] for node, source in made.items() if source in logged}
+        sources = short_term.made_of(connection, self.agent_id, list(reasons))
+        short_term.settle(connection, self.agent_id, reasons, term, pass_number)
+        return [EndedTerm(source, reasons[node]) for node, source in sources.items()]
 
-    def _judged(self, connection: Connection, term: Term) -> dict[int, Promotion | None]:
-        if self.again is None:
-            due = due_memories(connection, self.agent_id, term)
-            return {each.node_id: promotion(each, self.parameters) for each in due}
-        short = made_of(connection, self.agent_id) if self.again else {}
-        reasons = {each.source: each.reason for each in self.again}
-        return {node: reasons[source] for node, source in short.items() if source in reasons}
+
+class LinkDropping:
+    """Removes all links to the forgotten nodes that the payload names as ``targets`` (M15)."""
+
+    kind = JobKind.DROP_LINKS
+    triggers_compression = False
+
+    def __init__(self, defaults: MemoryParameters) -> None:
+        """Take the parameters of agents that set none."""
+        self._defaults = defaults
+
+    def prepare(self, job: Job) -> Effect:
+        """Return the effect; it does nothing if the agent keeps dangling links by now."""
+
+        def effect(connection: Connection) -> Mapping[str, Any]:
+            if not parameters_of(connection, job.agent_id, self._defaults).drops_on_visit:
+                return {"dropped": 0}
+            return {"dropped": drop_dangling(connection, job.agent_id, job.payload["targets"])}
+
+        return effect

@@ -1,43 +1,47 @@
-"""``memci.message.index`` and ``memci.item.index``: messages and items become searchable."""
+"""Indexing: ``memci.message.index``, ``.item.index``, ``.document.index``, ``.vector.reembed``.
+
+Texts become searchable by their terms and vectors. A job does one batch and queues the next in its
+own effect: other jobs of the agent run in between, and a worker that dies loses one batch. Reads go
+on: a text without a vector of the model in use is found by its words.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from memci.domain.documents import searched_text
 from memci.domain.job import Job, JobKind
+from memci.errors import UnreadableDocumentError
+from memci.extraction.blocks import ExtractionLimits
+from memci.extraction.isolated import extract
 from memci.jobs.message_texts import MessageTexts, VectorGuard
 from memci.jobs.track import is_to_track
 from memci.message import Message, Remember
 from memci.queue import mailbox
 from memci.queue.job_requests import request_naming
 from memci.queue.runner import Effect
-from memci.smallmodel.ports import TokenCounter, Vectors
+from memci.smallmodel.ports import Embedder, TokenCounter
 from memci.smallmodel.registry import SmallModels
-from memci.storage.items import Unindexed, index_items, unindexed_items
-from memci.storage.memory_state import (
-    hand_over,
-    lock_messages,
-    recent_from,
-    unindexed_messages,
-    window_messages,
-)
-from memci.storage.search_index import Embedded, message_vectors
+from memci.storage import documents, items, memory_state, reembedding
+from memci.storage.search_index import Embedded, Terms, message_vectors
 from memci.storage.session import Connection, Database
+from memci.storage.vectors import VectorModel, check_model
 
-JobKind.INDEX_MESSAGES = "memci.message.index"
-
-_TOKENS_A_MESSAGE = 4  # what a chat model spends on the role (R14)
+_TOKENS_PER_MESSAGE = 4  # what a chat model spends on the role (R14)
+# Texts in one job: some seconds of MiniLM on one core.
+BATCH = 256
+DOCUMENT_BATCH = 128
 
 
 @dataclass(frozen=True, slots=True)
 class WindowLimits:
-    """When ``auto`` messages are handed over: above so many tokens, save the latest (R19)."""
+    """When ``auto`` messages are handed over (R19)."""
 
-    tokens: float
-    recent_interactions: int = 8
+    tokens: float  # above so many tokens in the window …
+    recent_interactions: int = 8  # … all but the latest
 
 
 class MessageIndexing:
@@ -57,57 +61,53 @@ class MessageIndexing:
         self._guard = VectorGuard(database, models.embedder)
 
     def prepare(self, job: Job) -> Effect:
-        """Read and embed the messages, and see what has outgrown the window."""
-        agent_id, model = job.agent_id, self._models.embedder.model
+        """Read and embed the messages, and find those that have outgrown the window."""
+        agent_id, models = job.agent_id, self._models
         seqs = (job.first_seq or 0, job.last_seq or 0)
         with self._database.agent_snapshot(agent_id) as connection:
             self._guard.check(connection)
-            messages = unindexed_messages(connection, agent_id, seqs)
+            messages = memory_state.unindexed_messages(connection, agent_id, seqs)
+            model = models.embedder.model
             known = message_vectors(connection, agent_id, [m.seq for m in messages], model)
-            window = window_messages(connection, agent_id)
-            recent = recent_from(connection, agent_id, self._limits.recent_interactions)
+            window = memory_state.window_messages(connection, agent_id)
+            recent = memory_state.recent_from(
+                connection, agent_id, self._limits.recent_interactions
+            )
         texts = MessageTexts.read(
-            messages, Embedded(*known, model), self._models.embedder, self._models.lexicon
+            messages, Embedded(*known, model), models.embedder, models.lexicon
         )
         outgrown = []
-        if _tokens(self._models.tokens, window) > self._limits.tokens and recent is not None:
+        if recent is not None and _tokens(models.tokens, window) > self._limits.tokens:
             outgrown = [message.seq for message in window if message.seq < recent]
-        return _Effect(agent_id, texts, outgrown, is_to_track(messages))
+        tracks = is_to_track(messages)
 
+        def effect(connection: Connection) -> Mapping[str, Any]:
+            seqs = [message.seq for message in texts.messages]
+            locked = memory_state.lock_messages(connection, agent_id, seqs)
+            indexed = texts.write(connection, agent_id, locked.unindexed)
+            if seqs:
+                request_naming(connection, agent_id, seqs[0], seqs[-1])
+            if tracks:
+                mailbox.submit_once(connection, agent_id, JobKind.TRACK_MESSAGES)
+            return {"indexed": indexed, "handed_over": _hand_over(connection, agent_id, outgrown)}
 
-@dataclass(frozen=True, slots=True)
-class _Effect:
-    agent_id: str
-    texts: MessageTexts
-    outgrown: list[int]
-    tells: bool
-
-    def __call__(self, connection: Connection) -> Mapping[str, Any]:
-        seqs = [message.seq for message in self.texts.messages]
-        locked = lock_messages(connection, self.agent_id, seqs)
-        indexed = self.texts.write(connection, self.agent_id, locked.unindexed)
-        if seqs:
-            request_naming(connection, self.agent_id, seqs[0], seqs[-1])
-        if self.tells:
-            mailbox.submit_once(connection, self.agent_id, JobKind.TRACK_MESSAGES)
-        handed = hand_over(connection, self.agent_id, self.outgrown) if self.outgrown else []
-        if handed:
-            # All of this kind in the range were handed over now or before: none goes twice.
-            payload = {"remember": Remember.AUTO.value}
-            first, last = handed[0], handed[-1]
-            job = mailbox.NewJob(
-                self.agent_id, JobKind.CREATE, first_seq=first, last_seq=last, payload=payload
-            )
-            mailbox.insert_job(connection, job)
-        return {"indexed": indexed, "handed_over": len(handed)}
+        return effect
 
 
 def _tokens(counter: TokenCounter, messages: Sequence[Message]) -> int:
-    return sum(counter.count(message.text) + _TOKENS_A_MESSAGE for message in messages)
+    return sum(counter.count(message.text) + _TOKENS_PER_MESSAGE for message in messages)
 
 
-# Texts in one job: some seconds of MiniLM on one core.
-BITE = 256
+def _hand_over(connection: Connection, agent_id: str, outgrown: list[int]) -> int:
+    handed = memory_state.hand_over(connection, agent_id, outgrown) if outgrown else []
+    if handed:
+        # All ``auto`` messages in the range were handed over now or before, so none goes twice.
+        first, last, payload = handed[0], handed[-1], {"remember": Remember.AUTO.value}
+        job = mailbox.NewJob(
+            agent_id, JobKind.CREATE, first_seq=first, last_seq=last, payload=payload
+        )
+        mailbox.insert_job(connection, job)
+    return len(handed)
 
 
 class ItemIndexing:
@@ -116,39 +116,146 @@ class ItemIndexing:
     kind = JobKind.INDEX_ITEMS
     triggers_compression = False
 
-    def __init__(self, database: Database, models: SmallModels, *, bite: int = BITE) -> None:
-        """Take how many texts one job indexes."""
+    def __init__(self, database: Database, models: SmallModels, *, batch: int = BATCH) -> None:
+        """Index ``batch`` texts in one job."""
         self._database = database
         self._models = models
-        self._bite = bite
+        self._batch = batch
         self._guard = VectorGuard(database, models.embedder)
 
     def prepare(self, job: Job) -> Effect:
         """Read texts, cut them into terms and embed them."""
-        embedder = self._models.embedder
-        with self._database.agent_snapshot(job.agent_id) as connection:
+        agent_id, embedder = job.agent_id, self._models.embedder
+        with self._database.agent_snapshot(agent_id) as connection:
             self._guard.check(connection)
-            items = unindexed_items(connection, job.agent_id, embedder.model, self._bite)
-        texts = [each.text for each in items]
+            found = items.unindexed_items(connection, agent_id, embedder.model, self._batch)
+        texts = [each.text for each in found]
         terms = [Counter(self._models.lexicon.terms(text)) for text in texts]
         vectors = embedder.embed(texts)
-        more = len(items) == self._bite
-        return _ItemEffect(job.agent_id, items, terms, vectors, embedder.model, more)
+
+        def effect(connection: Connection) -> Mapping[str, Any]:
+            indexed = items.index_items(connection, agent_id, found, terms, vectors, embedder.model)
+            if len(found) == self._batch:
+                mailbox.submit_once(connection, agent_id, JobKind.INDEX_ITEMS)
+            return {"indexed": indexed}
+
+        return effect
 
 
-@dataclass(frozen=True, slots=True)
-class _ItemEffect:
-    agent_id: str
-    items: list[Unindexed]
-    terms: list[Counter[str]]
-    vectors: Vectors
-    model: str
-    more: bool
+class DocumentIndexing:
+    """Reads a new file of a document, or indexes its next chunks (R9).
 
-    def __call__(self, connection: Connection) -> Mapping[str, Any]:
-        indexed = index_items(
-            connection, self.agent_id, self.items, self.terms, self.vectors, self.model
+    A file that cannot be read makes no job dead: its document says why.
+    """
+
+    kind = JobKind.INDEX_DOCUMENT
+    triggers_compression = False
+
+    def __init__(
+        self,
+        database: Database,
+        models: SmallModels,
+        limits: ExtractionLimits,
+        *,
+        batch: int = DOCUMENT_BATCH,
+    ) -> None:
+        """Take the limits of one file; embed ``batch`` chunks in one job."""
+        self._database = database
+        self._models = models
+        self._limits = limits
+        self._batch = batch
+        self._guard = VectorGuard(database, models.embedder)
+
+    def prepare(self, job: Job) -> Effect:
+        """Read the file, in a process of its own, if no job has yet; embed chunks."""
+        owner, document_id = job.agent_id, int(job.payload["document"])
+        with self._database.agent_snapshot(owner) as connection:
+            self._guard.check(connection)
+            file = documents.waiting_file(connection, owner, document_id)
+            if file is None:
+                waiting = documents.waiting_chunks(connection, owner, document_id, self._batch)
+        if file is None:
+            index = self._index(job, document_id, list(waiting.values()))
+            return lambda connection: index(connection, list(waiting))
+        return self._read_file(job, document_id, file)
+
+    def _read_file(self, job: Job, document_id: int, file: documents.WaitingFile) -> Effect:
+        owner, outdated = job.agent_id, {"document": document_id, "outdated": True}
+        try:
+            chunks = extract(file.name, file.body, self._limits)
+        except UnreadableDocumentError as error:
+            reason = str(error)
+
+            def refuse(connection: Connection) -> Mapping[str, Any]:
+                if not documents.is_waiting(connection, owner, document_id, file.digest):
+                    return outdated
+                documents.refuse(connection, owner, document_id, reason)
+                return {"document": document_id, "refused": True}
+
+            return refuse
+        first = chunks[: self._batch]
+        texts = [searched_text(file.name, each.shown_path, each.text) for each in first]
+        index = self._index(job, document_id, texts)
+
+        def replace(connection: Connection) -> Mapping[str, Any]:
+            # Another file came meanwhile, and its job comes after this one; or there is none.
+            if not documents.is_waiting(connection, owner, document_id, file.digest):
+                return outdated
+            ids = documents.replace_chunks(connection, owner, document_id, chunks)
+            return index(connection, ids[: len(texts)])
+
+        return replace
+
+    def _index(
+        self, job: Job, document_id: int, texts: Sequence[str]
+    ) -> Callable[[Connection, Sequence[int]], Mapping[str, Any]]:
+        """Embed chunks; return what indexes them by their ids and queues the next batch."""
+        terms = [Terms(Counter(self._models.lexicon.terms(each))) for each in texts]
+        vectors, model = self._models.embedder.embed(texts), self._models.embedder.model
+
+        def index(connection: Connection, ids: Sequence[int]) -> Mapping[str, Any]:
+            embedded, by_id = Embedded(ids, vectors, model), dict(zip(ids, terms, strict=True))
+            left = documents.index_chunks(connection, job.agent_id, document_id, embedded, by_id)
+            if left and ids:  # without ids this job came for nothing
+                payload = {"document": document_id}
+                following = mailbox.NewJob(job.agent_id, JobKind.INDEX_DOCUMENT, payload=payload)
+                mailbox.insert_job(connection, following)
+                documents.name_job(connection, job.agent_id, document_id, following.id)
+            return {"document": document_id, "indexed": len(ids), "left": left or 0}
+
+        return index
+
+
+class Reembedding:
+    """Replaces vectors that another model made, of messages, memories, chunks and items in turn."""
+
+    kind = JobKind.REEMBED
+    triggers_compression = False
+
+    def __init__(self, database: Database, embedder: Embedder, *, batch: int = BATCH) -> None:
+        """Take the embedder of the new vectors; embed ``batch`` texts in one job."""
+        self._database = database
+        self._embedder = embedder
+        self._batch = batch
+
+    def prepare(self, job: Job) -> Effect:
+        """Read the next texts and embed them."""
+        agent_id, payload = job.agent_id, job.payload
+        model = VectorModel(self._embedder.model, self._embedder.dimension)
+        begin = reembedding.Place(
+            **{each.name: payload.get(each.name, 0) for each in fields(reembedding.Place)}
         )
-        if self.more:
-            mailbox.submit_once(connection, self.agent_id, JobKind.INDEX_ITEMS)
-        return {"indexed": indexed}
+        with self._database.agent_snapshot(agent_id) as connection:
+            check_model(connection, model)
+            stale = reembedding.stale_texts(connection, agent_id, model, begin, self._batch)
+        vectors = self._embedder.embed(stale.texts)
+
+        def effect(connection: Connection) -> Mapping[str, Any]:
+            replaced = reembedding.replace_vectors(connection, agent_id, stale, vectors, model)
+            if len(stale.texts) == self._batch:
+                following = asdict(stale.end(begin))
+                job = mailbox.NewJob(agent_id, JobKind.REEMBED, payload=following)
+                mailbox.insert_job(connection, job)
+            return {"reembedded": replaced}
+
+        return effect

@@ -1,44 +1,32 @@
-"""Writes new memories into a network, in the fenced transaction of their job."""
+"""Writes new memories into a network, and what they supersede (M5 to M10, R6, R20).
+
+All in the fenced transaction of the job; the lane is locked.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 import numpy as np
 
 from memci.domain.job import JobKind
-from memci.domain.memory.creation import (
-    AnnotatedSegment,
-    Creation,
-    Ground,
-    Likeness,
-    NewNode,
-    plan_creation,
-    stand_in,
-)
+from memci.domain.memory import creation as planning
+from memci.domain.memory.creation import AnnotatedSegment, Creation, NetworkState, NewNode
 from memci.domain.memory.node import NodeEvent, NodeKind, NodeTier
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.passage import details_of, place_of
-from memci.language.names import Entity
+from memci.language.claims.claim import Claim, StoredClaim, resolve_correction
+from memci.language.claims.reader import claims_in
+from memci.message import Message, Role, corrected_memory
 from memci.queue import mailbox
 from memci.smallmodel.ports import Vectors
-from memci.storage.network.links import add_links, focus_of, lock_links, replace_focus
-from memci.storage.network.node_history import append_history
-from memci.storage.network.nodes import (
-    SlotNeed,
-    add_nodes,
-    entity_nodes,
-    last_memories,
-    memory_before,
-    phrases_of,
-    take_slots,
-)
+from memci.storage.network import beliefs, links, node_history, nodes, short_term
 from memci.storage.network.passes import position
-from memci.storage.network.short_term import count_new, next_end, note_end, note_new, young_memories
 from memci.storage.search_index import Embedded, Terms, index_nodes
 from memci.storage.session import Connection
 
@@ -46,25 +34,21 @@ _UNBOUNDED = 2**62
 
 
 @dataclass(frozen=True, slots=True)
-class Thought:
-    """A segment on its way into the network.
-
-    ``relations``: names that the small model gave, by the focus point's key. ``older``: the most
-    similar nodes from before the job, with their cosines.
-    """
+class NewMemory:
+    """A segment that is to become a memory node."""
 
     segment: AnnotatedSegment
     vector: Vectors  # shape (d,)
     terms: Terms
-    relations: Mapping[str, str]
-    older: Mapping[int, float]
+    relations: Mapping[str, str]  # names that the small model gave, by the focus point's key
+    older: Mapping[int, float]  # cosines of the most similar nodes from before the job
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
-    """Adds thoughts to one agent's network.
+class NetworkGrowth:
+    """Adds new memories to one agent's network.
 
-    Who gives up a slot is drawn by the id of the job: done once more, it draws the same (M24).
+    The job's id seeds the draw of nodes that give up their slot: a replay draws the same (M24).
     """
 
     agent_id: str
@@ -72,103 +56,109 @@ class Growth:
     parameters: MemoryParameters
     model: str
 
-    def write(self, connection: Connection, thoughts: list[Thought]) -> Creation:
-        """Plan on what holds now, write the plan, and return it. The lane must be locked."""
-        ground, pass_number = self._ground(connection, thoughts)
-        creation = self._plan(thoughts, ground)
-        need = self._need(creation, ground)
-        lots = Random(self.job_id.int)
-        taken = take_slots(connection, self.agent_id, need, pass_number, lots)
-        slots = taken.slots
-        if taken.of_spared:  # what was to be linked with has given way
-            ground, _ = self._ground(connection, thoughts)
-        if taken.of_spared or len(slots) < need.wanted:
-            creation = self._plan(thoughts, replace(ground, room=len(slots)))
-        lock_links(connection, self.agent_id, creation.entered)
-        add_nodes(connection, self.agent_id, creation.nodes, slots, pass_number)
-        add_links(connection, self.agent_id, creation.links)
-        replace_focus(connection, self.agent_id, creation.focus)
-        self._index(connection, thoughts, creation)
-        origin = {"job": str(self.job_id)}
-        trail = {node.id: {**origin, **_origin(node, thoughts)} for node in creation.nodes}
-        append_history(connection, self.agent_id, NodeEvent.CREATED, pass_number, trail)
-        return creation
-
-    def _need(self, creation: Creation, ground: Ground) -> SlotNeed:
-        """Return what a plan needs (M19): the entities that it is about must not pay for it.
-
-        The memories that it links with pay only when nothing else is left.
-        """
+    def write(self, connection: Connection, memories: list[NewMemory]) -> Creation:
+        """Plan on the network as it is now, write the plan, and return it."""
+        state, pass_number = self._state(connection, memories)
+        creation = self._plan(memories, state)
+        # The entities that the plan is about give up no slot for it (M19); the memories that it
+        # links with only when nothing else is left.
         linked = {end for link in creation.links for end in (link.source, link.target)}
-        return SlotNeed(
+        need = nodes.SlotNeed(
             wanted=len(creation.nodes),
             capacity=self.parameters.node_capacity,
-            kept=linked.union(creation.focus).intersection(ground.entities.values()),
-            spared=linked.intersection(ground.phrases),
+            kept=linked.union(creation.focus).intersection(state.entities.values()),
+            spared=linked.intersection(state.phrases),
         )
+        random = Random(self.job_id.int)
+        taken = nodes.take_slots(connection, self.agent_id, need, pass_number, random)
+        if taken.of_spared:  # a memory that the plan links with is gone
+            state, _ = self._state(connection, memories)
+        if taken.of_spared or len(taken.slots) < need.wanted:
+            creation = self._plan(memories, replace(state, room=len(taken.slots)))
+        links.lock_links(connection, self.agent_id, creation.entered)
+        nodes.add_nodes(connection, self.agent_id, creation.nodes, taken.slots, pass_number)
+        links.add_links(connection, self.agent_id, creation.links)
+        links.replace_focus(connection, self.agent_id, creation.focus)
+        self._index(connection, memories, creation)
+        origins = {
+            node.id: {"job": str(self.job_id), **_origin(node, memories)} for node in creation.nodes
+        }
+        event = NodeEvent.CREATED
+        node_history.append_history(connection, self.agent_id, event, pass_number, origins)
+        return creation
 
-    def _ground(self, connection: Connection, thoughts: list[Thought]) -> tuple[Ground, int]:
-        last_node_id, pass_number = position(connection, self.agent_id)
-        focus = focus_of(connection, self.agent_id)
-        segments = [thought.segment for thought in thoughts]
+    def _state(self, connection: Connection, memories: list[NewMemory]) -> tuple[NetworkState, int]:
+        """Return the part of the network that the plan needs, and the number of the pass."""
+        agent_id, segments = self.agent_id, [memory.segment for memory in memories]
+        last_node_id, pass_number = position(connection, agent_id)
+        focus = links.focus_of(connection, agent_id)
         previous = self._previous(connection, segments)
-        older = {node for thought in thoughts for node in thought.older}
-        ground = Ground(
+        linkable = {node for memory in memories for node in memory.older} | set(previous.values())
+        keys = {entity.key for entity in focus}
+        for segment in segments:
+            keys.update(entity.key for entity in segment.entities)
+            keys.add(planning.fallback_entity(segment).key)
+        state = NetworkState(
             focus=focus,
-            entities=entity_nodes(connection, self.agent_id, _keys(segments, focus)),
-            phrases=phrases_of(connection, self.agent_id, older | set(previous.values())),
+            entities=nodes.entity_nodes(connection, agent_id, keys),
+            phrases=nodes.phrases_of(connection, agent_id, linkable),
             previous=previous,
             last_node_id=last_node_id,
             room=_UNBOUNDED,
         )
-        return ground, pass_number
+        return state, pass_number
 
     def _previous(
         self, connection: Connection, segments: Collection[AnnotatedSegment]
     ) -> dict[str | None, int]:
-        """Return what comes before the segments, by session (M7).
+        """Return the memory before the segments, by session (M7).
 
-        What is restored goes on to what was said right before it, not to what was said last.
+        A restored memory follows the one that was said right before it, not the last one.
         """
         sessions = {segment.session_id for segment in segments if not segment.restored}
-        previous = last_memories(connection, self.agent_id, sessions)
+        previous = nodes.last_memories(connection, self.agent_id, sessions)
         for segment in segments:
             if segment.restored:
-                place = place_of(segment.passages)
-                found = memory_before(connection, self.agent_id, segment.session_id, *place)
+                seq, start = place_of(segment.passages)
+                found = nodes.memory_before(
+                    connection, self.agent_id, segment.session_id, seq, start
+                )
                 if found is not None:
                     previous[segment.session_id] = found
         return previous
 
-    def _plan(self, thoughts: list[Thought], ground: Ground) -> Creation:
-        return plan_creation(
-            [thought.segment for thought in thoughts],
-            ground,
-            [thought.relations for thought in thoughts],
-            Likeness([thought.older for thought in thoughts], self._within(thoughts)),
+    def _plan(self, memories: list[NewMemory], state: NetworkState) -> Creation:
+        vectors = np.array([memory.vector for memory in memories])
+        within = []  # each segment's best cosines with earlier ones; row by row, to bound memory
+        for index in range(len(memories)):
+            cosines = vectors[:index] @ vectors[index]
+            near = np.argsort(-cosines, kind="stable")[: self.parameters.related_links + 1]
+            within.append({int(earlier): float(cosines[earlier]) for earlier in near})
+        return planning.plan_creation(
+            [memory.segment for memory in memories],
+            state,
+            [memory.relations for memory in memories],
+            planning.Similarities([memory.older for memory in memories], within),
             self.parameters,
         )
 
-    def _within(self, thoughts: list[Thought]) -> list[dict[int, float]]:
-        """Return each segment's best cosines with earlier ones; row by row, to bound memory."""
-        vectors = np.array([thought.vector for thought in thoughts])
-        best = []
-        for place in range(len(thoughts)):
-            cosines = vectors[:place] @ vectors[place]
-            near = np.argsort(-cosines, kind="stable")[: self.parameters.related_links + 1]
-            best.append({int(earlier): float(cosines[earlier]) for earlier in near})
-        return best
-
-    def _index(self, connection: Connection, thoughts: list[Thought], creation: Creation) -> None:
-        made = {n.id: thoughts[n.segment] for n in creation.nodes if n.segment is not None}
+    def _index(self, connection: Connection, memories: list[NewMemory], creation: Creation) -> None:
+        made = {n.id: memories[n.segment] for n in creation.nodes if n.segment is not None}
         if made:
-            vectors = np.array([thought.vector for thought in made.values()])
+            vectors = np.array([memory.vector for memory in made.values()])
+            terms = {node: memory.terms for node, memory in made.items()}
             embedded = Embedded(list(made), vectors, self.model)
-            terms = {node: thought.terms for node, thought in made.items()}
             index_nodes(connection, self.agent_id, embedded, terms)
 
 
-def numbers_of(creation: Creation) -> dict[str, Any]:
+def _origin(node: NewNode, memories: list[NewMemory]) -> dict[str, Any]:
+    """Return what a node was made of, so that it can be restored."""
+    if node.segment is None:
+        return {"messages": node.seqs, "kind": node.kind}
+    return {"messages": node.seqs, **details_of(memories[node.segment].segment.passages)}
+
+
+def creation_counts(creation: Creation) -> dict[str, Any]:
     """Return what a creation did, in numbers and ids."""
     kinds = [node.kind for node in creation.nodes]
     return {
@@ -179,25 +169,8 @@ def numbers_of(creation: Creation) -> dict[str, Any]:
     }
 
 
-def _origin(node: NewNode, thoughts: list[Thought]) -> dict[str, Any]:
-    """Return what the trail keeps of where a node comes from, so that it can be restored."""
-    if node.segment is None:
-        return {"messages": node.seqs, "kind": node.kind}
-    made_of = thoughts[node.segment].segment.passages
-    return {"messages": node.seqs, **details_of(made_of)}
-
-
-def _keys(segments: Collection[AnnotatedSegment], focus: Collection[Entity]) -> set[str]:
-    """Return the keys of all entities that the plan may speak of."""
-    keys = {entity.key for entity in focus}
-    for segment in segments:
-        keys.update(entity.key for entity in segment.entities)
-        keys.add(stand_in(segment).key)
-    return keys
-
-
 # New memories that one job compares with the others: a second's work where there are 10,000.
-MOST_COMPARED = 500
+MAX_COMPARED = 500
 
 
 def note_short_terms(
@@ -205,34 +178,129 @@ def note_short_terms(
 ) -> None:
     """Note on the lane when the next short term ends, and how many memories are to be compared.
 
-    There is another job for those of which there were too many (``left_out``) for one.
-
-    Whatever becomes of its memories at once, upkeep finds by it those whose terms are over (R5).
+    By it upkeep finds short terms that are over (R5). Where one job could not compare all
+    (``left_out``), another is submitted.
     """
     silence = parameters.session_silence
-    note_end(connection, agent_id, next_end(connection, agent_id, silence))
+    end = short_term.next_end(connection, agent_id, silence)
+    short_term.note_end(connection, agent_id, end)
     left = 0
     if parameters.simplemem_enabled:
-        left = len(young_memories(connection, agent_id, MOST_COMPARED))
-    count_new(connection, agent_id, left)
-    if left and (left_out or left == MOST_COMPARED):
+        left = len(short_term.young_memories(connection, agent_id, MAX_COMPARED))
+    short_term.count_new(connection, agent_id, left)
+    if left and (left_out or left == MAX_COMPARED):
         mailbox.submit_once(connection, agent_id, JobKind.CONSOLIDATE)
 
 
 def note_created(
     connection: Connection, agent_id: str, creation: Creation, parameters: MemoryParameters
 ) -> None:
-    """Count the memories of a creation, and ask for consolidation when there are enough (R5).
-
-    Part of the creation's effect: by it upkeep finds short terms that are over.
-    """
+    """Count the memories of a creation; submit consolidation when there are enough (R5)."""
     memories = [node for node in creation.nodes if node.kind is NodeKind.MEMORY]
     if not memories:
         return
     ends = (node.expires_at for node in memories if node.tier is NodeTier.SHORT)
     first = min((end for end in ends if end is not None), default=None)
     silence = parameters.session_silence
-    new = note_new(connection, agent_id, len(memories), first, silence=silence)
+    new = short_term.note_new(connection, agent_id, len(memories), first, silence=silence)
     if parameters.simplemem_enabled and new >= parameters.consolidation_interval:
-        count_new(connection, agent_id, 0)
+        short_term.count_new(connection, agent_id, 0)
         mailbox.submit_once(connection, agent_id, JobKind.CONSOLIDATE)
+
+
+# A correction ("Monday, not Friday") is about one of so many messages before it.
+_CORRECTABLE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Beliefs:
+    """Claims of messages, by seq, in the order of each text."""
+
+    messages: Mapping[int, Message]
+    claims: Mapping[int, Sequence[Claim]]
+
+    @classmethod
+    def read(cls, messages: Collection[Message]) -> Self:
+        """Read the claims of people, and of notes of the agent; of nobody else."""
+        asserted = {message.seq: message for message in messages if _asserts(message)}
+        claims = {seq: claims_in(each.text, _speaker_of(each)) for seq, each in asserted.items()}
+        return cls(asserted, claims)
+
+    def write(self, connection: Connection, agent_id: str, creation: Creation) -> int:
+        """Write what the new memories claim; return how many older ones they supersede."""
+        corrected = self._correct(connection, agent_id, creation)
+        made = list(self._held_by(creation.nodes))
+        if not made:
+            return corrected
+        corrections = [held for held in made if held.claim.corrects]
+        claims = [held for held in made if not held.claim.corrects]
+        if corrections:
+            first = min(held.seq for held in corrections)
+            known = [*beliefs.claims_since(connection, agent_id, first - _CORRECTABLE), *claims]
+            claims += filter(None, (resolve_correction(held, known) for held in corrections))
+        beliefs.add_claims(connection, agent_id, claims)
+        keys = {(held.claim.subject, held.claim.attribute) for held in claims}
+        return corrected + len(beliefs.supersede_older(connection, agent_id, keys))
+
+    def _correct(self, connection: Connection, agent_id: str, creation: Creation) -> int:
+        """Let notes that correct a memory supersede it; return how many were superseded.
+
+        Memories that were forgotten or erased meanwhile are passed over.
+        """
+        first: dict[int, int] = {}  # the first memory that was made of each message
+        for node in creation.nodes:
+            if node.kind is NodeKind.MEMORY:
+                for seq in node.seqs:
+                    first.setdefault(seq, node.id)
+        _, pass_number = position(connection, agent_id)
+        count = 0
+        for seq, node_id in first.items():
+            message = self.messages.get(seq)
+            corrected = corrected_memory(message.metadata) if message and message.is_note else None
+            if message is None or corrected is None:
+                continue
+            older = node_history.memory_telling(
+                connection, agent_id, corrected.seqs, corrected.span
+            )
+            if older is not None and older != node_id:
+                until = message.said_at
+                count += len(
+                    beliefs.supersede(
+                        connection, agent_id, [older], by=node_id, until=until,
+                        pass_number=pass_number,
+                    )
+                )  # fmt: skip
+        return count
+
+    def _held_by(self, new_nodes: Sequence[NewNode]) -> Iterator[StoredClaim]:
+        """Give each claim to the memory that holds its words, else to the first of its message."""
+        memories: defaultdict[int, list[NewNode]] = defaultdict(list)
+        for node in new_nodes:
+            if node.kind is NodeKind.MEMORY:
+                for seq in node.seqs:
+                    memories[seq].append(node)
+        for seq, made in memories.items():
+            for claim in self.claims.get(seq, ()):
+                words = _without_blanks(claim.evidence)
+                holders = (node for node in made if words in _without_blanks(node.content))
+                node = next(holders, made[0])
+                yield StoredClaim(claim, node.id, seq, self.messages[seq].said_at)
+
+
+def _speaker_of(message: Message) -> str:
+    """Return the key that "I" stands for in a message: a name, a user, or any writer."""
+    if message.name:
+        return message.name
+    if message.is_note:
+        return "agent:"
+    return f"user:{message.user_id}" if message.user_id else "user:"
+
+
+def _asserts(message: Message) -> bool:
+    if not message.text.strip() or message.role in {Role.SYSTEM, Role.TOOL}:
+        return False
+    return message.role is Role.USER or bool(message.name) or message.is_note
+
+
+def _without_blanks(text: str) -> str:
+    return "".join(text.split())

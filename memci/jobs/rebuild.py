@@ -1,9 +1,9 @@
 """``memci.memory.rebuild``: replays the events of a network into a new edition (M24).
 
 One entry of the replay log, or a part of a pass, is one job, which queues the next one in its own
-effect: so the agent's other jobs run in between, and a worker that dies loses one step.
+effect: the agent's other jobs run in between, and a worker that dies loses one step.
 
-The same code does it that did it before, through doors that lead to the rebuilt network.
+The code that did an event does it again, on a database that shows it the rebuilt network.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from memci.errors import SmallModelUnavailableError
 from memci.jobs.compress import BATCH, BatchScan, utc_now
 from memci.jobs.consolidate import Consolidation
 from memci.jobs.create import MemoryCreation
-from memci.jobs.maintenance import BITE as REEMBEDDED
+from memci.jobs.index import BATCH as REEMBEDDED
 from memci.jobs.message_texts import VectorGuard
 from memci.jobs.network_growth import note_short_terms
 from memci.jobs.restore import MemoryRestoring
@@ -34,37 +34,22 @@ from memci.queue.lease import Lease, current_lease
 from memci.queue.runner import Effect
 from memci.smallmodel.registry import SmallModels
 from memci.storage.agents import parameters_of
-from memci.storage.network.editions import (
-    has_stale_vectors,
-    next_entry,
-    open_edition,
-    save_edition,
-    switch_networks,
-)
-from memci.storage.network.passes import (
-    Batch,
-    close_pass,
-    left_of_pass,
-    mention_entity,
-    next_batch,
-    open_pass,
-    position,
-)
+from memci.storage.network import editions, passes
 from memci.storage.reembedding import StaleTexts, replace_vectors, stale_nodes
 from memci.storage.session import Connection, Database, use_edition
 from memci.storage.vectors import VectorModel
 
-# Writes (a part of) an entry's effect into the rebuilt network; returns how far the edition is.
+# Writes an entry, or a part of it, into the rebuilt network; returns the state of the edition.
 Act: TypeAlias = Callable[[Connection], Edition]
 
 # A pass is cut into steps of about this length where a model is asked: jobs run in between.
 _STEP_S = 1.0
-# No node waits for its time: the job that replays the pass does.
+# No node waits for its next try: the job that replays the pass does.
 _WHENEVER = datetime.max.replace(tzinfo=UTC)
 
 
 class Replay:
-    """Knows how each kind of event is done once more."""
+    """Replays each kind of event."""
 
     def __init__(
         self,
@@ -96,9 +81,9 @@ class Replay:
         return self._events[entry.event](agent_id, edition, entry)
 
     def reembed(self, agent_id: str, edition: Edition) -> Act | None:
-        """Make vectors of the rebuilt network anew that another embedder made; None: it has none.
+        """Replace vectors of the rebuilt network that another embedder made; None: it has none.
 
-        Those of messages are the business of the job that makes the current network's anew.
+        The job that replaces those of the current network also replaces those of messages.
         """
         embedder = self._models.embedder
         model = VectorModel(embedder.model, embedder.dimension)
@@ -116,23 +101,23 @@ class Replay:
         return act
 
     def note_short_terms(self, connection: Connection, agent_id: str) -> None:
-        """Note when the next short term ends in a network that has become the current one."""
+        """Note when the next short term ends, in a network that has become the current one."""
         parameters = parameters_of(connection, agent_id, self._defaults)
         note_short_terms(connection, agent_id, parameters)
 
     def _create(self, agent_id: str, edition: Edition, entry: ReplayEntry) -> Act:
         seqs = edition.seqs_of(entry)
-        effect = self._creation.again(agent_id, _job_of(entry), seqs, entry.details)
+        effect = self._creation.replay(agent_id, _job_of(entry), seqs, entry.details)
         return lambda connection: _settled(effect(connection), edition, entry)
 
     def _restore(self, agent_id: str, edition: Edition, entry: ReplayEntry) -> Act:
         if len(edition.seqs_of(entry)) < len(entry.seqs):
             return lambda _: edition.after(entry)
-        effect = self._restoring.again(agent_id, _job_of(entry), entry.details)
+        effect = self._restoring.replay(agent_id, _job_of(entry), entry.details)
         return lambda connection: _settled(effect(connection), edition, entry)
 
     def _consolidate(self, agent_id: str, edition: Edition, entry: ReplayEntry) -> Act:
-        effect = self._consolidation.again(agent_id, _job_of(entry), entry.details)
+        effect = self._consolidation.replay(agent_id, _job_of(entry), entry.details)
         return lambda connection: _settled(effect(connection), edition, entry)
 
     def _mention(self, agent_id: str, edition: Edition, entry: ReplayEntry) -> Act:
@@ -140,7 +125,7 @@ class Replay:
 
         def act(connection: Connection) -> Edition:
             parameters = parameters_of(connection, agent_id, self._defaults)
-            mention_entity(connection, agent_id, entity, parameters, _job_of(entry))
+            passes.mention_entity(connection, agent_id, entity, parameters, _job_of(entry))
             return edition.after(entry)
 
         return act
@@ -151,7 +136,7 @@ class Replay:
         with self._database.agent_snapshot(agent_id) as connection:
             self._guard.check(connection)
             parameters = parameters_of(connection, agent_id, self._defaults)
-            batch = next_batch(connection, agent_id, entry.pass_number, _WHENEVER, wanted)
+            batch = passes.next_batch(connection, agent_id, entry.pass_number, _WHENEVER, wanted)
             lease = current_lease(connection, self._database, agent_id)
         cursor = PassCursor(entry.pass_number, request=0, fence=lease.fence)
         scan = BatchScan(lease, cursor, self._models, parameters, self._clock, Random())
@@ -169,20 +154,22 @@ class _PassPart:
     lease: Lease
     edition: Edition
     entry: ReplayEntry
-    batch: Batch
+    batch: passes.Batch
     scan: BatchScan
 
     def __call__(self, connection: Connection) -> Edition:
         agent_id, number = self.lease.agent_id, self.entry.pass_number
-        _, last_pass = position(connection, agent_id)
+        _, last_pass = passes.position(connection, agent_id)
         if last_pass < number:
-            open_pass(connection, agent_id, number, message_seq=0)  # goes when this is switched to
+            passes.open_pass(
+                connection, agent_id, number, message_seq=0
+            )  # goes when this is switched to
         if self.batch.nodes:
             self.scan.write(connection, self.batch.focus)
         scanned = self.scan.outcome.scanned
-        settled = not left_of_pass(connection, agent_id, number, _WHENEVER).nodes
+        settled = not passes.left_of_pass(connection, agent_id, number, _WHENEVER).nodes
         if settled and self.entry.ended:
-            close_pass(connection, agent_id, number)
+            passes.close_pass(connection, agent_id, number)
         return self.edition.after(self.entry, scanned=scanned, settled=settled)
 
 
@@ -217,11 +204,11 @@ class NetworkRebuild:
         """Find what comes next, and think about it."""
         agent_id = job.agent_id
         with self._database.agent_snapshot(agent_id) as connection:
-            edition = open_edition(connection, agent_id)
+            edition = editions.open_edition(connection, agent_id)
             if edition is None or edition.number != job.payload["edition"]:
                 return lambda _: {"replayed": 0}
-            entry = next_entry(connection, agent_id, edition)
-            stale = has_stale_vectors(connection, agent_id)
+            entry = editions.next_entry(connection, agent_id, edition)
+            stale = editions.has_stale_vectors(connection, agent_id)
         if stale:
             # First of all: memories are compared with those that the same embedder has read.
             act = self._replay.reembed(agent_id, edition)
@@ -240,13 +227,13 @@ class _Step:
     replay: Replay
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
-        now = open_edition(connection, self.agent_id)
+        now = editions.open_edition(connection, self.agent_id)
         if now is None or replace(now, state=self.edition.state) != self.edition:
             return {"replayed": 0}  # dropped meanwhile
         if self.act is not None:
             with use_edition(connection):
                 done = self.act(connection)
-            save_edition(connection, self.agent_id, replace(done, state=now.state))
+            editions.save_edition(connection, self.agent_id, replace(done, state=now.state))
             request_rebuild_step(connection, self.agent_id, now.number)
             return {"replayed": int(done != self.edition)}
         return self._finish(connection, now)
@@ -254,13 +241,15 @@ class _Step:
     def _finish(self, connection: Connection, edition: Edition) -> Mapping[str, Any]:
         """Rest, or switch, unless something has happened since the log was looked at."""
         agent_id = self.agent_id
-        if next_entry(connection, agent_id, edition) or has_stale_vectors(connection, agent_id):
+        if editions.next_entry(connection, agent_id, edition) or editions.has_stale_vectors(
+            connection, agent_id
+        ):
             request_rebuild_step(connection, self.agent_id, edition.number)
             return {"replayed": 0}
         state = EditionState.READY
         if edition.state is EditionState.SWITCHING:
-            switch_networks(connection, self.agent_id)
+            editions.switch_networks(connection, self.agent_id)
             self.replay.note_short_terms(connection, self.agent_id)
             state = EditionState.SWITCHED
-        save_edition(connection, self.agent_id, replace(edition, state=state))
+        editions.save_edition(connection, self.agent_id, replace(edition, state=state))
         return {"replayed": 0, "state": state}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -14,8 +14,13 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.passage import Passage, Span, cut_out, passages
 from memci.domain.memory.wording import worded
 from memci.jobs.create import MemoryCreation
-from memci.jobs.network_growth import Growth, Thought, note_created, numbers_of
-from memci.jobs.supersession import Beliefs
+from memci.jobs.network_growth import (
+    Beliefs,
+    NetworkGrowth,
+    NewMemory,
+    creation_counts,
+    note_created,
+)
 from memci.language.detection import language_of
 from memci.language.near_duplicates import reduce_text, same_reduced_content
 from memci.message import Message
@@ -38,66 +43,61 @@ _ALL = 2**62
 
 
 @dataclass(frozen=True, slots=True)
-class Retelling:
-    """What was told, and of what: messages cut down to what was taken of them, ascending seq."""
+class OriginalText:
+    """The text of a memory when it was made, and the parts of messages that it was made of."""
 
     text: str
-    parts: Sequence[Message]
+    parts: Sequence[Message]  # cut down to the part; ascending seq
 
 
-def retold(connection: Connection, agent_id: str, passages: Sequence[Passage]) -> Retelling | None:
-    """Return what a memory of these passages told; None: not all their messages are there."""
+def read_original(
+    connection: Connection, agent_id: str, passages: Sequence[Passage]
+) -> OriginalText | None:
+    """Return the original text of a memory of these passages; None if a message is missing."""
     seqs = {seq for passage in passages for seq in passage.messages}
-    said = {each.seq: each for each in read_messages(connection, agent_id, sorted(seqs))}
-    return retelling(said, passages) if said and said.keys() == seqs else None
+    stored = {each.seq: each for each in read_messages(connection, agent_id, sorted(seqs))}
+    return original_text(stored, passages) if stored and stored.keys() == seqs else None
 
 
-def retelling(said: Mapping[int, Message], passages: Sequence[Passage]) -> Retelling:
-    """Return what a memory of these passages told, given their messages by seq.
+def original_text(stored: Mapping[int, Message], passages: Sequence[Passage]) -> OriginalText:
+    """Return the original text of a memory of these passages, given their messages by seq.
 
-    Of those that were merged into one, what none of the others says (R5): as they were when they
-    were made, not shortened as they may have been when they were merged.
+    Of memories that were merged, the texts that tell different things (R5), not shortened as they
+    may have been when they were merged.
     """
-    told = list(_distinct([_retold(said, passage) for passage in passages]))
-    return Retelling("\n".join(each.text for each in told), _together(each.parts for each in told))
+    texts = _distinct([_cut_out(stored, passage) for passage in passages])
+    parts: dict[int, Message] = {}  # each message once, with all its parts
+    for part in (part for each in texts for part in each.parts):
+        before = parts.get(part.seq)
+        content = f"{before.text}\n{part.text}" if before else part.text
+        parts[part.seq] = replace(part, content=content)
+    text = "\n".join(each.text for each in texts)
+    return OriginalText(text, [parts[seq] for seq in sorted(parts)])
 
 
-def _retold(said: Mapping[int, Message], passage: Passage) -> Retelling:
-    texts = {seq: said[seq].text for seq in passage.seqs}
-    stretch = cut_out(texts, passage.span or Span(0, _ALL))
-    parts = [replace(said[seq], content=part, tool_calls=()) for seq, part in stretch.parts.items()]
-    question = said[passage.quoted[0]] if passage.quoted else None
-    return Retelling(worded(stretch.text, parts, language_of(stretch.text), question), parts)
+def _cut_out(stored: Mapping[int, Message], passage: Passage) -> OriginalText:
+    texts = {seq: stored[seq].text for seq in passage.seqs}
+    cut = cut_out(texts, passage.span or Span(0, _ALL))
+    parts = [replace(stored[seq], content=part, tool_calls=()) for seq, part in cut.parts.items()]
+    question = stored[passage.quoted[0]] if passage.quoted else None
+    return OriginalText(worded(cut.text, parts, language_of(cut.text), question), parts)
 
 
-def _distinct(told: Sequence[Retelling]) -> Iterator[Retelling]:
-    """Leave out what another says as well or with more stress; of equals the first stays.
-
-    What was merged by a rule that took more for the same is told all.
-    """
-    readings = [reduce_text(each.text) for each in told]
+def _distinct(texts: Sequence[OriginalText]) -> list[OriginalText]:
+    """Leave out each text that another repeats with as much stress or more."""
+    readings = [reduce_text(each.text) for each in texts]
     kept: list[int] = []
-    for place in sorted(range(len(told)), key=lambda at: -readings[at].content_size):
-        if not any(same_reduced_content(readings[place], readings[other]) for other in kept):
-            kept.append(place)
-    return (told[place] for place in sorted(kept))
-
-
-def _together(parts: Iterable[Sequence[Message]]) -> list[Message]:
-    """Return each message once, with all that was taken of it."""
-    taken: dict[int, Message] = {}
-    for each in (part for some in parts for part in some):
-        before = taken.get(each.seq)
-        text = f"{before.text}\n{each.text}" if before else each.text
-        taken[each.seq] = replace(each, content=text)
-    return [taken[seq] for seq in sorted(taken)]
+    for index in sorted(range(len(texts)), key=lambda at: -readings[at].content_size):
+        if not any(same_reduced_content(readings[index], readings[other]) for other in kept):
+            kept.append(index)
+    return [texts[index] for index in sorted(kept)]
 
 
 class MemoryRestoring:
-    """Makes the memory that the payload tells of anew: a new node, linked to today's focus.
+    """Makes a forgotten memory anew: a new node, linked to today's focus.
 
-    ``node`` is the forgotten one, ``seqs`` its messages, and the rest what of them it was made of
-    (``details_of``; absent: all of it). Erased messages make nothing.
+    The payload: ``node`` is the forgotten one, ``seqs`` are its messages, and the rest are the
+    parts of them that it was made of (``details_of``). Erased messages make nothing.
     """
 
     kind = JobKind.RESTORE
@@ -110,61 +110,63 @@ class MemoryRestoring:
 
     def prepare(self, job: Job) -> Effect:
         """Cut the memory's text out of its messages, and think about it."""
-        return self._think(job.agent_id, job.id, job.payload, again=False)
+        return self._think(job.agent_id, job.id, job.payload, replays=False)
 
-    def again(self, agent_id: str, job_id: UUID, payload: Mapping[str, Any]) -> Effect:
-        """Do so as an earlier job of this id and payload did, for a rebuilt network (M24)."""
-        return self._think(agent_id, job_id, payload, again=True)
+    def replay(self, agent_id: str, job_id: UUID, payload: Mapping[str, Any]) -> Effect:
+        """Do as an earlier job of this id and payload did, for a network that is rebuilt (M24)."""
+        return self._think(agent_id, job_id, payload, replays=True)
 
     def _think(
-        self, agent_id: str, job_id: UUID, payload: Mapping[str, Any], *, again: bool
+        self, agent_id: str, job_id: UUID, payload: Mapping[str, Any], *, replays: bool
     ) -> Effect:
         seqs = tuple(int(seq) for seq in payload["seqs"])
         made_of = passages(seqs, payload)
         with self._database.agent_snapshot(agent_id) as connection:
-            telling = retold(connection, agent_id, made_of) or Retelling("", ())
-        growth, _, thoughts, _, beliefs = self._creation.think(
-            agent_id, job_id, lambda _: list(telling.parts), wanted=seqs, told=telling.text
+            original = read_original(connection, agent_id, made_of) or OriginalText("", ())
+        growth, _, memories, _, beliefs = self._creation.think(
+            agent_id, job_id, lambda _: list(original.parts), wanted=seqs, restored=original.text
         )
-        thoughts = [_made_of(thought, seqs, made_of) for thought in thoughts]
-        return _Effect(growth, thoughts, dict(payload), beliefs, again)
+        memories = [
+            replace(each, segment=replace(each.segment, seqs=seqs, quoted=(), passages=made_of))
+            for each in memories
+        ]
+        return _Effect(growth, memories, dict(payload), beliefs, replays)
 
 
 @dataclass(frozen=True, slots=True)
 class _Effect:
-    growth: Growth
-    thoughts: list[Thought]
+    growth: NetworkGrowth
+    memories: list[NewMemory]
     payload: dict[str, Any]
     beliefs: Beliefs
-    again: bool
+    replays: bool
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
         growth, seqs = self.growth, self.payload["seqs"]
         stored = lock_messages(connection, growth.agent_id, seqs).stored
-        # Another job may have restored it meanwhile, asked for by the id of a twin of the node.
+        # Another job may have restored it meanwhile, as another node of the same messages.
         living = memory_telling(connection, growth.agent_id, seqs, self._span)
-        thoughts = self.thoughts if living is None and stored.issuperset(seqs) else []
-        creation = growth.write(connection, thoughts)
+        memories = self.memories if living is None and stored.issuperset(seqs) else []
+        creation = growth.write(connection, memories)
         self.beliefs.write(connection, growth.agent_id, creation)
         made = [node.id for node in creation.nodes if node.kind is NodeKind.MEMORY]
         self._stay_superseded(connection, made)
-        if not self.again:
+        if not self.replays:
             note_created(connection, growth.agent_id, creation, growth.parameters)
         if creation.nodes:
             event = ReplayEvent.RESTORED
             log_event(connection, growth.agent_id, event, growth.job_id, seqs, self.payload)
         self._note(connection, made)
-        return {"node": max(made, default=living), **numbers_of(creation)}
+        return {"node": max(made, default=living), **creation_counts(creation)}
 
     @property
     def _span(self) -> Sequence[int] | None:
         return self.payload.get("span")
 
     def _stay_superseded(self, connection: Connection, made: Sequence[int]) -> None:
-        """What was no longer believed when it was forgotten is not believed again (R6).
+        """Supersede the new node if the forgotten one was superseded (R6).
 
-        That goes for what is known to be older: the one that superseded it may be forgotten too,
-        and claims nothing any more.
+        The memory that superseded it may be forgotten too, so this does not follow from claims.
         """
         agent_id, seqs = self.growth.agent_id, self.payload["seqs"]
         was = superseded_telling(connection, agent_id, seqs, self._span)
@@ -180,34 +182,27 @@ class _Effect:
             )
 
     def _note(self, connection: Connection, made: Sequence[int]) -> None:
-        """Note on both nodes, the forgotten one and the new one, which is which.
+        """Write the restoring into the history of both nodes, the forgotten one and the new one.
 
-        In a rebuilt network the forgotten one has another id, of which its links tell.
+        In a rebuilt network the forgotten one has another id, found by its messages.
         """
         agent_id, job, old = self.growth.agent_id, str(self.growth.job_id), self.payload["node"]
         _, pass_number = position(connection, agent_id)
         for new in made:
-            gone = {old}
-            if self.again:
+            forgotten = {old}
+            if self.replays:
                 seqs = self.payload["seqs"]
-                gone.update(forgotten_telling(connection, agent_id, seqs, self._span))
-            told = {each: {"as": new, "job": job} for each in gone}
-            told[new] = {"of": old, "job": job}
-            append_history(connection, agent_id, NodeEvent.RESTORED, pass_number, told)
+                forgotten.update(forgotten_telling(connection, agent_id, seqs, self._span))
+            details = {each: {"as": new, "job": job} for each in forgotten}
+            details[new] = {"of": old, "job": job}
+            append_history(connection, agent_id, NodeEvent.RESTORED, pass_number, details)
 
 
 class _Whole:
-    """Cuts nothing: what is restored is one segment already."""
+    """A segmenter that cuts nothing: a restored memory is one segment already."""
 
     def segment(self, messages: Sequence[Message], vectors: Vectors) -> list[TopicSegment]:
         """Return all texts as one segment."""
         del vectors  # nothing to compare
         text = "\n".join(message.text for message in messages)
         return [TopicSegment(text, tuple(each.seq for each in messages), language_of(text))]
-
-
-def _made_of(thought: Thought, seqs: tuple[int, ...], passages: tuple[Passage, ...]) -> Thought:
-    """Return it with what it was made of, as it was known when it was made."""
-    return replace(
-        thought, segment=replace(thought.segment, seqs=seqs, quoted=(), passages=passages)
-    )

@@ -1,16 +1,18 @@
-"""From messages of a job to annotated topic segments with their vectors (M3, M4)."""
+"""Topic segments of a job's messages: filtered, cut and annotated (M3, M4, R1, R2, M26)."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TypeAlias
 
 import numpy as np
 
+from memci.domain.memory import message_filter
 from memci.domain.memory.creation import AnnotatedSegment
+from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.passage import Passage, Span, solid_length, stretches
 from memci.domain.memory.wording import leans_on, worded
 from memci.domain.pages.tree import Viewer
@@ -21,28 +23,25 @@ from memci.language.worth import Judgement
 from memci.message import Message, Role
 from memci.smallmodel.ports import Annotation, TopicSegment, Vectors
 from memci.smallmodel.registry import SmallModels
+from memci.storage import receipts
 from memci.storage.messages import Earlier, said_before
 from memci.storage.search_index import Embedded, message_vectors
 from memci.storage.session import Connection
 from memci.storage.summaries import read_summary
 
-# Session and user: no topic segment spans two of either. The seq of a note, which was said to
-# nobody and stands alone; 0 for all else.
+# (session, user, seq of a note): no topic segment spans two of these. A note stands alone; all
+# other messages have 0.
 Conversation: TypeAlias = tuple[str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """The messages of a job by conversation, each in their order, and what was said before.
-
-    ``earlier`` is what came before the first message of each, with vectors by seq; ``summaries``
-    tell what their sessions were about so far, where that was summed up (R3).
-    """
+    """The messages of a job by conversation, each in their order, and what came before."""
 
     conversations: Mapping[Conversation, Sequence[Message]]
-    earlier: Mapping[Conversation, Sequence[Earlier]]
-    embedded: Embedded
-    summaries: Mapping[Conversation, str] = field(default_factory=dict)
+    earlier: Mapping[Conversation, Sequence[Earlier]]  # before the first message
+    embedded: Embedded  # vectors of the earlier messages, by seq
+    summaries: Mapping[Conversation, str] = field(default_factory=dict)  # of sessions (R3)
 
     @classmethod
     def read(
@@ -57,38 +56,28 @@ class Background:
     ) -> Background:
         """Read at most ``reach`` messages before each conversation, and none before a note.
 
-        ``together``: a memory was made of all of them, of notes among them, too.
+        ``together``: one memory was made of all of them, notes included.
         """
         groups = conversations(messages, together=together)
-        firsts = {place: group[0] for place, group in groups.items() if not group[0].is_note}
+        firsts = {key: group[0] for key, group in groups.items() if not group[0].is_note}
         said = said_before(connection, agent_id, firsts.values(), reach)
-        earlier: dict[Conversation, list[Earlier]] = {place: [] for place in groups}
-        for place, first in firsts.items():
-            earlier[place] = [each for each in said[first.seq] if tells(each.message)]
+        earlier: dict[Conversation, list[Earlier]] = {key: [] for key in groups}
+        for key, first in firsts.items():
+            earlier[key] = [each for each in said[first.seq] if can_be_memory(each.message)]
         seqs = [each.message.seq for group in earlier.values() for each in group]
         embedded = Embedded(*message_vectors(connection, agent_id, seqs, model), model)
-        return cls(groups, earlier, embedded, _summaries(connection, agent_id, groups))
+        summaries: dict[Conversation, str] = {}
+        for key in groups:
+            session, user, _ = key
+            viewer = Viewer(session or None, user or None)
+            summary = read_summary(connection, agent_id, session or None, viewer)
+            if summary is not None:
+                summaries[key] = summary.text
+        return cls(groups, earlier, embedded, summaries)
 
 
-def _summaries(
-    connection: Connection, agent_id: str, places: Iterable[Conversation]
-) -> dict[Conversation, str]:
-    """Return what is summed up of these conversations' sessions in sight of their users."""
-    found: dict[Conversation, str] = {}
-    for place in places:
-        session, user, _ = place
-        viewer = Viewer(session or None, user or None)
-        summary = read_summary(connection, agent_id, session or None, viewer)
-        if summary is not None:
-            found[place] = summary.text
-    return found
-
-
-def tells(message: Message) -> bool:
-    """Tell whether a message can become a memory: it has text and is no system prompt.
-
-    A system prompt says what an agent is to be; it is not a memory of what happened.
-    """
+def can_be_memory(message: Message) -> bool:
+    """Return True if a message has text and is no system prompt: that tells of no event."""
     return message.role is not Role.SYSTEM and bool(message.text.strip())
 
 
@@ -97,85 +86,159 @@ def conversations(
 ) -> dict[Conversation, list[Message]]:
     """Return the messages that can become memories by conversation, each in their order.
 
-    A note is one by itself, unless what was told in one memory is taken ``together``.
+    A note is a conversation of its own, unless ``together``.
     """
 
     def conversation(message: Message) -> Conversation:
         alone = message.is_note and not together
         return message.session_id or "", message.user_id or "", message.seq if alone else 0
 
-    told = sorted(filter(tells, messages), key=conversation)
-    return {key: list(group) for key, group in groupby(told, key=conversation)}
+    memorable = sorted(filter(can_be_memory, messages), key=conversation)
+    return {key: list(group) for key, group in groupby(memorable, key=conversation)}
+
+
+def refusals(
+    texts: MessageTexts,
+    background: Background,
+    parameters: MemoryParameters,
+    wanted: Collection[int],
+) -> dict[int, message_filter.FilterReason]:
+    """Return why messages make no memory, by seq (R1, R2); ``wanted`` ones always make one."""
+    refused = {}
+    status = message_filter.Status
+    known = dict(zip(background.embedded.keys, background.embedded.vectors, strict=True))
+    none = np.zeros(texts.vectors.shape[1], dtype=np.float32)
+    for key, messages in background.conversations.items():
+        earlier = background.earlier[key]
+        utterances = [
+            *(
+                _utterance(each.message, status.REMEMBERED if each.made else status.REFUSED)
+                for each in earlier
+            ),
+            *(
+                _utterance(each, status.WANTED if each.seq in wanted else status.CANDIDATE)
+                for each in messages
+            ),
+        ]
+        rows = [known.get(each.message.seq, none) for each in earlier]
+        vectors = np.vstack([*rows, texts.rows_of(messages)])
+        reasons = message_filter.filter_reasons(utterances, _similarity(vectors), parameters)
+        for message, reason in zip(messages, reasons[len(earlier) :], strict=True):
+            if reason is not None:
+                refused[message.seq] = reason
+    return refused
+
+
+def _similarity(vectors: Vectors) -> Callable[[int, int], float]:
+    return lambda one, other: float(vectors[one] @ vectors[other])
+
+
+def _utterance(message: Message, status: message_filter.Status) -> message_filter.Utterance:
+    speaker = (message.role, message.name or "")
+    calls = bool(message.tool_calls)
+    return message_filter.Utterance(message.text, speaker, status, calls=calls)
+
+
+# A user who repeats something makes a copy (M9).
+_ECHOING = frozenset({Role.ASSISTANT, Role.TOOL})
+
+
+def find_echoes(
+    connection: Connection, agent_id: str, messages: Sequence[Message]
+) -> frozenset[int]:
+    """Return the seqs of messages that repeat what the agent was just given (M26).
+
+    A receipt holds none of the words that were given: these are read from the messages, which
+    never change, and from the memories as they are now.
+    """
+    said = {m.seq: message_filter.grams(m.text) for m in messages if m.role in _ECHOING}
+    said = {seq: grams for seq, grams in said.items() if grams}
+    if not said:
+        return frozenset()
+    given = receipts.given_before(connection, agent_id, min(said), max(said))
+    if not given.receipts:
+        return frozenset()
+    seqs = sorted({seq for receipt in given.receipts for seq in receipt.messages})
+    nodes = sorted({node for receipt in given.receipts for node in receipt.nodes})
+    # Each given text is read once; of its 5-grams only those that were said are kept.
+    relevant = frozenset(gram for grams in said.values() for gram in grams)
+    in_messages, in_nodes = (
+        {key: relevant.intersection(message_filter.grams(text)) for key, text in texts}
+        for texts in (
+            receipts.messages_given(connection, agent_id, seqs),
+            receipts.memories_given(connection, agent_id, nodes),
+        )
+    )
+
+    def grams_of(receipt: receipts.GivenThen) -> Iterator[frozenset[message_filter.Gram]]:
+        yield from (in_messages[seq] for seq in receipt.messages if seq in in_messages)
+        yield from (in_nodes[node] for node in receipt.nodes if node in in_nodes)
+
+    return frozenset(
+        seq
+        for seq, grams in said.items()
+        if message_filter.is_echo(grams, (grams_of(receipt) for receipt in given.before(seq)))
+    )
 
 
 _LONGEST_PHRASE = 80
 _LONGEST_KEYWORD = 64
-_MOST_KEYWORDS = 12
-_MOST_ENTITIES = 4
+_MAX_KEYWORDS = 12
+_MAX_ENTITIES = 4
 # Characters. Embedding such a text both whole and in parts would take twice as long.
 _LONG = 4_000
 
 
 @dataclass(frozen=True, slots=True)
 class Segments:
-    """Annotated segments in the order of what was said, a vector and a judgement for each."""
+    """Annotated segments in the order of the messages, with a vector and a judgement each."""
 
     segments: list[AnnotatedSegment]
     vectors: Vectors
     judgements: list[Judgement]
 
     def parts(self) -> Iterator[tuple[int, str, Vectors]]:
-        """Return (seq, text, vector) of segments, once for each message that they came from."""
+        """Return (seq, text, vector) of segments, once for each of their messages."""
         for segment, vector in zip(self.segments, self.vectors, strict=True):
             for seq in segment.seqs:
                 yield seq, segment.text, vector
 
 
 def is_long(message: Message) -> bool:
-    """Tell whether a message lies in so many segments that its vector is pooled from theirs."""
-    return len(message.text) > _LONG and tells(message)
+    """Return True if a message has so many segments that its vector is pooled from theirs."""
+    return len(message.text) > _LONG and can_be_memory(message)
 
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """A segment, what of each message it came from, and the question that it leans on.
-
-    ``speakers`` are the names of those who speak with each other, ``about`` what their session was
-    about so far.
-    """
+    """A segment that is not annotated yet."""
 
     segment: TopicSegment
-    messages: Sequence[Message]
-    question: Message | None
+    messages: Sequence[Message]  # cut down to the text of the segment
+    question: Message | None  # that the segment answers
     span: Span
-    speakers: frozenset[str]
-    about: str = ""
+    speakers: frozenset[str]  # names of those who speak in the conversation
+    summary: str  # of the session so far
 
 
 def annotated_segments(
     models: SmallModels, texts: MessageTexts, background: Background, refused: Collection[int]
 ) -> Segments:
-    """Cut the messages into segments, annotate and judge them, save the ``refused`` ones (R2).
-
-    No segment spans sessions or users.
-    """
+    """Cut the messages, without the ``refused`` ones, into segments; annotate and judge them."""
     cuts: list[_Cut] = []
     for key, messages in background.conversations.items():
-        before = [each.message for each in background.earlier[key]]
-        kept = [message for message in messages if message.seq not in refused]
-        if kept:
-            about = background.summaries.get(key, "")
-            cuts += [
-                replace(each, about=about)
-                for each in _cuts(models, texts, kept, [*before, *messages])
-            ]
+        accepted = [message for message in messages if message.seq not in refused]
+        if accepted:
+            conversation = [*(each.message for each in background.earlier[key]), *messages]
+            summary = background.summaries.get(key, "")
+            cuts += _cuts(models, texts, accepted, conversation, summary)
     cuts.sort(key=lambda cut: cut.segment.seqs[0])
     segments = [cut.segment for cut in cuts]
     said = [segment.text for segment in segments]
     annotations = models.annotator.annotate(said)
     annotated = [_annotated(*each) for each in zip(cuts, annotations, strict=True)]
-    # A summary helps to judge what is said beside it, and is made into no memory itself (R3).
-    judgements = models.judge.judge(said, [cut.about for cut in cuts])
+    # A summary helps to judge the segments of its session; it becomes no memory itself (R3).
+    judgements = models.judge.judge(said, [cut.summary for cut in cuts])
     return Segments(annotated, _vectors(models, texts, segments), judgements)
 
 
@@ -184,6 +247,7 @@ def _cuts(
     texts: MessageTexts,
     messages: Sequence[Message],
     conversation: Sequence[Message],
+    summary: str,
 ) -> Iterator[_Cut]:
     cut = models.segmenter.segment(messages, texts.rows_of(messages))
     _check_cut(messages, cut)
@@ -193,22 +257,22 @@ def _cuts(
     speakers = frozenset(
         each.name for each in conversation if each.name and each.role is not Role.TOOL
     )
-    for segment, stretch in zip(cut, stretches(texts_by_seq, lengths), strict=True):
-        if tuple(stretch.parts) != tuple(segment.seqs):
+    for each, stretch in zip(cut, stretches(texts_by_seq, lengths), strict=True):
+        if tuple(stretch.parts) != tuple(each.seqs):
             raise SmallModelAnswerError("the segmenter named other messages than its text is from")
-        first = places[segment.seqs[0]]
+        first = places[each.seqs[0]]
         question = leans_on(conversation[first], conversation[:first])
         parts = [
             replace(conversation[places[seq]], content=part, tool_calls=())
             for seq, part in stretch.parts.items()
         ]
-        # Blanks are what they were: so it is cut out again the same when it is restored (M24).
-        told = replace(segment, text=stretch.text)
-        yield _Cut(told, parts, question, stretch.span, speakers)
+        # With the original blanks, as the text is cut out again when it is restored (M24).
+        segment = replace(each, text=stretch.text)
+        yield _Cut(segment, parts, question, stretch.span, speakers, summary)
 
 
 def _check_cut(messages: Sequence[Message], cut: Sequence[TopicSegment]) -> None:
-    """Hold the segmenter to what M3 promises: no text lost, none invented, sources named."""
+    """Check what M3 requires: no text lost, none invented, sources named."""
     seqs = {message.seq for message in messages}
     if not all(segment.seqs and seqs.issuperset(segment.seqs) for segment in cut):
         raise SmallModelAnswerError("the segmenter named messages that it was not given")
@@ -220,9 +284,9 @@ def _check_cut(messages: Sequence[Message], cut: Sequence[TopicSegment]) -> None
 
 
 def _annotated(cut: _Cut, annotation: Annotation) -> AnnotatedSegment:
-    """Put a segment and its annotation together; what a model answers is cut to its limits."""
+    """Put a segment and its annotation together; cut the model's answers to their limits."""
     segment, first = cut.segment, cut.messages[0]
-    keywords = _words(annotation.keywords)[:_MOST_KEYWORDS]
+    keywords = _words(annotation.keywords)[:_MAX_KEYWORDS]
     quoted = (cut.question.seq,) if cut.question else ()
     return AnnotatedSegment(
         text=worded(segment.text, cut.messages, segment.language, cut.question),
@@ -230,7 +294,7 @@ def _annotated(cut: _Cut, annotation: Annotation) -> AnnotatedSegment:
         language=segment.language,
         phrase=_line(annotation.phrase)[:_LONGEST_PHRASE].strip(),
         keywords=keywords,
-        entities=key_entities(_words(annotation.entities)[:_MOST_ENTITIES], keywords, cut.speakers),
+        entities=key_entities(_words(annotation.entities)[:_MAX_ENTITIES], keywords, cut.speakers),
         type=annotation.type,
         session_id=first.session_id,
         user_id=first.user_id,

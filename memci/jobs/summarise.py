@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any
 
 from memci.domain.context.session_summary import messages_at_once, summarised
 from memci.domain.context.token_budget import message_tokens
@@ -33,43 +33,36 @@ from memci.storage.summaries import (
     summaries_of,
 )
 
-# What one job reads of a session, or sums up of it, so that others come between.
-MOST_MESSAGES = 500
-MOST_TOKENS = 16_000
-_SHRINK = 0.95  # of a summary that came out too long, so that it ends soon
+# The part of a session that one job reads or sums up, so that other jobs run in between.
+MAX_MESSAGES = 500
+MAX_TOKENS = 16_000
+_SHRINK = 0.95  # the next target, where a summary came out too long
 
 
 @dataclass(frozen=True, slots=True)
-class _Roll:
-    """A summary, and what it is to go on with: the messages after it, through a seq.
-
-    ``more``: another piece follows.
-    """
+class _Continuation:
+    """A summary and the messages that continue it."""
 
     before: StoredSummary
-    said: Sequence[Message]
-    through: int
+    messages: Sequence[Message]
+    through: int  # the seq of the last message
     users: frozenset[str]
-    final: bool
-    more: bool
+    final: bool  # the session has ended
+    more: bool  # more messages follow
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What is to be done for a session.
+    """What one job does for a session."""
 
-    ``counted``: what was counted, and whether the session is done with, when nothing is summed up
-    of all that was said. ``more``: there is more than one job does.
-    """
-
-    counted: StoredSummary | None = None
-    rolls: Sequence[_Roll] = ()
-    more: bool = False
+    counted: StoredSummary | None = None  # new counts of the summary of all users, if it stays
+    continuations: Sequence[_Continuation] = ()
+    more: bool = False  # another job has to follow
 
 
 @dataclass(frozen=True, slots=True)
 class Summing:
-    """What sums up, under the name that is kept beside its summaries, and what counts."""
+    """The models that summaries are made with; ``model`` is stored beside each summary."""
 
     summarizer: Summarizer
     counter: TokenCounter
@@ -77,10 +70,10 @@ class Summing:
 
 
 class SessionSummaries:
-    """Sums up what was said in a session since its last summary, without the latest interactions.
+    """Sums up the messages of a session since its last summary, without the latest interactions.
 
-    Once the session has ended these too. Where several users speak in it, each gets a summary of
-    what is in that user's sight beside the one of all that was said.
+    Once the session has ended, these too. Where several users speak in it, each also gets a summary
+    of the messages that this user can see.
     """
 
     kind = JobKind.SUMMARISE
@@ -92,18 +85,18 @@ class SessionSummaries:
         summing: Summing,
         defaults: MemoryParameters,
         *,
-        most_tokens: int = MOST_TOKENS,
+        max_job_tokens: int = MAX_TOKENS,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
-        """Take the parameters of agents that set none; one job sums up ``most_tokens`` tokens."""
+        """Take the parameters of agents that set none; one job sums up ``max_tokens`` tokens."""
         self._database = database
         self._summing = summing
         self._defaults = defaults
-        self._most_tokens = most_tokens
+        self._max_job_tokens = max_job_tokens
         self._clock = clock
 
     def prepare(self, job: Job) -> Effect:
-        """Read what was said since, and have it summed up, with no transaction open."""
+        """Read the new messages, and have them summed up, with no transaction open."""
         now = bool(job.payload.get("now"))
         with self._database.agent_snapshot(job.agent_id) as connection:
             parameters = parameters_of(connection, job.agent_id, self._defaults)
@@ -112,7 +105,7 @@ class SessionSummaries:
             if conversation is None or last is None or not parameters.summarization_enabled:
                 return _nothing
             plan = self._plan(conversation, last, parameters, now=now)
-        made = [self._made(each, parameters.summary_max_tokens) for each in plan.rolls]
+        made = [self._summary(each, parameters.summary_max_tokens) for each in plan.continuations]
         return _Effect(job.agent_id, conversation.session_id, plan, made, now)
 
     def _plan(
@@ -134,20 +127,20 @@ class SessionSummaries:
             whole = self._counted(conversation, whole)
             if whole.counted_tokens <= parameters.summary_threshold:
                 return _Plan(whole, more=whole.counted_seq < last.seq)
-        kept = None if ended else parameters.preserve_recent
+        preserved = None if ended else parameters.preserve_recent
         users = whole.users | conversation.users(after=whole.through_seq)
-        each_alone = sorted(users) if len(users) > 1 else ()
-        wanted = [_before(conversation.session_id, stored, user) for user in (None, *each_alone)]
-        rolls = list(self._rolls(conversation, wanted, last, kept))
-        of_all = any(roll.before.user_id is None for roll in rolls)
+        each_user = sorted(users) if len(users) > 1 else ()
+        summaries = [_before(conversation.session_id, stored, user) for user in (None, *each_user)]
+        found = list(self._continuations(conversation, summaries, last, preserved))
+        of_all = any(each.before.user_id is None for each in found)
         done = ended and not of_all
         counted = None if of_all else replace(whole, final=done)
-        return _Plan(counted, rolls, more=any(roll.more for roll in rolls))
+        return _Plan(counted, found, more=any(each.more for each in found))
 
     def _counted(self, conversation: Conversation, whole: StoredSummary) -> StoredSummary:
-        """Count what was said since it was last counted, or since the summary."""
+        """Count the messages since the last count, or since the summary."""
         from_here = max(whole.counted_seq, whole.through_seq)
-        said = conversation.first_messages(after=from_here, through=None, most=MOST_MESSAGES)
+        said = conversation.first_messages(after=from_here, through=None, most=MAX_MESSAGES)
         tokens = message_tokens([each.message for each in said], self._summing.counter.count)
         return replace(
             whole,
@@ -155,51 +148,54 @@ class SessionSummaries:
             counted_tokens=whole.counted_tokens + tokens,
         )
 
-    def _rolls(
+    def _continuations(
         self,
         conversation: Conversation,
-        wanted: Sequence[StoredSummary],
+        summaries: Sequence[StoredSummary],
         last: LastMessage,
-        kept: int | None,
-    ) -> Iterator[_Roll]:
-        for before in wanted:
-            end = _end(conversation, before, last, kept)
+        preserved: int | None,
+    ) -> Iterator[_Continuation]:
+        for before in summaries:
+            end = last.seq
+            if preserved:
+                recent = conversation.before_recent(preserved, before.user_id)
+                end = last.seq if recent is None else recent
             said = conversation.first_messages(
-                after=before.through_seq, through=end, most=MOST_MESSAGES + 1, user=before.user_id
+                after=before.through_seq, through=end, most=MAX_MESSAGES + 1, user=before.user_id
             )
             if end <= before.through_seq or not said:
                 continue
-            messages = [each.message for each in said[:MOST_MESSAGES]]
-            cut = len(said) > MOST_MESSAGES
+            messages = [each.message for each in said[:MAX_MESSAGES]]
+            cut = len(said) > MAX_MESSAGES
             count = self._summing.counter.count
-            taken = messages_at_once(messages, self._most_tokens, count, more=cut)
+            taken = messages_at_once(messages, self._max_job_tokens, count, more=cut)
             whole = taken == len(messages) and not cut
-            yield _Roll(
+            yield _Continuation(
                 before,
                 messages[:taken],
                 end if whole else messages[taken - 1].seq,
                 before.users | {each.user_id for each in said[:taken] if each.user_id is not None},
-                final=whole and kept is None and before.user_id is None,
+                final=whole and preserved is None and before.user_id is None,
                 more=not whole,
             )
 
-    def _made(self, roll: _Roll, max_tokens: int) -> StoredSummary:
-        before, messages = roll.before, summarised(roll.said)
+    def _summary(self, new: _Continuation, max_tokens: int) -> StoredSummary:
+        before, messages = new.before, summarised(new.messages)
         text = self._text(messages, before.text, max_tokens) if messages else before.text
         return StoredSummary(
             session_id=before.session_id,
             user_id=before.user_id,
-            users=roll.users,
-            from_seq=before.from_seq or roll.said[0].seq,
-            through_seq=roll.through,
+            users=new.users,
+            from_seq=before.from_seq or new.messages[0].seq,
+            through_seq=new.through,
             text=text,
             tokens=self._summing.counter.count(text),
             model=self._summing.model,
-            final=roll.final,
+            final=new.final,
         )
 
     def _text(self, messages: Sequence[Message], previous: str, max_tokens: int) -> str:
-        """Ask for as many characters as so many tokens of these texts are, and hold it to them."""
+        """Return a summary of at most ``max_tokens``; the summarizer gets a limit in characters."""
         count, summarizer = self._summing.counter.count, self._summing.summarizer
         source = "\n".join([previous, *(each.text for each in messages)])
         target = max(1, max_tokens * len(source) // max(1, count(source)))
@@ -220,18 +216,18 @@ class _Effect:
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
         saved: list[StoredSummary] = []
-        for roll, summary in zip(self.plan.rolls, self.made, strict=True):
-            if messages_exist(connection, self.agent_id, [each.seq for each in roll.said]):
+        for new, summary in zip(self.plan.continuations, self.made, strict=True):
+            if messages_exist(connection, self.agent_id, [each.seq for each in new.messages]):
                 save_summary(connection, self.agent_id, summary)
                 saved.append(summary)
         if self.plan.counted is not None:
             save_count(connection, self.agent_id, self.plan.counted)
-        # What has changed meanwhile is looked at anew.
+        # Look again where messages were erased meanwhile.
         if self.plan.more or len(saved) < len(self.made):
             request_summaries(connection, self.agent_id, [self.session_id], now=self.now)
         return {
             "summaries": len(saved),
-            "messages": sum(len(roll.said) for roll in self.plan.rolls),
+            "messages": sum(len(each.messages) for each in self.plan.continuations),
             "through_seq": max((each.through_seq for each in saved), default=None),
             "tokens": sum(each.tokens for each in saved),
         }
@@ -244,7 +240,7 @@ def _nothing(_: Connection) -> Mapping[str, Any]:
 def _before(
     session_id: str | None, stored: Mapping[str | None, StoredSummary], user: str | None
 ) -> StoredSummary:
-    """Return what a summary goes on from: its own, or what was one user's alone until now."""
+    """Return the summary to continue: the user's own, or that of all where there was one user."""
     whole = stored.get(None, StoredSummary(session_id))
     if user in stored or user is None:
         return stored.get(user, whole)
@@ -253,55 +249,37 @@ def _before(
     return StoredSummary(session_id, user)
 
 
-def _end(
-    conversation: Conversation, before: StoredSummary, last: LastMessage, kept: int | None
-) -> int:
-    """Return the seq through which a summary is to go; without ``kept``, all of the session."""
-    end = conversation.before_recent(kept, before.user_id) if kept else None
-    return last.seq if end is None else end
+class WithSummaryRequests:
+    """A handler whose effect also requests summaries."""
 
-
-Ask: TypeAlias = Callable[[Connection, Job], None]
-
-
-@dataclass(frozen=True, slots=True)
-class AskingAfter:
-    """A kind of job whose effect asks for more, once all of its own is written."""
-
-    handler: Handler
-    ask: Ask
-
-    @property
-    def kind(self) -> str:
-        """That of the handler."""
-        return self.handler.kind
-
-    @property
-    def triggers_compression(self) -> bool:
-        """As the handler has it."""
-        return self.handler.triggers_compression
+    def __init__(self, handler: Handler, request: Callable[[Connection, Job], None]) -> None:
+        """Call ``request`` at the end of the handler's effect."""
+        self.kind = handler.kind
+        self.triggers_compression = handler.triggers_compression
+        self._handler = handler
+        self._request = request
 
     def prepare(self, job: Job) -> Effect:
-        """Think as the handler does; the effect writes what it writes, then asks."""
-        effect = self.handler.prepare(job)
+        """Prepare as the handler does."""
+        effect = self._handler.prepare(job)
 
         def both(connection: Connection) -> Mapping[str, Any]:
             result = effect(connection)
-            self.ask(connection, job)
+            self._request(connection, job)
             return result
 
         return both
 
 
 @dataclass(frozen=True, slots=True)
-class SummaryAsks:
-    """Asks for summaries of sessions that have grown long, and of those that have ended."""
+class SummaryRequests:
+    """Requests summaries of sessions that have grown long, and of those that have ended."""
 
     defaults: MemoryParameters
     clock: Callable[[], datetime] = utc_now
 
     def of_messages(self, connection: Connection, job: Job) -> None:
-        """Ask for the sessions of a job's messages."""
+        """Request summaries of the sessions of a job's messages, where they are long."""
         parameters = parameters_of(connection, job.agent_id, self.defaults)
         if not parameters.summarization_enabled or job.first_seq is None or job.last_seq is None:
             return
@@ -317,7 +295,7 @@ class SummaryAsks:
         )
 
     def of_sessions(self, connection: Connection, job: Job) -> None:
-        """Ask for sessions that have ended, and have upkeep look again when others will."""
+        """Request summaries of sessions that have ended; let upkeep look again when others end."""
         parameters = parameters_of(connection, job.agent_id, self.defaults)
         if not parameters.summarization_enabled:
             return

@@ -7,12 +7,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from memci.domain.memory.node import Fate
+from memci.domain.memory.node import RemovalReason
 from memci.schemas.agents import TrailEvent
 from memci.schemas.base import Answer, Listing
 
 # A closed set that rules of the domain use too belongs to the surface as well.
-__all__ = ["Fate"]
+__all__ = ["RemovalReason"]
 
 
 class PassAnswer(Answer):
@@ -50,7 +50,7 @@ class NetworkNode(Answer):
     original_length: int
     focus: bool
     forgotten: bool = Field(description="It was forgotten since then")
-    gone: Fate | None = Field(None, description="Why it was removed, if it was")
+    gone: RemovalReason | None = Field(None, description="Why it was removed, if it was")
     last_event: TrailEvent | None = Field(description="Of a removed node")
 
 
@@ -108,7 +108,7 @@ class FadingMemory(Answer):
     phrase: str | None
     original_length: int
     forgotten: bool = Field(description="Neither merged nor erased")
-    gone: Fate | None = Field(None, description="Why it was removed, if it was")
+    gone: RemovalReason | None = Field(None, description="Why it was removed, if it was")
     importances: list[float | None]
     lengths: list[int | None]
 

@@ -8,12 +8,12 @@ from uuid import UUID
 
 from pydantic import Field
 
-from memci.domain.memory.node import Fate
+from memci.domain.memory.node import RemovalReason
 from memci.schemas.base import Answer, BudgetTokens, ForeignId, Listing
 from memci.schemas.reads import Fresh, Freshness
 
 # A closed set that rules of the domain use too belongs to the surface as well.
-__all__ = ["Fate"]
+__all__ = ["RemovalReason"]
 
 
 class ConsolidateAnswer(Answer):
@@ -58,7 +58,7 @@ class VersionAnswer(Answer):
     content: str | None = Field(description="As it was when replaced; null: gone")
     phrase: str | None
     said_at: datetime | None
-    state: Literal["current", "superseded"] | Fate = Field(
+    state: Literal["current", "superseded"] | RemovalReason = Field(
         description="superseded: another memory replaces it, and it may be alive"
     )
     holds: bool = Field(description="Whether it is believed, at as_of or now")

@@ -14,7 +14,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 from sqlalchemy import Connection
 
-from memci.domain.memory.message_filter import INTERACTIONS
+from memci.domain.memory.message_filter import ECHO_INTERACTIONS
 from memci.domain.memory.node import NodeEvent
 from memci.storage.erasure.erase import agents_without_erasure
 from memci.storage.messages import COLUMNS, stored_seqs, to_message
@@ -190,8 +190,8 @@ class GivenBefore:
 
     def before(self, seq: int) -> list[GivenThen]:
         """Return the receipts of the last 20 interactions before a message."""
-        begun = self.beginnings[: bisect_left(self.beginnings, seq)][-INTERACTIONS:]
-        since = begun[0] if len(begun) == INTERACTIONS else 0
+        begun = self.beginnings[: bisect_left(self.beginnings, seq)][-ECHO_INTERACTIONS:]
+        since = begun[0] if len(begun) == ECHO_INTERACTIONS else 0
         first, end = (
             bisect_left(self.receipts, at, key=attrgetter("at_seq")) for at in (since, seq)
         )
@@ -200,9 +200,9 @@ class GivenBefore:
 
 def given_before(connection: Connection, agent_id: str, first: int, last: int) -> GivenBefore:
     """Return what was given before the messages from the first to the last seq."""
-    values = {"agent": agent_id, "first": first, "last": last, "interactions": INTERACTIONS}
+    values = {"agent": agent_id, "first": first, "last": last, "interactions": ECHO_INTERACTIONS}
     beginnings = list(connection.exec_driver_sql(_BEGINNINGS, values).scalars())
-    since = beginnings[0] if len(beginnings) >= INTERACTIONS else 0
+    since = beginnings[0] if len(beginnings) >= ECHO_INTERACTIONS else 0
     rows = connection.exec_driver_sql(_RECEIPTS, (agent_id, since, last))
     receipts = [GivenThen(row[0], frozenset(row[1]), frozenset(row[2])) for row in rows]
     return GivenBefore(receipts, beginnings)

@@ -12,7 +12,7 @@ from tests.support.erasing import Eraser
 
 @pytest.fixture
 def eraser(producer, client):
-    return Eraser(producer.database, producer.tokens, client, "a")
+    return Eraser(producer.database, producer.wakeups, client, "a")
 
 
 def test_a_worker_frozen_before_its_effect_writes_nothing_of_an_erased_agent(

@@ -46,7 +46,7 @@ def test_a_noisy_agent_makes_others_wait_for_about_one_slice(producer, fleet):
         for script in noise:
             message = NewMessage(Role.USER, "noise", metadata=script)
             append_in(connection, Append("noisy", [message]))
-    producer.tokens.wake_lane("noisy")
+    producer.wakeups.wake_lane("noisy")
     wait_until(lambda: producer.effects("noisy"), "the noisy agent is being served")
     began = time.monotonic()
     quiet = [f"quiet{n}" for n in range(20)]
@@ -102,7 +102,7 @@ def test_a_paused_lane_stops_between_two_nodes_and_goes_on(producer, fleet, upke
     producer.append("a")
     assert done < 40
     assert producer.states("a") == ["queued"]
-    jobs.resume(producer.database, producer.tokens, "a")
+    jobs.resume(producer.database, producer.wakeups, "a")
     wait_until(lambda: len(producer.effects("a", "scan")) == 40, "the pass is over", timeout_s=20)
     producer.wait_drained(["a"])
 

@@ -18,7 +18,7 @@ from memci.testing import wait_until
 
 def replay(producer, agent, job_id, *, at_tail=False):
     return jobs.replay(
-        producer.database, producer.tokens, agent, job_id,
+        producer.database, producer.wakeups, agent, job_id,
         at_tail=at_tail, limits=AppendLimits(1_000_000, 1_000, 10),
     )  # fmt: skip
 
@@ -67,12 +67,12 @@ def test_replay_discard_and_cancel(producer, fleet):
     worse = producer.append("a", **{"raise": "bug"})
     fleet.start("memci.lane")
     producer.wait_drained(["a"])
-    jobs.discard(producer.database, producer.tokens, "a", worse.job_id)
+    jobs.discard(producer.database, producer.wakeups, "a", worse.job_id)
     assert producer.states("a") == ["dead", "cancelled"]
     with pytest.raises(ConflictError):
-        jobs.discard(producer.database, producer.tokens, "a", worse.job_id)
+        jobs.discard(producer.database, producer.wakeups, "a", worse.job_id)
     with pytest.raises(NotFoundError):
-        jobs.discard(producer.database, producer.tokens, "b", bad.job_id)
+        jobs.discard(producer.database, producer.wakeups, "b", bad.job_id)
     with producer.database.agent_transaction("a") as connection:
         connection.exec_driver_sql("UPDATE message SET metadata = NULL WHERE agent_id = 'a'")
     assert replay(producer, "a", bad.job_id) == bad.job_id
@@ -99,7 +99,7 @@ def test_with_halt_an_agent_stops_at_its_dead_job(producer, fleet, upkeep):
     producer.wait_drained(["b"])
     wait_until(lambda: producer.lane("a").halted_by == bad.job_id, "the lane has halted")
     assert producer.states("a") == ["dead", "queued"]
-    jobs.resume(producer.database, producer.tokens, "a")
+    jobs.resume(producer.database, producer.wakeups, "a")
     producer.wait_drained(["a"])
     assert producer.states("a") == ["dead", "done"]
 
@@ -110,8 +110,8 @@ def test_a_cancelled_job_leaves_nothing(producer, fleet):
     third = producer.append("a")
     fleet.start("memci.lane")
     wait_until(lambda: producer.job("a", second.job_id).started, "the second one runs")
-    jobs.cancel(producer.database, producer.tokens, "a", second.job_id)
-    jobs.cancel(producer.database, producer.tokens, "a", third.job_id)
+    jobs.cancel(producer.database, producer.wakeups, "a", second.job_id)
+    jobs.cancel(producer.database, producer.wakeups, "a", third.job_id)
     producer.wait_drained(["a"])
     wait_until(lambda: producer.lane("a").lease_owner is None, "the lane is free")
     assert producer.effects("a") == [1]

@@ -44,7 +44,7 @@ def is_idle(producer) -> bool:
 def test_kill_9_in_the_middle_of_a_rebuild_and_of_a_switch_loses_and_doubles_nothing(
     producer, workers
 ):
-    tokens = Wakeups(producer.celery)
+    wakeups = Wakeups(producer.celery)
     for n in range(SAID):
         producer.append("a", f"n{n} said of [P{n % 7}]")
     wait_until(lambda: is_idle(producer), "all is remembered", timeout_s=60)
@@ -65,12 +65,12 @@ def test_kill_9_in_the_middle_of_a_rebuild_and_of_a_switch_loses_and_doubles_not
 
     places = [place for place, each in enumerate(workers.workers) if "memci.lane" in _queues(each)]
     victims = places[:2]
-    events = rebuild.begin(producer.database, tokens, "a", up_to_seq=None).events
+    events = rebuild.begin(producer.database, wakeups, "a", up_to_seq=None).events
     for goal in sorted(random.Random(4).sample(range(events), 2)):
         producer.append("a", f"m{goal} said while it was rebuilt")
         kill_at(goal)
     wait_until(lambda: show().state == "ready", "it is made", timeout_s=60)
-    rebuild.switch(producer.database, tokens, "a")
+    rebuild.switch(producer.database, wakeups, "a")
     producer.append("a", "last said while it was switched to")
     kill_at(0)
     wait_until(lambda: show().state == "switched", "it is switched to", timeout_s=60)
@@ -81,7 +81,7 @@ def test_kill_9_in_the_middle_of_a_rebuild_and_of_a_switch_loses_and_doubles_not
     assert not producer.column(
         "a", "SELECT id FROM job WHERE agent_id = %s AND state = %s", JobState.DEAD
     )
-    rebuild.begin(producer.database, tokens, "a", up_to_seq=None)
+    rebuild.begin(producer.database, wakeups, "a", up_to_seq=None)
     wait_until(lambda: show().state == "ready", "it is made once more", timeout_s=60)
     with producer.database.agent_snapshot("a") as connection:
         current = compared_network(connection, "a")

@@ -19,11 +19,11 @@ def test_doubled_and_reordered_tokens_have_no_effect(producer, fleet, upkeep):
     for _ in range(40):
         producer.append("a", wait_ms=5)
         producer.append("b", wait_ms=5)
-    tokens = ["a", "b"] * 100
-    random.Random(1).shuffle(tokens)
-    for agent in tokens:
-        producer.tokens.wake_lane(agent)
-        producer.tokens.wake_compress(agent)
+    wakeups = ["a", "b"] * 100
+    random.Random(1).shuffle(wakeups)
+    for agent in wakeups:
+        producer.wakeups.wake_lane(agent)
+        producer.wakeups.wake_compress(agent)
     fleet.start("memci.lane", ready=False)
     fleet.start("memci.lane")
     fleet.start("memci.compress")
@@ -33,7 +33,7 @@ def test_doubled_and_reordered_tokens_have_no_effect(producer, fleet, upkeep):
 
 def test_a_token_of_nobody_makes_no_lane(producer, fleet, broker_url):
     producer.append("a")
-    producer.tokens.wake_lane("stranger")
+    producer.wakeups.wake_lane("stranger")
     fleet.start("memci.lane")
     producer.wait_drained(["a"])
     with producer.database.lane_transaction() as connection:
@@ -46,10 +46,10 @@ def test_the_sweeper_puts_out_what_is_missing_and_no_more(producer, broker_url):
         queues = RedisAgentQueues(client)
         for agent in "abc":
             producer.append(agent)
-        assert sweep(producer.database, queues, producer.tokens).lane == 0
+        assert sweep(producer.database, queues, producer.wakeups).lane == 0
         client.delete("memci.lane")
-        assert sweep(producer.database, queues, producer.tokens).lane == 3
-        assert sweep(producer.database, queues, producer.tokens).lane == 0
+        assert sweep(producer.database, queues, producer.wakeups).lane == 3
+        assert sweep(producer.database, queues, producer.wakeups).lane == 0
         assert client.llen("memci.lane") == 3
 
 
@@ -63,9 +63,9 @@ def test_the_sweeper_passes_over_a_lane_that_somebody_holds(producer, broker_url
         client.delete("memci.lane")
         with producer.database.lane_transaction() as holding:
             holding.exec_driver_sql("SELECT FROM lane WHERE agent_id = 'a' FOR UPDATE")
-            swept = sweep(producer.database, queues, producer.tokens)
+            swept = sweep(producer.database, queues, producer.wakeups)
         assert (swept.lane, swept.compress) == (1, 1)
-        swept = sweep(producer.database, queues, producer.tokens)
+        swept = sweep(producer.database, queues, producer.wakeups)
         assert (swept.lane, swept.compress) == (1, 1)
 
 
@@ -76,7 +76,7 @@ def test_late_redelivery_of_a_token_is_dropped(producer, fleet, broker_url):
     for _ in range(10):
         producer.append("a", wait_ms=50)
     for _ in range(5):
-        producer.tokens.wake_lane("a")
+        producer.wakeups.wake_lane("a")
     producer.wait_drained(["a"])
     assert producer.effects("a") == list(range(1, 11))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.domain.memory.message_filter import SHARE, grams, is_echo
+from memci.domain.memory.message_filter import ECHO_SHARE, grams, is_echo
 from tests.support.examples import examples
 
 WORDS = st.lists(
@@ -23,7 +23,7 @@ def test_the_share_decides_and_more_given_never_hides_an_echo(said, receipt):
     found, texts = grams(" ".join(said)), texts_of(receipt)
     known = {gram for text in texts for gram in text}
     share = sum(gram in known for gram in found) / len(found) if found else 0
-    assert is_echo(found, [texts]) == (share >= SHARE)
+    assert is_echo(found, [texts]) == (share >= ECHO_SHARE)
     if is_echo(found, [texts]):
         assert is_echo(found, [[], [*texts, frozenset()]])
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from memci.domain.memory.message_filter import (
     MemoryState,
-    Standing,
+    Status,
     Utterance,
-    judged,
-    windows_around,
+    filter_reasons,
+    windows_of,
 )
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.wording import worded
@@ -53,7 +53,7 @@ utterances = st.lists(
         Utterance,
         text=texts | st.text(max_size=30),
         speaker=speakers,
-        standing=st.sampled_from([Standing.JUDGED, Standing.JUDGED, *Standing]),
+        status=st.sampled_from([Status.CANDIDATE, Status.CANDIDATE, *Status]),
         calls=st.booleans(),
     ),
     max_size=16,
@@ -69,11 +69,11 @@ def alike(one: int, other: int) -> float:
 def test_each_message_has_one_verdict_and_the_same_one_again(
     said: list[Utterance], values: MemoryParameters
 ) -> None:
-    verdicts = judged(said, alike, values)
+    verdicts = filter_reasons(said, alike, values)
     assert len(verdicts) == len(said)
-    assert verdicts == judged(said, alike, values)
+    assert verdicts == filter_reasons(said, alike, values)
     for utterance, verdict in zip(said, verdicts, strict=True):
-        judge = values.simplemem_enabled and utterance.standing is Standing.JUDGED
+        judge = values.simplemem_enabled and utterance.status is Status.CANDIDATE
         assert judge or verdict is None
 
 
@@ -82,7 +82,7 @@ def test_each_message_has_one_verdict_and_the_same_one_again(
 def test_what_nobody_said_before_is_kept(said: list[Utterance], data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(said)))
     news = Utterance("Grandmother emigrated", data.draw(speakers))
-    verdicts = judged([*said[:place], news, *said[place:]], alike, MemoryParameters())
+    verdicts = filter_reasons([*said[:place], news, *said[place:]], alike, MemoryParameters())
     assert verdicts[place] is None
 
 
@@ -95,21 +95,21 @@ def test_an_answer_to_a_question_is_kept(said: list[Utterance], data: st.DataObj
         data.draw(st.sampled_from(["Yes", "No.", "Often, since 2016"])), ("user", "")
     )
     talk = [*said[:place], question, answer, *said[place:]]
-    assert judged(talk, alike, MemoryParameters())[place : place + 2] == [None, None]
+    assert filter_reasons(talk, alike, MemoryParameters())[place : place + 2] == [None, None]
 
 
 @LAWS
 @given(utterances)
 def test_what_is_unlike_all_else_is_never_a_repetition(said: list[Utterance]) -> None:
     different = {tuple(split_words(each.text)): each for each in said}
-    verdicts = judged(list(different.values()), lambda *_: 0.0, MemoryParameters())
+    verdicts = filter_reasons(list(different.values()), lambda *_: 0.0, MemoryParameters())
     assert "repeated" not in verdicts
 
 
 @LAWS
 @given(st.integers(0, 60), parameters)
 def test_every_message_lies_in_windows_in_order(count: int, values: MemoryParameters) -> None:
-    around = windows_around(count, values)
+    around = windows_of(count, values)
     assert len(around) == count
     for place, windows in enumerate(around):
         assert windows

@@ -12,10 +12,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.domain.memory.creation import AnnotatedSegment, Focus, attend, joined_with
+from memci.domain.memory.creation import AnnotatedSegment, Focus, focus_after, linked_entities
 from memci.domain.memory.passage import details_of, passages
 from memci.jobs.message_texts import MessageTexts
-from memci.jobs.restore import retelling
+from memci.jobs.restore import original_text
 from memci.jobs.segments import Background, annotated_segments, conversations
 from memci.language.detection import language_of
 from memci.language.names import Entity
@@ -94,7 +94,7 @@ def test_a_memory_is_told_again_word_for_word(talk: list[Message], data: st.Data
     for made in made_of(talk, data):
         seqs = (*made.quoted, *made.seqs)
         known = passages(seqs, details_of(made.passages))
-        again = retelling({seq: said[seq] for seq in seqs}, known)
+        again = original_text({seq: said[seq] for seq in seqs}, known)
         assert again.text == made.text
         assert [part.seq for part in again.parts] == list(made.seqs)
         assert known == made.passages
@@ -111,8 +111,8 @@ def test_what_is_restored_takes_no_place_of_what_is_talked_about(
     now: Focus = tuple(map(Entity.named, focus[:limit]))
     for names in about:
         restored = replace(segment("told long ago", names), restored=True)
-        after = attend(now, restored, limit)
+        after = focus_after(now, restored, limit)
         assert after[len(after) - len(now) :] == now
         assert len(after) <= limit
-        assert {each.key for each in joined_with(after, restored)} >= set(names)
+        assert {each.key for each in linked_entities(after, restored)} >= set(names)
         now = after

@@ -7,9 +7,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.domain.memory.node import NodeTier
+from memci.domain.memory.node import DueMemory, NodeTier, promotion, tier_of
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.memory.tier import Judged, promotion, tier_of
 from tests.support.examples import examples
 
 MANY = settings(max_examples=examples(500))
@@ -52,6 +51,6 @@ def test_more_worth_never_means_a_shorter_term(
 def test_importance_worth_or_use_promotes_and_nothing_else(
     importance: float, worth: float, used: bool, values: MemoryParameters
 ) -> None:
-    found = promotion(Judged(1, importance, worth, used), values)
+    found = promotion(DueMemory(1, importance, worth, used), values)
     speaks = importance >= 1 or worth >= values.long_term_importance_threshold or used
     assert (found is not None) == speaks

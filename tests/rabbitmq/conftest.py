@@ -71,5 +71,5 @@ def queues(app):
 
 
 @pytest.fixture
-def tokens(app):
+def wakeups(app):
     return Wakeups(app)

@@ -37,12 +37,12 @@ def a_job(agent="a"):
     return Job(agent, uuid4(), 1, CREATE_TASK, {}, JobSource.HTTP, 1, 2, 0, 1, None)
 
 
-def test_tokens_are_counted_in_their_queues(tokens, queues):
+def test_tokens_are_counted_in_their_queues(wakeups, queues):
     assert queues.depth(LANE_QUEUE) == 0
     for agent in "abc":
-        assert tokens.wake_lane(agent)
-    assert tokens.wake_compress("a")
-    wait_until(lambda: queues.depth(LANE_QUEUE) == 3, "three tokens wait")
+        assert wakeups.wake_lane(agent)
+    assert wakeups.wake_compress("a")
+    wait_until(lambda: queues.depth(LANE_QUEUE) == 3, "three wakeups wait")
     wait_until(lambda: queues.depth(COMPRESS_QUEUE) == 1, "one token waits")
 
 

@@ -85,8 +85,8 @@ class World:
         self.client.flushall()
         self.celery = make_producer(url)
         self.queues = RedisAgentQueues(self.client)
-        self.tokens = Wakeups(self.celery)
-        self.bell = QueueWatch(self.queues, self.tokens, None, period_s=0)
+        self.wakeups = Wakeups(self.celery)
+        self.bell = QueueWatch(self.queues, self.wakeups, None, period_s=0)
         self.replies = Replies(self.client)
         self.begin()
 
@@ -152,7 +152,7 @@ class World:
         return self.queues.depth(LANE_QUEUE)
 
     def publish(self, agent: str) -> object:
-        return self.tokens.wake_lane(agent), self.queues.depth(LANE_QUEUE)
+        return self.wakeups.wake_lane(agent), self.queues.depth(LANE_QUEUE)
 
     def fetch_token(self) -> object:
         """Do as a lane worker does, without Celery's ceremony."""

@@ -12,7 +12,7 @@ from memci.commands import documents
 from memci.domain.documents import Chunk, NewDocument, searched_text
 from memci.domain.job import Job, JobKind
 from memci.extraction.blocks import ExtractionLimits
-from memci.jobs.document import DocumentIndexing
+from memci.jobs.index import DocumentIndexing
 from memci.queue.mailbox import lock_lane
 from memci.schemas.documents import DocumentAnswer
 from memci.storage.documents import index_chunks, keep_document, replace_chunks
@@ -39,7 +39,7 @@ class Shelf:
         self.database = database
         self.owner = owner
         self.models: Any = ScriptedModels()
-        self.handler = DocumentIndexing(database, self.models, ExtractionLimits(), bite=bite)
+        self.handler = DocumentIndexing(database, self.models, ExtractionLimits(), batch=bite)
 
     def add(self, name: str, text: str | bytes) -> DocumentAnswer:
         tokens: Any = Told()

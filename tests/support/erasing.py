@@ -32,7 +32,7 @@ class Eraser:
     """The commands, on a test's servers."""
 
     database: Database
-    tokens: Wakeups
+    wakeups: Wakeups
     client: redis.Redis
     agent_id: str = "ada"
     texts: PageStore | None = None
@@ -45,7 +45,7 @@ class Eraser:
         pins: Iterable[int] = (),
     ) -> ReceiptAnswer:
         which = ErasureSelection(ids, session, tuple(pages), tuple(pins))
-        return erase.run(self.database, self.store, self.tokens, self.agent_id, which)
+        return erase.run(self.database, self.store, self.wakeups, self.agent_id, which)
 
     def preview(
         self, *ids: str, session: str | None = None, pages: Iterable[str] = ()
@@ -55,7 +55,7 @@ class Eraser:
 
     def erase_agent(self) -> ReceiptAnswer:
         queues = RedisAgentQueues(self.client)
-        return erase.run_agent(self.database, self.store, self.tokens, queues, self.agent_id)
+        return erase.run_agent(self.database, self.store, self.wakeups, queues, self.agent_id)
 
     @property
     def store(self) -> PageStore:

@@ -22,8 +22,8 @@ class Producer:
     def __init__(self, database_url: str, broker_url: str) -> None:
         self.database = Database(database_url)
         self.celery = make_app(broker_url)
-        self.tokens = Wakeups(self.celery)
-        self.intake = Intake(self.database, self.tokens)
+        self.wakeups = Wakeups(self.celery)
+        self.intake = Intake(self.database, self.wakeups)
 
     def append(self, agent_id: str, text: str = "hello", **script: Any) -> AppendAnswer:
         message = NewMessage(Role.USER, text, metadata=script)

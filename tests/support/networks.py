@@ -10,11 +10,11 @@ from memci.schemas.network import (
     FadingAnswer,
     FadingMemory,
     FadingPass,
-    Fate,
     LeftOut,
     NetworkAnswer,
     NetworkLink,
     NetworkNode,
+    RemovalReason,
     Strengths,
 )
 
@@ -27,7 +27,7 @@ def node(node_id: int, phrase: str | None = "a phrase", **changed: Any) -> Netwo
     values = {
         "id": node_id, "kind": "memory", "phrase": phrase, "importance": 1.0, "length": 50,
         "original_length": 100, "focus": False, "forgotten": gone,
-        "gone": Fate.FORGOTTEN if gone else None,
+        "gone": RemovalReason.FORGOTTEN if gone else None,
         "last_event": event if gone else None,
     }  # fmt: skip
     return NetworkNode(**{**values, **changed})
@@ -61,7 +61,8 @@ def fading(memories: int, passes: int, phrase: str = "a phrase") -> FadingAnswer
         share = [max(0.0, 1 - at / (place + 2)) if at < until else None for at in range(passes)]
         return FadingMemory(
             id=place + 1, phrase=None if forgotten else phrase, original_length=100,
-            forgotten=forgotten, gone=Fate.FORGOTTEN if forgotten else None, importances=share,
+            forgotten=forgotten, gone=RemovalReason.FORGOTTEN if forgotten else None,
+            importances=share,
             lengths=[None if each is None else int(each * 100) for each in share],
         )  # fmt: skip
 

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from memci.domain.memory.creation import (
     AnnotatedSegment,
     Focus,
-    Ground,
-    Likeness,
-    attend,
+    NetworkState,
+    Similarities,
+    focus_after,
     plan_creation,
 )
 from memci.domain.memory.node import NodeKind, NodeType, decayed, importance
@@ -67,7 +67,7 @@ class PureNetwork:
 
     def remember(self, segments: Sequence[AnnotatedSegment]) -> None:
         memories = {i: n for i, n in self.nodes.items() if n.kind is NodeKind.MEMORY}
-        ground = Ground(
+        ground = NetworkState(
             focus=self.focus,
             entities={key: node for key, node in self.entities.items() if node in self.nodes},
             phrases={i: node.content[:40] for i, node in memories.items()},
@@ -76,7 +76,7 @@ class PureNetwork:
             room=2**62,
         )
         nothing = [{} for _ in segments]
-        likeness = Likeness(nothing, nothing)
+        likeness = Similarities(nothing, nothing)
         creation = plan_creation(segments, ground, nothing, likeness, self.parameters)
         for pair in self.links:
             if creation.entered & set(pair):
@@ -90,7 +90,7 @@ class PureNetwork:
         self.links |= {(link.source, link.target): link.strength for link in creation.links}
         self.focus_ids = creation.focus
         for each in segments:
-            self.focus = attend(self.focus, each, self.parameters.focus_limit)
+            self.focus = focus_after(self.focus, each, self.parameters.focus_limit)
         assert self.focus_ids == tuple(self.entities[each.key] for each in self.focus)
 
     def importance_of(self, node: int) -> float:

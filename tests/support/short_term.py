@@ -12,7 +12,7 @@ from memci.domain.job import JobKind
 from memci.domain.memory.creation import AnnotatedSegment, Creation
 from memci.domain.memory.node import NodeTier, NodeType
 from memci.jobs.consolidate import Consolidation
-from memci.jobs.network_growth import Growth, Thought, note_created
+from memci.jobs.network_growth import NetworkGrowth, NewMemory, note_created
 from memci.language.detection import language_of
 from memci.language.names import Entity
 from memci.storage.search_index import Terms
@@ -38,7 +38,7 @@ def remember(
     first = job.first_seq or 0
     vectors = ada.models.embedder.embed(texts)
     thoughts = [
-        Thought(
+        NewMemory(
             AnnotatedSegment(
                 text=text,
                 seqs=(first + place,),
@@ -61,7 +61,7 @@ def remember(
         )
         for place, text in enumerate(texts)
     ]
-    growth = Growth(ada.agent_id, uuid4(), ada.parameters, ada.models.embedder.model)
+    growth = NetworkGrowth(ada.agent_id, uuid4(), ada.parameters, ada.models.embedder.model)
     with ada.lease().effect() as connection:
         creation: Creation = growth.write(connection, thoughts)
         note_created(connection, ada.agent_id, creation, ada.parameters)

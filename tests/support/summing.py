@@ -10,7 +10,7 @@ from typing import Any
 from memci.domain.job import Job, JobKind
 from memci.domain.pages.tree import UNRESTRICTED_VIEWER, Viewer
 from memci.jobs.consolidate import utc_now
-from memci.jobs.summarise import MOST_TOKENS, SessionSummaries, SummaryAsks, Summing
+from memci.jobs.summarise import MAX_TOKENS, SessionSummaries, SummaryRequests, Summing
 from memci.message import Message
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
@@ -45,7 +45,7 @@ class Listing(OfflineSummarizer):
 class SummariesUnderTest:
     ada: AgentUnderTest
     summarizer: Summarizer = field(default_factory=OfflineSummarizer)
-    most_tokens: int = MOST_TOKENS
+    most_tokens: int = MAX_TOKENS
     clock: Callable[[], datetime] = utc_now
 
     @property
@@ -54,7 +54,7 @@ class SummariesUnderTest:
             self.ada.database,
             Summing(self.summarizer, COUNTER, "offline"),
             self.ada.parameters,
-            most_tokens=self.most_tokens,
+            max_job_tokens=self.most_tokens,
             clock=self.clock,
         )
 
@@ -62,7 +62,7 @@ class SummariesUnderTest:
         """Say something, and ask as the lane does once memory has it."""
         job = self.ada.say(*texts, **how)
         with self.ada.lease().effect() as connection:
-            SummaryAsks(self.ada.parameters, self.clock).of_messages(connection, job)
+            SummaryRequests(self.ada.parameters, self.clock).of_messages(connection, job)
         return job
 
     def exchange(self, count: int, text: str = "word " * 20, **how: Any) -> None:
@@ -74,7 +74,9 @@ class SummariesUnderTest:
     def end_silent(self) -> None:
         """Look for sessions that have ended, as consolidation does."""
         with self.ada.lease().effect() as connection:
-            SummaryAsks(self.ada.parameters, self.clock).of_sessions(connection, self.ada.job(0, 0))
+            SummaryRequests(self.ada.parameters, self.clock).of_sessions(
+                connection, self.ada.job(0, 0)
+            )
 
     def waiting(self) -> list[Job]:
         rows = self.ada.rows(

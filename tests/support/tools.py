@@ -24,11 +24,11 @@ def tools_over(pages: PageCommands, broker_url: str) -> Iterator[Tools]:
     celery = make_producer(broker_url)
     with (
         closing(RedisReads(celery, broker_url, 500)) as reads,
-        closing(RedisWakeups(celery, broker_url)) as tokens,
+        closing(RedisWakeups(celery, broker_url)) as wakeups,
     ):
         yield Tools(
             pages,
-            MemoryTools(pages, reads, tokens),
+            MemoryTools(pages, reads, wakeups),
             MemoryWrites(MemoryParameters(), LIMITS),
-            tokens,
+            wakeups,
         )

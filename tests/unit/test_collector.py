@@ -7,13 +7,13 @@ import sys
 
 _SERVES = """
 import gc
-from memci.runtime import spare_what_stays
+from memci.runtime import tune_garbage_collection
 
 class Ring:
     pass
 
 often, loaded = gc.get_threshold()[0], len(gc.get_objects())
-spare_what_stays()
+tune_garbage_collection()
 ring = Ring()
 ring.itself = ring
 del ring

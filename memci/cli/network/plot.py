@@ -23,7 +23,7 @@ from matplotlib.ticker import MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
 from memci.cli.output import shortened
-from memci.schemas.network import FadingAnswer, FadingMemory, Fate
+from memci.schemas.network import FadingAnswer, FadingMemory, RemovalReason
 
 # Of the height of the panel.
 _NEAREST_TICKS = 0.07
@@ -78,11 +78,16 @@ def switches_in(fading: FadingAnswer) -> list[int]:
     return [each for each in fading.switched_after if first <= each <= last]
 
 
-def gone_in(fading: FadingAnswer) -> dict[Fate, int]:
+def gone_in(fading: FadingAnswer) -> dict[RemovalReason, int]:
     """Return how many memories are gone, by what became of them; of forgotten ones also none."""
     gone = Counter(each.gone for each in fading.memories if each.gone)
-    told = (Fate.FORGOTTEN, Fate.RESTORED, Fate.MERGED, Fate.ERASED)
-    return {fate: gone[fate] for fate in told if gone[fate] or fate is Fate.FORGOTTEN}
+    told = (
+        RemovalReason.FORGOTTEN,
+        RemovalReason.RESTORED,
+        RemovalReason.MERGED,
+        RemovalReason.ERASED,
+    )
+    return {fate: gone[fate] for fate in told if gone[fate] or fate is RemovalReason.FORGOTTEN}
 
 
 def medians(lines: Sequence[Sequence[float | None]]) -> list[float]:

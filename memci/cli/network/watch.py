@@ -13,7 +13,7 @@ from memci.cli.output import bar, cell, counted, printable, shortened
 from memci.client import Agent
 from memci.errors import NotFoundError
 from memci.schemas.agents import AgentAnswer, TrailEvent
-from memci.schemas.network import Fate, NetworkAnswer, NetworkNode, PassAnswer
+from memci.schemas.network import NetworkAnswer, NetworkNode, PassAnswer, RemovalReason
 
 # How many passes ago something may have gone and still be news.
 NEWS = 10
@@ -29,7 +29,7 @@ class Gone:
     about: str | None
     pass_number: int | None
     reason: str
-    fate: Fate = Fate.FORGOTTEN
+    fate: RemovalReason = RemovalReason.FORGOTTEN
 
 
 @dataclass(frozen=True)
@@ -90,21 +90,21 @@ class Watcher:
             node.id: node
             for each in past
             for node in each.nodes
-            if node.gone not in {None, Fate.SWITCHED}
+            if node.gone not in {None, RemovalReason.SWITCHED}
         }
         gone = [self._describe(node, hints.get(node.id)) for node in nodes.values()]
         return sorted(gone, key=lambda each: (each.pass_number or 0, each.id), reverse=True)
 
     def _describe(self, node: NetworkNode, hint: str | None) -> Gone:
         event = node.last_event
-        if node.gone is Fate.ERASED:  # what was seen of it before is not shown again (M25)
+        if node.gone is RemovalReason.ERASED:  # what was seen of it before is not shown again (M25)
             self._phrases.pop(node.id, None)
         return Gone(
             id=node.id,
             about=self._phrases.get(node.id) or hint,
             pass_number=event.pass_number if event else None,
             reason=_reason(event) if event else "",
-            fate=node.gone or Fate.FORGOTTEN,
+            fate=node.gone or RemovalReason.FORGOTTEN,
         )
 
 

@@ -238,7 +238,7 @@ class MemoryTools:
 
     pages: PageCommands
     reads: Reads
-    tokens: Wakeups
+    wakeups: Wakeups
 
     def run(self, agent_id: str, call: ToolRequest, *, session_id: str | None) -> Answer:
         """Run a tool; raises ``NotFoundError`` for no agent, and what the tool raises."""
@@ -290,7 +290,7 @@ class MemoryTools:
         receipt = erase.run(
             pages.database,
             pages.store,
-            self.tokens,
+            self.wakeups,
             agent_id,
             ErasureSelection(request.messages),
             settle=pages.settle_in,

@@ -64,7 +64,7 @@ class Tools:
     pages: PageCommands
     memory: MemoryTools
     writes: MemoryWrites
-    tokens: Wakeups
+    wakeups: Wakeups
 
     def run(
         self,
@@ -144,7 +144,7 @@ class Tools:
             )
         if any(map(_writes, calls)):
             # Always: a worker that looked while the lane was locked has gone again.
-            self.tokens.wake_lane(agent_id)
+            self.wakeups.wake_lane(agent_id)
         return answers
 
 

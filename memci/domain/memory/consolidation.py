@@ -18,18 +18,14 @@ from memci.language.near_duplicates import (
     same_reduced_content,
 )
 
-# Below it nobody looks at the texts. The same thing said with more stress lies above it.
-ALIKE_COSINE = 0.8
+# Pairs below it are not compared. Texts that say the same with more stress lie above it.
+SIMILAR_COSINE = 0.8
 _MOST_KEYWORDS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class ShortMemory:
-    """A short-term memory that may be merged. Times are aware, ``said_at`` as the speaker has it.
-
-    ``speakers``: who said what it tells, by role and name: what one person says of himself is not
-    what another says.
-    """
+    """A short-term memory that may be merged; ``said_at`` has the speaker's offset."""
 
     id: int
     content: str
@@ -45,31 +41,28 @@ class ShortMemory:
     said_at: datetime | None
     expires_at: datetime | None
     scan_count: int
-    speakers: frozenset[tuple[str, str | None]]
+    speakers: frozenset[tuple[str, str | None]]  # roles and names
 
     @property
     def place(self) -> tuple[str | None, str | None, date | None]:
-        """Return where it belongs: memories of two places are never merged (M9)."""
+        """Return session, user and day; memories of two of these are never merged (M9)."""
         return self.session_id, self.user_id, self.said_at.date() if self.said_at else None
 
 
-def _comparable(one: ShortMemory, other: ShortMemory) -> bool:
-    # What one tells of himself is not what another tells.
-    return one.place == other.place and one.speakers == other.speakers
-
-
 def groups(
-    memories: Mapping[int, ShortMemory], alike: Iterable[tuple[int, int]]
+    memories: Mapping[int, ShortMemory], similar: Iterable[tuple[int, int]]
 ) -> list[tuple[int, ...]]:
     """Return groups of two and more memories in which every pair agrees, by id, ascending.
 
-    ``alike`` are the pairs whose cosine is ``ALIKE_COSINE`` or more; no other pair agrees. The
-    earlier a memory, the earlier it finds its group, so that the answer hangs on nothing else.
+    ``similar`` are the pairs whose cosine is ``SIMILAR_COSINE`` or more; no other pair agrees.
+    Memories find their groups in the order of ids, so the order of pairs does not matter.
     """
     agreeing: defaultdict[int, set[int]] = defaultdict(set)
     readings: dict[int, ReducedText] = {}
-    for one, other in alike:
-        if one == other or not _comparable(memories[one], memories[other]):
+    for one, other in similar:
+        first, second = memories[one], memories[other]
+        # The same words of two speakers about themselves tell two things.
+        if one == other or (first.place, first.speakers) != (second.place, second.speakers):
             continue
         for each in (one, other):
             if each not in readings:
@@ -89,28 +82,28 @@ def groups(
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """One memory that stands for a group, whose text it has, and what all were made of."""
+    """A group of memories that becomes one node."""
 
-    whole: ShortMemory
-    teller: int
+    node: ShortMemory  # the new one
+    text_of: int  # the memory of the group whose text it has
     group: tuple[int, ...]
-    passages: tuple[Passage, ...]
+    passages: tuple[Passage, ...]  # what all of them were made of
 
     def details(self) -> dict[str, Any]:
-        """Return what its trail keeps of where it comes from, so that it can be restored."""
-        origin = {"messages": self.whole.seqs, "from": self.group}
+        """Return what the node's history keeps of its origin, so that it can be restored."""
+        origin = {"messages": self.node.seqs, "from": self.group}
         return {**origin, **details_of(self.passages)}
 
 
 def merged(group: Sequence[ShortMemory], new_id: int) -> tuple[ShortMemory, int]:
-    """Return the one memory that stands for a group, and whose text it has.
+    """Return the one memory that replaces a group, and the id of the one whose text it has.
 
-    All say the same (``same``): the text is that with most stress; of equals it is the earliest.
+    All tell the same: the text is the one with most stress; of equals, the earliest.
     """
-    teller = min(group, key=lambda each: (-content_size(each.content), each.id))
-    keywords = [*teller.keywords, *(word for each in group for word in each.keywords)]
-    whole = replace(
-        teller,
+    strongest = min(group, key=lambda each: (-content_size(each.content), each.id))
+    keywords = [*strongest.keywords, *(word for each in group for word in each.keywords)]
+    node = replace(
+        strongest,
         id=new_id,
         keywords=tuple(dict.fromkeys(keywords))[:_MOST_KEYWORDS],
         original_length=max(each.original_length for each in group),
@@ -120,15 +113,14 @@ def merged(group: Sequence[ShortMemory], new_id: int) -> tuple[ShortMemory, int]
         expires_at=max((each.expires_at for each in group if each.expires_at), default=None),
         scan_count=max(each.scan_count for each in group),
     )
-    return whole, teller.id
+    return node, strongest.id
 
 
 def joined_links(links: Iterable[Link], merged_into: Mapping[int, int]) -> list[Link]:
-    """Return the links of those that stand for groups: the union of theirs, both ways.
+    """Return the links of merged nodes: the union of the links of their groups, both ways.
 
-    ``merged_into``: by node, the one that stands for it. Of two links between the same nodes the
-    stronger stays, with its relation and hint; those within a group are gone. Ordered by source,
-    then target.
+    ``merged_into``: the merged node of each old one. Of two links between the same nodes the
+    stronger stays; links within a group are gone. Ordered by source, then target.
     """
     strongest: dict[tuple[int, int], Link] = {}
     for link in links:

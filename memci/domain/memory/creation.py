@@ -1,8 +1,8 @@
 """Plans what a creation job adds to a network: nodes, links, focus, slots (M5 to M10, M19).
 
-The plan is made twice: before the model calls that name relations, to know which names are
-needed (``attend``), and under the lane's lock, on what then holds (``plan_creation``). Ids are
-given out here, so a plan is ready to be written as it is.
+``focus_after`` and ``linked_entities`` say, before any model call, which relations need a name.
+``plan_creation`` makes the plan under the lane's lock, on the network as it is then. The plan holds
+the ids of new nodes, so it can be written as it is.
 """
 
 from __future__ import annotations
@@ -21,20 +21,16 @@ from memci.language.names import Entity
 
 
 @dataclass(frozen=True, slots=True)
-class Likeness:
-    """Cosines of the segments of one job; only the best of each need be there.
+class Similarities:
+    """Cosines of the segments of one job; the best of each are enough."""
 
-    ``older[i]`` maps nodes from before the job to their cosine with segment i; ``within[i]`` maps
-    segments j < i of the job to theirs.
-    """
+    older: Sequence[Mapping[int, float]]  # of segment i: with nodes from before the job, by id
+    within: Sequence[Mapping[int, float]]  # of segment i: with segments j < i, by index
 
-    older: Sequence[Mapping[int, float]]
-    within: Sequence[Mapping[int, float]]
-
-    def relatives(
+    def similar_nodes(
         self, index: int, made: Mapping[int, int], parameters: MemoryParameters
     ) -> list[int]:
-        """Return the nodes more similar to segment ``index`` than the threshold, best first.
+        """Return the nodes more similar to segment ``index`` than the threshold, best first (M8).
 
         ``made`` maps earlier segments of the job to their nodes.
         """
@@ -48,10 +44,10 @@ Focus: TypeAlias = tuple[Entity, ...]
 
 
 def mention(focus: Focus, entities: Sequence[Entity], limit: int) -> Focus:
-    """Return the list after ``entities`` (best first) were mentioned together.
+    """Return the focus after ``entities`` (best first) were mentioned together (M5).
 
-    The best becomes the newest; the least recently mentioned give way when there are more than
-    ``limit``. Of more entities than ``limit``, the best are taken.
+    The best becomes the newest. Where there are more than ``limit``, the least recently mentioned
+    leave; of more new entities than that, the best enter.
     """
     mentioned = list(dict.fromkeys(entities))[:limit]
     kept = [each for each in focus if each not in mentioned]
@@ -60,34 +56,29 @@ def mention(focus: Focus, entities: Sequence[Entity], limit: int) -> Focus:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedSegment:
-    """A topic segment and what it is about: all that a memory node is made of (M3, M4).
+    """A topic segment and what it is about: all that a memory node is made of (M3, M4)."""
 
-    ``text`` is worded so that it can be read alone (R4). ``keywords`` and ``entities`` are ordered
-    best first. ``said_at`` has the speaker's offset. ``quoted`` are messages before ``seqs`` that
-    the text quotes.
-    """
-
-    text: str
+    text: str  # self-contained (R4)
     seqs: tuple[int, ...]
     language: Language
     phrase: str
-    keywords: tuple[str, ...]
-    entities: tuple[Entity, ...]
+    keywords: tuple[str, ...]  # best first
+    entities: tuple[Entity, ...]  # best first
     type: NodeType
     session_id: str | None
     user_id: str | None
-    said_at: datetime
+    said_at: datetime  # with the speaker's offset
     worth: float = 0.0  # 0 to 10, the judge's (R3)
     tier: NodeTier = NodeTier.LONG
     expires_at: datetime | None = None  # aware UTC; only of the short tier
-    quoted: tuple[int, ...] = ()
-    passages: tuple[Passage, ...] = ()  # what of the messages it was made of
-    restored: bool = False  # nobody says it now: it is made of what was said long ago (M24)
+    quoted: tuple[int, ...] = ()  # messages before ``seqs`` that the text quotes
+    passages: tuple[Passage, ...] = ()  # the parts of messages that it was made of
+    restored: bool = False  # made of old messages (M24)
 
 
 @dataclass(frozen=True, slots=True)
 class NewNode:
-    """A node to be written; ``segment`` is the index of what it was made of, for a memory."""
+    """A node to be written; ``segment``: the index of a memory's segment."""
 
     id: int
     kind: NodeKind
@@ -108,120 +99,109 @@ class NewNode:
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
-    """The part of a network that a creation builds on.
-
-    ``entities`` are the living nodes of entities, by key; those of the focus are among them.
-    ``phrases`` are the living memory nodes that may be linked to. ``previous`` is the last memory
-    of each session (None: of messages without one). ``room`` is how many nodes may be added.
-    """
+class NetworkState:
+    """The part of a network that a plan is made on."""
 
     focus: Focus
-    entities: Mapping[str, int]
-    phrases: Mapping[int, str]
-    previous: Mapping[str | None, int]
+    entities: Mapping[str, int]  # living entity nodes by key, those of the focus included
+    phrases: Mapping[int, str]  # of living memory nodes that may be linked to
+    previous: Mapping[str | None, int]  # the last memory of each session; None: without one
     last_node_id: int
-    room: int
+    room: int  # how many nodes may be added
 
 
 @dataclass(frozen=True, slots=True)
 class Creation:
-    """What to write. ``focus``: node ids, least recently mentioned first.
-
-    ``entered`` are the older nodes that entered the focus on the way: their links become 1.0.
-    """
+    """What to write."""
 
     nodes: tuple[NewNode, ...]
     links: tuple[Link, ...]
-    focus: tuple[int, ...]
-    entered: frozenset[int]
+    focus: tuple[int, ...]  # node ids, least recently mentioned first
+    entered: frozenset[int]  # older nodes that entered the focus: their links become 1.0
 
 
-def attend(focus: Focus, segment: AnnotatedSegment, limit: int) -> Focus:
-    """Return the focus list after a segment (M5).
+def focus_after(focus: Focus, segment: AnnotatedSegment, limit: int) -> Focus:
+    """Return the focus after a segment (M5).
 
-    A segment that names nothing leaves it as it is, unless it is empty: then the segment's phrase
+    A segment without entities leaves it as it is, unless it is empty: then the segment's phrase
     becomes the first focus point, since a memory without any link would be forgotten at once.
-    What is restored finds today's focus, and takes no more of it than is free (M24).
+    The entities of a restored segment go behind all focus points, as far as there is room (M24).
     """
     nothing_to_link_to = not segment.entities and not focus
-    mentioned = (stand_in(segment),) if nothing_to_link_to else segment.entities
-    return (_beside if segment.restored else mention)(focus, mentioned, limit)
-
-
-def _beside(focus: Focus, entities: Sequence[Entity], limit: int) -> Focus:
-    """Return the list with entities behind all that is talked about, as far as there is room."""
+    entities = (fallback_entity(segment),) if nothing_to_link_to else segment.entities
+    if not segment.restored:
+        return mention(focus, entities, limit)
     new = [each for each in dict.fromkeys(entities) if each not in focus]
     room = max(0, limit - len(focus))
     return (*new[:room][::-1], *focus)[-limit:] if limit else ()
 
 
-def joined_with(focus: Focus, segment: AnnotatedSegment) -> Focus:
-    """Return what a segment's memory is joined with (M6): the focus after it.
+def linked_entities(focus: Focus, segment: AnnotatedSegment) -> Focus:
+    """Return the entities that a segment's memory is linked with: the focus after it (M6).
 
-    What is restored is joined with its own key entities as well, in the focus or not: by them it
-    is found when they are talked about again.
+    A restored memory is linked with its own entities as well, in the focus or not, so that recall
+    finds it when they are talked about again.
     """
     own = segment.entities if segment.restored else ()
     return tuple(dict.fromkeys((*focus, *own)))
 
 
-def stand_in(segment: AnnotatedSegment) -> Entity:
-    """Return what stands for an entity when a segment names none."""
+def fallback_entity(segment: AnnotatedSegment) -> Entity:
+    """Return the entity of a segment that names none."""
     return Entity.named(segment.phrase or segment.text.strip()[:64])
 
 
 def plan_creation(
     segments: Sequence[AnnotatedSegment],
-    ground: Ground,
+    state: NetworkState,
     relations: Sequence[Mapping[str, str]],
-    likeness: Likeness,
+    similarities: Similarities,
     parameters: MemoryParameters,
 ) -> Creation:
     """Plan the nodes, links and focus changes of segments, taken in order (M5 to M9).
 
-    ``relations``, one mapping for each segment, are the names that the small model gave, by the
-    focus point's key (M6). When the room is used up, what is left makes no node.
+    ``relations``: of each segment the names that the small model gave, by the focus point's key
+    (M6). When the room is used up, the remaining segments make no node.
     """
-    plan = _Plan(ground, parameters)
+    plan = _Plan(state, parameters)
     for index, segment in enumerate(segments):
         plan.attend(segment)
         if plan.room:
-            plan.remember(index, segment, relations[index], likeness)
+            plan.add_memory(index, segment, relations[index], similarities)
     return plan.finished()
 
 
 def plan_mention(
-    entity: Entity, ground: Ground, language: Language, parameters: MemoryParameters
+    entity: Entity, state: NetworkState, language: Language, parameters: MemoryParameters
 ) -> Creation:
-    """Plan what changes when an entity is brought into the focus by itself (M5, M10)."""
-    plan = _Plan(ground, parameters)
-    plan.turn_to(mention(ground.focus, (entity,), parameters.focus_limit), language, ())
+    """Plan how an entity enters the focus by itself (M5, M10)."""
+    plan = _Plan(state, parameters)
+    plan.set_focus(mention(state.focus, (entity,), parameters.focus_limit), language, ())
     return plan.finished()
 
 
 @dataclass
 class _Plan:
-    ground: Ground
+    state: NetworkState
     parameters: MemoryParameters
     nodes: list[NewNode] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     entered: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.focus = self.ground.focus
-        self.entities = dict(self.ground.entities)
-        self.phrases = dict(self.ground.phrases)
-        self.previous = dict(self.ground.previous)
+        self.focus = self.state.focus
+        self.entities = dict(self.state.entities)
+        self.phrases = dict(self.state.phrases)
+        self.previous = dict(self.state.previous)
         self.made: dict[int, int] = {}  # memory nodes by the index of their segment
 
     @property
     def room(self) -> int:
-        return self.ground.room - len(self.nodes)
+        return self.state.room - len(self.nodes)
 
     @property
     def next_id(self) -> int:
-        return self.ground.last_node_id + len(self.nodes) + 1
+        return self.state.last_node_id + len(self.nodes) + 1
 
     def finished(self) -> Creation:
         return Creation(
@@ -233,51 +213,51 @@ class _Plan:
 
     def attend(self, segment: AnnotatedSegment) -> None:
         """Bring the segment's entities into the focus; new ones get a node (M5, M10)."""
-        attended = attend(self.focus, segment, self.parameters.focus_limit)
-        self.turn_to(attended, segment.language, segment.seqs)
-        for entity in joined_with((), segment):
-            if entity.key not in self.entities and self.room > 1:  # one is the memory's
+        focus = focus_after(self.focus, segment, self.parameters.focus_limit)
+        self.set_focus(focus, segment.language, segment.seqs)
+        for entity in linked_entities((), segment):
+            if entity.key not in self.entities and self.room > 1:  # the memory needs one
                 self._add_entity(entity, segment.language, segment.seqs)
 
-    def turn_to(self, attended: Focus, language: Language, seqs: tuple[int, ...]) -> None:
-        """Make this the focus, as far as there is room for new entities' nodes."""
-        for entity in attended:
+    def set_focus(self, focus: Focus, language: Language, seqs: tuple[int, ...]) -> None:
+        """Set the focus, as far as there is room for nodes of new entities."""
+        for entity in focus:
             if entity.key not in self.entities and self.room:
                 self._add_entity(entity, language, seqs)
-            elif entity.key in self.ground.entities and entity not in self.focus:
+            elif entity.key in self.state.entities and entity not in self.focus:
                 self.entered.add(self.entities[entity.key])
-        self.focus = tuple(each for each in attended if each.key in self.entities)
+        self.focus = tuple(each for each in focus if each.key in self.entities)
 
-    def remember(
+    def add_memory(
         self,
         index: int,
         segment: AnnotatedSegment,
         relations: Mapping[str, str],
-        likeness: Likeness,
+        similarities: Similarities,
     ) -> None:
-        """Make the segment's memory node, and its links (M6, M7, M8)."""
+        """Add the segment's memory node and its links (M6, M7, M8)."""
         node = _memory(self.next_id, index, segment)
         self.nodes.append(node)
         names = relation_names(segment.language)
-        points = joined_with(self.focus, segment)
+        points = linked_entities(self.focus, segment)
         for entity in (each for each in points if each.key in self.entities):
             relation = relations.get(entity.key, names.related)
-            self._join(node, self.entities[entity.key], entity.name, (relation, relation), LOCKED)
+            self._link(node, self.entities[entity.key], entity.name, (relation, relation), LOCKED)
         neighbour = self.previous.get(segment.session_id)
         ordinary = self.parameters.link_initial_strength
         if neighbour is not None and neighbour in self.phrases:
             both_names = (names.previous, names.next)
-            self._join(node, neighbour, self.phrases[neighbour], both_names, ordinary)
-        relatives = likeness.relatives(index, self.made, self.parameters)
-        others = [each for each in relatives if each in self.phrases and each != neighbour]
-        for relative in others[: self.parameters.related_links]:
+            self._link(node, neighbour, self.phrases[neighbour], both_names, ordinary)
+        similar = similarities.similar_nodes(index, self.made, self.parameters)
+        others = [each for each in similar if each in self.phrases and each != neighbour]
+        for other in others[: self.parameters.related_links]:
             both_names = (names.related, names.related)
-            self._join(node, relative, self.phrases[relative], both_names, ordinary)
+            self._link(node, other, self.phrases[other], both_names, ordinary)
         self.made[index] = node.id
         self.phrases[node.id] = node.phrase
         self.previous[segment.session_id] = node.id
 
-    def _join(
+    def _link(
         self, node: NewNode, other: int, hint: str, names: tuple[str, str], strength: float
     ) -> None:
         """Link a new node and another both ways; ``names`` are to it and from it."""
@@ -323,22 +303,22 @@ def _memory(node_id: int, index: int, segment: AnnotatedSegment) -> NewNode:
     )
 
 
-DRAWN = 64
+MAX_DRAWN = 64
 
 
 def draw(candidates: Sequence[int], random: Random) -> list[int]:
-    """Draw a lot of at most 64 nodes, of which the least important gives way."""
-    return random.sample(candidates, min(DRAWN, len(candidates)))
+    """Draw at most 64 nodes, of which the least important gives up its slot (M19)."""
+    return random.sample(candidates, min(MAX_DRAWN, len(candidates)))
 
 
-def least_important(lots: Iterable[Iterable[int]], importances: Mapping[int, float]) -> set[int]:
-    """Return one victim of each lot, none twice: the least important, the oldest of several.
+def least_important(draws: Iterable[Iterable[int]], importances: Mapping[int, float]) -> set[int]:
+    """Return one victim of each draw, none twice: the least important, the oldest of several.
 
-    A lot whose nodes are all victims of earlier lots has none.
+    A draw whose nodes are all victims of earlier draws has none.
     """
     victims: set[int] = set()
-    for lot in lots:
-        left = [node for node in lot if node not in victims]
+    for drawn in draws:
+        left = [node for node in drawn if node not in victims]
         if left:
             victims.add(min(left, key=lambda node: (importances[node], node)))
     return victims

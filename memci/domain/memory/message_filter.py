@@ -11,7 +11,6 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, StrEnum
-from functools import cached_property
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -25,243 +24,231 @@ from memci.language.small_talk import (
 )
 
 # A word, or two neighbours: "Tom called Ann" and "Ann called Tom" have the same words.
-Detail: TypeAlias = tuple[str, ...]
+Ngram: TypeAlias = tuple[str, ...]
 
 
-def details_of(words: Sequence[str]) -> frozenset[Detail]:
+def ngrams_of(words: Sequence[str]) -> frozenset[Ngram]:
     """Return the words of a text and its pairs of neighbouring words."""
     return frozenset([*((word,) for word in words), *pairwise(words)])
 
 
-def information(details: Collection[Detail], known: Collection[Detail], likeness: float) -> float:
-    """Return how much is new in a text, 0 (nothing) to 1.
+def novelty(ngrams: Collection[Ngram], known: Collection[Ngram], similarity: float) -> float:
+    """Return how much of a text is new, 0 (nothing) to 1.
 
-    ``known`` are the details of what was said before, ``likeness`` is the greatest cosine of the
-    text with a piece of it. Each new name, number, word or order of words halves what speaks for a
-    repetition, so that "at five" is not taken for a repetition of "at six".
+    ``known`` are the n-grams of earlier texts, ``similarity`` is the greatest cosine of the text
+    with one of them. Each new name, number, word or order of words halves the evidence for a
+    repetition, so that "at five" does not repeat "at six".
     """
-    new = sum(detail not in known for detail in details)
-    return 1.0 - min(max(likeness, 0.0), 1.0) * 0.5**new
+    new = sum(ngram not in known for ngram in ngrams)
+    return 1.0 - min(max(similarity, 0.0), 1.0) * 0.5**new
 
 
 # Characters at the end of a long message, where its question would be.
 _END = 1_000
 
 
-class Standing(Enum):
-    """What part an utterance takes in the judgement."""
+class Status(Enum):
+    """What is known of an utterance before the filter."""
 
-    JUDGED = "judged"
-    WANTED = "wanted"  # somebody asked for it by name: a memory is made of it in any case
-    MADE = "made"  # from before, and in a memory
-    PASSED = "passed"  # from before, and in none
+    CANDIDATE = "candidate"  # the filter decides
+    WANTED = "wanted"  # requested by its id: it makes a memory in any case
+    REMEMBERED = "remembered"  # earlier, and in a memory
+    REFUSED = "refused"  # earlier, and in none
 
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """A message of one session as the filter sees it; ``calls``: it calls a tool."""
+    """A message of one session as the filter sees it."""
 
     text: str
     speaker: tuple[str, str]  # role, and name if there is one
-    standing: Standing = Standing.JUDGED
-    calls: bool = False
+    status: Status = Status.CANDIDATE
+    calls: bool = False  # it calls a tool
 
     @property
-    def is_asking(self) -> bool:
-        """Whether what follows may only be understood together with it."""
+    def is_question(self) -> bool:
+        """Whether the next messages may only be understood together with it."""
         return self.calls or asks_something(self.text[-_END:])
 
 
-def reach(parameters: MemoryParameters) -> int:
-    """Return how many messages before the first judged one can matter to it."""
+def context_size(parameters: MemoryParameters) -> int:
+    """Return how many messages before the first candidate can matter to it."""
     return parameters.window_size + 2 * parameters.window_stride
 
 
-def windows_around(count: int, parameters: MemoryParameters) -> list[list[range]]:
+def windows_of(count: int, parameters: MemoryParameters) -> list[list[range]]:
     """Return, for each of ``count`` messages, the windows that it lies in: at least one."""
     size = parameters.window_size
-    stride = min(size, parameters.window_stride)
-    around: list[list[range]] = [[] for _ in range(count)]
-    for start in range(0, count, stride):
+    windows: list[list[range]] = [[] for _ in range(count)]
+    for start in range(0, count, min(size, parameters.window_stride)):
         window = range(start, min(start + size, count))
-        for place in window:
-            around[place].append(window)
-    return around
+        for index in window:
+            windows[index].append(window)
+    return windows
 
 
 def exchanges(utterances: Sequence[Utterance], size: int) -> list[list[int]]:
-    """Return the places of each question and its answers.
+    """Return the indexes of each question and its answers.
 
-    What others say answers it, until its speaker goes on, and at most ``size`` messages later.
+    Utterances of others answer it, until its speaker goes on, and at most ``size`` messages later.
     """
     return [
-        [place, *_answers(utterances, place, size)]
-        for place, utterance in enumerate(utterances)
-        if utterance.is_asking
+        [index, *_answers(utterances, index, size)]
+        for index, utterance in enumerate(utterances)
+        if utterance.is_question
     ]
 
 
 def _answers(utterances: Sequence[Utterance], question: int, size: int) -> list[int]:
     answers = []
-    for place in range(question + 1, min(question + size, len(utterances))):
-        if utterances[place].speaker == utterances[question].speaker:
+    for index in range(question + 1, min(question + size, len(utterances))):
+        if utterances[index].speaker == utterances[question].speaker:
             break
-        if can_answer(utterances[place].text[:_END]):
-            answers.append(place)
+        if can_answer(utterances[index].text[:_END]):
+            answers.append(index)
     return answers
 
 
 class MemoryState(StrEnum):
-    """Where a message stands on its way into the network."""
+    """How far a message is on its way into the network."""
 
-    NONE = "none"  # not asked for, or its job was cancelled or discarded
-    PENDING = "pending"  # asked for; its job has not run yet
+    NONE = "none"  # not requested, or its job was cancelled or discarded
+    PENDING = "pending"  # requested; its job has not run yet
     MADE = "made"  # in at least one node
-    FILTERED = "filtered"  # looked at, and made into nothing
+    FILTERED = "filtered"  # the filter refused it
 
 
 class FilterReason(StrEnum):
-    """Why a message was made into nothing. It stays stored and searchable all the same."""
+    """Why a message makes no memory. It stays stored and searchable."""
 
-    SYSTEM = "system"  # tells an agent what to be; nothing that happened
+    SYSTEM = "system"  # a system prompt; nothing that happened
     EMPTY = "empty"  # no text
     TRIVIAL = "trivial"  # greets, thanks or acknowledges; or names nothing in a few characters
     REPEATED = "repeated"  # its speaker said it in the session's last two windows
     LOW_INFORMATION = "low_information"  # names nothing, and nothing around it tells anything
-    ECHO = "echo"  # repeats what its agent was just given (M26)
-    CAPACITY = "capacity"  # every slot is taken by what may not give way (M19)
+    ECHO = "echo"  # repeats what its agent was just given by a read (M26)
+    CAPACITY = "capacity"  # no slot could be freed for it (M19)
     ERASED = "erased"  # its topic segment held a message that was erased meanwhile
 
 
-# Cosine of the utterances at two places of a session.
-Likeness: TypeAlias = Callable[[int, int], float]
+# Cosine of the utterances at two indexes.
+Similarity: TypeAlias = Callable[[int, int], float]
 
-# Characters. A longer text repeats another only as a whole: its details would cost too much.
+# Characters. A longer text repeats another only as a whole: its n-grams would cost too much.
 _LONGEST = 4_000
 
 
-def judged(
-    utterances: Sequence[Utterance], likeness: Likeness, parameters: MemoryParameters
+def filter_reasons(
+    utterances: Sequence[Utterance], similarity: Similarity, parameters: MemoryParameters
 ) -> list[FilterReason | None]:
     """Return why each utterance of one session, in order, makes no memory; None: it makes one.
 
-    Only what stands to be judged is refused, and only when every window that it lies in refuses
-    it. A question and its answers are kept together, unless all of them are repetitions.
+    Only candidates are refused, and only when every window that holds them refuses them. A
+    question and its answers stay together, unless all of them are repetitions.
     """
     if not parameters.simplemem_enabled:
         return [None] * len(utterances)
-    return _Session(utterances, likeness, parameters).verdicts()
+    return _Session(utterances, similarity, parameters).reasons()
 
 
 class _Session:
-    """Utterances by their places, and what is known of each.
-
-    ``scores``: how much each tells, 0 to 1. ``trivial`` and ``repeated`` hold places.
-    """
+    """Utterances of one session, and what the filter knows of each, by index."""
 
     def __init__(
-        self, utterances: Sequence[Utterance], likeness: Likeness, parameters: MemoryParameters
+        self, utterances: Sequence[Utterance], similarity: Similarity, parameters: MemoryParameters
     ) -> None:
         self.utterances = utterances
-        self.likeness = likeness
+        self.similarity = similarity
         self.parameters = parameters
-        self.around = windows_around(len(utterances), parameters)
+        self.threshold = parameters.novelty_threshold
+        self.windows = windows_of(len(utterances), parameters)
         self.exchanges = exchanges(utterances, parameters.window_size)
-        self.bound = {place for exchange in self.exchanges for place in exchange}
+        self.in_exchange = {index for exchange in self.exchanges for index in exchange}
         self.speakers = {name for each in utterances for name in each.speaker[1:] if name}
-        self.trivial = {place for place in range(len(utterances)) if self._is_trivial(place)}
+        self.ngrams = [
+            ngrams_of(split_words(each.text) if len(each.text) <= _LONGEST else [each.text.strip()])
+            for each in utterances
+        ]
+        self.trivial = {index for index in range(len(utterances)) if self._is_trivial(index)}
         self.telling = {
-            place
-            for place, each in enumerate(utterances)
+            index
+            for index, each in enumerate(utterances)
             if len(each.text) > _LONGEST or content_words(each.text)
         }
-        self.scores: list[float] = []
-        for place in range(len(utterances)):
-            self.scores.append(self._score(place))
+        self.novelty: list[float] = []  # 0 to 1
+        for index in range(len(utterances)):
+            self.novelty.append(self._novelty_of(index))
 
-    def verdicts(self) -> list[FilterReason | None]:
+    def reasons(self) -> list[FilterReason | None]:
         kept = {
-            place
+            index
             for exchange in self.exchanges
             if not all(self._is_repeated(each) for each in exchange)
-            for place in exchange
+            for index in exchange
         }
         return [
-            None if place in kept or each.standing is not Standing.JUDGED else self._verdict(place)
-            for place, each in enumerate(self.utterances)
+            None if index in kept or each.status is not Status.CANDIDATE else self._reason(index)
+            for index, each in enumerate(self.utterances)
         ]
 
-    def _verdict(self, place: int) -> FilterReason | None:
-        if place in self.trivial:
+    def _reason(self, index: int) -> FilterReason | None:
+        if index in self.trivial:
             return FilterReason.TRIVIAL
-        if self._is_repeated(place):
+        if self._is_repeated(index):
             return FilterReason.REPEATED
-        windows = self.around[place]
-        if place not in self.bound and all(self._says_too_little(window) for window in windows):
+        if index not in self.in_exchange and all(
+            max(self.novelty[each] for each in window) < self.threshold
+            for window in self.windows[index]
+        ):
             return FilterReason.LOW_INFORMATION
         return None
 
-    def _is_trivial(self, place: int) -> bool:
-        each = self.utterances[place]
-        if place in self.bound or not self.parameters.skip_trivial:
+    def _is_trivial(self, index: int) -> bool:
+        each = self.utterances[index]
+        if index in self.in_exchange or not self.parameters.skip_trivial:
             return False
-        if each.standing is not Standing.JUDGED or len(each.text) > _LONGEST:
+        if each.status is not Status.CANDIDATE or len(each.text) > _LONGEST:
             return False
         return is_trivial(each.text, self.parameters.min_content_length, self.speakers)
 
-    def _score(self, place: int) -> float:
-        """Say how much an utterance tells; those before it have their score already."""
-        standing = self.utterances[place].standing
-        if standing is not Standing.JUDGED:
-            return 0.0 if standing is Standing.PASSED else 1.0
-        if place in self.trivial or place not in self.telling:
+    def _novelty_of(self, index: int) -> float:
+        """Return how much of an utterance is new; those before it are known already."""
+        status = self.utterances[index].status
+        if status is not Status.CANDIDATE:
+            return 0.0 if status is Status.REFUSED else 1.0
+        if index in self.trivial or index not in self.telling:
             return 0.0
-        # The last window has the shortest memory: if it takes this for a repetition, all do.
-        before = self._said_before(place, self.around[place][-1])
-        known = {detail for each in before for detail in self._details[each]}
-        alike = max((self._likeness(place, each) for each in before), default=0.0)
-        return information(self._details[place], known, alike)
+        # The last window reaches back least: if it finds a repetition, all windows do.
+        earlier = self._said_before(index, self.windows[index][-1])
+        known = {ngram for each in earlier for ngram in self.ngrams[each]}
+        closest = max((self._similarity(index, each) for each in earlier), default=0.0)
+        return novelty(self.ngrams[index], known, closest)
 
-    def _said_before(self, place: int, window: range) -> list[int]:
-        """Return what the same speaker said, and memory kept, in a window and the two before it."""
+    def _said_before(self, index: int, window: range) -> list[int]:
+        """Return new utterances of the same speaker, in a window and the two before it."""
         first = max(0, window.start - 2 * self.parameters.window_stride)
         return [
             each
-            for each in range(first, place)
-            if self.utterances[each].speaker == self.utterances[place].speaker
-            and self.scores[each] >= self._threshold > 0
+            for each in range(first, index)
+            if self.utterances[each].speaker == self.utterances[index].speaker
+            and self.novelty[each] >= self.threshold > 0
         ]
 
-    def _likeness(self, place: int, other: int) -> float:
-        same = self._details[place] == self._details[other]
-        return 1.0 if same else self.likeness(place, other)
+    def _similarity(self, index: int, other: int) -> float:
+        same = self.ngrams[index] == self.ngrams[other]
+        return 1.0 if same else self.similarity(index, other)
 
-    def _is_repeated(self, place: int) -> bool:
-        """Tell whether it names something and nothing that is new, or was refused before."""
-        if self.utterances[place].standing is Standing.PASSED:
+    def _is_repeated(self, index: int) -> bool:
+        """Return True if it names something and nothing new, or was refused before."""
+        if self.utterances[index].status is Status.REFUSED:
             return True
-        return place in self.telling and self.scores[place] < self._threshold
-
-    def _says_too_little(self, window: range) -> bool:
-        return max(self.scores[place] for place in window) < self._threshold
-
-    @property
-    def _threshold(self) -> float:
-        return self.parameters.novelty_threshold
-
-    @cached_property
-    def _details(self) -> list[frozenset[Detail]]:
-        texts = [each.text for each in self.utterances]
-        return [
-            details_of(split_words(text) if len(text) <= _LONGEST else [text.strip()])
-            for text in texts
-        ]
+        return index in self.telling and self.novelty[index] < self.threshold
 
 
-# Of a text's 5-grams, so many in what one receipt gave make it an echo.
-SHARE = 0.9
+# The share of a text's 5-grams that makes it an echo of what one receipt gave.
+ECHO_SHARE = 0.9
 # Receipts of so many last interactions count.
-INTERACTIONS = 20
+ECHO_INTERACTIONS = 20
 
 Gram: TypeAlias = tuple[str, str, str, str, str]
 
@@ -276,14 +263,12 @@ def grams(text: str) -> list[Gram]:
 
 
 def is_echo(said: Sequence[Gram], given: Iterable[Iterable[frozenset[Gram]]]) -> bool:
-    """Tell whether nearly all of what was said stands in what one receipt gave.
+    """Return True if nearly all 5-grams of a text are in the texts that one receipt gave.
 
     ``given`` holds, for each receipt, the 5-grams of each text that it gave. A quotation inside a
-    longer text of one's own is none, and neither is a text too short to have a 5-gram.
+    longer text is no echo, and neither is a text too short to have a 5-gram.
     """
-    return bool(said) and any(_share(said, texts) >= SHARE for texts in given)
-
-
-def _share(said: Sequence[Gram], texts: Iterable[frozenset[Gram]]) -> float:
-    known = frozenset[Gram]().union(*texts)
-    return sum(gram in known for gram in said) / len(said)
+    return bool(said) and any(
+        sum(gram in known for gram in said) / len(said) >= ECHO_SHARE
+        for known in (frozenset[Gram]().union(*texts) for texts in given)
+    )

@@ -1,11 +1,13 @@
-"""Kinds of nodes, links and relations, and how links fade (M6, M11, M12.3, M14)."""
+"""Nodes, links and relations; decay of links, tiers of memories (M6, M11, M12.3, R3, R5)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
+from typing import Any, Self, TypeAlias
 
 from memci.domain.memory.parameters import MemoryParameters
 from memci.language.detection import Language
@@ -14,16 +16,16 @@ from memci.language.detection import Language
 class NodeKind(StrEnum):
     """What a node stands for."""
 
-    MEMORY = "memory"  # a cut of conversation
+    MEMORY = "memory"  # a topic segment of a conversation
     ENTITY = "entity"  # a thing that conversations are about; its content is its name
 
 
 class NodeType(StrEnum):
-    """What a memory tells (R4)."""
+    """What a memory holds (R4)."""
 
-    EPISODIC = "episodic"  # what happened
-    SEMANTIC = "semantic"  # what is so
-    PROCEDURAL = "procedural"  # how to
+    EPISODIC = "episodic"  # an event
+    SEMANTIC = "semantic"  # a fact
+    PROCEDURAL = "procedural"  # how to do something
 
 
 class NodeTier(StrEnum):
@@ -33,14 +35,14 @@ class NodeTier(StrEnum):
     LONG = "long"
 
 
-class Fate(StrEnum):
-    """Why a node is no longer there: what happened to it last."""
+class RemovalReason(StrEnum):
+    """Why a node is gone: the last event of its history."""
 
     FORGOTTEN = "forgotten"
-    RESTORED = "restored"  # forgotten, and another node was made of the same
-    MERGED = "merged"  # another stands for it and others (R5)
-    ERASED = "erased"  # with messages that it was made of
-    SWITCHED = "switched"  # with its network, whose place a rebuilt one took
+    RESTORED = "restored"  # forgotten, then made anew as another node
+    MERGED = "merged"  # into another node (R5)
+    ERASED = "erased"  # with its messages
+    SWITCHED = "switched"  # a rebuilt network replaced its network
 
 
 class NodeEvent(StrEnum):
@@ -68,8 +70,8 @@ class VersionReason(StrEnum):
 
 LOCKED = 1.0  # strength of every link at a focus point (M10)
 
-# Breaks in any case: numbers do not get smaller for ever, and the database refuses those too small.
-FAINTEST = 1e-100
+# A weaker link breaks in any case: the database refuses smaller numbers.
+MIN_STRENGTH = 1e-100
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,27 +98,27 @@ def importance(strengths: Iterable[float]) -> float:
 
 def decayed(strength: float, parameters: MemoryParameters) -> float | None:
     """Return what one scan leaves of an unlocked link's strength; None: it breaks (M12.3)."""
-    left = max(strength, FAINTEST) * fading(parameters)
-    return None if left < breaking_point(parameters) else left
+    left = max(strength, MIN_STRENGTH) * decay_factor(parameters)
+    return None if left < break_threshold(parameters) else left
 
 
-def fading(parameters: MemoryParameters) -> float:
-    """Return what one scan multiplies a strength by."""
-    return max(parameters.decay_rate, FAINTEST)
+def decay_factor(parameters: MemoryParameters) -> float:
+    """Return the factor by which one scan multiplies a strength."""
+    return max(parameters.decay_rate, MIN_STRENGTH)
 
 
-def breaking_point(parameters: MemoryParameters) -> float:
+def break_threshold(parameters: MemoryParameters) -> float:
     """Return the strength below which a link breaks."""
-    return max(parameters.link_break_threshold, FAINTEST)
+    return max(parameters.link_break_threshold, MIN_STRENGTH)
 
 
-# A node that has lost more than this of its content no longer bears out what its links say.
+# With less than this share of its content, a node no longer supports the relations of its links.
 _FADED = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class RelationNames:
-    """What the fixed relations are called in one language (M7, M8)."""
+    """Names of the fixed relations in one language (M7, M8)."""
 
     next: str
     previous: str
@@ -135,5 +137,75 @@ def relation_names(language: Language) -> RelationNames:
 
 
 def is_generic(length: int, original_length: int) -> bool:
-    """Tell whether links at a node of ``length`` characters get the generic name (M12.6)."""
+    """Return True if links of a node of ``length`` characters get the generic name (M12.6)."""
     return length < _FADED * original_length
+
+
+# From this importance on, compression keeps the whole text of a memory (M12.5).
+_IMPORTANT = 1.0
+
+
+def tier_of(
+    worth: float, received_at: datetime, parameters: MemoryParameters, *, eligible: bool
+) -> tuple[NodeTier, datetime | None]:
+    """Return the tier of a new memory, and when its short term ends (R3).
+
+    ``worth``: 0 to 10; ``eligible``: it may be long-term at all. ``received_at``: when the newest
+    of its messages came in, aware UTC.
+    """
+    worthy = eligible and worth >= parameters.long_term_importance_threshold
+    if worthy or not parameters.tiered_memory_enabled:
+        return NodeTier.LONG, None
+    return NodeTier.SHORT, received_at + parameters.short_term
+
+
+class Promotion(StrEnum):
+    """Why a memory is promoted at the end of its short term (R5)."""
+
+    IMPORTANCE = "importance"  # its links: compression would not shorten it now
+    WORTH = "worth"  # the judge found it worth keeping
+    USE = "use"  # it was read
+
+
+@dataclass(frozen=True, slots=True)
+class DueMemory:
+    """A short-term memory whose term is over."""
+
+    node_id: int
+    importance: float
+    worth: float
+    used: bool
+
+
+def promotion(memory: DueMemory, parameters: MemoryParameters) -> Promotion | None:
+    """Return why a memory is promoted; None: it becomes an ordinary long-term memory.
+
+    Both decay alike from here on: a promotion is only shown to people and programs.
+    """
+    if memory.worth >= parameters.long_term_importance_threshold:
+        return Promotion.WORTH
+    if memory.used:
+        return Promotion.USE
+    return Promotion.IMPORTANCE if memory.importance >= _IMPORTANT else None
+
+
+# Messages, and the span of the text in them (passage.py): () is all of it.
+Source: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class EndedTerm:
+    """The end of a memory's short term, as the replay log keeps it."""
+
+    source: Source
+    reason: Promotion | None
+
+    @classmethod
+    def read(cls, entry: Sequence[Any]) -> Self:
+        """Return one from the replay log."""
+        seqs, span, reason = entry
+        return cls((tuple(seqs), tuple(span)), reason and Promotion(reason))
+
+    def written(self) -> list[Any]:
+        """Return it for the replay log."""
+        return [*self.source, self.reason]

@@ -78,7 +78,7 @@ def cancel_compression(agent: AgentId, call: Call) -> schemas.LaneAnswer:
 @routes.admin.post("/agents/{agent}/resume")
 def resume(agent: AgentId, call: Call) -> schemas.LaneAnswer:
     """Let workers go on, after a pause or after a dead job that halted the lane."""
-    return jobs.resume(call.runtime.database, call.runtime.tokens, agent)
+    return jobs.resume(call.runtime.database, call.runtime.wakeups, agent)
 
 
 @job_routes.read.get("/agents/{agent}/jobs")
@@ -102,7 +102,7 @@ def get_job(agent: AgentId, job_id: ThingId, call: Call) -> schemas.JobAnswer:
 @job_routes.admin.post("/agents/{agent}/jobs/{job_id}/cancel", responses=CONFLICT)
 def cancel(agent: AgentId, job_id: ThingId, call: Call) -> schemas.JobAnswer:
     """Take a queued job out of the mailbox."""
-    jobs.cancel(call.runtime.database, call.runtime.tokens, agent, job_id)
+    jobs.cancel(call.runtime.database, call.runtime.wakeups, agent, job_id)
     return call.runtime.listings.job(agent, job_id)
 
 
@@ -114,7 +114,7 @@ def replay(
     runtime = call.runtime
     watched = jobs.replay(
         runtime.database,
-        runtime.tokens,
+        runtime.wakeups,
         agent,
         job_id,
         at_tail=body is not None and body.where == "tail",
@@ -126,5 +126,5 @@ def replay(
 @job_routes.admin.post("/agents/{agent}/jobs/{job_id}/discard", responses=CONFLICT)
 def discard(agent: AgentId, job_id: ThingId, call: Call) -> schemas.JobAnswer:
     """Give up a dead job."""
-    jobs.discard(call.runtime.database, call.runtime.tokens, agent, job_id)
+    jobs.discard(call.runtime.database, call.runtime.wakeups, agent, job_id)
     return call.runtime.listings.job(agent, job_id)

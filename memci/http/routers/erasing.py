@@ -56,7 +56,7 @@ def erase_messages(
         return erase.preview(database, store, agent, which)
     pages = runtime.page_commands
     pages.settle_before_erasing(agent)
-    return erase.run(database, store, runtime.tokens, agent, which, settle=pages.settle_in)
+    return erase.run(database, store, runtime.wakeups, agent, which, settle=pages.settle_in)
 
 
 @routes.admin.delete("/agents/{agent}")
@@ -67,7 +67,7 @@ def erase_agent(agent: AgentId, call: Call) -> ReceiptAnswer:
     """
     runtime = call.runtime
     return erase.run_agent(
-        runtime.database, runtime.page_store, runtime.tokens, runtime.agent_queues, agent
+        runtime.database, runtime.page_store, runtime.wakeups, runtime.agent_queues, agent
     )
 
 
@@ -121,7 +121,7 @@ async def import_agent(agent: AgentId, call: Call) -> ImportAnswer:
             return transfer.run(
                 runtime.database,
                 runtime.page_store,
-                runtime.tokens,
+                runtime.wakeups,
                 agent,
                 file,
                 max_bytes=MAX_ARCHIVE_BYTES,

@@ -21,7 +21,7 @@ thread_routes = Routes("threads", CONFLICT)
 @item_routes.write.put("/agents/{agent}/items")
 def put_items(agent: AgentId, body: schemas.ItemsIn, call: Call) -> schemas.ItemsAnswer:
     """Store items under their names, replacing earlier ones, and remove others."""
-    return framework_storage.put_items(call.runtime.database, call.runtime.tokens, agent, body)
+    return framework_storage.put_items(call.runtime.database, call.runtime.wakeups, agent, body)
 
 
 @item_routes.read.post("/agents/{agent}/items/get")

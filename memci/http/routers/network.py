@@ -127,7 +127,7 @@ def mention(agent: AgentId, body: FocusRequest, call: Call) -> FocusList:
     """
     runtime = call.runtime
     return memory.mention_in_focus(
-        runtime.database, runtime.tokens, agent, body.entity, runtime.settings.memory
+        runtime.database, runtime.wakeups, agent, body.entity, runtime.settings.memory
     )
 
 
@@ -137,7 +137,7 @@ def restore_node(agent: AgentId, node_id: NodeId, call: Call) -> RestoreAnswer:
 
     It becomes a new node, linked to the present focus. The trails of both nodes name the other.
     """
-    return memory.restore_memory(call.runtime.database, call.runtime.tokens, agent, node_id)
+    return memory.restore_memory(call.runtime.database, call.runtime.wakeups, agent, node_id)
 
 
 @routes.admin.post("/agents/{agent}/rebuild", status_code=202, responses=CONFLICT)
@@ -149,7 +149,7 @@ def begin_rebuild(agent: AgentId, call: Call, body: RebuildRequest | None = None
     """
     runtime = call.runtime
     up_to_seq = body.up_to_seq if body else None
-    return rebuild.begin(runtime.database, runtime.tokens, agent, up_to_seq=up_to_seq)
+    return rebuild.begin(runtime.database, runtime.wakeups, agent, up_to_seq=up_to_seq)
 
 
 @routes.read.get("/agents/{agent}/rebuild")
@@ -175,13 +175,13 @@ def switch_rebuilt(agent: AgentId, call: Call) -> EditionAnswer:
     Events since then are replayed first, so nothing is lost. Nodes have new ids; trails of the old
     ones stay.
     """
-    return rebuild.switch(call.runtime.database, call.runtime.tokens, agent)
+    return rebuild.switch(call.runtime.database, call.runtime.wakeups, agent)
 
 
 @routes.admin.post("/agents/{agent}/rebuild/drop")
 def drop_rebuilt(agent: AgentId, call: Call) -> EditionAnswer:
     """Delete the rebuilt network; the current one stays as it is."""
-    return rebuild.drop(call.runtime.database, call.runtime.tokens, agent)
+    return rebuild.drop(call.runtime.database, call.runtime.wakeups, agent)
 
 
 SessionName: TypeAlias = Annotated[ForeignId, Path()]
@@ -211,10 +211,10 @@ def get_history(agent: AgentId, node_id: NodeId, call: Call, as_of: AsOf = None)
 @routes.write.post("/agents/{agent}/sessions/{session:path}/end", status_code=202)
 def end_session(agent: AgentId, session: SessionName, call: Call) -> SessionEndAnswer:
     """End a session: a job judges its short-term memories, and promotes or removes them."""
-    return memory.end_session(call.runtime.database, call.runtime.tokens, agent, session)
+    return memory.end_session(call.runtime.database, call.runtime.wakeups, agent, session)
 
 
 @routes.write.post("/agents/{agent}/consolidate", status_code=202)
 def consolidate(agent: AgentId, call: Call) -> ConsolidateAnswer:
     """Merge short-term memories that say the same; requests that wait are one."""
-    return memory.consolidate(call.runtime.database, call.runtime.tokens, agent)
+    return memory.consolidate(call.runtime.database, call.runtime.wakeups, agent)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from memci.api_keys import is_for
 from memci.domain.documents import collection_owner, is_collection, nobody
-from memci.domain.memory.node import Fate
+from memci.domain.memory.node import RemovalReason
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import NotFoundError
 from memci.language.times.calendar import at_offset
@@ -181,7 +181,9 @@ def _session(found: Session, now: datetime, silence: timedelta) -> SessionAnswer
     )
 
 
-def _version(row: Mapping[str, Any], as_of: datetime | None, fate: Fate | None) -> VersionAnswer:
+def _version(
+    row: Mapping[str, Any], as_of: datetime | None, fate: RemovalReason | None
+) -> VersionAnswer:
     fields: dict[str, Any] = {name: row[name] for name in row if name not in {"reason", "living"}}
     until: datetime | None = row["until"]
     held = row["reason"] is None or (
@@ -192,9 +194,11 @@ def _version(row: Mapping[str, Any], as_of: datetime | None, fate: Fate | None) 
     )
 
 
-def _state(row: Mapping[str, Any], fate: Fate | None) -> Literal["current", "superseded"] | Fate:
+def _state(
+    row: Mapping[str, Any], fate: RemovalReason | None
+) -> Literal["current", "superseded"] | RemovalReason:
     if row["reason"] == "merged":
-        return Fate.MERGED
+        return RemovalReason.MERGED
     if row["reason"] == "superseded":
         return "superseded"
     return fate or "current"

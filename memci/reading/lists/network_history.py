@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from memci.domain.memory.node import Fate
+from memci.domain.memory.node import RemovalReason
 from memci.errors import NotFoundError
 from memci.reading.lists.cursors import Listing, page_of, place_after
 from memci.schemas.agents import TrailEvent
@@ -82,7 +82,7 @@ class Fading:
         places = {place for place, each in enumerate(self.passes) if each.number > number}
         return sorted(node for node, seen in self.memories.items() if places & seen.keys())
 
-    def memory(self, node_id: int, phrase: str | None, gone: Fate | None) -> FadingMemory:
+    def memory(self, node_id: int, phrase: str | None, gone: RemovalReason | None) -> FadingMemory:
         """Return one memory over all passes."""
         sights = self.memories[node_id]
         seen = [sights.get(place) for place in range(len(self.passes))]
@@ -90,7 +90,7 @@ class Fading:
             id=node_id,
             phrase=phrase,
             original_length=self._original_lengths[node_id],
-            forgotten=gone is Fate.FORGOTTEN,
+            forgotten=gone is RemovalReason.FORGOTTEN,
             gone=gone,
             importances=[each and each.importance for each in seen],
             lengths=[each and each.length for each in seen],
@@ -271,7 +271,7 @@ def _nodes(
                 length=found.lengths[at],
                 original_length=found.original_lengths[at],
                 focus=node_id in focus,
-                forgotten=fate is Fate.FORGOTTEN,
+                forgotten=fate is RemovalReason.FORGOTTEN,
                 gone=fate,
                 last_event=TrailEvent(**event) if event else None,
             )

@@ -18,9 +18,8 @@ from sqlalchemy.types import TypeEngine
 
 from memci.domain.memory.edition import ReplayEvent
 from memci.domain.memory.message_filter import FilterReason
-from memci.domain.memory.node import NodeEvent, NodeKind, NodeTier
+from memci.domain.memory.node import NodeEvent, NodeKind, NodeTier, Promotion
 from memci.domain.memory.scan import Forgetting
-from memci.domain.memory.tier import Promotion
 from memci.domain.pages.page import SYSTEM, USER, PageKind
 from memci.domain.strict_json import NotStrictError, decode
 from memci.errors import InvalidInputError

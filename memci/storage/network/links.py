@@ -7,7 +7,14 @@ from collections.abc import Collection, Iterable, Sequence
 from sqlalchemy import Connection
 
 from memci.domain.memory.creation import Focus
-from memci.domain.memory.node import FAINTEST, LOCKED, Link, breaking_point, fading, relation_names
+from memci.domain.memory.node import (
+    LOCKED,
+    MIN_STRENGTH,
+    Link,
+    break_threshold,
+    decay_factor,
+    relation_names,
+)
 from memci.domain.memory.parameters import MemoryParameters
 from memci.language.detection import Language
 from memci.language.names import Entity
@@ -95,9 +102,9 @@ def decay_links(
         "agent": agent_id,
         "sources": list(sources),
         "focus": list(focus),
-        "rate": fading(parameters),
-        "faintest": FAINTEST,
-        "threshold": breaking_point(parameters),
+        "rate": decay_factor(parameters),
+        "faintest": MIN_STRENGTH,
+        "threshold": break_threshold(parameters),
     }
     broken = connection.exec_driver_sql(_BREAK, values).rowcount
     connection.exec_driver_sql(_FADE, values)

@@ -14,7 +14,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 from sqlalchemy import Connection
 
-from memci.domain.memory.node import Fate, NodeEvent, NodeKind
+from memci.domain.memory.node import NodeEvent, NodeKind, RemovalReason
 from memci.domain.memory.passage import Passage, details_of, passages
 from memci.domain.memory.scan import Forgetting
 
@@ -103,18 +103,20 @@ def was_merged(connection: Connection, agent_id: str, node_id: int) -> bool:
     return bool(connection.exec_driver_sql(_MERGED, values).scalar())
 
 
-def fates_of(connection: Connection, agent_id: str, gone: Sequence[int]) -> dict[int, Fate]:
+def fates_of(
+    connection: Connection, agent_id: str, gone: Sequence[int]
+) -> dict[int, RemovalReason]:
     """Return what became of nodes that are gone; where no trail tells, they are forgotten."""
     rows = connection.exec_driver_sql(_LAST, (agent_id, list(gone), list(FATAL)))
     known = {row.node_id: fate_by(row.event, row.details) for row in rows}
-    return {node: known.get(node, Fate.FORGOTTEN) for node in gone}
+    return {node: known.get(node, RemovalReason.FORGOTTEN) for node in gone}
 
 
-def fate_by(event: str, details: Mapping[str, object]) -> Fate:
+def fate_by(event: str, details: Mapping[str, object]) -> RemovalReason:
     """Return what became of a node that is gone, by the last fatal event of its trail."""
     if event == NodeEvent.FORGOTTEN and details.get("reason") == Forgetting.SWITCHED:
-        return Fate.SWITCHED
-    return Fate(event)
+        return RemovalReason.SWITCHED
+    return RemovalReason(event)
 
 
 _ORIGIN = """

@@ -12,7 +12,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 from sqlalchemy import Connection
 
-from memci.domain.memory.creation import Ground, plan_mention
+from memci.domain.memory.creation import NetworkState, plan_mention
 from memci.domain.memory.edition import ReplayEvent
 from memci.domain.memory.node import NodeEvent, NodeKind
 from memci.domain.memory.parameters import MemoryParameters
@@ -390,7 +390,7 @@ def mention_entity(
     wanted = int(entity.key not in entities and parameters.focus_limit > 0)
     need = SlotNeed(wanted, parameters.node_capacity)
     slots = take_slots(connection, agent_id, need, pass_number, Random(mention_id.int)).slots
-    ground = Ground(focus, entities, {}, {}, last_node_id, room=len(slots))
+    ground = NetworkState(focus, entities, {}, {}, last_node_id, room=len(slots))
     creation = plan_mention(entity, ground, language_of(entity.name), parameters)
     lock_links(connection, agent_id, creation.entered)
     add_nodes(connection, agent_id, creation.nodes, slots, pass_number)

@@ -13,8 +13,15 @@ from psycopg.types.json import Jsonb
 from sqlalchemy import Connection
 
 from memci.domain.memory.consolidation import Merge, ShortMemory, joined_links
-from memci.domain.memory.node import Link, NodeEvent, NodeType, VersionReason
-from memci.domain.memory.tier import Judged, Promotion, Source
+from memci.domain.memory.node import (
+    DueMemory,
+    Link,
+    NodeEvent,
+    NodeType,
+    Promotion,
+    Source,
+    VersionReason,
+)
 from memci.language.detection import Language
 from memci.language.times.calendar import at_offset, offset_of
 from memci.storage.network.links import add_links
@@ -120,23 +127,23 @@ def write_merges(
     values = _values(agent_id, merges, pass_number)
     for statement in _STATEMENTS:
         connection.exec_driver_sql(statement, values)
-    merged_into = {node: each.whole.id for each in merges for node in each.group}
+    merged_into = {node: each.node.id for each in merges for node in each.group}
     theirs = [each for each in links if merged_into.keys() & {each.source, each.target}]
     add_links(connection, agent_id, joined_links(theirs, merged_into))
     gone = {node: {"into": new} for node, new in merged_into.items()}
     append_history(connection, agent_id, NodeEvent.MERGED, pass_number, gone)
-    made = {each.whole.id: {"job": job, **each.details()} for each in merges}
+    made = {each.node.id: {"job": job, **each.details()} for each in merges}
     append_history(connection, agent_id, NodeEvent.CREATED, pass_number, made)
 
 
 def _values(agent_id: str, merges: Sequence[Merge], pass_number: int) -> Mapping[str, object]:
-    pairs = [(node, each.whole.id) for each in merges for node in each.group]
+    pairs = [(node, each.node.id) for each in merges for node in each.group]
     return {
         "agent": agent_id,
         "nodes": [old for old, _ in pairs],
         "news": [new for _, new in pairs],
-        "tellers": [each.teller for each in merges],
-        "wholes_ids": [each.whole.id for each in merges],
+        "tellers": [each.text_of for each in merges],
+        "wholes_ids": [each.node.id for each in merges],
         "wholes": Jsonb([_row(each) for each in merges]),
         "pass": pass_number,
         "reason": VersionReason.MERGED,
@@ -144,10 +151,10 @@ def _values(agent_id: str, merges: Sequence[Merge], pass_number: int) -> Mapping
 
 
 def _row(merge: Merge) -> dict[str, object]:
-    whole = merge.whole
+    whole = merge.node
     return {
         "new": whole.id,
-        "teller": merge.teller,
+        "teller": merge.text_of,
         "keywords": whole.keywords,
         "length": whole.original_length,
         "worth": whole.worth,
@@ -308,7 +315,7 @@ def mark_compared(connection: Connection, agent_id: str, nodes: Collection[int])
         connection.exec_driver_sql(_COMPARED, (agent_id, list(nodes)))
 
 
-def due_memories(connection: Connection, agent_id: str, term: Term) -> list[Judged]:
+def due_memories(connection: Connection, agent_id: str, term: Term) -> list[DueMemory]:
     """Return the short-term memories whose session has ended or whose time is over."""
     values = {
         "agent": agent_id,
@@ -317,7 +324,7 @@ def due_memories(connection: Connection, agent_id: str, term: Term) -> list[Judg
         "all": term.over,
     }
     return [
-        Judged(row.id, row.importance, row.worth, row.used)
+        DueMemory(row.id, row.importance, row.worth, row.used)
         for row in connection.exec_driver_sql(_DUE, values)
     ]
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from sqlalchemy.engine import RowMapping
 
 from memci.domain.memory.edition import ComparedNetwork, ComparedNode
-from memci.domain.memory.node import Fate, importance
+from memci.domain.memory.node import RemovalReason, importance
 from memci.storage.network.node_history import FATAL, fate_by
 from memci.storage.network.passes import COLUMNS, NETWORK
 
@@ -137,9 +137,9 @@ def switches(connection: Connection, agent_id: str) -> list[int]:
     return list(connection.exec_driver_sql(_SWITCHES, (agent_id,)).scalars())
 
 
-def fate_in(event: RowMapping | None) -> Fate:
+def fate_in(event: RowMapping | None) -> RemovalReason:
     """Return what became of a node that is gone, of which this is the last event."""
-    return Fate.FORGOTTEN if event is None else fate_by(event["event"], event["details"])
+    return RemovalReason.FORGOTTEN if event is None else fate_by(event["event"], event["details"])
 
 
 def list_passes(

@@ -21,5 +21,5 @@ def queues(client):
 
 
 @pytest.fixture
-def tokens(app):
+def wakeups(app):
     return Wakeups(app)

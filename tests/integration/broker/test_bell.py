@@ -39,68 +39,68 @@ def is_heard(client):
 
 
 def rung(client):
-    tokens = [decode(raw, limit_bytes=10_000) for raw in client.lrange(LANE_QUEUE, 0, -1)]
-    assert all(token.arguments["queue_seen"] for token in tokens)
-    return sorted(token.arguments["agent_id"] for token in tokens)
+    wakeups = [decode(raw, limit_bytes=10_000) for raw in client.lrange(LANE_QUEUE, 0, -1)]
+    assert all(token.arguments["queue_seen"] for token in wakeups)
+    return sorted(token.arguments["agent_id"] for token in wakeups)
 
 
-def test_it_hears_what_it_does_not_see(tokens, client):
+def test_it_hears_what_it_does_not_see(wakeups, client):
     class Blind(RedisAgentQueues):
         def waiting(self):
             return []
 
-    with ringing(QueueWatch(Blind(client), tokens, client, period_s=0.2)):
+    with ringing(QueueWatch(Blind(client), wakeups, client, period_s=0.2)):
         wait_until(lambda: is_heard(client), "the bell listens")
         put(client, "a")
         wait_until(lambda: rung(client), "it has rung")
     assert set(rung(client)) == {"a"}
 
 
-def test_a_burst_rings_once(queues, tokens, client):
-    bell = QueueWatch(queues, tokens, client)
+def test_a_burst_rings_once(queues, wakeups, client):
+    bell = QueueWatch(queues, wakeups, client)
     assert [bell._is_first("a") for _ in range(100)].count(True) == 1
     assert bell._is_first("b")
 
 
-def test_it_finds_what_came_before_it(queues, tokens, client):
+def test_it_finds_what_came_before_it(queues, wakeups, client):
     put(client, "a", "b")
-    with ringing(QueueWatch(queues, tokens, None, period_s=NEVER_S)):
+    with ringing(QueueWatch(queues, wakeups, None, period_s=NEVER_S)):
         wait_until(lambda: rung(client) == ["a", "b"], "both are found")
 
 
-def test_what_is_no_agents_queue_is_passed_over(queues, tokens, client):
+def test_what_is_no_agents_queue_is_passed_over(queues, wakeups, client):
     client.lpush("memci.agent...", "x")
     client.lpush("memci.agent.a/../b", "x")
     client.set("memci.agent.text", "x")
     put(client, "a")
-    QueueWatch(queues, tokens, None, period_s=0)._scan()
+    QueueWatch(queues, wakeups, None, period_s=0)._scan()
     assert rung(client) == ["a"]
 
 
-def test_tokens_do_not_pile_up_while_nobody_takes_them(queues, tokens, client):
+def test_tokens_do_not_pile_up_while_nobody_takes_them(queues, wakeups, client):
     put(client, *(f"a{number}" for number in range(50)))
-    bell = QueueWatch(queues, tokens, None, period_s=0)
+    bell = QueueWatch(queues, wakeups, None, period_s=0)
     for _ in range(5):
         bell._scan()
     assert client.llen(LANE_QUEUE) == 50 + 4 * 8
 
 
-def test_nobody_is_passed_over_while_tokens_of_others_wait(queues, tokens, client):
-    """Waiting tokens may be for other agents: a queue that was not heard is rung all the same."""
+def test_nobody_is_passed_over_while_tokens_of_others_wait(queues, wakeups, client):
+    """Waiting wakeups may be for other agents: a queue that was not heard is rung all the same."""
     for number in range(100):
-        tokens.wake_lane(f"other{number}")
+        wakeups.wake_lane(f"other{number}")
     put(client, "a")
-    QueueWatch(queues, tokens, None, period_s=0)._scan()
+    QueueWatch(queues, wakeups, None, period_s=0)._scan()
     first = decode(client.lindex(LANE_QUEUE, 0), limit_bytes=10_000)
     assert first.arguments == {"agent_id": "a", "queue_seen": True}
 
 
-def test_each_of_many_is_rung_for_in_time(queues, tokens, client):
+def test_each_of_many_is_rung_for_in_time(queues, wakeups, client):
     agents = {f"a{number}" for number in range(30)}
     put(client, *agents)
     for _ in range(40):
-        tokens.wake_lane("other")
-    bell, missing = QueueWatch(queues, tokens, None, period_s=0), set(agents)
+        wakeups.wake_lane("other")
+    bell, missing = QueueWatch(queues, wakeups, None, period_s=0), set(agents)
 
     def all_rung():
         bell._scan()
@@ -126,7 +126,7 @@ def test_it_outlives_the_broker(own_servers):
             wait_until(lambda: "b" in rung(client), "it rings again")
 
 
-def test_it_outlives_a_database_that_is_away(tokens, client, queues):
+def test_it_outlives_a_database_that_is_away(wakeups, client, queues):
     """On RabbitMQ its queues ask the database which lanes there are."""
 
     class Away(RedisAgentQueues):
@@ -139,7 +139,7 @@ def test_it_outlives_a_database_that_is_away(tokens, client, queues):
             return super().waiting()
 
     put(client, "a")
-    with ringing(QueueWatch(Away(client), tokens, None, period_s=0.01)):
+    with ringing(QueueWatch(Away(client), wakeups, None, period_s=0.01)):
         wait_until(lambda: rung(client), "it rings in the end")
 
 

@@ -18,7 +18,7 @@ from memci.testing import wait_until
 
 
 def hints(client: redis.Redis) -> list[str]:
-    """Whose tokens wait, the next one first."""
+    """Whose wakeups wait, the next one first."""
     waiting = [json.loads(raw)["body"] for raw in reversed(client.lrange(LANE_QUEUE, 0, -1))]
     return [json.loads(base64.b64decode(body))[1]["agent_id"] for body in waiting]
 
@@ -27,12 +27,12 @@ def test_tokens_go_out_in_order(broker_url: str) -> None:
     agents = [f"a{number}" for number in range(100)]
     with (
         closing(redis.Redis.from_url(broker_url)) as client,
-        closing(RedisWakeups(make_app(broker_url), broker_url)) as tokens,
-        closing(WakeupPublisher(tokens)) as outbox,
+        closing(RedisWakeups(make_app(broker_url), broker_url)) as wakeups,
+        closing(WakeupPublisher(wakeups)) as outbox,
     ):
         for agent in agents:
             outbox.wake_lane(agent)
-        wait_until(lambda: hints(client) == agents, "all tokens are out")
+        wait_until(lambda: hints(client) == agents, "all wakeups are out")
 
 
 def test_what_waits_goes_out_before_it_closes(broker_url: str) -> None:
@@ -47,12 +47,12 @@ def test_what_waits_goes_out_before_it_closes(broker_url: str) -> None:
 def test_a_broker_that_never_answers_holds_nobody_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as frozen:
         url = f"redis://127.0.0.1:{frozen.getsockname()[1]}/0"
-        with closing(RedisWakeups(make_app(url), url)) as tokens:
+        with closing(RedisWakeups(make_app(url), url)) as wakeups:
             began = time.monotonic()
-            outbox = WakeupPublisher(tokens)
+            outbox = WakeupPublisher(wakeups)
             for number in range(1_000):
                 outbox.wake_lane(f"a{number}")
-            assert time.monotonic() - began < 1, "tokens are handed over, not published"
+            assert time.monotonic() - began < 1, "wakeups are handed over, not published"
             outbox.close()
             assert time.monotonic() - began < 10, "nor does the end wait for each of them"
 
@@ -71,9 +71,9 @@ class Faulty(Wakeups):
 
 def test_a_fault_that_nobody_foresaw_does_not_end_it(broker_url: str) -> None:
     with closing(redis.Redis.from_url(broker_url)) as client:
-        tokens = Faulty(make_app(broker_url))
-        with closing(WakeupPublisher(tokens)) as outbox:
+        wakeups = Faulty(make_app(broker_url))
+        with closing(WakeupPublisher(wakeups)) as outbox:
             outbox.wake_lane("lost")
-            wait_until(lambda: tokens.failed, "the first token has failed")
+            wait_until(lambda: wakeups.failed, "the first token has failed")
             outbox.wake_lane("ann")
             wait_until(lambda: hints(client) == ["ann"], "the next one is out")

@@ -20,10 +20,10 @@ def sent(client, queue):
     return [(letter.task, dict(letter.arguments)) for letter in letters]
 
 
-def test_a_token_names_where_to_look_first(tokens, client):
-    assert tokens.wake_lane("a")
-    assert tokens.wake_lane("b", queue_seen=True)
-    assert tokens.wake_compress("a")
+def test_a_token_names_where_to_look_first(wakeups, client):
+    assert wakeups.wake_lane("a")
+    assert wakeups.wake_lane("b", queue_seen=True)
+    assert wakeups.wake_compress("a")
     assert sent(client, LANE_QUEUE) == [
         ("memci.lane.run", {"agent_id": "b", "queue_seen": True}),
         ("memci.lane.run", {"agent_id": "a"}),
@@ -36,15 +36,17 @@ def test_a_token_leaves_nothing_but_itself(make, broker_url, client):
     """Not even a subscription to a result, which Celery makes when it is not told otherwise."""
     client.config_resetstat()
     with make(broker_url) as app:
-        tokens = Wakeups(app)
+        wakeups = Wakeups(app)
         for number in range(20):
-            assert tokens.wake_lane(f"a{number}")
+            assert wakeups.wake_lane(f"a{number}")
         assert client.keys() == [LANE_QUEUE.encode()]
         assert "cmdstat_subscribe" not in client.info("commandstats")
 
 
-def test_threads_publish_at_once(tokens, client):
-    threads = [Thread(target=lambda: [tokens.wake_lane("a") for _ in range(20)]) for _ in range(16)]
+def test_threads_publish_at_once(wakeups, client):
+    threads = [
+        Thread(target=lambda: [wakeups.wake_lane("a") for _ in range(20)]) for _ in range(16)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -55,35 +57,35 @@ def test_threads_publish_at_once(tokens, client):
 @contextmanager
 def publishing(kind, url):
     with make_producer(url) as app:
-        tokens = kind(app, url) if kind is RedisWakeups else kind(app)
-        yield tokens
-        tokens.close()
+        wakeups = kind(app, url) if kind is RedisWakeups else kind(app)
+        yield wakeups
+        wakeups.close()
 
 
 @pytest.mark.parametrize("kind", [Wakeups, RedisWakeups])
 def test_a_broker_that_is_down_is_no_trouble_and_left_alone_for_a_moment(own_servers, kind):
-    with publishing(kind, own_servers.redis.url) as tokens:
-        assert tokens.wake_lane("a")
+    with publishing(kind, own_servers.redis.url) as wakeups:
+        assert wakeups.wake_lane("a")
         own_servers.redis.kill()
         began = time.monotonic()
-        assert not tokens.wake_lane("a")
+        assert not wakeups.wake_lane("a")
         assert time.monotonic() - began < 1
         own_servers.redis.start()
         # It is up again, and yet not asked …
-        assert not tokens.wake_lane("a")
+        assert not wakeups.wake_lane("a")
         # … before the moment is over.
-        wait_until(lambda: tokens.wake_lane("a"), "tokens are published again", timeout_s=3)
+        wait_until(lambda: wakeups.wake_lane("a"), "wakeups are published again", timeout_s=3)
 
 
 @pytest.mark.parametrize("kind", [Wakeups, RedisWakeups])
 def test_a_broker_that_is_frozen_holds_nobody_up_for_long(own_servers, kind):
-    with publishing(kind, own_servers.redis.url) as tokens:
-        assert tokens.wake_lane("a")
+    with publishing(kind, own_servers.redis.url) as wakeups:
+        assert wakeups.wake_lane("a")
         with frozen(own_servers.redis):
             began = time.monotonic()
-            assert not tokens.wake_lane("a")
+            assert not wakeups.wake_lane("a")
             assert time.monotonic() - began < 5
             began = time.monotonic()
-            assert not any(tokens.wake_lane("a") for _ in range(100))
+            assert not any(wakeups.wake_lane("a") for _ in range(100))
             assert time.monotonic() - began < 0.5
-        wait_until(lambda: tokens.wake_lane("a"), "tokens are published again", timeout_s=5)
+        wait_until(lambda: wakeups.wake_lane("a"), "wakeups are published again", timeout_s=5)

@@ -159,7 +159,7 @@ def test_before_there_is_a_summary_one_is_made_at_once_and_asked_for(memci: Memc
     assert "Aurora for 340 euros" in handed.text
     assert len(handed.message_ids) == 4
     runtime = server.runtime
-    assert sweep(runtime.database, runtime.agent_queues, runtime.tokens).lane == 1
+    assert sweep(runtime.database, runtime.agent_queues, runtime.wakeups).lane == 1
     settle(memory)
     (made,) = memory.summaries().summaries
     assert (made.session_id, made.through_seq) == ("s1", handed.through_seq)

@@ -85,8 +85,8 @@ class Hurry:
             "UPDATE job SET not_before = now() WHERE agent_id = %s AND state = 'queued'"
         )
         if self.ada.rows(_END_WAITS):
-            self.producer.tokens.wake_compress("ada")
-            self.producer.tokens.wake_lane("ada")
+            self.producer.wakeups.wake_compress("ada")
+            self.producer.wakeups.wake_lane("ada")
 
 
 @pytest.fixture
@@ -275,7 +275,7 @@ def test_a_model_that_is_down_stops_the_pass_and_is_probed(
     server.rest = fails(503)
     workers.start("memci.compress")
     ada.execute("UPDATE lane SET compress_at = now() WHERE agent_id = %s")
-    hurry.producer.tokens.wake_compress("ada")
+    hurry.producer.wakeups.wake_compress("ada")
 
     def stopped() -> bool:
         cursor = ada.lane().compress_cursor

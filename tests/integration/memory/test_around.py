@@ -14,7 +14,7 @@ from memci.broker.wakeup import Wakeups
 from memci.commands import rebuild
 from memci.domain.job import JobKind
 from memci.domain.search.bm25 import REACH, first_after, position_at, session_at
-from memci.jobs.maintenance import Reembedding
+from memci.jobs.index import Reembedding
 from memci.storage.search_index import renew_around
 from memci.storage.session import Database
 from memci.storage.vectors import from_arrays
@@ -123,7 +123,7 @@ def test_sums_are_made_anew_with_the_vectors(database: Database):
         JobKind.REEMBED,
     ):
         job = ada.job(1, 1, jobs[0].payload)
-        effect = Reembedding(ada.database, ada.models.embedder, bite=5).prepare(job)
+        effect = Reembedding(ada.database, ada.models.embedder, batch=5).prepare(job)
         with ada.lease().effect() as connection:
             effect(connection)
         ada.execute("UPDATE job SET state = 'done' WHERE agent_id = %s AND id = %s", jobs[0].id)

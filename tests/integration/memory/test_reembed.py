@@ -9,8 +9,7 @@ import pytest
 from memci.commands import rebuild
 from memci.domain.job import Job, JobKind, JobSource
 from memci.errors import WrongEmbedderError
-from memci.jobs.index import ItemIndexing
-from memci.jobs.maintenance import Reembedding
+from memci.jobs.index import ItemIndexing, Reembedding
 from memci.queue.job_requests import ReembeddingLeft
 from memci.storage.items import put_item
 from memci.storage.search_index import nearest_nodes
@@ -67,7 +66,7 @@ def queued(ada: AgentUnderTest) -> list[Job]:
 def run_next(ada: AgentUnderTest, *, bite: int = 3) -> int:
     """Run the next job, as a lane does; returns how many vectors it made."""
     job = queued(ada)[0]
-    effect = Reembedding(ada.database, ada.models.embedder, bite=bite).prepare(job)
+    effect = Reembedding(ada.database, ada.models.embedder, batch=bite).prepare(job)
     with ada.lease().effect() as connection:
         done = effect(connection)
     ada.execute("UPDATE job SET state = 'done' WHERE agent_id = %s AND id = %s", job.id)
@@ -127,7 +126,7 @@ def test_items_of_programs_get_new_vectors_too(ada):
     embedder = with_other_words(ada)
     rebuild.run(ada.database, embedder)
     run_next(ada, bite=2 * len(TEXTS) + 2)
-    late = Reembedding(ada.database, embedder, bite=3).prepare(queued(ada)[0])
+    late = Reembedding(ada.database, embedder, batch=3).prepare(queued(ada)[0])
     with ada.database.agent_transaction("ada") as connection:
         (changed,) = connection.exec_driver_sql(
             "UPDATE item SET text = 'another', terms = NULL, model = NULL, embedding = NULL"

@@ -10,7 +10,7 @@ import pytest
 
 from memci.commands import erase
 from memci.commands.erase import ErasureSelection
-from memci.domain.memory.node import Fate
+from memci.domain.memory.node import RemovalReason
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import Miss
 from memci.domain.memory.scan import Forgetting
@@ -340,9 +340,13 @@ def test_what_is_gone_says_what_became_of_it(
             (fan,),
         )
     fates = {
-        one: Fate.MERGED, two: Fate.MERGED, fan: Fate.FORGOTTEN, rain: Fate.RESTORED,
-        birds: Fate.ERASED, dogs: None,
-    }  # fmt: skip
+        one: RemovalReason.MERGED,
+        two: RemovalReason.MERGED,
+        fan: RemovalReason.FORGOTTEN,
+        rain: RemovalReason.RESTORED,
+        birds: RemovalReason.ERASED,
+        dogs: None,
+    }
     listings = Listings(database)
     shown = {each.id: each for each in listings.network("ada", number=1, limit=50).nodes}
     drawn = {each.id: each for each in listings.fading("ada", passes=9, limit=50).memories}

@@ -146,7 +146,7 @@ def test_one_that_was_merged_twice_knows_all_its_parts(
 def test_no_more_groups_than_one_job_may_merge_and_the_rest_in_the_next(
     ada: AgentUnderTest, rebuilding: Rebuilding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memci.jobs.consolidate.MOST_MERGED", 2)
+    monkeypatch.setattr("memci.jobs.consolidate.MAX_MERGED", 2)
     for name, stress in list(STRESSED.items())[:5]:
         ada.remember(f"The {name} is broken [Oslo]", f"The {name} is {stress} broken [Oslo]")
     assert consolidate(ada)["merged"] == 4
@@ -158,7 +158,7 @@ def test_no_more_groups_than_one_job_may_merge_and_the_rest_in_the_next(
         assert rebuilding.step()["merged"] == count
     assert rebuilding.waiting() == []
     assert len(ada.nodes("memory")) == 5
-    monkeypatch.setattr("memci.jobs.consolidate.MOST_MERGED", 100)
+    monkeypatch.setattr("memci.jobs.consolidate.MAX_MERGED", 100)
     assert is_same(rebuilding.rebuilt())
 
 

@@ -43,7 +43,7 @@ def test_the_next_job_does_not_wait_for_a_cancelled_one(producer, claims):
     following = producer.append("a")
     waiting = end_head(claims, back_off)
     assert not claims.claim_due("a", 1).claimed
-    jobs.cancel(producer.database, producer.tokens, "a", waiting.id)
+    jobs.cancel(producer.database, producer.wakeups, "a", waiting.id)
     assert end_head(claims, bury).id == following.job_id
 
 
@@ -53,7 +53,7 @@ def test_a_replayed_job_does_not_wait_for_a_later_one(producer, claims):
     dead = end_head(claims, bury)
     end_head(claims, back_off)
     assert not claims.claim_due("a", 1).claimed
-    jobs.replay(producer.database, producer.tokens, "a", dead.id, at_tail=False, limits=LIMITS)
+    jobs.replay(producer.database, producer.wakeups, "a", dead.id, at_tail=False, limits=LIMITS)
     assert end_head(claims, bury).id == dead.id
 
 
@@ -61,7 +61,7 @@ def test_a_job_that_backs_off_is_not_hurried_by_decisions_about_others(producer,
     producer.append("a")
     other = producer.append("a")
     end_head(claims, back_off)
-    jobs.cancel(producer.database, producer.tokens, "a", other.job_id)
+    jobs.cancel(producer.database, producer.wakeups, "a", other.job_id)
     (claimed,) = claims.claim_due("a", 1).claimed
     assert mailbox.begin_head_alone(claimed.lease) is None
 

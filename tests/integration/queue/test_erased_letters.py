@@ -34,7 +34,7 @@ LIMITS = AppendLimits(1_000_000, 100_000, 50)
 
 @pytest.fixture
 def eraser(producer, client):
-    return Eraser(producer.database, producer.tokens, client, "a")
+    return Eraser(producer.database, producer.wakeups, client, "a")
 
 
 def say(producer: Producer, *ids: str, text: str = "hello", session: str | None = None) -> None:
@@ -79,7 +79,7 @@ def test_a_letter_with_an_erased_message_is_buried_without_it(producer, eraser):
     assert producer.states("a").count("dead") == 1
 
     watched = jobs.replay(
-        producer.database, producer.tokens, "a", dead, at_tail=False, limits=LIMITS
+        producer.database, producer.wakeups, "a", dead, at_tail=False, limits=LIMITS
     )
     assert producer.job("a", watched).state == "queued"
     assert stored(producer) == ["m2", "m3"]
@@ -90,7 +90,7 @@ def test_of_a_letter_with_nothing_else_nothing_is_kept(producer, eraser):
     eraser.erase("m1")
     dead = deliver(producer, letter("m1"))
     assert kept(producer, dead) is None
-    jobs.replay(producer.database, producer.tokens, "a", dead, at_tail=False, limits=LIMITS)
+    jobs.replay(producer.database, producer.wakeups, "a", dead, at_tail=False, limits=LIMITS)
     assert stored(producer) == ["m2"]
 
 
@@ -284,7 +284,7 @@ def test_nothing_is_erased_where_nobody_can_look_at_what_waits(producer, client)
         erase.run_agent(
             producer.database,
             PostgresPageStore(producer.database),
-            producer.tokens,
+            producer.wakeups,
             NoBroker(),
             "a",
         )

@@ -171,7 +171,7 @@ def test_with_halt_a_letter_that_is_buried_stops_its_agent_until_it_is_decided_o
     (dead,) = rows(database, "SELECT id FROM job WHERE state = 'dead'")
     assert rows(database, "SELECT halted_by FROM lane") == [dead]
     assert mailbox.begin_head_alone(lease) is None
-    dead_jobs.discard(database, producer.tokens, "a", dead.id)
+    dead_jobs.discard(database, producer.wakeups, "a", dead.id)
     assert bridge.take_in(lease) == 1
     assert mailbox.begin_head_alone(lease) is not None
 

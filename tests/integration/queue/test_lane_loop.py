@@ -80,11 +80,11 @@ class Interrupted:
 
 def test_nothing_that_a_model_said_outlives_its_job(runtime, producer, client):
     def cancel(job):
-        jobs.cancel(producer.database, producer.tokens, "a", job.id)
+        jobs.cancel(producer.database, producer.wakeups, "a", job.id)
 
     def erase(job):
         messages = [each.id for each in messages_of(producer.database, "a")]
-        Eraser(producer.database, producer.tokens, client, "a").erase(*messages)
+        Eraser(producer.database, producer.wakeups, client, "a").erase(*messages)
 
     runtime.handlers = {}
     loop = runtime.lane_loop("here")

@@ -57,7 +57,7 @@ def test_a_letter_is_kept_until_it_is_decided_on(producer):
     deliver(producer, raw)
     deliver(producer, raw)
     assert (producer.states("a"), kept(producer)) == (["dead"], 1)
-    jobs.discard(producer.database, producer.tokens, "a", job_id_of("1", raw))
+    jobs.discard(producer.database, producer.wakeups, "a", job_id_of("1", raw))
     assert (producer.states("a"), kept(producer)) == (["cancelled"], 0)
 
 
@@ -84,7 +84,7 @@ def test_ids_that_are_not_stored_make_a_dead_letter_until_they_are(producer):
     dead = producer.job("a", job_id_of("1", raw))
     assert dead.state == "dead"
     assert "1 of 1 messages are not stored, such as message_ids[0], 'chat-7?';" in dead.last_error
-    replay = (producer.database, producer.tokens, "a", dead.id)
+    replay = (producer.database, producer.wakeups, "a", dead.id)
     with pytest.raises(ConflictError, match="not stored"):
         jobs.replay(*replay, at_tail=False, limits=LIMITS)
     store(producer, "chat-7\x1b")

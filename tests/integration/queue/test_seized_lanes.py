@@ -47,7 +47,7 @@ def claims(database):
 @pytest.fixture
 def erase_junk(producer, client):
     """Erase one of the messages that say "junk"."""
-    eraser = Eraser(producer.database, producer.tokens, client, "a")
+    eraser = Eraser(producer.database, producer.wakeups, client, "a")
 
     def erase():
         junk = [each.id for each in messages_of(producer.database, "a") if each.content == "junk"]

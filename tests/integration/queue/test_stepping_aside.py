@@ -84,7 +84,7 @@ def test_the_lane_sleeps_beside_it_and_wakes_for_others(producer, queues, kind):
     free(lease)
     lane = producer.lane("ada")
     assert (lane.wake_at, lane.not_before, lane.lease_owner) == (None, None, None)
-    assert sweep(producer.database, queues, producer.tokens).lane == 0
+    assert sweep(producer.database, queues, producer.wakeups).lane == 0
     producer.append("ada")
     assert begun(claimed(producer)).kind != kind
 
@@ -99,7 +99,7 @@ def test_a_lost_token_of_a_job_behind_it_is_missed(producer, queues, kind):
         connection.exec_driver_sql("UPDATE lane SET wake_at = NULL")
     with closing(redis.Redis.from_url(producer.celery.conf.broker_url)) as client:
         client.delete("memci.lane")
-    assert sweep(producer.database, queues, producer.tokens).lane == 1
+    assert sweep(producer.database, queues, producer.wakeups).lane == 1
     assert begun(claimed(producer)).kind != kind
 
 
@@ -112,6 +112,6 @@ def test_when_its_time_has_come_it_is_woken_and_runs_in_its_turn(producer, queue
         connection.exec_driver_sql("UPDATE job SET not_before = now() - interval '1 second'")
     with closing(redis.Redis.from_url(producer.celery.conf.broker_url)) as client:
         client.delete("memci.lane")
-    assert sweep(producer.database, queues, producer.tokens).lane == 1
+    assert sweep(producer.database, queues, producer.wakeups).lane == 1
     producer.append("ada")
     assert begun(claimed(producer)).id == aside.id

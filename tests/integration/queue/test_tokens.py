@@ -12,7 +12,7 @@ import pytest
 
 from memci.broker.app import make_app
 from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE
-from memci.broker.wakeup import ENOUGH_LANE_TOKENS, RedisWakeups, Wakeups
+from memci.broker.wakeup import MAX_LANE_WAKEUPS, RedisWakeups, Wakeups
 
 
 @pytest.fixture
@@ -37,69 +37,69 @@ def published(client, queue):
 @pytest.mark.parametrize(
     ("queue", "publish"),
     [
-        (LANE_QUEUE, lambda tokens: tokens.wake_lane("ada")),
-        (LANE_QUEUE, lambda tokens: tokens.wake_lane("ada", queue_seen=True)),
-        (COMPRESS_QUEUE, lambda tokens: tokens.wake_compress("ada")),
+        (LANE_QUEUE, lambda wakeups: wakeups.wake_lane("ada")),
+        (LANE_QUEUE, lambda wakeups: wakeups.wake_lane("ada", queue_seen=True)),
+        (COMPRESS_QUEUE, lambda wakeups: wakeups.wake_compress("ada")),
     ],
 )
 def test_a_token_of_ours_is_as_celery_would_send_it(app, client, broker_url, queue, publish):
     assert publish(Wakeups(app))
     celerys = published(client, queue)
 
-    with closing(RedisWakeups(app, broker_url)) as tokens:
-        assert publish(tokens)
+    with closing(RedisWakeups(app, broker_url)) as wakeups:
+        assert publish(wakeups)
 
     assert published(client, queue) == celerys
 
 
 def test_publishing_leaves_nothing_but_the_token(app, client, broker_url):
-    with closing(RedisWakeups(app, broker_url)) as tokens:
-        tokens.wake_lane("ada")
+    with closing(RedisWakeups(app, broker_url)) as wakeups:
+        wakeups.wake_lane("ada")
 
     assert client.keys() == [LANE_QUEUE.encode()]
 
 
 def test_without_a_broker_publishing_fails_soon_and_says_so(app):
-    with closing(RedisWakeups(app, "redis://127.0.0.1:1/0")) as tokens:
-        assert not tokens.wake_lane("ada")
+    with closing(RedisWakeups(app, "redis://127.0.0.1:1/0")) as wakeups:
+        assert not wakeups.wake_lane("ada")
 
 
 def hints(client, queue):
-    """Whose tokens wait, the next one first."""
+    """Whose wakeups wait, the next one first."""
     bodies = [base64.b64decode(json.loads(raw)["body"]) for raw in client.lrange(queue, 0, -1)]
     return [json.loads(body)[1]["agent_id"] for body in reversed(bodies)]
 
 
 def test_no_more_tokens_wait_than_there_can_be_workers(app, client, broker_url):
-    with closing(RedisWakeups(app, broker_url)) as tokens:
-        for _ in range(ENOUGH_LANE_TOKENS + 5):
-            assert tokens.wake_lane("ada")
+    with closing(RedisWakeups(app, broker_url)) as wakeups:
+        for _ in range(MAX_LANE_WAKEUPS + 5):
+            assert wakeups.wake_lane("ada")
 
-    assert client.llen(LANE_QUEUE) == ENOUGH_LANE_TOKENS
+    assert client.llen(LANE_QUEUE) == MAX_LANE_WAKEUPS
 
 
 def test_tokens_of_the_bell_are_never_left_out_and_come_next(app, client, broker_url):
-    with closing(RedisWakeups(app, broker_url)) as tokens:
-        for number in range(ENOUGH_LANE_TOKENS):
-            tokens.wake_lane(f"a{number}")
-        tokens.wake_lane("rung", queue_seen=True)
+    with closing(RedisWakeups(app, broker_url)) as wakeups:
+        for number in range(MAX_LANE_WAKEUPS):
+            wakeups.wake_lane(f"a{number}")
+        wakeups.wake_lane("rung", queue_seen=True)
 
     assert hints(client, LANE_QUEUE)[:2] == ["rung", "a0"]
 
 
 def test_wishes_for_compression_are_all_published(app, client, broker_url):
-    with closing(RedisWakeups(app, broker_url)) as tokens:
-        for number in range(ENOUGH_LANE_TOKENS + 5):
-            tokens.wake_compress(f"a{number}")
+    with closing(RedisWakeups(app, broker_url)) as wakeups:
+        for number in range(MAX_LANE_WAKEUPS + 5):
+            wakeups.wake_compress(f"a{number}")
 
-    assert client.llen(COMPRESS_QUEUE) == ENOUGH_LANE_TOKENS + 5
+    assert client.llen(COMPRESS_QUEUE) == MAX_LANE_WAKEUPS + 5
 
 
 def test_a_broker_that_takes_connections_and_never_answers_holds_nobody_up(app):
     with socket.create_server(("127.0.0.1", 0)) as frozen:
         url = f"redis://127.0.0.1:{frozen.getsockname()[1]}/0"
-        with closing(RedisWakeups(app, url)) as tokens:
+        with closing(RedisWakeups(app, url)) as wakeups:
             began = time.monotonic()
-            assert not tokens.wake_lane("ada")
-            assert not tokens.wake_lane("ada"), "it is left alone for a while"
+            assert not wakeups.wake_lane("ada")
+            assert not wakeups.wake_lane("ada"), "it is left alone for a while"
             assert time.monotonic() - began < 5

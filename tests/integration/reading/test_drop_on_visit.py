@@ -17,7 +17,7 @@ from memci.broker.redis_queues import RedisAgentQueues
 from memci.broker.wakeup import Wakeups
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import Miss
-from memci.jobs.maintenance import LinkDropping
+from memci.jobs.consolidate import LinkDropping
 from memci.queue import mailbox
 from memci.queue.lease import Claims
 from memci.queue.sweep import sweep

@@ -26,7 +26,7 @@ def message(body, content_type=JSON, **headers):
 
 
 def envelope(given_message, most_bytes=100_000):
-    return rabbitmq_queues.raw_letter(given_message, most_bytes)
+    return rabbitmq_queues.raw_message(given_message, most_bytes)
 
 
 def read(wrapped):

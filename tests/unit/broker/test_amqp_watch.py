@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from memci.broker import rabbitmq_queues
-from memci.broker.rabbitmq_queues import Known, Strangers
+from memci.broker.rabbitmq_queues import KnownQueues, UnknownQueues
 
 
 def test_the_known_take_turns():
-    known = Known()
+    known = KnownQueues()
     for agent in "abcde":
         known.add(agent)
     assert [known.next(2) for _ in range(4)] == [["a", "b"], ["c", "d"], ["e", "a"], ["b", "c"]]
@@ -19,8 +19,8 @@ def test_the_known_take_turns():
 
 
 def test_the_known_are_bounded(monkeypatch):
-    monkeypatch.setattr(rabbitmq_queues, "_MOST_KNOWN", 3)
-    known = Known()
+    monkeypatch.setattr(rabbitmq_queues, "_MAX_KNOWN", 3)
+    known = KnownQueues()
     for agent in "abcd":
         known.add(agent)
     assert known.next(9) == ["b", "c", "d"]
@@ -29,21 +29,21 @@ def test_the_known_are_bounded(monkeypatch):
 def test_strangers_are_asked_quickly_once_and_slowly_then(monkeypatch):
     monkeypatch.setattr(rabbitmq_queues, "_REFILL_S", 0)
     everyone = [str(number) for number in range(150)]
-    strangers = Strangers(lambda: everyone)
-    assert strangers.next() == everyone[:100]
-    assert strangers.next() == everyone[100:]
-    assert strangers.next() == ["0"]
-    assert strangers.next() == ["1"]
+    unknown = UnknownQueues(lambda: everyone)
+    assert unknown.next() == everyone[:100]
+    assert unknown.next() == everyone[100:]
+    assert unknown.next() == ["0"]
+    assert unknown.next() == ["1"]
 
 
 def test_a_round_is_not_begun_again_at_once():
-    strangers = Strangers(lambda: ["a"])
-    assert strangers.next() == ["a"]
-    assert strangers.next() == []
+    unknown = UnknownQueues(lambda: ["a"])
+    assert unknown.next() == ["a"]
+    assert unknown.next() == []
 
 
 def test_the_preferred_are_next():
-    strangers = Strangers(lambda: ["a", "b"])
-    strangers.prefer(["x"])
-    assert strangers.next() == ["x"]
-    assert strangers.next() == ["a", "b"]
+    unknown = UnknownQueues(lambda: ["a", "b"])
+    unknown.prefer(["x"])
+    assert unknown.next() == ["x"]
+    assert unknown.next() == ["a", "b"]

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from memci.cli.network.watch import Gone, Observation, frame
 from memci.schemas.agents import AgentAnswer, PassProgress
-from memci.schemas.network import Fate, NetworkNode, PassAnswer
+from memci.schemas.network import NetworkNode, PassAnswer, RemovalReason
 from tests.support.networks import THEN, entity, network, node
 
 
@@ -96,7 +96,10 @@ def test_what_is_forgotten_says_when_and_why():
 
 
 def test_what_was_merged_or_erased_is_not_called_forgotten():
-    gone = [Gone(9, "a lamp", 3, "into #12", Fate.MERGED), Gone(8, None, 3, "", Fate.ERASED)]
+    gone = [
+        Gone(9, "a lamp", 3, "into #12", RemovalReason.MERGED),
+        Gone(8, None, 3, "", RemovalReason.ERASED),
+    ]
     assert drawn(observation([], gone=gone))[-2:] == [
         "[merged] #9 in pass 3 (into #12): a lamp",
         "[erased] #8 in pass 3",

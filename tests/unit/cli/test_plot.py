@@ -24,7 +24,7 @@ from memci.cli.network.plot import (
     switches_in,
     ticks_up_to,
 )
-from memci.schemas.network import FadingAnswer, Fate
+from memci.schemas.network import FadingAnswer, RemovalReason
 from tests.support.command_line import environment
 from tests.support.networks import fading
 
@@ -81,7 +81,9 @@ def test_what_was_merged_is_neither_counted_nor_crossed_as_forgotten():
     merged = whole.model_copy(
         update={
             "memories": [
-                each.model_copy(update={"forgotten": False, "gone": each.gone and Fate.MERGED})
+                each.model_copy(
+                    update={"forgotten": False, "gone": each.gone and RemovalReason.MERGED}
+                )
                 for each in whole.memories
             ]
         }

@@ -2,21 +2,28 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memci.domain.memory.creation import Creation, Ground, Likeness, attend, plan_creation, stand_in
+from memci.domain.memory.creation import (
+    Creation,
+    NetworkState,
+    Similarities,
+    fallback_entity,
+    focus_after,
+    plan_creation,
+)
 from memci.domain.memory.node import Link, NodeKind
 from memci.domain.memory.parameters import MemoryParameters
 from memci.language.names import Entity
 from tests.support.pure_network import segment
 
-EMPTY = Ground((), {}, {}, {}, last_node_id=0, room=100)
+EMPTY = NetworkState((), {}, {}, {}, last_node_id=0, room=100)
 GRACE = segment("a talk with Grace", ["Grace"])
 OSLO = segment("a trip to Oslo", ["Oslo"])
 
 
 def plan(
     *segments,
-    ground: Ground = EMPTY,
-    likeness: Likeness | None = None,
+    ground: NetworkState = EMPTY,
+    likeness: Similarities | None = None,
     relations: dict[str, str] | None = None,
     **values: float,
 ) -> Creation:
@@ -25,7 +32,7 @@ def plan(
         segments,
         ground,
         [relations or {} for _ in segments],
-        likeness or Likeness(nothing, nothing),
+        likeness or Similarities(nothing, nothing),
         MemoryParameters(**values),
     )
 
@@ -88,20 +95,20 @@ def test_relatives_are_the_most_similar_that_live_and_are_no_neighbours() -> Non
         EMPTY, phrases={3: "c", 4: "d", 5: "e", 6: "f"}, previous={"s1": 5}, last_node_id=9
     )
     older = {2: 0.99, 3: 0.7, 4: 0.8, 5: 0.95, 6: 0.6}
-    creation = plan(GRACE, ground=ground, likeness=Likeness([older], [{}]))
+    creation = plan(GRACE, ground=ground, likeness=Similarities([older], [{}]))
     related = [link.target for link in creation.links if link.source == 11 and link.target < 10]
     assert related == [5, 4, 3]  # the neighbour, then relatives; 2 is gone, 6 not above 0.6
 
 
 def test_no_more_relatives_than_allowed() -> None:
     ground = replace(EMPTY, phrases={3: "c", 4: "d"}, last_node_id=9)
-    likeness = Likeness([{3: 0.9, 4: 0.8}], [{}])
+    likeness = Similarities([{3: 0.9, 4: 0.8}], [{}])
     links = plan(GRACE, ground=ground, likeness=likeness, related_links=1).links
     assert {link.target for link in links if link.source == 11} == {10, 3}
 
 
 def test_earlier_segments_of_the_job_can_be_relatives() -> None:
-    likeness = Likeness([{}, {}, {}], [{}, {0: 0.9}, {0: 0.9, 1: 0.9}])
+    likeness = Similarities([{}, {}, {}], [{}, {0: 0.9}, {0: 0.9, 1: 0.9}])
     links = {
         (link.source, link.target): link.relation
         for link in plan(GRACE, OSLO, GRACE, likeness=likeness).links
@@ -124,9 +131,9 @@ def test_without_room_nothing_is_made_and_nothing_refers_to_it() -> None:
 
 def test_a_segment_that_names_nothing_leaves_the_focus_alone() -> None:
     grace = Entity.named("Grace")
-    assert attend((grace,), segment("hm"), 5) == (grace,)
-    assert attend((), segment("hm"), 5) == (Entity.named("hm"),)
+    assert focus_after((grace,), segment("hm"), 5) == (grace,)
+    assert focus_after((), segment("hm"), 5) == (Entity.named("hm"),)
 
 
 def test_the_text_stands_in_for_a_phrase_that_is_missing() -> None:
-    assert stand_in(replace(segment(" hm"), phrase="")) == Entity.named("hm")
+    assert fallback_entity(replace(segment(" hm"), phrase="")) == Entity.named("hm")

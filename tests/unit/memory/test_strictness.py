@@ -9,13 +9,13 @@ import pytest
 
 from memci.domain.memory.message_filter import (
     FilterReason,
-    Standing,
+    Status,
     Utterance,
-    details_of,
-    information,
-    judged,
-    reach,
-    windows_around,
+    context_size,
+    filter_reasons,
+    ngrams_of,
+    novelty,
+    windows_of,
 )
 from memci.domain.memory.parameters import MemoryParameters
 
@@ -35,7 +35,7 @@ def said(text: str, speaker: str = "Ann", **how: Any) -> Utterance:
 def verdicts(*utterances: Utterance | str, alike: float = 0.9, **values: Any) -> Sequence[Any]:
     """Judge; everything that differs is ``alike`` to everything else."""
     whole = [each if isinstance(each, Utterance) else said(each) for each in utterances]
-    return judged(whole, lambda *_: alike, MemoryParameters(**values))
+    return filter_reasons(whole, lambda *_: alike, MemoryParameters(**values))
 
 
 def others(count: int) -> list[str]:
@@ -44,29 +44,29 @@ def others(count: int) -> list[str]:
 
 class TestWindows:
     def test_they_slide_by_their_stride_and_reach_every_message(self) -> None:
-        around = windows_around(12, MemoryParameters())
+        around = windows_of(12, MemoryParameters())
         assert around[0] == [range(10)]
         assert around[7] == [range(10), range(5, 12)]
         assert around[11] == [range(5, 12), range(10, 12)]
 
     def test_none_is_left_out_when_the_stride_is_longer_than_the_window(self) -> None:
-        around = windows_around(7, MemoryParameters(window_size=2, window_stride=5))
+        around = windows_of(7, MemoryParameters(window_size=2, window_stride=5))
         assert all(around)
 
     def test_they_reach_two_windows_back(self) -> None:
-        assert reach(MemoryParameters()) == 20
+        assert context_size(MemoryParameters()) == 20
 
 
 class TestInformation:
     def test_a_repetition_tells_nothing_and_each_new_thing_halves_the_doubt(self) -> None:
-        known = details_of(["at", "five"])
-        assert information(details_of(["at", "five"]), known, 1.0) == 0.0
-        assert information(details_of(["five", "at"]), known, 1.0) == 0.5
-        assert information(details_of(["at", "six"]), known, 1.0) == 0.75
+        known = ngrams_of(["at", "five"])
+        assert novelty(ngrams_of(["at", "five"]), known, 1.0) == 0.0
+        assert novelty(ngrams_of(["five", "at"]), known, 1.0) == 0.5
+        assert novelty(ngrams_of(["at", "six"]), known, 1.0) == 0.75
 
     def test_what_is_unlike_everything_before_tells_all(self) -> None:
-        assert information(details_of(["a"]), details_of(["a"]), 0.0) == 1.0
-        assert information(details_of(["a"]), details_of(["a"]), -0.4) == 1.0
+        assert novelty(ngrams_of(["a"]), ngrams_of(["a"]), 0.0) == 1.0
+        assert novelty(ngrams_of(["a"]), ngrams_of(["a"]), -0.4) == 1.0
 
 
 class TestTrivial:
@@ -113,9 +113,9 @@ class TestRepeated:
         assert verdicts(said(FACT), said(FACT, "Bob")) == [None, None]
 
     def test_what_made_no_memory_before_can_not_be_repeated(self) -> None:
-        before = said(FACT, standing=Standing.PASSED)
+        before = said(FACT, status=Status.REFUSED)
         assert verdicts(before, FACT) == [None, None]
-        assert verdicts(said(FACT, standing=Standing.MADE), FACT) == [None, REPEATED]
+        assert verdicts(said(FACT, status=Status.REMEMBERED), FACT) == [None, REPEATED]
 
     def test_a_very_long_text_repeats_only_itself(self) -> None:
         text = "word " * 2_000
@@ -126,8 +126,8 @@ class TestLowInformation:
     def test_talk_that_names_nothing_is_kept_beside_something_that_does(self) -> None:
         assert verdicts(VAGUE) == [LOW]
         assert verdicts(VAGUE, FACT) == [None, None]
-        assert verdicts(said(FACT, standing=Standing.MADE), VAGUE) == [None, None]
-        assert verdicts(said("Hi!", standing=Standing.PASSED), VAGUE) == [None, LOW]
+        assert verdicts(said(FACT, status=Status.REMEMBERED), VAGUE) == [None, None]
+        assert verdicts(said("Hi!", status=Status.REFUSED), VAGUE) == [None, LOW]
 
     def test_one_window_that_tells_something_is_enough(self) -> None:
         vague = [f"{VAGUE}{'!' * n}" for n in range(11)]
@@ -151,7 +151,7 @@ class TestExchanges:
 
     def test_a_question_may_wait_for_its_answer(self) -> None:
         assert verdicts("Do you like it?") == [None]
-        assert verdicts(said("Do you?", standing=Standing.PASSED), said("Yes", "Bob")) == [
+        assert verdicts(said("Do you?", status=Status.REFUSED), said("Yes", "Bob")) == [
             None,
             None,
         ]
@@ -190,7 +190,7 @@ class TestExchanges:
 
 
 def test_what_somebody_wants_is_never_refused() -> None:
-    assert verdicts(said("Hi!", standing=Standing.WANTED)) == [None]
+    assert verdicts(said("Hi!", status=Status.WANTED)) == [None]
 
 
 def test_off_means_off() -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from memci.domain.memory.node import NodeTier
+from memci.domain.memory.node import NodeTier, tier_of
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.memory.tier import tier_of
 
 RECEIVED = datetime(2026, 3, 2, 9, tzinfo=UTC)
 LONG = (NodeTier.LONG, None)
