@@ -3,8 +3,6 @@
 The scheduler keeps nothing on disk: what is due stands in the database.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from memci.broker.names import UPKEEP_QUEUE, queue

@@ -1,7 +1,5 @@
 """memci: the memory and the context window of LLM agents, as a service."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -4,8 +4,6 @@ A key is ``memci_`` and 256 random bits; only its SHA-256 is kept. Keys this lon
 hash: nobody guesses them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import secrets

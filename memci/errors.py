@@ -32,8 +32,6 @@ The first line of each docstring is the default message. Messages say what to do
 Names that others gave, as they may stand in an error or a log.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 

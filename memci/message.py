@@ -7,8 +7,6 @@ context shows it as said. Memories made of a note are made of it alone.
 JSON escapes: many programs write all but ASCII as ``\u4e2d``.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence

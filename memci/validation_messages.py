@@ -1,7 +1,5 @@
 """What pydantic finds wrong, in plain words that say what to do and quote nothing that was sent."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 

@@ -4,8 +4,6 @@ Celery writes results and errors into its log, and arguments, results and traceb
 events that Flower shows. Of what others send, all of these may hold text.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from typing import Any

@@ -4,8 +4,6 @@ Its page can see every job and its operations could stop workers, so it is read-
 without a password. The password goes in by the environment, not by the command line.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 

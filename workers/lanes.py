@@ -1,7 +1,5 @@
 """Tasks of the lanes: tokens, and jobs of workers that subscribe to one agent's own queue."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from celery import Task

@@ -1,7 +1,5 @@
 """What a worker process opens, warms up and closes."""
 
-from __future__ import annotations
-
 import os
 import sys
 from contextlib import suppress

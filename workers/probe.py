@@ -5,8 +5,6 @@ can ask; a worker outlives the broker, and restarting it would only make the out
 Ready: the worker answers.
 """
 
-from __future__ import annotations
-
 import argparse
 import socket
 import sys

@@ -1,7 +1,5 @@
 """Tasks of the context workers: reads of snapshots, answered to whoever asked."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import structlog

@@ -1,7 +1,5 @@
 """Periodic duties, as tasks; beat_schedule.py says when."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from memci.broker.names import UPKEEP_QUEUE, queue

@@ -6,8 +6,6 @@ writes headers and a unique tag to the end, so two messages have different notes
 the same note whenever it is read.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Protocol

@@ -1,7 +1,5 @@
 """The Celery app: one configuration for producers and workers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from celery import Celery

@@ -1,7 +1,5 @@
 """Celery events for jobs, so that Flower shows each under its own name (queue.md)."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections import deque

@@ -1,7 +1,5 @@
 """Whether the broker answers and is configured well, and the errors of a broker that is away."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

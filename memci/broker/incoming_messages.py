@@ -1,7 +1,5 @@
 """Decodes the messages in an agent's Celery queue; anyone may have put them there."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

@@ -1,7 +1,5 @@
 """Names of queues and tasks, as every producer sees them (queue.md, "Messages")."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 

@@ -8,8 +8,6 @@ the agent's id as its body. An exchange bound to it with the routing keys of age
 well.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import time

@@ -1,7 +1,5 @@
 """Celery queues of agents on Redis: lists that exist only while they hold messages."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice

@@ -4,8 +4,6 @@ A wakeup may be lost, doubled or reordered without harm, so publishing one never
 makes its caller wait long: the sweep publishes what is missing.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import random

@@ -1,7 +1,5 @@
 """The command line: ``memci …``. Exit codes: 0 ok, 1 failed, 2 wrong use."""
 
-from __future__ import annotations
-
 
 def main() -> None:
     """Run the command that the arguments name, and exit with its code."""

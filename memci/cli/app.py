@@ -3,8 +3,6 @@
 This module is imported by ``memci --help``: commands import what they need when they run.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import sys

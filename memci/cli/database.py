@@ -1,7 +1,5 @@
 """The database itself, for commands that work without a running memci."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -3,8 +3,6 @@
 Text of messages is untrusted: control characters never reach the terminal.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -9,8 +9,6 @@
     context = memory.context("When do we meet?", budget_tokens=2000)
 """
 
-from __future__ import annotations
-
 from memci.client.client import Agent, AsyncAgent, AsyncCollection, AsyncMemci, Collection, Memci
 from memci.client.requests import Retries
 

@@ -1,7 +1,5 @@
 """Lists of what an agent holds, its settings, its jobs and its lane."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The Python client: for threads, and as ``.aio`` for asyncio."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from types import TracebackType
 from typing import Any, Self, Unpack

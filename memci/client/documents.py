@@ -1,7 +1,5 @@
 """Documents of an agent and of a collection."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Unpack

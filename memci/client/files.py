@@ -1,7 +1,5 @@
 """Reads and writes archives chunk by chunk."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Writes messages, reads memory; erases, exports, imports and rebuilds it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path

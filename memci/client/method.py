@@ -1,7 +1,5 @@
 """Makes one method of a flow: it blocks on a client for threads, and is awaited on asyncio."""
 
-from __future__ import annotations
-
 import inspect
 import textwrap
 from collections.abc import Callable, Coroutine, Mapping

@@ -1,7 +1,5 @@
 """The keyword arguments of the client's methods; all of them are optional."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict

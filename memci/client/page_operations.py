@@ -3,8 +3,6 @@
 The stub beside this module is made of the same table; type checkers and editors read it.
 """
 
-from __future__ import annotations
-
 from memci.client.method import Methods, TransportT
 from memci.client.pages import method_of
 from memci.schemas.tools import TOOLS, About

@@ -3,8 +3,6 @@
 The table of tools gives the methods on pages their arguments and help.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ A flow is a generator: it yields a ``ClientRequest`` to send or a ``Pause`` to m
 outcome, and returns the answer. So each operation is written once, for threads and for asyncio.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The two ways of running a flow: on the caller's thread, and on asyncio."""
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 import time

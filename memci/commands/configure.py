@@ -1,7 +1,5 @@
 """Sets the parameters of one agent; warns when its window cannot hold what must stay (P13)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Stores documents and removes them (R9)."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager

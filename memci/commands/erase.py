@@ -1,7 +1,5 @@
 """Erases messages, pages, pins, a session or a whole agent for good (M25)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace

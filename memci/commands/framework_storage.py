@@ -1,7 +1,5 @@
 """Stores and removes items and checkpoints of agent frameworks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """Cancels, replays and discards jobs; pauses and resumes the lane of an agent (M17)."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from memci.broker.wakeup import Wakeups

@@ -1,7 +1,5 @@
 """Consolidates, ends a session, moves the focus and restores a forgotten memory (R5, M5, M24)."""
 
-from __future__ import annotations
-
 from uuid import uuid4
 
 from memci.broker.wakeup import Wakeups

@@ -1,7 +1,5 @@
 """Rebuilds a network beside the current one (M24), or all vectors with another embedder."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from memci.broker.wakeup import Wakeups

@@ -1,7 +1,5 @@
 """Move one agent as one archive: from here, and to here."""
 
-from __future__ import annotations
-
 from typing import IO
 
 from memci.broker.wakeup import Wakeups

@@ -1,7 +1,5 @@
 """The value of every setting, and where it comes from."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, is_dataclass

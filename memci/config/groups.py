@@ -1,7 +1,5 @@
 """Groups of settings: the models of tasks, how language models are called, the page store."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

@@ -6,8 +6,6 @@ wins. Memory parameters live in a table of their own: ``[memory]`` or ``MEMCI_ME
 Tables that group settings otherwise are read by ``memci.config.toml_tables``.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import tomllib

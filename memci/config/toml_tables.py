@@ -4,8 +4,6 @@
 name, and so on. A setting under its own name in the file wins over these tables.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 

@@ -1,7 +1,5 @@
 """Names that look like settings and are none: what they should do is silently not done."""
 
-from __future__ import annotations
-
 import os
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """Agent ids."""
 
-from __future__ import annotations
-
 import re
 
 from memci.errors import InvalidInputError, NotFoundError

@@ -1,7 +1,5 @@
 """Documents, their chunks, their owners and their code symbols (R9)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

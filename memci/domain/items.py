@@ -1,7 +1,5 @@
 """How items are filtered and ordered."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import TypeVar
 

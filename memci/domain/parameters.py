@@ -1,7 +1,5 @@
 """How parameters are declared that an operator sets for all agents, or an API call for one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
 from math import inf

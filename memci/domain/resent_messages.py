@@ -4,8 +4,6 @@ Chat clients send the whole conversation with every request, or the end of it. W
 found in what is sent by what was said, so that nothing is stored twice.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Strict JSON: nothing that RFC 8259 does not know."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """What calls of language models took, and how much of it an agent may take in a day."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from typing import Self
 

@@ -17,8 +17,6 @@ The data folder, where everything is private to its owner::
           password  port  server.conf  redis.log  run/ (socket)
 """
 
-from __future__ import annotations
-
 from memci.embedded.owner import Addresses, Servers, connect, own, servers_of
 from memci.embedded.postgres import Postgres
 from memci.embedded.redis import Redis

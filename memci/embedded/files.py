@@ -5,8 +5,6 @@ like nobody's, so that no owner or mode has to change. Where namespaces are forb
 as nobody, and live in a folder that nobody can reach.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import random

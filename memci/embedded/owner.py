@@ -1,7 +1,5 @@
 """One process owns the servers of a data folder; all others only connect to them."""
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import os

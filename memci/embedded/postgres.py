@@ -1,7 +1,5 @@
 """The embedded PostgreSQL 18 with pgvector: its cluster, roles and database."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

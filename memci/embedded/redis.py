@@ -1,7 +1,5 @@
 """Redis as the broker: every write in the append-only file, events for the bell, a password."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Where database and broker are: as set, else those of a running ``memci up``."""
 
-from __future__ import annotations
-
 from memci import embedded
 from memci.config.settings import Settings
 from memci.errors import ConfigurationError

@@ -1,7 +1,5 @@
 """The process that reads one file: bytes on standard input, chunks as JSON on standard output."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

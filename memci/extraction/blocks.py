@@ -1,7 +1,5 @@
 """The blocks that readers yield, and the limits of reading."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

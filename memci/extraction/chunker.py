@@ -1,7 +1,5 @@
 """Cuts blocks into chunks of about 200 tokens."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Decodes bytes to text, and opens zip files within limits."""
 
-from __future__ import annotations
-
 import codecs
 import io
 import re

@@ -1,7 +1,5 @@
 """Chooses the reader of a file: by its content first, then by its name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import islice
 

@@ -3,8 +3,6 @@
 A parser that crashes, hangs or takes all memory costs one document, and never the worker.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

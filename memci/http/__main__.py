@@ -1,7 +1,5 @@
 """``python -m memci.http``: one API process."""
 
-from __future__ import annotations
-
 import sys
 from contextlib import closing
 

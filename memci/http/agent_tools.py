@@ -1,7 +1,5 @@
 """Tools of an agent over HTTP, and MCP at ``/mcp/{agent}`` (P5, P15)."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping
 from difflib import get_close_matches
 from functools import cache, wraps

@@ -1,7 +1,5 @@
 """The FastAPI application."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from fastapi import FastAPI

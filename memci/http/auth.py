@@ -3,8 +3,6 @@
 The rate is for each API process; a proxy before them can hold an exact limit.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """OpenAPI, and the page that shows it without resources from the network."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every error as problem details (RFC 9457)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

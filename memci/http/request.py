@@ -1,7 +1,5 @@
 """Parses requests: body, query parameters, path parameters."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncGenerator, Collection, Iterable
 from difflib import get_close_matches

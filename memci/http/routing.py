@@ -1,7 +1,5 @@
 """Routes that check the API key before they read the body, and the middleware around them."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from functools import wraps

@@ -1,7 +1,5 @@
 """Serves the app with uvicorn."""
 
-from __future__ import annotations
-
 import signal
 from socket import socket
 

@@ -1,7 +1,5 @@
 """Uploaded archives and documents."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from tempfile import TemporaryFile

@@ -1,7 +1,5 @@
 """All kinds of jobs: what the lane is handed by the runtime."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from memci.config.settings import Settings

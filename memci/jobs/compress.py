@@ -1,7 +1,5 @@
 """The pass of compression over one network, in batches of scans (M12 to M18)."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace

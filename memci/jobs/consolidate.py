@@ -1,7 +1,5 @@
 """``memci.memory.consolidate`` merges memories and ends short terms (R5); ``memci.link.drop``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """``memci.memory.create``: messages become memories (M2 to M10)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime

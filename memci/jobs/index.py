@@ -5,8 +5,6 @@ own effect: other jobs of the agent run in between, and a worker that dies loses
 on: a text without a vector of the model in use is found by its words.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields

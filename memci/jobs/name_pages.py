@@ -5,8 +5,6 @@ message never waits for it. The cost depends on the new messages and on the wind
 of the tree. Nothing here is a step to undo (P17).
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass

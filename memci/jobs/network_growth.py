@@ -3,8 +3,6 @@
 All in the fenced transaction of the job; the lane is locked.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

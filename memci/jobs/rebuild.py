@@ -6,8 +6,6 @@ effect: the agent's other jobs run in between, and a worker that dies loses one 
 The code that did an event does it again, on a database that shows it the rebuilt network.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

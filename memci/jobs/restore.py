@@ -1,7 +1,5 @@
 """``memci.memory.restore``: makes a forgotten memory anew from its messages (M24)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

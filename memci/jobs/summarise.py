@@ -1,7 +1,5 @@
 """``memci.session.summarise``: continues the rolling summary of a session (R8)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime

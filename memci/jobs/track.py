@@ -4,8 +4,6 @@ What is said is looked at behind the lane's other work, once, in the order in wh
 model is called.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias

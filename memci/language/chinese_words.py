@@ -1,7 +1,5 @@
 """Chinese words and their kinds, from jieba's own dictionary."""
 
-from __future__ import annotations
-
 import logging
 import math
 import re

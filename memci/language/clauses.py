@@ -1,7 +1,5 @@
 """Splits sentences into clauses, and finds their subjects and verbs."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Sequence

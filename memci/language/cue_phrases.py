@@ -1,7 +1,5 @@
 """Phrases that show what a sentence is for: fact, decision, correction, courtesy."""
 
-from __future__ import annotations
-
 from enum import Enum
 
 from memci.language.detection import Language, language_of

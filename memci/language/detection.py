@@ -1,7 +1,5 @@
 """Detect the language of a text, as far as rules differ by it (R12)."""
 
-from __future__ import annotations
-
 import re
 from enum import StrEnum
 

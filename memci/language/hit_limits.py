@@ -3,8 +3,6 @@
 This module stands apart, so that parameters can be read without the rules of language.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """Keywords (M4): nouns and names that a text turns on."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -5,8 +5,6 @@ alternatives. In a pattern, line breaks do not count, and ``{name}`` stands for 
 file, or of ``words.<language>.toml``: text as it is, a list as a group.
 """
 
-from __future__ import annotations
-
 import re
 import threading
 import tomllib

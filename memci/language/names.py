@@ -3,8 +3,6 @@
 A Latin name has a capital that is not there because a sentence begins. Pronouns are never names.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

@@ -8,8 +8,6 @@ politeness, particles of mood, and stress (but not behind a negation: "not reall
 count. The comparison is an equivalence, so it holds for whole groups.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Where sentences end, in English and Chinese."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -5,8 +5,6 @@ of in the third person is among them, nor any verb that says what someone did: "
 and tells much.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Collection

@@ -11,8 +11,6 @@ A summary that is continued keeps something at any length. A summary that is onl
 keeps whole lines alone, because a part of a sentence may mislead.
 """
 
-from __future__ import annotations
-
 import heapq
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence

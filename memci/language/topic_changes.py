@@ -10,8 +10,6 @@ way, less a price. Measured on DialSeg711 and TIAGE this beats depth scores and 
 needs no number of segments.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence

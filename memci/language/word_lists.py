@@ -1,7 +1,5 @@
 """Word lists that several tasks share; ``data/words.*.toml`` says what each list means."""
 
-from __future__ import annotations
-
 from memci.language.detection import Language
 from memci.language.loading import TaskData
 

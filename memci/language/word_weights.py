@@ -5,8 +5,6 @@ by Zipf's law the logarithm of a word's place is its rarity (inverse document fr
 constant. So statistics of English come with weights that are installed anyway.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import re

@@ -1,7 +1,5 @@
 """How much a text is worth keeping (R3)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 This module needs no SDK, so that programs can report a missing SDK.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias

@@ -1,7 +1,5 @@
 """An MCP server for one agent, over stdin and stdout or over HTTP."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Callable
 from functools import partial

@@ -6,8 +6,6 @@ letter: its bytes are kept; of one that is too large to be read, its two ends; o
 erased messages, the others (M25).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace

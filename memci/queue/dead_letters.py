@@ -1,7 +1,5 @@
 """Dead letters: broker messages that could not be taken in, kept as dead jobs with their bytes."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

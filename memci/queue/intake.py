@@ -3,8 +3,6 @@
 Ids that are derived from a producer's own make a repeated request find what it stored before.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ A request that comes while an equal job waits is the same request. A read waits 
 the lane is locked, nothing is submitted, and the next read may do it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

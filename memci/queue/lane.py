@@ -1,7 +1,5 @@
 """The lane loop: one agent, one lease, jobs in order (queue.md, "The lane loop")."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ Search finds the messages of a creation job whatever becomes of it: where it wil
 soon, a job that indexes its messages takes its place.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from uuid import UUID, uuid4
 

@@ -4,8 +4,6 @@ A lease is a fence and a nonce; every effect checks both. The database clock alo
 a lease has run out.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress

@@ -4,8 +4,6 @@ Whoever submits locks the lane's row first, so that seqs and ordinals follow the
 Whoever begins or ends a job holds the lease.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Runs one job: read and think, then write its effect and its end in one fenced transaction."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Callable, Mapping

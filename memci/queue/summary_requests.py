@@ -4,8 +4,6 @@ A job names its session by the seq of one of its messages. While one waits that 
 there is no second one for its session; one that has begun may have read the messages already.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 

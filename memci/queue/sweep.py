@@ -3,8 +3,6 @@
 Beat calls each of these; all are idempotent, so any number may run at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ is added when it ends. Both are small transactions that need not be durable: a c
 may lose the last of them.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, MutableMapping
 from contextlib import AbstractContextManager

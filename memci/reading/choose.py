@@ -1,7 +1,5 @@
 """The fourth step of a context: choose what goes in (R13, R15)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 

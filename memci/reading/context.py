@@ -1,7 +1,5 @@
 """``memci.read.assemble``: answers a request for a context (R13 to R16)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias

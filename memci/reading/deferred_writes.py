@@ -6,8 +6,6 @@ Beat looks at the times of reads (M16). Dangling links that a recall reported ar
 if the agent wants that (M15), and a missing summary is made by a job (R15).
 """
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The second step of a search and of a context: find candidates, in one snapshot (R11, R13)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta

@@ -3,8 +3,6 @@
 ``memci.read.summarise``: a summary of messages and texts (R20).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The third step of a search and of a context: one ranking of all that was found (R10b, R11)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """What all reads of context workers share: models, defaults, and waiting until memory is fresh."""
 
-from __future__ import annotations
-
 import functools
 import time
 from collections import OrderedDict

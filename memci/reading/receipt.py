@@ -3,8 +3,6 @@
 A receipt holds numbers and ids and no text; of the query and of the list it keeps hashes.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """``memci.read.search``: hybrid search over all sources (R11)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 

@@ -1,7 +1,5 @@
 """The context window, pins and plan of an agent (P11, P12, R7)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Requests and answers about agents, jobs, usage and health."""
 
-from __future__ import annotations
-
 from datetime import date, datetime
 from typing import Annotated, Literal
 from uuid import UUID

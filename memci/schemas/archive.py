@@ -1,7 +1,5 @@
 """Requests and answers about export, import and erasure (M25)."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Annotated, Literal, Self
 from uuid import UUID

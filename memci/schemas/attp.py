@@ -1,7 +1,5 @@
 """ATTP requests and answers, and the guide that explains ATTP to a model (P15)."""
 
-from __future__ import annotations
-
 import tomllib
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Base classes and types of all schemas: texts, instants, stored JSON."""
 
-from __future__ import annotations
-
 import math
 from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any

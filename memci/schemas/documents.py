@@ -1,7 +1,5 @@
 """Requests and answers about documents and collections (R9)."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Annotated
 from uuid import UUID

@@ -1,7 +1,5 @@
 """Requests and answers about rebuilt networks, restored memories and the focus."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Annotated
 from uuid import UUID

@@ -1,7 +1,5 @@
 """Items and checkpoints of agent frameworks."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Annotated, Literal, Self
 

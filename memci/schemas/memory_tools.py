@@ -1,7 +1,5 @@
 """Arguments and answers of the memory tools (R20): models read their docstrings."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, Self
 
 from pydantic import (

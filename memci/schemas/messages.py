@@ -4,8 +4,6 @@ Only forms without loss are accepted: the role ``developer`` is ``system``, seve
 one text, and empty fields of OpenAI's answers are ignored.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID

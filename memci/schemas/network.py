@@ -1,7 +1,5 @@
 """Answers about the memory network, its passes, and how memories fade."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Literal
 

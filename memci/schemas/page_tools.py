@@ -1,7 +1,5 @@
 """Arguments of the page tools, which models read, and the short answers for models (P4, P15)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 

@@ -1,7 +1,5 @@
 """Pages, windows, pins and plans in answers (P4, P11, R7)."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from datetime import datetime

@@ -3,8 +3,6 @@
 HTTP and read tasks turn errors into problems, clients turn problems back into errors.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Requests and answers of the reads: recall, search and context."""
 
-from __future__ import annotations
-
 import re
 from datetime import datetime
 from enum import StrEnum

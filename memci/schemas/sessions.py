@@ -1,7 +1,5 @@
 """Answers about sessions, consolidation, history and summaries; handover (R5, R6, R8)."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Literal
 from uuid import UUID

@@ -1,7 +1,5 @@
 """Settings of one agent: the parameters of its memory network and of its pages."""
 
-from __future__ import annotations
-
 from math import inf
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 

@@ -1,7 +1,5 @@
 """The formats of tools for providers and protocols (P15). Imports nothing slow: for the help."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 

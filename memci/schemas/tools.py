@@ -4,8 +4,6 @@ HTTP, CLI, client, JSON function schemas, MCP and ATTP are all made from it. Wha
 a tool is the text of its request's class and fields.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Trials: recorded questions, asked again under two settings (R11)."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated
 from uuid import UUID

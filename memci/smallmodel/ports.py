@@ -6,8 +6,6 @@ where it is offline. It raises ``SmallModelUnavailableError`` when a call is wor
 and ids themselves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, runtime_checkable

@@ -6,8 +6,6 @@ of the group ``memci.small_models``: a callable that takes the task ("compressor
 and the settings, and returns an adapter of that task's Protocol.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from importlib.metadata import EntryPoint, entry_points

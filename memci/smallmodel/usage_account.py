@@ -4,8 +4,6 @@ Adapters are stateless and know no agent. The code that runs a job, a pass or a 
 account around it. The binding holds for the thread, until the block ends.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, MutableMapping
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -1,7 +1,5 @@
 """Which agents exist, and the parameters that each has of its own (M1, M25)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Checkpoints of threads: written by a framework, and read as it wrote them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any

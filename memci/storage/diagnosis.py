@@ -3,8 +3,6 @@
 Alembic takes long to import, so only the functions that compare revisions import it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, create_engine

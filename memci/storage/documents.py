@@ -4,8 +4,6 @@ Every function takes an owner: an agent's id, or ``collection/NAME``. Nobody wri
 without its lane locked, so counters and ids are right however many write.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Items of an agent's programs: stored by namespace and key, indexed and searched."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

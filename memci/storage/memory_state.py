@@ -1,7 +1,5 @@
 """Messages that memories are made of: read them, lock them, note their state."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -3,8 +3,6 @@
 Broker messages that could not be taken in, kept under their dead job's id.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Pinned texts in the database (R7)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any, NamedTuple

@@ -5,8 +5,6 @@ trips for each transaction. An API that accepts messages would spend more time o
 than on its SQL.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager

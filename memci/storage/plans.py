@@ -1,7 +1,5 @@
 """Plans in the database (R7), and how far messages were looked through."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Receipts, what reads gave to an agent, and use events (R11, R16, M26, M27)."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Texts whose vectors were made by another embedder, and writing their new ones."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

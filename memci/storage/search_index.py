@@ -6,8 +6,6 @@ or erases vectors renews the rows about it, in the same transaction.
 Entity nodes are in neither index: they are found by name, as focus points and by links.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 

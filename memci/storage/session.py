@@ -15,8 +15,6 @@ can log in: a login role that was granted them takes one on for each transaction
 enough and nothing depends on the state of a pooled connection.
 """
 
-from __future__ import annotations
-
 import select
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager

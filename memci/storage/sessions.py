@@ -1,7 +1,5 @@
 """Sessions: found by their messages, read in pieces, ended by request (R5, R8, P11)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

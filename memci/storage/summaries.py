@@ -1,7 +1,5 @@
 """Summaries of sessions in the database: whose words they hold, and who may see them (R8)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta

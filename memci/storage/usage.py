@@ -4,8 +4,6 @@ It is no effect of a job: calls that were made count, whatever becomes of the wo
 made for. So it is written outside the fence, and never holds text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import date

@@ -4,8 +4,6 @@ Each vector is stored with its model's name and has its model's dimension. One r
 model is in use: whoever brings another one is refused until vectors are made anew.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -4,8 +4,6 @@ Everything goes to stderr through structlog, what uvicorn and Celery log as well
 ``structlog.contextvars.bound_contextvars(agent_id=…, job_id=…)``.
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 import traceback

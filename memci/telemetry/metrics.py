@@ -1,7 +1,5 @@
 """Metrics for Prometheus. None has an agent as label: agents are too many."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 

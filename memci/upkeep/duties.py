@@ -4,8 +4,6 @@ Such a text is left by a writer that dies between storing it and committing the 
 that fails, and by a replaced text once no step is left that could undo the replacement.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from time import monotonic
 

@@ -1,7 +1,5 @@
 """``memci pages``: show or change the pages of the context window."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Annotated, Any
 

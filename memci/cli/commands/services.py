@@ -1,7 +1,5 @@
 """Commands that run memci itself: ``demo``, ``up`` and ``doctor``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

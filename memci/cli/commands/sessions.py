@@ -1,7 +1,5 @@
 """``memci sessions``: list sessions and their summaries, end one, hand one over."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 import typer

@@ -1,7 +1,5 @@
 """``memci settings`` and ``memci keys``."""
 
-from __future__ import annotations
-
 import json
 from enum import StrEnum
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Runs the demo on a memci of its own, with a temporary folder and free ports."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """The steps of the demo: each asks the API and prints its answer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The two conversations of the demo, and how they are printed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The checks of ``memci doctor``: API, database, machine, page texts, queue, vectors, broker."""
 
-from __future__ import annotations
-
 import importlib.util
 import shutil
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """All checks, in the order in which one explains the next."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 

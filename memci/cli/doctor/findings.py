@@ -1,7 +1,5 @@
 """What a check found, and how findings are printed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum

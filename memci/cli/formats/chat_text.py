@@ -14,8 +14,6 @@ a name of at most four words before a colon at the start of a line. Times stand 
 before the name; a time of day belongs to the last line that is a date alone.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The messages of a parsed file, and the lines that were left out."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any

@@ -7,8 +7,6 @@ it is the same conversation, unless it is said to be of another session.
 Files of messages as JSON: a list as OpenAI's API takes it, or JSON lines.
 """
 
-from __future__ import annotations
-
 import codecs
 import hashlib
 import json

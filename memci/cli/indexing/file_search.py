@@ -1,7 +1,5 @@
 """Finds the files of a folder to index: no secrets, no binary files, none that git ignores."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ Kept on this computer: a path says nothing on another one. Without it, whoever c
 ``--as`` says so.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Callable, Collection, Iterator

@@ -3,8 +3,6 @@
 Imports matplotlib: only who draws imports this module.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from io import BytesIO

@@ -1,7 +1,5 @@
 """The frames that ``memci memory watch`` draws, and when it asks again."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from rich.console import Group, RenderableType

@@ -1,7 +1,5 @@
 """Ports and addresses of the parts that ``memci up`` starts, and their command lines."""
 
-from __future__ import annotations
-
 import errno
 import socket
 from collections.abc import Mapping

@@ -4,8 +4,6 @@
 the command line as it was given.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

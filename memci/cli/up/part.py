@@ -1,7 +1,5 @@
 """One part of ``memci up``: its process, its restarts and its log file."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Whether parts do their work: asked of each in the way that its users reach it."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Collection, Mapping
 

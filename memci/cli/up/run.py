@@ -1,7 +1,5 @@
 """``memci up``: starts the embedded servers and all parts, and stops them again."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import sys

@@ -1,7 +1,5 @@
 """One status line per part: live on a terminal, a line for each change elsewhere."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Self
 

@@ -1,7 +1,5 @@
 """Keeps the parts running until somebody interrupts, then stops them in order."""
 
-from __future__ import annotations
-
 import signal
 import time
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ The code runs on a context that is discarded, without a lock; then its calls run
 and are saved. If the tree has changed meanwhile, the code runs again, as long as its time allows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic

@@ -6,8 +6,6 @@ says what it is about, and comes back with our answer. The TOML may stand in a f
 around.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """What sandboxed code can use: allowed imports, a prelude, and functions of ours (P15)."""
 
-from __future__ import annotations
-
 import io
 import tokenize
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Move the texts of notes from one page store to another while both are in use (P14)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

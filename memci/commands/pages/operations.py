@@ -1,7 +1,5 @@
 """The handler of each page tool: changes, reads, pins, undo and redo (P4, P13, P17, R7)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 

@@ -1,7 +1,5 @@
 """The context of page operations: the workspace, changed pins, and saving (P16, P17, R7)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The caller of a memory tool: agent, session and user (R5)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

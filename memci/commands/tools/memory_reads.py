@@ -1,7 +1,5 @@
 """Memory tools that read or erase: recall, search, filter_memory, summarise, erase (R20)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Memory tools that write: remember, update, focus and update_plan (R7, R20)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from memci.commands.memory import bring_into_focus

@@ -1,7 +1,5 @@
 """Runs any tool for agents and developers, after a check of its arguments (P15, R20)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -6,8 +6,6 @@ provider caches the beginning of lists; without a cache, what was retrieved stan
 summary.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from memci.domain.context.choose import Choice

@@ -1,7 +1,5 @@
 """What a context is chosen from: candidates, messages, pins, plan, summary, pages (R13)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date

@@ -4,8 +4,6 @@ Receipts keep no text: a list is remembered as hash and length of each of its pi
 answer is exact to a piece and never too long.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

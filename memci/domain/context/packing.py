@@ -1,7 +1,5 @@
 """What was retrieved, as messages of a list that fit a room (R13, R14)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 

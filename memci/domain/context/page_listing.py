@@ -1,7 +1,5 @@
 """The pages that a context lists: the Contents Page and filed pages (R13)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple

@@ -4,8 +4,6 @@ A provider's prompt cache reuses what a list begins with, so the first of them c
 where the last list began more and more go in, until it is time to cut many of them off at once.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Sequence

@@ -14,8 +14,6 @@ turns. It has a line for each day and session, with the words that its turns beg
 depends on the turns alone, so that the next list repeats it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime

@@ -5,8 +5,6 @@ summary does not cover and that have no place among the recent ones. It gives wa
 parts: the words themselves say more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Blocks that do not change with the question, such as pins and summaries, stay; w
 gives way. Lines of a summary give way to the messages themselves.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

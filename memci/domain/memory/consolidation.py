@@ -1,7 +1,5 @@
 """Merging near-identical short-term memories of one session and day into one (R5, M9)."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@
 the ids of new nodes, so it can be written as it is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

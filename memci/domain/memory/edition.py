@@ -7,8 +7,6 @@
                  └────────► dropped ◄────┴─────────────────┘   its end is reached
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

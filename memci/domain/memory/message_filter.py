@@ -4,8 +4,6 @@ Texts are compared by their 5-grams: five words in a row, where each Chinese cha
 word; case, width and punctuation do not count.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence

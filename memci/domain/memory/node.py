@@ -1,7 +1,5 @@
 """Nodes, links and relations; decay of links, tiers of memories (M6, M11, M12.3, R3, R5)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

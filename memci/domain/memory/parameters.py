@@ -1,7 +1,5 @@
 """Parameters of one agent's memory network (memory-network.md, "Parameters")."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta

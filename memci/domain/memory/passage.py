@@ -3,8 +3,6 @@
 Counted in characters that are not blank: segments keep these alone, and in order (M3).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

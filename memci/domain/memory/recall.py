@@ -3,8 +3,6 @@
 Storage looks up the links of one layer at a time; what they mean is decided here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime

@@ -8,8 +8,6 @@ Phrase and keywords only ever lose: they are taken from the old ones and from wh
 the content, never from a model, so that a compression costs one call.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

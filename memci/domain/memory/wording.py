@@ -9,8 +9,6 @@ pronouns stay as they are: what they stand for is certain only where its name st
 then the segment holds that name already.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ up. What pages hold is untrusted: names and descriptions are one line and no hea
 and messages are fenced, so that none can look like another page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum

@@ -3,8 +3,6 @@
 A pure function of the messages: settling them one by one or all at once gives the same tree.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Auto-collapse: hide pages to keep the window inside its token budget (P13), without a model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Labels of the window in the agent's language, and safe forms of untrusted text (P11)."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Operations on pages (P1 to P9): each checks everything before it changes anything."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

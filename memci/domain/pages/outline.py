@@ -1,7 +1,5 @@
 """Names, descriptions and entries of interactions, and their placeholders (P6, P7)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Pages and segments of an agent's page tree, and the permissions of segments (P1, P3, P5)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

@@ -1,7 +1,5 @@
 """Search words in pages, and parts of long texts (P4)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Parameters of an agent's pages (P7, P8, P13)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self

@@ -1,7 +1,5 @@
 """Permission checks (P5): every refusal happens here, before anything changes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from enum import Enum, StrEnum, auto
 

@@ -1,7 +1,5 @@
 """Pinned texts: the window always shows them until they are unpinned (R7, P13)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The window of a page tree: the message list that a model sees (P11), with token counts (P12)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile

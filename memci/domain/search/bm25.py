@@ -9,8 +9,6 @@ them, so neighbours are found by addition. Ranks count from 0, in the order of i
 an erased message stays free, so that the messages around it do not become neighbours.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

@@ -1,7 +1,5 @@
 """Candidates: texts that at least one channel found (R11)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime

@@ -4,8 +4,6 @@ A memory repeats its messages and adds a little (R4): who speaks, the date besid
 time, the question that an answer depends on. None of that makes the same words new.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence

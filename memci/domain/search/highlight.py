@@ -8,8 +8,6 @@ them. Another word that looks like a label ("Note:") may be an unknown name, or 
 speaker: it is taken for both, so neither is lost.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from bisect import bisect_left, bisect_right

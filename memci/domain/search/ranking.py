@@ -5,8 +5,6 @@ does if only ranks count. Then come priors and bonuses, each measured alone
 (retrieval-and-assembly.md, "What is known to work").
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter, defaultdict

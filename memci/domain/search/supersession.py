@@ -4,8 +4,6 @@ Unless the question asks for a time at which the older memory held: then the old
 answer and stands first.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

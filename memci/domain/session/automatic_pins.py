@@ -1,7 +1,5 @@
 """Decides which key messages are pinned, and which pins give way to them (R7)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime

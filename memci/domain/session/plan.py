@@ -4,8 +4,6 @@ A message makes a plan, and later messages report on its steps. Messages while a
 belong to it: they are hidden first when the step is over (P13, R15).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

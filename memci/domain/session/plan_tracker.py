@@ -1,7 +1,5 @@
 """Follows the plan of a session: reads lists, tool calls and remarks about progress (R7)."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """HTML, read as a stream: no tree is built, so no depth of nesting costs anything."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser

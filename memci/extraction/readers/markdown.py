@@ -1,7 +1,5 @@
 """Reads Markdown and plain text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Reads Word documents, slides and PDF; macros and scripts never run."""
 
-from __future__ import annotations
-
 import io
 import logging
 import re

@@ -1,7 +1,5 @@
 """Reads JSON, notebooks, CSV and workbooks."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Reads XML without entities, and EPUB, which is XML and HTML in a zip."""
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterator
 from typing import Any

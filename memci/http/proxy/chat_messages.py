@@ -1,7 +1,5 @@
 """Parses chat requests and their messages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

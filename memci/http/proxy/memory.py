@@ -1,7 +1,5 @@
 """Records chats in memory and adds context to them."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Relays a streamed answer, and reads it on the way."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field

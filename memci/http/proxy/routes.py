@@ -1,7 +1,5 @@
 """``/proxy/{agent}/v1``: requests of OpenAI's clients, passed on with a memory."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import partial

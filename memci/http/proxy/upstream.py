@@ -1,7 +1,5 @@
 """The upstream API of the proxy, and the headers that are passed on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar, DefaultCookiePolicy

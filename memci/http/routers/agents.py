@@ -1,7 +1,5 @@
 """Routes for agents, their settings, usage, lanes and jobs."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Annotated
 

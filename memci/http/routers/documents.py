@@ -1,7 +1,5 @@
 """Documents of agents and of collections (R9)."""
 
-from __future__ import annotations
-
 from typing import Annotated, TypeAlias
 
 from fastapi import Path, Query

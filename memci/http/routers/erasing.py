@@ -1,7 +1,5 @@
 """Routes for erasure, export and import."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack
 from tempfile import TemporaryFile

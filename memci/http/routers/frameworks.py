@@ -1,7 +1,5 @@
 """Routes for items and checkpoints of agent frameworks."""
 
-from __future__ import annotations
-
 from typing import Annotated, TypeAlias
 
 from fastapi import Path

@@ -1,7 +1,5 @@
 """Routes for liveness, readiness and metrics; they show no ids and no content."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from fastapi import APIRouter

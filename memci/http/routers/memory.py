@@ -1,7 +1,5 @@
 """Routes for messages, recall, search, context and summaries."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pydantic import TypeAdapter

@@ -1,7 +1,5 @@
 """Routes for the memory network, its passes, sessions and rebuilt editions."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Annotated, Literal, TypeAlias
 

@@ -1,7 +1,5 @@
 """Routes for pages, windows, pins, plans, tools and ATTP."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Annotated, Any
 

@@ -9,8 +9,6 @@
     graph = builder.compile(checkpointer=MemciSaver(agent), store=MemciStore(agent))
 """
 
-from __future__ import annotations
-
 from memci.integrations.langgraph.saver import MemciSaver
 from memci.integrations.langgraph.store import MemciStore
 

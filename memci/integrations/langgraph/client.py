@@ -1,7 +1,5 @@
 """Runs flows of the client for a framework, which calls from threads and from asyncio."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from typing import Any, TypeVar

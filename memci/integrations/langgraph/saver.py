@@ -1,7 +1,5 @@
 """``MemciSaver``: checkpoints of LangGraph, stored by memci."""
 
-from __future__ import annotations
-
 import base64
 import random
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """``MemciStore``: the long-term store of LangGraph, kept and searched by memci."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Claims: what a memory says to be so, and when a newer one contradicts an older one (R6)."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

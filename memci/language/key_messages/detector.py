@@ -6,8 +6,6 @@ passes over what friends tell each other. It judges each sentence by itself, so 
 depend on how messages are split among calls.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Rules of key messages (R7), read from ``data/key_messages.*.toml``."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from enum import StrEnum

@@ -5,8 +5,6 @@ that denies, or that has another clause replaces no other one: what goes with it
 from sight. In doubt both stay, the newer one below.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Analyse a question before anything is searched (R10)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

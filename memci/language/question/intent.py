@@ -4,8 +4,6 @@ Also whether it asks about the present, and whether it names hardly anything bes
 did I do last week?"): such a question wants all that was then, whatever its words.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable
 from enum import StrEnum

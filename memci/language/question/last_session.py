@@ -3,8 +3,6 @@
 Conversations are told apart by their sessions and by silence.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from datetime import datetime, timedelta

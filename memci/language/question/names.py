@@ -5,8 +5,6 @@ but a word taken for a name finds the wrong memories. A Latin name has a capital
 does not give it; a Chinese name is found by its surname and the words beside it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """Split a text that asks several questions (R10)."""
 
-from __future__ import annotations
-
 import re
 from itertools import islice
 

@@ -1,7 +1,5 @@
 """How much each clause of a text tells, without its fillers."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Phrases of a clause that may be left out, for when a whole clause has no room."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

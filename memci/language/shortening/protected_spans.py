@@ -3,8 +3,6 @@
 Times, dates and their ranges, numbers with units, bracketed notes and quotations, addresses, names.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

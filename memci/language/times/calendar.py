@@ -6,8 +6,6 @@ An offset is that of the speaker's clock, in whole minutes, east of Greenwich po
 It decides which day "yesterday" is; the order of messages depends on the instant alone.
 """
 
-from __future__ import annotations
-
 import functools
 from calendar import monthrange
 from dataclasses import dataclass, replace

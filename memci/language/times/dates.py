@@ -4,8 +4,6 @@
 day on which the text was said.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import date, timedelta
 

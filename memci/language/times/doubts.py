@@ -1,7 +1,5 @@
 """Expressions of time that may mean something else: names, idioms, durations, other stories."""
 
-from __future__ import annotations
-
 import re
 
 from memci.language.loading import TaskData

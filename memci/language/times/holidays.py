@@ -4,8 +4,6 @@
 calendar.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from datetime import date, timedelta

@@ -1,7 +1,5 @@
 """Parts of an expression of time: numbers, months, weekdays and units, in words and in figures."""
 
-from __future__ import annotations
-
 import re
 from datetime import date
 

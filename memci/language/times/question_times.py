@@ -5,8 +5,6 @@ Beside those of ``find_times``: hours and minutes ("two hours ago", 刚才), dat
 8 May"), and the words around times ("from March to June", "before 2022", 三月以来).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace

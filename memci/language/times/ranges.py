@@ -1,7 +1,5 @@
 """Time ranges that a question names, how well a message fits them, where to search (R10, R11)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo

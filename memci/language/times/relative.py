@@ -6,8 +6,6 @@ Friday, or the Friday of last week; and a week begins on Monday, or on Sunday. A
 where both give the same days.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import date, timedelta
 

@@ -1,7 +1,5 @@
 """Rules that find expressions of time, from ``data/times.*.toml``."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The text around an expression of time: its sentence, words beside it, quotations and code."""
 
-from __future__ import annotations
-
 import re
 
 # Fenced and inline code, addresses, and lines quoted from elsewhere: their times are not ours.

@@ -1,7 +1,5 @@
 """Pages of lists: a cursor names the last entry of a page, and is opaque to callers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Reads the items and checkpoints of agent frameworks."""
 
-from __future__ import annotations
-
 import base64
 from collections import Counter
 from collections.abc import Iterable, Mapping

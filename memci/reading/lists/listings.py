@@ -3,8 +3,6 @@
 All raise ``NotFoundError`` for an unknown agent, except receipts: that of its erasure is kept.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Lists nodes, links, sessions, histories, summaries and documents."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """The network now and after earlier passes, and how memories faded."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 

@@ -1,7 +1,5 @@
 """The family ``llm``: adapters of every task by any provider that LiteLLM knows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Annotates, judges, names relations and plans queries with a language model (M4, M6, R3, R10)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from memci.domain.memory.node import NodeType

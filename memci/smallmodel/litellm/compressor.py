@@ -4,8 +4,6 @@ Models invent, and text can make them do so on purpose ("ignore your instruction
 Figures, addresses and names can be looked up; what cannot is kept within its length and shape.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

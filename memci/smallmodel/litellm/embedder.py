@@ -1,7 +1,5 @@
 """Turns texts into vectors, by a provider's embedding model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ The schema that a provider is sent has types only: limits in it are refused by s
 checked here, whatever the provider promised.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping

@@ -7,8 +7,6 @@ prices comes with its wheel, and neither it nor its messages are logged.
 Said in our own words: a provider's may quote the text that it was sent, or the key.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@ The model names the messages with which topics begin and nothing else: the text 
 put together here, so none can be lost or invented.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Summarises sessions and outlines interactions with a language model (P6, P7, R8)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from memci.domain.context.token_budget import Count

@@ -1,7 +1,5 @@
 """Offline annotator, judge and query planner: statistics and phrases, no model (M4, R3, R10)."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ less. What room is left then, or a target below any clause, is filled with the m
 of the next clauses.
 """
 
-from __future__ import annotations
-
 import heapq
 import re
 from collections import Counter

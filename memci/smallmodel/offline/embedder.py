@@ -1,7 +1,5 @@
 """MiniLM sentence vectors from the weights of a pip package: nothing is fetched from a hub."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import threading

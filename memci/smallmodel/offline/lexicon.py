@@ -1,7 +1,5 @@
 """Terms of the lexical index (R12): English stems, character pairs where words have no spaces."""
 
-from __future__ import annotations
-
 import functools
 import re
 import threading

@@ -9,8 +9,6 @@ those stay that tell of a fault, of a sum or a figure, or of what was asked; not
 over and over with other numbers.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -6,8 +6,6 @@ tells of the focus, and serves both directions: recall writes "[forgotten] plans
 "[forgotten] plans: We go to Lisbon in May".
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Cuts messages into topic segments (M3)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta

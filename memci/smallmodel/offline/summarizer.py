@@ -5,8 +5,6 @@ each tool result, those that tell most in the room that there is (``digest``), i
 under the days on which they were said.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Exact token counts with OpenAI's tables, read from litellm's wheel and never from a network."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import os

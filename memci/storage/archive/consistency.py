@@ -1,7 +1,5 @@
 """Checks of the rows of one agent taken together; an archive that breaks one is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from sqlalchemy import Connection, Table

@@ -1,7 +1,5 @@
 """Writes all rows of an agent into an archive: a zip of JSON lines and a manifest."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import closing

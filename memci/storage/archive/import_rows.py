@@ -1,7 +1,5 @@
 """Puts an archive's rows in their place, inside one transaction with the lane locked."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence

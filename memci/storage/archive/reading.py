@@ -4,8 +4,6 @@ Names in it are looked up, never used as paths. Sizes are bounded before anythin
 ``zipfile`` unpacks no more of a file than its directory says.
 """
 
-from __future__ import annotations
-
 import io
 import struct
 import zlib

@@ -3,8 +3,6 @@
 What a column holds derives from its type and ``info`` in ``storage.schema``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import cache

@@ -1,7 +1,5 @@
 """What an archive has of each table; derived from ``storage.schema``."""
 
-from __future__ import annotations
-
 from sqlalchemy import Column, Table
 
 from memci.storage.schema import AGENT_TABLES

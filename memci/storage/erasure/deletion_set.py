@@ -1,7 +1,5 @@
 """Everything that goes with erased messages (M25)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -8,8 +8,6 @@ erasure does not see a receipt that is being written. So both pass here, in the 
 which they write, before they look. Reads do not wait for each other, nor for the lane.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """What goes from an agent's pages with messages, or because it says so itself (M25, P14)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 

@@ -22,8 +22,6 @@ Statements take these values:
 Arrays may be long, so each stands in ``= ANY`` alone, which PostgreSQL hashes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from sqlalchemy import Column, Table

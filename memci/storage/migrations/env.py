@@ -1,7 +1,5 @@
 """Alembic's entry: runs on the connection that memci.storage.migrate passes on."""
 
-from __future__ import annotations
-
 from alembic import context
 
 from memci.storage.schema import metadata

@@ -1,7 +1,5 @@
 """Claims of memories, and which memories are superseded (R6)."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime

@@ -7,8 +7,6 @@ Written in the transaction of what it logs. While a network is rebuilt, the same
 the log of the rebuilt one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime

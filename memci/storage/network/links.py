@@ -1,7 +1,5 @@
 """Links between nodes, and the focus list (M5)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 
 from sqlalchemy import Connection

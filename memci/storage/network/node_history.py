@@ -4,8 +4,6 @@ A memory that was restored lives on as the one that was made anew, a merged one 
 stands for it and others; those may be forgotten, restored and merged in turn. Ids ascend.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

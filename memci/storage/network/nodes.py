@@ -1,7 +1,5 @@
 """Adds, finds and forgets nodes; finds a slot for each new node (M19)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random

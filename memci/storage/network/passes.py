@@ -1,7 +1,5 @@
 """Passes and their log, scans of nodes, snapshots, mentions (M10, M12, M17, M18)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime

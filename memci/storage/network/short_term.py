@@ -3,8 +3,6 @@
 Upkeep sees lanes and no nodes, and finds by it whom to ask.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

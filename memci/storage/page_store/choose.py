@@ -1,7 +1,5 @@
 """Chooses the page store by the settings, and deletes texts verifiably (P14, M25)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from memci.config.groups import PageStoreAddress

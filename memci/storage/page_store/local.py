@@ -1,7 +1,5 @@
 """Page stores of this machine: a dictionary in the process, or files (P14)."""
 
-from __future__ import annotations
-
 import os
 import re
 import time

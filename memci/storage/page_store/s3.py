@@ -3,8 +3,6 @@
 boto3 finds the credentials itself (environment, ``~/.aws``, machine roles): they are no settings.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress

@@ -1,7 +1,5 @@
 """Page content: messages of interactions and texts of notes (P6, P14)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """Page trees in the database: reading, saving changed pages, locking (P12, P14, P16)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, astuple, dataclass

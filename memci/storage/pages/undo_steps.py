@@ -1,7 +1,5 @@
 """Stores steps of page operations for undo and redo (P17)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import astuple, dataclass

@@ -1,7 +1,5 @@
 """Finds, lists and counts an agent's pages; the viewer of a session (P4, P14, R5, R13)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 from memci.domain.pages.block import ContentReader, PageContent

@@ -4,8 +4,6 @@ First new messages are put onto pages, then operations change the tree, then pag
 until the window fits its token limits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace

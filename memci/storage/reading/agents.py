@@ -4,8 +4,6 @@ Receipts keep a hash of the question and no text; but most questions are then st
 user said, and that has the same hash.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Reads messages: the latest, by seq, of the last session, with their pages."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import NamedTuple

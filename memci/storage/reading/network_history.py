@@ -1,7 +1,5 @@
 """The network now or after a pass, and the comparison of two editions."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Reads nodes, links, focus and trails; important, filtered and superseded memories (R5, R6)."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence

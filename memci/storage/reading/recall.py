@@ -1,7 +1,5 @@
 """Reads for recall: focus, links, matches, visibility, what was once known (M20, M23, R5, R6)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime

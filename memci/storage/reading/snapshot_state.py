@@ -1,7 +1,5 @@
 """Reads the progress, the parameters and the last list of an agent in one statement (R16)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -17,8 +17,6 @@ A table's ``info``:
 ``outlives``    a condition on the rows that outlive the agent's erasure
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 ``agent_id`` is the owner's id: an agent's, or ``collection/NAME``.
 """
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy.dialects.postgresql import ARRAY

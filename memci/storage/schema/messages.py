@@ -1,7 +1,5 @@
 """Tables of messages, their vectors and terms, summaries and plans."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy.dialects.postgresql import ARRAY

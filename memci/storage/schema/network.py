@@ -1,7 +1,5 @@
 """Tables of the memory network: nodes, links, focus, claims, histories, passes, editions."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy.dialects.postgresql import ARRAY

@@ -1,7 +1,5 @@
 """The page tree (page-tree.md): pages, what notes say, and the steps that can be undone."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 

@@ -3,8 +3,6 @@
 What many rows must be together is in ``archive/consistency.py``.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Tables of lanes, jobs, receipts, usage and tombstones."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 

@@ -5,8 +5,6 @@ parts of words, those with the most parts are read whole, and Python scores them
 messages that are not indexed yet. Who may see them is decided as in windows (``Viewer``).
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass

@@ -10,8 +10,6 @@ would have to guess, numbers are float8 throughout, and only the parts that are 
 The statement consists of constants; all values are bound.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass

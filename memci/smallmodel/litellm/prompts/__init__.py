@@ -1,7 +1,5 @@
 """What models are told: one file for each prompt and language, ``<prompt>.<language>.md``."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib.resources import files
 

@@ -3,8 +3,6 @@
 ``initial.sql`` beside this module creates the tables.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from alembic import op
