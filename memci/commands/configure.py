@@ -11,13 +11,7 @@ from memci.domain.pages.parameters import PageRules
 from memci.domain.parameters import values_of
 from memci.errors import InvalidInputError, PageStoreError
 from memci.schemas.settings import SettingsAnswer
-from memci.storage.agents import (
-    check_there,
-    is_there,
-    own_of,
-    own_parameters,
-    replace_parameters,
-)
+from memci.storage import agents
 from memci.storage.pages.texts import prefetch_texts
 from memci.storage.pages.tree import lock_lane, lock_tree
 from memci.storage.pages.workspace import open_workspace, window_spec
@@ -61,15 +55,17 @@ class Defaults:
                 raise InvalidInputError(
                     f"unknown parameter; known are {', '.join(sorted(known))}", field=name
                 )
-        return values_of(own_of(self.memory, values)) | values_of(own_of(self.pages, values))
+        return values_of(agents.own_of(self.memory, values)) | values_of(
+            agents.own_of(self.pages, values)
+        )
 
 
 def show(pages: PageCommands, agent_id: str, defaults: Defaults) -> SettingsAnswer:
     """Return the settings of an agent that is known or configured, or raise ``NotFoundError``."""
     with pages.database.agent_snapshot(agent_id) as connection:
-        own = own_parameters(connection, agent_id)
+        own = agents.own_parameters(connection, agent_id)
         if not own:
-            check_there(connection, agent_id)
+            agents.check_there(connection, agent_id)
     return _answer(agent_id, own, defaults, warnings_of(pages, agent_id))
 
 
@@ -85,10 +81,10 @@ def run(
     pages.settle(agent_id)  # so that little is left to be done with the lane locked
     with pages.database.agent_transaction(agent_id) as connection:
         lock_lane(connection, agent_id)
-        if is_there(connection, agent_id):
+        if agents.is_there(connection, agent_id):
             lock_tree(connection, agent_id)
             pages.settle_in(connection, agent_id)
-        replace_parameters(connection, agent_id, values)
+        agents.replace_parameters(connection, agent_id, values)
     return _answer(agent_id, values, defaults, warnings_of(pages, agent_id))
 
 

@@ -10,23 +10,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match
 
-from memci.errors import (
-    MemciError,
-    NotFoundError,
-    RateLimitedError,
-    UnauthorizedError,
-    UnavailableError,
-)
+from memci import errors
 from memci.http.request import MalformedError, MediaTypeError
-from memci.schemas.problems import (
-    MEDIA_TYPE,
-    TYPE_PREFIX,
-    Fault,
-    Problem,
-    ProblemType,
-    field_path,
-    problem_of,
-)
+from memci.schemas import problems
 from memci.validation_messages import expectation, own_faults
 
 # A request can have a hundred thousand faults; its sender needs the first few.
@@ -37,48 +23,48 @@ _PLACES = frozenset({"body", "query", "path", "header"})
 
 def install(app: FastAPI) -> None:
     """Answer every error of the app as a problem."""
-    app.add_exception_handler(MemciError, _on_memci_error)
+    app.add_exception_handler(errors.MemciError, _on_memci_error)
     app.add_exception_handler(RequestValidationError, _on_invalid)
     app.add_exception_handler(HTTPException, _on_http_error)
 
 
-def answer(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
+def answer(problem: problems.Problem, headers: Mapping[str, str] | None = None) -> Response:
     """Return a problem as a response."""
     return Response(
         problem.model_dump_json(exclude_none=True),
         status_code=problem.status,
         headers=dict(headers or {}),
-        media_type=MEDIA_TYPE,
+        media_type=problems.MEDIA_TYPE,
     )
 
 
-def answer_error(error: MemciError) -> Response:
+def answer_error(error: errors.MemciError) -> Response:
     """Return an error of memci as a response."""
-    problem = problem_of(error)
+    problem = problems.problem_of(error)
     match error:
         case MalformedError():
             problem = problem.model_copy(update={"status": 400, "title": "Malformed body"})
         case MediaTypeError():
-            update = {"type": TYPE_PREFIX + ProblemType.MEDIA_TYPE, "status": 415}
+            update = {"type": problems.TYPE_PREFIX + problems.ProblemType.MEDIA_TYPE, "status": 415}
             problem = problem.model_copy(update=update | {"title": "Unsupported media type"})
     return answer(problem, _headers(error, problem.status))
 
 
 def internal_error() -> Response:
     """Return the answer to an unexpected error, without details."""
-    return answer(problem_of(MemciError()))
+    return answer(problems.problem_of(errors.MemciError()))
 
 
-def _headers(error: MemciError, status: int) -> dict[str, str]:
-    if isinstance(error, UnauthorizedError):
+def _headers(error: errors.MemciError, status: int) -> dict[str, str]:
+    if isinstance(error, errors.UnauthorizedError):
         return {"WWW-Authenticate": "Bearer"}
-    if isinstance(error, (RateLimitedError, UnavailableError)):
+    if isinstance(error, (errors.RateLimitedError, errors.UnavailableError)):
         return {"Retry-After": str(max(1, math.ceil(error.retry_after_s)))}
     return {"Retry-After": "1"} if status == 503 else {}  # noqa: PLR2004 - the status itself
 
 
 async def _on_memci_error(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, MemciError)  # noqa: S101 - this handler is installed for no other
+    assert isinstance(error, errors.MemciError)  # noqa: S101 - this handler is installed for no other
     return answer_error(error)
 
 
@@ -87,12 +73,13 @@ async def _on_invalid(_request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - as above
     found = own_faults(error.errors())
     faults = [
-        Fault(field=_path(each["loc"]), detail=expectation(each)) for each in found[:_MOST_FAULTS]
+        problems.Fault(field=_path(each["loc"]), detail=expectation(each))
+        for each in found[:_MOST_FAULTS]
     ]
     first = faults[0]
     more = f" ({len(found) - 1} more)" if len(found) > 1 else ""
-    problem = Problem(
-        type=TYPE_PREFIX + ProblemType.INVALID,
+    problem = problems.Problem(
+        type=problems.TYPE_PREFIX + problems.ProblemType.INVALID,
         title="Invalid input",
         status=422,
         detail=f"{first.field or 'body'}: {first.detail}{more}",
@@ -107,14 +94,14 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - as above
     if error.status_code == 405:  # noqa: PLR2004 - the status itself
         allowed = ", ".join(sorted(_methods(request)))
-        problem = Problem(
-            type=TYPE_PREFIX + ProblemType.METHOD,
+        problem = problems.Problem(
+            type=problems.TYPE_PREFIX + problems.ProblemType.METHOD,
             title="Method not allowed",
             status=405,
             detail=f"this path answers {allowed}",
         )
         return answer(problem, {"Allow": allowed})
-    return answer_error(NotFoundError("there is no such path; /docs lists all"))
+    return answer_error(errors.NotFoundError("there is no such path; /docs lists all"))
 
 
 def _methods(request: Request) -> set[str]:
@@ -128,4 +115,4 @@ def _methods(request: Request) -> set[str]:
 
 def _path(location: Sequence[str | int]) -> str | None:
     parts = location[1:] if location and location[0] in _PLACES else location
-    return field_path(tuple(parts)) or None
+    return problems.field_path(tuple(parts)) or None

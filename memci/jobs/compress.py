@@ -34,22 +34,8 @@ from memci.queue.usage_accounting import Accounts
 from memci.smallmodel.ports import Vectors
 from memci.smallmodel.registry import SmallModels
 from memci.storage.agents import parameters_of
+from memci.storage.network import passes
 from memci.storage.network.links import decay_links, focus_nodes
-from memci.storage.network.passes import (
-    Batch,
-    CompressionState,
-    PassCounts,
-    begin_pass,
-    compression_state,
-    count_attempts,
-    end_pass,
-    left_of_pass,
-    log_pass,
-    move_cursor,
-    next_batch,
-    take_snapshot,
-    write_outcome,
-)
 from memci.storage.search_index import Embedded, Terms, index_nodes
 from memci.storage.session import Connection, Database
 
@@ -93,7 +79,7 @@ class BatchScan:
         self.mute = self.cursor.mute
         self.retry_at: datetime | None = None
 
-    def run(self, batch: Batch, time_is_up: Callable[[], bool]) -> None:
+    def run(self, batch: passes.Batch, time_is_up: Callable[[], bool]) -> None:
         """Scan the nodes in order until all are through, the time is up or the model is down."""
         at_once = self.models.compressor.at_once
         wanted: dict[int, _Wanted] = {}
@@ -118,16 +104,16 @@ class BatchScan:
         """Write what became of the nodes, which was decided on this ``focus``."""
         agent_id, number, outcome = self.lease.agent_id, self.cursor.number, self.outcome
         broken = decay_links(connection, agent_id, outcome.fading, focus, self.parameters)
-        write_outcome(connection, agent_id, number, outcome)
+        passes.write_outcome(connection, agent_id, number, outcome)
         index_nodes(connection, agent_id, self.embedded, self.terms)
-        counts = PassCounts(
+        counts = passes.PassCounts(
             scanned=outcome.scanned,
             compressed=len(outcome.compressed),
             forgotten=len(outcome.forgotten),
             broken=broken,
             given_up=len(outcome.given_up),
         )
-        log_pass(connection, agent_id, number, counts)
+        passes.log_pass(connection, agent_id, number, counts)
 
     def _settle(self, node: ScannedNode, verdict: Protected | Forgotten | Kept) -> None:
         match verdict:
@@ -145,7 +131,9 @@ class BatchScan:
             return
         # Counted before the calls and kept even if this process dies in one.
         with self.lease.effect(durable=False) as connection:
-            texts = count_attempts(connection, self.lease.agent_id, list(tried), self.cursor.number)
+            texts = passes.count_attempts(
+                connection, self.lease.agent_id, list(tried), self.cursor.number
+            )
         for id_, each in tried.items():
             if id_ in texts:  # else erased since the batch was read
                 self._shorten(each, texts[id_])
@@ -297,15 +285,15 @@ class NetworkCompression:
         """Return the cursor of the pass under way, or of a new one if one is wanted."""
         with self._database.agent_snapshot(lease.agent_id) as connection:
             self._guard.check(connection)
-            state = compression_state(connection, lease.agent_id)
+            state = passes.compression_state(connection, lease.agent_id)
         if _goes_on(state, lease):
             return state.cursor
         with lease.effect() as connection:
-            state = compression_state(connection, lease.agent_id)
+            state = passes.compression_state(connection, lease.agent_id)
             cursor = _next_cursor(connection, state, lease)
             if cursor is not None:
                 self._see_off(connection, lease.agent_id, state.cursor, cursor)
-                move_cursor(connection, lease.agent_id, cursor)
+                passes.move_cursor(connection, lease.agent_id, cursor)
             return cursor
 
     def _see_off(
@@ -313,49 +301,51 @@ class NetworkCompression:
     ) -> None:
         """Keep what a pass leaves that never ends, because the next one begins."""
         if old is not None and old.number < new.number:
-            take_snapshot(connection, agent_id, old.number, self._snapshot_bytes)
+            passes.take_snapshot(connection, agent_id, old.number, self._snapshot_bytes)
 
     def _scan_batch(self, lease: Lease, cursor: PassCursor, deadline: float) -> PassCursor | None:
         """Scan the next nodes of the pass and commit; return the cursor, None: no more pass."""
         with self._database.agent_snapshot(lease.agent_id) as connection:
             parameters = parameters_of(connection, lease.agent_id, self._defaults)
             now = self._clock()
-            batch = next_batch(connection, lease.agent_id, cursor.number, now, BATCH)
+            batch = passes.next_batch(connection, lease.agent_id, cursor.number, now, BATCH)
         scan = BatchScan(lease, cursor, self._models, parameters, self._clock, self._random)
         with self._accounts.of_pass(lease.agent_id, cursor.number):
             scan.run(batch, time_is_up=lambda: time.monotonic() >= deadline)
         with lease.effect() as connection:
-            if compression_state(connection, lease.agent_id).cursor != cursor:
+            if passes.compression_state(connection, lease.agent_id).cursor != cursor:
                 return None  # cancelled while we thought
             if focus_nodes(connection, lease.agent_id) != batch.focus:
                 return cursor  # decided on what no longer holds: decide again
             return self._write(connection, scan, batch)
 
-    def _write(self, connection: Connection, scan: BatchScan, batch: Batch) -> PassCursor | None:
+    def _write(
+        self, connection: Connection, scan: BatchScan, batch: passes.Batch
+    ) -> PassCursor | None:
         agent_id, cursor = scan.lease.agent_id, scan.cursor
         scan.write(connection, batch.focus)
         retry_at = scan.retry_at
         if scan.complete and len(batch.nodes) < BATCH:
-            left = left_of_pass(connection, agent_id, cursor.number, self._clock())
+            left = passes.left_of_pass(connection, agent_id, cursor.number, self._clock())
             if not left.nodes:
-                end_pass(connection, agent_id, cursor)
-                take_snapshot(connection, agent_id, cursor.number, self._snapshot_bytes)
+                passes.end_pass(connection, agent_id, cursor)
+                passes.take_snapshot(connection, agent_id, cursor.number, self._snapshot_bytes)
                 return None
             if left.waiting == left.nodes:
                 retry_at = retry_at or left.retry_at
         moved = replace(cursor, unavailable=scan.unavailable, mute=scan.mute, retry_at=retry_at)
         if moved != cursor:
-            move_cursor(connection, agent_id, moved)
+            passes.move_cursor(connection, agent_id, moved)
         return moved
 
 
-def _goes_on(state: CompressionState, lease: Lease) -> bool:
+def _goes_on(state: passes.CompressionState, lease: Lease) -> bool:
     """Tell whether the pass under way goes on, in the time slice that it was in."""
     return state.cursor is not None and state.cursor.fence == lease.fence
 
 
 def _next_cursor(
-    connection: Connection, state: CompressionState, lease: Lease
+    connection: Connection, state: passes.CompressionState, lease: Lease
 ) -> PassCursor | None:
     """Decide at the beginning of a time slice: go on, begin a pass, or do nothing (M18).
 
@@ -366,7 +356,7 @@ def _next_cursor(
         return replace(state.cursor, fence=lease.fence)
     if state.requested <= state.done:
         return None
-    number = begin_pass(connection, lease.agent_id)
+    number = passes.begin_pass(connection, lease.agent_id)
     begun = PassCursor(number, request=state.requested, fence=lease.fence)
     if state.cursor is not None and state.cursor.unavailable >= MODEL_DOWN:
         # A new pass does not bring the model back.

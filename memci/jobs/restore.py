@@ -11,14 +11,8 @@ from memci.domain.memory.node import NodeEvent, NodeKind
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.passage import Passage, Span, cut_out, passages
 from memci.domain.memory.wording import worded
+from memci.jobs import network_growth
 from memci.jobs.create import MemoryCreation
-from memci.jobs.network_growth import (
-    Beliefs,
-    NetworkGrowth,
-    NewMemory,
-    creation_counts,
-    note_created,
-)
 from memci.language.detection import language_of
 from memci.language.near_duplicates import reduce_text, same_reduced_content
 from memci.message import Message
@@ -133,10 +127,10 @@ class MemoryRestoring:
 
 @dataclass(frozen=True, slots=True)
 class _Effect:
-    growth: NetworkGrowth
-    memories: list[NewMemory]
+    growth: network_growth.NetworkGrowth
+    memories: list[network_growth.NewMemory]
     payload: dict[str, Any]
-    beliefs: Beliefs
+    beliefs: network_growth.Beliefs
     replays: bool
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
@@ -150,12 +144,12 @@ class _Effect:
         made = [node.id for node in creation.nodes if node.kind is NodeKind.MEMORY]
         self._stay_superseded(connection, made)
         if not self.replays:
-            note_created(connection, growth.agent_id, creation, growth.parameters)
+            network_growth.note_created(connection, growth.agent_id, creation, growth.parameters)
         if creation.nodes:
             event = ReplayEvent.RESTORED
             log_event(connection, growth.agent_id, event, growth.job_id, seqs, self.payload)
         self._note(connection, made)
-        return {"node": max(made, default=living), **creation_counts(creation)}
+        return {"node": max(made, default=living), **network_growth.creation_counts(creation)}
 
     @property
     def _span(self) -> Sequence[int] | None:

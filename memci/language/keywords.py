@@ -6,20 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from memci.language import chinese_words
+from memci.language import chinese_words, word_lists
 from memci.language.chinese_words import TaggedWord
 from memci.language.detection import Language
 from memci.language.loading import TaskData
 from memci.language.names import is_interjection, is_plural
-from memci.language.word_lists import (
-    CHINESE_NO_NAMES,
-    ENGLISH_EXCLAMATIONS,
-    ENGLISH_FUNCTION_WORDS,
-    ENGLISH_KIN,
-    ENGLISH_NOT_NOUNS,
-    ENGLISH_OPENING_ADJECTIVES,
-    ENGLISH_TIMES,
-)
 from memci.language.word_weights import Word, weigh
 
 MOST_KEYWORDS = 12
@@ -33,7 +24,7 @@ _NOUN_BEFORE = _DATA.pattern("noun_before")
 _NO_NOUN_BEFORE = _DATA.pattern("no_noun_before")
 _NO_THING = _DATA.words("no_thing", Language.ENGLISH)
 _CUT_WRONGLY = _DATA.pattern("cut_wrongly")
-_NO_CHINESE_THING = CHINESE_NO_NAMES | _DATA.words("no_thing", Language.CHINESE)
+_NO_CHINESE_THING = word_lists.CHINESE_NO_NAMES | _DATA.words("no_thing", Language.CHINESE)
 _LONGEST_DETERMINER = 8
 _LONGEST_BEFORE = 12
 # What remains of the score of a noun: where its ending is that of a verb or an adjective, where
@@ -128,18 +119,22 @@ def _likely(text: str, word: Word, *, of_many: bool = True) -> float:
 
 
 def _only_describes(key: str) -> bool:
-    return key in ENGLISH_OPENING_ADJECTIVES or key in ENGLISH_KIN or key.endswith("ly")
+    return (
+        key in word_lists.ENGLISH_OPENING_ADJECTIVES
+        or key in word_lists.ENGLISH_KIN
+        or key.endswith("ly")
+    )
 
 
 def _is_no_noun(key: str) -> bool:
     """Return True if a word is a verb, an adjective, an exclamation, or only says when."""
     return (
-        key in ENGLISH_TIMES
+        key in word_lists.ENGLISH_TIMES
         or key in _NO_THING
-        or key in ENGLISH_EXCLAMATIONS
-        or key in ENGLISH_NOT_NOUNS
-        or key in ENGLISH_OPENING_ADJECTIVES
-        or key.removesuffix("s") in ENGLISH_NOT_NOUNS
+        or key in word_lists.ENGLISH_EXCLAMATIONS
+        or key in word_lists.ENGLISH_NOT_NOUNS
+        or key in word_lists.ENGLISH_OPENING_ADJECTIVES
+        or key.removesuffix("s") in word_lists.ENGLISH_NOT_NOUNS
         or is_interjection(key)
     )
 
@@ -182,9 +177,9 @@ def _is_noun(word: TaggedWord) -> bool:
         and word.tag.startswith(_NOUN_TAGS)
         and word.tag != "nrt"
         and not (word.tag == "eng" and _is_no_noun(word.text.lower()))
-        and word.text.lower() not in ENGLISH_FUNCTION_WORDS
+        and word.text.lower() not in word_lists.ENGLISH_FUNCTION_WORDS
         and not word.text.isdigit()
-        and word.text not in CHINESE_NO_NAMES
+        and word.text not in word_lists.CHINESE_NO_NAMES
         and not _CUT_WRONGLY.search(word.text)
         and _PLAIN.fullmatch(word.text) is not None
     )

@@ -11,22 +11,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Self
 
-from memci.language import chinese_words
+from memci.language import chinese_words, word_lists
 from memci.language.chinese_words import TaggedWord
 from memci.language.clauses import label_of
 from memci.language.loading import TaskData
 from memci.language.sentences import sentences
-from memci.language.word_lists import (
-    CHINESE_NO_NAMES,
-    CHINESE_SURNAMES,
-    ENGLISH_FINITE_VERBS,
-    ENGLISH_FIRST_NAMES,
-    ENGLISH_KIN,
-    ENGLISH_NO_NAMES,
-    ENGLISH_NOT_NOUNS,
-    ENGLISH_OPENING_ADJECTIVES,
-    ENGLISH_PRONOUNS,
-)
 from memci.language.word_weights import UNKNOWN, rarity
 
 _DATA = TaskData("names")
@@ -41,7 +30,7 @@ _NAME = re.compile(
 _MADE = re.compile(rf"(?<!{_L})(?<!['’/.-])(?:[a-z]+[A-Z]{_L}*|[A-Za-z]+-?\d+{_L}*)(?!{_L})(?!/)")
 _SAINT = re.compile(r"^St\.? (?=\w)")  # a church or hospital: its name ends in 's
 _POSSESSIVE = re.compile(r"['’]s?$")
-_NOT_NAMES = ENGLISH_NO_NAMES | ENGLISH_NOT_NOUNS
+_NOT_NAMES = word_lists.ENGLISH_NO_NAMES | word_lists.ENGLISH_NOT_NOUNS
 # A sentence may open with any word: a capital there makes a name only of a first name, of a word
 # that no dictionary has and that is called (“Priya, …”) or spoken of, and of a rare word that does
 # what people do (“Dana owns …”). “Progress is slow” and “Exams, again” name nobody.
@@ -95,7 +84,7 @@ def _trimmed(name: str, *, opens: bool) -> str:
         words.pop(0)
     while words and _no_name(words[0]) and not _begins_a_name(words, opens=opens):
         owner = words.pop(0).lower() in _OPENS_TITLES
-        if owner and len(words) > 1 and words[0].lower() in ENGLISH_KIN:
+        if owner and len(words) > 1 and words[0].lower() in word_lists.ENGLISH_KIN:
             words.pop(0)
         opens = False
     while words and _no_name(words[-1]):
@@ -109,7 +98,7 @@ def _begins_a_name(words: list[str], *, opens: bool) -> bool:
     named = len(words) > 1 and words[1][0].isupper() and not _no_name(words[1])
     if named and first in _OPENS_TITLES:
         # "My Uncle Bob called": there the capital is the sentence's.
-        if words[1].lower() in ENGLISH_KIN:
+        if words[1].lower() in word_lists.ENGLISH_KIN:
             return False
         return not opens or (len(words) >= _TITLE_WORDS and not any(map(_is_person, words[1:])))
     return named and first in _OPENS_NAMES and (not opens or first == "new")
@@ -117,13 +106,13 @@ def _begins_a_name(words: list[str], *, opens: bool) -> bool:
 
 def _is_person(word: str) -> bool:
     lower = word.lower()
-    return lower in ENGLISH_FIRST_NAMES or rarity(lower) >= UNKNOWN
+    return lower in word_lists.ENGLISH_FIRST_NAMES or rarity(lower) >= UNKNOWN
 
 
 def _only_describes(word: str) -> bool:
     """Return True if a word is a usual adjective, adverb or participle before a name."""
     lower = word.lower()
-    if lower in ENGLISH_OPENING_ADJECTIVES and lower not in (
+    if lower in word_lists.ENGLISH_OPENING_ADJECTIVES and lower not in (
         "new",
         "great",
         "little",
@@ -135,7 +124,11 @@ def _only_describes(word: str) -> bool:
 
 
 def _is_adverb(lower: str) -> bool:
-    if not lower.endswith("ly") or lower in ENGLISH_FIRST_NAMES or rarity(lower) >= UNKNOWN:
+    if (
+        not lower.endswith("ly")
+        or lower in word_lists.ENGLISH_FIRST_NAMES
+        or rarity(lower) >= UNKNOWN
+    ):
         return False
     stem = lower.removesuffix("ly")
     return any(rarity(each) < _USUAL_ADVERB for each in (stem, f"{stem}l", f"{stem}le"))
@@ -159,14 +152,14 @@ def _no_name(word: str) -> bool:
 def _surely_a_name(name: str, rest: str) -> bool:
     if "-" in name and all(rarity(part) < UNKNOWN for part in name.lower().split("-")):
         return False
-    if " " in name or not name[1:].islower() or name.lower() in ENGLISH_FIRST_NAMES:
+    if " " in name or not name[1:].islower() or name.lower() in word_lists.ENGLISH_FIRST_NAMES:
         return True
     if _ABSTRACT.search(name) or is_interjection(name) or is_plural(name.lower()):
         return False
     known = rarity(name.lower())
     if known >= UNKNOWN:
         return bool(_CALLED_OR_DOING.match(rest)) or (
-            not name.endswith("s") and _next_word(rest) in ENGLISH_FINITE_VERBS
+            not name.endswith("s") and _next_word(rest) in word_lists.ENGLISH_FINITE_VERBS
         )
     return known >= _RARE and bool(_DOING.match(rest))
 
@@ -207,7 +200,7 @@ def find_entities(text: str, tagged: Iterable[TaggedWord]) -> list[str]:
     """Return the names in ``text``, best first; ``tagged``: the words of its Chinese sentences."""
     found: Counter[str] = Counter()
     for name, weight in _found(text, tagged):
-        if 0 < len(name) <= LONGEST_NAME and name.lower() not in ENGLISH_PRONOUNS:
+        if 0 < len(name) <= LONGEST_NAME and name.lower() not in word_lists.ENGLISH_PRONOUNS:
             found[name] += weight
     names: list[str] = []
     # Counter keeps the order of first mention among equals.
@@ -245,13 +238,13 @@ def _names_something(word: TaggedWord) -> bool:
         return not text.endswith(_PLACE_KINDS)
     if chinese_words.is_nickname(text) or chinese_words.is_given_name(text):
         return True
-    if not tag.startswith(_CHINESE_NAMES) or len(text) == 1 or text in CHINESE_NO_NAMES:
+    if not tag.startswith(_CHINESE_NAMES) or len(text) == 1 or text in word_lists.CHINESE_NO_NAMES:
         return False
     if _LATIN.search(text):
         return False
     if tag in {"nr", "nrfg"}:
         whole = len(text) >= _WHOLE_NAME or chinese_words.rarity(text) > _SELDOM
-        return text[0] in CHINESE_SURNAMES and whole
+        return text[0] in word_lists.CHINESE_SURNAMES and whole
     return tag in {"ns", "nt"} or len(text) >= _WHOLE_NAME
 
 

@@ -10,15 +10,9 @@ from typing import Any, Protocol, TypeAlias
 import structlog
 from sqlalchemy import Connection
 
+from memci import errors
 from memci.broker.events import JobEvents
 from memci.domain.job import TRIES_INSIDE, Job, backoff_s
-from memci.errors import (
-    DatabaseBusyError,
-    DatabaseUnavailableError,
-    FencedOffError,
-    MemciError,
-    SmallModelUnavailableError,
-)
 from memci.queue import lane_control, mailbox
 from memci.queue.lease import Lease
 from memci.queue.usage_accounting import Accounts
@@ -33,7 +27,7 @@ Effect: TypeAlias = Callable[[Connection], Mapping[str, Any]]
 Next: TypeAlias = Job | mailbox.Freed | None
 
 # Failures that say nothing about the job: a model that is away, a deadlock, a lock time-out.
-_TRANSIENT = (SmallModelUnavailableError, DatabaseBusyError)
+_TRANSIENT = (errors.SmallModelUnavailableError, errors.DatabaseBusyError)
 # A lane is not held for a model that asks for a longer wait than this.
 _LONGEST_INSIDE_S = 2.0
 
@@ -112,7 +106,7 @@ class JobRunner:
         ):
             try:
                 return self._run(job, lease, after, began)
-            except FencedOffError:
+            except errors.FencedOffError:
                 # An erasure may have taken the lane: the models' answers must not stay here.
                 self._accounts.settled(job)
                 raise
@@ -133,7 +127,7 @@ class JobRunner:
         while True:
             try:
                 upcoming = self._write(job, handler, lease, after, handler.prepare(job))
-            except (FencedOffError, DatabaseUnavailableError, _CancelledError):
+            except (errors.FencedOffError, errors.DatabaseUnavailableError, _CancelledError):
                 raise
             except _TRANSIENT as error:
                 failures += 1
@@ -218,6 +212,6 @@ def _wait_s(error: Exception, failures: int) -> float:
 
 def _describe(error: Exception) -> str:
     """Describe an error without quoting data: other libraries' messages may hold text."""
-    if isinstance(error, MemciError):
+    if isinstance(error, errors.MemciError):
         return f"{type(error).__name__}: {error}"
     return f"{type(error).__name__}; the worker's log says more"

@@ -17,15 +17,7 @@ from memci.reading.context import ContextReader
 from memci.reading.deferred_writes import ReadActivity, Use
 from memci.reading.reader import ReadingDefaults, ReadingModels
 from memci.reading.recall import Recall
-from memci.schemas.editions import (
-    ChangedMemory,
-    ComparisonAnswer,
-    ComparisonRequest,
-    EditionAnswer,
-    NetworkNumbers,
-    ProbeComparison,
-    ShownMemory,
-)
+from memci.schemas import editions
 from memci.schemas.reads import ContextAnswer, ContextRequest, RecallAnswer, RecallRequest
 from memci.schemas.trials import RecordedQuestion, Trial, TrialContext, TrialsAnswer, TrialTotals
 from memci.storage.agents import snapshot_of
@@ -51,7 +43,7 @@ class Compare:
         self._current = Recall(database, models, defaults, unnoted)
         self._rebuilt = Recall(database.on_edition(), models, defaults, unnoted)
 
-    def run(self, agent_id: str, request: ComparisonRequest) -> ComparisonAnswer:
+    def run(self, agent_id: str, request: editions.ComparisonRequest) -> editions.ComparisonAnswer:
         """Compare the networks; ``NotFoundError`` when there is no rebuilt one."""
         with snapshot_of(self._database, agent_id) as connection:
             if open_edition(connection, agent_id) is None:
@@ -68,14 +60,14 @@ class Compare:
         probes = [self._probe(agent_id, keywords) for keywords in request.probes]
         return _answer(edition, current, rebuilt, found, shown, probes)
 
-    def _probe(self, agent_id: str, keywords: tuple[str, ...]) -> ProbeComparison:
+    def _probe(self, agent_id: str, keywords: tuple[str, ...]) -> editions.ProbeComparison:
         request = RecallRequest(keywords=list(keywords), format="structured")
         current, rebuilt = (
             [memory.content for memory in answer.memories]
             for answer in (each.run(agent_id, request) for each in (self._current, self._rebuilt))
             if isinstance(answer, RecallAnswer)
         )
-        return ProbeComparison(
+        return editions.ProbeComparison(
             keywords=list(keywords),
             both=sum(text in rebuilt for text in current),
             only_current=_others(current, rebuilt),
@@ -97,7 +89,7 @@ class _Side:
     """One of the networks, and the texts of what is shown of it."""
 
     network: ComparedNetwork
-    numbers: NetworkNumbers
+    numbers: editions.NetworkNumbers
     texts: dict[int, str]
 
     @classmethod
@@ -105,7 +97,7 @@ class _Side:
         network = compared_network(connection, agent_id)
         links = count_links(connection, agent_id)
         memories = [node for node in network.nodes if node.entity_key is None]
-        numbers = NetworkNumbers(
+        numbers = editions.NetworkNumbers(
             memories=len(memories),
             entities=len(network.nodes) - len(memories),
             links=links,
@@ -121,8 +113,8 @@ class _Side:
         ids = [node.id for node in nodes]
         self.texts = beginnings(connection, agent_id, ids, most=_BEGINNING)
 
-    def show(self, node: ComparedNode) -> ShownMemory:
-        return ShownMemory(
+    def show(self, node: ComparedNode) -> editions.ShownMemory:
+        return editions.ShownMemory(
             node_id=node.id,
             message_seqs=list(node.seqs),
             length=node.length,
@@ -144,18 +136,20 @@ class _Shown:
 
 
 def _answer(
-    edition: EditionAnswer,
+    edition: editions.EditionAnswer,
     current: _Side,
     rebuilt: _Side,
     found: Comparison,
     shown: _Shown,
-    probes: list[ProbeComparison],
-) -> ComparisonAnswer:
+    probes: list[editions.ProbeComparison],
+) -> editions.ComparisonAnswer:
     changed = [
-        ChangedMemory(current=current.show(pair.current), rebuilt=rebuilt.show(pair.rebuilt))
+        editions.ChangedMemory(
+            current=current.show(pair.current), rebuilt=rebuilt.show(pair.rebuilt)
+        )
         for pair in shown.changed
     ]
-    return ComparisonAnswer(
+    return editions.ComparisonAnswer(
         edition=edition,
         current=current.numbers,
         rebuilt=rebuilt.numbers,

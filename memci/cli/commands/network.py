@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from memci import errors
 from memci.cli.connection import agent_of
 from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption
 from memci.cli.output import (
@@ -24,14 +25,6 @@ from memci.cli.output import (
     shortened,
 )
 from memci.domain.memory.node import NodeKind, NodeType
-from memci.errors import (
-    ConfigurationError,
-    InvalidInputError,
-    MemciError,
-    NotFoundError,
-    RateLimitedError,
-    UnavailableError,
-)
 
 if TYPE_CHECKING:
     from memci.client import Agent
@@ -63,7 +56,7 @@ def nodes(  # noqa: PLR0913 - each is an argument or option of the command
     """
     as_network = graph or dot or number is not None
     if as_network and any(each is not None for each in (node, kind, node_type, cursor)):
-        raise InvalidInputError(
+        raise errors.InvalidInputError(
             "--graph, --dot and --pass show the whole network: "
             "they go without ID, --kind, --type and --cursor"
         )
@@ -130,7 +123,7 @@ def _show(memory: Agent, node_id: int, *, as_json: bool) -> None:
     trail = memory.trail(node_id, limit=500)
     try:
         node = memory.node(node_id)
-    except NotFoundError:  # its trail tells what became of it
+    except errors.NotFoundError:  # its trail tells what became of it
         node = None
     if as_json:
         shown = node and node.model_dump(mode="json")
@@ -207,7 +200,7 @@ def plot(
     """
     kind = _kind(output) if output else None
     if output is None and not as_json:
-        raise InvalidInputError("expected -o FILE, such as -o memories.png, or --json")
+        raise errors.InvalidInputError("expected -o FILE, such as -o memories.png, or --json")
     with agent_of(agent) as memory:
         fading = memory.fading(passes=passes, limit=limit)
     if as_json:
@@ -215,7 +208,7 @@ def plot(
     if output is None or kind is None:
         return
     if not fading.passes:
-        raise MemciError(
+        raise errors.MemciError(
             f"nothing to draw: no snapshot of {agent} is kept. One is taken after each pass "
             f"(`memci memory compress --agent {agent}`)"
         )
@@ -223,7 +216,7 @@ def plot(
     try:
         output.write_bytes(drawn)
     except OSError as error:
-        raise MemciError(f"{output} cannot be written: {error.strerror}") from None
+        raise errors.MemciError(f"{output} cannot be written: {error.strerror}") from None
     if as_json:
         return
     memories = counted(len(fading.memories), "memory", "memories")
@@ -236,7 +229,7 @@ def _drawn(fading: FadingAnswer, kind: str) -> bytes:
     except ModuleNotFoundError as error:
         if error.name != "matplotlib":
             raise
-        raise ConfigurationError(
+        raise errors.ConfigurationError(
             "plots are drawn with matplotlib, which is not installed: pip install matplotlib "
             "(memci's extra plot names the version); --json prints the numbers without it"
         ) from None
@@ -246,9 +239,9 @@ def _drawn(fading: FadingAnswer, kind: str) -> bytes:
 def _kind(output: Path) -> str:
     kind = output.suffix.lower().removeprefix(".")
     if kind not in _KINDS:
-        raise InvalidInputError(f"{output}: expected a name that ends in .png, .svg or .pdf")
+        raise errors.InvalidInputError(f"{output}: expected a name that ends in .png, .svg or .pdf")
     if not output.absolute().parent.is_dir():
-        raise InvalidInputError(f"{output}: there is no folder {output.parent}")
+        raise errors.InvalidInputError(f"{output}: there is no folder {output.parent}")
     return kind
 
 
@@ -302,7 +295,7 @@ def _follow(watcher: Watcher, seen: Observation, screen: Console, every: float) 
                 never.wait(every)
                 try:
                     seen, trouble = watcher.observe(), None
-                except (RateLimitedError, UnavailableError) as error:
+                except (errors.RateLimitedError, errors.UnavailableError) as error:
                     trouble = f"{error}; trying again"
         except KeyboardInterrupt:
             return

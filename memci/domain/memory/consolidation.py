@@ -8,13 +8,8 @@ from typing import Any
 
 from memci.domain.memory.node import Link, NodeType
 from memci.domain.memory.passage import Passage, details_of
+from memci.language import near_duplicates
 from memci.language.detection import Language
-from memci.language.near_duplicates import (
-    ReducedText,
-    content_size,
-    reduce_text,
-    same_reduced_content,
-)
 
 # Pairs below it are not compared. Texts that say the same with more stress lie above it.
 SIMILAR_COSINE = 0.8
@@ -56,7 +51,7 @@ def groups(
     Memories find their groups in the order of ids, so the order of pairs does not matter.
     """
     agreeing: defaultdict[int, set[int]] = defaultdict(set)
-    readings: dict[int, ReducedText] = {}
+    readings: dict[int, near_duplicates.ReducedText] = {}
     for one, other in similar:
         first, second = memories[one], memories[other]
         # The same words of two speakers about themselves tell two things.
@@ -64,8 +59,8 @@ def groups(
             continue
         for each in (one, other):
             if each not in readings:
-                readings[each] = reduce_text(memories[each].content)
-        if same_reduced_content(readings[one], readings[other]):
+                readings[each] = near_duplicates.reduce_text(memories[each].content)
+        if near_duplicates.same_reduced_content(readings[one], readings[other]):
             agreeing[one].add(other)
             agreeing[other].add(one)
     found: list[list[int]] = []
@@ -98,7 +93,7 @@ def merged(group: Sequence[ShortMemory], new_id: int) -> tuple[ShortMemory, int]
 
     All tell the same: the text is the one with most stress; of equals, the earliest.
     """
-    strongest = min(group, key=lambda each: (-content_size(each.content), each.id))
+    strongest = min(group, key=lambda each: (-near_duplicates.content_size(each.content), each.id))
     keywords = [*strongest.keywords, *(word for each in group for word in each.keywords)]
     node = replace(
         strongest,

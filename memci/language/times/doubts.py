@@ -3,13 +3,8 @@
 import re
 
 from memci.language.loading import TaskData
+from memci.language.times import text_around
 from memci.language.times.calendar import Reading
-from memci.language.times.text_around import (
-    inside_sentence,
-    sentence_around,
-    word_after,
-    word_before,
-)
 
 _DATA = TaskData("times")
 _RECURRING, _OVER, _NOT_OVER = (_DATA.pattern(name) for name in ("recurring", "over", "not_over"))
@@ -40,7 +35,7 @@ def contradicts_tense(sentence: str, *, ahead: bool) -> bool:
 
 def is_recurring(text: str, start: int, end: int, _reading: Reading) -> bool:
     """Return True if a day and month may be of every year: "her birthday is on May 5"."""
-    return bool(_RECURRING.search(sentence_around(text, start, end)))
+    return bool(_RECURRING.search(text_around.sentence_around(text, start, end)))
 
 
 def is_doubtful_chinese(text: str, start: int, end: int, _reading: Reading) -> bool:
@@ -70,7 +65,7 @@ def _is_counted_from_elsewhere(text: str, start: int, end: int) -> bool:
     """Return True if it is not counted from today: "my last year", "last week of June"."""
     if not _RELATIVE.match(text, start, end):
         return False
-    before = word_before(text, start)
+    before = text_around.word_before(text, start)
     is_owned = before in _OWN_WORDS or before.endswith(("'s", "’s"))
     return is_owned or bool(_OF_A_MONTH.match(text, end))
 
@@ -79,8 +74,8 @@ def _is_title(text: str, start: int, end: int) -> bool:
     """Return True if capitals look like a name: "Yesterday Once More", "Last Friday Night"."""
     if not text[start].isupper():
         return False
-    after = word_after(text, end)
-    return inside_sentence(text, start) or (after[:1].isupper() and not _I.match(after))
+    after = text_around.word_after(text, end)
+    return text_around.inside_sentence(text, start) or (after[:1].isupper() and not _I.match(after))
 
 
 def _is_idiom(text: str, start: int, end: int) -> bool:
@@ -89,15 +84,15 @@ def _is_idiom(text: str, start: int, end: int) -> bool:
         return False
     possessive = _POSSESSIVE.match(text, end)
     if possessive:
-        return word_after(text, possessive.end()).lower() in _GENERIC_WORDS
-    return word_before(text, start) in _BEFORE_IDIOM[day[1].lower()]
+        return text_around.word_after(text, possessive.end()).lower() in _GENERIC_WORDS
+    return text_around.word_before(text, start) in _BEFORE_IDIOM[day[1].lower()]
 
 
 def _is_duration(text: str, start: int, end: int) -> bool:
     """Return True if "in two weeks" may be a duration and not a date."""
     if not _IN.match(text, start, end):
         return False
-    sentence = sentence_around(text, start, end)
+    sentence = text_around.sentence_around(text, start, end)
     return not _TO_COME.search(sentence) or bool(_TAKES_SO_LONG.search(sentence))
 
 
@@ -105,5 +100,5 @@ def _is_loose(text: str, start: int, end: int, reading: Reading) -> bool:
     """Return True if a count is more or less than it says: "over two years ago"."""
     if not _COUNTED.search(text, start, end):
         return False
-    before = word_before(text, start)
+    before = text_around.word_before(text, start)
     return before in _LOOSE_WORDS or (before in _ABOUT_WORDS and not reading.approximate)

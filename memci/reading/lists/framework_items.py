@@ -14,17 +14,7 @@ from memci.domain.search.candidate import reads
 from memci.language.detection import language_of
 from memci.queue.job_requests import request_indexing_by_read
 from memci.reading.reader import ReadingModels
-from memci.schemas.frameworks import (
-    ChannelValueOut,
-    CheckpointList,
-    CheckpointOut,
-    CheckpointSearch,
-    ItemList,
-    ItemOut,
-    ItemSearch,
-    PendingWriteOut,
-    TypedOut,
-)
+from memci.schemas import frameworks
 from memci.smallmodel.ports import Vectors
 from memci.storage import checkpoints as stored
 from memci.storage.items import (
@@ -53,7 +43,7 @@ class ItemReads:
         self._database = database
         self._models = models
 
-    def run(self, agent_id: str, request: ItemSearch) -> ItemList:
+    def run(self, agent_id: str, request: frameworks.ItemSearch) -> frameworks.ItemList:
         """Return the best items, and after them the latest of those that have no score."""
         terms = bm25.question_terms(self._models.lexicon.terms(request.query or ""))
         vector = self._vector(request.query or "")
@@ -74,7 +64,7 @@ class ItemReads:
             request_indexing_by_read(self._database, agent_id)
         if request.refresh:
             refresh(self._database, agent_id, [(tuple(each.namespace), each.key) for each in items])
-        return ItemList(items=[*items])
+        return frameworks.ItemList(items=[*items])
 
     def _vector(self, query: str) -> Vectors | None:
         embedder = self._models.embedder
@@ -99,7 +89,9 @@ class ItemReads:
         return rank_items(words, cosines)
 
 
-def listed(database: Database, agent_id: str, request: ItemSearch) -> ItemList:
+def listed(
+    database: Database, agent_id: str, request: frameworks.ItemSearch
+) -> frameworks.ItemList:
     """Return the latest items below a namespace, without a query."""
     with database.agent_snapshot(agent_id) as connection:
         rows = list_items(
@@ -112,7 +104,7 @@ def listed(database: Database, agent_id: str, request: ItemSearch) -> ItemList:
         )
     if request.refresh:
         refresh(database, agent_id, [place_of(row) for row in rows])
-    return ItemList(items=[item_of(row) for row in rows])
+    return frameworks.ItemList(items=[item_of(row) for row in rows])
 
 
 def refresh(database: Database, agent_id: str, places: list[Place]) -> None:
@@ -122,9 +114,9 @@ def refresh(database: Database, agent_id: str, places: list[Place]) -> None:
             refresh_items(connection, agent_id, places)
 
 
-def item_of(row: Any, score: float | None = None) -> ItemOut:
+def item_of(row: Any, score: float | None = None) -> frameworks.ItemOut:
     """Return a row as callers see it."""
-    return ItemOut(
+    return frameworks.ItemOut(
         namespace=list(row.namespace),
         key=row.key,
         value=row.value,
@@ -159,7 +151,7 @@ def _spread(hits: Mapping[str, int], length: int) -> Iterable[str]:
     yield from [""] * (length - sum(hits.values()))
 
 
-def _taken(found: FoundItems, ranked: list[tuple[Place, float]]) -> list[ItemOut]:
+def _taken(found: FoundItems, ranked: list[tuple[Place, float]]) -> list[frameworks.ItemOut]:
     every = (*found.others, *found.tail, *found.by_meaning, *found.by_words)
     rows = {place_of(row): row for row in every}
     scored = {place for place, _ in ranked}
@@ -167,7 +159,9 @@ def _taken(found: FoundItems, ranked: list[tuple[Place, float]]) -> list[ItemOut
     return [*(item_of(rows[place], score) for place, score in ranked), *latest]
 
 
-def find(database: Database, agent_id: str, request: CheckpointSearch) -> CheckpointList:
+def find(
+    database: Database, agent_id: str, request: frameworks.CheckpointSearch
+) -> frameworks.CheckpointList:
     """Return checkpoints, the latest first; none of an agent that is not there."""
     asked = request.model_dump(include={"thread", "namespace", "id", "before", "filter"})
     if request.after is not None:
@@ -175,24 +169,24 @@ def find(database: Database, agent_id: str, request: CheckpointSearch) -> Checkp
     with database.agent_snapshot(agent_id) as connection:
         rows = stored.find_checkpoints(connection, agent_id, asked, request.limit + 1)
         page = [_whole(connection, agent_id, row) for row in rows[: request.limit]]
-    return CheckpointList(checkpoints=page, more=len(rows) > request.limit)
+    return frameworks.CheckpointList(checkpoints=page, more=len(rows) > request.limit)
 
 
-def _whole(connection: Connection, agent_id: str, row: Any) -> CheckpointOut:
+def _whole(connection: Connection, agent_id: str, row: Any) -> frameworks.CheckpointOut:
     values = stored.values_of(connection, agent_id, row)
     writes = stored.writes_of(connection, agent_id, row)
-    return CheckpointOut(
+    return frameworks.CheckpointOut(
         thread=row.thread,
         namespace=row.namespace,
         id=row.id,
         parent=row.parent,
-        checkpoint=TypedOut(kind=row.kind, body=_text(row.body)),
+        checkpoint=frameworks.TypedOut(kind=row.kind, body=_text(row.body)),
         values=[
-            ChannelValueOut(channel=each.channel, kind=each.kind, body=_text(each.body))
+            frameworks.ChannelValueOut(channel=each.channel, kind=each.kind, body=_text(each.body))
             for each in values
         ],
         writes=[
-            PendingWriteOut(
+            frameworks.PendingWriteOut(
                 task_id=each.task_id, channel=each.channel, kind=each.kind, body=_text(each.body)
             )
             for each in writes

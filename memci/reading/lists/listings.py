@@ -16,19 +16,7 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.usage import Usage
 from memci.errors import NotFoundError
 from memci.message import Message
-from memci.reading.lists.cursors import (
-    Listing,
-    agent_after,
-    named_cursor,
-    page_of,
-    place_after,
-)
-from memci.reading.lists.memory_listings import (
-    BeliefListings,
-    DocumentListings,
-    NodeListings,
-    SummaryListings,
-)
+from memci.reading.lists import cursors, memory_listings
 from memci.reading.lists.network_history import NetworkListings
 from memci.schemas.agents import (
     AgentAnswer,
@@ -63,7 +51,7 @@ from memci.storage.session import Connection, Database
 from memci.storage.usage import passes_with_models, usage_by_day, usage_of_day
 
 
-class AgentListings(Listing):
+class AgentListings(cursors.Listing):
     """Lists agents."""
 
     def agents(self, *, pattern: str, cursor: str | None, limit: int) -> AgentList:
@@ -71,10 +59,12 @@ class AgentListings(Listing):
 
         Raises ``InvalidInputError`` for a cursor that this list did not give.
         """
-        after = agent_after(cursor)
+        after = cursors.agent_after(cursor)
         with self.database.lane_transaction(durable=False) as connection:
             rows = list_agents(connection, pattern=pattern, after=after, limit=limit + 1)
-        page, following = page_of(rows, limit, lambda row: named_cursor(row["agent_id"]))
+        page, following = cursors.page_of(
+            rows, limit, lambda row: cursors.named_cursor(row["agent_id"])
+        )
         return AgentList(agents=[AgentSummary(**row) for row in page], next_cursor=following)
 
     def agent(self, agent_id: str) -> AgentAnswer:
@@ -119,19 +109,19 @@ def _answer(connection: Connection, agent_id: str, found: Holdings) -> AgentAnsw
     )
 
 
-class MessageListings(Listing):
+class MessageListings(cursors.Listing):
     """Reads the sequence of one agent."""
 
     def messages(
         self, agent_id: str, *, session_id: str | None, cursor: str | None, limit: int
     ) -> MessageList:
         """List messages by seq, of one session or of all."""
-        (after,) = place_after(cursor)
+        (after,) = cursors.place_after(cursor)
         with snapshot_of(self.database, agent_id) as connection:
             rows = list_messages(
                 connection, agent_id, session_id=session_id, after=after, limit=limit + 1
             )
-        page, following = page_of(rows, limit, lambda row: row[0].seq)
+        page, following = cursors.page_of(rows, limit, lambda row: row[0].seq)
         return MessageList(messages=[_message(*each) for each in page], next_cursor=following)
 
 
@@ -156,17 +146,17 @@ def _message(message: Message, memory_state: str, memory_reason: str | None) -> 
     )
 
 
-class JobListings(Listing):
+class JobListings(cursors.Listing):
     """Reads jobs, waiting and done."""
 
     def jobs(
         self, agent_id: str, *, state: JobState | None, cursor: str | None, limit: int
     ) -> JobList:
         """List jobs in the order of the mailbox, in one state or in all."""
-        (after,) = place_after(cursor)
+        (after,) = cursors.place_after(cursor)
         with snapshot_of(self.database, agent_id) as connection:
             rows = list_jobs(connection, agent_id, state=state, after=after, limit=limit + 1)
-        page, following = page_of(rows, limit, lambda row: row["ordinal"])
+        page, following = cursors.page_of(rows, limit, lambda row: row["ordinal"])
         return JobList(jobs=[_job_answer(row) for row in page], next_cursor=following)
 
     def job(self, agent_id: str, job_id: UUID) -> JobAnswer:
@@ -187,7 +177,7 @@ def _job_answer(row: Mapping[Any, Any]) -> JobAnswer:
     return JobAnswer(**fields)
 
 
-class ReceiptListings(Listing):
+class ReceiptListings(cursors.Listing):
     """Reads receipts."""
 
     def receipt(self, agent_id: str, receipt_id: UUID) -> ReceiptAnswer:
@@ -209,11 +199,11 @@ class ReceiptListings(Listing):
 class Listings(
     AgentListings,
     MessageListings,
-    NodeListings,
+    memory_listings.NodeListings,
     NetworkListings,
-    BeliefListings,
-    SummaryListings,
-    DocumentListings,
+    memory_listings.BeliefListings,
+    memory_listings.SummaryListings,
+    memory_listings.DocumentListings,
     JobListings,
     ReceiptListings,
 ):

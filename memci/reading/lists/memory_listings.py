@@ -11,15 +11,7 @@ from memci.domain.memory.node import RemovalReason
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import NotFoundError
 from memci.language.times.calendar import at_offset
-from memci.reading.lists.cursors import (
-    Listing,
-    named_after,
-    named_cursor,
-    names_after,
-    names_cursor,
-    page_of,
-    place_after,
-)
+from memci.reading.lists import cursors
 from memci.schemas.agents import (
     FocusList,
     FocusPoint,
@@ -61,7 +53,7 @@ from memci.storage.sessions import Session, list_sessions
 from memci.storage.summaries import StoredSummary, list_summaries
 
 
-class NodeListings(Listing):
+class NodeListings(cursors.Listing):
     """Reads the network of one agent."""
 
     def nodes(
@@ -79,11 +71,11 @@ class NodeListings(Listing):
 
         ``as_of``: memories that were made of what was said by then, and not superseded yet.
         """
-        (after,) = place_after(cursor)
+        (after,) = cursors.place_after(cursor)
         asked = {"kind": kind, "type": type, "tier": tier, "as_of": as_of}
         with snapshot_of(self.database, agent_id) as connection:
             rows = list_nodes(connection, agent_id, asked, after=after, limit=limit + 1)
-        page, following = page_of(rows, limit, lambda row: row["id"])
+        page, following = cursors.page_of(rows, limit, lambda row: row["id"])
         return NodeList(nodes=[NodeAnswer(**row) for row in page], next_cursor=following)
 
     def node(self, agent_id: str, node_id: int) -> NodeAnswer:
@@ -96,24 +88,26 @@ class NodeListings(Listing):
 
     def trail(self, agent_id: str, node_id: int, *, cursor: str | None, limit: int) -> TrailList:
         """List what happened to a node, living or forgotten; ``NotFoundError`` if it never was."""
-        (after,) = place_after(cursor)
+        (after,) = cursors.place_after(cursor)
         with snapshot_of(self.database, agent_id) as connection:
             rows = list_trail(connection, agent_id, node_id, after=after, limit=limit + 1)
         if not rows and cursor is None:
             raise NotFoundError("there never was such a node")
-        page, following = page_of(rows, limit, lambda row: row["id"])
+        page, following = cursors.page_of(rows, limit, lambda row: row["id"])
         return TrailList(events=[TrailEvent(**row) for row in page], next_cursor=following)
 
     def links(
         self, agent_id: str, *, node_id: int | None, cursor: str | None, limit: int
     ) -> LinkList:
         """List links by source and target, of one node or of all."""
-        source, target = place_after(cursor, parts=2)
+        source, target = cursors.place_after(cursor, parts=2)
         with snapshot_of(self.database, agent_id) as connection:
             rows = list_links(
                 connection, agent_id, node_id=node_id, after=(source, target), limit=limit + 1
             )
-        page, following = page_of(rows, limit, lambda row: f"{row['source']}.{row['target']}")
+        page, following = cursors.page_of(
+            rows, limit, lambda row: f"{row['source']}.{row['target']}"
+        )
         return LinkList(links=[LinkAnswer(**row) for row in page], next_cursor=following)
 
     def focus(self, agent_id: str) -> FocusList:
@@ -123,7 +117,7 @@ class NodeListings(Listing):
         return FocusList(focus=[FocusPoint(**row) for row in rows])
 
 
-class BeliefListings(Listing):
+class BeliefListings(cursors.Listing):
     """Reads the sessions of one agent, and what it believed when."""
 
     def sessions(
@@ -136,7 +130,7 @@ class BeliefListings(Listing):
         limit: int,
     ) -> SessionList:
         """List sessions by id; ``now`` tells which have been silent for too long."""
-        after = named_after(cursor)
+        after = cursors.named_after(cursor)
         with snapshot_of(self.database, agent_id) as connection:
             parameters = parameters_of(connection, agent_id, defaults)
             found = list_sessions(connection, agent_id, after=after, limit=limit + 1)
@@ -145,7 +139,7 @@ class BeliefListings(Listing):
         more = len(found) > limit
         return SessionList(
             sessions=[_session(each, now, silence) for each in page],
-            next_cursor=named_cursor(page[-1].session_id) if more else None,
+            next_cursor=cursors.named_cursor(page[-1].session_id) if more else None,
         )
 
     def history(self, agent_id: str, node_id: int, as_of: datetime | None) -> HistoryAnswer:
@@ -202,14 +196,14 @@ def _state(
     return fate or "current"
 
 
-class SummaryListings(Listing):
+class SummaryListings(cursors.Listing):
     """Reads the summaries of one agent."""
 
     def summaries(
         self, agent_id: str, *, session_id: str | None, cursor: str | None, limit: int
     ) -> SummaryList:
         """List summaries by session, of one session or of all."""
-        session, user = names_after(cursor, 2)
+        session, user = cursors.names_after(cursor, 2)
         with snapshot_of(self.database, agent_id) as connection:
             found = list_summaries(
                 connection, agent_id, only=session_id, after=(session, user), limit=limit + 1
@@ -217,7 +211,7 @@ class SummaryListings(Listing):
         page, last = found[:limit], found[limit - 1] if len(found) > limit else None
         return SummaryList(
             summaries=[_answer(each) for each in page],
-            next_cursor=last and names_cursor(last.session_id or "", last.user_id or ""),
+            next_cursor=last and cursors.names_cursor(last.session_id or "", last.user_id or ""),
         )
 
 
@@ -227,16 +221,16 @@ def _answer(summary: StoredSummary) -> SummaryAnswer:
     )
 
 
-class DocumentListings(Listing):
+class DocumentListings(cursors.Listing):
     """Reads what agents and collections have for documents."""
 
     def documents(self, owner: str, *, prefix: str, cursor: str | None, limit: int) -> DocumentList:
         """List documents by id; raises ``NotFoundError`` for no such owner."""
-        (after,) = place_after(cursor)
+        (after,) = cursors.place_after(cursor)
         with self.database.agent_snapshot(owner) as connection:
             _check(connection, owner)
             rows = list_documents(connection, owner, prefix=prefix, after=after, limit=limit + 1)
-        page, following = page_of(rows, limit, lambda row: row.id)
+        page, following = cursors.page_of(rows, limit, lambda row: row.id)
         documents = [DocumentOut(**asdict(each)) for each in page]
         return DocumentList(documents=documents, next_cursor=following)
 
@@ -252,9 +246,11 @@ class DocumentListings(Listing):
     def collections(self, *, patterns: str, cursor: str | None, limit: int) -> CollectionList:
         """List the collections that a key with such patterns is for, by name."""
         with self.database.lane_transaction(durable=False) as connection:
-            found = list_collections(connection, after=named_after(cursor))
+            found = list_collections(connection, after=cursors.named_after(cursor))
         allowed = [each for each in found if is_for(patterns, collection_owner(each.name))]
-        page, following = page_of(allowed, limit, lambda each: named_cursor(each.name))
+        page, following = cursors.page_of(
+            allowed, limit, lambda each: cursors.named_cursor(each.name)
+        )
         collections = [CollectionOut(**asdict(each)) for each in page]
         return CollectionList(collections=collections, next_cursor=following)
 

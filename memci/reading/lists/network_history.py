@@ -22,19 +22,7 @@ from memci.schemas.network import (
 from memci.storage.agents import snapshot_of
 from memci.storage.network.node_history import fates_of
 from memci.storage.network.nodes import phrases_of
-from memci.storage.reading.network_history import (
-    Snapshot,
-    fading_rows,
-    fate_in,
-    last_events,
-    last_pass,
-    list_passes,
-    network_at,
-    network_now,
-    snapshot_numbers,
-    switches,
-    words_of_links,
-)
+from memci.storage.reading import network_history
 from memci.storage.session import Connection
 
 
@@ -122,7 +110,7 @@ class NetworkListings(Listing):
         """
         with snapshot_of(self.database, agent_id) as connection:
             if number is None:
-                found = network_now(connection, agent_id)
+                found = network_history.network_now(connection, agent_id)
             else:
                 found = _at(connection, agent_id, number)
             return _answer(connection, agent_id, found, limit)
@@ -131,7 +119,7 @@ class NetworkListings(Listing):
         """List passes, the latest first."""
         before = _ABOVE_ALL if cursor is None else place_after(cursor)[0]
         with snapshot_of(self.database, agent_id) as connection:
-            rows = list_passes(connection, agent_id, before=before, limit=limit + 1)
+            rows = network_history.list_passes(connection, agent_id, before=before, limit=limit + 1)
         page, following = page_of(rows, limit, lambda row: row["number"])
         return PassList(passes=[PassAnswer(**row) for row in page], next_cursor=following)
 
@@ -142,9 +130,9 @@ class NetworkListings(Listing):
         rebuilt one took its place was not forgotten (M24).
         """
         with snapshot_of(self.database, agent_id) as connection:
-            numbers = evenly(snapshot_numbers(connection, agent_id), passes)
-            series = fading_of(fading_rows(connection, agent_id, numbers))
-            switched_after = switches(connection, agent_id)
+            numbers = evenly(network_history.snapshot_numbers(connection, agent_id), passes)
+            series = fading_of(network_history.fading_rows(connection, agent_id, numbers))
+            switched_after = network_history.switches(connection, agent_id)
             begun = [each for each in switched_after if numbers and each < numbers[-1]]
             memories = series.made_after(begun[-1] if begun else 0)
             shown = evenly(memories, limit)
@@ -169,12 +157,12 @@ def evenly(things: Sequence[T], most: int) -> list[T]:
     return [things[index * (len(things) - 1) // (most - 1)] for index in range(most)]
 
 
-def _at(connection: Connection, agent_id: str, number: int) -> Snapshot:
-    found = network_at(connection, agent_id, number)
+def _at(connection: Connection, agent_id: str, number: int) -> network_history.Snapshot:
+    found = network_history.network_at(connection, agent_id, number)
     if found is not None and found.number == number:
         return found
     kept = _kept(connection, agent_id)
-    last = last_pass(connection, agent_id) or 0
+    last = network_history.last_pass(connection, agent_id) or 0
     if number > last:
         which = f"the last one is {last}" if last else "there was none yet"
         raise NotFoundError(f"there is no pass {number}, {which}; {kept}")
@@ -184,7 +172,7 @@ def _at(connection: Connection, agent_id: str, number: int) -> Snapshot:
 
 
 def _kept(connection: Connection, agent_id: str) -> str:
-    numbers = snapshot_numbers(connection, agent_id)
+    numbers = network_history.snapshot_numbers(connection, agent_id)
     if not numbers:
         return (
             "no snapshot of this agent's network is kept: one is taken after each pass; "
@@ -207,7 +195,9 @@ def spans(numbers: Sequence[int]) -> list[str]:
     return [f"{each[0]}" if len(each) == 1 else f"{each[0]} to {each[-1]}" for each in found]
 
 
-def _answer(connection: Connection, agent_id: str, found: Snapshot, limit: int) -> NetworkAnswer:
+def _answer(
+    connection: Connection, agent_id: str, found: network_history.Snapshot, limit: int
+) -> NetworkAnswer:
     shown = _most_important(found, limit)
     ids = [found.node_ids[index] for index in shown]
     links = _strongest(found, set(ids), limit * _LINKS_EACH)
@@ -225,7 +215,7 @@ def _answer(connection: Connection, agent_id: str, found: Snapshot, limit: int) 
     )
 
 
-def _most_important(found: Snapshot, limit: int) -> list[int]:
+def _most_important(found: network_history.Snapshot, limit: int) -> list[int]:
     """Return the places of the focus points, and then of the most important nodes."""
     focus = set(found.focus)
     return sorted(
@@ -234,7 +224,7 @@ def _most_important(found: Snapshot, limit: int) -> list[int]:
     )[:limit]
 
 
-def _strongest(found: Snapshot, shown: set[int], limit: int) -> list[int]:
+def _strongest(found: network_history.Snapshot, shown: set[int], limit: int) -> list[int]:
     """Return the places of links between nodes that are shown, and of their dangling ones."""
     hidden = set(found.node_ids) - shown
     places = [
@@ -248,18 +238,18 @@ def _strongest(found: Snapshot, shown: set[int], limit: int) -> list[int]:
 def _nodes(
     connection: Connection,
     agent_id: str,
-    found: Snapshot,
+    found: network_history.Snapshot,
     places: Sequence[int],
     phrases: dict[int, str],
 ) -> list[NetworkNode]:
     entities, focus = set(found.entities), set(found.focus)
     gone = [found.node_ids[at] for at in places if found.node_ids[at] not in phrases]
-    events = last_events(connection, agent_id, gone)
+    events = network_history.last_events(connection, agent_id, gone)
     nodes = []
     for at in places:
         node_id = found.node_ids[at]
         event = events.get(node_id)
-        fate = None if node_id in phrases else fate_in(event)
+        fate = None if node_id in phrases else network_history.fate_in(event)
         nodes.append(
             NetworkNode(
                 id=node_id,
@@ -278,10 +268,10 @@ def _nodes(
 
 
 def _links(
-    connection: Connection, agent_id: str, found: Snapshot, places: Sequence[int]
+    connection: Connection, agent_id: str, found: network_history.Snapshot, places: Sequence[int]
 ) -> list[NetworkLink]:
     living = set(found.node_ids)
-    words = words_of_links(
+    words = network_history.words_of_links(
         connection, agent_id, [(found.sources[at], found.targets[at]) for at in places]
     )
     links = []

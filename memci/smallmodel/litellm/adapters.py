@@ -5,12 +5,7 @@ from typing import Any
 
 from memci.config.groups import ModelTask
 from memci.config.settings import Settings
-from memci.smallmodel.litellm.annotator import (
-    LlmAnnotator,
-    LlmJudge,
-    LlmQueryPlanner,
-    LlmRelationNamer,
-)
+from memci.smallmodel.litellm import annotator
 from memci.smallmodel.litellm.compressor import LlmCompressor
 from memci.smallmodel.litellm.embedder import LlmEmbedder
 from memci.smallmodel.litellm.language_model import LanguageModel
@@ -21,12 +16,12 @@ from memci.smallmodel.litellm.summarizer import LlmSummarizer
 FAMILY = "llm"
 _ADAPTERS: Mapping[str, Callable[[LanguageModel, Any], Any]] = {
     "segmenter": LlmSegmenter,
-    "annotator": LlmAnnotator,
-    "relation_namer": LlmRelationNamer,
+    "annotator": annotator.LlmAnnotator,
+    "relation_namer": annotator.LlmRelationNamer,
     "compressor": LlmCompressor,
-    "judge": LlmJudge,
+    "judge": annotator.LlmJudge,
     "summarizer": LlmSummarizer,
-    "query_planner": LlmQueryPlanner,
+    "query_planner": annotator.LlmQueryPlanner,
 }
 
 

@@ -7,16 +7,8 @@ from memci.errors import SmallModelAnswerError
 from memci.language.detection import Language, language_of
 from memci.language.names import is_pronoun
 from memci.language.worth import Judgement
+from memci.smallmodel.litellm import language_model
 from memci.smallmodel.litellm.compressor import contains_word, refuse_invented, shares_word_stems
-from memci.smallmodel.litellm.language_model import (
-    ModelTask,
-    Notes,
-    Plan,
-    Question,
-    Relations,
-    Verdict,
-    excerpt,
-)
 from memci.smallmodel.ports import Annotation, Annotator, Judge, QueryPlanner, RelationNamer
 
 _READ = 8_000
@@ -26,7 +18,7 @@ _MOST_KEYWORDS = 12
 _MOST_ENTITIES = 4
 
 
-class LlmAnnotator(ModelTask[Annotator]):
+class LlmAnnotator(language_model.ModelTask[Annotator]):
     """One call for each text: what one text says cannot change what is said of another."""
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
@@ -34,17 +26,17 @@ class LlmAnnotator(ModelTask[Annotator]):
         return [self._annotate(text) for text in texts]
 
     def _annotate(self, text: str) -> Annotation:
-        question = Question(
+        question = language_model.Question(
             prompt="annotate",
             language=language_of(text),
             data={"text": text[:_READ]},
-            shape=Notes,
+            shape=language_model.Notes,
             read=lambda notes: _annotation(notes, text),
         )
         return self._model.ask(question, lambda: self._offline.annotate([text])[0])
 
 
-def _annotation(notes: Notes, text: str) -> Annotation:
+def _annotation(notes: language_model.Notes, text: str) -> Annotation:
     """Hold the notes to the text: a name that does not stand in it is invented."""
     if not 0 < len(notes.phrase) <= _LONGEST_PHRASE:
         raise SmallModelAnswerError(
@@ -72,7 +64,7 @@ _READ_OF_RELATION = 4_000
 _LONGEST = 32
 
 
-class LlmRelationNamer(ModelTask[RelationNamer]):
+class LlmRelationNamer(language_model.ModelTask[RelationNamer]):
     """One call for a memory and all its focus points."""
 
     def names(self, text: str, focus: Sequence[str], language: Language) -> list[str]:
@@ -80,7 +72,7 @@ class LlmRelationNamer(ModelTask[RelationNamer]):
         if not focus:
             return []
 
-        def read(answer: Relations) -> list[str]:
+        def read(answer: language_model.Relations) -> list[str]:
             if len(answer.relations) != len(focus):
                 raise SmallModelAnswerError(
                     f"the model named {len(answer.relations)} relations for {len(focus)}"
@@ -90,17 +82,17 @@ class LlmRelationNamer(ModelTask[RelationNamer]):
             refuse_invented("\n".join(answer.relations), text, *focus)
             return answer.relations
 
-        question = Question(
+        question = language_model.Question(
             prompt="name_relations",
             language=language,
             data={"text": text[:_READ_OF_RELATION], "focus_points": list(focus)},
-            shape=Relations,
+            shape=language_model.Relations,
             read=read,
         )
         return self._model.ask(question, lambda: self._offline.names(text, focus, language))
 
 
-class LlmJudge(ModelTask[Judge]):
+class LlmJudge(language_model.ModelTask[Judge]):
     """One call for each text: no text has a say in what another is worth."""
 
     def judge(self, texts: Sequence[str], summaries: Sequence[str] = ()) -> list[Judgement]:
@@ -110,11 +102,11 @@ class LlmJudge(ModelTask[Judge]):
 
     def _judge(self, text: str, summary: str) -> Judgement:
         data = {"text": text[:_READ]} | ({"summary": summary[:_READ]} if summary else {})
-        question = Question(
+        question = language_model.Question(
             prompt="judge",
             language=language_of(text),
             data=data,
-            shape=Verdict,
+            shape=language_model.Verdict,
             read=lambda verdict: Judgement(verdict.eligible, verdict.worth),
         )
         return self._model.ask(
@@ -128,16 +120,16 @@ _LONGEST_QUERY = 300
 _MOST = 4
 
 
-class LlmQueryPlanner(ModelTask[QueryPlanner]):
+class LlmQueryPlanner(language_model.ModelTask[QueryPlanner]):
     """One call for each question."""
 
     def plan(self, text: str, language: Language) -> list[str]:
         """Return at most 4 questions; what they name and figure stands in ``text``."""
-        shown = excerpt(text, _READ_PLAN)
+        shown = language_model.excerpt(text, _READ_PLAN)
         if not shown:
             return []
 
-        def read(answer: Plan) -> list[str]:
+        def read(answer: language_model.Plan) -> list[str]:
             if not all(0 < len(each) <= _LONGEST_QUERY for each in answer.queries):
                 raise SmallModelAnswerError(
                     "the model planned a query that is empty or has more than "
@@ -150,11 +142,11 @@ class LlmQueryPlanner(ModelTask[QueryPlanner]):
             own.pop(_plain(text), None)
             return list(own.values())[:_MOST]
 
-        question = Question(
+        question = language_model.Question(
             prompt="plan_query",
             language=language,
             data={"question": shown},
-            shape=Plan,
+            shape=language_model.Plan,
             read=read,
         )
         return self._model.ask(question, lambda: self._offline.plan(text, language))

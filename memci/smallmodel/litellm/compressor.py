@@ -11,12 +11,7 @@ from collections.abc import Iterator
 from memci.domain.memory.scan import check_compressed
 from memci.errors import SmallModelAnswerError
 from memci.language.detection import language_of
-from memci.smallmodel.litellm.language_model import (
-    BudgetUsedUpError,
-    ModelTask,
-    Question,
-    Shorter,
-)
+from memci.smallmodel.litellm import language_model
 from memci.smallmodel.ports import Compressor
 
 _FIGURES = re.compile(r"\d+")
@@ -91,7 +86,7 @@ _ASKED = 0.9
 _SHORTEST_ASKED = 16
 
 
-class LlmCompressor(ModelTask[Compressor]):
+class LlmCompressor(language_model.ModelTask[Compressor]):
     """One call for each text; what fails is tried again by the pass (M13), never here.
 
     Targets below 16 characters, and texts when the day's budget is used up, are the offline
@@ -109,21 +104,21 @@ class LlmCompressor(ModelTask[Compressor]):
         if target < _SHORTEST_ASKED:
             return self._offline.compress(text, target)
 
-        def read(answer: Shorter) -> str:
+        def read(answer: language_model.Shorter) -> str:
             shorter = check_compressed(answer.text, target=target, length=len(text))
             refuse_invented(shorter, text)
             return shorter
 
-        question = Question(
+        question = language_model.Question(
             prompt="compress",
             language=language_of(text),
             data={"text": text, "max_characters": int(target * _ASKED)},
-            shape=Shorter,
+            shape=language_model.Shorter,
             read=read,
         )
         try:
             return self._model.ask_once(question)
-        except BudgetUsedUpError:
+        except language_model.BudgetUsedUpError:
             return self._offline.compress(text, target)
 
 

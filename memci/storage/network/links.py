@@ -4,15 +4,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 from sqlalchemy import Connection
 
+from memci.domain.memory import node
 from memci.domain.memory.creation import Focus
-from memci.domain.memory.node import (
-    LOCKED,
-    MIN_STRENGTH,
-    Link,
-    break_threshold,
-    decay_factor,
-    relation_names,
-)
 from memci.domain.memory.parameters import MemoryParameters
 from memci.language.detection import Language
 from memci.language.names import Entity
@@ -53,7 +46,7 @@ UPDATE link SET relation = %s WHERE agent_id = %s AND target = ANY(%s) AND relat
 """
 
 
-def add_links(connection: Connection, agent_id: str, links: Sequence[Link]) -> None:
+def add_links(connection: Connection, agent_id: str, links: Sequence[node.Link]) -> None:
     """Write new links."""
     if links:
         columns = (
@@ -70,7 +63,7 @@ def lock_links(connection: Connection, agent_id: str, nodes: Collection[int]) ->
     """Set every link of nodes that enter the focus, both ways, to full strength (M10)."""
     if nodes:
         for statement in (_LOCK_OUT, _LOCK_IN):
-            connection.exec_driver_sql(statement, (LOCKED, agent_id, list(nodes)))
+            connection.exec_driver_sql(statement, (node.LOCKED, agent_id, list(nodes)))
 
 
 def supports_of(
@@ -100,9 +93,9 @@ def decay_links(
         "agent": agent_id,
         "sources": list(sources),
         "focus": list(focus),
-        "rate": decay_factor(parameters),
-        "faintest": MIN_STRENGTH,
-        "threshold": break_threshold(parameters),
+        "rate": node.decay_factor(parameters),
+        "faintest": node.MIN_STRENGTH,
+        "threshold": node.break_threshold(parameters),
     }
     broken = connection.exec_driver_sql(_BREAK, values).rowcount
     connection.exec_driver_sql(_FADE, values)
@@ -120,7 +113,7 @@ def make_generic(
 ) -> None:
     """Give every relation at these nodes the generic name (M12.6)."""
     if nodes:
-        name = relation_names(language).related
+        name = node.relation_names(language).related
         for statement in (_GENERIC_OUT, _GENERIC_IN):
             connection.exec_driver_sql(statement, (name, agent_id, list(nodes), name))
 

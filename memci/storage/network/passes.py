@@ -10,30 +10,15 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 from sqlalchemy import Connection
 
+from memci.domain.memory import scan
 from memci.domain.memory.creation import NetworkState, plan_mention
 from memci.domain.memory.edition import ReplayEvent
 from memci.domain.memory.node import NodeEvent, NodeKind
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.memory.scan import (
-    Compressed,
-    NodeText,
-    Outcome,
-    PassCursor,
-    ScannedNode,
-    Supports,
-    kept_snapshots,
-)
 from memci.language.detection import Language, language_of
 from memci.language.names import Entity
+from memci.storage.network import links
 from memci.storage.network.editions import log_event, log_scanned
-from memci.storage.network.links import (
-    focus_nodes,
-    focus_of,
-    lock_links,
-    make_generic,
-    replace_focus,
-    supports_of,
-)
 from memci.storage.network.node_history import append_history
 from memci.storage.network.nodes import SlotNeed, add_nodes, entity_nodes, forget_nodes, take_slots
 
@@ -69,7 +54,7 @@ class CompressionState:
 
     requested: int
     done: int
-    cursor: PassCursor | None
+    cursor: scan.PassCursor | None
     pass_number: int
 
 
@@ -125,7 +110,7 @@ def open_pass(connection: Connection, agent_id: str, number: int, message_seq: i
     log_scanned(connection, agent_id, number, 0)
 
 
-def move_cursor(connection: Connection, agent_id: str, cursor: PassCursor) -> None:
+def move_cursor(connection: Connection, agent_id: str, cursor: scan.PassCursor) -> None:
     """Store where the pass stands."""
     body = {
         "pass": cursor.number,
@@ -162,7 +147,7 @@ def close_pass(connection: Connection, agent_id: str, number: int) -> None:
     log_scanned(connection, agent_id, number, 0, ended=True)
 
 
-def end_pass(connection: Connection, agent_id: str, cursor: PassCursor) -> None:
+def end_pass(connection: Connection, agent_id: str, cursor: scan.PassCursor) -> None:
     """Mark a pass as finished, and the request that it fulfilled as done."""
     close_pass(connection, agent_id, cursor.number)
     connection.exec_driver_sql(
@@ -172,9 +157,9 @@ def end_pass(connection: Connection, agent_id: str, cursor: PassCursor) -> None:
     )
 
 
-def _cursor(body: dict[str, Any]) -> PassCursor:
+def _cursor(body: dict[str, Any]) -> scan.PassCursor:
     retry_at = body.get("retry_at")
-    return PassCursor(
+    return scan.PassCursor(
         number=body["pass"],
         request=body["req"],
         fence=body.get("fence", 0),
@@ -227,9 +212,9 @@ class Batch:
     ``attempts`` are the small-model calls already counted in this pass, by node.
     """
 
-    nodes: list[ScannedNode]
+    nodes: list[scan.ScannedNode]
     attempts: dict[int, int]
-    supports: Supports
+    supports: scan.Supports
     focus: frozenset[int]
 
 
@@ -239,25 +224,25 @@ def next_batch(
     """Read the next nodes that the pass has not scanned (M18)."""
     values = {"agent": agent_id, "pass": pass_number, "now": now, "limit": limit}
     rows = connection.exec_driver_sql(_NEXT, values).all()
-    nodes = [ScannedNode(row[0], NodeKind(row[1]), row[2], row[3]) for row in rows]
+    nodes = [scan.ScannedNode(row[0], NodeKind(row[1]), row[2], row[3]) for row in rows]
     return Batch(
         nodes=nodes,
         attempts={row[0]: row[4] for row in rows},
-        supports=supports_of(connection, agent_id, [node.id for node in nodes]),
-        focus=focus_nodes(connection, agent_id),
+        supports=links.supports_of(connection, agent_id, [node.id for node in nodes]),
+        focus=links.focus_nodes(connection, agent_id),
     )
 
 
 def count_attempts(
     connection: Connection, agent_id: str, nodes: Collection[int], pass_number: int
-) -> dict[int, NodeText]:
+) -> dict[int, scan.NodeText]:
     """Count small-model calls that are about to be made, and return what to compress (M13).
 
     Nodes that are gone are left out.
     """
     values = {"agent": agent_id, "pass": pass_number, "nodes": list(nodes)}
     return {
-        row[0]: NodeText(row[1], row[2], tuple(row[3]), Language(row[4]))
+        row[0]: scan.NodeText(row[1], row[2], tuple(row[3]), Language(row[4]))
         for row in connection.exec_driver_sql(_COUNT_ATTEMPTS, values)
     }
 
@@ -266,7 +251,7 @@ def write_outcome(
     connection: Connection,
     agent_id: str,
     pass_number: int,
-    outcome: Outcome,
+    outcome: scan.Outcome,
 ) -> None:
     """Write what a batch of scans did to its nodes; their links fade apart (``decay_links``)."""
     forget_nodes(connection, agent_id, outcome.forgotten, pass_number)
@@ -279,7 +264,7 @@ def write_outcome(
 
 
 def _write_compressed(
-    connection: Connection, agent_id: str, pass_number: int, compressed: list[Compressed]
+    connection: Connection, agent_id: str, pass_number: int, compressed: list[scan.Compressed]
 ) -> None:
     if not compressed:
         return
@@ -295,7 +280,7 @@ def _write_compressed(
     connection.exec_driver_sql(_SHRINK, (Jsonb(rows), agent_id))
     for language in Language:
         faint = [each.id for each in compressed if each.generic and each.text.language == language]
-        make_generic(connection, agent_id, faint, language)
+        links.make_generic(connection, agent_id, faint, language)
     details = {each.id: {"from": each.before, "to": len(each.text.content)} for each in compressed}
     append_history(connection, agent_id, NodeEvent.COMPRESSED, pass_number, details)
 
@@ -360,7 +345,7 @@ def take_snapshot(connection: Connection, agent_id: str, number: int, budget: in
     connection.exec_driver_sql(_TAKE, {"agent": agent_id, "number": number})
     if snapshots_weight(connection, agent_id) > budget:
         rows = connection.exec_driver_sql(_WEIGHTS, (agent_id,))
-        kept = kept_snapshots({row[0]: row[1] for row in rows}, int(budget * _ROOM))
+        kept = scan.kept_snapshots({row[0]: row[1] for row in rows}, int(budget * _ROOM))
         connection.exec_driver_sql(_DROP, (agent_id, kept))
 
 
@@ -382,7 +367,7 @@ def mention_entity(
     without a node stays out of the focus, and the answer is False.
     """
     last_node_id, pass_number = position(connection, agent_id)
-    focus = focus_of(connection, agent_id)
+    focus = links.focus_of(connection, agent_id)
     keys = {entity.key, *(each.key for each in focus)}
     entities = entity_nodes(connection, agent_id, keys)
     wanted = int(entity.key not in entities and parameters.focus_limit > 0)
@@ -390,9 +375,9 @@ def mention_entity(
     slots = take_slots(connection, agent_id, need, pass_number, Random(mention_id.int)).slots
     ground = NetworkState(focus, entities, {}, {}, last_node_id, room=len(slots))
     creation = plan_mention(entity, ground, language_of(entity.name), parameters)
-    lock_links(connection, agent_id, creation.entered)
+    links.lock_links(connection, agent_id, creation.entered)
     add_nodes(connection, agent_id, creation.nodes, slots, pass_number)
-    replace_focus(connection, agent_id, creation.focus)
+    links.replace_focus(connection, agent_id, creation.focus)
     origin = {"mention": str(mention_id), "messages": [], "kind": "entity"}
     trail = {node.id: origin for node in creation.nodes}
     append_history(connection, agent_id, NodeEvent.CREATED, pass_number, trail)

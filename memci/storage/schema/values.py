@@ -14,16 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from memci.domain.documents import check_name
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.pages.page import (
-    LONGEST_DESCRIPTION,
-    LONGEST_ENTRY,
-    LONGEST_NAME,
-    MOST_SEGMENTS,
-    SYSTEM,
-    USER,
-    Permission,
-    SegmentKind,
-)
+from memci.domain.pages import page
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.domain.session.plan import MOST_STEPS
@@ -113,9 +104,9 @@ SessionKey: TypeAlias = Annotated[str, Field(pattern=r"(?s)^(-|\+.{1,256})?$")]
 # What ``page_store.port.new_version`` may draw.
 TextVersion: TypeAlias = Annotated[int, Field(gt=0, lt=10**18)]
 StoredText: TypeAlias = Annotated[str, must(lambda value: value.encode() and "\0" not in value)]
-PageName: TypeAlias = Annotated[str, Field(max_length=LONGEST_NAME), _ONE_LINE]
-PageDescription: TypeAlias = Annotated[str, Field(max_length=LONGEST_DESCRIPTION), _ONE_LINE]
-PageEntry: TypeAlias = Annotated[str, Field(max_length=LONGEST_ENTRY), _ONE_LINE]
+PageName: TypeAlias = Annotated[str, Field(max_length=page.LONGEST_NAME), _ONE_LINE]
+PageDescription: TypeAlias = Annotated[str, Field(max_length=page.LONGEST_DESCRIPTION), _ONE_LINE]
+PageEntry: TypeAlias = Annotated[str, Field(max_length=page.LONGEST_ENTRY), _ONE_LINE]
 # Of ``page.Recalls``.
 Recalls: TypeAlias = Lax[tuple[Count, Seq, Seq, Seq, Seq]]
 Parameters: TypeAlias = Annotated[dict[str, Any], must(_are_parameters)]
@@ -199,8 +190,8 @@ class SegmentValue(ClosedObject):
     """A segment of a page tree (P1)."""
 
     id: SegmentId
-    kind: Lax[SegmentKind]
-    permission: Lax[Permission]
+    kind: Lax[page.SegmentKind]
+    permission: Lax[page.Permission]
     name: PageName
     max_tokens: Count
     next_number: Annotated[int, Field(ge=1, le=10**15)]
@@ -239,11 +230,11 @@ class PageChange(ClosedObject):
 
 def _has_default_segments(segments: list[SegmentValue]) -> bool:
     ids = {segment.id for segment in segments}
-    return len(ids) == len(segments) and {SYSTEM, USER} <= ids
+    return len(ids) == len(segments) and {page.SYSTEM, page.USER} <= ids
 
 
 Segments: TypeAlias = Annotated[
-    list[SegmentValue], Field(max_length=MOST_SEGMENTS), must(_has_default_segments)
+    list[SegmentValue], Field(max_length=page.MOST_SEGMENTS), must(_has_default_segments)
 ]
 ModelUses: TypeAlias = list[ModelUse]
 PageChanges: TypeAlias = Annotated[
