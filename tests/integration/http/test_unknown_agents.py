@@ -94,6 +94,7 @@ memory nodes --graph --agent {agent}
 memory watch --agent {agent} --once
 memory plot --agent {agent} --json
 jobs list --agent {agent}
+jobs show {job} --agent {agent}
 agents usage --agent {agent}
 memory focus --agent {agent}
 memory focus Lisbon --agent {agent}

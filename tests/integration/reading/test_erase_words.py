@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from memci.commands.erase_search import Words, find_messages
+from memci.commands.erase_search import Words, excerpt, find_messages
 from tests.support.stored import Reader, Stored
 
 
@@ -67,7 +67,7 @@ def test_other_agents_are_not_seen(reader: Reader, said: Stored):
 
 
 @pytest.mark.parametrize(
-    ("query", "text", "excerpt"),
+    ("query", "text", "shown"),
     [
         ("reactor", "The reactor is ours.", "The reactor is ours."),
         ("reactor", f"{'word ' * 40}The reactor is ours.", "…word word word The reactor is ours."),
@@ -76,5 +76,5 @@ def test_other_agents_are_not_seen(reader: Reader, said: Stored):
         ("nothing", "The reactor is ours.", "The reactor is ours."),
     ],
 )
-def test_excerpts_begin_just_before_the_words(reader: Reader, query: str, text: str, excerpt: str):
-    assert Words.of(query, reader.models.lexicon).excerpt(text, 240) == excerpt
+def test_excerpts_begin_just_before_the_words(reader: Reader, query: str, text: str, shown: str):
+    assert excerpt(text, Words.of(query, reader.models.lexicon), 240) == shown

@@ -27,6 +27,6 @@ def test_what_is_written_is_there_until_the_transaction_ends(database: Database)
     assert lanes(unkept) == 1
 
 
-def test_a_flight_is_refused(database: Database) -> None:
-    with pytest.raises(TypeError, match="no flight can be taken back"):
+def test_a_pipelined_statement_is_refused(database: Database) -> None:
+    with pytest.raises(TypeError, match="cannot be rolled back"):
         database.dry_run().run_on_lanes("SELECT 1", {})

@@ -134,7 +134,7 @@ def test_what_goes_takes_its_index_with_it_though_it_is_on_no_page_yet(
     erase.run(
         eraser.database,
         eraser.store,
-        eraser.tokens,
+        eraser.wakeups,
         "ada",
         ErasureSelection(("m7",)),
         settle=pages.commands.settle_in,
