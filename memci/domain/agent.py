@@ -27,7 +27,7 @@ def check_agent_id(agent_id: object) -> str:
 
 
 def no_agent(agent_id: str) -> NotFoundError:
-    """Return the error of whoever asks something of an agent that is not there (M1)."""
+    """Return the error for an unknown agent (M1)."""
     return NotFoundError(
         f"there is no agent {agent_id}: one exists from its first message on; {LISTED}"
     )

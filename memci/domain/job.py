@@ -88,7 +88,7 @@ def backoff_s(failures: int, jitter: float) -> float:
     """Return the seconds to wait after ``failures`` (from 1) failures in a row.
 
     The wait doubles with each failure up to a minute. ``jitter``, a random number in [0, 1),
-    takes up to half of it away, so that jobs that failed together do not come back together.
+    removes up to half of it, so that jobs that failed together do not retry together.
     """
     doublings = min(max(failures, 1) - 1, _MAX_DOUBLINGS)
     return min(FIRST_WAIT_S * (1 << doublings), LONGEST_WAIT_S) * (1 - jitter / 2)

@@ -32,7 +32,7 @@ _BEGINNING = 200
 
 
 class Compare:
-    """Compares; it changes nothing, and is no reading that keeps an agent's passes going."""
+    """Compares networks. It changes nothing, and does not keep an agent's passes running."""
 
     def __init__(
         self, database: Database, models: ReadingModels, defaults: ReadingDefaults
@@ -44,7 +44,7 @@ class Compare:
         self._rebuilt = Recall(database.on_edition(), models, defaults, unnoted)
 
     def run(self, agent_id: str, request: editions.ComparisonRequest) -> editions.ComparisonAnswer:
-        """Compare the networks; ``NotFoundError`` when there is no rebuilt one."""
+        """Compare the networks; ``NotFoundError`` without a rebuilt one."""
         with snapshot_of(self._database, agent_id) as connection:
             if open_edition(connection, agent_id) is None:
                 raise NotFoundError("there is no rebuilt network: begin a rebuild first")
@@ -76,7 +76,7 @@ class Compare:
 
 
 class _Unnoted(ReadActivity):
-    """Notes nothing: a comparison is no use of a memory."""
+    """Records nothing: a comparison is no use of a memory."""
 
     def note(
         self, agent_id: str, *, dropping: Collection[int] = (), use: Use | None = None
@@ -86,7 +86,7 @@ class _Unnoted(ReadActivity):
 
 @dataclass
 class _Side:
-    """One of the networks, and the texts of what is shown of it."""
+    """One of the networks, and its displayed texts."""
 
     network: ComparedNetwork
     numbers: editions.NetworkNumbers
@@ -125,7 +125,7 @@ class _Side:
 
 
 class _Shown:
-    """The memories that the answer shows of each network."""
+    """The displayed memories of each network."""
 
     def __init__(self, found: Comparison, limit: int) -> None:
         self.changed = found.changed[:limit]
@@ -179,7 +179,7 @@ _NOT_ASKED = frozenset({"agent", "receipt_id", "evidence", "min_seq", "wait_ms",
 
 @dataclass(frozen=True, slots=True)
 class TrialSide:
-    """One of two settings: what assembles under it, and the options that it lays over requests.
+    """One of two settings: its reader, and the options that replace those of requests.
 
     ``assemble`` must work on a database that keeps nothing.
     """
@@ -189,13 +189,13 @@ class TrialSide:
     options: dict[str, Any]
 
     def request(self, question: RecordedQuestion) -> ContextRequest:
-        """Return the question as it is asked here; raises pydantic's ``ValidationError``."""
+        """Return the question as a request; raises pydantic's ``ValidationError``."""
         recorded = question.model_dump(exclude_unset=True, exclude=set(_NOT_ASKED))
         return ContextRequest(**{**recorded, **self.options})
 
 
 def asked_before(database: Database, agent_id: str, most: int) -> list[RecordedQuestion]:
-    """Return what the agent asked last, as of then, for what receipts and messages still tell."""
+    """Return the agent's last recorded questions whose receipts and messages still exist."""
     with database.agent_snapshot(agent_id) as connection:
         asked = last_asked(connection, agent_id, most)
     return [
@@ -215,7 +215,7 @@ def asked_before(database: Database, agent_id: str, most: int) -> list[RecordedQ
 def run_trials(
     database: Database, sides: tuple[TrialSide, TrialSide], questions: Sequence[RecordedQuestion]
 ) -> TrialsAnswer:
-    """Ask every question under both settings, in turn; there has to be a question."""
+    """Ask every question under both settings, in turn; at least one question is required."""
     trials = [
         _trial(database, sides if number % 2 else sides[::-1], question, swapped=not number % 2)
         for number, question in enumerate(questions)
@@ -276,7 +276,7 @@ def _message_ids(answer: ContextAnswer) -> list[str]:
 
 
 def _recorded(database: Database, question: RecordedQuestion) -> list[str] | None:
-    """Return which messages were given then; receipts are kept for some time only."""
+    """Return the message ids of the recorded answer; None without a stored receipt."""
     if question.receipt_id is None:
         return None
     with database.agent_snapshot(question.agent) as connection:

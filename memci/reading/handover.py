@@ -1,4 +1,4 @@
-"""``memci.read.handover``: what another agent needs to continue a session (R8).
+"""``memci.read.handover``: the document with which another agent continues a session (R8).
 
 ``memci.read.summarise``: a summary of messages and texts (R20).
 """
@@ -43,7 +43,7 @@ _MOST_RECENT = 500
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What one snapshot gave."""
+    """The results of one snapshot."""
 
     now: Progress
     viewer: Viewer
@@ -59,9 +59,9 @@ class _Read:
 class HandoverReader(Reader):
     """Writes the document; no language model is called.
 
-    The extractor summarises what is not in the summary, and a summary is requested. The newest
-    ``_MOST_RECENT`` recent messages are shown; of the messages between them and the summary the
-    first ``_MOST_BETWEEN`` are read, and the document says how many were not.
+    The extractor summarises messages after the stored summary, and a new summary is requested. The
+    newest ``_MOST_RECENT`` recent messages are shown. Of the messages between them and the summary
+    the first ``_MOST_BETWEEN`` are read; the document counts the others.
     """
 
     extractor: Summarizer
@@ -160,9 +160,9 @@ class HandoverReader(Reader):
     def _within(
         self, budget: int, read: _Read, whole: Handover, count: Count
     ) -> tuple[Handover, Sequence[Message]]:
-        """Return it within its budget, and the messages that it adds to the stored summary.
+        """Return the document within its budget, and the messages added to the stored summary.
 
-        Recent messages that have no room are summarised, too.
+        Recent messages without room are also summarised.
         """
         handover = whole.within(budget, count, shorten_summary)
         shown = {each.seq for each in handover.messages}
@@ -185,7 +185,7 @@ class HandoverReader(Reader):
 
 
 def _results_at_start(recent: Sequence[SessionMessage]) -> int:
-    """Return how many tool results come first: they belong to a call before them."""
+    """Return the number of leading tool results: their call is not among the messages."""
     roles = (each.message.role for each in recent)
     return len(list(takewhile(lambda role: role is Role.TOOL, roles)))
 
@@ -212,7 +212,7 @@ _LONGEST = 16_000  # characters; no text of so few tokens has more
 
 
 class Summarise(Reader):
-    """Summarises with the summarizer; it is called outside of any transaction."""
+    """Summarises with the summarizer, outside of any transaction."""
 
     def run(self, agent_id: str, request: SummaryRequest) -> Summary:
         """Return a summary of at most ``max_tokens`` tokens, never longer than its source.
@@ -243,7 +243,7 @@ class Summarise(Reader):
         max_tokens: int,
         counted: tuple[int, Count],
     ) -> str:
-        """Ask for the characters of so many tokens, then drop last lines."""
+        """Request a summary by characters, then drop last lines over ``max_tokens``."""
         of_tokens, count = counted
         if not of_tokens:
             return ""
@@ -257,18 +257,16 @@ class Summarise(Reader):
 
 
 def _cut(text: str, max_tokens: int, count: Count) -> str:
-    """Return the beginning of a text, at most so many tokens."""
+    """Return the beginning of a text, of at most ``max_tokens`` tokens."""
     while (tokens := count(text)) > max_tokens:
         text = text[: min(len(text) - 1, len(text) * max_tokens // tokens)].rstrip()
     return text
 
 
 def _line(message: Message) -> str:
-    """Return a message with its speaker; notes of an agent have none."""
     speaker = message.name or message.role
     return message.text if message.is_note else f"{speaker}: {message.text}"
 
 
 def _note(text: str) -> Message:
-    """Return a text as a note of the agent."""
     return Message(0, "", Role.ASSISTANT, text, datetime.now(UTC), metadata=note_metadata())

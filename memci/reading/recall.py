@@ -41,7 +41,7 @@ _PENDING_CHARACTERS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Keywords:
-    """What a recall looks for."""
+    """The keywords of a recall."""
 
     terms: tuple[frozenset[str], ...]  # of each keyword; all of them have to be there together
     characters: tuple[str, ...]  # keywords of one Chinese character, which no index term holds
@@ -54,7 +54,7 @@ class Keywords:
     def of(
         cls, keywords: Sequence[str], models: ReadingModels, vectors: Vectors | None = None
     ) -> Keywords:
-        """Read keywords. Calls the embedder, unless it is given their vectors."""
+        """Read keywords. Calls the embedder unless the vectors are given."""
         model = models.embedder.model
         short = [each[:_LONGEST_KEYWORD].strip() for each in keywords]
         if vectors is None:
@@ -74,7 +74,7 @@ class Keywords:
         )
 
     def are_in(self, text: str, models: ReadingModels) -> bool:
-        """Return True if a text holds any of them, as a token."""
+        """Return True if a text has any of them as a token."""
         if self.everything or any(character in text for character in self.characters):
             return True
         return rules.mentions(frozenset(models.lexicon.terms(text)), self.terms)
@@ -83,7 +83,7 @@ class Keywords:
 def was_known(
     connection: Connection, agent_id: str, keywords: Keywords, visibility: Visibility
 ) -> bool:
-    """Return True if visible messages that became memories hold what no memory holds now."""
+    """Return True if visible messages of former memories contain a keyword that no memory has."""
     terms = [each for each in keywords.terms if each]
     if not (terms or keywords.characters or keywords.everything):
         return False
@@ -93,7 +93,7 @@ def was_known(
 def who_knew(
     connection: Connection, agent_id: str, keywords: Keywords, visibility: Visibility
 ) -> list[int]:
-    """Return forgotten memories that can be restored and told of a keyword, the latest first."""
+    """Return restorable forgotten memories that contained a keyword, the latest first."""
     terms = [each for each in keywords.terms if each]
     nodes = network.who_knew(connection, agent_id, terms, keywords.characters, visibility)
     successors = successors_of(connection, agent_id, nodes)
@@ -105,7 +105,7 @@ def who_knew(
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What a recall found, in order."""
+    """The results of a recall, in order."""
 
     memories: Sequence[tuple[Reached, Memory]]
     # By memory, how well it matches: 1 for a token, else the best cosine. None: all match.
@@ -122,7 +122,7 @@ class Recalled:
 
 
 class Reply(NamedTuple):
-    """An answer, and what it names; the rest did not fit."""
+    """An answer with the nodes that fit in it."""
 
     answer: RecallAnswer | RecallText
     forgotten: frozenset[int]
@@ -130,15 +130,15 @@ class Reply(NamedTuple):
 
 
 class Recall(Reader):
-    """Recalls. An unknown agent never knew anything, which is no error."""
+    """Recalls memories; an unknown agent has none, without an error."""
 
     def run(
         self, agent_id: str, request: RecallRequest, *, vectors: Vectors | None = None
     ) -> RecallAnswer | RecallText:
-        """Return the memories in reach that match, nearest first. It changes nothing.
+        """Return the matching memories in reach, nearest first. It changes nothing.
 
-        With ``drop_on_visit``, links to the forgotten ones that the answer names go later, by a
-        job (M15). ``vectors`` (shape (n, d)) are the keywords' own, if the caller has them.
+        With ``drop_on_visit``, a job later removes the links to the forgotten nodes in the answer
+        (M15). ``vectors`` (shape (n, d)) are the keywords' embeddings, if the caller has them.
         """
         wait_until_fresh(self.database, agent_id, request)
         keywords = Keywords.of(request.keywords, self.models, vectors)
@@ -211,9 +211,9 @@ class Recall(Reader):
         matches: Mapping[int, float] | None,
         visibility: Visibility,
     ) -> Walk:
-        """Walk ``depth`` layers out, or until there is enough: layers come before all else.
+        """Walk ``depth`` layers out, or until there are enough: layers come before all else.
 
-        Where nothing matches, there is nothing to walk to.
+        Without matches there is no walk.
         """
         depth = request.depth
         if depth is None:
@@ -238,10 +238,10 @@ class Recall(Reader):
         forgotten: Iterable[Forgotten],
         keywords: Keywords,
     ) -> tuple[list[Forgotten], Mapping[int, Successor]]:
-        """Return those whose relation or hint holds a keyword, in order, and their successors.
+        """Return those whose relation or hint has a keyword, in order, and their successors.
 
-        What was restored or merged into a living memory is left out: links to it still dangle
-        (M14), but it is not forgotten.
+        Nodes that were restored or merged into a living memory are left out: links to them still
+        dangle (M14), but they are not forgotten.
         """
         named = rules.in_order(
             each
@@ -254,7 +254,7 @@ class Recall(Reader):
     def _is_pending(
         self, connection: Connection, agent_id: str, request: RecallRequest, keywords: Keywords
     ) -> bool:
-        """Return True if a message that is not yet a memory holds a keyword, in any session."""
+        """Return True if a message that is not yet a memory has a keyword, in any session."""
         pending = pending_messages(
             connection,
             agent_id,
@@ -269,7 +269,7 @@ class Recall(Reader):
 def _matches(
     connection: Connection, agent_id: str, keywords: Keywords, visibility: Visibility
 ) -> dict[int, float]:
-    """Return how well each visible node matches: 1 by a token, else its best cosine."""
+    """Return the match score of each visible node: 1 for a token, else its best cosine."""
     matches = network.nodes_by_cosine(
         connection, agent_id, keywords.vectors, model=keywords.model, least=rules.MATCH_COSINE
     )
@@ -288,9 +288,9 @@ def _newer_first(
     reached: list[Reached],
     memories: dict[int, Memory],
 ) -> list[tuple[Reached, Memory]]:
-    """Put what supersedes a memory in front of it, if it is in reach at all (R6).
+    """Put the successors of a memory before it, if they are in reach (R6).
 
-    And before that what supersedes it in turn. What was superseded after ``as_of`` still held then.
+    Their own successors come first. A memory superseded after ``as_of`` is still valid.
     """
     memories = _as_held(memories, request.as_of)
     while missing := (_successors(memories) & walk.reached.keys()) - memories.keys():
@@ -319,7 +319,7 @@ def _successors(memories: Mapping[int, Memory]) -> set[int]:
 
 
 def _chain(node: int, memories: Mapping[int, Memory]) -> Iterator[int]:
-    """Yield a memory and what supersedes it, one after the other, as far as it is known."""
+    """Yield a memory and its known successors in turn."""
     passed = set[int]()
     current: int | None = node
     while current is not None and current in memories and current not in passed:
@@ -382,7 +382,7 @@ def as_text(recalled: Recalled, budget: int | None, count: Count, language: Lang
 
 
 def _forgotten(recalled: Recalled, fit: Sequence[int]) -> list[Forgotten]:
-    """Return the forgotten ones among the places that fit: they come after the memories."""
+    """Return the forgotten nodes at the fitting indexes: they come after the memories."""
     places = range(len(recalled.memories), len(recalled.memories) + len(recalled.forgotten))
     return [recalled.forgotten[place - places.start] for place in fit if place in places]
 

@@ -29,7 +29,7 @@ _EXPLAINED = ("timings_ms", "items", "left_out", "left_out_by_reason", "recent_l
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A context and how it came about."""
+    """A context and the steps that made it."""
 
     request: ContextRequest
     found: Found
@@ -56,7 +56,7 @@ def keep_receipt(reader: Reader, agent_id: str, account: Account) -> ContextAnsw
 
 
 def _given(account: Account) -> Given:
-    """Return whose words are in the list, which memories are, and what the receipt speaks of."""
+    """Return the messages and memories of the list for the use log and the receipt."""
     items = account.assembly.items
     left_out = account.assembly.left_out[:_MOST_LEFT_OUT]
     given = frozenset(seq for item in items for seq in item.seqs)
@@ -103,7 +103,7 @@ def _answer(
 
 
 def _body(account: Account, ids: Mapping[int, str]) -> dict[str, Any]:
-    """Return what the receipt holds: what was taken, from where, what was left out and why."""
+    """Return the receipt: the entries and their origin, the left-out ones with reasons."""
     assembly, query = account.assembly, account.request.query
     now = account.found.state.progress
     shown = {seq for item in assembly.items if item.ranked is None for seq in item.seqs}
@@ -149,7 +149,7 @@ def _origin(ranked: Ranked, ids: Mapping[int, str]) -> dict[str, Any]:
 
 
 def _place(one: Candidate) -> dict[str, Any]:
-    """Return the page of a note, or the place in a document: no text, and so no name of a file."""
+    """Return the page of a note, or the place in a document, without text or file name."""
     if one.kept is not None:
         return {"page": one.kept.name}
     if one.extract is None:
@@ -160,5 +160,5 @@ def _place(one: Candidate) -> dict[str, Any]:
 
 
 def _known(seqs: Iterable[int], ids: Mapping[int, str]) -> list[str]:
-    """Return the ids of messages; those erased in the meantime have none."""
+    """Return the ids of messages; messages erased in the meantime have none."""
     return [ids[seq] for seq in seqs if seq in ids]

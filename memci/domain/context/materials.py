@@ -1,4 +1,4 @@
-"""What a context is chosen from: candidates, messages, pins, plan, summary, pages (R13)."""
+"""The materials of a context: candidates, messages, pins, plan, summary, pages (R13)."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,23 +18,23 @@ from memci.message import Message, Role
 
 
 class Shown:
-    """Messages that the caller shows the model itself, known by role and words."""
+    """Messages that the caller shows the model itself, identified by role and text."""
 
     def __init__(self, messages: Iterable[tuple[Role, str]] = ()) -> None:
-        """Take them as (role, content); empty ones do not count."""
+        """Take (role, content) pairs; empty contents are ignored."""
         self._known = frozenset((role, words) for role, text in messages if (words := plain(text)))
 
     def __bool__(self) -> bool:
         return bool(self._known)
 
     def has(self, candidate: Candidate) -> bool:
-        """Return True for a message that is shown."""
+        """Return True if a candidate is a shown message."""
         if not self._known or candidate.source is not Source.CHAT or candidate.role is None:
             return False
         return (candidate.role, plain(candidate.text)) in self._known
 
     def without(self, window: Iterable[Interaction]) -> list[Interaction]:
-        """Return interactions without shown messages, and calls with all their results shown."""
+        """Return interactions without shown messages; also without calls whose results all are."""
         if not self._known:
             return list(window)
         left = (
@@ -60,21 +60,21 @@ def _never(_: Ranked) -> bool:
 
 
 class Covered(NamedTuple):
-    """The messages of a summary: those of a session from one seq through another."""
+    """The messages that a summary covers: those of a session from one seq through another."""
 
     session_id: str | None
     from_seq: int
     through_seq: int
 
     def holds(self, message: Message | Candidate, seq: int) -> bool:
-        """Return True if a message is one of them."""
+        """Return True if the summary covers a message."""
         same = message.session_id == self.session_id
         return same and self.from_seq <= seq <= self.through_seq
 
 
 @dataclass(frozen=True, slots=True)
 class Materials:
-    """What there is to choose from."""
+    """The materials of a context."""
 
     system: str | None
     query: str | None

@@ -1,4 +1,4 @@
-"""What was retrieved, as messages of a list that fit a room (R13, R14)."""
+"""Packs retrieved entries into messages that fit a room (R13, R14)."""
 
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _MISSES = 12
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """One message with what files say and one with what was said, if there are any."""
+    """At most one message of documents and one of memories and earlier messages."""
 
     documents: tuple[Part, ...]
     memories: tuple[Part, ...]
@@ -48,11 +48,11 @@ def pack(
     *,
     quoted_memories: Collection[Key] = (),
 ) -> Packed:
-    """Fill ``room`` with the best of the ranking, best first; what does not fit is passed over.
+    """Fill ``room`` with the best entries of the ranking; entries that do not fit are skipped.
 
-    So is what no longer holds, if what is so now did not fit (R6), and what says nothing. What
-    belongs to finished steps of the plan comes last (R15). ``messages`` and ``quoted_memories``
-    are in the list already.
+    Superseded entries are also skipped if their successor did not fit (R6), and so are trivial
+    ones. Entries of finished plan steps come last (R15). ``messages`` and ``quoted_memories`` are
+    in the list already.
     """
     return _Packing(materials, messages, room, count, quoted_memories).packed()
 
@@ -109,7 +109,7 @@ class _Packing:
         return [self._selection.entry(each) for each in self._selection]
 
     def _consider(self, each: Ranked) -> LeftOut | None:
-        """Take one, or return why not."""
+        """Take an entry, or return the reason against it."""
         one = each.candidate
         if self._free < _LEAST_ENTRY_TOKENS or self._misses >= _MISSES:
             # Most of a ranking is looked at no further.
@@ -156,7 +156,7 @@ class _Packing:
             self._tokens[shorter.key] = tokens
 
     def _restore(self) -> None:
-        """Give the room that is left to what was shortened, the best first; courtesy comes last."""
+        """Lengthen shortened entries with the remaining room, best first; courtesy comes last."""
         for each in list(self._shortened.values()):
             one = each.candidate
             text = self._highlighter.without_courtesy(one.text, self._voices(one, one.text))
@@ -166,7 +166,7 @@ class _Packing:
             self._lengthen(each, each.candidate.text)
 
     def _lengthen(self, each: Ranked, text: str) -> int:
-        """Show so much of one, if there is room; return how many tokens it lacks."""
+        """Show this text of an entry if it fits; return the number of missing tokens."""
         if self._selection.taken(each.key) is None:
             return 0
         longer = each._replace(candidate=each.candidate._replace(text=text))
@@ -182,7 +182,6 @@ class _Packing:
         return 0
 
     def _lengthen_partly(self, each: Ranked) -> None:
-        """Show as many more sentences of one as fit, with their marks and labels."""
         taken = self._selection.taken(each.key)
         if taken is None:
             return
@@ -199,7 +198,7 @@ class _Packing:
             self._lengthen(each, longer)
 
     def _costs(self, entry: Candidate) -> tuple[int, int]:
-        """Return the tokens of new headings above it, and of its line; a guess if far too many."""
+        """Return the tokens of an entry's new headings and of its line; a guess if far too long."""
         if len(entry.text) > self._free * _LONGEST_TOKEN_CHARACTERS:
             return 0, self._free + 1
         layout, language = _layout_of(entry), self._materials.language
@@ -216,8 +215,8 @@ class _Packing:
     def _fit(self, taken: list[Ranked]) -> Packed:
         """Count the messages as a whole, and drop the last entries until they fit.
 
-        Tokens of a text are not the sum of its pieces' tokens in every tokenizer. What no longer
-        holds goes first: it may not be there without what is so now.
+        Some tokenizers do not add up over pieces. Superseded entries go first: they need their
+        successor.
         """
         while (packed := self._within_room(taken)) is None:
             last = max(
@@ -227,7 +226,6 @@ class _Packing:
         return packed
 
     def _within_room(self, taken: Sequence[Ranked]) -> Packed | None:
-        """Return entries as messages, or None if they have too many tokens."""
         documents, memories = self._block(DOCUMENTS, taken), self._block(MEMORIES, taken)
         if part_tokens((*documents, *memories)) > self._room:
             return None
@@ -254,7 +252,7 @@ class _Packing:
 
 
 def _speakers(materials: Materials, messages: Sequence[Candidate]) -> Speakers:
-    """Return all who may have said what a memory is made of, as far as it is known."""
+    """Return all known speakers of the messages of memories."""
     found = (*messages, *(each.candidate for each in materials.ranked))
     names = {each.name for each in found if each.source is Source.CHAT}
     window = (message for each in materials.window for message in each.messages)
@@ -266,7 +264,7 @@ def _layout_of(candidate: Candidate) -> Layout:
 
 
 def _finished_last(materials: Materials) -> list[Ranked]:
-    """Return the ranking, with what is all of finished steps of the plan at its end."""
+    """Return the ranking with entries of finished plan steps at its end."""
     finished = set(materials.finished)
     if not finished:
         return list(materials.ranked)

@@ -32,14 +32,14 @@ class _Counted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Pages under a heading, which is a block, too."""
+    """Pages under a heading, which is a block itself."""
 
     heading: str
     leaves: Sequence[Leaf]
 
 
 class PageRoom(NamedTuple):
-    """Tokens of a list."""
+    """Token counts of a list."""
 
     always: int  # whatever the query is
     free: int  # beside the query
@@ -49,11 +49,11 @@ class PageRoom(NamedTuple):
 def list_pages(
     section: Section, listed: Listed | None, room: PageRoom, count: Count
 ) -> tuple[Part, ...]:
-    """Return pages as a message: as many as its share of the room holds, and never half a page.
+    """Return pages as a message, within their share of the room; no page is cut.
 
-    The share does not depend on the query, and so neither do the pages. Of the Contents Page the
-    newest lines stay, of other pages the first; a page that is too long is closed. Under 1,000
-    tokens there are no pages.
+    The share and the pages do not depend on the query. The newest lines of the Contents Page stay,
+    and the first of other pages. A page that is too long is closed. Under 1,000 tokens there are no
+    pages.
     """
     if listed is None or room.always < _LEAST_ROOM:
         return ()
@@ -72,9 +72,9 @@ def list_pages(
 def _fitting(
     listed: Listed, ceiling: int, count: Count, *, newest_first: bool
 ) -> Sequence[_Counted]:
-    """Return the pages that fit, up to the first that does not, in their order.
+    """Return the pages up to the first that does not fit, in their order.
 
-    A page that does not fit alone is closed or left out.
+    A page that is too long for the whole share is closed or left out.
     """
     most = ceiling - MESSAGE_OVERHEAD - count(listed.heading)
     free, taken = most, list[_Counted]()
@@ -117,11 +117,11 @@ def contents_listed(visible: VisibleTree, writer: BlockWriter) -> Listed | None:
 
 
 def tree_listed(visible: VisibleTree, writer: BlockWriter, reads: ContentReader) -> Listed | None:
-    """Return notes, folders and their pages, as the window shows them; None if there are none.
+    """Return notes, folders and their pages as the window shows them; None if there are none.
 
     Open notes show the text that ``reads`` returns. Interactions show name and description: their
-    messages are retrieved or recent. Active chapters are left out, and so is ``sys``: a list has
-    its own system text.
+    messages are retrieved or recent. Active chapters and ``sys`` are left out: a list has its own
+    system text.
     """
     leaves = [
         _leaf(visible, writer, page, level, reads) for page, level in _filed(visible) if level > 1

@@ -1,7 +1,7 @@
 """The recent interactions of a context, whole or as a digest (R13, R15).
 
-A provider's prompt cache reuses what a list begins with, so the first of them changes rarely: from
-where the last list began more and more go in, until it is time to cut many of them off at once.
+A provider's prompt cache reuses the beginning of a list, so the first interaction changes rarely.
+Interactions are added after the last list's first one until many of them are dropped at once.
 """
 
 import json
@@ -33,10 +33,10 @@ _RUN_AT_BEGIN = re.compile(rf"\A{_RUN}{{1,24}}(?!{_RUN})")
 
 
 def digest_of_interaction(interaction: Interaction) -> Interaction:
-    """Return it with each tool call and its result in brief; other messages stay as they are.
+    """Return an interaction with shortened tool calls and results; other messages are unchanged.
 
-    The tools, the names of their arguments and the ids of the calls stay, as chat APIs require.
-    Short texts stay as they are, byte for byte.
+    Tool names, argument names and call ids stay, as chat APIs require. Short texts stay byte for
+    byte.
     """
     return Interaction(
         tuple(
@@ -47,7 +47,7 @@ def digest_of_interaction(interaction: Interaction) -> Interaction:
 
 
 def digest_of_message(message: Message) -> Message:
-    """Return one message as ``digest_of_interaction`` has it."""
+    """Return one message as ``digest_of_interaction`` does."""
     if message.role is Role.TOOL:
         content = message.content or ""
         if len(content) <= _LONGEST_OUTCOME and "\n" not in content:
@@ -67,7 +67,7 @@ def one_line(text: str, longest: int = _LONGEST_OUTCOME, end: int = _OUTCOME_END
 
 
 def head(text: str, most: int) -> str:
-    """Return the beginning of a text, at most so many characters, without half a number."""
+    """Return the first ``most`` characters of a text at most, without a cut number."""
     cut = text[:most]
     if _RUN_BEGINS.match(text, most):
         cut = _without_part(cut, _RUN_AT_END.sub("", cut))
@@ -75,7 +75,7 @@ def head(text: str, most: int) -> str:
 
 
 def tail(text: str, most: int) -> str:
-    """Return the end of a text, as ``head`` does."""
+    """Return the end of a text, as ``head`` returns the beginning."""
     start = max(0, len(text) - most)
     cut = text[start:]
     if start and _RUN_BEGINS.match(text, start - 1):
@@ -84,7 +84,7 @@ def tail(text: str, most: int) -> str:
 
 
 def _without_part(cut: str, without: str) -> str:
-    """Return the text without the part of a word, or that part if it is no number and all."""
+    """Return ``without``, or the whole text if nothing else is left and it has no digit."""
     return without if without or _DIGIT.search(cut) else cut
 
 
@@ -126,7 +126,7 @@ _Counted: TypeAlias = tuple[Interaction, int]  # with its tokens
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """Which interactions go in, in the form in which they do, and which do not; oldest first."""
+    """The recent interactions of a list, in their form, and the excluded ones; oldest first."""
 
     taken: tuple[Interaction, ...]
     older: tuple[Interaction, ...]  # more than may go in
@@ -138,12 +138,12 @@ class Recent:
 
     @property
     def left_out(self) -> tuple[Interaction, ...]:
-        """All that does not go in."""
+        """All excluded interactions."""
         return *self.older, *self.no_room
 
     @property
     def messages(self) -> list[Candidate]:
-        """The messages that are taken."""
+        """The included messages."""
         return [message_candidate(each) for one in self.taken for each in one.messages]
 
     @property
@@ -153,11 +153,11 @@ class Recent:
 
     @property
     def begins(self) -> int | None:
-        """The seq of the first message that is taken."""
+        """The seq of the first included message."""
         return self.taken[0].messages[0].seq if self.taken else None
 
     def parts(self, count: Count) -> tuple[Part, ...]:
-        """Return what is taken as messages of the list, in order, behind the note of its days."""
+        """Return the interactions as messages of the list, after the note of their days."""
         parts = list(self.note)
         for each in (message for one in self.taken for message in one.messages):
             said, shortened = Utterance.of(each), each.seq in self.shortened
@@ -168,10 +168,10 @@ class Recent:
 
 
 class Latest:
-    """The interactions of a window, of which the newest go in without a gap."""
+    """The newest interactions of a window, without a gap."""
 
     def __init__(self, materials: Materials, days: Days, count: Count) -> None:
-        """Take the window without the query, and how many of it may go in."""
+        """Take the window without the query, and the largest number of interactions."""
         window = materials.window
         self._count = count
         self._days = days
@@ -181,10 +181,10 @@ class Latest:
         self._older = tuple(window[: len(window) - len(self._newest)])
 
     def within(self, room: int, share: int) -> Recent:
-        """Return those that fit.
+        """Return the interactions that fit.
 
-        The current interaction, which still waits for its answer, goes first: it may have all the
-        ``room``, and goes without its day if that does not fit. Earlier ones have their ``share``.
+        The current interaction, which still waits for its answer, may take all the ``room``, and
+        loses its day if that does not fit. Earlier ones have their ``share``.
         """
         waits = bool(self._newest) and not self._newest[-1].answered
         current = self._current(room) if waits else []
@@ -212,7 +212,7 @@ class Latest:
     def _fitting(
         self, earlier: Sequence[_Counted], current: Sequence[Interaction], room: int
     ) -> list[Interaction]:
-        """Return the newest that fit, all of those since ``began`` if they do."""
+        """Return the newest interactions that fit; all since ``began`` if they do."""
         taken = self._chosen(earlier, current, room)
         # Tokens of the note are not quite the sum of its lines'.
         while taken and self._more(taken, current) > room:
@@ -237,7 +237,7 @@ class Latest:
     def _most(
         self, earlier: Sequence[_Counted], current: Sequence[Interaction], room: int
     ) -> list[_Counted]:
-        """Return about as many as fit: the note is counted by its lines."""
+        """Return about as many interactions as fit; the note is counted by its lines."""
         taken: list[_Counted] = []
         heads = heads_of(current)
         free = room + self._days.about(heads)
@@ -253,14 +253,14 @@ class Latest:
         return taken
 
     def _forms(self, counted: _Counted) -> Iterator[_Counted]:
-        """Yield it as it is, then without tools."""
+        """Yield an interaction whole, then without tools."""
         yield counted
         bare = counted[0].without_tools()
         if bare.units and bare != counted[0]:
             yield bare, self._tokens(bare)
 
     def _more(self, earlier: Sequence[_Counted], current: Sequence[Interaction]) -> int:
-        """Return the tokens of earlier interactions, and of the lines of the note for them."""
+        """Return the tokens of earlier interactions and of their lines in the note."""
         forms = [form for form, _ in earlier]
         return sum(tokens for _, tokens in earlier) + self._days.more(forms, current)
 
@@ -281,7 +281,7 @@ class Latest:
 
 
 def _newest(window: Sequence[Interaction], materials: Materials) -> Sequence[Interaction]:
-    """Return those that may go in: from where the last list began, or else the newest."""
+    """Return the interactions since the last list's first one, or else the newest."""
     number = min(materials.recent, len(window))
     if materials.grows:
         starts = [each.messages[0].seq for each in window]

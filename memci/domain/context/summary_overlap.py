@@ -1,7 +1,7 @@
-"""What a summary and the rest of a list say twice (R14).
+"""Finds repetitions between a summary and the rest of a list (R14).
 
-Blocks that do not change with the question, such as pins and summaries, stay; what was retrieved
-gives way. Lines of a summary give way to the messages themselves.
+Blocks that do not depend on the query, such as pins and summaries, stay; retrieved entries give
+way. Lines of a summary give way to the messages themselves.
 """
 
 import re
@@ -26,12 +26,11 @@ _LEAD = re.compile(r"[^:：\n]+(?:: |：)")
 
 
 def _on_one_line(text: str) -> str:
-    """Return a text as a summary has it."""
     return " ".join(text.split())
 
 
 def wholly_pinned(pins: Iterable[Pin]) -> Iterator[Message]:
-    """Yield the messages of which all words are pinned, by one pin or by several together."""
+    """Yield the messages whose words are all pinned, by one pin or by several together."""
     by_message: defaultdict[int, list[Pin]] = defaultdict(list)
     for pin in pins:
         if pin.message_seq is not None:
@@ -44,7 +43,6 @@ def wholly_pinned(pins: Iterable[Pin]) -> Iterator[Message]:
 
 
 def _covers(text: str, pins: Iterable[Pin]) -> bool:
-    """Return True if no word of a text is outside its pinned parts."""
     left = list(text)
     for pin in pins:
         start, end = pin.span or (0, 0)
@@ -75,10 +73,10 @@ def messages_quoted_in_full(
 def memories_quoted_in_full(
     lines: Collection[str], covered: Covered, found: Iterable[Candidate], spans: Spans
 ) -> Iterator[Key]:
-    """Yield the found memories of which a summary quotes every sentence, and its speaker.
+    """Yield the found memories whose sentences and speaker a summary all quotes.
 
-    A memory with one speaker does not name who that is (R4): its sentences are quoted if only one
-    person says them in the summary.
+    A memory with one speaker does not name the speaker (R4). Its sentences count as quoted only if
+    one person alone says them in the summary.
     """
     leads: defaultdict[str, set[str]] = defaultdict(set)
     for line in lines:
@@ -94,7 +92,7 @@ def memories_quoted_in_full(
 
 
 def _is_quoted(text: str, leads: Mapping[str, Collection[str]], spans: Spans) -> bool:
-    """Return True if each sentence of a memory that says something is known of its speaker."""
+    """Return True if the summary quotes each meaningful sentence of a memory with its speaker."""
     before = ""
     for row in text.splitlines():
         lead, line = _labelled(row)
@@ -109,7 +107,7 @@ def _is_quoted(text: str, leads: Mapping[str, Collection[str]], spans: Spans) ->
 
 
 def _labelled(row: str) -> tuple[str, str]:
-    """Split a row into the label of its speaker, if it has one, and the text."""
+    """Split a row into its speaker label, if any, and the text."""
     lead = _LEAD.match(row)
     return (lead[0], row[lead.end() :]) if lead else ("", row)
 
@@ -126,7 +124,7 @@ class RepeatedLines:
     """Finds the lines of a summary that repeat messages or pins of the same list."""
 
     def __init__(self, messages: Iterable[Message], pinned: Iterable[str], spans: Spans) -> None:
-        """Take messages, whole or cut, and pinned texts as they stand in the list."""
+        """Take messages, whole or cut, and pinned texts as in the list."""
         shown = [_Shown(each, spans) for each in messages if (each.content or "").strip()]
         self._by_lead: defaultdict[str, list[_Shown]] = defaultdict(list)
         for one in shown:
@@ -139,7 +137,7 @@ class RepeatedLines:
         )
 
     def left_of(self, lines: Iterable[Line]) -> list[Line]:
-        """Return the lines that say something else, without lines that name a day."""
+        """Return the lines that are not repeated, without day headings."""
         return [
             each
             for each in lines
@@ -147,7 +145,7 @@ class RepeatedLines:
         ]
 
     def _is_shown(self, line: Line) -> bool:
-        """Return True if its speaker says so in a message, of its day if it has one."""
+        """Return True if a message of its speaker, and of its day if any, contains the line."""
         # Most lines are in no message: their ends are nowhere.
         text = _LEAD.sub("", line.text, count=1).removesuffix(_CONTINUES)
         if text[-_TAIL:] not in self._text:
@@ -164,7 +162,7 @@ class RepeatedLines:
         return False
 
     def _is_pinned(self, line: Line) -> bool:
-        """Return True if all of it is pinned. Pins have no day: what needs one is not pinned."""
+        """Return True if the line is pinned and needs no day; pins have none."""
         if not self._pinned:
             return False
         for text in (line.text, _LEAD.sub("", line.text, count=1)):
@@ -185,7 +183,7 @@ class _Shown:
         self._spans = spans
 
     def has(self, sentence: str) -> bool:
-        """Return True if it is a sentence of this message, or clauses of a long one."""
+        """Return True for a sentence of this message, or clauses of a long one."""
         words = sentence.removesuffix(_CONTINUES)
         if words not in self.text:
             return False
@@ -207,7 +205,7 @@ def _sentences(text: str, spans: Spans) -> list[str]:
 
 
 def _needs_day(text: str, day: str) -> bool:
-    """Return True if a text names times relative to its day, if that is known."""
+    """Return True if a text has times relative to a known day."""
     try:
         said_at = datetime.fromisoformat(f"{day}{_NOON}")
     except ValueError:  # none, or none that there is

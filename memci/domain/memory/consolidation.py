@@ -38,7 +38,7 @@ class ShortMemory:
 
     @property
     def place(self) -> tuple[str | None, str | None, date | None]:
-        """Return session, user and day; memories of two of these are never merged (M9)."""
+        """Session, user and day; memories of different places are never merged (M9)."""
         return self.session_id, self.user_id, self.said_at.date() if self.said_at else None
 
 
@@ -48,7 +48,7 @@ def groups(
     """Return groups of two and more memories in which every pair agrees, by id, ascending.
 
     ``similar`` are the pairs whose cosine is ``SIMILAR_COSINE`` or more; no other pair agrees.
-    Memories find their groups in the order of ids, so the order of pairs does not matter.
+    Memories are assigned in the order of ids, so the order of pairs does not matter.
     """
     agreeing: defaultdict[int, set[int]] = defaultdict(set)
     readings: dict[int, near_duplicates.ReducedText] = {}
@@ -83,15 +83,15 @@ class Merge:
     passages: tuple[Passage, ...]  # what all of them were made of
 
     def details(self) -> dict[str, Any]:
-        """Return what the node's history keeps of its origin, so that it can be restored."""
+        """Return the origin of the node for its history, so that it can be restored."""
         origin = {"messages": self.node.seqs, "from": self.group}
         return {**origin, **details_of(self.passages)}
 
 
 def merged(group: Sequence[ShortMemory], new_id: int) -> tuple[ShortMemory, int]:
-    """Return the one memory that replaces a group, and the id of the one whose text it has.
+    """Return the memory that replaces a group, and the id of the one whose text it has.
 
-    All tell the same: the text is the one with most stress; of equals, the earliest.
+    The text is the one with the most content; among equals, the earliest.
     """
     strongest = min(group, key=lambda each: (-near_duplicates.content_size(each.content), each.id))
     keywords = [*strongest.keywords, *(word for each in group for word in each.keywords)]

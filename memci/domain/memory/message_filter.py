@@ -1,7 +1,7 @@
 """Decides which messages make no memory: small talk, repetitions, echoes (R1, R2, M26).
 
-Texts are compared by their 5-grams: five words in a row, where each Chinese character counts as a
-word; case, width and punctuation do not count.
+Texts are compared by their 5-grams: five words in a row. Each Chinese character counts as a word;
+case, width and punctuation do not count.
 """
 
 import re
@@ -31,9 +31,9 @@ def ngrams_of(words: Sequence[str]) -> frozenset[Ngram]:
 
 
 def novelty(ngrams: Collection[Ngram], known: Collection[Ngram], similarity: float) -> float:
-    """Return how much of a text is new, 0 (nothing) to 1.
+    """Return how much of a text is new, from 0 (nothing) to 1.
 
-    ``known`` are the n-grams of earlier texts, ``similarity`` is the greatest cosine of the text
+    ``known`` are the n-grams of earlier texts; ``similarity`` is the greatest cosine of the text
     with one of them. Each new name, number, word or order of words halves the evidence for a
     repetition, so that "at five" does not repeat "at six".
     """
@@ -46,7 +46,7 @@ _END = 1_000
 
 
 class Status(Enum):
-    """What is known of an utterance before the filter."""
+    """The state of an utterance before the filter."""
 
     CANDIDATE = "candidate"  # the filter decides
     WANTED = "wanted"  # requested by its id: it makes a memory in any case
@@ -56,7 +56,7 @@ class Status(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """A message of one session as the filter sees it."""
+    """A message of one session, as input of the filter."""
 
     text: str
     speaker: tuple[str, str]  # role, and name if there is one
@@ -65,17 +65,17 @@ class Utterance:
 
     @property
     def is_question(self) -> bool:
-        """Whether the next messages may only be understood together with it."""
+        """True if the next messages may depend on it."""
         return self.calls or asks_something(self.text[-_END:])
 
 
 def context_size(parameters: MemoryParameters) -> int:
-    """Return how many messages before the first candidate can matter to it."""
+    """Return the number of messages before the first candidate that can matter to it."""
     return parameters.window_size + 2 * parameters.window_stride
 
 
 def windows_of(count: int, parameters: MemoryParameters) -> list[list[range]]:
-    """Return, for each of ``count`` messages, the windows that it lies in: at least one."""
+    """Return, for each of ``count`` messages, the windows that contain it: at least one."""
     size = parameters.window_size
     windows: list[list[range]] = [[] for _ in range(count)]
     for start in range(0, count, min(size, parameters.window_stride)):
@@ -88,7 +88,8 @@ def windows_of(count: int, parameters: MemoryParameters) -> list[list[range]]:
 def exchanges(utterances: Sequence[Utterance], size: int) -> list[list[int]]:
     """Return the indexes of each question and its answers.
 
-    Utterances of others answer it, until its speaker goes on, and at most ``size`` messages later.
+    Utterances of others answer it, until its speaker continues, and at most ``size`` messages
+    later.
     """
     return [
         [index, *_answers(utterances, index, size)]
@@ -108,7 +109,7 @@ def _answers(utterances: Sequence[Utterance], question: int, size: int) -> list[
 
 
 class MemoryState(StrEnum):
-    """How far a message is on its way into the network."""
+    """The state of a message on its way into the network."""
 
     NONE = "none"  # not requested, or its job was cancelled or discarded
     PENDING = "pending"  # requested; its job has not run yet
@@ -117,7 +118,7 @@ class MemoryState(StrEnum):
 
 
 class FilterReason(StrEnum):
-    """Why a message makes no memory. It stays stored and searchable."""
+    """The reason why a message makes no memory. The message stays stored and searchable."""
 
     SYSTEM = "system"  # a system prompt; nothing that happened
     EMPTY = "empty"  # no text
@@ -139,10 +140,10 @@ _LONGEST = 4_000
 def filter_reasons(
     utterances: Sequence[Utterance], similarity: Similarity, parameters: MemoryParameters
 ) -> list[FilterReason | None]:
-    """Return why each utterance of one session, in order, makes no memory; None: it makes one.
+    """Return for each utterance of one session, in order, why it makes no memory, or None.
 
-    Only candidates are refused, and only when every window that holds them refuses them. A
-    question and its answers stay together, unless all of them are repetitions.
+    A candidate is refused only when every window that contains it refuses it. A question and its
+    answers stay together, unless all of them are repetitions.
     """
     if not parameters.simplemem_enabled:
         return [None] * len(utterances)
@@ -150,7 +151,7 @@ def filter_reasons(
 
 
 class _Session:
-    """Utterances of one session, and what the filter knows of each, by index."""
+    """Utterances of one session and their filter results, by index."""
 
     def __init__(
         self, utterances: Sequence[Utterance], similarity: Similarity, parameters: MemoryParameters
@@ -210,7 +211,7 @@ class _Session:
         return is_trivial(each.text, self.parameters.min_content_length, self.speakers)
 
     def _novelty_of(self, index: int) -> float:
-        """Return how much of an utterance is new; those before it are known already."""
+        """Return the novelty of an utterance; earlier ones are judged already."""
         status = self.utterances[index].status
         if status is not Status.CANDIDATE:
             return 0.0 if status is Status.REFUSED else 1.0
@@ -237,7 +238,7 @@ class _Session:
         return 1.0 if same else self.similarity(index, other)
 
     def _is_repeated(self, index: int) -> bool:
-        """Return True if it names something and nothing new, or was refused before."""
+        """Return True if it has content without novelty, or was refused before."""
         if self.utterances[index].status is Status.REFUSED:
             return True
         return index in self.telling and self.novelty[index] < self.threshold
@@ -255,16 +256,16 @@ _WORD = re.compile(rf"[{_HAN}]|[^\W{_HAN}]+")
 
 
 def grams(text: str) -> list[Gram]:
-    """Return the 5-grams of a text, in order; none, if it has fewer than five words."""
+    """Return the 5-grams of a text, in order; none for fewer than five words."""
     words = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
     return list(zip(words, words[1:], words[2:], words[3:], words[4:], strict=False))
 
 
 def is_echo(said: Sequence[Gram], given: Iterable[Iterable[frozenset[Gram]]]) -> bool:
-    """Return True if nearly all 5-grams of a text are in the texts that one receipt gave.
+    """Return True if nearly all 5-grams of a text are in the texts of one receipt.
 
-    ``given`` holds, for each receipt, the 5-grams of each text that it gave. A quotation inside a
-    longer text is no echo, and neither is a text too short to have a 5-gram.
+    ``given`` holds, for each receipt, the 5-grams of each of its texts. A quotation inside a longer
+    text is no echo, and neither is a text without a 5-gram.
     """
     return bool(said) and any(
         sum(gram in known for gram in said) / len(said) >= ECHO_SHARE

@@ -1,12 +1,12 @@
 """Words a memory so that it can be read alone: speakers and dates (R4).
 
-Nothing of what was said is changed or lost. Added are, and can be told apart: the date beside an
-expression of time, in brackets; who speaks, before a colon; and the question that a short answer
-leans on, in square brackets in front of everything.
+Nothing of the original text is changed or lost. Additions are recognisable: the date beside an
+expression of time, in brackets; the speaker, before a colon; and the question on which a short
+answer depends, in square brackets at the beginning.
 
-"I" and "我" are made plain by the speaker's name at the beginning of what each one says. Other
-pronouns stay as they are: what they stand for is certain only where its name stands nearby, and
-then the segment holds that name already.
+The speaker's name at the beginning of each speech explains "I" and "我". Other pronouns stay
+unchanged: their meaning is certain only where the name is nearby, and then the segment already
+contains that name.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,10 +22,10 @@ _SPEAKING = (Role.USER, Role.ASSISTANT)
 
 
 def self_contained(text: str, messages: Sequence[Message]) -> str:
-    """Return a segment's text with the speakers' names and the dates that its words mean.
+    """Return a segment's text with the names of its speakers and the dates of its time words.
 
-    ``messages`` are those that it was cut from, in order; the first and the last may lie in it in
-    part (M3). Nothing of the text is changed or lost. Text that is not theirs is returned as it is.
+    ``messages`` are its source, in order; the first and the last may lie in it in part (M3). Text
+    from other sources is returned unchanged.
     """
     return "".join(_plain(part, message) for part, message in _parts(text, messages))
 
@@ -59,7 +59,7 @@ def _parts(text: str, messages: Sequence[Message]) -> Iterator[tuple[str, Messag
 
 
 def _beginning(said: str, text: str, lengths: Sequence[int]) -> int | None:
-    """Return how much of the first message stands before the text; None: it is not theirs."""
+    """Return how much of the first message precedes the text; None: other text."""
     if not text or not lengths:
         return None
     # It ends in the last message, so it cannot begin earlier than this.
@@ -81,10 +81,10 @@ _END = 1_000
 def worded(
     text: str, messages: Sequence[Message], language: Language, question: Message | None = None
 ) -> str:
-    """Return the text of a memory; ``messages`` are those that its segment was cut from, in order.
+    """Return the text of a memory; ``messages`` are the source of its segment, in order.
 
-    ``question``: what the first of them answers (``leans_on``). Where several speak, those without
-    a name are told apart by their roles.
+    ``question``: the question that the first of them answers (``leans_on``). Of several speakers,
+    those without a name are distinguished by their roles.
     """
     everyone = [question, *messages] if question else messages
     if len({(each.role, each.name) for each in everyone}) > 1:
@@ -97,9 +97,9 @@ def worded(
 
 
 def leans_on(answer: Message, before: Sequence[Message]) -> Message | None:
-    """Return the question without which a short answer cannot be understood.
+    """Return the question on which a short answer depends.
 
-    ``before``: what was said in the conversation before it, in order.
+    ``before``: the earlier messages of the conversation, in order.
     """
     if not before or len(answer.text) > _LEANING[language_of(answer.text)]:
         return None
@@ -109,7 +109,7 @@ def leans_on(answer: Message, before: Sequence[Message]) -> Message | None:
 
 
 def labels(role: Role | None, name: str | None) -> tuple[str, ...]:
-    """Return all that may stand before what somebody says, in any language."""
+    """Return all possible labels of a speaker, in any language."""
     by_role = (_SPEAKERS[language].get(role) for language in Language if role)
     return tuple(each for each in (*by_role, name) if each)
 

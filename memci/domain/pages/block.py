@@ -1,8 +1,8 @@
-"""The text block of one page in a window (P11), and the blocks of a window with token counts (P12).
+"""The text block of one page in a window (P11), and the blocks of a window with tokens (P12).
 
-Every block begins with a heading mark and ends with a blank line: only there do token counts add
-up. What pages hold is untrusted: names and descriptions are one line and no heading of their own,
-and messages are fenced, so that none can look like another page.
+Every block begins with a heading mark and ends with a blank line: token counts add up only there.
+The content of pages is untrusted. Names and descriptions are one line and no heading, and messages
+are fenced, so that none can look like another page.
 """
 
 from collections.abc import Callable, Sequence
@@ -61,7 +61,7 @@ class BlockWriter:
     labels: Labels
 
     def block(self, visible: VisibleTree, page: Page, level: int, reads: ContentReader) -> str:
-        """Return the block of a page, at a level from 1, without the pages below it."""
+        """Return the block of a page at a level, from 1, without the pages below it."""
         tree = visible.tree
         state = self._state(tree, page, visible.count_children(page))
         heading = self.labels.heading.format(self.name(tree, page), state)
@@ -80,7 +80,7 @@ class BlockWriter:
         return "\n\n".join(parts) + "\n\n"
 
     def notice(self, collapsed: Sequence[str]) -> str:
-        """Return the line that names collapsed pages (P13), or an empty text."""
+        """Return the line that lists collapsed pages (P13), or an empty text."""
         if not collapsed:
             return ""
         listed = [*collapsed[:_MOST_LISTED], *(["…"] if len(collapsed) > _MOST_LISTED else [])]
@@ -88,7 +88,7 @@ class BlockWriter:
         return f"{self._mark(1)} {self.labels.collapsed.format(len(collapsed), indexes)}\n\n"
 
     def excess(self, excess: Excess | None) -> str:
-        """Return the line that says by how much the window exceeds its limit (P13), or ""."""
+        """Return the line about tokens over the limit (P13), or ""."""
         if excess is None:
             return ""
         return f"{self._mark(1)} {self.labels.excess.format(**excess._asdict())}\n\n"
@@ -175,7 +175,7 @@ class BlockWriter:
 
 
 def _as_words(text: str) -> str:
-    """Return a text in lower case, without spaces and dots in which a shortened copy differs."""
+    """Return a text in lower case, without spaces and dots, which differ in shortened copies."""
     return " ".join(text.lower().split()).rstrip("….。 ")
 
 

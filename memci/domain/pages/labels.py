@@ -10,7 +10,7 @@ from memci.language.detection import Language
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """States in words; ``{}`` is a number."""
+    """The labels; ``{}`` is a number."""
 
     heading: str  # a page's name with its state
     page: str
@@ -57,7 +57,7 @@ _MARK = re.compile(r"\s*(?:[#=]|`{3}|~{3})")
 
 
 def fenced(text: str, label: str = "") -> str:
-    """Fence a text by more backticks than it has anywhere in a row."""
+    """Fence a text by more backticks than it has in a row."""
     fence = "`" * (1 + max((len(match[0]) for match in _FENCE.finditer(text)), default=2))
     return f"{fence}{label}\n{text}\n{fence}"
 

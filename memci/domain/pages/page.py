@@ -15,14 +15,14 @@ MAX_DEPTH = 64
 
 
 class PageKind(StrEnum):
-    """What a page holds."""
+    """The kind of a page's content."""
 
     DETAIL = "detail"  # the messages of one interaction, or text of its own
     CONTENTS = "contents"  # other pages
 
 
 class Lifecycle(StrEnum):
-    """Where a page is, seen from the window."""
+    """The state of a page in the window."""
 
     ACTIVE = "active"
     HOT_ARCHIVED = "hot_archived"  # inside a hidden folder, or archived
@@ -42,7 +42,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class RecallStats:
-    """How often a page was recalled; the other fields are interaction numbers, 0: never (P7-P9)."""
+    """The number of recalls; other fields are interaction numbers, 0: never (P7-P9)."""
 
     count: int = 0
     last_at: int = 0
@@ -53,7 +53,7 @@ class RecallStats:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page; ``index`` names it for ever (P1)."""
+    """One page; ``index`` is its permanent name (P1)."""
 
     index: str
     kind: PageKind
@@ -78,27 +78,27 @@ class Page:
 
     @property
     def shown_in(self) -> str:
-        """The key of the session in whose active chapter the page is."""
+        """The key of the session whose active chapter contains the page."""
         return self.chapter or session_key(self.span.session_id if self.span else None)
 
     @property
     def pinned(self) -> bool:
-        """Whether the system must keep the page open (P13)."""
+        """True if the system must keep the page open (P13)."""
         return self.pinned_by is not None
 
     @property
     def is_folder(self) -> bool:
-        """Whether it is a ContentsPage."""
+        """True for a ContentsPage."""
         return self.kind is PageKind.CONTENTS
 
     @property
     def has_placeholders(self) -> bool:
-        """Whether the summarizer has not yet written the name or the entries (P6)."""
+        """True until the summarizer has written the name and the entries (P6)."""
         return bool(self.span and self.span.number) and not (self.named and self.summarized)
 
 
 def session_key(session_id: str | None) -> str:
-    """Return a unique key of a session; None (no session) has a key, too."""
+    """Return a unique key of a session; None (no session) also has a key."""
     return "-" if session_id is None else f"+{session_id}"
 
 
@@ -109,7 +109,7 @@ def one_line(text: str, longest: int) -> str:
 
 
 class Permission(StrEnum):
-    """What an agent may do with the pages of a segment."""
+    """The rights of an agent on the pages of a segment."""
 
     READ_WRITE = "READ_WRITE"
     READ_ONLY = "READ_ONLY"

@@ -43,7 +43,7 @@ def pin_pieces(pins: Sequence[Pin], labels: Labels, mark: str = "#") -> list[str
     """Return the block of pins as one string a pin; the first begins with the heading.
 
     The block begins with a heading mark and ends with a blank line (P12). Pinned text is untrusted:
-    it is written on one line after its kind, or fenced.
+    it is fenced, or one line after its kind.
     """
     if not pins:
         return []

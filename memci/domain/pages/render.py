@@ -55,7 +55,6 @@ class NativeMessages:
         return total + MESSAGE_OVERHEAD * (blocks + is_begun)
 
     def _messages(self, page: Page) -> list[Utterance]:
-        """Return the messages of a page as a chat API takes them, without incomplete tool calls."""
         messages = [each for each in self.blocks.reads(page).messages if not each.is_note]
         units, _ = units_of(messages)
         return [Utterance.of(message) for unit in units for message in unit]
@@ -82,7 +81,7 @@ class Window:
 
 @dataclass
 class Rendering:
-    """The window of one session over a tree, kept up to date by ``refresh``."""
+    """The window of one session over a tree; ``refresh`` updates it."""
 
     tree: Tree
     writer: BlockWriter
@@ -112,7 +111,7 @@ class Rendering:
         self.pin_tokens = self.tokens_of_pins(self.pins)
 
     def tokens_of_pins(self, pins: Sequence[Pin]) -> int:
-        """Return the tokens of a message of these pins."""
+        """Return the tokens of a message with these pins."""
         message = self._pin_message(pins)
         return message.tokens(self.count) if message else 0
 
@@ -134,7 +133,7 @@ class Rendering:
         return self._blocks.of(page, self.visible.level(page)).own
 
     def window(self) -> Window:
-        """Return the messages."""
+        """Return the window."""
         messages: list[Utterance] = []
         by_segment: dict[str, int] = {}
         shown = self._shown()
@@ -150,11 +149,11 @@ class Rendering:
         return Window(tuple(messages), tokens, by_segment, self.collapsed())
 
     def collapsed(self) -> tuple[str, ...]:
-        """Return the pages that the last change hid, as far as the session sees them (P13)."""
+        """Return the pages hidden by the last change that the session sees (P13)."""
         return tuple(each for each in self.tree.counters.notice if self._contains(each))
 
     def refresh(self, changed: Mapping[str, Page | None]) -> None:
-        """Update after changes of these pages, which are given as they were before."""
+        """Update after changes; ``changed`` has the former values of the changed pages."""
         for index, before in changed.items():
             self._blocks.forget(index, before)
             now = self.tree.pages.get(index)
@@ -168,7 +167,7 @@ class Rendering:
         self.refresh({page.index: before})
 
     def _contains(self, index: str) -> bool:
-        """Return True if the session sees the page; remembered, since collapsing asks often."""
+        """Return True if the session sees the page; cached, because collapsing asks often."""
         if index not in self._visibility:
             page = self.tree.pages.get(index)
             self._visibility[index] = page is not None and self.visible.contains(page)

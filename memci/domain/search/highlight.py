@@ -1,11 +1,11 @@
-"""Shortens a found text to the sentences that matter for a question; its speakers stay (R14).
+"""Shortens a text to the sentences that matter for a question; its speakers stay (R14).
 
 Measured on LoCoMo against whole entries: 4.5 points more of the evidence inside 500 tokens, 3
 inside 1,000 and 1 inside 4,000, and no fewer of the short answers.
 
-A memory names the speaker before each speech (R4); lines without a label are of the speaker above
-them. Another word that looks like a label ("Note:") may be an unknown name, or a word of the
-speaker: it is taken for both, so neither is lost.
+A memory names the speaker before each speech (R4); lines without a label belong to the speaker
+above them. Another word that looks like a label ("Note:") may be an unknown name or a word of the
+speaker. It counts as both, so neither is lost.
 """
 
 import math
@@ -33,14 +33,14 @@ _COLON = r"(?::(?!\S)|：)"
 
 
 class Speaker(NamedTuple):
-    """Who says something, by labels."""
+    """The labels of a speaker; ``other`` is a word that may be a label."""
 
     speaker: str = ""  # the label of a known speaker
     other: str = ""  # below it, a label that may be a name
 
 
 class Line(NamedTuple):
-    """Where a line with a label begins, and who speaks from there."""
+    """The start of a labelled line, and its speaker."""
 
     start: int
     voice: Speaker
@@ -51,10 +51,10 @@ Voices: TypeAlias = Sequence[Line]
 
 
 class Speakers:
-    """Those who are known to speak: all roles, and some by name."""
+    """The known speakers: all roles, and some by name."""
 
     def __init__(self, names: Iterable[str | None] = ()) -> None:
-        """Take the names of all who may have said what a memory is made of."""
+        """Take the names of all possible speakers of a memory."""
         known = {label for role in Role for label in labels(role, None)}
         known |= {called for name in names if name and (called := " ".join(name.split()))}
         longest_first = sorted(known, key=lambda each: (-len(each), each))
@@ -66,7 +66,7 @@ class Speakers:
         )
 
     def in_memory(self, text: str) -> Voices:
-        """Return the lines of a memory that have a label, in order."""
+        """Return the labelled lines of a memory, in order."""
         lines: list[Line] = []
         speaker = ""
         for match in self._label.finditer(text):
@@ -80,19 +80,19 @@ class Speakers:
 
 
 def voice_at(voices: Voices, place: int) -> Speaker:
-    """Return who says what stands at a place of a memory."""
+    """Return the speaker at a position of a memory."""
     at = bisect_right(voices, place, key=lambda line: line.start)
     return voices[at - 1].voice if at else NOBODY
 
 
 def line_at(voices: Voices, start: int, end: int) -> Line | None:
-    """Return the first line with a label that begins between two places, the second excluded."""
+    """Return the first labelled line that begins in the range from start to end (excluded)."""
     at = bisect_left(voices, start, key=lambda line: line.start)
     return voices[at] if at < len(voices) and voices[at].start < end else None
 
 
 def label_for(voice: Speaker, above: Speaker, *, labelled: bool) -> str:
-    """Return the label above words that stand below those of ``above``; "" if none is needed.
+    """Return the label for words below those of ``above``; "" if none is needed.
 
     ``labelled``: the words begin with their own label, on a line of its own.
     """
@@ -106,7 +106,7 @@ def label_for(voice: Speaker, above: Speaker, *, labelled: bool) -> str:
 
 
 def add_colon_space(label: str) -> str:
-    """Return a label as it stands before words: no blank follows a Chinese colon."""
+    """Return a label with a blank after it, except after a Chinese colon."""
     return f"{label} " if label.endswith(":") else label
 
 
@@ -147,12 +147,12 @@ def whole(text: str) -> list[Span]:
 
 
 class Highlighter:
-    """Shortens the entries of one block to what matters for the question."""
+    """Shortens the entries of one block to the sentences that matter for the question."""
 
     def __init__(
         self, asked: str | None, texts: Sequence[str], room: int, spans: Spans, count: Count
     ) -> None:
-        """Take the question, what was found (best first), and the tokens for all entries."""
+        """Take the question, the found texts (best first), and the tokens for all entries."""
         self._asked = asked or ""
         self._texts = texts[:_RARITY_TEXTS]
         self._room = room
@@ -160,7 +160,7 @@ class Highlighter:
         self._count = count
 
     def limit(self, place: int) -> int:
-        """Return the tokens that an entry may have uncut, by its place (from 0) in the block."""
+        """Return the tokens that an entry may have uncut, by its index in the block."""
         if place < _WHOLE_ENTRIES:
             return max(_LEAST_TOKENS, self._room // _WHOLE_SHARE)
         return max(_LEAST_TOKENS, self._room // (4 + 2 * place))
@@ -168,8 +168,8 @@ class Highlighter:
     def cut(self, text: str, place: int, voices: Voices = ()) -> str:
         """Return whole sentences of a text, in order; at least one.
 
-        A mark shows where one is left out that is no courtesy: it may qualify the rest. ``voices``:
-        who says what in a memory.
+        A mark replaces omitted sentences that are no courtesy: they may qualify the rest.
+        ``voices``: the speakers of a memory.
         """
         if place < _WHOLE_ENTRIES and self._count(text) <= self.limit(place):
             return text
@@ -182,13 +182,13 @@ class Highlighter:
         return join_sentences(text, self._best(text, telling, limit), telling, voices)
 
     def without_courtesy(self, text: str, voices: Voices = ()) -> str:
-        """Return all sentences of a text that say something; at least one."""
+        """Return all sentences of a text except courtesy; at least one."""
         return (
             join_sentences(text, _telling(text, self._spans(text), voices), voices=voices) or text
         )
 
     def grown(self, text: str, shown: str, free: int, fits: Fits, voices: Voices = ()) -> str:
-        """Return ``shown`` with as many more sentences of its text as fit.
+        """Return ``shown`` with the additional sentences of its text that fit.
 
         ``free``: tokens for them, and for marks and labels beside them.
         """
@@ -221,7 +221,7 @@ class Highlighter:
         return sorted(kept)
 
     def _by_worth(self, text: str, spans: Iterable[Span]) -> list[tuple[Span, int]]:
-        """Return sentences with their tokens; those that are worth most per token come first."""
+        """Return sentences with their tokens, those of the greatest worth per token first."""
         sentences = {each: text[slice(*each)] for each in spans}
         tokens = {each: self._count(sentences[each]) for each in sentences}
         stems = {each: _stems(sentences[each]) for each in sentences}
@@ -236,8 +236,8 @@ class Highlighter:
     def _rarity_among(self, sentences: Sequence[Collection[str]]) -> Callable[[str], float]:
         """Return a function from a word to its rarity, which is higher for the question's words.
 
-        ``sentences``: their words. A word of the question that few of very many sentences contain
-        says which of them the question is about.
+        ``sentences``: their words. A question word in few of very many sentences identifies its
+        topic.
         """
         asked = {word: self._rarity(word) for word in self._words}
         if len(sentences) > _RARITY_TEXTS:
@@ -284,7 +284,7 @@ def _first(tokens: Mapping[Span, int], most: int, free: int) -> list[Span]:
 
 
 def _telling(text: str, spans: Sequence[Span], voices: Voices) -> Sequence[Span]:
-    """Return the sentences that say something; all if none does."""
+    """Return all sentences except courtesy; all if nothing else remains."""
     speakers = {each.voice.speaker.strip("[:：") for each in voices}
     texts = [_unlabelled(text, each, voices) for each in spans]
     return [
@@ -295,7 +295,7 @@ def _telling(text: str, spans: Sequence[Span], voices: Voices) -> Sequence[Span]
 
 
 def answers(sentence: str, before: str) -> bool:
-    """Return True if a sentence may answer the one before it: then "Yes." says something."""
+    """Return True if a sentence may answer the previous one: then "Yes." is no courtesy."""
     return asks_something(before) and can_answer(sentence)
 
 
@@ -308,7 +308,7 @@ def _unlabelled(text: str, span: Span, voices: Voices) -> str:
 def is_courtesy(sentence: str, speakers: Collection[str] = ()) -> bool:
     """Return True if a sentence only greets, thanks or asks back; "No." does not.
 
-    ``speakers``: the names of those who talk with each other; courtesy may contain them.
+    ``speakers``: the names in the conversation; courtesy may contain them.
     """
     if len(sentence) > _LONGEST_COURTESY or has_many_content_words(sentence):
         return False
@@ -316,7 +316,7 @@ def is_courtesy(sentence: str, speakers: Collection[str] = ()) -> bool:
 
 
 def is_all_courtesy(lines: str) -> bool:
-    """Return True if no line of a memory says anything, after the name of its speaker."""
+    """Return True if every line of a memory is courtesy after its speaker label."""
     named = [_LABEL.match(line) for line in lines.splitlines()]
     called = re.compile("|".join([*(re.escape(label[1]) for label in named if label), "(?!)"]))
     texts = (called.sub("", _LABEL.sub("", line, count=1)).strip() for line in lines.splitlines())
@@ -331,10 +331,10 @@ def join_sentences(
     among: Collection[Span] = (),
     voices: Voices = (),
 ) -> str:
-    """Return sentences of a text; what lies between two neighbours stays as it was.
+    """Return sentences of a text; the text between two neighbours is unchanged.
 
-    A mark stands for those of ``among`` that are left out. ``voices``: who says what in a memory;
-    each sentence stands under the label of its line.
+    A mark replaces omitted sentences of ``among``. ``voices``: the speakers of a memory; each
+    sentence stands under the label of its line.
     """
     chosen = list(spans)
     if not chosen:
@@ -358,9 +358,9 @@ def join_sentences(
 
 
 def _opening(text: str, start: int, label: str, *, begun: bool, lacks: bool, own: bool) -> str:
-    """Return what stands before the first sentence, or the first one of another speaker.
+    """Return the text before the first sentence, or the first one of another speaker.
 
-    A sentence with a label of its ``own`` begins a line, so that the label is read as one.
+    A sentence with a label of its ``own`` begins a line, so that the label is recognised.
     """
     line = "\n" if begun else ""
     mark = _MARK if lacks else ""
@@ -379,5 +379,5 @@ def _between(text: str, end: int, start: int, *, lacks: bool) -> str:
 
 
 def _blank(text: str, end: int) -> str:
-    """Return the blank, if any, between a sentence that ends there and another on its line."""
+    """Return the blank, if any, after a sentence that another follows on its line."""
     return "" if _NO_BLANK_AFTER.match(text[end - 1]) else " "

@@ -1,7 +1,7 @@
 """Combines the scores of several channels, and hints from the question, into one ranking (R11).
 
-Scores are scaled to 0..1 and summed by weight: so a weak channel cannot spoil a strong one, as it
-does if only ranks count. Then come priors and bonuses, each measured alone
+Scores are scaled to 0..1 and summed by weight. So a weak channel cannot spoil a strong one, as it
+does if only ranks count. Then priors and bonuses are added, each measured alone
 (retrieval-and-assembly.md, "What is known to work").
 """
 
@@ -46,7 +46,7 @@ class Ranked(NamedTuple):
 
     @property
     def key(self) -> tuple[Source, int]:
-        """What names its candidate."""
+        """The key of its candidate."""
         return self.candidate.source, self.candidate.key
 
 
@@ -55,10 +55,10 @@ def fuse_rrf(
 ) -> list[Ranked]:
     """Fuse by reciprocal ranks, best first.
 
-    Cosines of messages and memories are ranked together, and so are links; BM25 scores of two
-    indexes cannot be compared, so each source has a lexical ranking of its own. Among equals a
-    message goes before a memory, and the later before the earlier. What was found by its time alone
-    (``timed``) comes last, unless it leads.
+    Cosines of messages and memories are ranked together, and so are links. BM25 scores of two
+    indexes cannot be compared, so each source has its own lexical ranking. Among equals a message
+    precedes a memory, and a later entry an earlier one. Candidates found by time alone (``timed``)
+    come last, unless they lead.
     """
     ranks, timed = channel_ranks(candidates, channels), timed or Timed()
     fused = []
@@ -127,7 +127,7 @@ def _is_near(candidate: Candidate) -> bool:
 
 
 def _by_score(candidates: Iterable[Candidate], channel: Channel, floor: float) -> list[Candidate]:
-    """Return candidates with a score above ``floor``, the best first, of equals the latest."""
+    """Return candidates with a score above ``floor``, best first, the latest of equals first."""
     score = _SCORES[channel]
     above = [
         (found, each.key, each)
@@ -151,10 +151,10 @@ _ASKING = ("?", "\uff1f")
 def favour_order(
     found: list[Ranked], order: Order | None, time_fit: TimeFit | None
 ) -> list[Ranked]:
-    """Return what was found, unsorted, with better scores for the first or the last occasion.
+    """Return candidates, unsorted, with better scores for the first or the last occasion.
 
-    Days count, not messages: all that is said on a day is about one occasion. Questions are about
-    none. If the question asks for no order, the very same list is returned.
+    Days count, not messages: all messages of a day are about one occasion. Questions are about
+    none. If the question asks for no order, the same list object is returned.
     """
     best = max((each.score for each in found), default=0.0)
     if order is None or best <= 0:
@@ -220,7 +220,7 @@ _NUMBERS = re.compile(
 
 
 class AnswerType(StrEnum):
-    """What kind of thing a question asks for."""
+    """The kind of answer that a question asks for."""
 
     TIME = "time"
     NUMBER = "number"
@@ -228,7 +228,7 @@ class AnswerType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What a question says about its answer, apart from its words."""
+    """Hints from a question about its answer, apart from its words."""
 
     speakers: frozenset[str] = frozenset()  # the people that it names
     time_fit: TimeFit | None = None
@@ -243,9 +243,9 @@ class Hints:
 def fuse_scaled(
     candidates: Sequence[Candidate], channels: Collection[Channel], hints: Hints
 ) -> list[Ranked]:
-    """Fuse by scaled scores, best first: all that a channel found, or that has the time or symbol.
+    """Fuse by scaled scores, best first: candidates with a score, or with the time or symbol.
 
-    What was found by its time alone comes after the rest of its time, unless the time leads.
+    Candidates found by time alone come after the rest of their time, unless the time leads.
     """
     ranks = channel_ranks(candidates, channels)
     found = [
@@ -279,7 +279,7 @@ def fuse_scaled(
 
 
 def _with_text_bonus(fused: list[Ranked], hints: Hints) -> list[Ranked]:
-    """Add to the best what their texts gain by what the question names and asks for."""
+    """Add the text bonuses for names and answer type to the best candidates."""
     if hints.entity_share is None and hints.answer_type is None:
         return fused
     read = []
@@ -294,7 +294,7 @@ def _with_text_bonus(fused: list[Ranked], hints: Hints) -> list[Ranked]:
 
 
 def _bases(found: Sequence[Candidate], channels: Collection[Channel]) -> list[float]:
-    """Sum each candidate's scaled scores; what a channel cannot score counts by the others."""
+    """Return each candidate's scaled scores, summed; absent channels count by the others."""
     sums, weights = [0.0] * len(found), [0.0] * len(found)
     for channel in channels:
         weight = _CHANNELS[channel]
@@ -326,7 +326,7 @@ def _scaled(found: Sequence[Candidate], channel: Channel) -> list[float | None]:
 
 
 def _sessions(found: Sequence[Candidate], bases: Sequence[float]) -> dict[str | None, float]:
-    """Return for each session the mean of its best: a talk about the matter has more of it."""
+    """Return the mean score of each session's best: a session on the topic has several."""
     own: defaultdict[str | None, list[float]] = defaultdict(list)
     for each, base in zip(found, bases, strict=True):
         if each.source is Source.CHAT:
@@ -344,19 +344,19 @@ def _is_named(each: Candidate, hints: Hints) -> bool:
 
 
 def _leading_score(each: Candidate, score: float, hints: Hints) -> float:
-    """Return the score of what goes before all else: it depends on what it says."""
+    """Return the score of a candidate from a leading time; it depends on the content."""
     says = min(1.0, _words(each.text) / _SAYS_WORDS)
     return _LEAD_OF_TIME + _FAINT * score + _SAYS_SOMETHING * says + _bonus(each, hints)
 
 
 def _score_by_time(each: Candidate, hints: Hints) -> float:
-    """Return the score of what was found by its time alone: lower than all else of its time."""
+    """Return the score of a candidate found by time alone: the lowest of its time."""
     fit = hints.time_fit(each.at, each.session_id) if hints.time_fit is not None else 0.0
     return _TIME * fit - _ASKS + _LITTLE * _length(each.text)
 
 
 def _bonus(each: Candidate, hints: Hints) -> float:
-    """Return what a candidate gains by its length, speaker, time and symbol."""
+    """Return the bonus of a candidate for its length, speaker, time and symbol."""
     bonus = _LENGTH * _length(each.text)
     if len(hints.speakers) == 1 and each.name in hints.speakers:
         bonus += _SPEAKER
@@ -391,7 +391,7 @@ _ANSWER_TYPES = {AnswerKind.WHEN: AnswerType.TIME, AnswerKind.HOW_MANY: AnswerTy
 
 
 def hints_of(analysis: QueryAnalysis, names: Collection[str], timed: Timed) -> Hints:
-    """Return the hints of an analysis; ``names`` are those of code that the question asks for."""
+    """Return the hints of an analysis; ``names`` are the code names in the question."""
     keys = analysis.entity_keys
     return Hints(
         speakers=analysis.speakers,

@@ -1,4 +1,4 @@
-"""Decides which key messages are pinned, and which pins give way to them (R7)."""
+"""Decides which key messages are pinned, and which pins they replace (R7)."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _LINE_TOKENS = 8
 
 @dataclass(frozen=True, slots=True)
 class KeyPins:
-    """What a search for key messages changes."""
+    """The changes by a search for key messages."""
 
     added: tuple[Pin, ...]
     taken_down: tuple[int, ...]  # numbers of older pins that gave way
@@ -29,12 +29,12 @@ def pinned(
     rules: PageRules,
     tokens_of: Callable[[str], int],
 ) -> KeyPins:
-    """Return the changes by findings, the oldest first, beside the pins that are ``there``.
+    """Return the changes by findings, the oldest first, given the present pins ``there``.
 
-    Not pinned are the words of ``refused`` findings, which somebody has taken down, and words that
-    the same users see already. Nobody is shown more findings, pins or tokens than the rules allow:
-    the oldest finding gives way, and no other pin does. A finding also gives way to a newer one of
-    the same speaker that decides the same matter differently, in whatever order they are found.
+    Not pinned are the words of ``refused`` findings, whose pins were removed, and words that the
+    same users see already. No user sees more findings, pins or tokens than the rules allow: the
+    oldest finding is removed, and no other pin. A newer finding of the same speaker with a
+    different decision on the same matter also replaces a finding, in any order of discovery.
     """
     pins = list(there)
     added: list[Pin] = []
@@ -54,21 +54,21 @@ def pinned(
 
 
 def bound_to(kind: PinKind, session_id: str | None) -> str | None:
-    """Return the only session in which a finding is shown (None: all); a task has one."""
+    """Return the only session that shows a finding (None: all); a task has one."""
     return session_id if kind is PinKind.TASK else None
 
 
 def _says(known: Pin, found: Pin) -> bool:
-    """Return True if a pin says the same, and is shown wherever the finding would be."""
+    """Return True if a pin has the same text, and is shown wherever the finding would be."""
     seen = known.user_id in {None, found.user_id} and known.session_id in {None, found.session_id}
     return seen and f" {normalized_words(found.text)} " in f" {normalized_words(known.text)} "
 
 
 def _replaces(new: Pin, old: Pin) -> bool:
-    """Return True if a finding decides differently what an earlier one of its speaker decided.
+    """Return True if a finding decides differently than an earlier one of its speaker.
 
-    Another session may be about another matter, unless the finding says that something has changed.
-    A task is more than one matter.
+    Another session may be about another matter, unless the finding reports a change. Tasks never
+    replace each other.
     """
     same = (old.by, old.user_id, old.speaker) == (new.by, new.user_id, new.speaker)
     if not same or new.by != Maker.DETECTOR or _age(old) >= _age(new):
@@ -89,7 +89,7 @@ def _age(finding: Pin) -> tuple[datetime, int, tuple[int, int]]:
 def _too_many(
     pins: Sequence[Pin], newest: Pin, rules: PageRules, tokens_of: Callable[[str], int]
 ) -> list[Pin]:
-    """Return the oldest findings that must go, for each user who sees the newest one."""
+    """Return the oldest findings over the limits, for each user who sees the newest one."""
     users: Collection[str | None] = [newest.user_id]
     if newest.user_id is None:
         users = {None, *(each.user_id for each in pins)}

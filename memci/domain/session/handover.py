@@ -1,8 +1,7 @@
 """The handover document of a session: pins, plan, summary and recent interactions (R8).
 
-Messages, pins and summaries are untrusted: they are fenced, or on lines that are no headings, so
-that none of them can look like a part of the document. A tool call may stand there without its
-result.
+Messages, pins and summaries are untrusted. They are fenced, or on lines that are no headings, so
+that none of them can look like a part of the document. A tool call may appear without its result.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ def fitting_exchanges(
 ) -> list[Exchange]:
     """Return the newest exchanges that fit, each in the longest form that fits.
 
-    Tool results give way first, then all messages are cut, and then the oldest are left out.
+    Tool results are shortened first, then all messages are cut, and then the oldest are left out.
     """
     taken: list[list[tuple[Exchange, int]]] = []
     for exchange in reversed(given):
@@ -66,7 +65,7 @@ def fitting_exchanges(
 
 
 def _forms(exchange: Exchange) -> list[Exchange]:
-    """Return it as it is, and ever shorter."""
+    """Return an exchange whole, and in ever shorter forms."""
     brief = tuple(map(digest_of_message, exchange))
     return [exchange, brief, *(tuple(_cut(each, most) for each in brief) for most in _CUTS)]
 
@@ -179,8 +178,8 @@ class Handover:
     def within(self, budget: int, count: Count, shorten: Shorten) -> Handover:
         """Return it with at most ``budget`` tokens; the oldest recent messages are left out first.
 
-        The summary gets half of the room beside pins and plan, and what recent messages leave.
-        Raises ``BudgetTooSmallError`` if pins and plan alone do not fit.
+        The summary gets half of the room beside pins and plan, and the rest of the recent messages'
+        room. Raises ``BudgetTooSmallError`` if pins and plan alone do not fit.
         """
         if count((complete := self.without_repeated_lines()).text()) <= budget:
             return complete
@@ -204,7 +203,7 @@ class Handover:
         return cut.with_summary(self.summary, budget, count, shorten)
 
     def with_summary(self, summary: str, budget: int, count: Count, shorten: Shorten) -> Handover:
-        """Return it with another summary, shortened to the room that the rest leaves."""
+        """Return it with another summary, shortened to the remaining room."""
         complete = replace(self, summary=summary).without_repeated_lines()
         return _summary_within(complete, budget, count, shorten)
 
@@ -264,7 +263,7 @@ class Handover:
         return [f"{self.mark * 2} {heading}", *missing]
 
     def _days(self, messages: Sequence[Message]) -> dict[int, str]:
-        """Return the days above messages, by seq, where a reader cannot know them."""
+        """Return the day headings above messages, by seq, where the reader cannot know them."""
         days = (each.said_at.date() for each in messages)
         above = days_above(days, self.today, self.language)
         return {each.seq: day for each, day in zip(messages, above, strict=True) if day}

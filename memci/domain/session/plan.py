@@ -16,7 +16,7 @@ LONGEST_STEP = 200  # characters of one
 
 
 class StepState(StrEnum):
-    """How far a step has come."""
+    """The state of a step."""
 
     PENDING = "pending"
     ACTIVE = "active"
@@ -25,7 +25,7 @@ class StepState(StrEnum):
 
     @property
     def is_over(self) -> bool:
-        """Whether it is done or dropped."""
+        """True if the step is done or dropped."""
         return self in {StepState.DONE, StepState.DROPPED}
 
 
@@ -53,13 +53,13 @@ class Plan:
 
     @property
     def is_over(self) -> bool:
-        """Whether no step is left to do."""
+        """True if no step is left."""
         return all(each.state.is_over for each in self.steps)
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A listed step; ``state`` is None if the list does not say it."""
+    """A listed step; ``state`` is None if the list does not give it."""
 
     text: str
     state: StepState | None = None

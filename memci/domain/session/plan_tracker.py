@@ -76,7 +76,7 @@ _ANNOUNCED_CHINESE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Steps that a text lists."""
+    """Steps listed in a text."""
 
     items: tuple[Item, ...]
     is_plan: bool  # the text says that they are to be done
@@ -92,7 +92,7 @@ class _Line:
 def listing_in(text: str) -> Listing | None:
     """Return the longest list of steps in a text: with boxes, or numbered from 1 without a gap.
 
-    A line that belongs to no item ends a list. None: there are not two items.
+    A line outside all items ends a list. None: fewer than two items.
     """
     best: Listing | None = None
     for before, lines in _runs(text[:_SEARCHED]):
@@ -256,7 +256,7 @@ class Progress:
 
 
 def progress_in(text: str, cut: Cutter) -> list[Progress]:
-    """Return what a text says about the steps of a plan, in its order."""
+    """Return the state changes of plan steps in a text, in its order."""
     text = text[:_SEARCHED]
     return [
         progress
@@ -300,9 +300,9 @@ _STATE_OF_WORD = {word: state for state, words in _WORDS.items() for word in wor
 
 
 def called_plan(tool_calls: Iterable[Mapping[str, Any]]) -> tuple[Item, ...]:
-    """Return the steps of the last call that hands over a plan; none, if no call does.
+    """Return the steps of the last call that contains a plan; none without such a call.
 
-    Models wrote the calls: what cannot be read is ignored.
+    Models wrote the calls: unreadable ones are ignored.
     """
     found: tuple[Item, ...] = ()
     for call in tool_calls:
@@ -348,7 +348,7 @@ _SPEAKERS = frozenset({Role.USER, Role.ASSISTANT})
 
 @dataclass(frozen=True, slots=True)
 class PlanSigns:
-    """What a message says about plans, whatever the current plan is."""
+    """The content of a message about plans, independent of the current plan."""
 
     listing: Listing | None = None
     progress: Sequence[Progress] = ()
@@ -359,7 +359,7 @@ class PlanSigns:
 
 
 def plan_signs(message: Message, cut: Cutter) -> PlanSigns:
-    """Return what a message of a user or an assistant says about plans; notes say nothing."""
+    """Return a message's content about plans; notes and other roles have none."""
     if message.role not in _SPEAKERS or message.is_note:
         return PlanSigns()
     if called := called_plan(message.tool_calls):
@@ -411,7 +411,7 @@ def _changed(before: Plan, after: Plan) -> Plan:
 
 
 def _updated(plan: Plan, items: Sequence[Item], seq: int) -> Plan:
-    """Return a plan that is listed again: finished steps stay, missing open steps are dropped."""
+    """Return a plan after a new listing: finished steps stay, missing open ones are dropped."""
     known = {normalized_words(each.text): each for each in plan.steps}
     listed = [normalized_words(each.text) for each in items]
     left = [each for each in plan.steps if normalized_words(each.text) not in listed]

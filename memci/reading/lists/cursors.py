@@ -16,7 +16,7 @@ _AFTER = "after/"
 
 @dataclass(frozen=True)
 class Listing:
-    """Lists what a database holds."""
+    """A reader of lists from a database."""
 
     database: Database
 
@@ -58,7 +58,7 @@ def named_after(cursor: str | None) -> str:
 
 
 def named_cursor(name: str) -> str:
-    """Return the cursor behind something with a name; no agent id looks like one."""
+    """Return the cursor after an entry with this name; no agent id has its form."""
     return _AFTER + name
 
 
@@ -73,7 +73,7 @@ def names_after(cursor: str | None, parts: int) -> tuple[str, ...]:
 
 
 def names_cursor(*names: str) -> str:
-    """Return the cursor behind something that several names identify."""
+    """Return the cursor after an entry with several names."""
     return named_cursor("/".join(quote(each, safe="") for each in names))
 
 

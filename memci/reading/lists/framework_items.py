@@ -36,7 +36,7 @@ _LEAST = 200
 
 
 class ItemReads:
-    """Finds items. Of an agent that is not there it finds none, and that is no error."""
+    """Finds items; an unknown agent has none, without an error."""
 
     def __init__(self, database: Database, models: ReadingModels) -> None:
         """Load nothing before the first query."""
@@ -44,7 +44,7 @@ class ItemReads:
         self._models = models
 
     def run(self, agent_id: str, request: frameworks.ItemSearch) -> frameworks.ItemList:
-        """Return the best items, and after them the latest of those that have no score."""
+        """Return the best items, and after them the latest of those without a score."""
         terms = bm25.question_terms(self._models.lexicon.terms(request.query or ""))
         vector = self._vector(request.query or "")
         question = ItemQuestion(
@@ -108,14 +108,14 @@ def listed(
 
 
 def refresh(database: Database, agent_id: str, places: list[Place]) -> None:
-    """Put off when these go; a crash of the database may lose it, and that harms nobody."""
+    """Postpone the expiry of these items; a crash may lose the change, without harm."""
     if places:
         with database.agent_transaction(agent_id, durable=False) as connection:
             refresh_items(connection, agent_id, places)
 
 
 def item_of(row: Any, score: float | None = None) -> frameworks.ItemOut:
-    """Return a row as callers see it."""
+    """Return a row as an item of the API."""
     return frameworks.ItemOut(
         namespace=list(row.namespace),
         key=row.key,
@@ -145,7 +145,7 @@ def _scores(
 
 
 def _spread(hits: Mapping[str, int], length: int) -> Iterable[str]:
-    """Yield the terms of a text again, of which all but the hits are the same to the score."""
+    """Yield as many terms as the text has: its hits, and fillers for the rest."""
     for term, times in hits.items():
         yield from [term] * times
     yield from [""] * (length - sum(hits.values()))
@@ -162,7 +162,7 @@ def _taken(found: FoundItems, ranked: list[tuple[Place, float]]) -> list[framewo
 def find(
     database: Database, agent_id: str, request: frameworks.CheckpointSearch
 ) -> frameworks.CheckpointList:
-    """Return checkpoints, the latest first; none of an agent that is not there."""
+    """Return checkpoints, the latest first; none for an unknown agent."""
     asked = request.model_dump(include={"thread", "namespace", "id", "before", "filter"})
     if request.after is not None:
         asked |= {f"after_{name}": value for name, value in request.after.model_dump().items()}
