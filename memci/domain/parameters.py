@@ -46,10 +46,10 @@ class Setting:
 
     def check(self, name: str, value: object) -> None:
         """Raise ``InvalidInputError`` that names the parameter if the value is not allowed."""
-        if complaint := self._complaint(value):
+        if complaint := self._error_text(value):
             raise InvalidInputError(complaint, field=name)
 
-    def _complaint(self, value: object) -> str | None:
+    def _error_text(self, value: object) -> str | None:
         if self.choices:
             known = ", ".join(self.choices)
             return None if value in self.choices else f"expected one of {known}"

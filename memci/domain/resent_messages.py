@@ -77,7 +77,10 @@ def _known(sent: Sequence[NewMessage], stored: Sequence[Message]) -> dict[int, s
     if len(sent) == 1:
         stored = stored[-1:]
     matcher = SequenceMatcher(
-        None, [_said(each) for each in sent], [_said(each) for each in stored], autojunk=False
+        None,
+        [_comparison_key(each) for each in sent],
+        [_comparison_key(each) for each in stored],
+        autojunk=False,
     )
     return {
         block.a + step: stored[block.b + step].id
@@ -86,7 +89,7 @@ def _known(sent: Sequence[NewMessage], stored: Sequence[Message]) -> dict[int, s
     }
 
 
-def _said(message: Message | NewMessage) -> tuple[object, ...]:
+def _comparison_key(message: Message | NewMessage) -> tuple[object, ...]:
     """Return the comparison key of a message: clients trim white space."""
     calls = tuple(
         (call.get("function", {}).get("name"), call.get("function", {}).get("arguments"))

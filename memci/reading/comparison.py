@@ -18,7 +18,7 @@ from memci.reading.deferred_writes import ReadActivity, Use
 from memci.reading.reader import ReadingDefaults, ReadingModels
 from memci.reading.recall import Recall
 from memci.schemas import editions
-from memci.schemas.reads import ContextAnswer, ContextRequest, RecallAnswer, RecallRequest
+from memci.schemas.reads import ContextRequest, RecallAnswer, RecallRequest
 from memci.schemas.trials import RecordedQuestion, Trial, TrialContext, TrialsAnswer, TrialTotals
 from memci.storage.agents import snapshot_of
 from memci.storage.network.editions import open_edition
@@ -53,7 +53,7 @@ class Compare:
             with use_edition(connection):
                 rebuilt = _Side.of(connection, agent_id)
             found = compare(current.network, rebuilt.network)
-            shown = _Shown(found, request.limit)
+            shown = _ShownMemories(found, request.limit)
             current.read(connection, agent_id, shown.current)
             with use_edition(connection):
                 rebuilt.read(connection, agent_id, shown.rebuilt)
@@ -70,8 +70,8 @@ class Compare:
         return editions.ProbeComparison(
             keywords=list(keywords),
             both=sum(text in rebuilt for text in current),
-            only_current=_others(current, rebuilt),
-            only_rebuilt=_others(rebuilt, current),
+            only_current=_missing_texts(current, rebuilt),
+            only_rebuilt=_missing_texts(rebuilt, current),
         )
 
 
@@ -124,7 +124,7 @@ class _Side:
         )
 
 
-class _Shown:
+class _ShownMemories:
     """The displayed memories of each network."""
 
     def __init__(self, found: Comparison, limit: int) -> None:
@@ -140,7 +140,7 @@ def _answer(
     current: _Side,
     rebuilt: _Side,
     found: Comparison,
-    shown: _Shown,
+    shown: _ShownMemories,
     probes: list[editions.ProbeComparison],
 ) -> editions.ComparisonAnswer:
     changed = [
@@ -169,7 +169,7 @@ def _answer(
     )
 
 
-def _others(texts: list[str], than: list[str]) -> list[str]:
+def _missing_texts(texts: list[str], than: list[str]) -> list[str]:
     return [text[:_BEGINNING] for text in texts if text not in than]
 
 
@@ -260,7 +260,8 @@ def _context(side: TrialSide, request: ContextRequest, question: RecordedQuestio
     began = time.perf_counter()
     answer = side.assemble.run(question.agent, request)
     took_ms = (time.perf_counter() - began) * 1000
-    ids = _message_ids(answer)
+    items = (item for item in answer.items if item.section is not Section.QUERY)
+    ids = list(dict.fromkeys(each for item in items for each in item.message_ids))
     evidence = frozenset(question.evidence)
     return TrialContext(
         tokens=answer.tokens,
@@ -268,11 +269,6 @@ def _context(side: TrialSide, request: ContextRequest, question: RecordedQuestio
         message_ids=ids,
         recall=len(evidence.intersection(ids)) / len(evidence) if evidence else None,
     )
-
-
-def _message_ids(answer: ContextAnswer) -> list[str]:
-    given = (item for item in answer.items if item.section is not Section.QUERY)
-    return list(dict.fromkeys(each for item in given for each in item.message_ids))
 
 
 def _recorded(database: Database, question: RecordedQuestion) -> list[str] | None:

@@ -85,7 +85,7 @@ class Use:
 
     agent_id: str
     receipt: NewReceipt
-    kept: bool = False  # it is stored already
+    is_stored: bool = False  # it is stored already
 
 
 def use_of(
@@ -164,7 +164,7 @@ class UseLog:
 
     def _write(self, uses: Sequence[Use]) -> bool:
         receipts = [use.receipt for use in uses]
-        written = {use.receipt.id for use in uses if use.kept}
+        written = {use.receipt.id for use in uses if use.is_stored}
         try:
             with self._database.agent_transaction(uses[0].agent_id, durable=False) as connection:
                 return append_uses(connection, uses[0].agent_id, receipts, written)
@@ -220,7 +220,9 @@ class ReadActivity:
                 noted, self._noted = self._noted, {}
                 unsummed, self._unsummed = self._unsummed, set()
             for agent_id, session_id in unsummed:
-                self._ask_summary(agent_id, session_id)
+                # The next read that lacks it requests it again.
+                with suppress(MemciError):
+                    request_summary(self._database, agent_id, session_id)
             busy = self._write(noted) if noted else ()
         if busy:
             with self._lock:
@@ -247,11 +249,6 @@ class ReadActivity:
         # In transactions of their own: those agents' lanes are all free again.
         dropping = {each: noted[each] for each in noted if noted[each] and each not in busy}
         return busy.union(each for each in dropping if not self._drop(each, dropping[each]))
-
-    def _ask_summary(self, agent_id: str, session_id: str | None) -> None:
-        # The next read that lacks it requests it again.
-        with suppress(MemciError):
-            request_summary(self._database, agent_id, session_id)
 
     def _drop(self, agent_id: str, targets: Iterable[int]) -> bool:
         try:

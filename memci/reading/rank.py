@@ -72,7 +72,12 @@ def rank_for_context(
     of each source come first and trivial messages last.
     """
     ranking = _fuse(reader.models.lexicon, found, request)
-    ranked = [each for each in ranking.ranked if not _tells_of_messages(each.candidate)]
+    # Texts about messages are left out.
+    ranked = [
+        each
+        for each in ranking.ranked
+        if each.candidate.kept is None or each.candidate.kept.about is None
+    ]
     parameters = found.parameters
     skips = found.question and parameters.simplemem_enabled and parameters.skip_trivial
     trivial = TrivialMessages(ranked if skips else (), parameters.min_content_length)
@@ -85,10 +90,6 @@ def rank_for_context(
         times = _times(found, ranking)
         ranked = _newer_than_messages(connection, agent_id, found.messages, ranked, request, times)
     return Ranking(ranked, ranking.analysis, ranking.timed, trivial)
-
-
-def _tells_of_messages(candidate: Candidate) -> bool:
-    return candidate.kept is not None and candidate.kept.about is not None
 
 
 def _times(found: Found, ranking: Ranking) -> Sequence[TimeSpan]:

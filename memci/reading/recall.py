@@ -292,12 +292,12 @@ def _newer_first(
 
     Their own successors come first. A memory superseded after ``as_of`` is still valid.
     """
-    memories = _as_held(memories, request.as_of)
+    memories = _as_of(memories, request.as_of)
     while missing := (_successors(memories) & walk.reached.keys()) - memories.keys():
         newer = network.memories(connection, agent_id, sorted(missing))
         if not newer:
             break
-        memories |= _as_held(newer, request.as_of)
+        memories |= _as_of(newer, request.as_of)
     ordered: dict[int, Reached] = {}
     for each in reached:
         for node in reversed(list(_chain(each.node_id, memories))):
@@ -305,7 +305,7 @@ def _newer_first(
     return [(each, memories[each.node_id]) for each in ordered.values()][: request.limit]
 
 
-def _as_held(memories: Mapping[int, Memory], until: datetime | None) -> dict[int, Memory]:
+def _as_of(memories: Mapping[int, Memory], until: datetime | None) -> dict[int, Memory]:
     return {
         node: replace(each, superseded_by=None, superseded_at=None)
         if until is not None and each.superseded_at is not None and each.superseded_at > until

@@ -41,7 +41,7 @@ class Account:
 def keep_receipt(reader: Reader, agent_id: str, account: Account) -> ContextAnswer:
     """Write the receipt, and return the answer; a crash of the database may lose the receipt."""
     receipt_id = uuid4()
-    given = _given(account)
+    given = _references(account)
     with reader.database.agent_transaction(agent_id, durable=False) as connection:
         wait_for_erasure(connection, agent_id)
         ids = message_ids(connection, agent_id, given.seqs)
@@ -51,11 +51,11 @@ def keep_receipt(reader: Reader, agent_id: str, account: Account) -> ContextAnsw
         is_complete = len(ids) == len(given.seqs)
         with keeping_receipt(connection, agent_id, receipt if is_complete else None):
             answer = _answer(account, ids, receipt_id, body)
-    reader.activity.note(agent_id, use=Use(agent_id, receipt, kept=True))
+    reader.activity.note(agent_id, use=Use(agent_id, receipt, is_stored=True))
     return answer
 
 
-def _given(account: Account) -> Given:
+def _references(account: Account) -> Given:
     """Return the messages and memories of the list for the use log and the receipt."""
     items = account.assembly.items
     left_out = account.assembly.left_out[:_MOST_LEFT_OUT]
@@ -121,7 +121,7 @@ def _body(account: Account, ids: Mapping[int, str]) -> dict[str, Any]:
         "prefix": [list(piece) for piece in prefix],
         "recent_begins": assembly.recent_begins,
         "timings_ms": dict(account.timings_ms),
-        "items": [_taken(item, ids) for item in assembly.items],
+        "items": [_item_entry(item, ids) for item in assembly.items],
         "left_out": [
             {**_origin(each, ids), "why": why} for each, why in assembly.left_out[:_MOST_LEFT_OUT]
         ],
@@ -130,7 +130,7 @@ def _body(account: Account, ids: Mapping[int, str]) -> dict[str, Any]:
     }
 
 
-def _taken(item: Item, ids: Mapping[int, str]) -> dict[str, Any]:
+def _item_entry(item: Item, ids: Mapping[int, str]) -> dict[str, Any]:
     taken = {"section": item.section, "tokens": item.tokens}
     if item.ranked is None:
         shortened = {"shortened": True} if item.shortened else {}
@@ -144,11 +144,11 @@ def _origin(ranked: Ranked, ids: Mapping[int, str]) -> dict[str, Any]:
         "message_ids": _known(one.seqs, ids),
         "node_id": one.key if one.source is Source.MEMORY else None,
         "ranks": {channel.value: rank for channel, rank in ranked.ranks.items()},
-        **_place(one),
+        **_source_place(one),
     }
 
 
-def _place(one: Candidate) -> dict[str, Any]:
+def _source_place(one: Candidate) -> dict[str, Any]:
     """Return the page of a note, or the place in a document, without text or file name."""
     if one.kept is not None:
         return {"page": one.kept.name}

@@ -19,7 +19,7 @@ from memci.errors import SmallModelError
 from memci.language import question as language
 from memci.language.detection import Language, language_of
 from memci.language.hit_limits import HitLimits
-from memci.language.question import QueryAnalysis, TimeExpression, TimeRange, TimeSpan
+from memci.language.question import QueryAnalysis, TimeExpression, TimeSpan
 from memci.reading.reader import Reader
 from memci.schemas.reads import Scope
 from memci.smallmodel.ports import QueryPlanner, Vectors
@@ -206,14 +206,12 @@ def explained_analysis(analysis: QueryAnalysis) -> dict[str, JsonValue]:
         "language": analysis.language.value,
         "entities": list(analysis.entities),
         "speakers": [*sorted(analysis.speakers)],
-        "times": [_pair(each) for each in analysis.times],
+        "times": [
+            [end and end.isoformat() for end in (each.since, each.until)] for each in analysis.times
+        ],
         "complexity": round(analysis.complexity, 3),
         "k": analysis.k,
         "parts": list(analysis.parts),
         "asks": analysis.answer_kind.value,
         "order": analysis.order and analysis.order.value,
     }
-
-
-def _pair(time: TimeRange) -> list[JsonValue]:
-    return [None if each is None else each.isoformat() for each in (time.since, time.until)]

@@ -56,10 +56,10 @@ def list_pins(database: Database, counter: TokenCounter, agent_id: str) -> PinLi
     language = spoken or language_of(" ".join(each.text for each in pins))
     text = BlockWriter(Format.MARKDOWN, labels_of(language)).pins(pins)
     tokens = Utterance(Role.USER, text).tokens(counter.count) if text else 0
-    return PinList(pins=[_out(each, ids) for each in pins], pages=pages, tokens=tokens)
+    return PinList(pins=[_pin_out(each, ids) for each in pins], pages=pages, tokens=tokens)
 
 
-def _out(pin: Pin, ids: Mapping[int, str]) -> PinOut:
+def _pin_out(pin: Pin, ids: Mapping[int, str]) -> PinOut:
     return PinOut(
         pin=pin.number,
         kind=pin.kind,

@@ -142,7 +142,7 @@ def choose(materials: Materials, budget: int, count: Count) -> Choice:
     tree = list_pages(Section.TREE, materials.tree, page_room, count)
     room -= part_tokens((*contents, *tree))
     materials = _without_open_notes(materials, tree)
-    filled = _filled(_Room(materials, fixed.quoted, latest, current, room, always, count))
+    filled = _fill(_Room(materials, fixed.quoted, latest, current, room, always, count))
     return Choice(
         fixed=fixed,
         contents=contents,
@@ -202,11 +202,11 @@ class _Filled:
         return self.recent.tokens + self.summary.tokens + self.retrieved.tokens
 
 
-def _filled(room: _Room) -> _Filled:
+def _fill(room: _Room) -> _Filled:
     """Fill the room; repeat with more recent interactions if tokens remain."""
     left = room.tokens - room.current.tokens
     share = max(int(RECENT_SHARE * left), min(RECENT_TOKENS, left // 2))
-    filled = _fill_beside(room.latest.within(room.tokens, share), room)
+    filled = _fill_with_recent(room.latest.within(room.tokens, share), room)
     if not (filled.recent.no_room or filled.recent.lacks_tools):
         return filled
     unused = room.tokens - filled.tokens
@@ -216,10 +216,10 @@ def _filled(room: _Room) -> _Filled:
     fewer = len(more.taken) < len(filled.recent.taken)
     if fewer or len(more.messages) <= len(filled.recent.messages):
         return filled
-    return _fill_beside(more, room)
+    return _fill_with_recent(more, room)
 
 
-def _fill_beside(recent: Recent, room: _Room) -> _Filled:
+def _fill_with_recent(recent: Recent, room: _Room) -> _Filled:
     """Fill the room beside recent interactions with the summary and retrieved entries.
 
     The summary does not depend on the query. Entries that it quotes in full are not retrieved

@@ -55,7 +55,7 @@ class Shown:
 IsTrivial: TypeAlias = Callable[[Ranked], bool]
 
 
-def _never(_: Ranked) -> bool:
+def _never_trivial(_: Ranked) -> bool:
     return False
 
 
@@ -92,7 +92,7 @@ class Materials:
     tree: Listed | None = None  # other pages
     origins: Mapping[Section, Origin] = field(default_factory=dict)  # of plan and summary (R16)
     shown: Shown = field(default_factory=Shown)  # what the caller shows itself
-    is_trivial: IsTrivial = _never
+    is_trivial: IsTrivial = _never_trivial
     spans: Spans = whole  # cuts sentences
     began: int | None = None  # the seq that the recent interactions of the last list began with
     # Up to one fewer than three times ``recent`` interactions may go in, from ``began``.

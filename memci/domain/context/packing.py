@@ -9,7 +9,7 @@ from memci.domain.context.rendering import DOCUMENTS, MEMORIES, Layout, write_en
 from memci.domain.context.token_budget import MESSAGE_OVERHEAD, Count
 from memci.domain.search.candidate import WRITTEN, Candidate, Key, Source
 from memci.domain.search.duplicates import Change, KnownMessages, Selection
-from memci.domain.search.highlight import Highlighter, Speakers, Voices, is_all_courtesy
+from memci.domain.search.highlight import Highlighter, SpeakerLines, Speakers, is_all_courtesy
 from memci.domain.search.ranking import Ranked
 from memci.domain.search.supersession import lacks_newer
 from memci.message import Role
@@ -122,7 +122,7 @@ class _Packing:
         # Half a chunk may say something else, and half a program does.
         cut = new
         if one.source not in WRITTEN:
-            cut = self._highlighter.cut(new, len(self._selection), self._voices(one, new))
+            cut = self._highlighter.cut(new, len(self._selection), self._speaker_lines(one, new))
         entry = one._replace(text=cut)
         above, line = self._costs(entry)
         if above + line > self._free or lacks_newer(one, self._chosen, self._no_room):
@@ -133,7 +133,7 @@ class _Packing:
         self._take(each._replace(candidate=entry), above, line)
         return None
 
-    def _voices(self, one: Candidate, text: str) -> Voices:
+    def _speaker_lines(self, one: Candidate, text: str) -> SpeakerLines:
         return self._speakers.in_memory(text) if one.source is Source.MEMORY else ()
 
     def _take(self, taken: Ranked, above: int, line: int) -> None:
@@ -142,14 +142,14 @@ class _Packing:
         self._tokens[taken.key] = line
         self._free -= above + line
         self._misses = 0
-        self._apply(self._selection.take(taken))
+        self._apply_change(self._selection.take(taken))
         self._chosen.add(taken.key)
         self._known.add(taken.candidate)
 
-    def _apply(self, change: Change) -> None:
-        for gone in change.gone:
-            self._free += self._tokens[gone.key]
-            self._left_out.append((gone, LeftOut.PRESENT))
+    def _apply_change(self, change: Change) -> None:
+        for removed in change.removed:
+            self._free += self._tokens[removed.key]
+            self._left_out.append((removed, LeftOut.PRESENT))
         for shorter in change.shorter:
             tokens = self._line_tokens(self._selection.entry(shorter).candidate)
             self._free += self._tokens[shorter.key] - tokens
@@ -159,7 +159,7 @@ class _Packing:
         """Lengthen shortened entries with the remaining room, best first; courtesy comes last."""
         for each in list(self._shortened.values()):
             one = each.candidate
-            text = self._highlighter.without_courtesy(one.text, self._voices(one, one.text))
+            text = self._highlighter.without_courtesy(one.text, self._speaker_lines(one, one.text))
             if self._lengthen(each, text) > 0 and self._free >= _LEAST_ENTRY_TOKENS:
                 self._lengthen_partly(each)
         for each in list(self._shortened.values()):
@@ -176,7 +176,7 @@ class _Packing:
             return more - self._free
         self._free -= more
         self._tokens[each.key] = tokens
-        self._apply(self._selection.take(longer))
+        self._apply_change(self._selection.take(longer))
         if text == each.candidate.text:
             del self._shortened[each.key]
         return 0
@@ -192,8 +192,8 @@ class _Packing:
         def fits(text: str) -> bool:
             return self._line_tokens(one._replace(text=text)) <= most
 
-        voices = self._voices(one, one.text)
-        longer = self._highlighter.grown(one.text, shown, self._free, fits, voices)
+        lines = self._speaker_lines(one, one.text)
+        longer = self._highlighter.grown(one.text, shown, self._free, fits, lines)
         if longer != shown:
             self._lengthen(each, longer)
 

@@ -79,7 +79,7 @@ def _fitting(
     most = ceiling - MESSAGE_OVERHEAD - count(listed.heading)
     free, taken = most, list[_Counted]()
     for leaf in reversed(listed.leaves) if newest_first else listed.leaves:
-        counted = _alone(leaf, most, count)
+        counted = _counted_leaf(leaf, most, count)
         if counted is None:
             continue
         free -= counted.tokens
@@ -89,7 +89,7 @@ def _fitting(
     return taken[::-1] if newest_first else taken
 
 
-def _alone(leaf: Leaf, most: int, count: Count) -> _Counted | None:
+def _counted_leaf(leaf: Leaf, most: int, count: Count) -> _Counted | None:
     for text in filter(None, (leaf.text, leaf.closed)):
         tokens = count(text)
         if tokens <= most:
@@ -112,8 +112,8 @@ def contents_listed(visible: VisibleTree, writer: BlockWriter) -> Listed | None:
     archive = tree.pages.get(tree.counters.archive or "")
     if archive is None or not visible.contains(archive):
         return None
-    leaves = [_leaf(visible, writer, each, 2, _nothing) for each in visible.children(archive)]
-    return Listed(_leaf(visible, writer, archive, 1, _nothing).text, leaves) if leaves else None
+    leaves = [_leaf(visible, writer, each, 2, _no_content) for each in visible.children(archive)]
+    return Listed(_leaf(visible, writer, archive, 1, _no_content).text, leaves) if leaves else None
 
 
 def tree_listed(visible: VisibleTree, writer: BlockWriter, reads: ContentReader) -> Listed | None:
@@ -124,15 +124,17 @@ def tree_listed(visible: VisibleTree, writer: BlockWriter, reads: ContentReader)
     system text.
     """
     leaves = [
-        _leaf(visible, writer, page, level, reads) for page, level in _filed(visible) if level > 1
+        _leaf(visible, writer, page, level, reads)
+        for page, level in _filed_pages(visible)
+        if level > 1
     ]
     if not leaves:
         return None
     root = replace(visible.tree[visible.tree.segments[USER].root], expanded=True)
-    return Listed(_leaf(visible, writer, root, 1, _nothing).text, leaves)
+    return Listed(_leaf(visible, writer, root, 1, _no_content).text, leaves)
 
 
-def _filed(visible: VisibleTree) -> Iterator[tuple[Page, int]]:
+def _filed_pages(visible: VisibleTree) -> Iterator[tuple[Page, int]]:
     tree = visible.tree
     root = tree.segments[USER].root
     for segment in tree.segments.values():
@@ -156,5 +158,5 @@ def _leaf(
     return Leaf(page.index, text, writer.block(visible, closed, level, reads))
 
 
-def _nothing(_: Page) -> PageContent:
+def _no_content(_: Page) -> PageContent:
     return PageContent()

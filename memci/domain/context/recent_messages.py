@@ -213,28 +213,28 @@ class Latest:
         self, earlier: Sequence[_Counted], current: Sequence[Interaction], room: int
     ) -> list[Interaction]:
         """Return the newest interactions that fit; all since ``began`` if they do."""
-        taken = self._chosen(earlier, current, room)
+        taken = self._select_earlier(earlier, current, room)
         # Tokens of the note are not quite the sum of its lines'.
-        while taken and self._more(taken, current) > room:
+        while taken and self._tokens_before(taken, current) > room:
             taken = taken[1:]
         return [form for form, _ in taken]
 
-    def _chosen(
+    def _select_earlier(
         self, earlier: Sequence[_Counted], current: Sequence[Interaction], room: int
     ) -> Sequence[_Counted]:
         starts = [each.messages[0].seq for each, _ in earlier]
         since = earlier[starts.index(self._began) :] if self._began in starts else ()
-        tokens = self._more(since, current)
+        tokens = self._tokens_before(since, current)
         if tokens <= room <= _LEAST_PART * tokens:
             return since
-        most = self._most(earlier, current, room)
+        most = self._newest_within(earlier, current, room)
         if len(most) == len(earlier):
             return most
         kept = min(len(most), self._preserve)
-        refilled = self._most(earlier, current, int(_REFILL * room))
+        refilled = self._newest_within(earlier, current, int(_REFILL * room))
         return max(most[len(most) - kept :], refilled, key=len)
 
-    def _most(
+    def _newest_within(
         self, earlier: Sequence[_Counted], current: Sequence[Interaction], room: int
     ) -> list[_Counted]:
         """Return about as many interactions as fit; the note is counted by its lines."""
@@ -259,7 +259,7 @@ class Latest:
         if bare.units and bare != counted[0]:
             yield bare, self._tokens(bare)
 
-    def _more(self, earlier: Sequence[_Counted], current: Sequence[Interaction]) -> int:
+    def _tokens_before(self, earlier: Sequence[_Counted], current: Sequence[Interaction]) -> int:
         """Return the tokens of earlier interactions and of their lines in the note."""
         forms = [form for form, _ in earlier]
         return sum(tokens for _, tokens in earlier) + self._days.more(forms, current)

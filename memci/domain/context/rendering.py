@@ -120,14 +120,14 @@ def memories_in_order(
 
     ``best_first``: the groups are in the order of the best (first given) of each.
     """
-    ordered = sorted(candidates, key=_place)
+    ordered = sorted(candidates, key=_memory_order)
     begins: dict[MemoryGroup, int] = {}
     for at, each in enumerate(candidates if best_first else ordered):
         begins.setdefault(memory_group_of(each), at)
     return sorted(ordered, key=lambda each: begins[memory_group_of(each)])
 
 
-def _place(candidate: Candidate) -> tuple[datetime, tuple[int, ...], bool, int]:
+def _memory_order(candidate: Candidate) -> tuple[datetime, tuple[int, ...], bool, int]:
     """Order a memory after the first of its messages."""
     memory = candidate.source is Source.MEMORY
     return candidate.at, candidate.seqs[:1], memory, candidate.key

@@ -71,7 +71,7 @@ def session_summary_block(
     added. The block takes at most ``room``. The list contains ``seqs``.
     """
     ceiling = min(int(_CEILING * always), room - recent.tokens)
-    if materials.summary and recent.left_out and not _is_shown(materials, recent):
+    if materials.summary and recent.left_out and not _is_all_recent(materials, recent):
         later = _later(materials, recent, seqs, count)
         return _summary(materials, recent, later, ceiling, count)
     # With a number of recent interactions the request asks for no more of them. And if the window
@@ -95,7 +95,7 @@ def _last_before(materials: Materials, recent: Recent) -> Sequence[Interaction]:
     return [each for each in last if each.messages[0].session_id == begins.session_id]
 
 
-def _is_shown(materials: Materials, recent: Recent) -> bool:
+def _is_all_recent(materials: Materials, recent: Recent) -> bool:
     """Return True if the recent messages contain all messages of the summary (R14)."""
     covered = materials.covered
     window = [message for each in materials.window for message in each.messages]

@@ -125,8 +125,8 @@ class RepeatedLines:
 
     def __init__(self, messages: Iterable[Message], pinned: Iterable[str], spans: Spans) -> None:
         """Take messages, whole or cut, and pinned texts as in the list."""
-        shown = [_Shown(each, spans) for each in messages if (each.content or "").strip()]
-        self._by_lead: defaultdict[str, list[_Shown]] = defaultdict(list)
+        shown = [_QuotedMessage(each, spans) for each in messages if (each.content or "").strip()]
+        self._by_lead: defaultdict[str, list[_QuotedMessage]] = defaultdict(list)
         for one in shown:
             for lead in one.leads:
                 self._by_lead[lead].append(one)
@@ -141,10 +141,10 @@ class RepeatedLines:
         return [
             each
             for each in lines
-            if not (each.is_day or self._is_shown(each) or self._is_pinned(each))
+            if not (each.is_day or self._is_in_messages(each) or self._is_pinned(each))
         ]
 
-    def _is_shown(self, line: Line) -> bool:
+    def _is_in_messages(self, line: Line) -> bool:
         """Return True if a message of its speaker, and of its day if any, contains the line."""
         # Most lines are in no message: their ends are nowhere.
         text = _LEAD.sub("", line.text, count=1).removesuffix(_CONTINUES)
@@ -155,8 +155,8 @@ class RepeatedLines:
                 messages = [each for each in shown if line.day in {"", each.day}]
                 text = line.text[len(lead) :].strip()
                 if messages and (
-                    _all_said([text], messages)
-                    or _all_said(_sentences(text, self._spans), messages)
+                    _all_quoted([text], messages)
+                    or _all_quoted(_sentences(text, self._spans), messages)
                 ):
                     return True
         return False
@@ -172,7 +172,7 @@ class RepeatedLines:
         return False
 
 
-class _Shown:
+class _QuotedMessage:
     def __init__(self, message: Message, spans: Spans) -> None:
         speaker = [named(message.role, message.name, each) for each in Language]
         # A model that summarises may quote without a name.
@@ -196,7 +196,7 @@ class _Shown:
         return frozenset(_sentences(self._content, self._spans))
 
 
-def _all_said(sentences: Sequence[str], messages: Sequence[_Shown]) -> bool:
+def _all_quoted(sentences: Sequence[str], messages: Sequence[_QuotedMessage]) -> bool:
     return bool(sentences) and all(any(one.has(each) for one in messages) for each in sentences)
 
 

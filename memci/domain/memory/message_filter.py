@@ -186,11 +186,13 @@ class _Session:
             for index in exchange
         }
         return [
-            None if index in kept or each.status is not Status.CANDIDATE else self._reason(index)
+            None
+            if index in kept or each.status is not Status.CANDIDATE
+            else self._filter_reason(index)
             for index, each in enumerate(self.utterances)
         ]
 
-    def _reason(self, index: int) -> FilterReason | None:
+    def _filter_reason(self, index: int) -> FilterReason | None:
         if index in self.trivial:
             return FilterReason.TRIVIAL
         if self._is_repeated(index):
@@ -218,12 +220,12 @@ class _Session:
         if index in self.trivial or index not in self.telling:
             return 0.0
         # The last window reaches back least: if it finds a repetition, all windows do.
-        earlier = self._said_before(index, self.windows[index][-1])
+        earlier = self._earlier_of_speaker(index, self.windows[index][-1])
         known = {ngram for each in earlier for ngram in self.ngrams[each]}
         closest = max((self._similarity(index, each) for each in earlier), default=0.0)
         return novelty(self.ngrams[index], known, closest)
 
-    def _said_before(self, index: int, window: range) -> list[int]:
+    def _earlier_of_speaker(self, index: int, window: range) -> list[int]:
         """Return new utterances of the same speaker, in a window and the two before it."""
         first = max(0, window.start - 2 * self.parameters.window_stride)
         return [
@@ -261,13 +263,13 @@ def grams(text: str) -> list[Gram]:
     return list(zip(words, words[1:], words[2:], words[3:], words[4:], strict=False))
 
 
-def is_echo(said: Sequence[Gram], given: Iterable[Iterable[frozenset[Gram]]]) -> bool:
+def is_echo(text: Sequence[Gram], receipts: Iterable[Iterable[frozenset[Gram]]]) -> bool:
     """Return True if nearly all 5-grams of a text are in the texts of one receipt.
 
-    ``given`` holds, for each receipt, the 5-grams of each of its texts. A quotation inside a longer
-    text is no echo, and neither is a text without a 5-gram.
+    ``receipts`` has, for each receipt, the 5-grams of each of its texts. A quotation inside a
+    longer text is no echo, and neither is a text without a 5-gram.
     """
-    return bool(said) and any(
-        sum(gram in known for gram in said) / len(said) >= ECHO_SHARE
-        for known in (frozenset[Gram]().union(*texts) for texts in given)
+    return bool(text) and any(
+        sum(gram in known for gram in text) / len(text) >= ECHO_SHARE
+        for known in (frozenset[Gram]().union(*texts) for texts in receipts)
     )

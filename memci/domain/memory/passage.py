@@ -43,7 +43,7 @@ def stretches(texts: Mapping[int, str], lengths: Iterable[int]) -> Iterator[Stre
     ``lengths`` count non-blank characters. Blanks at the seams are lost. Takes time linear in the
     texts, whatever the number of stretches.
     """
-    rest = _Rest(texts)
+    rest = _Cutter(texts)
     for length in lengths:
         yield rest.take(length)
 
@@ -54,7 +54,7 @@ def cut_out(texts: Mapping[int, str], span: Span) -> Stretch:
     return found
 
 
-class _Rest:
+class _Cutter:
     """The remaining messages while consecutive stretches are taken."""
 
     def __init__(self, texts: Mapping[int, str]) -> None:
@@ -65,7 +65,7 @@ class _Rest:
     def take(self, length: int) -> Stretch:
         parts: dict[int, str] = {}
         start, left = None, length
-        while left and (self._at < len(self._text) or self._next()):
+        while left and (self._at < len(self._text) or self._next_message()):
             end, taken = _reach(self._text, self._at, left)
             if taken:
                 start = self._passed if start is None else start
@@ -73,7 +73,7 @@ class _Rest:
             self._at, self._passed, left = end, self._passed + taken, left - taken
         return Stretch(Span(start or 0, length - left), parts)
 
-    def _next(self) -> bool:
+    def _next_message(self) -> bool:
         following = next(self._texts, None)
         if following is None:
             return False

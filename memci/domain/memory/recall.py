@@ -68,7 +68,7 @@ class Walk:
         for step in steps:
             strength = self.reached[step.origin].strength * step.strength
             if step.kind is None:
-                self._miss(step, strength)
+                self._add_forgotten(step, strength)
             elif step.neighbour not in self.reached:
                 best = found.get(step.neighbour)
                 if best is None or strength > best[0]:
@@ -87,7 +87,7 @@ class Walk:
             key=lambda each: (each.layer, -each.strength, -matches[each.node_id], each.node_id),
         )
 
-    def _miss(self, step: Step, strength: float) -> None:
+    def _add_forgotten(self, step: Step, strength: float) -> None:
         known = self.forgotten.get(step.neighbour)
         if known is None or (known.layer, -known.strength) > (self.layer, -strength):
             self.forgotten[step.neighbour] = Forgotten(

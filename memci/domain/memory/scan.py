@@ -126,7 +126,7 @@ def check_compressed(answer: str, *, target: int, length: int) -> str:
 
 def shrunk_keywords(keywords: Sequence[str], content: str) -> tuple[str, ...]:
     """Return the keywords that the content still contains."""
-    return tuple(word for word in keywords if _stands_in(word, content))
+    return tuple(word for word in keywords if _contains_word(word, content))
 
 
 def shrunk_phrase(phrase: str, content: str) -> str:
@@ -134,7 +134,7 @@ def shrunk_phrase(phrase: str, content: str) -> str:
 
     Never longer than ``phrase``.
     """
-    if all(_stands_in(word, content) for word in _WORD.findall(phrase)):
+    if all(_contains_word(word, content) for word in _WORD.findall(phrase)):
         return phrase
     beginning = content[: len(phrase)]
     cut_in_word = len(content) > len(phrase) and not content[len(phrase)].isspace()
@@ -143,7 +143,7 @@ def shrunk_phrase(phrase: str, content: str) -> str:
     return beginning.strip()
 
 
-def _stands_in(word: str, content: str) -> bool:
+def _contains_word(word: str, content: str) -> bool:
     """Find a word without regard to case; an English one not inside another word."""
     pattern = re.escape(word)
     if _ASCII_WORD_EDGE.match(word):

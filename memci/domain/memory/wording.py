@@ -27,10 +27,10 @@ def self_contained(text: str, messages: Sequence[Message]) -> str:
     ``messages`` are its source, in order; the first and the last may lie in it in part (M3). Text
     from other sources is returned unchanged.
     """
-    return "".join(_plain(part, message) for part, message in _parts(text, messages))
+    return "".join(_with_speaker(part, message) for part, message in _parts(text, messages))
 
 
-def _plain(part: str, message: Message | None) -> str:
+def _with_speaker(part: str, message: Message | None) -> str:
     if message is None or not part.strip():
         return part
     name = " ".join((message.name or "").split())
@@ -58,12 +58,12 @@ def _parts(text: str, messages: Sequence[Message]) -> Iterator[tuple[str, Messag
         start = end
 
 
-def _beginning(said: str, text: str, lengths: Sequence[int]) -> int | None:
+def _beginning(source: str, text: str, lengths: Sequence[int]) -> int | None:
     """Return how much of the first message precedes the text; None: other text."""
     if not text or not lengths:
         return None
     # It ends in the last message, so it cannot begin earlier than this.
-    at = said.find(text, max(0, len(said) - lengths[-1] - len(text) + 1))
+    at = source.find(text, max(0, len(source) - lengths[-1] - len(text) + 1))
     return at if 0 <= at < lengths[0] else None
 
 
@@ -88,7 +88,7 @@ def worded(
     """
     everyone = [question, *messages] if question else messages
     if len({(each.role, each.name) for each in everyone}) > 1:
-        messages = [_named(each, language) for each in messages]
+        messages = [_with_role_name(each, language) for each in messages]
     if len(messages) == 1:
         # The whole segment is its: no need to look for it in what may be a very long message.
         messages = [replace(messages[0], content=text, tool_calls=())]
@@ -116,9 +116,9 @@ def labels(role: Role | None, name: str | None) -> tuple[str, ...]:
 
 def _quoted(question: Message, language: Language) -> str:
     words = last_question(question.text[-_END:])[:_LONGEST_QUESTION]
-    name = " ".join((_named(question, language).name or "").split())
+    name = " ".join((_with_role_name(question, language).name or "").split())
     return f"[{name}: {add_date_notes(words, question.said_at)}]"
 
 
-def _named(message: Message, language: Language) -> Message:
+def _with_role_name(message: Message, language: Language) -> Message:
     return replace(message, name=message.name or _SPEAKERS[language].get(message.role))

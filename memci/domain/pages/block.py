@@ -63,9 +63,9 @@ class BlockWriter:
     def block(self, visible: VisibleTree, page: Page, level: int, reads: ContentReader) -> str:
         """Return the block of a page at a level, from 1, without the pages below it."""
         tree = visible.tree
-        state = self._state(tree, page, visible.count_children(page))
+        state = self._state_words(tree, page, visible.count_children(page))
         heading = self.labels.heading.format(self.name(tree, page), state)
-        parts = [f"{self._mark(level)} [{page.index}] {heading}"]
+        parts = [f"{self._heading_mark(level)} [{page.index}] {heading}"]
         if tree.is_archived(page):
             parts += self._entries(page)
         elif page.index == tree.counters.archive:
@@ -85,17 +85,19 @@ class BlockWriter:
             return ""
         listed = [*collapsed[:_MOST_LISTED], *(["…"] if len(collapsed) > _MOST_LISTED else [])]
         indexes = self.labels.between.join(listed)
-        return f"{self._mark(1)} {self.labels.collapsed.format(len(collapsed), indexes)}\n\n"
+        return (
+            f"{self._heading_mark(1)} {self.labels.collapsed.format(len(collapsed), indexes)}\n\n"
+        )
 
     def excess(self, excess: Excess | None) -> str:
         """Return the line about tokens over the limit (P13), or ""."""
         if excess is None:
             return ""
-        return f"{self._mark(1)} {self.labels.excess.format(**excess._asdict())}\n\n"
+        return f"{self._heading_mark(1)} {self.labels.excess.format(**excess._asdict())}\n\n"
 
     def pins(self, pins: Sequence[Pin]) -> str:
         """Return the block of pinned texts, or an empty text."""
-        return "".join(pin_pieces(pins, self.labels, self._mark(1)))
+        return "".join(pin_pieces(pins, self.labels, self._heading_mark(1)))
 
     def name(self, tree: Tree, page: Page) -> str:
         """Return the name of a page; roots and the Contents Page have fixed names."""
@@ -111,10 +113,10 @@ class BlockWriter:
         role = self.labels.roles[message.role.value]
         return f"{role} {plain_name(message.name)}".strip()
 
-    def _mark(self, level: int) -> str:
+    def _heading_mark(self, level: int) -> str:
         return ("=" if self.format is Format.TEXT else "#") * min(level, _DEEPEST)
 
-    def _state(self, tree: Tree, page: Page, inside: int) -> str:
+    def _state_words(self, tree: Tree, page: Page, inside: int) -> str:
         labels = self.labels
         kind = labels.folder if page.is_folder else labels.page
         pinned = [labels.pinned] if page.pinned else []

@@ -45,7 +45,7 @@ def settle(
         elif _continues_interaction(tree, message):
             _extend(tree, message, entries, count)
         elif not message.is_note:  # a note begins no interaction
-            _begin(tree, message, count)
+            _begin_interaction(tree, message, count)
             # Pages that are listed now, or may be when the chapter is cut, need their entries.
             session = session_key(message.session_id)
             pages = [tree[index] for index in entries]
@@ -108,7 +108,7 @@ def _user_of(message: Message, latest: Page | None) -> str | None:
     return message.user_id or (latest.user_id if latest is not None else None)
 
 
-def _begin(tree: Tree, message: Message, count: Count) -> None:
+def _begin_interaction(tree: Tree, message: Message, count: Count) -> None:
     number = tree.counters.interactions + 1
     tree.counters = replace(tree.counters, interactions=number)
     root = tree[tree.segments[USER].root]

@@ -26,7 +26,7 @@ def collapse_order(
     Pages of finished plan steps come first; ``opened`` ones last, in that order; pages of the
     active plan step count as just opened (R7).
     """
-    tree, staying = rendering.tree, _staying(rendering, kept)
+    tree, staying = rendering.tree, _protected_pages(rendering, kept)
     pages = [
         page
         for segment in segments
@@ -59,7 +59,7 @@ def collapse_order(
     return [(page, bool(order[page.index])) for page in sorted(pages, key=loss)]
 
 
-def _staying(rendering: Rendering, kept: Collection[str]) -> set[str]:
+def _protected_pages(rendering: Rendering, kept: Collection[str]) -> set[str]:
     tree = rendering.tree
     latest = tree.latest(rendering.session_id)
     pinned = [page.index for page in tree.pages.values() if page.pinned and not page.cold]

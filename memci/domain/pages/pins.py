@@ -48,7 +48,7 @@ def pin_pieces(pins: Sequence[Pin], labels: Labels, mark: str = "#") -> list[str
     if not pins:
         return []
     lines = [
-        f"- [{each.number}] {labels.pin_kinds[each.kind.value]}{labels.colon}{_shown(each.text)}\n"
+        f"- [{each.number}] {labels.pin_kinds[each.kind.value]}{labels.colon}{_safe(each.text)}\n"
         for each in pins
     ]
     lines[0] = f"{mark} {labels.pins}\n\n{lines[0]}"
@@ -56,6 +56,6 @@ def pin_pieces(pins: Sequence[Pin], labels: Labels, mark: str = "#") -> list[str
     return lines
 
 
-def _shown(text: str) -> str:
+def _safe(text: str) -> str:
     stripped = text.strip()
     return stripped if len(stripped.splitlines()) <= 1 else f"\n{fenced(stripped)}"

@@ -117,7 +117,7 @@ class Rendering:
 
     def tokens(self) -> int:
         """Return the tokens of the whole window."""
-        messages = sum(self.tokens_of(each) for each in self._shown()) + self.pin_tokens
+        messages = sum(self.tokens_of(each) for each in self._ordered_segments()) + self.pin_tokens
         return LIST_OVERHEAD + messages if messages else 0
 
     def tokens_of(self, segment: Segment) -> int:
@@ -136,7 +136,7 @@ class Rendering:
         """Return the window."""
         messages: list[Utterance] = []
         by_segment: dict[str, int] = {}
-        shown = self._shown()
+        shown = self._ordered_segments()
         system = list(takewhile(lambda segment: segment.role is Role.SYSTEM, shown))
         for segment in (*system, None, *shown[len(system) :]):
             if segment is not None:
@@ -181,7 +181,7 @@ class Rendering:
         text = self.writer.pins(pins)
         return Utterance(Role.USER, text) if text else None
 
-    def _shown(self) -> list[Segment]:
+    def _ordered_segments(self) -> list[Segment]:
         shown = self.visible.segments()
         if self._is_native:  # the conversation goes on where the window ends
             shown.sort(key=lambda each: each.id == USER)

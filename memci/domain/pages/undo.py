@@ -51,12 +51,12 @@ def merged_edits(tree: Tree, edits: Iterable[Edit]) -> list[Edit]:
 
 def undo_step(tree: Tree, step: Sequence[Edit]) -> None:
     """Undo a step; raises ``RefusedError`` if one of its pages has changed since."""
-    _apply(tree, [each.inverse for each in reversed(step)])
+    _apply_edits(tree, [each.inverse for each in reversed(step)])
 
 
 def redo_step(tree: Tree, step: Sequence[Edit]) -> None:
     """Redo a step; raises ``RefusedError`` if one of its pages has changed since."""
-    _apply(tree, step)
+    _apply_edits(tree, step)
 
 
 def parent_folders(step: Sequence[Edit]) -> list[str]:
@@ -70,7 +70,7 @@ def _edit(page: Page, was: Mapping[str, Any]) -> Edit:
     return Edit(page.index, before, {name: getattr(page, name) for name in before})
 
 
-def _apply(tree: Tree, edits: Sequence[Edit]) -> None:
+def _apply_edits(tree: Tree, edits: Sequence[Edit]) -> None:
     changed: dict[str, Page] = {}
     for edit in edits:
         page = tree[edit.index]

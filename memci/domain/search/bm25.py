@@ -175,11 +175,11 @@ def probes_of(terms: Collection[str]) -> list[str]:
     Words as in ``folded``. A stem may differ from its words at its end. Another word may contain a
     part by chance.
     """
-    probes = itertools.chain.from_iterable(map(_begins, terms))
+    probes = itertools.chain.from_iterable(map(_word_beginnings, terms))
     return list(dict.fromkeys(itertools.islice(probes, MOST_PROBES)))
 
 
-def _begins(term: str) -> tuple[str, ...]:
+def _word_beginnings(term: str) -> tuple[str, ...]:
     """Return the beginnings of words of a term: dri (dry, dried), reliabl (reliability)."""
     if number := _INTEGER_WITH_THOUSANDS.fullmatch(term):
         return term, f"{int(number[1]):,}{number[2] or ''}"
@@ -201,7 +201,7 @@ def _other_forms(short: str) -> Iterator[str]:
 
 
 def scored(
-    kept: Sequence[Candidate],
+    candidates: Sequence[Candidate],
     question: Sequence[str],
     terms: Terms,
     known: Collected | None,
@@ -212,8 +212,8 @@ def scored(
     Lengths are compared within one source, in characters.
     """
     matcher = _TermMatcher(question, terms)
-    found = {(each.source, each.key): matcher.terms_in(each.text) for each in kept}
-    means = _mean_lengths(kept)
+    found = {(each.source, each.key): matcher.terms_in(each.text) for each in candidates}
+    means = _mean_lengths(candidates)
     known = known or collected_of(list(found.values()))
     asked = scored_terms(question, known)
     scores = (
@@ -223,11 +223,11 @@ def scored(
             replace(known, mean_length=means[each.source]),
             length=len(each.text),
         )
-        for each in kept
+        for each in candidates
     )
     return [
         each._replace(lexical=(1 + OWN) * score)
-        for each, score in zip(kept, scores, strict=True)
+        for each, score in zip(candidates, scores, strict=True)
         if score > 0
     ]
 
@@ -251,8 +251,8 @@ class _TermMatcher:
         return [*found, *(each for each in self._unspaced for _ in range(low.count(each)))]
 
 
-def _mean_lengths(kept: Sequence[Candidate]) -> Mapping[Source, float]:
+def _mean_lengths(candidates: Sequence[Candidate]) -> Mapping[Source, float]:
     lengths: dict[Source, list[int]] = {}
-    for each in kept:
+    for each in candidates:
         lengths.setdefault(each.source, []).append(len(each.text))
     return {source: max(sum(each) / len(each), 1.0) for source, each in lengths.items()}

@@ -128,22 +128,22 @@ def new_lines(text: str, messages: Iterable[Candidate], speakers: Speakers | Non
     messages = list(messages)
     known = [words for each in messages for words in _lines(each)]
     speakers = speakers or Speakers(each.name for each in messages)
-    voices = speakers.in_memory(text)
+    speaker_lines = speakers.in_memory(text)
     kept: list[str] = []
-    keeping, above, voice, start = True, NOBODY, NOBODY, 0
+    keeping, above, speaker, start = True, NOBODY, NOBODY, 0
     for line in text.split("\n"):
         sentences = _SENTENCE_END.split(remove_date_notes(line))
         parts = [words for each in sentences if (words := words_of(each))]
         if parts:
             keeping = not all(any(_contains(each, words) for each in known) for words in parts)
-        named = line_at(voices, start, start + len(line))
+        named = line_at(speaker_lines, start, start + len(line))
         if named:
             # What a message contains together with its label is text of the message: no name.
-            voice = named.voice if keeping else named.voice._replace(other="")
+            speaker = named.speaker if keeping else named.speaker._replace(other="")
         if keeping:
-            label = label_for(voice, above, labelled=named is not None)
+            label = label_for(speaker, above, labelled=named is not None)
             kept += [label, line] if label and named else [add_colon_space(label) + line]
-            above = voice
+            above = speaker
         start += len(line) + 1
     return "\n".join(kept) if any(map(words_of, kept)) else ""
 
@@ -222,7 +222,7 @@ def plain(text: str) -> str:
 class Change(NamedTuple):
     """Memories that a new message makes superfluous, and those that it shortens."""
 
-    gone: list[Ranked]
+    removed: list[Ranked]
     shorter: list[Ranked]
 
 
@@ -293,7 +293,7 @@ class Selection:
         self._messages[one.key] = one
         for memory in self._memories_of(one):
             if self._new_lines(memory.candidate) is None:
-                change.gone.append(self._taken.pop(memory.key))
+                change.removed.append(self._taken.pop(memory.key))
             else:
                 change.shorter.append(memory)
         return change

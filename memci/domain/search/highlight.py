@@ -35,7 +35,7 @@ _COLON = r"(?::(?!\S)|：)"
 class Speaker(NamedTuple):
     """The labels of a speaker; ``other`` is a word that may be a label."""
 
-    speaker: str = ""  # the label of a known speaker
+    label: str = ""  # of a known speaker
     other: str = ""  # below it, a label that may be a name
 
 
@@ -43,11 +43,11 @@ class Line(NamedTuple):
     """The start of a labelled line, and its speaker."""
 
     start: int
-    voice: Speaker
+    speaker: Speaker
 
 
 NOBODY = Speaker()
-Voices: TypeAlias = Sequence[Line]
+SpeakerLines: TypeAlias = Sequence[Line]
 
 
 class Speakers:
@@ -65,7 +65,7 @@ class Speakers:
             re.IGNORECASE | re.MULTILINE,
         )
 
-    def in_memory(self, text: str) -> Voices:
+    def in_memory(self, text: str) -> SpeakerLines:
         """Return the labelled lines of a memory, in order."""
         lines: list[Line] = []
         speaker = ""
@@ -79,30 +79,30 @@ class Speakers:
         return lines
 
 
-def voice_at(voices: Voices, place: int) -> Speaker:
+def speaker_at(lines: SpeakerLines, place: int) -> Speaker:
     """Return the speaker at a position of a memory."""
-    at = bisect_right(voices, place, key=lambda line: line.start)
-    return voices[at - 1].voice if at else NOBODY
+    at = bisect_right(lines, place, key=lambda line: line.start)
+    return lines[at - 1].speaker if at else NOBODY
 
 
-def line_at(voices: Voices, start: int, end: int) -> Line | None:
+def line_at(lines: SpeakerLines, start: int, end: int) -> Line | None:
     """Return the first labelled line that begins in the range from start to end (excluded)."""
-    at = bisect_left(voices, start, key=lambda line: line.start)
-    return voices[at] if at < len(voices) and voices[at].start < end else None
+    at = bisect_left(lines, start, key=lambda line: line.start)
+    return lines[at] if at < len(lines) and lines[at].start < end else None
 
 
-def label_for(voice: Speaker, above: Speaker, *, labelled: bool) -> str:
+def label_for(speaker: Speaker, above: Speaker, *, labelled: bool) -> str:
     """Return the label for words below those of ``above``; "" if none is needed.
 
     ``labelled``: the words begin with their own label, on a line of its own.
     """
     if labelled:
-        return voice.speaker if voice.other and voice.speaker != above.speaker else ""
-    if voice in (above, NOBODY):
+        return speaker.label if speaker.other and speaker.label != above.label else ""
+    if speaker in (above, NOBODY):
         return ""
-    if voice.other and voice.speaker == above.speaker:
-        return voice.other
-    return "\n".join(each for each in voice if each)
+    if speaker.other and speaker.label == above.label:
+        return speaker.other
+    return "\n".join(each for each in speaker if each)
 
 
 def add_colon_space(label: str) -> str:
@@ -165,40 +165,45 @@ class Highlighter:
             return max(_LEAST_TOKENS, self._room // _WHOLE_SHARE)
         return max(_LEAST_TOKENS, self._room // (4 + 2 * place))
 
-    def cut(self, text: str, place: int, voices: Voices = ()) -> str:
+    def cut(self, text: str, place: int, lines: SpeakerLines = ()) -> str:
         """Return whole sentences of a text, in order; at least one.
 
         A mark replaces omitted sentences that are no courtesy: they may qualify the rest.
-        ``voices``: the speakers of a memory.
+        ``lines``: those of a memory.
         """
         if place < _WHOLE_ENTRIES and self._count(text) <= self.limit(place):
             return text
         spans = self._spans(text)
         if len(spans) < 2:  # noqa: PLR2004 - nothing can go
             return text
-        telling = _telling(text, spans, voices)
+        informative = _informative(text, spans, lines)
         if self._count(text) <= (limit := self.limit(place)):
-            return join_sentences(text, telling, voices=voices)
-        return join_sentences(text, self._best(text, telling, limit), telling, voices)
+            return join_sentences(text, informative, lines=lines)
+        return join_sentences(text, self._best(text, informative, limit), informative, lines)
 
-    def without_courtesy(self, text: str, voices: Voices = ()) -> str:
+    def without_courtesy(self, text: str, lines: SpeakerLines = ()) -> str:
         """Return all sentences of a text except courtesy; at least one."""
         return (
-            join_sentences(text, _telling(text, self._spans(text), voices), voices=voices) or text
+            join_sentences(
+                text,
+                _informative(text, self._spans(text), lines),
+                lines=lines,
+            )
+            or text
         )
 
-    def grown(self, text: str, shown: str, free: int, fits: Fits, voices: Voices = ()) -> str:
+    def grown(self, text: str, shown: str, free: int, fits: Fits, lines: SpeakerLines = ()) -> str:
         """Return ``shown`` with the additional sentences of its text that fit.
 
         ``free``: tokens for them, and for marks and labels beside them.
         """
-        telling = _telling(text, self._spans(text), voices)
-        kept = [each for each in telling if text[slice(*each)] in shown]
-        left = dict(self._by_worth(text, set(telling).difference(kept)))
+        informative = _informative(text, self._spans(text), lines)
+        kept = [each for each in informative if text[slice(*each)] in shown]
+        left = dict(self._by_worth(text, set(informative).difference(kept)))
         at_once = 1  # each attempt reads all that is shown: there should be few
         missed: list[int] = []
         while more := _first(left, at_once, free):
-            longer = join_sentences(text, sorted([*kept, *more]), telling, voices)
+            longer = join_sentences(text, sorted([*kept, *more]), informative, lines)
             if fits(longer):
                 kept, shown = [*kept, *more], longer
                 free -= sum(map(left.pop, more))
@@ -283,14 +288,14 @@ def _first(tokens: Mapping[Span, int], most: int, free: int) -> list[Span]:
     return found
 
 
-def _telling(text: str, spans: Sequence[Span], voices: Voices) -> Sequence[Span]:
+def _informative(text: str, spans: Sequence[Span], lines: SpeakerLines) -> Sequence[Span]:
     """Return all sentences except courtesy; all if nothing else remains."""
-    speakers = {each.voice.speaker.strip("[:：") for each in voices}
-    texts = [_unlabelled(text, each, voices) for each in spans]
+    speakers = {each.speaker.label.strip("[:：") for each in lines}
+    texts = [_unlabelled(text, each, lines) for each in spans]
     return [
         each
         for each, before, now in zip(spans, ["", *texts], texts, strict=False)
-        if not is_courtesy(now, speakers) or (voices and answers(now, before))
+        if not is_courtesy(now, speakers) or (lines and answers(now, before))
     ] or spans
 
 
@@ -299,9 +304,9 @@ def answers(sentence: str, before: str) -> bool:
     return asks_something(before) and can_answer(sentence)
 
 
-def _unlabelled(text: str, span: Span, voices: Voices) -> str:
-    line = line_at(voices, span[0], span[0] + 1)
-    label = (line.voice.other or line.voice.speaker) if line else ""
+def _unlabelled(text: str, span: Span, lines: SpeakerLines) -> str:
+    line = line_at(lines, span[0], span[0] + 1)
+    label = (line.speaker.other or line.speaker.label) if line else ""
     return text[span[0] + len(label) : span[1]].lstrip()
 
 
@@ -329,12 +334,12 @@ def join_sentences(
     text: str,
     spans: Iterable[Span],
     among: Collection[Span] = (),
-    voices: Voices = (),
+    lines: SpeakerLines = (),
 ) -> str:
     """Return sentences of a text; the text between two neighbours is unchanged.
 
-    A mark replaces omitted sentences of ``among``. ``voices``: the speakers of a memory; each
-    sentence stands under the label of its line.
+    A mark replaces omitted sentences of ``among``. ``lines``: those of a memory; each sentence
+    stands under the label of its line.
     """
     chosen = list(spans)
     if not chosen:
@@ -344,14 +349,14 @@ def join_sentences(
     last, above = 0, NOBODY
     for start, stop in chosen:
         lacks = bisect_left(missing, last) < bisect_left(missing, start)
-        own = line_at(voices, start, start + 1) is not None
-        label = label_for(voice_at(voices, start), above, labelled=own)
+        own = line_at(lines, start, start + 1) is not None
+        label = label_for(speaker_at(lines, start), above, labelled=own)
         if label or not last:
             pieces.append(_opening(text, start, label, begun=bool(last), lacks=lacks, own=own))
         else:
             pieces.append(_between(text, last, start, lacks=lacks))
         pieces.append(text[start:stop])
-        last, above = stop, voice_at(voices, stop - 1)
+        last, above = stop, speaker_at(lines, stop - 1)
     if missing and missing[-1] >= last:
         pieces.append(f"{_blank(text, last)}{_MARK}")
     return "".join(pieces)

@@ -53,7 +53,7 @@ class Ended:
         return not {attribute for _, attribute in changed}.isdisjoint(attributes)
 
 
-def held_at(since: datetime, until: datetime, times: Iterable[TimeSpan]) -> bool:
+def was_valid_at(since: datetime, until: datetime, times: Iterable[TimeSpan]) -> bool:
     """Return True if a fact from ``since`` to ``until`` was valid at the end of all these times.
 
     False without a time, or with one that is not over yet.
@@ -131,7 +131,7 @@ def newest_first(
     ``times``: those in the question; facts valid then precede the current ones.
     """
     marked = [
-        each._replace(candidate=_marked(each.candidate, ended[each.key], statements, times))
+        each._replace(candidate=_with_successor(each.candidate, ended[each.key], statements, times))
         if each.key in ended
         else each
         for each in ranked
@@ -141,7 +141,7 @@ def newest_first(
     followers: dict[Key, list[Candidate]] = {}
     for key, versions in ended.items():
         newer = list(_newer_versions(key, versions, found, statements))
-        if not held_at(found[key].at, versions[0].until, times):
+        if not was_valid_at(found[key].at, versions[0].until, times):
             leaders[key] += newer
             continue
         followers[key] = newer
@@ -150,7 +150,7 @@ def newest_first(
     return leaders_first(marked, leaders, followers)
 
 
-def _marked(
+def _with_successor(
     candidate: Candidate,
     ended: Sequence[Ended],
     statements: Statements,
@@ -159,7 +159,7 @@ def _marked(
     nodes = [node for each in ended for node in each.now]
     until = ended[0].until
     newer: dict[Key, None] = {}
-    if not held_at(candidate.at, until, times):
+    if not was_valid_at(candidate.at, until, times):
         newer = {(one.source, one.key): None for node in nodes for one in statements.get(node, ())}
         newer.pop((candidate.source, candidate.key), None)
     successor = next(iter(nodes), None)

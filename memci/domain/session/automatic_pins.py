@@ -24,32 +24,32 @@ class KeyPins:
 
 def pinned(
     found: Iterable[Pin],
-    there: Sequence[Pin],
+    present: Sequence[Pin],
     refused: Sequence[Pin],
     rules: PageRules,
     tokens_of: Callable[[str], int],
 ) -> KeyPins:
-    """Return the changes by findings, the oldest first, given the present pins ``there``.
+    """Return the changes by findings, the oldest first; ``present``: the pins before.
 
     Not pinned are the words of ``refused`` findings, whose pins were removed, and words that the
     same users see already. No user sees more findings, pins or tokens than the rules allow: the
     oldest finding is removed, and no other pin. A newer finding of the same speaker with a
     different decision on the same matter also replaces a finding, in any order of discovery.
     """
-    pins = list(there)
+    pins = list(present)
     added: list[Pin] = []
     for each in found:
         overtaken = any(_replaces(known, each) for known in pins)
-        if overtaken or any(_says(known, each) for known in refused):
+        if overtaken or any(_repeats(known, each) for known in refused):
             continue
         pins = [old for old in pins if not _replaces(each, old)]
-        if not any(_says(known, each) for known in pins):
+        if not any(_repeats(known, each) for known in pins):
             pins.append(each)
             added.append(each)
-            for old in _too_many(pins, each, rules, tokens_of):
+            for old in _excess_findings(pins, each, rules, tokens_of):
                 pins.remove(old)
     stay = {each.number for each in pins}
-    gone = tuple(each.number for each in there if each.number not in stay)
+    gone = tuple(each.number for each in present if each.number not in stay)
     return KeyPins(tuple(each for each in added if each.number in stay), gone)
 
 
@@ -58,7 +58,7 @@ def bound_to(kind: PinKind, session_id: str | None) -> str | None:
     return session_id if kind is PinKind.TASK else None
 
 
-def _says(known: Pin, found: Pin) -> bool:
+def _repeats(known: Pin, found: Pin) -> bool:
     """Return True if a pin has the same text, and is shown wherever the finding would be."""
     seen = known.user_id in {None, found.user_id} and known.session_id in {None, found.session_id}
     return seen and f" {normalized_words(found.text)} " in f" {normalized_words(known.text)} "
@@ -86,7 +86,7 @@ def _age(finding: Pin) -> tuple[datetime, int, tuple[int, int]]:
     return finding.created_at, finding.message_seq or 0, finding.span or (0, 0)
 
 
-def _too_many(
+def _excess_findings(
     pins: Sequence[Pin], newest: Pin, rules: PageRules, tokens_of: Callable[[str], int]
 ) -> list[Pin]:
     """Return the oldest findings over the limits, for each user who sees the newest one."""

@@ -40,14 +40,14 @@ def exchanges(messages: Iterable[Message]) -> list[Exchange]:
 
 
 def fitting_exchanges(
-    given: Sequence[Exchange], room: int, size: Callable[[Exchange], int]
+    candidates: Sequence[Exchange], room: int, size: Callable[[Exchange], int]
 ) -> list[Exchange]:
     """Return the newest exchanges that fit, each in the longest form that fits.
 
     Tool results are shortened first, then all messages are cut, and then the oldest are left out.
     """
     taken: list[list[tuple[Exchange, int]]] = []
-    for exchange in reversed(given):
+    for exchange in reversed(candidates):
         forms = [(form, size(form)) for form in _forms(exchange)]
         least = forms[-1][1]
         if least > room:
@@ -72,7 +72,7 @@ def _forms(exchange: Exchange) -> list[Exchange]:
 
 def _cut(message: Message, most: int) -> Message:
     """Cut the content, and the arguments of all tool calls together."""
-    content = message.content and _shorter(message.content, most)
+    content = message.content and _shorten(message.content, most)
     each = max(_LEAST, most // max(1, len(message.tool_calls)))
     calls = tuple(_shorter_call(call, each) for call in message.tool_calls)
     return replace(message, content=content, tool_calls=calls)
@@ -83,10 +83,10 @@ def _shorter_call(call: JsonObject, most: int) -> JsonObject:
     arguments = str(function.get("arguments", ""))
     if len(arguments) <= most:
         return call
-    return {**call, "function": {**function, "arguments": _shorter(arguments, most)}}
+    return {**call, "function": {**function, "arguments": _shorten(arguments, most)}}
 
 
-def _shorter(text: str, most: int) -> str:
+def _shorten(text: str, most: int) -> str:
     if len(text) <= most:
         return text
     end = int(most * _END)
@@ -159,7 +159,7 @@ class Handover:
 
     def text(self) -> str:
         """Return the document."""
-        blocks = [*self._fixed(), *self._summary_blocks(), *self._recent_blocks()]
+        blocks = [*self._fixed_blocks(), *self._summary_blocks(), *self._recent_blocks()]
         return "\n\n".join(block.strip("\n") for block in blocks) + "\n"
 
     @property
@@ -234,20 +234,20 @@ class Handover:
             # Tokens of a text are not the sum of its pieces' tokens.
             taken = taken[1:]
 
-    def _fixed(self) -> list[str]:
+    def _fixed_blocks(self) -> list[str]:
         words, labels = _words(self.language), labels_of(self.language)
         name = plain_name(self.session_id)
         blocks = [f"{self.mark} {words.session.format(name) if name else words.title}"]
         blocks += ["".join(pin_pieces(self.pins, labels, self.mark * 2))] if self.pins else []
         plan = (self.plan or "").strip()
-        return [*blocks, *([f"{self.mark * 2} {words.plan}", _plain(plan)] if plan else [])]
+        return [*blocks, *([f"{self.mark * 2} {words.plan}", _plain_lines(plan)] if plan else [])]
 
     def _summary_blocks(self) -> list[str]:
         words = _words(self.language)
         if not self.summary.strip():
             return [words.no_summary] if self.summary_left_out else []
         unread = [words.unread.format(self.unread)] if self.unread else []
-        return [f"{self.mark * 2} {words.summary}", _plain(self.summary), *unread]
+        return [f"{self.mark * 2} {words.summary}", _plain_lines(self.summary), *unread]
 
     def _recent_blocks(self) -> list[str]:
         messages = self._written(self.messages, self._days(self.messages))
@@ -299,7 +299,7 @@ def _summary_within(handover: Handover, room: int, count: Count, shorten: Shorte
     return replace(without, summary_left_out=False)
 
 
-def _plain(text: str) -> str:
+def _plain_lines(text: str) -> str:
     return "\n".join(map(plain_line, text.strip().splitlines()))
 
 

@@ -68,7 +68,7 @@ class Item:
 def made_of(items: Iterable[Item], seq: int, session_id: str | None, user_id: str | None) -> Plan:
     """Return a new plan, made by the message of this seq; its first step becomes active."""
     steps = [
-        _moved(Step(each.text, seq), each.state or StepState.PENDING, seq)
+        _with_state(Step(each.text, seq), each.state or StepState.PENDING, seq)
         for each in list(items)[:MOST_STEPS]
     ]
     return Plan(seq, session_id, user_id, _with_active(steps, seq))
@@ -82,7 +82,7 @@ def with_states(plan: Plan, states: Iterable[tuple[int, StepState]], seq: int) -
     steps = list(plan.steps)
     for position, state in states:
         if 1 <= position <= len(steps):
-            steps[position - 1] = _moved(steps[position - 1], state, seq)
+            steps[position - 1] = _with_state(steps[position - 1], state, seq)
     return replace(plan, steps=_with_active(steps, seq))
 
 
@@ -121,7 +121,7 @@ def is_worked_on(plan: Plan, last_seq: int) -> bool:
     )
 
 
-def _moved(step: Step, state: StepState, seq: int) -> Step:
+def _with_state(step: Step, state: StepState, seq: int) -> Step:
     if state is step.state:
         return step
     match state:
@@ -142,7 +142,7 @@ def _with_active(steps: Sequence[Step], seq: int) -> tuple[Step, ...]:
         return tuple(steps)
     waits = next((p for p, each in enumerate(steps) if each.state is StepState.PENDING), None)
     return tuple(
-        _moved(each, StepState.ACTIVE, seq) if place == waits else each
+        _with_state(each, StepState.ACTIVE, seq) if place == waits else each
         for place, each in enumerate(steps)
     )
 
@@ -168,7 +168,8 @@ def plan_text(plan: Plan | None, language: Language) -> str:
 
 def whole_text(plan: Plan, language: Language) -> str:
     """Return a plan as ``plan_text`` does, also if no step is left."""
-    lines = [_line(place, each) for place, each in enumerate(plan.steps, 1)]
+    steps = enumerate(plan.steps, 1)
+    lines = (f"{place}. {_MARKS[step.state]} {step.text}" for place, step in steps)
     return "\n".join([_HEADINGS[language], *lines])
 
 
@@ -179,7 +180,3 @@ def steps_listed(text: str) -> frozenset[str]:
     if heading not in _HEADINGS.values() or not all(listed):
         return frozenset()
     return frozenset(each[1] for each in listed if each)
-
-
-def _line(place: int, step: Step) -> str:
-    return f"{place}. {_MARKS[step.state]} {step.text}"

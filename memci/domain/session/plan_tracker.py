@@ -95,7 +95,7 @@ def listing_in(text: str) -> Listing | None:
     A line outside all items ends a list. None: fewer than two items.
     """
     best: Listing | None = None
-    for before, lines in _runs(text[:_SEARCHED]):
+    for before, lines in _step_lists(text[:_SEARCHED]):
         if len(lines) >= _LEAST and (best is None or len(lines) > len(best.items)):
             boxed = all(each.number is None for each in lines)
             steps = all(each.says_step for each in lines)
@@ -111,14 +111,14 @@ def item_of(line: str) -> Item:
     return Item(_text(box["text"]), _STATES[box[1]]) if box else Item(_text(line))
 
 
-def _runs(text: str) -> Iterator[tuple[str, list[_Line]]]:
+def _step_lists(text: str) -> Iterator[tuple[str, list[_Line]]]:
     """Yield lists, each with the line before it."""
     before, run, fenced = "", list[_Line](), False
     for line in text.splitlines():
         if line.lstrip().startswith(("```", "~~~")):
             fenced = not fenced
         item = None if fenced else _line(line)
-        if item is not None and _follows(run, item):
+        if item is not None and _continues_list(run, item):
             run.append(item)
         elif item is not None and item.number in {None, 1}:
             yield before, run
@@ -131,7 +131,7 @@ def _runs(text: str) -> Iterator[tuple[str, list[_Line]]]:
     yield before, run
 
 
-def _follows(run: list[_Line], item: _Line) -> bool:
+def _continues_list(run: list[_Line], item: _Line) -> bool:
     if not run:
         return False
     last = run[-1].number
@@ -152,8 +152,8 @@ def _line(line: str) -> _Line | None:
 
 def _number(found: re.Match[str]) -> int:
     names = ("number", "chinese", "ordinal", "place", "step", "circled")
-    given = next(found[name] for name in names if found[name])
-    return _DIGITS.get(given) or _CIRCLED.get(given) or int(given)
+    value = next(found[name] for name in names if found[name])
+    return _DIGITS.get(value) or _CIRCLED.get(value) or int(value)
 
 
 def _text_and_state(text: str) -> tuple[str, StepState | None]:
@@ -262,11 +262,11 @@ def progress_in(text: str, cut: Cutter) -> list[Progress]:
         progress
         for start, end in cut(text)
         if end - start <= _LONGEST
-        for progress in _in_sentence(text[start:end])
+        for progress in _progress_in_sentence(text[start:end])
     ]
 
 
-def _in_sentence(sentence: str) -> Iterator[Progress]:
+def _progress_in_sentence(sentence: str) -> Iterator[Progress]:
     if _OPEN.search(sentence):
         return
     if _ALL_DONE.search(sentence):
@@ -319,28 +319,28 @@ def _items(arguments: object) -> tuple[Item, ...]:
         except (ValueError, RecursionError):
             return ()
     if isinstance(arguments, Mapping):
-        given = (arguments.get(name) for name in _LISTS)
-        arguments = next((each for each in given if isinstance(each, list)), None)
+        lists = (arguments.get(name) for name in _LISTS)
+        arguments = next((each for each in lists if isinstance(each, list)), None)
     if not isinstance(arguments, list):
         return ()
     items = [item for each in arguments if (item := _item(each)) is not None]
     return tuple(items[:MOST_STEPS])
 
 
-def _item(given: object) -> Item | None:
-    if isinstance(given, str):
-        return Item(text) if (text := _text_field(given)) else None
-    if not isinstance(given, Mapping):
+def _item(value: object) -> Item | None:
+    if isinstance(value, str):
+        return Item(text) if (text := _text_field(value)) else None
+    if not isinstance(value, Mapping):
         return None
-    texts = (_text_field(given[name]) for name in _TEXTS if isinstance(given.get(name), str))
+    texts = (_text_field(value[name]) for name in _TEXTS if isinstance(value.get(name), str))
     text = next(filter(None, texts), "")
-    word = next((given[name] for name in _STATE_FIELDS if isinstance(given.get(name), str)), "")
+    word = next((value[name] for name in _STATE_FIELDS if isinstance(value.get(name), str)), "")
     state = _STATE_OF_WORD.get(word.strip().lower().replace(" ", "_").replace("-", "_"))
     return Item(text, state) if text else None
 
 
-def _text_field(given: str) -> str:
-    return " ".join(given.split())[:LONGEST_STEP]
+def _text_field(value: str) -> str:
+    return " ".join(value.split())[:LONGEST_STEP]
 
 
 _SPEAKERS = frozenset({Role.USER, Role.ASSISTANT})

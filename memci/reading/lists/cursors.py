@@ -33,7 +33,7 @@ def place_after(cursor: str | None, parts: int = 1) -> tuple[int, ...]:
     if len(numbers) != parts or not all(
         each.isascii() and each.isdecimal() and len(each) < longest for each in numbers
     ):
-        raise _not_ours()
+        raise _invalid_cursor()
     return tuple(map(int, numbers))
 
 
@@ -43,7 +43,7 @@ def agent_after(cursor: str | None) -> str:
         return ""
     agent_id = cursor.removeprefix(_AFTER)
     if agent_id == cursor or not re.fullmatch(AGENT_ID_PATTERN, agent_id):
-        raise _not_ours()
+        raise _invalid_cursor()
     return agent_id
 
 
@@ -53,7 +53,7 @@ def named_after(cursor: str | None) -> str:
         return ""
     name = cursor.removeprefix(_AFTER)
     if name == cursor or not name:
-        raise _not_ours()
+        raise _invalid_cursor()
     return name
 
 
@@ -68,7 +68,7 @@ def names_after(cursor: str | None, parts: int) -> tuple[str, ...]:
         return ("",) * parts
     names = tuple(map(unquote, named_after(cursor).split("/")))
     if len(names) != parts or any("\x00" in each for each in names):
-        raise _not_ours()
+        raise _invalid_cursor()
     return names
 
 
@@ -86,7 +86,7 @@ def page_of(
     return rows[:limit], str(name(rows[limit - 1]))
 
 
-def _not_ours() -> InvalidInputError:
+def _invalid_cursor() -> InvalidInputError:
     return InvalidInputError(
         "not a cursor of this list: send next_cursor of its last page as it came", field="cursor"
     )

@@ -59,7 +59,7 @@ class ItemReads:
         with self._database.agent_snapshot(agent_id) as connection:
             found = find_items(connection, agent_id, question)
         ranked = self._rank(question, found)
-        items = _taken(found, ranked)[request.offset : request.offset + request.limit]
+        items = _ordered_items(found, ranked)[request.offset : request.offset + request.limit]
         if found.tail:
             request_indexing_by_read(self._database, agent_id)
         if request.refresh:
@@ -138,20 +138,22 @@ def _scores(
     texts = found.collected.texts + len(uncounted)
     collected = replace(found.collected, texts=max(texts, 1.0), frequency=frequency)
     scores = {
-        place: bm25.score(list(_spread(hits, length)), frozenset(question.terms), collected)
+        place: bm25.score(list(_padded_terms(hits, length)), frozenset(question.terms), collected)
         for place, (hits, length) in counted.items()
     }
     return {place: score for place, score in scores.items() if score > 0}
 
 
-def _spread(hits: Mapping[str, int], length: int) -> Iterable[str]:
+def _padded_terms(hits: Mapping[str, int], length: int) -> Iterable[str]:
     """Yield as many terms as the text has: its hits, and fillers for the rest."""
     for term, times in hits.items():
         yield from [term] * times
     yield from [""] * (length - sum(hits.values()))
 
 
-def _taken(found: FoundItems, ranked: list[tuple[Place, float]]) -> list[frameworks.ItemOut]:
+def _ordered_items(
+    found: FoundItems, ranked: list[tuple[Place, float]]
+) -> list[frameworks.ItemOut]:
     every = (*found.others, *found.tail, *found.by_meaning, *found.by_words)
     rows = {place_of(row): row for row in every}
     scored = {place for place, _ in ranked}
@@ -168,11 +170,11 @@ def find(
         asked |= {f"after_{name}": value for name, value in request.after.model_dump().items()}
     with database.agent_snapshot(agent_id) as connection:
         rows = stored.find_checkpoints(connection, agent_id, asked, request.limit + 1)
-        page = [_whole(connection, agent_id, row) for row in rows[: request.limit]]
+        page = [_checkpoint(connection, agent_id, row) for row in rows[: request.limit]]
     return frameworks.CheckpointList(checkpoints=page, more=len(rows) > request.limit)
 
 
-def _whole(connection: Connection, agent_id: str, row: Any) -> frameworks.CheckpointOut:
+def _checkpoint(connection: Connection, agent_id: str, row: Any) -> frameworks.CheckpointOut:
     values = stored.values_of(connection, agent_id, row)
     writes = stored.writes_of(connection, agent_id, row)
     return frameworks.CheckpointOut(

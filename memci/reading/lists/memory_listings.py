@@ -182,11 +182,11 @@ def _version(
         row["reason"] == "superseded" and as_of is not None and until is not None and until > as_of
     )
     return VersionAnswer(
-        **fields, state=_state(row, fate), holds=held and row["content"] is not None
+        **fields, state=_version_state(row, fate), holds=held and row["content"] is not None
     )
 
 
-def _state(
+def _version_state(
     row: Mapping[str, Any], fate: RemovalReason | None
 ) -> Literal["current", "superseded"] | RemovalReason:
     if row["reason"] == "merged":

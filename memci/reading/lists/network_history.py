@@ -112,7 +112,7 @@ class NetworkListings(Listing):
             if number is None:
                 found = network_history.network_now(connection, agent_id)
             else:
-                found = _at(connection, agent_id, number)
+                found = _snapshot_at(connection, agent_id, number)
             return _answer(connection, agent_id, found, limit)
 
     def passes(self, agent_id: str, *, cursor: str | None, limit: int) -> PassList:
@@ -157,11 +157,11 @@ def evenly(things: Sequence[T], most: int) -> list[T]:
     return [things[index * (len(things) - 1) // (most - 1)] for index in range(most)]
 
 
-def _at(connection: Connection, agent_id: str, number: int) -> network_history.Snapshot:
+def _snapshot_at(connection: Connection, agent_id: str, number: int) -> network_history.Snapshot:
     found = network_history.network_at(connection, agent_id, number)
     if found is not None and found.number == number:
         return found
-    kept = _kept(connection, agent_id)
+    kept = _stored_snapshots(connection, agent_id)
     last = network_history.last_pass(connection, agent_id) or 0
     if number > last:
         which = f"the last one is {last}" if last else "there was none yet"
@@ -171,7 +171,7 @@ def _at(connection: Connection, agent_id: str, number: int) -> network_history.S
     return found
 
 
-def _kept(connection: Connection, agent_id: str) -> str:
+def _stored_snapshots(connection: Connection, agent_id: str) -> str:
     numbers = network_history.snapshot_numbers(connection, agent_id)
     if not numbers:
         return (
