@@ -103,7 +103,7 @@ def _storable(text: str) -> bool:
 
 COLLECTION_PATTERN = r"(?!\.+$)[A-Za-z0-9._:@-]{1,64}"
 _COLLECTION = re.compile(COLLECTION_PATTERN)
-# No agent's id has a slash, so no agent is ever taken for a collection.
+# No agent's id has a slash, so no agent is mistaken for a collection.
 COLLECTION_PREFIX = "collection/"
 
 

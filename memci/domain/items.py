@@ -5,7 +5,7 @@ from typing import TypeVar
 
 Key = TypeVar("Key")
 
-# What cosines count, where the embedder reads the query's language; words count the rest.
+# The weight of cosines if the embedder reads the query's language; words have the rest.
 _DENSE = 0.6
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from memci.errors import InvalidInputError
 
-# PostgreSQL's integer holds no greater whole number.
+# The largest integer of PostgreSQL.
 MOST_WHOLE = 2**31 - 1
 
 

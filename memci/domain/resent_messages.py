@@ -13,7 +13,7 @@ from hashlib import sha256
 from memci.message import Message, NewMessage
 
 _PREFIX = "chat-"
-# What a digest is cut to: 128 bits.
+# Characters of a digest: 128 bits.
 _DIGITS = 32
 
 

@@ -173,7 +173,7 @@ def _missing_texts(texts: list[str], than: list[str]) -> list[str]:
     return [text[:_BEGINNING] for text in texts if text not in than]
 
 
-# Of a recorded request: whom it asked and what came of it, and what it waited for.
+# Fields of a recorded question that are no options of a request.
 _NOT_ASKED = frozenset({"agent", "receipt_id", "evidence", "min_seq", "wait_ms", "explain"})
 
 
@@ -204,7 +204,7 @@ def asked_before(database: Database, agent_id: str, most: int) -> list[RecordedQ
             query=each.query,
             budget_tokens=each.budget_tokens,
             receipt_id=each.receipt_id,
-            # Else the question itself, and its answer, would be found.
+            # Otherwise the question and its answer would be found.
             as_of=each.asked_at,
             **({"session_id": each.session_id} if each.session_id else {}),
         )
@@ -239,7 +239,7 @@ def _trial(
     swapped: bool,
 ) -> Trial:
     requests = [(side, side.request(question)) for side in sides]
-    # Once for nothing: the vector of the question is then known to both, and its pages are warm.
+    # A first run warms the caches for both sides.
     for side, request in requests:
         if side.assemble.run(question.agent, request).new_agent:
             raise no_agent(question.agent)

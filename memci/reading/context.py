@@ -52,7 +52,7 @@ class ContextReader(Reader):
         watch.lap("assemble")
         account = Account(request, found, assembly, tokenizer, watch.laps_ms)
         answer = keep_receipt(self, agent_id, account)
-        # A stored summary that was not read, because it is no source, is not missing.
+        # A summary excluded by ``sources`` is not missing.
         is_read = Source.SUMMARY in request.sources and request.as_of is None
         parameters = found.parameters
         is_long = len(interactions(found.messages)) > parameters.preserve_recent

@@ -24,7 +24,7 @@ from memci.storage.session import Database
 
 _log = structlog.get_logger(__name__)
 
-# The thread stays for so long after the last request: starting one takes longer than most reads.
+# The thread waits this long for requests: starting one takes longer than most reads.
 _IDLE_S = 30.0
 
 
@@ -85,7 +85,7 @@ class Use:
 
     agent_id: str
     receipt: NewReceipt
-    is_stored: bool = False  # it is stored already
+    is_stored: bool = False
 
 
 def use_of(
@@ -187,9 +187,9 @@ class ReadActivity:
         self._uses = UseLog(database)
         self._lock = threading.Lock()
         self._writing = threading.Lock()  # held while the database is in use: close waits for it
-        # By agent, the forgotten nodes to which links are to go.
+        # By agent, the forgotten nodes whose links are to be removed.
         self._noted: dict[str, set[int]] = {}
-        # Agents and their sessions (None: what was said in none) to be summed up.
+        # Agents and sessions (None: messages of no session) without a summary.
         self._unsummed: set[tuple[str, str | None]] = set()
         self._soon = DelayedCall(self.flush, period_s)
 
@@ -220,7 +220,7 @@ class ReadActivity:
                 noted, self._noted = self._noted, {}
                 unsummed, self._unsummed = self._unsummed, set()
             for agent_id, session_id in unsummed:
-                # The next read that lacks it requests it again.
+                # The next read without it requests it again.
                 with suppress(MemciError):
                     request_summary(self._database, agent_id, session_id)
             busy = self._write(noted) if noted else ()

@@ -29,11 +29,10 @@ from memci.storage.search.find import SearchResult, search
 from memci.storage.session import Connection
 from memci.storage.summaries import StoredSummary, read_summary
 
-# Without a question, so many of the memories nearest to the focus are looked at; of these, so many
-# of the most important are candidates.
+# Without a question, the most important of the memories nearest to the focus are candidates.
 _NEAREST = 500
 _IMPORTANT = 100
-# After so long a silence a question without a session begins a new conversation.
+# After this silence a question without a session begins a new conversation.
 _SILENCE = timedelta(hours=24)
 DEFAULT_HITS = 10  # of a question that is not analysed
 
@@ -152,7 +151,7 @@ def _messages(
     query, or if the last message is recent. If not, only the stored query is returned.
     """
     recent = reader.defaults.recent(request.recent)
-    # How far the list may grow before it is cut.
+    # The largest list before it is cut.
     most = max(GROWTH * recent - 1, 0) if request.recent is None else recent
     messages = recent_messages(
         connection,

@@ -49,7 +49,7 @@ class _Read:
     viewer: Viewer
     stored: StoredSummary | None
     between: Sequence[Message]  # after the summary, before the recent messages
-    unread: int  # messages of these that were too many to read
+    unread: int  # number of further messages there
     handover: Handover
     ids: dict[int, str]  # of the recent messages, by seq
     parameters: MemoryParameters

@@ -38,7 +38,7 @@ from memci.storage.reading.nodes import ended_memories, important_memories, mess
 from memci.storage.search.find import SearchQuery, SearchResult
 from memci.storage.session import Connection
 
-# So much is read of a message that is not indexed yet.
+# Characters that are read of a message that is not indexed yet.
 _TAIL_CHARACTERS = 20_000
 
 
@@ -132,7 +132,7 @@ def _fuse_query(
     candidates += _tail_candidates(lexicon, query, result, hints.timed)
     candidates = _with_neighbour_scores(candidates, result)
     if not hints.timed.leading:
-        # Found by their time alone, they only fill the room that others leave.
+        # Those found by their time alone only fill remaining room.
         candidates = [
             each._replace(dense=None, lexical=None)
             if each.key in result.by_time_only and each.source is Source.CHAT

@@ -18,11 +18,11 @@ from memci.smallmodel.ports import Embedder, Lexicon, QueryPlanner, Summarizer, 
 from memci.storage.reading.snapshot_state import progress
 from memci.storage.session import Database
 
-# Pieces whose counts are remembered: the same messages are assembled again and again, and lines
-# are counted for themselves before the block that they make.
+# The size of the cache of counts: the same messages are assembled repeatedly, and lines are counted
+# before their block.
 _REMEMBERED = 8_192
 _LONGEST_REMEMBERED = 2_000
-_MOST_PIECES = 500  # of a text; a list of more would take the place of all else
+_MOST_PIECES = 500  # of a text; more would displace all other entries
 
 
 class Tokenizers:
@@ -74,7 +74,7 @@ class ReadingModels:
     lexicon: Lexicon
     tokenizers: Tokenizers
     summarizer: Summarizer
-    query_planner: QueryPlanner | None = None  # None: questions are searched as they are
+    query_planner: QueryPlanner | None = None  # None: questions are searched unchanged
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class ReadingDefaults:
     """Default values for requests."""
 
     tokenizer: str = DEFAULT_TOKENIZER
-    search_k: int | None = None  # None: by how much a question asks for (R10)
+    search_k: int | None = None  # None: depends on the question (R10)
     recent_interactions: int = 8
     memory: MemoryParameters = field(default_factory=MemoryParameters)
 

@@ -32,7 +32,7 @@ from memci.storage.reading.snapshot_state import Progress, progress
 from memci.storage.session import Connection
 
 _LONGEST_KEYWORD = 256  # characters that are read
-# Forgotten memories that are named although no link tells of them.
+# The largest number of forgotten memories without links in an answer.
 _MOST_THAT_KNEW = 3
 # Messages on their way to memory that are searched when nothing was found, and how far.
 _PENDING_MESSAGES = 200
@@ -43,9 +43,9 @@ _PENDING_CHARACTERS = 20_000
 class Keywords:
     """The keywords of a recall."""
 
-    terms: tuple[frozenset[str], ...]  # of each keyword; all of them have to be there together
+    terms: tuple[frozenset[str], ...]  # of each keyword; all of one must match together
     characters: tuple[str, ...]  # keywords of one Chinese character, which no index term holds
-    vectors: Vectors  # shape (n, d), of those whose language the embedding model reads
+    vectors: Vectors  # shape (n, d), of keywords in languages of the embedding model
     model: str
     language: Language
     everything: bool  # no keyword was given, so all memories match
@@ -108,7 +108,7 @@ class Recalled:
     """The results of a recall, in order."""
 
     memories: Sequence[tuple[Reached, Memory]]
-    # By memory, how well it matches: 1 for a token, else the best cosine. None: all match.
+    # The match score of each memory: 1 for a token, else the best cosine. None: all match.
     matches: Mapping[int, float] | None
     forgotten: Sequence[Forgotten]
     last: Mapping[int, int]  # by forgotten node, its last successor, or itself
@@ -116,9 +116,9 @@ class Recalled:
     forgotten_at: Mapping[int, datetime]  # likewise
     ids: Mapping[int, str]  # of the messages that memories came from, by seq
     miss: Miss | None
-    knew: Sequence[int]  # forgotten memories that told of a keyword, where no link tells of them
+    knew: Sequence[int]  # forgotten memories without links that contained a keyword
     now: Progress
-    drops: bool  # links to what is reported as forgotten are to go (M15)
+    drops: bool  # links to reported forgotten nodes are removed (M15)
 
 
 class Reply(NamedTuple):
@@ -170,7 +170,7 @@ class Recall(Reader):
         forgotten, successors = self._named(connection, agent_id, walk.forgotten.values(), keywords)
         miss, knew = None, list[int]()
         if not found:
-            # What is out of reach may still be known to have been forgotten.
+            # A forgotten node out of reach may still have links.
             everywhere = network.dangling_links(connection, agent_id, request.relations, visibility)
             if not forgotten:
                 forgotten, successors = self._named(connection, agent_id, everywhere, keywords)
@@ -364,7 +364,7 @@ def as_text(recalled: Recalled, budget: int | None, count: Count, language: Lang
         for _, each in recalled.memories
     ]
     entries += [rules.forgotten_entry(each.relation, each.hint) for each in recalled.forgotten]
-    # The entries of forgotten ones explain themselves.
+    # The entries of forgotten nodes need no explanation.
     if recalled.miss is not None and not (recalled.miss is Miss.FORGOTTEN and recalled.forgotten):
         entries.append(rules.miss_entry(recalled.miss, language))
     fit = fitting(entries, budget, count, joint=rules.SEPARATOR)

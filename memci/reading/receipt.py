@@ -22,7 +22,7 @@ from memci.storage.erasure.erase import wait_for_erasure
 from memci.storage.reading.messages import message_ids
 from memci.storage.receipts import Given, NewReceipt, keeping_receipt
 
-# Candidates that were left out are listed so far, best first; the rest is counted.
+# The largest number of listed left-out candidates, best first; the rest is counted.
 _MOST_LEFT_OUT = 50
 _EXPLAINED = ("timings_ms", "items", "left_out", "left_out_by_reason", "recent_left_out")
 
@@ -47,7 +47,7 @@ def keep_receipt(reader: Reader, agent_id: str, account: Account) -> ContextAnsw
         ids = message_ids(connection, agent_id, given.seqs)
         body = _body(account, ids)
         receipt = NewReceipt(receipt_id, "context", body, account.request.session_id, given)
-        # If one of the messages was erased since it was read, nothing is kept (M25).
+        # If one of the messages was erased meanwhile, no receipt is stored (M25).
         is_complete = len(ids) == len(given.seqs)
         with keeping_receipt(connection, agent_id, receipt if is_complete else None):
             answer = _answer(account, ids, receipt_id, body)

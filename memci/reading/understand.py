@@ -151,7 +151,7 @@ def _query(
         depth,
         symbols_in(text),
         walks=Channel.BFS in scope.channels,
-        # Without a session, what was talked about last has nothing to do with the question.
+        # Without a session, the latest topic is unrelated to the question.
         focus=scope.session_id is not None or set(scope.channels) == {Channel.BFS},
     )
 
@@ -207,7 +207,8 @@ def explained_analysis(analysis: QueryAnalysis) -> dict[str, JsonValue]:
         "entities": list(analysis.entities),
         "speakers": [*sorted(analysis.speakers)],
         "times": [
-            [end and end.isoformat() for end in (each.since, each.until)] for each in analysis.times
+            [end.isoformat() if end else None for end in (each.since, each.until)]
+            for each in analysis.times
         ],
         "complexity": round(analysis.complexity, 3),
         "k": analysis.k,

@@ -168,7 +168,7 @@ class Windows:
                 page.place: removed_out(page, inside)
                 for page, inside in removed_pages(connection, agent_id, before, limit + 1)
             }
-            # Pages that leave the archive because of messages without a stored page.
+            # Messages without stored pages can remove further pages from the archive.
             for page in workspace.tree.pages.values():
                 if page.cold and page.parent is None and page.place < before:
                     found[page.place] = page_out(workspace.rendering, page.index)

@@ -26,9 +26,9 @@ from memci.domain.session.plan import steps_listed
 from memci.errors import BudgetTooSmallError
 from memci.message import Message, Role
 
-# Of the room beside the current interaction, recent interactions get this share before retrieval
-# gets the rest; they may also have what retrieval leaves. In a small budget the newest turns matter
-# most: there they get so many tokens, but no more than half of the room.
+# The share of recent interactions in the room beside the current one. Retrieval gets the rest, and
+# recent interactions what it leaves. In a small budget the newest turns matter most: they get at
+# least ``RECENT_TOKENS``, but no more than half of the room.
 RECENT_SHARE = 0.3
 RECENT_TOKENS = 300
 
@@ -41,7 +41,7 @@ class FixedParts:
     pins: tuple[Part, ...]
     plan: tuple[Part, ...]
     query: tuple[Part, ...]
-    quoted: tuple[Candidate, ...]  # messages that need not be retrieved: they are in these parts
+    quoted: tuple[Candidate, ...]  # messages in these parts, which need not be retrieved
 
     @classmethod
     def of(cls, materials: Materials, stored: tuple[Message, ...], count: Count) -> FixedParts:
@@ -135,7 +135,7 @@ def choose(materials: Materials, budget: int, count: Count) -> Choice:
     always = room + part_tokens(fixed.query)
     latest = Latest(materials, Days(materials, next(iter(stored), None), count), count)
     current = latest.within(room, 0)
-    # The current interaction goes before all pages, in the longest of its forms that fits (R14).
+    # The current interaction precedes all pages, in its longest form that fits (R14).
     page_room = PageRoom(always, room, room - current.tokens)
     contents = list_pages(Section.CONTENTS, materials.contents, page_room, count)
     page_room = page_room._replace(left=page_room.left - part_tokens(contents))
@@ -185,9 +185,9 @@ class _Room:
     materials: Materials
     quoted: tuple[Candidate, ...]  # as in ``FixedParts``
     latest: Latest
-    current: Recent  # the interaction that is not over yet
+    current: Recent  # the unfinished interaction
     tokens: int
-    always: int  # the tokens that there are whatever the query is
+    always: int  # the tokens for any query
     count: Count
 
 
@@ -212,7 +212,7 @@ def _fill(room: _Room) -> _Filled:
     unused = room.tokens - filled.tokens
     share = filled.recent.tokens - room.current.tokens + unused
     more = room.latest.within(room.tokens, share)
-    # Tool calls that come back must not take the place of an interaction.
+    # Restored tool calls must not replace an interaction.
     fewer = len(more.taken) < len(filled.recent.taken)
     if fewer or len(more.messages) <= len(filled.recent.messages):
         return filled

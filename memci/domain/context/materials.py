@@ -51,7 +51,7 @@ class Shown:
         return (message.role, plain(message.content or "")) in self._known
 
 
-# Returns True if a candidate says nothing; called only for those that would be taken.
+# Returns True if a candidate is trivial; called only for those that would be taken.
 IsTrivial: TypeAlias = Callable[[Ranked], bool]
 
 
@@ -78,10 +78,10 @@ class Materials:
 
     system: str | None
     query: str | None
-    # The latest interactions, oldest first: those that may go in, as many again, and one.
+    # The latest interactions, oldest first: twice the number that may go in, and one.
     window: Sequence[Interaction]
-    recent: int  # so many of the window go in at most, unless the list grows
-    ranked: Sequence[Ranked]  # what was retrieved, best first
+    recent: int  # the largest number of interactions, unless the list grows
+    ranked: Sequence[Ranked]  # retrieved candidates, best first
     language: Language
     pins: Sequence[Pin] = ()
     plan: str | None = None
@@ -91,13 +91,13 @@ class Materials:
     contents: Listed | None = None  # the Contents Page
     tree: Listed | None = None  # other pages
     origins: Mapping[Section, Origin] = field(default_factory=dict)  # of plan and summary (R16)
-    shown: Shown = field(default_factory=Shown)  # what the caller shows itself
+    shown: Shown = field(default_factory=Shown)  # messages that the caller shows itself
     is_trivial: IsTrivial = _never_trivial
     spans: Spans = whole  # cuts sentences
-    began: int | None = None  # the seq that the recent interactions of the last list began with
+    began: int | None = None  # the seq of the last list's first recent message
     # Up to one fewer than three times ``recent`` interactions may go in, from ``began``.
     grows: bool = False
     reaches_back: bool = True  # the window was not cut because it has too many messages
-    preserve: int = 4  # so many recent interactions give way last (R15)
+    preserve: int = 4  # recent interactions that are dropped last (R15)
     best_first: bool = False  # no prompt cache is used
     today: date | None = None  # the day on which the list is read; None: that of its beginning

@@ -38,11 +38,11 @@ class LeftOut(StrEnum):
     """The reason why a found entry is not in the list."""
 
     BUDGET = "budget"  # it did not fit
-    PRESENT = "present"  # its words are there already
-    TRIVIAL = "trivial"  # it tells nothing
+    PRESENT = "present"  # its words are already in the list
+    TRIVIAL = "trivial"  # it has no content
 
 
-# What a piece is taken from that was not retrieved, by names and numbers: {"page": "usr-2"}.
+# The source of a piece that was not retrieved, by names and numbers: {"page": "usr-2"}.
 Origin: TypeAlias = Mapping[str, str | int | None]
 
 

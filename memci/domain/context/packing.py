@@ -14,10 +14,10 @@ from memci.domain.search.ranking import Ranked
 from memci.domain.search.supersession import lacks_newer
 from memci.message import Role
 
-# Too little room for any entry with its date; and no natural text has longer tokens than this.
+# Fewer tokens fit no entry with its date; natural text has no longer tokens.
 _LEAST_ENTRY_TOKENS = 6
 _LONGEST_TOKEN_CHARACTERS = 8
-# When so many in a row did not fit, the block is full: only a few tokens are left.
+# After these misses in a row the block is full: only a few tokens are left.
 _MISSES = 12
 
 
@@ -81,7 +81,7 @@ class _Packing:
         self._highlighter = Highlighter(materials.query, texts, room, materials.spans, count)
         self._tokens: dict[Key, int] = {}
         self._opened: set[Hashable] = set()
-        self._shortened: dict[Key, Ranked] = {}  # as they were
+        self._shortened: dict[Key, Ranked] = {}  # unshortened
         self._chosen: set[Key] = set()
         self._no_room: set[Key] = set()
         self._misses = 0
@@ -100,7 +100,7 @@ class _Packing:
         self._restore()
         packed = self._within_room(self._entries())
         if packed is None:
-            # No entry may go for the restored text of another.
+            # The restored text of an entry may not displace another entry.
             self._shortened, self._left_out = shortened, left_out
             packed = self._fit(taken)
         return packed
@@ -112,14 +112,14 @@ class _Packing:
         """Take an entry, or return the reason against it."""
         one = each.candidate
         if self._free < _LEAST_ENTRY_TOKENS or self._misses >= _MISSES:
-            # Most of a ranking is looked at no further.
+            # Most of a ranking ends here.
             return LeftOut.PRESENT if self._selection.has(one) else LeftOut.BUDGET
         new = self._selection.new_in(one)
         if new is None or each.key in self._quoted_memories or self._known.repeats(one):
             return LeftOut.PRESENT
         if self._materials.is_trivial(each) or (new != one.text and is_all_courtesy(new)):
             return LeftOut.TRIVIAL
-        # Half a chunk may say something else, and half a program does.
+        # A part of a chunk or a program may mean something else.
         cut = new
         if one.source not in WRITTEN:
             cut = self._highlighter.cut(new, len(self._selection), self._speaker_lines(one, new))

@@ -11,7 +11,7 @@ from memci.domain.pages.page import USER, Page, SegmentKind
 from memci.domain.pages.tree import VisibleTree
 from memci.message import Role
 
-# Tokens from which on pages are listed; and the share that a list takes at most.
+# The least tokens at which pages are listed, and the largest share of a list.
 _LEAST_ROOM = 1_000
 _CEILINGS = {Section.CONTENTS: 0.15, Section.TREE: 0.1}
 
@@ -21,7 +21,7 @@ class Leaf(NamedTuple):
 
     page: str
     text: str
-    closed: str = ""  # takes its place if that is too long
+    closed: str = ""  # replaces ``text`` if that is too long
 
 
 class _Counted(NamedTuple):
@@ -41,7 +41,7 @@ class Listed:
 class PageRoom(NamedTuple):
     """Token counts of a list."""
 
-    always: int  # whatever the query is
+    always: int  # for any query
     free: int  # beside the query
     left: int  # for pages
 

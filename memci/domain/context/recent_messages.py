@@ -19,12 +19,12 @@ from memci.domain.search.candidate import Candidate, message_candidate
 from memci.domain.session.interaction import Interaction
 from memci.message import JsonObject, Message, Role
 
-# Characters. A result's beginning says what it is, its end what came of it.
+# Characters. The beginning and the end of a result matter most.
 _LONGEST_OUTCOME = 240
 _OUTCOME_END = 80
 _LONGEST_ARGUMENT = 160
-CUT = " … "  # stands for what is cut out
-# What words and figures are made of, but for Chinese; what is much longer is neither.
+CUT = " … "  # replaces the omitted text
+# The characters of words and numbers, except Chinese; longer runs are neither.
 _RUN = r"(?:[^\W\u2e80-\u9fff\uff00-\uff0f\uff1a-\uffef]|[.,'’-])"
 _DIGIT = re.compile(r"\d")
 _RUN_BEGINS = re.compile(_RUN)
@@ -113,12 +113,12 @@ def _cut(value: Any) -> Any:
     return value
 
 
-# If the interactions since ``began`` no longer fit, so much of the room is filled: then the list
-# can grow before the next cut.
+# The share of the room that is filled when the interactions since ``began`` no longer fit. The
+# rest lets the list grow before the next cut.
 _REFILL = 0.5
-# A list that is continued fills at least one of so many parts of the room.
+# A continued list fills at least this fraction (1/n) of the room.
 _LEAST_PART = 3
-# Interactions may grow to fewer than so many times their number before they are cut.
+# Interactions are cut before they reach this multiple of their number.
 GROWTH = 3
 
 _Counted: TypeAlias = tuple[Interaction, int]  # with its tokens
@@ -129,8 +129,8 @@ class Recent:
     """The recent interactions of a list, in their form, and the excluded ones; oldest first."""
 
     taken: tuple[Interaction, ...]
-    older: tuple[Interaction, ...]  # more than may go in
-    no_room: tuple[Interaction, ...]  # they might go in
+    older: tuple[Interaction, ...]  # beyond the largest number
+    no_room: tuple[Interaction, ...]  # they did not fit
     tokens: int
     note: tuple[Part, ...]  # on the days, if the reader cannot know them and there is room
     shortened: frozenset[int] = frozenset()  # seqs of messages of which a part is shown

@@ -53,7 +53,7 @@ _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
     "October", "November", "December",
 )  # fmt: skip
-# What marks a memory is not for speakers to call themselves.
+# Speakers may not be named like the mark of a memory.
 _UNLIKE_MARKS = str.maketrans("[]", "()")
 
 
@@ -343,6 +343,6 @@ def _first_words(unit: Unit) -> str:
 
 
 def _opening(text: str) -> str:
-    # So many words are longer than an opening: the rest of a long text is not read.
+    # These words are longer than an opening: the rest of a long text is not read.
     line = " ".join(text.split(maxsplit=_OPENING))
     return line if len(line) <= _OPENING else f"{line[:_OPENING].rstrip()}…"

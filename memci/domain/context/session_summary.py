@@ -74,8 +74,8 @@ def session_summary_block(
     if materials.summary and recent.left_out and not _is_all_recent(materials, recent):
         later = _later(materials, recent, seqs, count)
         return _summary(materials, recent, later, ceiling, count)
-    # With a number of recent interactions the request asks for no more of them. And if the window
-    # ends in between, its beginning would change with each turn.
+    # A request with a number of recent interactions wants no more. And if the window is cut, its
+    # beginning would change with each turn.
     shows_older = materials.grows and materials.reaches_back
     if not materials.summary and (recent.no_room or shows_older):
         newest_first = _lines(materials, _last_before(materials, recent), seqs, count)

@@ -60,7 +60,7 @@ def messages_quoted_in_full(
         if one.source is not Source.CHAT or not covered.holds(one, one.key):
             continue
         text = _on_one_line(one.text)
-        # Sentences are cut only if one is quoted: most of what is found is not.
+        # Sentences are cut only if one is quoted, which is rare.
         if not any(each in text for each in quoted) or one.role is None:
             continue
         leads = [named(one.role, one.name, each) for each in Language]
@@ -112,8 +112,8 @@ def _labelled(row: str) -> tuple[str, str]:
     return (lead[0], row[lead.end() :]) if lead else ("", row)
 
 
-# A sentence longer than this many characters may stand in a summary clause by clause, each but the
-# last with a mark at its end.
+# A summary may quote a sentence longer than these characters by clauses, each but the last with a
+# mark at its end.
 _LONG = 160
 _CONTINUES = " …"
 _TAIL = 16  # characters
@@ -146,7 +146,7 @@ class RepeatedLines:
 
     def _is_in_messages(self, line: Line) -> bool:
         """Return True if a message of its speaker, and of its day if any, contains the line."""
-        # Most lines are in no message: their ends are nowhere.
+        # Most lines are in no message; the ends of lines show this quickly.
         text = _LEAD.sub("", line.text, count=1).removesuffix(_CONTINUES)
         if text[-_TAIL:] not in self._text:
             return False
@@ -175,7 +175,7 @@ class RepeatedLines:
 class _QuotedMessage:
     def __init__(self, message: Message, spans: Spans) -> None:
         speaker = [named(message.role, message.name, each) for each in Language]
-        # A model that summarises may quote without a name.
+        # A summarizing model may quote without a name.
         self.leads: Collection[str] = {*speaker, ""}
         self.day = message.said_at.date().isoformat()
         self._content = message.content or ""
@@ -208,6 +208,6 @@ def _needs_day(text: str, day: str) -> bool:
     """Return True if a text has times relative to a known day."""
     try:
         said_at = datetime.fromisoformat(f"{day}{_NOON}")
-    except ValueError:  # none, or none that there is
+    except ValueError:  # no day, or an invalid one
         return False
     return add_date_notes(text, said_at) != text

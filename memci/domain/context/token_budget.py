@@ -9,14 +9,14 @@ from typing import TypeAlias
 
 from memci.message import JsonObject, Message, Role
 
-MESSAGE_OVERHEAD = 4  # what a chat format adds to each message
-LIST_OVERHEAD = 3  # … and to the list, to prime the answer
+MESSAGE_OVERHEAD = 4  # of a chat format, for each message
+LIST_OVERHEAD = 3  # … and for the list, to prime the answer
 
 Count: TypeAlias = Callable[[str], int]
 
 DEFAULT_TOKENIZER = "o200k_base"
 _TOKENIZERS = ("o200k_base", "cl100k_base")
-# The first prefix that fits decides. What is not listed counts as o200k_base.
+# The first matching prefix decides. Other models count as o200k_base.
 _BY_PREFIX = (
     ("gpt-4o", "o200k_base"),
     ("gpt-4.", "o200k_base"),

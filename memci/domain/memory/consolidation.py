@@ -54,7 +54,7 @@ def groups(
     readings: dict[int, near_duplicates.ReducedText] = {}
     for one, other in similar:
         first, second = memories[one], memories[other]
-        # The same words of two speakers about themselves tell two things.
+        # The same words of two speakers about themselves are two facts.
         if one == other or (first.place, first.speakers) != (second.place, second.speakers):
             continue
         for each in (one, other):
@@ -78,9 +78,9 @@ class Merge:
     """A group of memories that becomes one node."""
 
     node: ShortMemory  # the new one
-    text_of: int  # the memory of the group whose text it has
+    text_of: int  # the memory of the group that gave the text
     group: tuple[int, ...]
-    passages: tuple[Passage, ...]  # what all of them were made of
+    passages: tuple[Passage, ...]  # those of all of them
 
     def details(self) -> dict[str, Any]:
         """Return the origin of the node for its history, so that it can be restored."""

@@ -70,8 +70,8 @@ class AnnotatedSegment:
     tier: NodeTier = NodeTier.LONG
     expires_at: datetime | None = None  # aware UTC; only of the short tier
     quoted: tuple[int, ...] = ()  # messages before ``seqs`` that the text quotes
-    passages: tuple[Passage, ...] = ()  # the parts of messages that it was made of
-    restored: bool = False  # made of old messages (M24)
+    passages: tuple[Passage, ...] = ()  # its parts of messages
+    restored: bool = False  # from old messages (M24)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,10 @@ class ReplayEvent(StrEnum):
     """The kinds of events in the replay log; erasures of messages are not logged."""
 
     CREATED = "created"  # messages became memories
-    SCANNED = "scanned"  # a pass, or the part of it up to the next event
-    MENTIONED = "mentioned"  # somebody brought an entity into the focus
-    RESTORED = "restored"  # a forgotten memory was made anew
-    CONSOLIDATED = "consolidated"  # alike memories became one, and short terms ended
+    SCANNED = "scanned"  # a pass, or its part up to the next event
+    MENTIONED = "mentioned"  # an entity was brought into the focus
+    RESTORED = "restored"  # a forgotten memory was restored
+    CONSOLIDATED = "consolidated"  # similar memories were merged, and short terms ended
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def novelty(ngrams: Collection[Ngram], known: Collection[Ngram], similarity: flo
     return 1.0 - min(max(similarity, 0.0), 1.0) * 0.5**new
 
 
-# Characters at the end of a long message, where its question would be.
+# Characters at the end of a long message that are searched for a question.
 _END = 1_000
 
 
@@ -49,9 +49,9 @@ class Status(Enum):
     """The state of an utterance before the filter."""
 
     CANDIDATE = "candidate"  # the filter decides
-    WANTED = "wanted"  # requested by its id: it makes a memory in any case
-    REMEMBERED = "remembered"  # earlier, and in a memory
-    REFUSED = "refused"  # earlier, and in none
+    WANTED = "wanted"  # requested by its id: always makes a memory
+    REMEMBERED = "remembered"  # judged earlier, in a memory
+    REFUSED = "refused"  # judged earlier, in no memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +120,14 @@ class MemoryState(StrEnum):
 class FilterReason(StrEnum):
     """The reason why a message makes no memory. The message stays stored and searchable."""
 
-    SYSTEM = "system"  # a system prompt; nothing that happened
+    SYSTEM = "system"  # a system prompt
     EMPTY = "empty"  # no text
-    TRIVIAL = "trivial"  # greets, thanks or acknowledges; or names nothing in a few characters
+    TRIVIAL = "trivial"  # greets, thanks or acknowledges; or has few characters and no name
     REPEATED = "repeated"  # its speaker said it in the session's last two windows
-    LOW_INFORMATION = "low_information"  # names nothing, and nothing around it tells anything
-    ECHO = "echo"  # repeats what its agent was just given by a read (M26)
+    LOW_INFORMATION = "low_information"  # no names, and no information around it
+    ECHO = "echo"  # repeats the answer of a recent read (M26)
     CAPACITY = "capacity"  # no slot could be freed for it (M19)
-    ERASED = "erased"  # its topic segment held a message that was erased meanwhile
+    ERASED = "erased"  # a message of its topic segment was erased meanwhile
 
 
 # Cosine of the utterances at two indexes.
@@ -219,7 +219,7 @@ class _Session:
             return 0.0 if status is Status.REFUSED else 1.0
         if index in self.trivial or index not in self.telling:
             return 0.0
-        # The last window reaches back least: if it finds a repetition, all windows do.
+        # The last window is the shortest: if it has a repetition, all windows have it.
         earlier = self._earlier_of_speaker(index, self.windows[index][-1])
         known = {ngram for each in earlier for ngram in self.ngrams[each]}
         closest = max((self._similarity(index, each) for each in earlier), default=0.0)
@@ -246,9 +246,9 @@ class _Session:
         return index in self.telling and self.novelty[index] < self.threshold
 
 
-# The share of a text's 5-grams that makes it an echo of what one receipt gave.
+# The share of a text's 5-grams in one receipt that makes it an echo.
 ECHO_SHARE = 0.9
-# Receipts of so many last interactions count.
+# The last interactions whose receipts count.
 ECHO_INTERACTIONS = 20
 
 Gram: TypeAlias = tuple[str, str, str, str, str]

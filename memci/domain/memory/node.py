@@ -29,7 +29,7 @@ class NodeType(StrEnum):
 class NodeTier(StrEnum):
     """The intended lifetime of a memory (R3, R5). Both tiers decay alike and delete nothing."""
 
-    SHORT = "short"  # of its session, until that ends or its time is over; then it is judged anew
+    SHORT = "short"  # until its session or its term ends; then it is judged again
     LONG = "long"
 
 
@@ -37,7 +37,7 @@ class RemovalReason(StrEnum):
     """The reason why a node was removed: the last event of its history."""
 
     FORGOTTEN = "forgotten"
-    RESTORED = "restored"  # forgotten, then made anew as another node
+    RESTORED = "restored"  # forgotten, then restored as another node
     MERGED = "merged"  # into another node (R5)
     ERASED = "erased"  # with its messages
     SWITCHED = "switched"  # a rebuilt network replaced its network
@@ -50,11 +50,11 @@ class NodeEvent(StrEnum):
     # from: the memories that were merged into it
     COMPRESSED = "compressed"  # from, to: characters
     FORGOTTEN = "forgotten"  # reason; tier: as it was at the end
-    RESTORED = "restored"  # as: of the forgotten node, the new one; of: the other way round
-    MERGED = "merged"  # into: the memory that stands for it and others
-    PROMOTED = "promoted"  # reason: what spoke for it at the end of its short term
-    SETTLED = "settled"  # its short term is over, and nothing spoke for it
-    SUPERSEDED = "superseded"  # by: the memory that says otherwise
+    RESTORED = "restored"  # as: the new node; of: the forgotten one
+    MERGED = "merged"  # into: the merged memory
+    PROMOTED = "promoted"  # reason: a Promotion
+    SETTLED = "settled"  # its short term ended without a promotion
+    SUPERSEDED = "superseded"  # by: the newer memory
     USED = "used"  # receipts, times
     ERASED = "erased"
 
@@ -68,7 +68,7 @@ class VersionReason(StrEnum):
 
 LOCKED = 1.0  # strength of every link at a focus point (M10)
 
-# A weaker link breaks in any case: the database refuses smaller numbers.
+# A weaker link always breaks: the database refuses smaller numbers.
 MIN_STRENGTH = 1e-100
 
 
@@ -139,7 +139,7 @@ def is_generic(length: int, original_length: int) -> bool:
     return length < _FADED * original_length
 
 
-# From this importance on, compression keeps the whole text of a memory (M12.5).
+# At this importance compression keeps the whole text of a memory (M12.5).
 _IMPORTANT = 1.0
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 _SOLID = re.compile(r"\S+")
-# Nobody means anything by so many blanks in a row, and a memory would consist of them.
+# Long blanks have no meaning, and a memory would consist of them.
 _LONG_BLANK = re.compile(r"\s{100,}")
 
 
@@ -60,7 +60,7 @@ class _Cutter:
     def __init__(self, texts: Mapping[int, str]) -> None:
         self._texts = iter(texts.items())
         self._seq, self._text = 0, ""
-        self._at = self._passed = 0  # in the text; of what is not blank in it
+        self._at = self._passed = 0  # in the text; its non-blank characters before that
 
     def take(self, length: int) -> Stretch:
         parts: dict[int, str] = {}

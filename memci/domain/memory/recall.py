@@ -12,7 +12,7 @@ from typing import NamedTuple
 from memci.domain.memory.node import NodeKind
 from memci.language.detection import Language, language_of
 
-# A keyword that no memory holds as a token still matches one that is as similar as this.
+# The least cosine of a match for a keyword that no memory has as a token.
 MATCH_COSINE = 0.5
 
 
@@ -110,7 +110,7 @@ class Miss(StrEnum):  # M23
 
     NEVER_KNOWN = "never_known"
     FORGOTTEN = "forgotten"
-    PENDING = "pending"  # accepted, and not yet made into memories
+    PENDING = "pending"  # accepted, not yet in a memory
     OUT_OF_REACH = "out_of_reach"  # remembered, but not within ``depth`` of the focus
 
 

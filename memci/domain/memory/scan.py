@@ -25,10 +25,10 @@ from memci.language.detection import Language
 class Forgetting(StrEnum):
     """The reason why a node is forgotten (M27)."""
 
-    NO_IMPORTANCE = "importance"  # nothing that lives supports it
-    TOO_SHORT = "threshold"  # what would be left of it could not be understood
+    NO_IMPORTANCE = "importance"  # no living node supports it
+    TOO_SHORT = "threshold"  # its rest would be too short to understand
     SLOT_TAKEN = "slot"  # a new node needed its place (M19)
-    SWITCHED = "switched"  # a rebuilt network took the place of the one that it was in (M24)
+    SWITCHED = "switched"  # a rebuilt network replaced its network (M24)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ class Compressed:
     id: int
     text: NodeText
     before: int
-    generic: bool  # so little is left that the relations at it get the generic name
+    generic: bool  # its links get the generic name: little content is left
 
 
 @dataclass
@@ -222,9 +222,9 @@ class PassCursor:
         return self.retry_at is not None and now < self.retry_at
 
 
-# What the snapshots of one agent may weigh, unless it is set.
+# The default size limit of the snapshots of one agent.
 SNAPSHOT_BYTES = 4 * 1024 * 1024
-# Each attempt lets go of at most about a fifth more than the one before.
+# Each attempt drops at most about a fifth more than the previous one.
 _COARSER = 1.25
 
 

@@ -17,7 +17,7 @@ from memci.language.small_talk import asks_something, can_answer, last_question
 from memci.language.times import add_date_notes
 from memci.message import Message, Role
 
-# What a tool answers was written elsewhere, on another day.
+# The text of tool results has other authors and days.
 _SPEAKING = (Role.USER, Role.ASSISTANT)
 
 
@@ -71,10 +71,10 @@ _SPEAKERS = {
     Language.ENGLISH: {Role.USER: "User", Role.ASSISTANT: "Assistant", Role.TOOL: "Tool"},
     Language.CHINESE: {Role.USER: "用户", Role.ASSISTANT: "助手", Role.TOOL: "工具"},
 }
-# Characters: a longer answer says by itself what it is about.
+# Characters: a longer answer is understandable alone.
 _LEANING = {Language.ENGLISH: 60, Language.CHINESE: 24}
 _LONGEST_QUESTION = 200
-# Characters at the end of a long message, where its question would be.
+# Characters at the end of a long message that are searched for a question.
 _END = 1_000
 
 
@@ -90,7 +90,7 @@ def worded(
     if len({(each.role, each.name) for each in everyone}) > 1:
         messages = [_with_role_name(each, language) for each in messages]
     if len(messages) == 1:
-        # The whole segment is its: no need to look for it in what may be a very long message.
+        # The whole segment is from one message, which may be too long to search.
         messages = [replace(messages[0], content=text, tool_calls=())]
     said = self_contained(text, messages)
     return f"{_quoted(question, language)}\n{said}" if question else said

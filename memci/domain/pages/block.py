@@ -18,12 +18,12 @@ from memci.domain.pages.tree import Tree, VisibleTree, is_open
 from memci.domain.session.interaction import units_of
 from memci.message import Message
 
-_DEEPEST = 6  # headings of Markdown have no more levels
+_DEEPEST = 6  # the deepest level of Markdown headings
 _MOST_LISTED = 10
 # Entries of an archived page that are shown.
 _MOST_ENTRIES = 6
 _LAST_ENTRIES = 2
-_MUCH = 200  # tokens; from here on the heading says how many a page takes
+_MUCH = 200  # the heading shows the tokens of larger pages
 
 
 class Format(StrEnum):
@@ -163,7 +163,7 @@ class BlockWriter:
         if content.lost:
             return [self.labels.lost]
         messages, segment = content.messages, tree.segment_of(page)
-        # What an agent may write is fenced, in a segment of system prompts, too.
+        # Text that an agent may write is fenced, also in a segment of system prompts.
         trusted = segment.permission is not Permission.READ_WRITE
         if segment.kind is SegmentKind.SYSTEM and trusted:
             texts = [content.text, *(message.text for message in messages)]

@@ -52,7 +52,7 @@ def labels_of(language: Language) -> Labels:
 
 
 _FENCE = re.compile(r"`{3,}")
-# What begins a heading, in Markdown or as text, and what opens a fence.
+# The beginnings of headings, in Markdown or as text, and of fences.
 _MARK = re.compile(r"\s*(?:[#=]|`{3}|~{3})")
 
 

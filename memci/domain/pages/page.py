@@ -5,8 +5,8 @@ from enum import StrEnum
 
 from memci.message import Role
 
-# Characters. The title and the description are lines of a heading: neither may look like more than
-# that; an entry is the line of a message.
+# Characters. The title and the description are lines of a heading; an entry is the line of a
+# message.
 LONGEST_NAME = 200
 LONGEST_DESCRIPTION = 2_000
 LONGEST_ENTRY = 400
@@ -26,7 +26,7 @@ class Lifecycle(StrEnum):
 
     ACTIVE = "active"
     HOT_ARCHIVED = "hot_archived"  # inside a hidden folder, or archived
-    COLD_ARCHIVED = "cold_archived"  # removed; memory search brings it back
+    COLD_ARCHIVED = "cold_archived"  # removed; memory search restores it
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Span:
     last_seq: int
     session_id: str | None
     number: int  # counts the agent's interactions from 1; 0: a system message
-    answered: bool = False  # somebody else has spoken: the next user message starts a new page
+    answered: bool = False  # the next user message starts a new page
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +64,16 @@ class Page:
     description: str = ""
     expanded: bool = False
     cold: bool = False  # removed from the tree (P2)
-    managed: bool = False  # SYSTEM_MANAGED, whatever its segment is (P5)
+    managed: bool = False  # SYSTEM_MANAGED in any segment (P5)
     span: Span | None = None  # the messages of an interaction's page
     text_version: int | None = None  # of a note's own text in the page store (P14)
     entries: tuple[str, ...] = ()  # one line for each message of the span (P7)
     recalls: RecallStats = RecallStats()
     named: bool = False  # name and description are final, no placeholders (P6)
-    summarized: bool = False  # so are the entries
+    summarized: bool = False  # entries are final
     pinned_by: str | None = None  # "agent", "developer" or None: not pinned
     chapter: str = ""  # key of another session that recalled the page into its window (P9)
-    user_id: str | None = None  # the only user who sees it; None: all users do
+    user_id: str | None = None  # the only user who sees it; None: all users
     content_tokens: int = 0  # of its messages or text when they were written; 0: unknown
 
     @property

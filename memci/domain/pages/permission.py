@@ -21,9 +21,9 @@ class Action(Enum):
     EXPAND = auto()
     HIDE = auto()
     WRITE = auto()  # its name, description or text
-    ADD = auto()  # something new into it
-    TAKE = auto()  # out of where it lies: moved or removed
-    RECEIVE = auto()  # something moved into it
+    ADD = auto()  # a new page in it
+    TAKE = auto()  # moved out of its folder or removed
+    RECEIVE = auto()  # a page moved into it
 
 
 _STRUCTURE = frozenset({Action.ADD, Action.TAKE, Action.RECEIVE})

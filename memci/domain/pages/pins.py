@@ -24,12 +24,12 @@ class Maker(StrEnum):
 class Pin:
     """A pinned text."""
 
-    number: int  # unique for ever within the agent
+    number: int  # unique within the agent, never reused
     kind: PinKind
     text: str
     by: str  # a Maker
     created_at: datetime
-    message_seq: int | None = None  # the message whose text it is; None: given as a text
+    message_seq: int | None = None  # its source; None: given as a text
     user_id: str | None = None  # shown only to this user; None: to all
     span: tuple[int, int] | None = None  # [start, end) of the message, in characters; None: all
     session_id: str | None = None  # shown only in this session; None: in all

@@ -183,7 +183,7 @@ class Rendering:
 
     def _ordered_segments(self) -> list[Segment]:
         shown = self.visible.segments()
-        if self._is_native:  # the conversation goes on where the window ends
+        if self._is_native:  # the conversation continues after the window
             shown.sort(key=lambda each: each.id == USER)
         return shown
 

@@ -29,7 +29,7 @@ class Viewer:
 
     session_id: str | None = None
     user_id: str | None = None  # of the last message in the session
-    is_new: bool = False  # the session has no messages: only what belongs to no user is visible
+    is_new: bool = False  # the session has no messages: only entries of no user are visible
 
     @property
     def names_new_session(self) -> bool:
@@ -119,7 +119,7 @@ class Tree:
     _chapters: dict[str, OrderedSiblings] = field(default_factory=dict)  # active ones, by session
     # The newest interaction's page of each session.
     _latest: dict[str | None, Page] = field(default_factory=dict)
-    # By folder: how many more pages it holds than were loaded.
+    # By folder: the number of its pages that were not loaded.
     _unread: dict[str, int] = field(default_factory=dict)
 
     @classmethod

@@ -44,12 +44,12 @@ def first_after(session: int) -> int:
 
 K1 = 1.2
 B = 0.75
-# Of a long question only the rarest terms are searched: common ones cost most and say least.
+# Only the rarest terms of a long question are searched: common ones cost most and help least.
 MAX_QUESTION_TERMS = 512
 MAX_SCORED_TERMS = 64
-# What a message's own words count, beside those of its neighbourhood.
+# The weight of a message's own words beside those of its neighbourhood.
 OWN = 0.75
-# Words of Chinese questions that say nothing of what they ask for, in pairs as in the index.
+# Function words of Chinese questions, in pairs as in the index.
 _PAIR = 2
 _PARTICLES = frozenset("什么吗呢吧")
 _ASKING = frozenset(
@@ -68,7 +68,7 @@ class Collected:
     frequency: Mapping[str, float]  # number of texts with a term
 
 
-# By term, how often a message contains it, by the message's position.
+# The frequency of each term, by the position of the message.
 Postings = Mapping[str, Mapping[int, int]]
 
 
@@ -156,7 +156,7 @@ def _neighbourhoods(counts: Collection[int]) -> int:
 Terms: TypeAlias = Callable[[str], Sequence[str]]
 
 MOST_PROBES = 48
-MOST_CHARACTERS = 20_000  # so much of a text is searched
+MOST_CHARACTERS = 20_000  # of a text that are searched
 _LONGEST_SHORT = 3
 _INTEGER_WITH_THOUSANDS = re.compile(r"(\d{4,})(\.\d+)?")
 # Scripts that are written with spaces: words of the others end where these begin.

@@ -21,7 +21,7 @@ class Source(StrEnum):
     MEMORY = "memory"  # nodes of the memory network
     DOCUMENT = "document"  # chunks of documents, the agent's own and of collections
     CODE = "code"  # chunks that are program code
-    PAGE = "page"  # notes, folders, and what lies in the archive and in folders
+    PAGE = "page"  # notes, folders, and pages in the archive and in folders
     SUMMARY = "summary"  # of sessions
     PIN = "pin"
     PLAN = "plan"  # steps of the plans that sessions follow
@@ -53,10 +53,10 @@ def reads(model: str, language: Language) -> bool:
 
 # Files: without speaker, session or time.
 WRITTEN = frozenset({Source.DOCUMENT, Source.CODE})
-# What was stored beside a conversation: found by its words alone.
+# Texts stored beside a conversation: found by their words alone.
 KEPT = frozenset({Source.PAGE, Source.SUMMARY, Source.PIN, Source.PLAN})
 SAID = frozenset(Source) - WRITTEN - KEPT
-# Stands for no time.
+# Replaces a missing time.
 UNTIMED = datetime.min.replace(tzinfo=UTC)
 
 
@@ -76,7 +76,7 @@ class Kept(NamedTuple):
     """The properties of a page, a summary, a pin or a step of a plan."""
 
     name: str  # index of a page, number of a pin, place of a step from 1; empty for a summary
-    about: tuple[int, int] | None = None  # the first and the last message that it is about, if any
+    about: tuple[int, int] | None = None  # its first and last message, if any
     kind: PinKind | None = None  # of a pin
     state: StepState | None = None  # of a step
     by: Maker | None = None  # who pinned a text
@@ -96,12 +96,12 @@ class Candidate(NamedTuple):
     dense: float | None = None  # cosine
     lexical: float | None = None  # BM25 score
     successor: int | None = None  # the memory that supersedes it (R6)
-    until: datetime | None = None  # since then another memory says otherwise
-    newer: tuple[tuple[Source, int], ...] = ()  # keys of candidates that say what is so now
+    until: datetime | None = None  # since then another memory supersedes it
+    newer: tuple[tuple[Source, int], ...] = ()  # keys of the candidates that supersede it
     position: int | None = None  # of an indexed message (R11b)
     memory: int | None = None  # a memory of this message that was found as well
     extract: Extract | None = None
-    linked: float | None = None  # how strongly links lead to it from what the question finds
+    linked: float | None = None  # link strength from the memories that the question finds
     kept: Kept | None = None
 
 
@@ -141,7 +141,7 @@ class Timed:
     """The times in a question."""
 
     stretches: tuple[TimeSpan, ...] = ()  # their messages are hits even if no channel found them
-    leading: tuple[TimeSpan, ...] = ()  # go before all else, if the question names only times
+    leading: tuple[TimeSpan, ...] = ()  # precede all others if the question names only times
 
     def has(self, candidate: Candidate) -> bool:
         """Return True if a candidate is a message of one of these times."""

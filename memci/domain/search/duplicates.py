@@ -20,7 +20,7 @@ from memci.language.small_talk import asks_something, can_answer, has_many_conte
 from memci.language.times import remove_date_notes
 from memci.message import Role
 
-# What the best memory adds to the score of its messages, and how near the best of them must come.
+# The gain of a message from the best memory, and the share of a memory's score that replaces it.
 _MEMORY_BONUS = 0.1
 _NEARLY = 0.5
 
@@ -138,7 +138,7 @@ def new_lines(text: str, messages: Iterable[Candidate], speakers: Speakers | Non
             keeping = not all(any(_contains(each, words) for each in known) for words in parts)
         named = line_at(speaker_lines, start, start + len(line))
         if named:
-            # What a message contains together with its label is text of the message: no name.
+            # A label that a message contains is text of the message, not a name.
             speaker = named.speaker if keeping else named.speaker._replace(other="")
         if keeping:
             label = label_for(speaker, above, labelled=named is not None)
@@ -175,7 +175,7 @@ def _contains(line: Sequence[str], words: Sequence[str]) -> bool:
     return all(word in rest for word in words)
 
 
-# Who said something, and on which day.
+# The day and the speaker of a message.
 _Saying: TypeAlias = tuple[date, Role | None, str | None]
 
 _AROUND = " \t\n.,!?…。，！？"
@@ -243,7 +243,7 @@ class Selection:
         self._speakers = speakers
         self._messages = {each.key: each for each in messages}
         self._taken: dict[Key, Ranked] = {}
-        # By message, the memories of it that were taken.
+        # The taken memories of each message.
         self._memories: defaultdict[int, dict[Key, None]] = defaultdict(dict)
 
     def __len__(self) -> int:

@@ -28,7 +28,7 @@ from memci.language.small_talk import (
 from memci.message import Role
 
 _LIKE_A_NAME = r"[^\W\d_][^\s:：,;!?。，；！？]{0,30}(?: [^\s:：,;!?。，；！？]{1,30}){0,2}"
-# A colon within a word or a time is none of a label.
+# A colon within a word or a time does not end a label.
 _COLON = r"(?::(?!\S)|：)"
 
 
@@ -124,14 +124,14 @@ _LEAST_TOKENS = 24
 # The worth of a sentence: its rare words, those of the question more, its names and numbers.
 _ASKED = 4.0
 _NAMES = 3.0
-_DENIED = 2.0  # without it the rest may say the opposite
+_DENIED = 2.0  # the meaning may depend on a denial
 _TOKENS_POWER = 0.7  # between the worth of a sentence and its worth per token
-# Words are the same when they begin so: "painted", "painting".
+# Characters; words with the same beginning are equal: "painted", "painting".
 _STEM = 5
 _COURTESY_CHARACTERS = 20
-_LONGEST_COURTESY = 60  # characters; what is longer goes for what it is worth, if it has to
-_RARITY_TEXTS = 40  # of what was found, so many texts say how rare a word is
-# After so many misses only shorter sentences are tried: only a few tokens are left.
+_LONGEST_COURTESY = 60  # characters
+_RARITY_TEXTS = 40  # the rarity of words is measured on the best texts
+# After these misses only shorter sentences are tried: few tokens are left.
 _MISSES = 12
 _NAME = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]+|\d+")
 _DENIES = re.compile(r"\W*(?:no|nope|nah|not|never)\b|\W*[不没别]", re.IGNORECASE)
@@ -200,7 +200,7 @@ class Highlighter:
         informative = _informative(text, self._spans(text), lines)
         kept = [each for each in informative if text[slice(*each)] in shown]
         left = dict(self._by_worth(text, set(informative).difference(kept)))
-        at_once = 1  # each attempt reads all that is shown: there should be few
+        at_once = 1  # each attempt counts the whole shown text
         missed: list[int] = []
         while more := _first(left, at_once, free):
             longer = join_sentences(text, sorted([*kept, *more]), informative, lines)

@@ -20,20 +20,20 @@ from memci.domain.search.candidate import KEPT, SAID, WRITTEN, Candidate, Channe
 from memci.language.names import entities_named
 from memci.language.question import AnswerKind, Order, QueryAnalysis
 
-# Cormack, Clarke and Büttcher 2009: how much less the first ranks count than their number says.
+# Cormack, Clarke and Büttcher 2009: a constant that flattens the weights of the first ranks.
 RRF_K = 60
-# What reads the raw score of a channel.
+# Returns the raw score of a channel.
 _SCORES: Mapping[Channel, Callable[[Candidate], float | None]] = {
     Channel.DENSE: attrgetter("dense"),
     Channel.LEXICAL: attrgetter("lexical"),
     Channel.BFS: attrgetter("linked"),
 }
 _BY_SCORE = itemgetter(0, 1)
-# What leads because of its time goes before the best of each channel.
+# A leading time scores above the best of each channel.
 _LEAD = (len(Channel) + 1) / (RRF_K + 1)
-# A lower cosine says nothing: such a candidate is a hit only by another channel.
+# A candidate with a lower cosine is a hit only by another channel.
 DENSE_FLOOR = 0.1
-# Nor does a lower one of a file, which no conversation has mentioned.
+# The limit for files, which no conversation has mentioned, is higher.
 _WRITTEN_FLOOR = 0.2
 
 
@@ -140,9 +140,9 @@ def _by_score(candidates: Iterable[Candidate], channel: Channel, floor: float) -
 # Returns how well the time and the session of a message fit those that a question names, 0 to 1.
 TimeFit: TypeAlias = Callable[[datetime, str | None], float]
 
-# What scores less than this share of the best is about something else.
+# Candidates below this share of the best score are off topic.
 _ALIKE = 0.55
-# What the first (or last) day gains, if it fits as well as the best; each further day gains less.
+# The gain of the first (or last) day if it scores like the best; further days gain less.
 _GAIN = 1.0
 _FADE = 0.7
 _ASKING = ("?", "\uff1f")
@@ -185,8 +185,7 @@ _SPEAKER = 0.2
 _TIME = 0.5
 # More than any score of another time.
 _LEAD_OF_TIME = 2.0
-# If a question has no words to search for, the score of a text counts for little, and it counts
-# for more whether the text says anything.
+# If a question has no words to search for, scores count less, and the content of a text more.
 _FAINT = 0.3
 _SAYS_SOMETHING = 0.5
 _SAYS_WORDS = 4
@@ -196,10 +195,10 @@ _NAMED = 0.6
 _TYPED = 0.05
 _LENGTH = 0.2
 _ASKS = 0.1
-# A text of so many words is as good as a longer one; and so many texts of a session count.
+# Longer texts gain no more; the best texts of a session count.
 _LONG = math.log(60)
 _BEST_OF_SESSION = 3
-# Only the texts of so many of the best are searched for what the question names: it is slow.
+# Only the best texts are searched for the names in the question: this is slow.
 _READ = 120
 
 _WORD = re.compile(r"[^\W_]+")
@@ -230,14 +229,14 @@ class AnswerType(StrEnum):
 class Hints:
     """Hints from a question about its answer, apart from its words."""
 
-    speakers: frozenset[str] = frozenset()  # the people that it names
+    speakers: frozenset[str] = frozenset()  # the people in it
     time_fit: TimeFit | None = None
-    # Returns which share of the entities that the question names is in a text, 0 to 1.
+    # Returns the share of the question's entities in a text, 0 to 1.
     entity_share: Callable[[str], float] | None = None
-    names_symbol: Callable[[str], bool] | None = None  # True for a symbol of code that it names
+    names_symbol: Callable[[str], bool] | None = None  # True for its code symbols
     answer_type: AnswerType | None = None
     timed: Timed = field(default_factory=Timed)
-    order: Order | None = None  # which of several occasions it asks for
+    order: Order | None = None  # the occasion that it asks for
 
 
 def fuse_scaled(
@@ -317,7 +316,7 @@ def _scaled(found: Sequence[Candidate], channel: Channel) -> list[float | None]:
     for each in found:
         if each.lexical is not None and each.lexical > tops[each.source]:
             tops[each.source] = each.lexical
-    if tops[Source.CHAT] > 0:  # what is kept is scored as messages are
+    if tops[Source.CHAT] > 0:  # stored texts are scored like messages
         tops.update(dict.fromkeys(KEPT, tops[Source.CHAT]))
     return [
         min((each.lexical or 0.0) / tops[each.source], 1.0) if tops[each.source] > 0 else None

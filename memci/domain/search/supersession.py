@@ -15,7 +15,7 @@ from memci.language.claims.reader import claims_in
 from memci.language.times.ranges import TimeSpan
 
 About: TypeAlias = tuple[str, str]  # subject and attribute of a claim (memory/claim.py)
-# By memory that holds now: what states it, the memory itself or messages that it was made of.
+# The candidates that state each valid memory: the memory itself or its messages.
 Statements: TypeAlias = Mapping[int, Sequence[Candidate]]
 
 
@@ -25,10 +25,10 @@ class Ended:
 
     node_id: int
     until: datetime
-    seqs: frozenset[int]  # the messages that it was made of
+    seqs: frozenset[int]  # its messages
     claims: Mapping[int, frozenset[About]]  # by seq; empty for a forgotten memory
-    now: tuple[int, ...]  # the memories that hold now, the latest first
-    between: tuple[int, ...]  # earlier ones that were superseded, too
+    now: tuple[int, ...]  # the valid memories, the latest first
+    between: tuple[int, ...]  # earlier ones that were also superseded
     newer_claims: Mapping[int, frozenset[About]]  # of ``now`` and ``between``, by seq
 
     @property
@@ -44,7 +44,7 @@ class Ended:
         """
         changed = self.changed
         if not changed.isdisjoint(self.newer_claims.get(seq, ())):
-            return False  # it also states what is so now
+            return False  # it also states the current fact
         if self.claims:
             about = self.claims.get(seq, frozenset())
             return bool(about & changed if changed else about)

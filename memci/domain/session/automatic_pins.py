@@ -19,7 +19,7 @@ class KeyPins:
     """The changes by a search for key messages."""
 
     added: tuple[Pin, ...]
-    taken_down: tuple[int, ...]  # numbers of older pins that gave way
+    taken_down: tuple[int, ...]  # numbers of removed older pins
 
 
 def pinned(

@@ -24,14 +24,14 @@ from memci.language.detection import Language
 from memci.language.summary_lines import format_lines, parse_lines
 from memci.message import JsonObject, Message
 
-# A user's message and all that comes before the next, in order.
+# A user's message and all messages before the next one, in order.
 Exchange: TypeAlias = tuple[Message, ...]
 
-# Characters that are left of each message if short tool results do not make room enough: of its
-# content, and of the arguments of all its calls; each call keeps at least the least.
+# If short tool results are not enough, messages are cut to these characters: the content, and the
+# arguments of all calls together. Each call keeps at least ``_LEAST``.
 _CUTS = (800, 240)
 _LEAST = 40
-_END = 0.3  # of these, at its end
+_END = 0.3  # the share at the end
 
 
 def exchanges(messages: Iterable[Message]) -> list[Exchange]:
@@ -93,7 +93,7 @@ def _shorten(text: str, most: int) -> str:
     return f"{head(text, most - end - len(CUT))}{CUT}{tail(text, end)}"
 
 
-# Shortens a summary to at most so many characters; "" if nothing useful is left.
+# Shortens a summary to a number of characters; "" if nothing useful is left.
 Shorten: TypeAlias = Callable[[str, int], str]
 
 
@@ -135,7 +135,7 @@ _CHINESE = _Words(
     left_out="（因篇幅所限，此处略去原文 {:,} 条消息）",
     all_left_out="（因篇幅所限，此处略去原文 {:,} 条消息）",
 )
-_SUMMARY_SHARE = 0.5  # of what pins and plan leave, at most, while recent interactions want room
+_SUMMARY_SHARE = 0.5  # of the room beside pins and plan, if recent interactions need the rest
 _SHRINK = 0.9
 
 
@@ -153,7 +153,7 @@ class Handover:
     unread: int = 0  # messages that are neither in the summary nor recent
     left_out: int = 0  # recent messages that had no room
     shortened: bool = False  # some of the recent messages are cut
-    summary_left_out: bool = False  # for want of room
+    summary_left_out: bool = False  # for lack of room
     today: date | None = None  # the day on which the document is read, if known
     spans: Spans = whole  # cuts sentences
 
@@ -194,12 +194,12 @@ class Handover:
         room = least + int((budget - least) * _SUMMARY_SHARE)
         cut = replace(bare, summary=self.summary).without_repeated_lines()
         cut = _summary_within(cut, room, count, shorten)
-        # Lines that recent messages repeat go, which makes room for more messages.
+        # Removing lines that recent messages repeat makes room for more messages.
         left = self._with_recent(cut, budget, count).without_repeated_lines().summary
         left_out = bool(self.summary.strip()) and not left
         cut = replace(cut, summary=left, summary_left_out=left_out)
         cut = self._with_recent(cut, budget, count)
-        # The summary gets the room that the recent messages did not take.
+        # The summary gets the rest of the recent messages' room.
         return cut.with_summary(self.summary, budget, count, shorten)
 
     def with_summary(self, summary: str, budget: int, count: Count, shorten: Shorten) -> Handover:
@@ -212,7 +212,7 @@ class Handover:
         days = self._days(self.messages)
         around = "\n\n".join(["", *self._heading(len(self.messages), shortened=True)])
         room = budget - count(cut.text()) - count(around)
-        # Whichever of them comes first may need its day.
+        # The first of them may need its day.
         room -= max(map(count, days.values()), default=0)
 
         def tokens(exchange: Exchange) -> int:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from memci.language.detection import Language
 
 MOST_STEPS = 32
-LONGEST_STEP = 200  # characters of one
+LONGEST_STEP = 200  # characters
 
 
 class StepState(StrEnum):
@@ -34,10 +34,10 @@ class Step:
     """One step."""
 
     text: str
-    said_seq: int  # the message whose words it is
+    said_seq: int  # the message that contains it
     state: StepState = StepState.PENDING
-    # The first and the last message of the session that belong to it: from the one after it became
-    # active, to the one with which it was over. None: it never was active, or still is.
+    # Its first and last message in the session: from the one after it became active to the one
+    # that ended it. None: it never was active, or still is.
     first_seq: int | None = None
     last_seq: int | None = None
 

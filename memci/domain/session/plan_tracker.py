@@ -79,7 +79,7 @@ class Listing:
     """Steps listed in a text."""
 
     items: tuple[Item, ...]
-    is_plan: bool  # the text says that they are to be done
+    is_plan: bool  # the text announces them as a plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +251,7 @@ _OPEN = re.compile(
 class Progress:
     """A change of state that a message reports."""
 
-    position: int | None  # of the step, from 1; 0: the active one; None: all that are left
+    position: int | None  # of the step, from 1; 0: the active one; None: all open ones
     state: StepState
 
 

@@ -28,10 +28,10 @@ from memci.storage.items import (
 )
 from memci.storage.session import Connection, Database
 
-# Items that are not indexed yet and are read whole: their own job is on its way.
+# Items that are not indexed yet and are read whole; a job will index them.
 _TAIL = 64
 _TAIL_CHARACTERS = 4_000
-# Of each channel at least so many are looked at.
+# The least number of candidates of each channel.
 _LEAST = 200
 
 

@@ -248,7 +248,7 @@ def usage_of(
     )
 
 
-# Clients that send a conversation again seldom send more of it.
+# Clients that resend a conversation seldom send more.
 _MOST = 500
 
 
