@@ -53,7 +53,7 @@ def place(sent: Sequence[NewMessage], stored: Sequence[Message], session_id: str
 
 def id_after(before: str, message: NewMessage, session_id: str) -> str:
     """Return the id of a message whose predecessor has the id ``before``."""
-    said = {
+    fields = {
         "session": session_id,
         "before": before,
         "role": message.role,
@@ -62,14 +62,14 @@ def id_after(before: str, message: NewMessage, session_id: str) -> str:
         "tool_calls": [dict(each) for each in message.tool_calls],
         "tool_call_id": message.tool_call_id,
     }
-    digest = sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+    digest = sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
     return _PREFIX + digest[:_DIGITS]
 
 
 def session_of(begins: str, user_id: str | None) -> str:
     """Return the session of a conversation without one: by its user and its beginning."""
-    whose = f"{len(user_id or '')}:{user_id or ''}:"
-    return _PREFIX + sha256((whose + begins.strip()).encode()).hexdigest()[:16]
+    owner = f"{len(user_id or '')}:{user_id or ''}:"
+    return _PREFIX + sha256((owner + begins.strip()).encode()).hexdigest()[:16]
 
 
 def _known(sent: Sequence[NewMessage], stored: Sequence[Message]) -> dict[int, str]:

@@ -134,7 +134,7 @@ class HandoverReader(Reader):
             unread = 0
             if last < before:
                 unread = conversation.count(after=last, through=before, user=user)
-            said = [each.message for each in recent]
+            messages = [each.message for each in recent]
             language = language_spoken(connection, agent_id, viewer)
             return _Read(
                 now=progress(connection, agent_id),
@@ -145,15 +145,15 @@ class HandoverReader(Reader):
                 handover=Handover(
                     unread=unread,
                     session_id=viewer.session_id,
-                    language=language or language_of(" ".join(each.text for each in said)),
+                    language=language or language_of(" ".join(each.text for each in messages)),
                     pins=list(filter(sees.sees, read_pins(connection, agent_id).pins)),
                     plan=_plan(connection, agent_id, sees),
-                    recent=exchanges(said),
+                    recent=exchanges(messages),
                     mark="=" if request.format == "text" else "#",
-                    today=today(said),
+                    today=today(messages),
                     spans=sentence_spans,
                 ),
-                ids=message_ids(connection, agent_id, [each.seq for each in said]),
+                ids=message_ids(connection, agent_id, [each.seq for each in messages]),
                 parameters=parameters,
             )
 
@@ -204,8 +204,8 @@ def _viewer(connection: Connection, agent_id: str, request: HandoverRequest) -> 
 def _plan(connection: Connection, agent_id: str, viewer: Viewer) -> str | None:
     """Return the session's plan as lines, in the language of its steps."""
     plan = read_plan(connection, agent_id, viewer)
-    said = " ".join(each.text for each in plan.steps) if plan else ""
-    return plan_text(plan, language_of(said)) or None
+    steps = " ".join(each.text for each in plan.steps) if plan else ""
+    return plan_text(plan, language_of(steps)) or None
 
 
 _LONGEST = 16_000  # characters; no text of so few tokens has more
@@ -222,16 +222,16 @@ class Summarise(Reader):
         with self.database.agent_snapshot(agent_id) as connection:
             check_there(connection, agent_id)
             now = progress(connection, agent_id)
-            said = messages_at(connection, agent_id, request.seqs)
+            stored = messages_at(connection, agent_id, request.seqs)
         count = self.models.tokenizers.count(self.defaults.tokenizer)
-        messages = [each for each in (*said, *map(_note, request.texts)) if each.text.strip()]
+        messages = [each for each in (*stored, *map(_note, request.texts)) if each.text.strip()]
         previous = request.previous.strip()
         source = "\n".join([*([previous] if previous else []), *map(_line, messages)])
         of_tokens = count(source)
         text = self._summary(messages, previous, request.max_tokens, (of_tokens, count))
         if not text or count(text) >= of_tokens:
             text = _cut(source, request.max_tokens, count)
-        ids = {each.seq: each.id for each in said}
+        ids = {each.seq: each.id for each in stored}
         use = use_of(agent_id, "summarise", now, (ids.keys(), []), ids)
         self.activity.note(agent_id, use=use)
         return Summary(text=text, tokens=count(text), of_tokens=of_tokens)

@@ -187,20 +187,20 @@ class Recall(Reader):
                 knew = who_knew(connection, agent_id, keywords, visibility)
         forgotten = forgotten[: request.limit]
         last = {each.node_id: successors[each.node_id].last for each in forgotten}
-        gone = list(last.values())
+        last_nodes = list(last.values())
         seqs = {seq for _, memory in found for seq in memory.seqs}
         return Recalled(
             memories=found,
             matches=matches,
             forgotten=forgotten,
             last=last,
-            restorable=frozenset(network.restorable(connection, agent_id, gone)),
-            forgotten_at=network.forgotten_at(connection, agent_id, gone),
+            restorable=frozenset(network.restorable(connection, agent_id, last_nodes)),
+            forgotten_at=network.forgotten_at(connection, agent_id, last_nodes),
             ids=message_ids(connection, agent_id, seqs),
             miss=miss,
             knew=knew,
             now=progress(connection, agent_id),
-            drops=bool(gone) and self._parameters(connection, agent_id).drops_on_visit,
+            drops=bool(last_nodes) and self._parameters(connection, agent_id).drops_on_visit,
         )
 
     def _walk(

@@ -44,8 +44,8 @@ class Shown:
         return [each for each in left if each.units]
 
     def _has_unit(self, unit: Unit) -> bool:
-        said = unit[1:] if unit[0].tool_calls else unit
-        return all(map(self._has_message, said))
+        messages = unit[1:] if unit[0].tool_calls else unit
+        return all(map(self._has_message, messages))
 
     def _has_message(self, message: Message) -> bool:
         return (message.role, plain(message.content or "")) in self._known

@@ -68,14 +68,14 @@ class _Packing:
     ) -> None:
         ranking = _finished_last(materials)
         shown = filter(materials.shown.has, (each.candidate for each in ranking))
-        there = [*messages, *shown]
+        listed = [*messages, *shown]
         self._materials = materials
         self._ranking = ranking
         self._room = self._free = room
         self._count = count
         self._speakers = _speakers(materials, messages)
-        self._selection = Selection(there, self._speakers)
-        self._known = KnownMessages(materials.query, there)
+        self._selection = Selection(listed, self._speakers)
+        self._known = KnownMessages(materials.query, listed)
         self._quoted_memories = quoted_memories
         texts = [each.candidate.text for each in ranking]
         self._highlighter = Highlighter(materials.query, texts, room, materials.spans, count)

@@ -265,14 +265,14 @@ class Latest:
         return sum(tokens for _, tokens in earlier) + self._days.more(forms, current)
 
     def _recent(self, forms: Sequence[Interaction], *, dated: bool = True) -> Recent:
-        gone = len(self._newest) - len(forms)
+        dropped = len(self._newest) - len(forms)
         note = self._days.note(forms) if dated else ()
-        whole = {each.seq: each for one in self._newest[gone:] for each in one.messages}
+        whole = {each.seq: each for one in self._newest[dropped:] for each in one.messages}
         shown = {each.seq: each for one in forms for each in one.messages}
         return Recent(
             taken=tuple(forms),
             older=self._older,
-            no_room=tuple(self._newest[:gone]),
+            no_room=tuple(self._newest[:dropped]),
             tokens=sum(map(self._tokens, forms)) + part_tokens(note),
             note=note,
             shortened=frozenset(seq for seq, each in shown.items() if each != whole[seq]),

@@ -65,8 +65,10 @@ def messages_quoted_in_full(
             continue
         leads = [named(one.role, one.name, each) for each in Language]
         sentences = [one.text[slice(*each)] for each in spans(one.text)]
-        telling = [_on_one_line(each) for each in sentences if not is_courtesy(each)]
-        if telling and any(known.issuperset(lead + each for each in telling) for lead in leads):
+        informative = [_on_one_line(each) for each in sentences if not is_courtesy(each)]
+        if informative and any(
+            known.issuperset(lead + each for each in informative) for lead in leads
+        ):
             yield one
 
 

@@ -169,7 +169,7 @@ class _Session:
             for each in utterances
         ]
         self.trivial = {index for index in range(len(utterances)) if self._is_trivial(index)}
-        self.telling = {
+        self.informative = {
             index
             for index, each in enumerate(utterances)
             if len(each.text) > _LONGEST or content_words(each.text)
@@ -217,7 +217,7 @@ class _Session:
         status = self.utterances[index].status
         if status is not Status.CANDIDATE:
             return 0.0 if status is Status.REFUSED else 1.0
-        if index in self.trivial or index not in self.telling:
+        if index in self.trivial or index not in self.informative:
             return 0.0
         # The last window is the shortest: if it has a repetition, all windows have it.
         earlier = self._earlier_of_speaker(index, self.windows[index][-1])
@@ -243,7 +243,7 @@ class _Session:
         """Return True if it has content without novelty, or was refused before."""
         if self.utterances[index].status is Status.REFUSED:
             return True
-        return index in self.telling and self.novelty[index] < self.threshold
+        return index in self.informative and self.novelty[index] < self.threshold
 
 
 # The share of a text's 5-grams in one receipt that makes it an echo.

@@ -44,9 +44,9 @@ def _with_speaker(part: str, message: Message | None) -> str:
 def _parts(text: str, messages: Sequence[Message]) -> Iterator[tuple[str, Message | None]]:
     """Divide the text among the messages; white space may differ from theirs."""
     lengths = [len("".join(message.text.split())) for message in messages]
-    said = "".join("".join(message.text.split()) for message in messages)
+    source = "".join("".join(message.text.split()) for message in messages)
     places = [place for place, character in enumerate(text) if not character.isspace()]
-    skipped = _beginning(said, "".join(text.split()), lengths)
+    skipped = _beginning(source, "".join(text.split()), lengths)
     if skipped is None:
         yield text, None
         return
@@ -92,8 +92,8 @@ def worded(
     if len(messages) == 1:
         # The whole segment is from one message, which may be too long to search.
         messages = [replace(messages[0], content=text, tool_calls=())]
-    said = self_contained(text, messages)
-    return f"{_quoted(question, language)}\n{said}" if question else said
+    wording = self_contained(text, messages)
+    return f"{_quoted(question, language)}\n{wording}" if question else wording
 
 
 def leans_on(answer: Message, before: Sequence[Message]) -> Message | None:

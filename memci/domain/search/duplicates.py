@@ -303,10 +303,10 @@ class Selection:
         return [self._taken[key] for key in memories if key in self._taken]
 
     def _new_lines(self, memory: Candidate) -> str | None:
-        there = [self._messages[seq] for seq in memory.seqs if seq in self._messages]
-        if memory.seqs and len(there) == len(memory.seqs):
+        known = [self._messages[seq] for seq in memory.seqs if seq in self._messages]
+        if memory.seqs and len(known) == len(memory.seqs):
             return None
-        return new_lines(memory.text, there, self._speakers) or None if there else memory.text
+        return new_lines(memory.text, known, self._speakers) or None if known else memory.text
 
 
 def best_once(ranked: Iterable[Ranked], limit: int) -> list[Ranked]:

@@ -48,9 +48,9 @@ def pinned(
             added.append(each)
             for old in _excess_findings(pins, each, rules, tokens_of):
                 pins.remove(old)
-    stay = {each.number for each in pins}
-    gone = tuple(each.number for each in present if each.number not in stay)
-    return KeyPins(tuple(each for each in added if each.number in stay), gone)
+    remaining = {each.number for each in pins}
+    removed = tuple(each.number for each in present if each.number not in remaining)
+    return KeyPins(tuple(each for each in added if each.number in remaining), removed)
 
 
 def bound_to(kind: PinKind, session_id: str | None) -> str | None:
@@ -93,11 +93,11 @@ def _excess_findings(
     users: Collection[str | None] = [newest.user_id]
     if newest.user_id is None:
         users = {None, *(each.user_id for each in pins)}
-    gone: list[Pin] = []
+    excess: list[Pin] = []
     for user in users:
-        seen = [each for each in pins if each.user_id in {None, user} and each not in gone]
-        gone += _excess(seen, rules, tokens_of)
-    return gone
+        seen = [each for each in pins if each.user_id in {None, user} and each not in excess]
+        excess += _excess(seen, rules, tokens_of)
+    return excess
 
 
 def _excess(

@@ -148,8 +148,8 @@ class BeliefListings(cursors.Listing):
             if not ever_was(connection, agent_id, node_id):
                 raise NotFoundError("there never was such a node")
             rows = versions_of(connection, agent_id, node_id, as_of)
-            gone = [row["node_id"] for row in rows if not row["living"]]
-            fates = fates_of(connection, agent_id, gone)
+            forgotten = [row["node_id"] for row in rows if not row["living"]]
+            fates = fates_of(connection, agent_id, forgotten)
         return HistoryAnswer(
             versions=[_version(row, as_of, fates.get(row["node_id"])) for row in rows]
         )
@@ -256,6 +256,6 @@ class DocumentListings(cursors.Listing):
 
 
 def _check(connection: Connection, owner: str) -> None:
-    there = is_collection_there if is_collection(owner) else is_there
-    if not there(connection, owner):
+    exists = is_collection_there if is_collection(owner) else is_there
+    if not exists(connection, owner):
         raise nobody(owner)

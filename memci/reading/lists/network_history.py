@@ -68,7 +68,7 @@ class Fading:
         places = {place for place, each in enumerate(self.passes) if each.number > number}
         return sorted(node for node, seen in self.memories.items() if places & seen.keys())
 
-    def memory(self, node_id: int, phrase: str | None, gone: RemovalReason | None) -> FadingMemory:
+    def memory(self, node_id: int, phrase: str | None, fate: RemovalReason | None) -> FadingMemory:
         """Return one memory over all passes."""
         sights = self.memories[node_id]
         seen = [sights.get(place) for place in range(len(self.passes))]
@@ -76,8 +76,8 @@ class Fading:
             id=node_id,
             phrase=phrase,
             original_length=self._original_lengths[node_id],
-            forgotten=gone is RemovalReason.FORGOTTEN,
-            gone=gone,
+            forgotten=fate is RemovalReason.FORGOTTEN,
+            gone=fate,
             importances=[each and each.importance for each in seen],
             lengths=[each and each.length for each in seen],
         )
@@ -137,8 +137,8 @@ class NetworkListings(Listing):
             memories = series.made_after(begun[-1] if begun else 0)
             shown = evenly(memories, limit)
             phrases = phrases_of(connection, agent_id, shown)
-            gone = [each for each in shown if each not in phrases]
-            fates = fates_of(connection, agent_id, gone)
+            forgotten = [each for each in shown if each not in phrases]
+            fates = fates_of(connection, agent_id, forgotten)
         return FadingAnswer(
             agent_id=agent_id,
             passes=series.passes,
@@ -243,8 +243,8 @@ def _nodes(
     phrases: dict[int, str],
 ) -> list[NetworkNode]:
     entities, focus = set(found.entities), set(found.focus)
-    gone = [found.node_ids[at] for at in places if found.node_ids[at] not in phrases]
-    events = network_history.last_events(connection, agent_id, gone)
+    forgotten = [found.node_ids[at] for at in places if found.node_ids[at] not in phrases]
+    events = network_history.last_events(connection, agent_id, forgotten)
     nodes = []
     for at in places:
         node_id = found.node_ids[at]
