@@ -90,7 +90,6 @@ def _known(sent: Sequence[NewMessage], stored: Sequence[Message]) -> dict[int, s
 
 
 def _comparison_key(message: Message | NewMessage) -> tuple[object, ...]:
-    """Return the comparison key of a message: clients trim white space."""
     calls = tuple(
         (call.get("function", {}).get("name"), call.get("function", {}).get("arguments"))
         for call in message.tool_calls

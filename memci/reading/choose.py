@@ -88,7 +88,6 @@ def _language(request: ContextRequest, window: Sequence[Interaction]) -> Languag
 
 
 def _finished(found: Found) -> set[int]:
-    """Return the seqs of messages that belong to finished steps of the plan (R15)."""
     plan = found.plan
     if plan is None:
         return set()
@@ -101,7 +100,6 @@ def _finished(found: Found) -> set[int]:
 
 
 def _origins(found: Found) -> dict[Section, Origin]:
-    """Return the plan and the summary that a receipt names."""
     origins: dict[Section, Origin] = {}
     if found.plan is not None:
         origins[Section.PLAN] = {"plan_seq": found.plan.made_seq}

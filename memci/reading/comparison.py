@@ -86,8 +86,6 @@ class _Unnoted(ReadActivity):
 
 @dataclass
 class _Side:
-    """One of the networks, and its displayed texts."""
-
     network: ComparedNetwork
     numbers: editions.NetworkNumbers
     texts: dict[int, str]
@@ -125,8 +123,6 @@ class _Side:
 
 
 class _ShownMemories:
-    """The displayed memories of each network."""
-
     def __init__(self, found: Comparison, limit: int) -> None:
         self.changed = found.changed[:limit]
         self.only_current = found.only_current[:limit]

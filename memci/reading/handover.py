@@ -43,8 +43,6 @@ _MOST_RECENT = 500
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """The results of one snapshot."""
-
     now: Progress
     viewer: Viewer
     stored: StoredSummary | None
@@ -175,7 +173,6 @@ class HandoverReader(Reader):
         return handover.with_summary(summary, budget, count, shorten_summary), added
 
     def _summary(self, read: _Read, since: Sequence[Message], count: Count) -> str:
-        """Return the stored summary, continued with these messages."""
         stored = read.stored.text if read.stored else ""
         if not since:
             return stored
@@ -257,7 +254,6 @@ class Summarise(Reader):
 
 
 def _cut(text: str, max_tokens: int, count: Count) -> str:
-    """Return the beginning of a text, of at most ``max_tokens`` tokens."""
     while (tokens := count(text)) > max_tokens:
         text = text[: min(len(text) - 1, len(text) * max_tokens // tokens)].rstrip()
     return text

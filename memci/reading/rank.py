@@ -100,7 +100,6 @@ def _times(found: Found, ranking: Ranking) -> Sequence[TimeSpan]:
 
 
 def _fuse(lexicon: Lexicon, found: Found, scope: Scope) -> Ranking:
-    """Fuse the channels of each query, and then the queries."""
     question, parameters = found.question, found.parameters
     if question is None:
         near = enumerate(found.near_focus, start=1)
@@ -239,7 +238,6 @@ def _statements(
     ended: Sequence[Ended],
     scope: Scope,
 ) -> dict[int, list[Candidate]]:
-    """Return the statements of each valid memory."""
     restriction = restriction_of(scope)
     nodes = {node for each in ended for node in each.now}
     memories: dict[int, list[Candidate]] = {}

@@ -319,7 +319,6 @@ def _successors(memories: Mapping[int, Memory]) -> set[int]:
 
 
 def _chain(node: int, memories: Mapping[int, Memory]) -> Iterator[int]:
-    """Yield a memory and its known successors in turn."""
     passed = set[int]()
     current: int | None = node
     while current is not None and current in memories and current not in passed:

@@ -121,7 +121,6 @@ def planned_queries(planner: QueryPlanner | None, text: str, language: Language)
 def _last_session(
     reader: Reader, agent_id: str, text: str, scope: Scope, now: datetime
 ) -> list[TimeExpression]:
-    """Return the time of the previous conversation if the question refers to it."""
     place = language.find_last_session(language.shortened_question(text))
     if place is None:
         return []

@@ -109,7 +109,6 @@ class _Packing:
         return [self._selection.entry(each) for each in self._selection]
 
     def _consider(self, each: Ranked) -> LeftOut | None:
-        """Take an entry, or return the reason against it."""
         one = each.candidate
         if self._free < _LEAST_ENTRY_TOKENS or self._misses >= _MISSES:
             # Most of a ranking ends here.
@@ -252,7 +251,6 @@ class _Packing:
 
 
 def _speakers(materials: Materials, messages: Sequence[Candidate]) -> Speakers:
-    """Return all known speakers of the messages of memories."""
     found = (*messages, *(each.candidate for each in materials.ranked))
     names = {each.name for each in found if each.source is Source.CHAT}
     window = (message for each in materials.window for message in each.messages)
@@ -264,7 +262,6 @@ def _layout_of(candidate: Candidate) -> Layout:
 
 
 def _finished_last(materials: Materials) -> list[Ranked]:
-    """Return the ranking with entries of finished plan steps at its end."""
     finished = set(materials.finished)
     if not finished:
         return list(materials.ranked)

@@ -96,7 +96,6 @@ def _last_before(materials: Materials, recent: Recent) -> Sequence[Interaction]:
 
 
 def _is_all_recent(materials: Materials, recent: Recent) -> bool:
-    """Return True if the recent messages contain all messages of the summary (R14)."""
     covered = materials.covered
     window = [message for each in materials.window for message in each.messages]
     if covered is None or not window or window[0].seq > covered.from_seq:

@@ -109,7 +109,6 @@ def _is_quoted(text: str, leads: Mapping[str, Collection[str]], spans: Spans) ->
 
 
 def _labelled(row: str) -> tuple[str, str]:
-    """Split a row into its speaker label, if any, and the text."""
     lead = _LEAD.match(row)
     return (lead[0], row[lead.end() :]) if lead else ("", row)
 

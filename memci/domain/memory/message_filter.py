@@ -151,8 +151,6 @@ def filter_reasons(
 
 
 class _Session:
-    """Utterances of one session and their filter results, by index."""
-
     def __init__(
         self, utterances: Sequence[Utterance], similarity: Similarity, parameters: MemoryParameters
     ) -> None:

@@ -55,7 +55,7 @@ def cut_out(texts: Mapping[int, str], span: Span) -> Stretch:
 
 
 class _Cutter:
-    """The remaining messages while consecutive stretches are taken."""
+    """Takes consecutive stretches from messages."""
 
     def __init__(self, texts: Mapping[int, str]) -> None:
         self._texts = iter(texts.items())

@@ -95,7 +95,6 @@ def archive_old_pages(
 
 
 def _continues_interaction(tree: Tree, message: Message) -> bool:
-    """Return True if a message belongs to its session's current interaction (P6)."""
     latest = tree.latest(message.session_id)
     if latest is None or latest.span is None:
         return False

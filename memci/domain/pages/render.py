@@ -60,7 +60,6 @@ class NativeMessages:
         return [Utterance.of(message) for unit in units for message in unit]
 
     def _has_messages(self, page: Page) -> bool:
-        """Return True if the messages of the page are separate messages of the window."""
         return (
             page.expanded
             and page.span is not None

@@ -233,8 +233,6 @@ def scored(
 
 
 class _TermMatcher:
-    """Finds the terms of a question in texts that are not indexed."""
-
     def __init__(self, question: Sequence[str], terms: Terms) -> None:
         self._terms = terms
         self._asked = frozenset(question)

@@ -170,7 +170,6 @@ def _lines(message: Candidate) -> Iterable[tuple[str, ...]]:
 
 
 def _contains(line: Sequence[str], words: Sequence[str]) -> bool:
-    """Return True if a line has all these words in their order."""
     rest = iter(line)
     return all(word in rest for word in words)
 

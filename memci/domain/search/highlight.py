@@ -279,7 +279,6 @@ def _worth(sentence: str, rarities: Iterable[float]) -> float:
 
 
 def _first(tokens: Mapping[Span, int], most: int, free: int) -> list[Span]:
-    """Return the first sentences that fit together, by their own tokens."""
     found: list[Span] = []
     for each, own in tokens.items():
         if len(found) < most and own <= free:

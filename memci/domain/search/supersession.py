@@ -104,7 +104,6 @@ def statements_of(
 def _claiming_messages(
     node: int, messages: Sequence[Candidate], ended: Iterable[Ended]
 ) -> list[Candidate]:
-    """Return the messages of a memory that state the current fact."""
     if len(messages) == 1:
         return list(messages)
     replaced = [each for each in ended if node in each.now]

@@ -82,7 +82,6 @@ def _replaces(new: Pin, old: Pin) -> bool:
 
 
 def _age(finding: Pin) -> tuple[datetime, int, tuple[int, int]]:
-    """Order findings by time, then by place."""
     return finding.created_at, finding.message_seq or 0, finding.span or (0, 0)
 
 

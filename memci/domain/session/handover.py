@@ -208,7 +208,6 @@ class Handover:
         return _summary_within(complete, budget, count, shorten)
 
     def _with_recent(self, cut: Handover, budget: int, count: Count) -> Handover:
-        """Return ``cut`` with as many of the recent messages as fit."""
         days = self._days(self.messages)
         around = "\n\n".join(["", *self._heading(len(self.messages), shortened=True)])
         room = budget - count(cut.text()) - count(around)

@@ -137,7 +137,6 @@ def _with_state(step: Step, state: StepState, seq: int) -> Step:
 
 
 def _with_active(steps: Sequence[Step], seq: int) -> tuple[Step, ...]:
-    """Make the first pending step active, if none is."""
     if any(each.state is StepState.ACTIVE for each in steps):
         return tuple(steps)
     waits = next((p for p, each in enumerate(steps) if each.state is StepState.PENDING), None)

@@ -157,7 +157,6 @@ def _number(found: re.Match[str]) -> int:
 
 
 def _text_and_state(text: str) -> tuple[str, StepState | None]:
-    """Return a step's text and the state that its end names."""
     if struck := _STRUCK.match(text):
         return struck["text"], StepState.DONE
     tail = _TAIL.search(text)

@@ -216,7 +216,6 @@ def _answer(
 
 
 def _most_important(found: network_history.Snapshot, limit: int) -> list[int]:
-    """Return the indexes of the focus points, and then of the most important nodes."""
     focus = set(found.focus)
     return sorted(
         range(len(found.node_ids)),
