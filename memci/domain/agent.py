@@ -5,9 +5,9 @@ import re
 from memci.errors import InvalidInputError, NotFoundError
 
 AGENT_ID_PATTERN = r"(?!\.+$)[A-Za-z0-9._:@-]{1,128}"
-# Where agents are found: of this an interface tells its own part.
+# The places that list agents; each interface names its own.
 LISTED = "GET /v1/agents and `memci agents list` list those there are"
-# What to do where a name is written otherwise, as most of the world writes its names.
+# Advice for names in other scripts.
 ANOTHER_SCRIPT = "for a name in another script choose an id of these, such as zhang-san or user-17"
 _AGENT_ID = re.compile(AGENT_ID_PATTERN)
 
@@ -27,7 +27,7 @@ def check_agent_id(agent_id: object) -> str:
 
 
 def no_agent(agent_id: str) -> NotFoundError:
-    """Return the error of whoever asks something of an agent that is not there (M1)."""
+    """Return the error for an unknown agent (M1)."""
     return NotFoundError(
         f"there is no agent {agent_id}: one exists from its first message on; {LISTED}"
     )

@@ -13,7 +13,7 @@ PATH_SEPARATOR = " › "
 
 
 class ChunkKind(StrEnum):
-    """What a chunk was cut from: running text, rows of a table, or program code."""
+    """The source of a chunk: running text, rows of a table, or program code."""
 
     TEXT = "text"
     TABLE = "table"
@@ -47,9 +47,9 @@ class Chunk:
 
 
 def searched_text(name: str, path: str, text: str) -> str:
-    """Return what is embedded and indexed of a chunk: where it stands helps to find it.
+    """Return the embedded and indexed text of a chunk, which includes its path.
 
-    ``name`` is the document's, of which the folders are left out.
+    ``name`` is the document's name; its folders are left out.
     """
     place = PATH_SEPARATOR.join(each for each in (name.rpartition("/")[2], path) if each)
     return f"{place}\n{text}"
@@ -60,7 +60,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class DocumentState(StrEnum):
-    """How far a document is: waiting, partly to be found, wholly so, or refused."""
+    """The state of a document: waiting, partly indexed, wholly indexed, or refused."""
 
     QUEUED = "queued"
     INDEXING = "indexing"
@@ -80,7 +80,7 @@ class NewDocument:
 def check_name(name: str) -> str:
     """Return a document's name with slashes between folders, or raise ``InvalidInputError``.
 
-    Any script may be used; it is a name of ours and never opened as a path.
+    Any script is allowed. The name is never opened as a path.
     """
     shown = name.replace("\\", "/").strip()
     shown = re.sub(r"^(?:\./+)+", "", shown)
@@ -103,12 +103,12 @@ def _storable(text: str) -> bool:
 
 COLLECTION_PATTERN = r"(?!\.+$)[A-Za-z0-9._:@-]{1,64}"
 _COLLECTION = re.compile(COLLECTION_PATTERN)
-# No agent's id has a slash, so no agent is ever taken for a collection.
+# No agent's id has a slash, so no agent is mistaken for a collection.
 COLLECTION_PREFIX = "collection/"
 
 
 def collection_owner(name: object) -> str:
-    """Return the owner id of a collection, or raise ``InvalidInputError`` for no name of one."""
+    """Return the owner id of a collection, or raise ``InvalidInputError`` for an invalid name."""
     if isinstance(name, str) and _COLLECTION.fullmatch(name):
         return COLLECTION_PREFIX + name
     raise InvalidInputError(
@@ -119,24 +119,24 @@ def collection_owner(name: object) -> str:
 
 
 def collection_of(owner: str) -> str | None:
-    """Return the name of the collection that an owner is; None for an agent."""
+    """Return the name of the collection with this owner id; None for an agent."""
     return owner.removeprefix(COLLECTION_PREFIX) if is_collection(owner) else None
 
 
 def is_collection(owner: str) -> bool:
-    """Tell whether an owner id is a collection's."""
+    """Return True if an owner id is a collection's."""
     return owner.startswith(COLLECTION_PREFIX)
 
 
 def check_owner(owner: object) -> str:
-    """Return the id of whoever has a lane, an agent or a collection; raises likewise."""
+    """Return the id of an agent or a collection, or raise ``InvalidInputError``."""
     if isinstance(owner, str) and is_collection(owner):
         return collection_owner(owner.removeprefix(COLLECTION_PREFIX))
     return check_agent_id(owner)
 
 
 def nobody(owner: str) -> NotFoundError:
-    """Return the error of whoever asks something of an owner that is not there."""
+    """Return the error for an unknown owner."""
     if not is_collection(owner):
         return no_agent(owner)
     return NotFoundError(
@@ -158,22 +158,22 @@ _CALL = re.compile(r"\(.*$", re.DOTALL)
 
 
 def qualified(name: str) -> str:
-    """Return a name with dots between its parts, without arguments: ``Foo.bar``."""
+    """Return a name with dots between its parts and without arguments: ``Foo.bar``."""
     return _JOINTS.sub(".", _CALL.sub("", name.strip())).strip(". ")
 
 
 def last_part(name: str) -> str:
-    """Return the last part of a qualified name, in small letters: the key of the symbol index."""
+    """Return the last part of a qualified name in lower case: the key of the symbol index."""
     return name.rpartition(".")[2].lower()
 
 
 def symbols_in(question: str) -> tuple[str, ...]:
-    """Return what a question names as programs do, with dots between parts; at most 8 names."""
+    """Return at most 8 code names in a question, with dots between parts."""
     found = (qualified(match[1] or match[2]) for match in _IN_QUESTION.finditer(question))
     return tuple(dict.fromkeys(each for each in found if each))[:_MOST_NAMES]
 
 
 def is_named(symbol: str, names: Iterable[str]) -> bool:
-    """Tell whether a qualified symbol is one of the names, or ends with one, in any letters."""
+    """Return True if a qualified symbol equals or ends with one of the names; case is ignored."""
     whole = symbol.lower()
     return any(whole == name.lower() or whole.endswith(f".{name.lower()}") for name in names)

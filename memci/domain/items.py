@@ -1,11 +1,11 @@
-"""How items are filtered and ordered."""
+"""Filters and orders items."""
 
 from collections.abc import Mapping
 from typing import TypeVar
 
 Key = TypeVar("Key")
 
-# What cosines count, where the embedder reads the query's language; words count the rest.
+# The weight of cosines if the embedder reads the query's language; words have the rest.
 _DENSE = 0.6
 
 
@@ -14,8 +14,8 @@ def rank_items(
 ) -> list[tuple[Key, float]]:
     """Return items by falling score, from 0 to 1.
 
-    ``words``: BM25 of those in which a word of the query stands, scaled by the best of them.
-    ``cosines``: None where they mean nothing, and words alone count.
+    ``words``: BM25 of the items that contain a word of the query, scaled by the best. ``cosines``:
+    None if they mean nothing; then only words count.
     """
     best = max(words.values(), default=0.0)
     scaled = {key: score / best for key, score in words.items()} if best > 0 else {}
@@ -35,12 +35,12 @@ _KNOWN = frozenset(OPERATORS)
 
 
 def is_comparison(expected: Mapping[str, object]) -> bool:
-    """Tell whether an object names operators, and no fields."""
+    """Return True if an object has operators and no fields."""
     return bool(expected) and expected.keys() <= _KNOWN
 
 
 def unknown_operator(condition: Mapping[str, object]) -> str | None:
-    """Return what stands among operators, or begins as they do, and is none of them."""
+    """Return a name that begins with ``$`` or stands among operators, and is no operator."""
     for expected in condition.values():
         if not isinstance(expected, Mapping) or is_comparison(expected):
             continue

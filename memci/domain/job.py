@@ -36,7 +36,7 @@ class JobKind:
     SUMMARISE = "memci.session.summarise"
     DROP_LINKS = "memci.link.drop"
     REEMBED = "memci.vector.reembed"
-    UNREADABLE = "memci.letter.unreadable"  # a broker message that could not be taken in
+    UNREADABLE = "memci.letter.unreadable"  # a broker message that could not be read
 
 
 class JobState(StrEnum):
@@ -78,7 +78,7 @@ class Job:
     started_at: datetime | None = None  # the last start
 
 
-TRIES_INSIDE = 3  # the lane waits for so many tries of a job; later tries are waited for without it
+TRIES_INSIDE = 3  # the lane waits for these tries of a job; later ones run without it
 FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 60.0
 _MAX_DOUBLINGS = 10  # more would exceed the longest wait anyway
@@ -88,7 +88,7 @@ def backoff_s(failures: int, jitter: float) -> float:
     """Return the seconds to wait after ``failures`` (from 1) failures in a row.
 
     The wait doubles with each failure up to a minute. ``jitter``, a random number in [0, 1),
-    takes up to half of it away, so that jobs that failed together do not come back together.
+    removes up to half of it, so that jobs that failed together do not retry together.
     """
     doublings = min(max(failures, 1) - 1, _MAX_DOUBLINGS)
     return min(FIRST_WAIT_S * (1 << doublings), LONGEST_WAIT_S) * (1 - jitter / 2)

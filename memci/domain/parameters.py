@@ -1,4 +1,4 @@
-"""How parameters are declared that an operator sets for all agents, or an API call for one."""
+"""Declares parameters that an operator sets for all agents, or an API call for one."""
 
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from memci.errors import InvalidInputError
 
-# PostgreSQL's integer holds no greater whole number.
+# The largest integer of PostgreSQL.
 MOST_WHOLE = 2**31 - 1
 
 
@@ -37,7 +37,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One parameter that can be set."""
+    """One configurable parameter."""
 
     default: bool | float | str
     description: str
@@ -46,10 +46,10 @@ class Setting:
 
     def check(self, name: str, value: object) -> None:
         """Raise ``InvalidInputError`` that names the parameter if the value is not allowed."""
-        if complaint := self._complaint(value):
+        if complaint := self._error_text(value):
             raise InvalidInputError(complaint, field=name)
 
-    def _complaint(self, value: object) -> str | None:
+    def _error_text(self, value: object) -> str | None:
         if self.choices:
             known = ", ".join(self.choices)
             return None if value in self.choices else f"expected one of {known}"
@@ -68,7 +68,7 @@ T = TypeVar("T", bound=bool | float | str)
 def setting(
     default: T, description: str, limits: Range | None = None, choices: tuple[str, ...] = ()
 ) -> T:
-    """Return a field of a dataclass that can be set; a field without this is a constant.
+    """Return a dataclass field for a configurable parameter; other fields are constants.
 
     Tests may give constants to the constructor; nothing else changes them.
     """
@@ -79,7 +79,7 @@ def setting(
 
 
 class DataclassInstance(Protocol):
-    """Parameters are dataclasses."""
+    """A dataclass with parameters."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
@@ -88,13 +88,13 @@ P = TypeVar("P", bound=DataclassInstance)
 
 
 def settings_of(parameters: DataclassInstance | type[DataclassInstance]) -> dict[str, Setting]:
-    """Return by name what can be set."""
+    """Return the configurable parameters by name."""
     declared = {each.name: each.metadata.get("setting") for each in fields(parameters)}
     return {name: each for name, each in declared.items() if each is not None}
 
 
 def values_of(parameters: DataclassInstance) -> dict[str, Any]:
-    """Return the value of each parameter that can be set."""
+    """Return the value of each configurable parameter."""
     return {name: getattr(parameters, name) for name in settings_of(parameters)}
 
 

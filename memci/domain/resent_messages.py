@@ -1,7 +1,7 @@
-"""Which messages of a conversation that is sent anew are not stored yet.
+"""Finds the messages of a resent conversation that are not stored yet.
 
-Chat clients send the whole conversation with every request, or the end of it. What is stored is
-found in what is sent by what was said, so that nothing is stored twice.
+Chat clients send the whole conversation, or its end, with every request. Stored messages are
+recognised by their content, so that nothing is stored twice.
 """
 
 import json
@@ -13,34 +13,34 @@ from hashlib import sha256
 from memci.message import Message, NewMessage
 
 _PREFIX = "chat-"
-# What a digest is cut to: 128 bits.
+# Characters of a digest: 128 bits.
 _DIGITS = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """The messages that were sent, each with its id, and the places of those that are new."""
+    """The sent messages, each with its id, and the indexes of the new ones."""
 
     messages: tuple[NewMessage, ...]
     new: frozenset[int]
 
     @property
     def ids(self) -> frozenset[str]:
-        """The ids of all that was sent."""
+        """The ids of all sent messages."""
         return frozenset(each.id for each in self.messages if each.id is not None)
 
     @property
     def last_id(self) -> str:
-        """The id that the next message's goes on from; none, before the first."""
+        """The id on which the next message's id depends; empty before the first."""
         return (self.messages[-1].id or "") if self.messages else ""
 
 
 def place(sent: Sequence[NewMessage], stored: Sequence[Message], session_id: str) -> Placed:
-    """Find in the stored end of a session what was sent, and give the others ids.
+    """Match sent messages with the stored end of a session, and give the others ids.
 
-    A message's id follows from the id of the one before it and from what it says: a request that
-    is sent twice stores nothing twice, and what was erased is known again. A client that sends
-    one message alone says it for the first time, unless nobody has answered it yet.
+    A message's id depends on the previous id and on its content: a request that is sent twice
+    stores nothing twice, and erased messages are recognised. A client that sends one message alone
+    sends a new one, unless the last stored message is the same and has no answer yet.
     """
     known = _known(sent, stored)
     messages: list[NewMessage] = []
@@ -52,8 +52,8 @@ def place(sent: Sequence[NewMessage], stored: Sequence[Message], session_id: str
 
 
 def id_after(before: str, message: NewMessage, session_id: str) -> str:
-    """Return the id of a message that follows the one of id ``before``."""
-    said = {
+    """Return the id of a message whose predecessor has the id ``before``."""
+    fields = {
         "session": session_id,
         "before": before,
         "role": message.role,
@@ -62,22 +62,25 @@ def id_after(before: str, message: NewMessage, session_id: str) -> str:
         "tool_calls": [dict(each) for each in message.tool_calls],
         "tool_call_id": message.tool_call_id,
     }
-    digest = sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+    digest = sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
     return _PREFIX + digest[:_DIGITS]
 
 
 def session_of(begins: str, user_id: str | None) -> str:
-    """Return the session of a conversation that names none: by its user, and how it begins."""
-    whose = f"{len(user_id or '')}:{user_id or ''}:"
-    return _PREFIX + sha256((whose + begins.strip()).encode()).hexdigest()[:16]
+    """Return the session of a conversation without one: by its user and its beginning."""
+    owner = f"{len(user_id or '')}:{user_id or ''}:"
+    return _PREFIX + sha256((owner + begins.strip()).encode()).hexdigest()[:16]
 
 
 def _known(sent: Sequence[NewMessage], stored: Sequence[Message]) -> dict[int, str]:
-    """Return by places in ``sent`` the ids of those that are stored."""
+    """Return the ids of stored messages by their index in ``sent``."""
     if len(sent) == 1:
         stored = stored[-1:]
     matcher = SequenceMatcher(
-        None, [_said(each) for each in sent], [_said(each) for each in stored], autojunk=False
+        None,
+        [_comparison_key(each) for each in sent],
+        [_comparison_key(each) for each in stored],
+        autojunk=False,
     )
     return {
         block.a + step: stored[block.b + step].id
@@ -86,8 +89,7 @@ def _known(sent: Sequence[NewMessage], stored: Sequence[Message]) -> dict[int, s
     }
 
 
-def _said(message: Message | NewMessage) -> tuple[object, ...]:
-    """Return what makes two messages the same here: clients trim white space."""
+def _comparison_key(message: Message | NewMessage) -> tuple[object, ...]:
     calls = tuple(
         (call.get("function", {}).get("name"), call.get("function", {}).get("arguments"))
         for call in message.tool_calls

@@ -1,4 +1,4 @@
-"""Strict JSON: nothing that RFC 8259 does not know."""
+"""Strict JSON: only what RFC 8259 allows."""
 
 import json
 import math
@@ -6,11 +6,11 @@ from typing import Any
 
 
 class NotStrictError(ValueError):
-    """It is not JSON; the message goes on from "the body", "line 3" and the like."""
+    """The text is not strict JSON; the message continues "the body", "line 3" and the like."""
 
 
 def decode(text: bytes) -> Any:
-    """Parse UTF-8 JSON: no NaN, no field given twice, no bottomless nesting."""
+    """Parse UTF-8 JSON: no NaN, no duplicate fields, no unlimited nesting."""
     try:
         return _DECODER.decode(text.decode())
     except NotStrictError:

@@ -1,4 +1,4 @@
-"""What calls of language models took, and how much of it an agent may take in a day."""
+"""The usage of language models, and an agent's daily budget."""
 
 from dataclasses import dataclass, fields
 from typing import Self
@@ -6,13 +6,12 @@ from typing import Self
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What calls took together.
+    """The total usage of calls.
 
-    ``calls`` are requests that were made, ``failures`` those among them without a usable answer.
-    ``cost`` is in US dollars, None where no price is known; ``unpriced`` counts answered calls
-    whose price is not known, so that a cost is never read as if it were all. The offline model
-    took over ``over_budget`` times because the day's budget was used up, and ``fell_back`` times
-    because the answers could not be used.
+    ``failures`` are ``calls`` without a usable answer. ``cost`` is in US dollars, None without
+    known prices; ``unpriced`` counts answered calls without a known price. The offline model
+    replaced ``over_budget`` calls because the daily budget was used up, and ``fell_back`` calls
+    because of unusable answers.
     """
 
     calls: int = 0
@@ -42,12 +41,12 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What an agent may take in one day (UTC): tokens, and US dollars; 0 = no bound."""
+    """The limits of an agent's usage in one day (UTC): tokens, and US dollars; 0 = no limit."""
 
     tokens: int = 0
     cost: float = 0.0
 
     def used_up_by(self, usage: Usage) -> bool:
-        """Tell whether the day's usage leaves room for no further call."""
+        """Return True if the day's usage leaves no room for another call."""
         out_of_tokens = 0 < self.tokens <= usage.tokens
         return out_of_tokens or 0 < self.cost <= (usage.cost or 0.0)

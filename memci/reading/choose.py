@@ -1,4 +1,4 @@
-"""The fourth step of a context: choose what goes in (R13, R15)."""
+"""The fourth step of a context: choose its parts (R13, R15)."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
@@ -25,9 +25,9 @@ from memci.storage.reading.messages import MOST_RECENT
 def choose(
     request: ContextRequest, found: Found, ranking: Ranking, recent: int, count: Count
 ) -> Choice:
-    """Choose from what was found, with at most ``recent`` interactions.
+    """Choose from the found entries, with at most ``recent`` interactions.
 
-    Raises ``BudgetTooSmallError`` if what must be in does not fit.
+    Raises ``BudgetTooSmallError`` if the fixed parts do not fit.
     """
     window = interactions(found.messages)
     language = _language(request, window)
@@ -75,10 +75,10 @@ def today(messages: Sequence[Message], now: datetime | None = None) -> date:
 
 
 def _language(request: ContextRequest, window: Sequence[Interaction]) -> Language:
-    """Return the language of the headings; it does not change with the query (R12).
+    """Return the language of the headings; it does not depend on the query (R12).
 
-    That of the system text; without one, of all that the user said in the window; without that,
-    of the query.
+    It is that of the system text; without one, that of the user's messages in the window; without
+    these, that of the query.
     """
     if request.system and request.system.strip():
         return language_of(request.system)
@@ -88,7 +88,6 @@ def _language(request: ContextRequest, window: Sequence[Interaction]) -> Languag
 
 
 def _finished(found: Found) -> set[int]:
-    """Return the seqs of messages that belong to finished steps of the plan (R15)."""
     plan = found.plan
     if plan is None:
         return set()
@@ -101,7 +100,6 @@ def _finished(found: Found) -> set[int]:
 
 
 def _origins(found: Found) -> dict[Section, Origin]:
-    """Return which plan and which summary a receipt names."""
     origins: dict[Section, Origin] = {}
     if found.plan is not None:
         origins[Section.PLAN] = {"plan_seq": found.plan.made_seq}

@@ -18,7 +18,7 @@ from memci.reading.deferred_writes import ReadActivity, Use
 from memci.reading.reader import ReadingDefaults, ReadingModels
 from memci.reading.recall import Recall
 from memci.schemas import editions
-from memci.schemas.reads import ContextAnswer, ContextRequest, RecallAnswer, RecallRequest
+from memci.schemas.reads import ContextRequest, RecallAnswer, RecallRequest
 from memci.schemas.trials import RecordedQuestion, Trial, TrialContext, TrialsAnswer, TrialTotals
 from memci.storage.agents import snapshot_of
 from memci.storage.network.editions import open_edition
@@ -32,7 +32,7 @@ _BEGINNING = 200
 
 
 class Compare:
-    """Compares; it changes nothing, and is no reading that keeps an agent's passes going."""
+    """Compares networks. It changes nothing, and does not keep an agent's passes running."""
 
     def __init__(
         self, database: Database, models: ReadingModels, defaults: ReadingDefaults
@@ -44,7 +44,7 @@ class Compare:
         self._rebuilt = Recall(database.on_edition(), models, defaults, unnoted)
 
     def run(self, agent_id: str, request: editions.ComparisonRequest) -> editions.ComparisonAnswer:
-        """Compare the networks; ``NotFoundError`` when there is no rebuilt one."""
+        """Compare the networks; ``NotFoundError`` without a rebuilt one."""
         with snapshot_of(self._database, agent_id) as connection:
             if open_edition(connection, agent_id) is None:
                 raise NotFoundError("there is no rebuilt network: begin a rebuild first")
@@ -53,7 +53,7 @@ class Compare:
             with use_edition(connection):
                 rebuilt = _Side.of(connection, agent_id)
             found = compare(current.network, rebuilt.network)
-            shown = _Shown(found, request.limit)
+            shown = _ShownMemories(found, request.limit)
             current.read(connection, agent_id, shown.current)
             with use_edition(connection):
                 rebuilt.read(connection, agent_id, shown.rebuilt)
@@ -70,13 +70,13 @@ class Compare:
         return editions.ProbeComparison(
             keywords=list(keywords),
             both=sum(text in rebuilt for text in current),
-            only_current=_others(current, rebuilt),
-            only_rebuilt=_others(rebuilt, current),
+            only_current=_missing_texts(current, rebuilt),
+            only_rebuilt=_missing_texts(rebuilt, current),
         )
 
 
 class _Unnoted(ReadActivity):
-    """Notes nothing: a comparison is no use of a memory."""
+    """Records nothing: a comparison is no use of a memory."""
 
     def note(
         self, agent_id: str, *, dropping: Collection[int] = (), use: Use | None = None
@@ -86,8 +86,6 @@ class _Unnoted(ReadActivity):
 
 @dataclass
 class _Side:
-    """One of the networks, and the texts of what is shown of it."""
-
     network: ComparedNetwork
     numbers: editions.NetworkNumbers
     texts: dict[int, str]
@@ -124,9 +122,7 @@ class _Side:
         )
 
 
-class _Shown:
-    """The memories that the answer shows of each network."""
-
+class _ShownMemories:
     def __init__(self, found: Comparison, limit: int) -> None:
         self.changed = found.changed[:limit]
         self.only_current = found.only_current[:limit]
@@ -140,7 +136,7 @@ def _answer(
     current: _Side,
     rebuilt: _Side,
     found: Comparison,
-    shown: _Shown,
+    shown: _ShownMemories,
     probes: list[editions.ProbeComparison],
 ) -> editions.ComparisonAnswer:
     changed = [
@@ -169,17 +165,17 @@ def _answer(
     )
 
 
-def _others(texts: list[str], than: list[str]) -> list[str]:
+def _missing_texts(texts: list[str], than: list[str]) -> list[str]:
     return [text[:_BEGINNING] for text in texts if text not in than]
 
 
-# Of a recorded request: whom it asked and what came of it, and what it waited for.
+# Fields of a recorded question that are no options of a request.
 _NOT_ASKED = frozenset({"agent", "receipt_id", "evidence", "min_seq", "wait_ms", "explain"})
 
 
 @dataclass(frozen=True, slots=True)
 class TrialSide:
-    """One of two settings: what assembles under it, and the options that it lays over requests.
+    """One of two settings: its reader, and the options that replace those of requests.
 
     ``assemble`` must work on a database that keeps nothing.
     """
@@ -189,13 +185,13 @@ class TrialSide:
     options: dict[str, Any]
 
     def request(self, question: RecordedQuestion) -> ContextRequest:
-        """Return the question as it is asked here; raises pydantic's ``ValidationError``."""
+        """Return the question as a request; raises pydantic's ``ValidationError``."""
         recorded = question.model_dump(exclude_unset=True, exclude=set(_NOT_ASKED))
         return ContextRequest(**{**recorded, **self.options})
 
 
 def asked_before(database: Database, agent_id: str, most: int) -> list[RecordedQuestion]:
-    """Return what the agent asked last, as of then, for what receipts and messages still tell."""
+    """Return the agent's last recorded questions whose receipts and messages still exist."""
     with database.agent_snapshot(agent_id) as connection:
         asked = last_asked(connection, agent_id, most)
     return [
@@ -204,7 +200,7 @@ def asked_before(database: Database, agent_id: str, most: int) -> list[RecordedQ
             query=each.query,
             budget_tokens=each.budget_tokens,
             receipt_id=each.receipt_id,
-            # Else the question itself, and its answer, would be found.
+            # Otherwise the question and its answer would be found.
             as_of=each.asked_at,
             **({"session_id": each.session_id} if each.session_id else {}),
         )
@@ -215,7 +211,7 @@ def asked_before(database: Database, agent_id: str, most: int) -> list[RecordedQ
 def run_trials(
     database: Database, sides: tuple[TrialSide, TrialSide], questions: Sequence[RecordedQuestion]
 ) -> TrialsAnswer:
-    """Ask every question under both settings, in turn; there has to be a question."""
+    """Ask every question under both settings, in turn; at least one question is required."""
     trials = [
         _trial(database, sides if number % 2 else sides[::-1], question, swapped=not number % 2)
         for number, question in enumerate(questions)
@@ -239,7 +235,7 @@ def _trial(
     swapped: bool,
 ) -> Trial:
     requests = [(side, side.request(question)) for side in sides]
-    # Once for nothing: the vector of the question is then known to both, and its pages are warm.
+    # A first run warms the caches for both sides.
     for side, request in requests:
         if side.assemble.run(question.agent, request).new_agent:
             raise no_agent(question.agent)
@@ -260,7 +256,8 @@ def _context(side: TrialSide, request: ContextRequest, question: RecordedQuestio
     began = time.perf_counter()
     answer = side.assemble.run(question.agent, request)
     took_ms = (time.perf_counter() - began) * 1000
-    ids = _message_ids(answer)
+    items = (item for item in answer.items if item.section is not Section.QUERY)
+    ids = list(dict.fromkeys(each for item in items for each in item.message_ids))
     evidence = frozenset(question.evidence)
     return TrialContext(
         tokens=answer.tokens,
@@ -270,13 +267,8 @@ def _context(side: TrialSide, request: ContextRequest, question: RecordedQuestio
     )
 
 
-def _message_ids(answer: ContextAnswer) -> list[str]:
-    given = (item for item in answer.items if item.section is not Section.QUERY)
-    return list(dict.fromkeys(each for item in given for each in item.message_ids))
-
-
 def _recorded(database: Database, question: RecordedQuestion) -> list[str] | None:
-    """Return which messages were given then; receipts are kept for some time only."""
+    """Return the message ids of the recorded answer; None without a stored receipt."""
     if question.receipt_id is None:
         return None
     with database.agent_snapshot(question.agent) as connection:

@@ -22,7 +22,7 @@ AskSummary: TypeAlias = Callable[[str, str | None], object]
 
 @dataclass(frozen=True)
 class ContextReader(Reader):
-    """Puts contexts together; for an unknown agent of system text and query alone."""
+    """Assembles contexts; for an unknown agent of system text and query alone."""
 
     ask_summary: AskSummary | None = None
 
@@ -52,7 +52,7 @@ class ContextReader(Reader):
         watch.lap("assemble")
         account = Account(request, found, assembly, tokenizer, watch.laps_ms)
         answer = keep_receipt(self, agent_id, account)
-        # A stored summary that was not read, because it is no source, is not missing.
+        # A summary excluded by ``sources`` is not missing.
         is_read = Source.SUMMARY in request.sources and request.as_of is None
         parameters = found.parameters
         is_long = len(interactions(found.messages)) > parameters.preserve_recent
@@ -64,9 +64,9 @@ class ContextReader(Reader):
     def _understand(
         self, agent_id: str, request: ContextRequest, vector: Vectors | None
     ) -> Question | None:
-        """Understand the query, to be asked of the sources that have no section of their own (R13).
+        """Understand the query, limited to the sources without a section of their own (R13).
 
-        And of notes: their section has only room for the names of most of them.
+        Notes are included: their section lists most of them by name only.
         """
         if request.query is None:
             return None

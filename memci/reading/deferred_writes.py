@@ -2,8 +2,8 @@
 
 No read waits for them. A crash loses the last few; so does a full buffer.
 
-Beat looks at the times of reads (M16). Dangling links that a recall reported are removed by a job,
-if the agent wants that (M15), and a missing summary is made by a job (R15).
+Beat reads the times of reads (M16). A job removes the dangling links that a recall reported, if the
+agent's settings demand it (M15). A job makes a missing summary (R15).
 """
 
 import threading
@@ -24,7 +24,7 @@ from memci.storage.session import Database
 
 _log = structlog.get_logger(__name__)
 
-# The thread stays for so long after the last request: starting one takes longer than most reads.
+# The thread waits this long for requests: starting one takes longer than most reads.
 _IDLE_S = 30.0
 
 
@@ -41,7 +41,7 @@ class DelayedCall:
         self._is_running = False
 
     def request(self) -> None:
-        """Have it run soon; after ``close`` this does nothing."""
+        """Request a call; after ``close`` this does nothing."""
         with self._lock:
             if self._closed.is_set():
                 return
@@ -51,7 +51,7 @@ class DelayedCall:
                 threading.Thread(target=self._run, name="soon", daemon=True).start()
 
     def close(self) -> None:
-        """Refuse further requests; a call that has begun continues."""
+        """Refuse further requests; a running call continues."""
         with self._lock:
             self._closed.set()
             self._requested.set()
@@ -81,11 +81,11 @@ _MOST = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """The use that a read made of memories."""
+    """The use of memories by a read."""
 
     agent_id: str
     receipt: NewReceipt
-    kept: bool = False  # it is stored already
+    is_stored: bool = False
 
 
 def use_of(
@@ -95,9 +95,9 @@ def use_of(
     given: tuple[Iterable[int], Collection[int]],
     ids: Mapping[int, str],
 ) -> Use | None:
-    """Return the use of messages and nodes by a read; None if it gave nothing.
+    """Return the use of messages and nodes by a read; None without any.
 
-    ``given``: seqs of messages whose words were given, also as memories, and those memories.
+    ``given``: seqs of the messages in the answer, also in memories, and the ids of those memories.
     """
     seqs, nodes = frozenset(given[0]), frozenset(given[1])
     if not seqs and not nodes:
@@ -135,7 +135,7 @@ class UseLog:
         self._soon.request()
 
     def flush(self) -> None:
-        """Write all uses, without waiting for an erasure. What fails is tried again soon."""
+        """Write all uses without waiting for an erasure; failed writes are repeated soon."""
         with self._writing:
             with self._lock:
                 noted, self._noted = list(self._noted), deque()
@@ -153,7 +153,7 @@ class UseLog:
             self._soon.request()
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write the remaining uses."""
         self._soon.close()
         self.flush()
 
@@ -164,7 +164,7 @@ class UseLog:
 
     def _write(self, uses: Sequence[Use]) -> bool:
         receipts = [use.receipt for use in uses]
-        written = {use.receipt.id for use in uses if use.kept}
+        written = {use.receipt.id for use in uses if use.is_stored}
         try:
             with self._database.agent_transaction(uses[0].agent_id, durable=False) as connection:
                 return append_uses(connection, uses[0].agent_id, receipts, written)
@@ -179,7 +179,7 @@ _WRITE_PERIOD_S = 1.0
 
 
 class ReadActivity:
-    """Collects which agents were read, and stores it at most once a second; safe for threads."""
+    """Collects the agents that were read, and stores them once a second; safe for threads."""
 
     def __init__(self, database: Database, *, period_s: float = _WRITE_PERIOD_S) -> None:
         """Begin with none."""
@@ -187,16 +187,16 @@ class ReadActivity:
         self._uses = UseLog(database)
         self._lock = threading.Lock()
         self._writing = threading.Lock()  # held while the database is in use: close waits for it
-        # By agent, the forgotten nodes to which links are to go.
+        # By agent, the forgotten nodes whose links are to be removed.
         self._noted: dict[str, set[int]] = {}
-        # Agents and their sessions (None: what was said in none) to be summed up.
+        # Agents and sessions (None: messages of no session) without a summary.
         self._unsummed: set[tuple[str, str | None]] = set()
         self._soon = DelayedCall(self.flush, period_s)
 
     def note(
         self, agent_id: str, *, dropping: Collection[int] = (), use: Use | None = None
     ) -> None:
-        """Note that an agent was read; it is stored within the period.
+        """Record that an agent was read; it is stored within the period.
 
         Links to the forgotten nodes ``dropping`` are to be removed (M15).
         """
@@ -207,20 +207,22 @@ class ReadActivity:
         self._soon.request()
 
     def want_summary(self, agent_id: str, session_id: str | None) -> None:
-        """Note that a session lacks a summary; it is requested within the period."""
+        """Record that a session lacks a summary; it is requested within the period."""
         with self._lock:
             self._unsummed.add((agent_id, session_id))
         self._soon.request()
 
     def flush(self) -> None:
-        """Write what is noted. What cannot be written stays for the next time."""
+        """Write the recorded activity. Failed writes are kept for the next time."""
         self._uses.flush()
         with self._writing:
             with self._lock:
                 noted, self._noted = self._noted, {}
                 unsummed, self._unsummed = self._unsummed, set()
             for agent_id, session_id in unsummed:
-                self._ask_summary(agent_id, session_id)
+                # The next read without it requests it again.
+                with suppress(MemciError):
+                    request_summary(self._database, agent_id, session_id)
             busy = self._write(noted) if noted else ()
         if busy:
             with self._lock:
@@ -229,7 +231,7 @@ class ReadActivity:
             self._soon.request()
 
     def close(self) -> None:
-        """Write what is left; what is noted later is written by ``flush`` only."""
+        """Write the rest; later activity is written by ``flush`` only."""
         self._soon.close()
         self._uses.close()
         self.flush()
@@ -238,7 +240,7 @@ class ReadActivity:
         self._noted.setdefault(agent_id, set()).update(dropping)
 
     def _write(self, noted: Mapping[str, set[int]]) -> Collection[str]:
-        """Write what is noted; return the agents whose lanes are busy."""
+        """Write the activity; return the agents whose lanes are busy."""
         try:
             with self._database.lane_transaction(durable=False) as connection:
                 busy = touch_read(connection, noted)
@@ -247,11 +249,6 @@ class ReadActivity:
         # In transactions of their own: those agents' lanes are all free again.
         dropping = {each: noted[each] for each in noted if noted[each] and each not in busy}
         return busy.union(each for each in dropping if not self._drop(each, dropping[each]))
-
-    def _ask_summary(self, agent_id: str, session_id: str | None) -> None:
-        # The next read that lacks it requests it again.
-        with suppress(MemciError):
-            request_summary(self._database, agent_id, session_id)
 
     def _drop(self, agent_id: str, targets: Iterable[int]) -> bool:
         try:

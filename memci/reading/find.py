@@ -29,18 +29,17 @@ from memci.storage.search.find import SearchResult, search
 from memci.storage.session import Connection
 from memci.storage.summaries import StoredSummary, read_summary
 
-# Without a question, so many of the memories nearest to the focus are looked at; of these, so many
-# of the most important are candidates.
+# Without a question, the most important of the memories nearest to the focus are candidates.
 _NEAREST = 500
 _IMPORTANT = 100
-# After so long a silence a question without a session begins a new conversation.
+# After this silence a question without a session begins a new conversation.
 _SILENCE = timedelta(hours=24)
 DEFAULT_HITS = 10  # of a question that is not analysed
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one snapshot gave for a request. The fields with a default are of contexts alone."""
+    """The results of one snapshot. The fields with a default are for contexts only."""
 
     state: SnapshotState
     parameters: MemoryParameters  # the agent's own
@@ -63,7 +62,7 @@ def find(
 ) -> Found:
     """Return the candidates of a search.
 
-    A request that says nothing of the number of hits gets as many as its question seems to want.
+    The number of hits depends on the question if the request does not give it.
     """
     state = snapshot_state(connection, agent_id)
     parameters = own_of(reader.defaults.memory, state.parameters)
@@ -85,7 +84,7 @@ def _search(
     *,
     must_exist: bool,
 ) -> list[SearchResult]:
-    """Ask every query; ``must_exist``: raise ``NotFoundError`` for a missing collection."""
+    """Run every query; ``must_exist``: raise ``NotFoundError`` for a missing collection."""
     owners = [agent_id] if state.has_documents else []
     if scope.collections:
         owners += see_collections(connection, scope.collections, must_be_there=must_exist)
@@ -103,7 +102,7 @@ def find_for_context(
     question: Question | None,
     request: ContextRequest,
 ) -> Found:
-    """Return candidates, and all that a context has beside them: messages, pins, plan, pages."""
+    """Return the candidates and the other parts of a context: messages, pins, plan, pages."""
     state = last_list_state(connection, agent_id, request.session_id)
     found = Found(
         state=state,
@@ -124,7 +123,7 @@ def find_for_context(
 def _with_stored_texts(
     connection: Connection, agent_id: str, request: ContextRequest, found: Found
 ) -> Found:
-    """Add pins, plan, summary and pages. None but pins can say what was so at another time."""
+    """Add pins, plan, summary and pages; only pins if the request has ``as_of``."""
     state, is_now = found.state, request.as_of is None
     viewer = Viewer(request.session_id, request.user_id)
     if state.has_pages or state.holds - {Source.MEMORY}:
@@ -146,13 +145,13 @@ def _with_stored_texts(
 def _messages(
     reader: Reader, connection: Connection, agent_id: str, request: ContextRequest
 ) -> list[Message]:
-    """Return the messages that may go in, those that a summary tells of, and the query if stored.
+    """Return the window's messages, those of the summary, and the query if stored.
 
     The conversation continues if the request names a session, asks for recent messages or has no
     query, or if the last message is recent. If not, only the stored query is returned.
     """
     recent = reader.defaults.recent(request.recent)
-    # How far the list may grow before it is cut.
+    # The largest list before it is cut.
     most = max(GROWTH * recent - 1, 0) if request.recent is None else recent
     messages = recent_messages(
         connection,

@@ -1,4 +1,4 @@
-"""``memci.read.handover``: what another agent needs to continue a session (R8).
+"""``memci.read.handover``: the document with which another agent continues a session (R8).
 
 ``memci.read.summarise``: a summary of messages and texts (R20).
 """
@@ -43,13 +43,11 @@ _MOST_RECENT = 500
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What one snapshot gave."""
-
     now: Progress
     viewer: Viewer
     stored: StoredSummary | None
     between: Sequence[Message]  # after the summary, before the recent messages
-    unread: int  # messages of these that were too many to read
+    unread: int  # number of further messages there
     handover: Handover
     ids: dict[int, str]  # of the recent messages, by seq
     parameters: MemoryParameters
@@ -59,9 +57,9 @@ class _Read:
 class HandoverReader(Reader):
     """Writes the document; no language model is called.
 
-    The extractor summarises what is not in the summary, and a summary is requested. The newest
-    ``_MOST_RECENT`` recent messages are shown; of the messages between them and the summary the
-    first ``_MOST_BETWEEN`` are read, and the document says how many were not.
+    The extractor summarises messages after the stored summary, and a new summary is requested. The
+    newest ``_MOST_RECENT`` recent messages are shown. Of the messages between them and the summary
+    the first ``_MOST_BETWEEN`` are read; the document counts the others.
     """
 
     extractor: Summarizer
@@ -134,7 +132,7 @@ class HandoverReader(Reader):
             unread = 0
             if last < before:
                 unread = conversation.count(after=last, through=before, user=user)
-            said = [each.message for each in recent]
+            messages = [each.message for each in recent]
             language = language_spoken(connection, agent_id, viewer)
             return _Read(
                 now=progress(connection, agent_id),
@@ -145,24 +143,24 @@ class HandoverReader(Reader):
                 handover=Handover(
                     unread=unread,
                     session_id=viewer.session_id,
-                    language=language or language_of(" ".join(each.text for each in said)),
+                    language=language or language_of(" ".join(each.text for each in messages)),
                     pins=list(filter(sees.sees, read_pins(connection, agent_id).pins)),
                     plan=_plan(connection, agent_id, sees),
-                    recent=exchanges(said),
+                    recent=exchanges(messages),
                     mark="=" if request.format == "text" else "#",
-                    today=today(said),
+                    today=today(messages),
                     spans=sentence_spans,
                 ),
-                ids=message_ids(connection, agent_id, [each.seq for each in said]),
+                ids=message_ids(connection, agent_id, [each.seq for each in messages]),
                 parameters=parameters,
             )
 
     def _within(
         self, budget: int, read: _Read, whole: Handover, count: Count
     ) -> tuple[Handover, Sequence[Message]]:
-        """Return it within its budget, and the messages that it adds to the stored summary.
+        """Return the document within its budget, and the messages added to the stored summary.
 
-        Recent messages that have no room are summarised, too.
+        Recent messages without room are also summarised.
         """
         handover = whole.within(budget, count, shorten_summary)
         shown = {each.seq for each in handover.messages}
@@ -175,7 +173,6 @@ class HandoverReader(Reader):
         return handover.with_summary(summary, budget, count, shorten_summary), added
 
     def _summary(self, read: _Read, since: Sequence[Message], count: Count) -> str:
-        """Return the stored summary, continued with these messages."""
         stored = read.stored.text if read.stored else ""
         if not since:
             return stored
@@ -185,7 +182,7 @@ class HandoverReader(Reader):
 
 
 def _results_at_start(recent: Sequence[SessionMessage]) -> int:
-    """Return how many tool results come first: they belong to a call before them."""
+    """Return the number of leading tool results: their call is not among the messages."""
     roles = (each.message.role for each in recent)
     return len(list(takewhile(lambda role: role is Role.TOOL, roles)))
 
@@ -204,15 +201,15 @@ def _viewer(connection: Connection, agent_id: str, request: HandoverRequest) -> 
 def _plan(connection: Connection, agent_id: str, viewer: Viewer) -> str | None:
     """Return the session's plan as lines, in the language of its steps."""
     plan = read_plan(connection, agent_id, viewer)
-    said = " ".join(each.text for each in plan.steps) if plan else ""
-    return plan_text(plan, language_of(said)) or None
+    steps = " ".join(each.text for each in plan.steps) if plan else ""
+    return plan_text(plan, language_of(steps)) or None
 
 
 _LONGEST = 16_000  # characters; no text of so few tokens has more
 
 
 class Summarise(Reader):
-    """Summarises with the summarizer; it is called outside of any transaction."""
+    """Summarises with the summarizer, outside of any transaction."""
 
     def run(self, agent_id: str, request: SummaryRequest) -> Summary:
         """Return a summary of at most ``max_tokens`` tokens, never longer than its source.
@@ -222,16 +219,16 @@ class Summarise(Reader):
         with self.database.agent_snapshot(agent_id) as connection:
             check_there(connection, agent_id)
             now = progress(connection, agent_id)
-            said = messages_at(connection, agent_id, request.seqs)
+            stored = messages_at(connection, agent_id, request.seqs)
         count = self.models.tokenizers.count(self.defaults.tokenizer)
-        messages = [each for each in (*said, *map(_note, request.texts)) if each.text.strip()]
+        messages = [each for each in (*stored, *map(_note, request.texts)) if each.text.strip()]
         previous = request.previous.strip()
         source = "\n".join([*([previous] if previous else []), *map(_line, messages)])
         of_tokens = count(source)
         text = self._summary(messages, previous, request.max_tokens, (of_tokens, count))
         if not text or count(text) >= of_tokens:
             text = _cut(source, request.max_tokens, count)
-        ids = {each.seq: each.id for each in said}
+        ids = {each.seq: each.id for each in stored}
         use = use_of(agent_id, "summarise", now, (ids.keys(), []), ids)
         self.activity.note(agent_id, use=use)
         return Summary(text=text, tokens=count(text), of_tokens=of_tokens)
@@ -243,7 +240,7 @@ class Summarise(Reader):
         max_tokens: int,
         counted: tuple[int, Count],
     ) -> str:
-        """Ask for the characters of so many tokens, then drop last lines."""
+        """Request a summary by characters, then drop last lines over ``max_tokens``."""
         of_tokens, count = counted
         if not of_tokens:
             return ""
@@ -257,18 +254,15 @@ class Summarise(Reader):
 
 
 def _cut(text: str, max_tokens: int, count: Count) -> str:
-    """Return the beginning of a text, at most so many tokens."""
     while (tokens := count(text)) > max_tokens:
         text = text[: min(len(text) - 1, len(text) * max_tokens // tokens)].rstrip()
     return text
 
 
 def _line(message: Message) -> str:
-    """Return a message with its speaker; notes of an agent have none."""
     speaker = message.name or message.role
     return message.text if message.is_note else f"{speaker}: {message.text}"
 
 
 def _note(text: str) -> Message:
-    """Return a text as a note of the agent."""
     return Message(0, "", Role.ASSISTANT, text, datetime.now(UTC), metadata=note_metadata())

@@ -1,4 +1,4 @@
-"""The third step of a search and of a context: one ranking of all that was found (R10b, R11)."""
+"""The third step of a search and of a context: one ranking of all candidates (R10b, R11)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -38,13 +38,13 @@ from memci.storage.reading.nodes import ended_memories, important_memories, mess
 from memci.storage.search.find import SearchQuery, SearchResult
 from memci.storage.session import Connection
 
-# So much is read of a message that is not indexed yet.
+# Characters that are read of a message that is not indexed yet.
 _TAIL_CHARACTERS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What was found, best first, and how the question was read."""
+    """The candidates, best first, and the analysis of the question."""
 
     ranked: list[Ranked]
     analysis: QueryAnalysis | None = None  # None: the question was not analysed
@@ -68,11 +68,16 @@ def rank_for_context(
 ) -> Ranking:
     """Return the ranking of a context.
 
-    Texts that were stored of interactions are left out: their messages are found. With ``k``, the
-    best ``k`` of each source come first and trivial messages last.
+    Stored texts of interactions are left out: their messages are found. With ``k``, the best ``k``
+    of each source come first and trivial messages last.
     """
     ranking = _fuse(reader.models.lexicon, found, request)
-    ranked = [each for each in ranking.ranked if not _tells_of_messages(each.candidate)]
+    # Texts about messages are left out.
+    ranked = [
+        each
+        for each in ranking.ranked
+        if each.candidate.kept is None or each.candidate.kept.about is None
+    ]
     parameters = found.parameters
     skips = found.question and parameters.simplemem_enabled and parameters.skip_trivial
     trivial = TrivialMessages(ranked if skips else (), parameters.min_content_length)
@@ -87,19 +92,14 @@ def rank_for_context(
     return Ranking(ranked, ranking.analysis, ranking.timed, trivial)
 
 
-def _tells_of_messages(candidate: Candidate) -> bool:
-    return candidate.kept is not None and candidate.kept.about is not None
-
-
 def _times(found: Found, ranking: Ranking) -> Sequence[TimeSpan]:
-    """Return the times at which the answer has to have held; none: it has to hold now."""
+    """Return the times at which the answer must be valid; none: it must be valid now."""
     if found.question is None or asks_about_present(found.question.text):
         return ()
     return ranking.timed.stretches
 
 
 def _fuse(lexicon: Lexicon, found: Found, scope: Scope) -> Ranking:
-    """Fuse the channels of each query, and then the queries."""
     question, parameters = found.question, found.parameters
     if question is None:
         near = enumerate(found.near_focus, start=1)
@@ -117,7 +117,6 @@ def _fuse(lexicon: Lexicon, found: Found, scope: Scope) -> Ranking:
 
 
 def _speakers(results: Sequence[SearchResult]) -> Iterator[str]:
-    """Yield the names of those whose messages were found."""
     for each in results:
         for one in each.candidates:
             if one.source is Source.CHAT and one.name:
@@ -132,7 +131,7 @@ def _fuse_query(
     candidates += _tail_candidates(lexicon, query, result, hints.timed)
     candidates = _with_neighbour_scores(candidates, result)
     if not hints.timed.leading:
-        # Found by their time alone, they only fill the room that others leave.
+        # Those found by their time alone only fill remaining room.
         candidates = [
             each._replace(dense=None, lexical=None)
             if each.key in result.by_time_only and each.source is Source.CHAT
@@ -153,7 +152,7 @@ def _tail_candidates(
 ) -> Iterator[Candidate]:
     """Yield messages that are not indexed yet, scored as the index would score them (R10b).
 
-    Those that were found by their time alone have no score.
+    Those found by their time alone have no score.
     """
     terms = bm25.scored_terms(query.terms, result.collected)
     for message in result.tail:
@@ -167,7 +166,7 @@ def _tail_candidates(
 def _with_neighbour_scores(
     candidates: Sequence[Candidate], result: SearchResult
 ) -> list[Candidate]:
-    """Score indexed messages by the words of their neighbours, too (R11b)."""
+    """Add the scores of neighbouring messages to indexed messages (R11b)."""
     if not result.postings:
         return list(candidates)
     positions = [each.position for each in candidates if each.position is not None]
@@ -188,9 +187,9 @@ def _newer_than_messages(
     scope: Scope,
     times: Sequence[TimeSpan],
 ) -> list[Ranked]:
-    """Do as ``_newest_first``, and put first what supersedes one of these recent messages.
+    """Apply ``_newest_first``, and put first what supersedes a recent message.
 
-    Recent messages stand in a context as they were said: nothing can mark them there.
+    Recent messages are verbatim in a context, so they cannot be marked there.
     """
     known = {each.key for each in ranked}
     score = ranked[0].score if ranked else 1.0
@@ -215,10 +214,10 @@ def _newest_first(
     scope: Scope,
     times: Sequence[TimeSpan],
 ) -> list[Ranked]:
-    """Mark what no longer holds, and put what is so now before it (R6).
+    """Mark superseded candidates, and put the current statements before them (R6).
 
-    That is the newer memory or, if that is not visible or forgotten, the messages that it was made
-    of, as far as the scope allows.
+    These are the newer memory or, if that is invisible or forgotten, its messages, as far as the
+    scope allows.
     """
     nodes = [each.candidate.key for each in ranked if each.candidate.source is Source.MEMORY]
     seqs = [each.candidate.key for each in ranked if each.candidate.source is Source.CHAT]
@@ -239,7 +238,6 @@ def _statements(
     ended: Sequence[Ended],
     scope: Scope,
 ) -> dict[int, list[Candidate]]:
-    """Return what states each memory that holds now."""
     restriction = restriction_of(scope)
     nodes = {node for each in ended for node in each.now}
     memories: dict[int, list[Candidate]] = {}

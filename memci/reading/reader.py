@@ -1,4 +1,4 @@
-"""What all reads of context workers share: models, defaults, and waiting until memory is fresh."""
+"""Shared parts of all reads of context workers: models, defaults, waiting for fresh memory."""
 
 import functools
 import time
@@ -18,27 +18,27 @@ from memci.smallmodel.ports import Embedder, Lexicon, QueryPlanner, Summarizer, 
 from memci.storage.reading.snapshot_state import progress
 from memci.storage.session import Database
 
-# Pieces whose counts are remembered: the same messages are assembled again and again, and lines
-# are counted for themselves before the block that they make.
+# The size of the cache of counts: the same messages are assembled repeatedly, and lines are counted
+# before their block.
 _REMEMBERED = 8_192
 _LONGEST_REMEMBERED = 2_000
-_MOST_PIECES = 500  # of a text; a list of more would take the place of all else
+_MOST_PIECES = 500  # of a text; more would displace all other entries
 
 
 class Tokenizers:
     """Token counters by the name of their tokenizer, each made once; safe for threads."""
 
     def __init__(self, make: Callable[[str], TokenCounter]) -> None:
-        """Take what makes a counter of a tokenizer such as ``o200k_base``."""
+        """Take the factory of counters by tokenizer name, such as ``o200k_base``."""
         self._count = functools.lru_cache(maxsize=None)(lambda name: _remembering(make(name)))
 
     def count(self, tokenizer: str) -> Count:
-        """Return what counts as this tokenizer does."""
+        """Return the count function of a tokenizer."""
         return self._count(tokenizer)
 
 
 def _remembering(counter: TokenCounter) -> Count:
-    """Remember counts by the digests of what was counted: no text outlives its erasure (M25)."""
+    """Cache counts by digests of texts, so that no text outlives its erasure (M25)."""
     counts: OrderedDict[bytes, int] = OrderedDict()
     lock = Lock()
 
@@ -68,44 +68,44 @@ def _remembering(counter: TokenCounter) -> Count:
 
 @dataclass(frozen=True, slots=True)
 class ReadingModels:
-    """The small models that read."""
+    """The small models of reads."""
 
     embedder: Embedder
     lexicon: Lexicon
     tokenizers: Tokenizers
     summarizer: Summarizer
-    query_planner: QueryPlanner | None = None  # None: questions are searched as they are
+    query_planner: QueryPlanner | None = None  # None: questions are searched unchanged
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingDefaults:
-    """Values for what a request leaves open."""
+    """Default values for requests."""
 
     tokenizer: str = DEFAULT_TOKENIZER
-    search_k: int | None = None  # None: by how much a question asks for (R10)
+    search_k: int | None = None  # None: depends on the question (R10)
     recent_interactions: int = 8
     memory: MemoryParameters = field(default_factory=MemoryParameters)
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """Take them from the settings."""
+        """Take the defaults from the settings."""
         return cls(
             tokenizer=settings.tokenizer,
             memory=settings.memory,
         )
 
     def recent(self, asked: int | None) -> int:
-        """Return how many recent interactions a context has, if ``asked`` leaves it open."""
+        """Return the number of recent interactions of a context; ``asked``: the request's."""
         return self.recent_interactions if asked is None else asked
 
     def tokenizer_for(self, model: str | None) -> str:
-        """Return the tokenizer whose tokens count for a model."""
+        """Return the tokenizer of a model."""
         return tokenizer_of(model, self.tokenizer)
 
 
 @dataclass(frozen=True)
 class Reader:
-    """What a read works with; no model is loaded before the first read."""
+    """The resources of a read; models are loaded by the first read."""
 
     database: Database
     models: ReadingModels
@@ -118,7 +118,7 @@ _LONGEST_PAUSE_S = 0.05
 
 
 def wait_until_fresh(database: Database, agent_id: str, request: Fresh) -> None:
-    """Return when memory has caught up with ``min_seq``, or after ``wait_ms`` (R18).
+    """Wait until memory has reached ``min_seq``, for at most ``wait_ms`` (R18).
 
     No transaction is open while it waits.
     """
@@ -137,7 +137,7 @@ def wait_until_fresh(database: Database, agent_id: str, request: Fresh) -> None:
 
 
 class Stopwatch:
-    """Measures steps that follow each other; ``laps_ms`` are milliseconds by step."""
+    """Measures consecutive steps; ``laps_ms`` are milliseconds by step."""
 
     def __init__(self) -> None:
         """Start the first step."""
@@ -145,7 +145,7 @@ class Stopwatch:
         self.laps_ms: dict[str, float] = {}
 
     def lap(self, step: str) -> None:
-        """End a step; the next one begins."""
+        """End a step and begin the next one."""
         now = time.perf_counter()
         self.laps_ms[step] = round((now - self._last) * 1000, 3)
         self._last = now

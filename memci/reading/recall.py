@@ -32,7 +32,7 @@ from memci.storage.reading.snapshot_state import Progress, progress
 from memci.storage.session import Connection
 
 _LONGEST_KEYWORD = 256  # characters that are read
-# Forgotten memories that are named although no link tells of them.
+# The largest number of forgotten memories without links in an answer.
 _MOST_THAT_KNEW = 3
 # Messages on their way to memory that are searched when nothing was found, and how far.
 _PENDING_MESSAGES = 200
@@ -41,11 +41,11 @@ _PENDING_CHARACTERS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Keywords:
-    """What a recall looks for."""
+    """The keywords of a recall."""
 
-    terms: tuple[frozenset[str], ...]  # of each keyword; all of them have to be there together
+    terms: tuple[frozenset[str], ...]  # of each keyword; all of one must match together
     characters: tuple[str, ...]  # keywords of one Chinese character, which no index term holds
-    vectors: Vectors  # shape (n, d), of those whose language the embedding model reads
+    vectors: Vectors  # shape (n, d), of keywords in languages of the embedding model
     model: str
     language: Language
     everything: bool  # no keyword was given, so all memories match
@@ -54,7 +54,7 @@ class Keywords:
     def of(
         cls, keywords: Sequence[str], models: ReadingModels, vectors: Vectors | None = None
     ) -> Keywords:
-        """Read keywords. Calls the embedder, unless it is given their vectors."""
+        """Read keywords. Calls the embedder unless the vectors are given."""
         model = models.embedder.model
         short = [each[:_LONGEST_KEYWORD].strip() for each in keywords]
         if vectors is None:
@@ -74,7 +74,7 @@ class Keywords:
         )
 
     def are_in(self, text: str, models: ReadingModels) -> bool:
-        """Return True if a text holds any of them, as a token."""
+        """Return True if a text has any of them as a token."""
         if self.everything or any(character in text for character in self.characters):
             return True
         return rules.mentions(frozenset(models.lexicon.terms(text)), self.terms)
@@ -83,7 +83,7 @@ class Keywords:
 def was_known(
     connection: Connection, agent_id: str, keywords: Keywords, visibility: Visibility
 ) -> bool:
-    """Return True if visible messages that became memories hold what no memory holds now."""
+    """Return True if visible messages of former memories contain a keyword that no memory has."""
     terms = [each for each in keywords.terms if each]
     if not (terms or keywords.characters or keywords.everything):
         return False
@@ -93,7 +93,7 @@ def was_known(
 def who_knew(
     connection: Connection, agent_id: str, keywords: Keywords, visibility: Visibility
 ) -> list[int]:
-    """Return forgotten memories that can be restored and told of a keyword, the latest first."""
+    """Return restorable forgotten memories that contained a keyword, the latest first."""
     terms = [each for each in keywords.terms if each]
     nodes = network.who_knew(connection, agent_id, terms, keywords.characters, visibility)
     successors = successors_of(connection, agent_id, nodes)
@@ -105,10 +105,10 @@ def who_knew(
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What a recall found, in order."""
+    """The results of a recall, in order."""
 
     memories: Sequence[tuple[Reached, Memory]]
-    # By memory, how well it matches: 1 for a token, else the best cosine. None: all match.
+    # The match score of each memory: 1 for a token, else the best cosine. None: all match.
     matches: Mapping[int, float] | None
     forgotten: Sequence[Forgotten]
     last: Mapping[int, int]  # by forgotten node, its last successor, or itself
@@ -116,13 +116,13 @@ class Recalled:
     forgotten_at: Mapping[int, datetime]  # likewise
     ids: Mapping[int, str]  # of the messages that memories came from, by seq
     miss: Miss | None
-    knew: Sequence[int]  # forgotten memories that told of a keyword, where no link tells of them
+    knew: Sequence[int]  # forgotten memories without links that contained a keyword
     now: Progress
-    drops: bool  # links to what is reported as forgotten are to go (M15)
+    drops: bool  # links to reported forgotten nodes are removed (M15)
 
 
 class Reply(NamedTuple):
-    """An answer, and what it names; the rest did not fit."""
+    """An answer with the nodes that fit in it."""
 
     answer: RecallAnswer | RecallText
     forgotten: frozenset[int]
@@ -130,15 +130,15 @@ class Reply(NamedTuple):
 
 
 class Recall(Reader):
-    """Recalls. An unknown agent never knew anything, which is no error."""
+    """Recalls memories; an unknown agent has none, without an error."""
 
     def run(
         self, agent_id: str, request: RecallRequest, *, vectors: Vectors | None = None
     ) -> RecallAnswer | RecallText:
-        """Return the memories in reach that match, nearest first. It changes nothing.
+        """Return the matching memories in reach, nearest first. It changes nothing.
 
-        With ``drop_on_visit``, links to the forgotten ones that the answer names go later, by a
-        job (M15). ``vectors`` (shape (n, d)) are the keywords' own, if the caller has them.
+        With ``drop_on_visit``, a job later removes the links to the forgotten nodes in the answer
+        (M15). ``vectors`` (shape (n, d)) are the keywords' embeddings, if the caller has them.
         """
         wait_until_fresh(self.database, agent_id, request)
         keywords = Keywords.of(request.keywords, self.models, vectors)
@@ -170,7 +170,7 @@ class Recall(Reader):
         forgotten, successors = self._named(connection, agent_id, walk.forgotten.values(), keywords)
         miss, knew = None, list[int]()
         if not found:
-            # What is out of reach may still be known to have been forgotten.
+            # A forgotten node out of reach may still have links.
             everywhere = network.dangling_links(connection, agent_id, request.relations, visibility)
             if not forgotten:
                 forgotten, successors = self._named(connection, agent_id, everywhere, keywords)
@@ -187,20 +187,20 @@ class Recall(Reader):
                 knew = who_knew(connection, agent_id, keywords, visibility)
         forgotten = forgotten[: request.limit]
         last = {each.node_id: successors[each.node_id].last for each in forgotten}
-        gone = list(last.values())
+        last_nodes = list(last.values())
         seqs = {seq for _, memory in found for seq in memory.seqs}
         return Recalled(
             memories=found,
             matches=matches,
             forgotten=forgotten,
             last=last,
-            restorable=frozenset(network.restorable(connection, agent_id, gone)),
-            forgotten_at=network.forgotten_at(connection, agent_id, gone),
+            restorable=frozenset(network.restorable(connection, agent_id, last_nodes)),
+            forgotten_at=network.forgotten_at(connection, agent_id, last_nodes),
             ids=message_ids(connection, agent_id, seqs),
             miss=miss,
             knew=knew,
             now=progress(connection, agent_id),
-            drops=bool(gone) and self._parameters(connection, agent_id).drops_on_visit,
+            drops=bool(last_nodes) and self._parameters(connection, agent_id).drops_on_visit,
         )
 
     def _walk(
@@ -211,9 +211,9 @@ class Recall(Reader):
         matches: Mapping[int, float] | None,
         visibility: Visibility,
     ) -> Walk:
-        """Walk ``depth`` layers out, or until there is enough: layers come before all else.
+        """Walk ``depth`` layers out, or until there are enough: layers come before all else.
 
-        Where nothing matches, there is nothing to walk to.
+        Without matches there is no walk.
         """
         depth = request.depth
         if depth is None:
@@ -238,10 +238,10 @@ class Recall(Reader):
         forgotten: Iterable[Forgotten],
         keywords: Keywords,
     ) -> tuple[list[Forgotten], Mapping[int, Successor]]:
-        """Return those whose relation or hint holds a keyword, in order, and their successors.
+        """Return those whose relation or hint has a keyword, in order, and their successors.
 
-        What was restored or merged into a living memory is left out: links to it still dangle
-        (M14), but it is not forgotten.
+        Nodes that were restored or merged into a living memory are left out: links to them still
+        dangle (M14), but they are not forgotten.
         """
         named = rules.in_order(
             each
@@ -254,7 +254,7 @@ class Recall(Reader):
     def _is_pending(
         self, connection: Connection, agent_id: str, request: RecallRequest, keywords: Keywords
     ) -> bool:
-        """Return True if a message that is not yet a memory holds a keyword, in any session."""
+        """Return True if a message that is not yet a memory has a keyword, in any session."""
         pending = pending_messages(
             connection,
             agent_id,
@@ -269,7 +269,7 @@ class Recall(Reader):
 def _matches(
     connection: Connection, agent_id: str, keywords: Keywords, visibility: Visibility
 ) -> dict[int, float]:
-    """Return how well each visible node matches: 1 by a token, else its best cosine."""
+    """Return the match score of each visible node: 1 for a token, else its best cosine."""
     matches = network.nodes_by_cosine(
         connection, agent_id, keywords.vectors, model=keywords.model, least=rules.MATCH_COSINE
     )
@@ -288,16 +288,16 @@ def _newer_first(
     reached: list[Reached],
     memories: dict[int, Memory],
 ) -> list[tuple[Reached, Memory]]:
-    """Put what supersedes a memory in front of it, if it is in reach at all (R6).
+    """Put the successors of a memory before it, if they are in reach (R6).
 
-    And before that what supersedes it in turn. What was superseded after ``as_of`` still held then.
+    Their own successors come first. A memory superseded after ``as_of`` is still valid.
     """
-    memories = _as_held(memories, request.as_of)
+    memories = _as_of(memories, request.as_of)
     while missing := (_successors(memories) & walk.reached.keys()) - memories.keys():
         newer = network.memories(connection, agent_id, sorted(missing))
         if not newer:
             break
-        memories |= _as_held(newer, request.as_of)
+        memories |= _as_of(newer, request.as_of)
     ordered: dict[int, Reached] = {}
     for each in reached:
         for node in reversed(list(_chain(each.node_id, memories))):
@@ -305,7 +305,7 @@ def _newer_first(
     return [(each, memories[each.node_id]) for each in ordered.values()][: request.limit]
 
 
-def _as_held(memories: Mapping[int, Memory], until: datetime | None) -> dict[int, Memory]:
+def _as_of(memories: Mapping[int, Memory], until: datetime | None) -> dict[int, Memory]:
     return {
         node: replace(each, superseded_by=None, superseded_at=None)
         if until is not None and each.superseded_at is not None and each.superseded_at > until
@@ -319,7 +319,6 @@ def _successors(memories: Mapping[int, Memory]) -> set[int]:
 
 
 def _chain(node: int, memories: Mapping[int, Memory]) -> Iterator[int]:
-    """Yield a memory and what supersedes it, one after the other, as far as it is known."""
     passed = set[int]()
     current: int | None = node
     while current is not None and current in memories and current not in passed:
@@ -364,7 +363,7 @@ def as_text(recalled: Recalled, budget: int | None, count: Count, language: Lang
         for _, each in recalled.memories
     ]
     entries += [rules.forgotten_entry(each.relation, each.hint) for each in recalled.forgotten]
-    # The entries of forgotten ones explain themselves.
+    # The entries of forgotten nodes need no explanation.
     if recalled.miss is not None and not (recalled.miss is Miss.FORGOTTEN and recalled.forgotten):
         entries.append(rules.miss_entry(recalled.miss, language))
     fit = fitting(entries, budget, count, joint=rules.SEPARATOR)
@@ -382,7 +381,7 @@ def as_text(recalled: Recalled, budget: int | None, count: Count, language: Lang
 
 
 def _forgotten(recalled: Recalled, fit: Sequence[int]) -> list[Forgotten]:
-    """Return the forgotten ones among the places that fit: they come after the memories."""
+    """Return the forgotten nodes at the fitting indexes: they come after the memories."""
     places = range(len(recalled.memories), len(recalled.memories) + len(recalled.forgotten))
     return [recalled.forgotten[place - places.start] for place in fit if place in places]
 

@@ -22,14 +22,14 @@ from memci.storage.erasure.erase import wait_for_erasure
 from memci.storage.reading.messages import message_ids
 from memci.storage.receipts import Given, NewReceipt, keeping_receipt
 
-# Candidates that were left out are listed so far, best first; the rest is counted.
+# The largest number of listed left-out candidates, best first; the rest is counted.
 _MOST_LEFT_OUT = 50
 _EXPLAINED = ("timings_ms", "items", "left_out", "left_out_by_reason", "recent_left_out")
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A context and how it came about."""
+    """A context and the steps that made it."""
 
     request: ContextRequest
     found: Found
@@ -41,22 +41,22 @@ class Account:
 def keep_receipt(reader: Reader, agent_id: str, account: Account) -> ContextAnswer:
     """Write the receipt, and return the answer; a crash of the database may lose the receipt."""
     receipt_id = uuid4()
-    given = _given(account)
+    given = _references(account)
     with reader.database.agent_transaction(agent_id, durable=False) as connection:
         wait_for_erasure(connection, agent_id)
         ids = message_ids(connection, agent_id, given.seqs)
         body = _body(account, ids)
         receipt = NewReceipt(receipt_id, "context", body, account.request.session_id, given)
-        # If one of the messages was erased since it was read, nothing is kept (M25).
+        # If one of the messages was erased meanwhile, no receipt is stored (M25).
         is_complete = len(ids) == len(given.seqs)
         with keeping_receipt(connection, agent_id, receipt if is_complete else None):
             answer = _answer(account, ids, receipt_id, body)
-    reader.activity.note(agent_id, use=Use(agent_id, receipt, kept=True))
+    reader.activity.note(agent_id, use=Use(agent_id, receipt, is_stored=True))
     return answer
 
 
-def _given(account: Account) -> Given:
-    """Return whose words are in the list, which memories are, and what the receipt speaks of."""
+def _references(account: Account) -> Given:
+    """Return the messages and memories of the list for the use log and the receipt."""
     items = account.assembly.items
     left_out = account.assembly.left_out[:_MOST_LEFT_OUT]
     given = frozenset(seq for item in items for seq in item.seqs)
@@ -103,7 +103,7 @@ def _answer(
 
 
 def _body(account: Account, ids: Mapping[int, str]) -> dict[str, Any]:
-    """Return what the receipt holds: what was taken, from where, what was left out and why."""
+    """Return the receipt: the entries and their origin, the left-out ones with reasons."""
     assembly, query = account.assembly, account.request.query
     now = account.found.state.progress
     shown = {seq for item in assembly.items if item.ranked is None for seq in item.seqs}
@@ -121,7 +121,7 @@ def _body(account: Account, ids: Mapping[int, str]) -> dict[str, Any]:
         "prefix": [list(piece) for piece in prefix],
         "recent_begins": assembly.recent_begins,
         "timings_ms": dict(account.timings_ms),
-        "items": [_taken(item, ids) for item in assembly.items],
+        "items": [_item_entry(item, ids) for item in assembly.items],
         "left_out": [
             {**_origin(each, ids), "why": why} for each, why in assembly.left_out[:_MOST_LEFT_OUT]
         ],
@@ -130,7 +130,7 @@ def _body(account: Account, ids: Mapping[int, str]) -> dict[str, Any]:
     }
 
 
-def _taken(item: Item, ids: Mapping[int, str]) -> dict[str, Any]:
+def _item_entry(item: Item, ids: Mapping[int, str]) -> dict[str, Any]:
     taken = {"section": item.section, "tokens": item.tokens}
     if item.ranked is None:
         shortened = {"shortened": True} if item.shortened else {}
@@ -144,12 +144,12 @@ def _origin(ranked: Ranked, ids: Mapping[int, str]) -> dict[str, Any]:
         "message_ids": _known(one.seqs, ids),
         "node_id": one.key if one.source is Source.MEMORY else None,
         "ranks": {channel.value: rank for channel, rank in ranked.ranks.items()},
-        **_place(one),
+        **_source_place(one),
     }
 
 
-def _place(one: Candidate) -> dict[str, Any]:
-    """Return the page of a note, or the place in a document: no text, and so no name of a file."""
+def _source_place(one: Candidate) -> dict[str, Any]:
+    """Return the page of a note, or the place in a document, without text or file name."""
     if one.kept is not None:
         return {"page": one.kept.name}
     if one.extract is None:
@@ -160,5 +160,5 @@ def _place(one: Candidate) -> dict[str, Any]:
 
 
 def _known(seqs: Iterable[int], ids: Mapping[int, str]) -> list[str]:
-    """Return the ids of messages; those erased in the meantime have none."""
+    """Return the ids of messages; messages erased in the meantime have none."""
     return [ids[seq] for seq in seqs if seq in ids]

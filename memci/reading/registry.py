@@ -38,7 +38,7 @@ class Readings:
         windows: Windows,
         extractor: Summarizer | None = None,
     ) -> None:
-        """Make one of each; ``extractor`` summarises at once (default: that of ``models``)."""
+        """Create all reads; ``extractor`` summarises at once (default: that of ``models``)."""
         defaults = ReadingDefaults.of(settings)
         self._activity = ReadActivity(database)
         self._accounts = Accounts(database, settings.memory)
@@ -67,7 +67,7 @@ class Readings:
     def answer(self, use: str, agent_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Run one read on the fields of its request; return its answer as JSON values.
 
-        Raises pydantic's ``ValidationError`` for fields that are no such request.
+        Raises pydantic's ``ValidationError`` for invalid fields.
         """
         with self._accounts.of_agent(agent_id):
             run, request = self._reads[use]
@@ -76,5 +76,5 @@ class Readings:
         return answer.model_dump(mode="json", exclude_none=use in _WITH_MESSAGES)
 
     def close(self) -> None:
-        """Store which agents were read last."""
+        """Store the recorded activity."""
         self._activity.close()

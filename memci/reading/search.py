@@ -26,7 +26,7 @@ _MOST_HITS = 200  # of a request with a token budget
 
 
 class Search(Reader):
-    """Searches; for an unknown agent there is nothing to find, which is no error."""
+    """Searches; an unknown agent has no hits, without an error."""
 
     def run(
         self, agent_id: str, request: SearchRequest, *, vector: Vectors | None = None

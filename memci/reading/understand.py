@@ -19,7 +19,7 @@ from memci.errors import SmallModelError
 from memci.language import question as language
 from memci.language.detection import Language, language_of
 from memci.language.hit_limits import HitLimits
-from memci.language.question import QueryAnalysis, TimeExpression, TimeRange, TimeSpan
+from memci.language.question import QueryAnalysis, TimeExpression, TimeSpan
 from memci.reading.reader import Reader
 from memci.schemas.reads import Scope
 from memci.smallmodel.ports import QueryPlanner, Vectors
@@ -30,7 +30,7 @@ from memci.storage.search.find import Restriction, SearchQuery
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question as it was read, and the queries that the database is asked for it."""
+    """An understood question, and its database queries."""
 
     text: str
     # First the whole question, then its parts and the questions of the planner.
@@ -47,7 +47,7 @@ class Question:
         return replace(self, analysis=analysis)
 
     def analysis_with(self, speakers: Collection[str], bounds: HitLimits) -> QueryAnalysis:
-        """Return the analysis, where these people speak."""
+        """Return the analysis, given the names of the speakers."""
         if self.analysis is None:
             return language.analyse(
                 self.text, self.now, names=speakers, bounds=bounds, expressions=self.expressions
@@ -62,7 +62,7 @@ class Question:
         )
 
     def with_depth(self, depth: int) -> Question:
-        """Return the question with so many candidates of each channel."""
+        """Return the question with ``depth`` candidates of each channel."""
         return replace(self, queries=tuple(replace(each, best=depth) for each in self.queries))
 
 
@@ -106,7 +106,7 @@ def _is_analysed(reader: Reader, agent_id: str) -> bool:
 
 
 def planned_queries(planner: QueryPlanner | None, text: str, language: Language) -> list[str]:
-    """Return the planner's queries beside a question; none if it does not answer.
+    """Return the planner's additional queries; none if it does not answer.
 
     Calls a model: open no transaction around it.
     """
@@ -121,7 +121,6 @@ def planned_queries(planner: QueryPlanner | None, text: str, language: Language)
 def _last_session(
     reader: Reader, agent_id: str, text: str, scope: Scope, now: datetime
 ) -> list[TimeExpression]:
-    """Return the time of the previous conversation, where the question names it."""
     place = language.find_last_session(language.shortened_question(text))
     if place is None:
         return []
@@ -133,7 +132,7 @@ def _last_session(
 def _query(
     reader: Reader, text: str, scope: Scope, depth: int, vector: Vectors | None
 ) -> SearchQuery:
-    """Return the query for one text; it has no vector if the embedder cannot read its language."""
+    """Return the query for a text; it has no vector if the embedder cannot read its language."""
     embedder = reader.models.embedder
     terms, embedded = [], None
     sources = frozenset(scope.sources)
@@ -151,7 +150,7 @@ def _query(
         depth,
         symbols_in(text),
         walks=Channel.BFS in scope.channels,
-        # Without a session, what was talked about last has nothing to do with the question.
+        # Without a session, the latest topic is unrelated to the question.
         focus=scope.session_id is not None or set(scope.channels) == {Channel.BFS},
     )
 
@@ -159,10 +158,10 @@ def _query(
 def searched_times(
     text: str, expressions: Sequence[TimeExpression], scope: Scope
 ) -> tuple[TimeSpan, ...]:
-    """Return the times whose messages are candidates whatever their words are (R11).
+    """Return the times whose messages are candidates regardless of their words (R11).
 
-    The filters name one if they bound it at both ends, or if the question has no other words:
-    a message "since May" is no answer to every question.
+    The filters set one if they bound it at both ends, or if the question has no other words: a
+    message "since May" is no answer to every question.
     """
     since, until = scope.filters.since, scope.filters.until
     named = language.spans_to_search(language.times_of(expressions))
@@ -175,11 +174,11 @@ def searched_times(
 
 
 def restriction_of(scope: Scope) -> Restriction:
-    """Return what every hit has to be like.
+    """Return the restriction for every hit.
 
-    ``session_id`` decides whose recent interactions a context has and whose short-term memories
-    are visible; messages and long-term memories of other sessions stay visible.
-    ``filters.sessions`` restricts all of them.
+    ``session_id`` sets whose recent interactions a context has and whose short-term memories are
+    visible; messages and long-term memories of other sessions stay visible. ``filters.sessions``
+    restricts all of them.
     """
     filters = scope.filters
     return Restriction(
@@ -198,22 +197,21 @@ def restriction_of(scope: Scope) -> Restriction:
 
 
 def explained_analysis(analysis: QueryAnalysis) -> dict[str, JsonValue]:
-    """Return an analysis as ``explain`` shows it.
+    """Return an analysis in the form of ``explain``.
 
-    ``times`` are pairs of ISO 8601: since, until; null where a time is open at that end.
+    ``times`` are pairs of ISO 8601: since, until; null for a time without that end.
     """
     return {
         "language": analysis.language.value,
         "entities": list(analysis.entities),
         "speakers": [*sorted(analysis.speakers)],
-        "times": [_pair(each) for each in analysis.times],
+        "times": [
+            [end.isoformat() if end else None for end in (each.since, each.until)]
+            for each in analysis.times
+        ],
         "complexity": round(analysis.complexity, 3),
         "k": analysis.k,
         "parts": list(analysis.parts),
         "asks": analysis.answer_kind.value,
         "order": analysis.order and analysis.order.value,
     }
-
-
-def _pair(time: TimeRange) -> list[JsonValue]:
-    return [None if each is None else each.isoformat() for each in (time.since, time.until)]

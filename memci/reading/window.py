@@ -56,10 +56,10 @@ def list_pins(database: Database, counter: TokenCounter, agent_id: str) -> PinLi
     language = spoken or language_of(" ".join(each.text for each in pins))
     text = BlockWriter(Format.MARKDOWN, labels_of(language)).pins(pins)
     tokens = Utterance(Role.USER, text).tokens(counter.count) if text else 0
-    return PinList(pins=[_out(each, ids) for each in pins], pages=pages, tokens=tokens)
+    return PinList(pins=[_pin_out(each, ids) for each in pins], pages=pages, tokens=tokens)
 
 
-def _out(pin: Pin, ids: Mapping[int, str]) -> PinOut:
+def _pin_out(pin: Pin, ids: Mapping[int, str]) -> PinOut:
     return PinOut(
         pin=pin.number,
         kind=pin.kind,
@@ -88,9 +88,9 @@ _LAST = 2**62  # after every place
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """Renders windows. No page is written: pages are collapsed in the answer alone.
+    """Renders windows. Pages are not written: they are collapsed in the answer only.
 
-    If very many messages wait for their pages, the job that writes them is requested.
+    If very many messages are not on pages yet, the job that writes them is requested.
     """
 
     database: Database
@@ -101,7 +101,7 @@ class Windows:
     def show(self, agent_id: str, asked: WindowRequest = LATEST) -> WindowAnswer:
         """Return the window of a session (None: that of the last message).
 
-        It has at most ``budget_tokens`` if what must stay allows that (P13); None: the agent's own
+        It has at most ``budget_tokens`` if the permanent parts allow that (P13); None: the agent's
         limit. Raises ``NotFoundError`` for no agent.
         """
         with self._open(agent_id, asked.session_id, asked.format) as (workspace, _):
@@ -119,7 +119,7 @@ class Windows:
         )
 
     def pins(self, agent_id: str) -> PinList:
-        """Return what is pinned; raises ``NotFoundError`` for no agent."""
+        """Return the pins; raises ``NotFoundError`` for no agent."""
         return list_pins(self.database, self.counter, agent_id)
 
     def plan(self, agent_id: str, session_id: str | None = None) -> PlanAnswer:
@@ -168,7 +168,7 @@ class Windows:
                 page.place: removed_out(page, inside)
                 for page, inside in removed_pages(connection, agent_id, before, limit + 1)
             }
-            # Pages that leave the archive because of messages without a stored page.
+            # Messages without stored pages can remove further pages from the archive.
             for page in workspace.tree.pages.values():
                 if page.cold and page.parent is None and page.place < before:
                     found[page.place] = page_out(workspace.rendering, page.index)
@@ -179,7 +179,7 @@ class Windows:
     def _open(
         self, agent_id: str, session_id: str | None, form: Format = Format.MARKDOWN
     ) -> Iterator[tuple[Workspace, Connection]]:
-        """Lend a session's window at one moment, and its connection."""
+        """Open a session's window on one snapshot, with its connection."""
         store = prefetch_texts(self.database, self.store, agent_id, session_id)
         with snapshot_of(self.database, agent_id) as connection:
             count = self.counter.count
@@ -214,7 +214,7 @@ def _page_tree(
 
 
 def _collapse_within(workspace: Workspace, budget_tokens: int | None) -> int:
-    """Collapse pages until the window fits; return the tokens that are still too many."""
+    """Collapse pages until the window fits; return the remaining excess in tokens."""
     if budget_tokens is None:
         return workspace.enforce_if_over()
     collapse_to(workspace.rendering, budget_tokens)

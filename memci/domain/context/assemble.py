@@ -1,9 +1,8 @@
-"""Assembles the message list of a context from what was chosen (R13).
+"""Assembles the message list of a context from the chosen parts (R13).
 
 The list reads: system text, pins, plan, summary, Contents Page, documents and notes, memories and
-earlier messages, other pages, recent messages, query. What changes least comes first, where a
-provider caches the beginning of lists; without a cache, what was retrieved stands before the
-summary.
+earlier messages, other pages, recent messages, query. Parts that change least come first, because a
+provider caches the beginning of lists. Without a cache, retrieved parts stand before the summary.
 """
 
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from memci.domain.session.interaction import Interaction
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """A message list, and what was left out of it."""
+    """A message list, and the entries that were left out of it."""
 
     parts: tuple[Part, ...]
     tokens: int  # exact
@@ -42,7 +41,7 @@ class Assembly:
 
 
 def assemble(choice: Choice) -> Assembly:
-    """Return the list of all that was chosen."""
+    """Return the list of all chosen parts."""
     fixed, recent, retrieved = choice.fixed, choice.recent, choice.retrieved
     stable = (*choice.summary.parts, *choice.contents)
     between = (*retrieved.parts, *stable) if choice.best_first else (*stable, *retrieved.parts)

@@ -1,7 +1,7 @@
-"""Chooses what goes into a context of at most so many tokens (R13 to R15).
+"""Chooses the parts of a context within a token budget (R13 to R15).
 
 System text, pins, plan and query are always in. The current interaction comes next, then recent
-interactions, the summary of what was said before them, and what was retrieved.
+interactions, the summary of earlier messages, and retrieved entries.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from memci.domain.session.plan import steps_listed
 from memci.errors import BudgetTooSmallError
 from memci.message import Message, Role
 
-# Of the room beside the current interaction, recent interactions get this share before retrieval
-# gets the rest; they may also have what retrieval leaves. In a small budget the newest turns matter
-# most: there they get so many tokens, but no more than half of the room.
+# The share of recent interactions in the room beside the current one. Retrieval gets the rest, and
+# recent interactions what it leaves. In a small budget the newest turns matter most: they get at
+# least ``RECENT_TOKENS``, but no more than half of the room.
 RECENT_SHARE = 0.3
 RECENT_TOKENS = 300
 
@@ -41,11 +41,11 @@ class FixedParts:
     pins: tuple[Part, ...]
     plan: tuple[Part, ...]
     query: tuple[Part, ...]
-    quoted: tuple[Candidate, ...]  # messages that need not be retrieved: they are in these parts
+    quoted: tuple[Candidate, ...]  # messages in these parts, which need not be retrieved
 
     @classmethod
     def of(cls, materials: Materials, stored: tuple[Message, ...], count: Count) -> FixedParts:
-        """Write them; ``stored``: the message that is the query, if it is stored already."""
+        """Write the fixed parts; ``stored``: the stored message of the query, if any."""
         origin = materials.origins.get(Section.PLAN, {})
         pieces = pin_pieces(materials.pins, labels_of(materials.language))
         pins = [
@@ -70,7 +70,7 @@ class FixedParts:
         )
 
     def room(self, budget: int) -> int:
-        """Return the tokens that are left; raises ``BudgetTooSmallError`` if there are too few."""
+        """Return the remaining tokens; raises ``BudgetTooSmallError`` if there are too few."""
         needs = {"system": part_tokens(self.system)}
         needs |= {"pins": part_tokens(self.pins)} if self.pins else {}
         needs |= {"plan": part_tokens(self.plan)} if self.plan else {}
@@ -101,7 +101,7 @@ def _part(
 
 
 def _earlier_plans(materials: Materials) -> Iterator[Candidate]:
-    """Yield found messages that list steps of the plan: the list says how far the plan has come."""
+    """Yield found messages that list steps of the plan; the plan itself is in the list."""
     steps = steps_listed(materials.plan or "")
     for each in materials.ranked if steps else ():
         listed = each.candidate.source is Source.CHAT and steps_listed(each.candidate.text)
@@ -111,7 +111,7 @@ def _earlier_plans(materials: Materials) -> Iterator[Candidate]:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """All that goes into a context, each group in order."""
+    """The chosen parts of a context, each group in order."""
 
     fixed: FixedParts
     contents: tuple[Part, ...]  # the Contents Page
@@ -135,14 +135,14 @@ def choose(materials: Materials, budget: int, count: Count) -> Choice:
     always = room + part_tokens(fixed.query)
     latest = Latest(materials, Days(materials, next(iter(stored), None), count), count)
     current = latest.within(room, 0)
-    # The current interaction goes before all pages, in the longest of its forms that fits (R14).
+    # The current interaction precedes all pages, in its longest form that fits (R14).
     page_room = PageRoom(always, room, room - current.tokens)
     contents = list_pages(Section.CONTENTS, materials.contents, page_room, count)
     page_room = page_room._replace(left=page_room.left - part_tokens(contents))
     tree = list_pages(Section.TREE, materials.tree, page_room, count)
     room -= part_tokens((*contents, *tree))
     materials = _without_open_notes(materials, tree)
-    filled = _filled(_Room(materials, fixed.quoted, latest, current, room, always, count))
+    filled = _fill(_Room(materials, fixed.quoted, latest, current, room, always, count))
     return Choice(
         fixed=fixed,
         contents=contents,
@@ -157,7 +157,7 @@ def choose(materials: Materials, budget: int, count: Count) -> Choice:
 
 
 def _without_query(materials: Materials) -> tuple[Materials, tuple[Message, ...]]:
-    """Remove from the window what the caller shows, and the query if it is stored already."""
+    """Remove from the window the shown messages and the stored query."""
     window = materials.shown.without(materials.window)
     last = window[-1].messages if window else ()
     if len(last) == 1 and last[0].role is Role.USER and last[0].content == materials.query:
@@ -166,7 +166,6 @@ def _without_query(materials: Materials) -> tuple[Materials, tuple[Message, ...]
 
 
 def _without_open_notes(materials: Materials, tree: tuple[Part, ...]) -> Materials:
-    """Remove from the ranking the notes that the page tree shows in full."""
     if not tree:
         return materials
     shown = f" {' '.join(words_of(' '.join(part.utterance.text for part in tree)))} "
@@ -181,14 +180,14 @@ def _without_open_notes(materials: Materials, tree: tuple[Part, ...]) -> Materia
 
 @dataclass(frozen=True, slots=True)
 class _Room:
-    """The tokens beside the fixed parts and the pages, and what may fill them."""
+    """The tokens beside the fixed parts and the pages, and the parts that may fill them."""
 
     materials: Materials
     quoted: tuple[Candidate, ...]  # as in ``FixedParts``
     latest: Latest
-    current: Recent  # the interaction that is not over yet
+    current: Recent  # the unfinished interaction
     tokens: int
-    always: int  # the tokens that there are whatever the query is
+    always: int  # the tokens for any query
     count: Count
 
 
@@ -203,27 +202,28 @@ class _Filled:
         return self.recent.tokens + self.summary.tokens + self.retrieved.tokens
 
 
-def _filled(room: _Room) -> _Filled:
-    """Fill the room; once more if recent interactions may have what is left."""
+def _fill(room: _Room) -> _Filled:
+    """Fill the room; repeat with more recent interactions if tokens remain."""
     left = room.tokens - room.current.tokens
     share = max(int(RECENT_SHARE * left), min(RECENT_TOKENS, left // 2))
-    filled = _fill_beside(room.latest.within(room.tokens, share), room)
+    filled = _fill_with_recent(room.latest.within(room.tokens, share), room)
     if not (filled.recent.no_room or filled.recent.lacks_tools):
         return filled
     unused = room.tokens - filled.tokens
     share = filled.recent.tokens - room.current.tokens + unused
     more = room.latest.within(room.tokens, share)
-    # Tool calls that come back must not take the place of an interaction.
+    # Restored tool calls must not replace an interaction.
     fewer = len(more.taken) < len(filled.recent.taken)
     if fewer or len(more.messages) <= len(filled.recent.messages):
         return filled
-    return _fill_beside(more, room)
+    return _fill_with_recent(more, room)
 
 
-def _fill_beside(recent: Recent, room: _Room) -> _Filled:
-    """Fill what recent interactions leave: with a summary of earlier ones, and what was retrieved.
+def _fill_with_recent(recent: Recent, room: _Room) -> _Filled:
+    """Fill the room beside recent interactions with the summary and retrieved entries.
 
-    The summary does not change with the question, so what it quotes in full is not retrieved (R14).
+    The summary does not depend on the query. Entries that it quotes in full are not retrieved
+    (R14).
     """
     materials, count = room.materials, room.count
     seqs = {each.key for each in (*recent.messages, *room.quoted)}

@@ -1,4 +1,4 @@
-"""What a context is chosen from: candidates, messages, pins, plan, summary, pages (R13)."""
+"""The materials of a context: candidates, messages, pins, plan, summary, pages (R13)."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,23 +18,23 @@ from memci.message import Message, Role
 
 
 class Shown:
-    """Messages that the caller shows the model itself, known by role and words."""
+    """Messages that the caller shows the model itself, identified by role and text."""
 
     def __init__(self, messages: Iterable[tuple[Role, str]] = ()) -> None:
-        """Take them as (role, content); empty ones do not count."""
+        """Take (role, content) pairs; empty contents are ignored."""
         self._known = frozenset((role, words) for role, text in messages if (words := plain(text)))
 
     def __bool__(self) -> bool:
         return bool(self._known)
 
     def has(self, candidate: Candidate) -> bool:
-        """Return True for a message that is shown."""
+        """Return True if a candidate is a shown message."""
         if not self._known or candidate.source is not Source.CHAT or candidate.role is None:
             return False
         return (candidate.role, plain(candidate.text)) in self._known
 
     def without(self, window: Iterable[Interaction]) -> list[Interaction]:
-        """Return interactions without shown messages, and calls with all their results shown."""
+        """Return interactions without shown messages; also without calls whose results all are."""
         if not self._known:
             return list(window)
         left = (
@@ -44,44 +44,44 @@ class Shown:
         return [each for each in left if each.units]
 
     def _has_unit(self, unit: Unit) -> bool:
-        said = unit[1:] if unit[0].tool_calls else unit
-        return all(map(self._has_message, said))
+        messages = unit[1:] if unit[0].tool_calls else unit
+        return all(map(self._has_message, messages))
 
     def _has_message(self, message: Message) -> bool:
         return (message.role, plain(message.content or "")) in self._known
 
 
-# Returns True if a candidate says nothing; called only for those that would be taken.
+# Returns True if a candidate is trivial; called only for those that would be taken.
 IsTrivial: TypeAlias = Callable[[Ranked], bool]
 
 
-def _never(_: Ranked) -> bool:
+def _never_trivial(_: Ranked) -> bool:
     return False
 
 
 class Covered(NamedTuple):
-    """The messages of a summary: those of a session from one seq through another."""
+    """The messages that a summary covers: those of a session from one seq through another."""
 
     session_id: str | None
     from_seq: int
     through_seq: int
 
     def holds(self, message: Message | Candidate, seq: int) -> bool:
-        """Return True if a message is one of them."""
+        """Return True if the summary covers a message."""
         same = message.session_id == self.session_id
         return same and self.from_seq <= seq <= self.through_seq
 
 
 @dataclass(frozen=True, slots=True)
 class Materials:
-    """What there is to choose from."""
+    """The materials of a context."""
 
     system: str | None
     query: str | None
-    # The latest interactions, oldest first: those that may go in, as many again, and one.
+    # The latest interactions, oldest first: twice the number that may go in, and one.
     window: Sequence[Interaction]
-    recent: int  # so many of the window go in at most, unless the list grows
-    ranked: Sequence[Ranked]  # what was retrieved, best first
+    recent: int  # the largest number of interactions, unless the list grows
+    ranked: Sequence[Ranked]  # retrieved candidates, best first
     language: Language
     pins: Sequence[Pin] = ()
     plan: str | None = None
@@ -91,13 +91,13 @@ class Materials:
     contents: Listed | None = None  # the Contents Page
     tree: Listed | None = None  # other pages
     origins: Mapping[Section, Origin] = field(default_factory=dict)  # of plan and summary (R16)
-    shown: Shown = field(default_factory=Shown)  # what the caller shows itself
-    is_trivial: IsTrivial = _never
+    shown: Shown = field(default_factory=Shown)  # messages that the caller shows itself
+    is_trivial: IsTrivial = _never_trivial
     spans: Spans = whole  # cuts sentences
-    began: int | None = None  # the seq that the recent interactions of the last list began with
+    began: int | None = None  # the seq of the last list's first recent message
     # Up to one fewer than three times ``recent`` interactions may go in, from ``began``.
     grows: bool = False
     reaches_back: bool = True  # the window was not cut because it has too many messages
-    preserve: int = 4  # so many recent interactions give way last (R15)
+    preserve: int = 4  # recent interactions that are dropped last (R15)
     best_first: bool = False  # no prompt cache is used
     today: date | None = None  # the day on which the list is read; None: that of its beginning

@@ -1,7 +1,7 @@
-"""The parts of an assembled message list, and how much of it a prompt cache can reuse (R16).
+"""The parts of a message list, and how much of it a prompt cache can reuse (R16).
 
-Receipts keep no text: a list is remembered as hash and length of each of its pieces, so the
-answer is exact to a piece and never too long.
+Receipts keep no text. They keep the hash and length of each piece of a list, so the reusable prefix
+is exact to a piece and never too long.
 """
 
 import hashlib
@@ -35,22 +35,22 @@ class Section(StrEnum):
 
 
 class LeftOut(StrEnum):
-    """Why something that was found is not in the list."""
+    """The reason why a found entry is not in the list."""
 
     BUDGET = "budget"  # it did not fit
-    PRESENT = "present"  # its words are there already
-    TRIVIAL = "trivial"  # it tells nothing
+    PRESENT = "present"  # its words are already in the list
+    TRIVIAL = "trivial"  # it has no content
 
 
-# What a piece is taken from that was not retrieved, by names and numbers: {"page": "usr-2"}.
+# The source of a piece that was not retrieved, by names and numbers: {"page": "usr-2"}.
 Origin: TypeAlias = Mapping[str, str | int | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A piece of the list; the texts of all items, joined, are what its messages hold.
+    """A piece of the list. The joined texts of all items are the contents of its messages.
 
-    ``shortened``: sentences of what it tells of are left out.
+    ``shortened``: sentences of the source are left out.
     """
 
     section: Section
@@ -71,9 +71,10 @@ class Part:
 
 
 def part_of(role: Role, items: Sequence[Item], count: Count) -> Part:
-    """Return items as one message; the first also carries what belongs to it as a whole.
+    """Return items as one message.
 
-    ``tokens`` of an item are those of its text, counted here where it has 0.
+    ``tokens`` of an item are those of its text, counted here if 0. The first item also carries the
+    tokens of the message itself.
     """
     utterance = Utterance(role, "".join(each.text for each in items))
     first, *others = items
@@ -95,9 +96,9 @@ class Piece(NamedTuple):
 
 
 def pieces(texts: Iterable[tuple[str, str]]) -> list[Piece]:
-    """Return the pieces of a list given as (where it stands, text) in order.
+    """Return the pieces of a list given as (position, text) in order.
 
-    Two pieces are the same only when both agree: the same words in another role are not.
+    Two pieces are equal only if both agree: the same words in another role differ.
     """
     found = []
     for place, text in texts:
@@ -108,6 +109,6 @@ def pieces(texts: Iterable[tuple[str, str]]) -> list[Piece]:
 
 
 def stable_prefix(before: Sequence[Piece], now: Sequence[Piece]) -> int:
-    """Bytes of text at the start of ``now`` that ``before`` started with too."""
+    """Return the length in bytes of the text that both lists begin with."""
     same = takewhile(lambda pair: pair[0] == pair[1], zip(before, now, strict=False))
     return sum(piece.length for _, piece in same)

@@ -1,4 +1,4 @@
-"""What was retrieved, as messages of a list that fit a room (R13, R14)."""
+"""Packs retrieved entries into messages that fit a room (R13, R14)."""
 
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
@@ -9,21 +9,21 @@ from memci.domain.context.rendering import DOCUMENTS, MEMORIES, Layout, write_en
 from memci.domain.context.token_budget import MESSAGE_OVERHEAD, Count
 from memci.domain.search.candidate import WRITTEN, Candidate, Key, Source
 from memci.domain.search.duplicates import Change, KnownMessages, Selection
-from memci.domain.search.highlight import Highlighter, Speakers, Voices, is_all_courtesy
+from memci.domain.search.highlight import Highlighter, SpeakerLines, Speakers, is_all_courtesy
 from memci.domain.search.ranking import Ranked
 from memci.domain.search.supersession import lacks_newer
 from memci.message import Role
 
-# Too little room for any entry with its date; and no natural text has longer tokens than this.
+# Fewer tokens fit no entry with its date; natural text has no longer tokens.
 _LEAST_ENTRY_TOKENS = 6
 _LONGEST_TOKEN_CHARACTERS = 8
-# When so many in a row did not fit, the block is full: only a few tokens are left.
+# After these misses in a row the block is full: only a few tokens are left.
 _MISSES = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """One message with what files say and one with what was said, if there are any."""
+    """At most one message of documents and one of memories and earlier messages."""
 
     documents: tuple[Part, ...]
     memories: tuple[Part, ...]
@@ -48,11 +48,11 @@ def pack(
     *,
     quoted_memories: Collection[Key] = (),
 ) -> Packed:
-    """Fill ``room`` with the best of the ranking, best first; what does not fit is passed over.
+    """Fill ``room`` with the best entries of the ranking; entries that do not fit are skipped.
 
-    So is what no longer holds, if what is so now did not fit (R6), and what says nothing. What
-    belongs to finished steps of the plan comes last (R15). ``messages`` and ``quoted_memories``
-    are in the list already.
+    Superseded entries are also skipped if their successor did not fit (R6), and so are trivial
+    ones. Entries of finished plan steps come last (R15). ``messages`` and ``quoted_memories`` are
+    in the list already.
     """
     return _Packing(materials, messages, room, count, quoted_memories).packed()
 
@@ -68,20 +68,20 @@ class _Packing:
     ) -> None:
         ranking = _finished_last(materials)
         shown = filter(materials.shown.has, (each.candidate for each in ranking))
-        there = [*messages, *shown]
+        listed = [*messages, *shown]
         self._materials = materials
         self._ranking = ranking
         self._room = self._free = room
         self._count = count
         self._speakers = _speakers(materials, messages)
-        self._selection = Selection(there, self._speakers)
-        self._known = KnownMessages(materials.query, there)
+        self._selection = Selection(listed, self._speakers)
+        self._known = KnownMessages(materials.query, listed)
         self._quoted_memories = quoted_memories
         texts = [each.candidate.text for each in ranking]
         self._highlighter = Highlighter(materials.query, texts, room, materials.spans, count)
         self._tokens: dict[Key, int] = {}
         self._opened: set[Hashable] = set()
-        self._shortened: dict[Key, Ranked] = {}  # as they were
+        self._shortened: dict[Key, Ranked] = {}  # unshortened
         self._chosen: set[Key] = set()
         self._no_room: set[Key] = set()
         self._misses = 0
@@ -100,7 +100,7 @@ class _Packing:
         self._restore()
         packed = self._within_room(self._entries())
         if packed is None:
-            # No entry may go for the restored text of another.
+            # The restored text of an entry may not displace another entry.
             self._shortened, self._left_out = shortened, left_out
             packed = self._fit(taken)
         return packed
@@ -109,20 +109,19 @@ class _Packing:
         return [self._selection.entry(each) for each in self._selection]
 
     def _consider(self, each: Ranked) -> LeftOut | None:
-        """Take one, or return why not."""
         one = each.candidate
         if self._free < _LEAST_ENTRY_TOKENS or self._misses >= _MISSES:
-            # Most of a ranking is looked at no further.
+            # Most of a ranking ends here.
             return LeftOut.PRESENT if self._selection.has(one) else LeftOut.BUDGET
         new = self._selection.new_in(one)
         if new is None or each.key in self._quoted_memories or self._known.repeats(one):
             return LeftOut.PRESENT
         if self._materials.is_trivial(each) or (new != one.text and is_all_courtesy(new)):
             return LeftOut.TRIVIAL
-        # Half a chunk may say something else, and half a program does.
+        # A part of a chunk or a program may mean something else.
         cut = new
         if one.source not in WRITTEN:
-            cut = self._highlighter.cut(new, len(self._selection), self._voices(one, new))
+            cut = self._highlighter.cut(new, len(self._selection), self._speaker_lines(one, new))
         entry = one._replace(text=cut)
         above, line = self._costs(entry)
         if above + line > self._free or lacks_newer(one, self._chosen, self._no_room):
@@ -133,7 +132,7 @@ class _Packing:
         self._take(each._replace(candidate=entry), above, line)
         return None
 
-    def _voices(self, one: Candidate, text: str) -> Voices:
+    def _speaker_lines(self, one: Candidate, text: str) -> SpeakerLines:
         return self._speakers.in_memory(text) if one.source is Source.MEMORY else ()
 
     def _take(self, taken: Ranked, above: int, line: int) -> None:
@@ -142,31 +141,31 @@ class _Packing:
         self._tokens[taken.key] = line
         self._free -= above + line
         self._misses = 0
-        self._apply(self._selection.take(taken))
+        self._apply_change(self._selection.take(taken))
         self._chosen.add(taken.key)
         self._known.add(taken.candidate)
 
-    def _apply(self, change: Change) -> None:
-        for gone in change.gone:
-            self._free += self._tokens[gone.key]
-            self._left_out.append((gone, LeftOut.PRESENT))
+    def _apply_change(self, change: Change) -> None:
+        for removed in change.removed:
+            self._free += self._tokens[removed.key]
+            self._left_out.append((removed, LeftOut.PRESENT))
         for shorter in change.shorter:
             tokens = self._line_tokens(self._selection.entry(shorter).candidate)
             self._free += self._tokens[shorter.key] - tokens
             self._tokens[shorter.key] = tokens
 
     def _restore(self) -> None:
-        """Give the room that is left to what was shortened, the best first; courtesy comes last."""
+        """Lengthen shortened entries with the remaining room, best first; courtesy comes last."""
         for each in list(self._shortened.values()):
             one = each.candidate
-            text = self._highlighter.without_courtesy(one.text, self._voices(one, one.text))
+            text = self._highlighter.without_courtesy(one.text, self._speaker_lines(one, one.text))
             if self._lengthen(each, text) > 0 and self._free >= _LEAST_ENTRY_TOKENS:
                 self._lengthen_partly(each)
         for each in list(self._shortened.values()):
             self._lengthen(each, each.candidate.text)
 
     def _lengthen(self, each: Ranked, text: str) -> int:
-        """Show so much of one, if there is room; return how many tokens it lacks."""
+        """Show this text of an entry if it fits; return the number of missing tokens."""
         if self._selection.taken(each.key) is None:
             return 0
         longer = each._replace(candidate=each.candidate._replace(text=text))
@@ -176,13 +175,12 @@ class _Packing:
             return more - self._free
         self._free -= more
         self._tokens[each.key] = tokens
-        self._apply(self._selection.take(longer))
+        self._apply_change(self._selection.take(longer))
         if text == each.candidate.text:
             del self._shortened[each.key]
         return 0
 
     def _lengthen_partly(self, each: Ranked) -> None:
-        """Show as many more sentences of one as fit, with their marks and labels."""
         taken = self._selection.taken(each.key)
         if taken is None:
             return
@@ -193,13 +191,13 @@ class _Packing:
         def fits(text: str) -> bool:
             return self._line_tokens(one._replace(text=text)) <= most
 
-        voices = self._voices(one, one.text)
-        longer = self._highlighter.grown(one.text, shown, self._free, fits, voices)
+        lines = self._speaker_lines(one, one.text)
+        longer = self._highlighter.grown(one.text, shown, self._free, fits, lines)
         if longer != shown:
             self._lengthen(each, longer)
 
     def _costs(self, entry: Candidate) -> tuple[int, int]:
-        """Return the tokens of new headings above it, and of its line; a guess if far too many."""
+        """Return the tokens of an entry's new headings and of its line; a guess if far too long."""
         if len(entry.text) > self._free * _LONGEST_TOKEN_CHARACTERS:
             return 0, self._free + 1
         layout, language = _layout_of(entry), self._materials.language
@@ -216,8 +214,8 @@ class _Packing:
     def _fit(self, taken: list[Ranked]) -> Packed:
         """Count the messages as a whole, and drop the last entries until they fit.
 
-        Tokens of a text are not the sum of its pieces' tokens in every tokenizer. What no longer
-        holds goes first: it may not be there without what is so now.
+        Some tokenizers do not add up over pieces. Superseded entries go first: they need their
+        successor.
         """
         while (packed := self._within_room(taken)) is None:
             last = max(
@@ -227,7 +225,6 @@ class _Packing:
         return packed
 
     def _within_room(self, taken: Sequence[Ranked]) -> Packed | None:
-        """Return entries as messages, or None if they have too many tokens."""
         documents, memories = self._block(DOCUMENTS, taken), self._block(MEMORIES, taken)
         if part_tokens((*documents, *memories)) > self._room:
             return None
@@ -254,7 +251,6 @@ class _Packing:
 
 
 def _speakers(materials: Materials, messages: Sequence[Candidate]) -> Speakers:
-    """Return all who may have said what a memory is made of, as far as it is known."""
     found = (*messages, *(each.candidate for each in materials.ranked))
     names = {each.name for each in found if each.source is Source.CHAT}
     window = (message for each in materials.window for message in each.messages)
@@ -266,7 +262,6 @@ def _layout_of(candidate: Candidate) -> Layout:
 
 
 def _finished_last(materials: Materials) -> list[Ranked]:
-    """Return the ranking, with what is all of finished steps of the plan at its end."""
     finished = set(materials.finished)
     if not finished:
         return list(materials.ranked)

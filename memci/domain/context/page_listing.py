@@ -11,7 +11,7 @@ from memci.domain.pages.page import USER, Page, SegmentKind
 from memci.domain.pages.tree import VisibleTree
 from memci.message import Role
 
-# Tokens from which on pages are listed; and the share that a list takes at most.
+# The least tokens at which pages are listed, and the largest share of a list.
 _LEAST_ROOM = 1_000
 _CEILINGS = {Section.CONTENTS: 0.15, Section.TREE: 0.1}
 
@@ -21,7 +21,7 @@ class Leaf(NamedTuple):
 
     page: str
     text: str
-    closed: str = ""  # takes its place if that is too long
+    closed: str = ""  # replaces ``text`` if that is too long
 
 
 class _Counted(NamedTuple):
@@ -32,16 +32,16 @@ class _Counted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Pages under a heading, which is a block, too."""
+    """Pages under a heading, which is a block itself."""
 
     heading: str
     leaves: Sequence[Leaf]
 
 
 class PageRoom(NamedTuple):
-    """Tokens of a list."""
+    """Token counts of a list."""
 
-    always: int  # whatever the query is
+    always: int  # for any query
     free: int  # beside the query
     left: int  # for pages
 
@@ -49,11 +49,11 @@ class PageRoom(NamedTuple):
 def list_pages(
     section: Section, listed: Listed | None, room: PageRoom, count: Count
 ) -> tuple[Part, ...]:
-    """Return pages as a message: as many as its share of the room holds, and never half a page.
+    """Return pages as a message, within their share of the room; no page is cut.
 
-    The share does not depend on the query, and so neither do the pages. Of the Contents Page the
-    newest lines stay, of other pages the first; a page that is too long is closed. Under 1,000
-    tokens there are no pages.
+    The share and the pages do not depend on the query. The newest lines of the Contents Page stay,
+    and the first of other pages. A page that is too long is closed. Under 1,000 tokens there are no
+    pages.
     """
     if listed is None or room.always < _LEAST_ROOM:
         return ()
@@ -72,14 +72,14 @@ def list_pages(
 def _fitting(
     listed: Listed, ceiling: int, count: Count, *, newest_first: bool
 ) -> Sequence[_Counted]:
-    """Return the pages that fit, up to the first that does not, in their order.
+    """Return the pages up to the first that does not fit, in their order.
 
-    A page that does not fit alone is closed or left out.
+    A page that is too long for the whole share is closed or left out.
     """
     most = ceiling - MESSAGE_OVERHEAD - count(listed.heading)
     free, taken = most, list[_Counted]()
     for leaf in reversed(listed.leaves) if newest_first else listed.leaves:
-        counted = _alone(leaf, most, count)
+        counted = _counted_leaf(leaf, most, count)
         if counted is None:
             continue
         free -= counted.tokens
@@ -89,7 +89,7 @@ def _fitting(
     return taken[::-1] if newest_first else taken
 
 
-def _alone(leaf: Leaf, most: int, count: Count) -> _Counted | None:
+def _counted_leaf(leaf: Leaf, most: int, count: Count) -> _Counted | None:
     for text in filter(None, (leaf.text, leaf.closed)):
         tokens = count(text)
         if tokens <= most:
@@ -112,27 +112,29 @@ def contents_listed(visible: VisibleTree, writer: BlockWriter) -> Listed | None:
     archive = tree.pages.get(tree.counters.archive or "")
     if archive is None or not visible.contains(archive):
         return None
-    leaves = [_leaf(visible, writer, each, 2, _nothing) for each in visible.children(archive)]
-    return Listed(_leaf(visible, writer, archive, 1, _nothing).text, leaves) if leaves else None
+    leaves = [_leaf(visible, writer, each, 2, _no_content) for each in visible.children(archive)]
+    return Listed(_leaf(visible, writer, archive, 1, _no_content).text, leaves) if leaves else None
 
 
 def tree_listed(visible: VisibleTree, writer: BlockWriter, reads: ContentReader) -> Listed | None:
-    """Return notes, folders and their pages, as the window shows them; None if there are none.
+    """Return notes, folders and their pages as the window shows them; None if there are none.
 
     Open notes show the text that ``reads`` returns. Interactions show name and description: their
-    messages are retrieved or recent. Active chapters are left out, and so is ``sys``: a list has
-    its own system text.
+    messages are retrieved or recent. Active chapters and ``sys`` are left out: a list has its own
+    system text.
     """
     leaves = [
-        _leaf(visible, writer, page, level, reads) for page, level in _filed(visible) if level > 1
+        _leaf(visible, writer, page, level, reads)
+        for page, level in _filed_pages(visible)
+        if level > 1
     ]
     if not leaves:
         return None
     root = replace(visible.tree[visible.tree.segments[USER].root], expanded=True)
-    return Listed(_leaf(visible, writer, root, 1, _nothing).text, leaves)
+    return Listed(_leaf(visible, writer, root, 1, _no_content).text, leaves)
 
 
-def _filed(visible: VisibleTree) -> Iterator[tuple[Page, int]]:
+def _filed_pages(visible: VisibleTree) -> Iterator[tuple[Page, int]]:
     tree = visible.tree
     root = tree.segments[USER].root
     for segment in tree.segments.values():
@@ -156,5 +158,5 @@ def _leaf(
     return Leaf(page.index, text, writer.block(visible, closed, level, reads))
 
 
-def _nothing(_: Page) -> PageContent:
+def _no_content(_: Page) -> PageContent:
     return PageContent()

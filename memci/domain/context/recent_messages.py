@@ -1,7 +1,7 @@
 """The recent interactions of a context, whole or as a digest (R13, R15).
 
-A provider's prompt cache reuses what a list begins with, so the first of them changes rarely: from
-where the last list began more and more go in, until it is time to cut many of them off at once.
+A provider's prompt cache reuses the beginning of a list, so the first interaction changes rarely.
+Interactions are added after the last list's first one until many of them are dropped at once.
 """
 
 import json
@@ -19,12 +19,12 @@ from memci.domain.search.candidate import Candidate, message_candidate
 from memci.domain.session.interaction import Interaction
 from memci.message import JsonObject, Message, Role
 
-# Characters. A result's beginning says what it is, its end what came of it.
+# Characters. The beginning and the end of a result matter most.
 _LONGEST_OUTCOME = 240
 _OUTCOME_END = 80
 _LONGEST_ARGUMENT = 160
-CUT = " … "  # stands for what is cut out
-# What words and figures are made of, but for Chinese; what is much longer is neither.
+CUT = " … "  # replaces the omitted text
+# The characters of words and numbers, except Chinese; longer runs are neither.
 _RUN = r"(?:[^\W\u2e80-\u9fff\uff00-\uff0f\uff1a-\uffef]|[.,'’-])"
 _DIGIT = re.compile(r"\d")
 _RUN_BEGINS = re.compile(_RUN)
@@ -33,10 +33,10 @@ _RUN_AT_BEGIN = re.compile(rf"\A{_RUN}{{1,24}}(?!{_RUN})")
 
 
 def digest_of_interaction(interaction: Interaction) -> Interaction:
-    """Return it with each tool call and its result in brief; other messages stay as they are.
+    """Return an interaction with shortened tool calls and results; other messages are unchanged.
 
-    The tools, the names of their arguments and the ids of the calls stay, as chat APIs require.
-    Short texts stay as they are, byte for byte.
+    Tool names, argument names and call ids stay, as chat APIs require. Short texts stay byte for
+    byte.
     """
     return Interaction(
         tuple(
@@ -47,7 +47,7 @@ def digest_of_interaction(interaction: Interaction) -> Interaction:
 
 
 def digest_of_message(message: Message) -> Message:
-    """Return one message as ``digest_of_interaction`` has it."""
+    """Return one message as ``digest_of_interaction`` does."""
     if message.role is Role.TOOL:
         content = message.content or ""
         if len(content) <= _LONGEST_OUTCOME and "\n" not in content:
@@ -67,7 +67,7 @@ def one_line(text: str, longest: int = _LONGEST_OUTCOME, end: int = _OUTCOME_END
 
 
 def head(text: str, most: int) -> str:
-    """Return the beginning of a text, at most so many characters, without half a number."""
+    """Return the first ``most`` characters of a text at most, without a cut number."""
     cut = text[:most]
     if _RUN_BEGINS.match(text, most):
         cut = _without_part(cut, _RUN_AT_END.sub("", cut))
@@ -75,7 +75,7 @@ def head(text: str, most: int) -> str:
 
 
 def tail(text: str, most: int) -> str:
-    """Return the end of a text, as ``head`` does."""
+    """Return the end of a text, as ``head`` returns the beginning."""
     start = max(0, len(text) - most)
     cut = text[start:]
     if start and _RUN_BEGINS.match(text, start - 1):
@@ -84,7 +84,7 @@ def tail(text: str, most: int) -> str:
 
 
 def _without_part(cut: str, without: str) -> str:
-    """Return the text without the part of a word, or that part if it is no number and all."""
+    """Return ``without``, or the whole text if nothing else is left and it has no digit."""
     return without if without or _DIGIT.search(cut) else cut
 
 
@@ -113,12 +113,12 @@ def _cut(value: Any) -> Any:
     return value
 
 
-# If the interactions since ``began`` no longer fit, so much of the room is filled: then the list
-# can grow before the next cut.
+# The share of the room that is filled when the interactions since ``began`` no longer fit. The
+# rest lets the list grow before the next cut.
 _REFILL = 0.5
-# A list that is continued fills at least one of so many parts of the room.
+# A continued list fills at least this fraction (1/n) of the room.
 _LEAST_PART = 3
-# Interactions may grow to fewer than so many times their number before they are cut.
+# Interactions are cut before they reach this multiple of their number.
 GROWTH = 3
 
 _Counted: TypeAlias = tuple[Interaction, int]  # with its tokens
@@ -126,11 +126,11 @@ _Counted: TypeAlias = tuple[Interaction, int]  # with its tokens
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """Which interactions go in, in the form in which they do, and which do not; oldest first."""
+    """The recent interactions of a list, in their form, and the excluded ones; oldest first."""
 
     taken: tuple[Interaction, ...]
-    older: tuple[Interaction, ...]  # more than may go in
-    no_room: tuple[Interaction, ...]  # they might go in
+    older: tuple[Interaction, ...]  # beyond the largest number
+    no_room: tuple[Interaction, ...]  # they did not fit
     tokens: int
     note: tuple[Part, ...]  # on the days, if the reader cannot know them and there is room
     shortened: frozenset[int] = frozenset()  # seqs of messages of which a part is shown
@@ -138,12 +138,12 @@ class Recent:
 
     @property
     def left_out(self) -> tuple[Interaction, ...]:
-        """All that does not go in."""
+        """All excluded interactions."""
         return *self.older, *self.no_room
 
     @property
     def messages(self) -> list[Candidate]:
-        """The messages that are taken."""
+        """The included messages."""
         return [message_candidate(each) for one in self.taken for each in one.messages]
 
     @property
@@ -153,11 +153,11 @@ class Recent:
 
     @property
     def begins(self) -> int | None:
-        """The seq of the first message that is taken."""
+        """The seq of the first included message."""
         return self.taken[0].messages[0].seq if self.taken else None
 
     def parts(self, count: Count) -> tuple[Part, ...]:
-        """Return what is taken as messages of the list, in order, behind the note of its days."""
+        """Return the interactions as messages of the list, after the note of their days."""
         parts = list(self.note)
         for each in (message for one in self.taken for message in one.messages):
             said, shortened = Utterance.of(each), each.seq in self.shortened
@@ -168,10 +168,10 @@ class Recent:
 
 
 class Latest:
-    """The interactions of a window, of which the newest go in without a gap."""
+    """The newest interactions of a window, without a gap."""
 
     def __init__(self, materials: Materials, days: Days, count: Count) -> None:
-        """Take the window without the query, and how many of it may go in."""
+        """Take the window without the query, and the largest number of interactions."""
         window = materials.window
         self._count = count
         self._days = days
@@ -181,10 +181,10 @@ class Latest:
         self._older = tuple(window[: len(window) - len(self._newest)])
 
     def within(self, room: int, share: int) -> Recent:
-        """Return those that fit.
+        """Return the interactions that fit.
 
-        The current interaction, which still waits for its answer, goes first: it may have all the
-        ``room``, and goes without its day if that does not fit. Earlier ones have their ``share``.
+        The current interaction, which still waits for its answer, may take all the ``room``, and
+        loses its day if that does not fit. Earlier ones have their ``share``.
         """
         waits = bool(self._newest) and not self._newest[-1].answered
         current = self._current(room) if waits else []
@@ -212,32 +212,32 @@ class Latest:
     def _fitting(
         self, earlier: Sequence[_Counted], current: Sequence[Interaction], room: int
     ) -> list[Interaction]:
-        """Return the newest that fit, all of those since ``began`` if they do."""
-        taken = self._chosen(earlier, current, room)
+        """Return the newest interactions that fit; all since ``began`` if they do."""
+        taken = self._select_earlier(earlier, current, room)
         # Tokens of the note are not quite the sum of its lines'.
-        while taken and self._more(taken, current) > room:
+        while taken and self._tokens_before(taken, current) > room:
             taken = taken[1:]
         return [form for form, _ in taken]
 
-    def _chosen(
+    def _select_earlier(
         self, earlier: Sequence[_Counted], current: Sequence[Interaction], room: int
     ) -> Sequence[_Counted]:
         starts = [each.messages[0].seq for each, _ in earlier]
         since = earlier[starts.index(self._began) :] if self._began in starts else ()
-        tokens = self._more(since, current)
+        tokens = self._tokens_before(since, current)
         if tokens <= room <= _LEAST_PART * tokens:
             return since
-        most = self._most(earlier, current, room)
+        most = self._newest_within(earlier, current, room)
         if len(most) == len(earlier):
             return most
         kept = min(len(most), self._preserve)
-        refilled = self._most(earlier, current, int(_REFILL * room))
+        refilled = self._newest_within(earlier, current, int(_REFILL * room))
         return max(most[len(most) - kept :], refilled, key=len)
 
-    def _most(
+    def _newest_within(
         self, earlier: Sequence[_Counted], current: Sequence[Interaction], room: int
     ) -> list[_Counted]:
-        """Return about as many as fit: the note is counted by its lines."""
+        """Return about as many interactions as fit; the note is counted by its lines."""
         taken: list[_Counted] = []
         heads = heads_of(current)
         free = room + self._days.about(heads)
@@ -253,26 +253,26 @@ class Latest:
         return taken
 
     def _forms(self, counted: _Counted) -> Iterator[_Counted]:
-        """Yield it as it is, then without tools."""
+        """Yield an interaction whole, then without tools."""
         yield counted
         bare = counted[0].without_tools()
         if bare.units and bare != counted[0]:
             yield bare, self._tokens(bare)
 
-    def _more(self, earlier: Sequence[_Counted], current: Sequence[Interaction]) -> int:
-        """Return the tokens of earlier interactions, and of the lines of the note for them."""
+    def _tokens_before(self, earlier: Sequence[_Counted], current: Sequence[Interaction]) -> int:
+        """Return the tokens of earlier interactions and of their lines in the note."""
         forms = [form for form, _ in earlier]
         return sum(tokens for _, tokens in earlier) + self._days.more(forms, current)
 
     def _recent(self, forms: Sequence[Interaction], *, dated: bool = True) -> Recent:
-        gone = len(self._newest) - len(forms)
+        dropped = len(self._newest) - len(forms)
         note = self._days.note(forms) if dated else ()
-        whole = {each.seq: each for one in self._newest[gone:] for each in one.messages}
+        whole = {each.seq: each for one in self._newest[dropped:] for each in one.messages}
         shown = {each.seq: each for one in forms for each in one.messages}
         return Recent(
             taken=tuple(forms),
             older=self._older,
-            no_room=tuple(self._newest[:gone]),
+            no_room=tuple(self._newest[:dropped]),
             tokens=sum(map(self._tokens, forms)) + part_tokens(note),
             note=note,
             shortened=frozenset(seq for seq, each in shown.items() if each != whole[seq]),
@@ -281,7 +281,7 @@ class Latest:
 
 
 def _newest(window: Sequence[Interaction], materials: Materials) -> Sequence[Interaction]:
-    """Return those that may go in: from where the last list began, or else the newest."""
+    """Return the interactions since the last list's first one, or else the newest."""
     number = min(materials.recent, len(window))
     if materials.grows:
         starts = [each.messages[0].seq for each in window]

@@ -1,17 +1,17 @@
 """Writes memories, history, documents and days as text for a model (R13).
 
 Memories and messages are one block in order of time, with a date line where day or session changes
-and one line for each entry: measured better than a date, a bullet or a blank line for each
-(retrieval-and-assembly.md). Further lines of a text are indented: no text can pass for another
-entry, a date or the header. Pieces end with a line, and so with a token: the block has as many
-tokens as its pieces together.
+and one line for each entry. This measured better than a date, a bullet or a blank line for each
+entry (retrieval-and-assembly.md). Further lines of a text are indented, so no text can look like
+another entry, a date or the header. Pieces end with a line, and so with a token: the tokens of a
+block are the sum of those of its pieces.
 
-Documents are one block, the pieces of each file under its name in the file's order. Every line of a
-piece is indented, so that no text can pass for the name of another file.
+Documents are one block, with the pieces of each file under its name in the file's order. Every line
+of a piece is indented, so no text can look like the name of another file.
 
 The days of recent messages are one note before them: many chat APIs refuse system text between
-turns. It has a line for each day and session, with the words that its turns begin with. A line
-depends on the turns alone, so that the next list repeats it.
+turns. The note has a line for each day and session, with the first words of its turns. A line
+depends on the turns alone, so the next list repeats it.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -53,7 +53,7 @@ _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
     "October", "November", "December",
 )  # fmt: skip
-# What marks a memory is not for speakers to call themselves.
+# Speakers may not be named like the mark of a memory.
 _UNLIKE_MARKS = str.maketrans("[]", "()")
 
 
@@ -65,17 +65,17 @@ class MemoryGroup(NamedTuple):
 
 
 def memory_group_of(candidate: Candidate) -> MemoryGroup:
-    """Return the group that a candidate is listed in."""
+    """Return the group in which a candidate is listed."""
     return MemoryGroup(candidate.at.date(), candidate.session_id)
 
 
 def memory_heading(candidate: Candidate, language: Language) -> str:
-    """Return the line above what was said on its day, in its session."""
+    """Return the heading of a candidate's day and session."""
     return f"{day_words(candidate.at.date(), language)}\n"
 
 
 def day_words(day: date, language: Language) -> str:
-    """Return a day as lists name it."""
+    """Return the words for a day."""
     weekday = _WEEKDAYS[language][day.weekday()]
     if language is Language.CHINESE:
         return f"{day.year}年{day.month}月{day.day}日（星期{weekday}）"
@@ -83,9 +83,9 @@ def day_words(day: date, language: Language) -> str:
 
 
 def days_above(days: Iterable[date], today: date | None, language: Language) -> Iterator[str]:
-    """Yield the line above each text of these days: its day, or "" if the reader knows it.
+    """Yield the heading of each text's day, or "" if the reader knows the day.
 
-    Known is the day of the text above, and ``today`` for the first one; None: any day.
+    Known is the day of the previous text, and ``today`` for the first one. None: any day.
     """
     last = today
     for day in days:
@@ -103,7 +103,7 @@ def memory_line(candidate: Candidate, language: Language) -> str:
 
 
 def indented(text: str) -> str:
-    """Return a text whose further lines are indented; empty ones are left out."""
+    """Return a text with its further lines indented and empty lines removed."""
     return "\n  ".join(each.rstrip() for each in text.splitlines() if each.strip())
 
 
@@ -120,15 +120,15 @@ def memories_in_order(
 
     ``best_first``: the groups are in the order of the best (first given) of each.
     """
-    ordered = sorted(candidates, key=_place)
+    ordered = sorted(candidates, key=_memory_order)
     begins: dict[MemoryGroup, int] = {}
     for at, each in enumerate(candidates if best_first else ordered):
         begins.setdefault(memory_group_of(each), at)
     return sorted(ordered, key=lambda each: begins[memory_group_of(each)])
 
 
-def _place(candidate: Candidate) -> tuple[datetime, tuple[int, ...], bool, int]:
-    """A memory goes after the first of its messages: what it still says comes later."""
+def _memory_order(candidate: Candidate) -> tuple[datetime, tuple[int, ...], bool, int]:
+    """Order a memory after the first of its messages."""
     memory = candidate.source is Source.MEMORY
     return candidate.at, candidate.seqs[:1], memory, candidate.key
 
@@ -149,14 +149,14 @@ class DocumentGroup(NamedTuple):
 
 
 def document_group_of(candidate: Candidate) -> DocumentGroup:
-    """Return the file that a candidate is of, or the page."""
+    """Return the file or the page of a candidate."""
     collection = candidate.extract.collection if candidate.extract else None
     name = candidate.kept.name if candidate.kept else candidate.name
     return DocumentGroup(candidate.source.value, " ".join((name or "").split()), collection or "")
 
 
 def document_heading(candidate: Candidate, language: Language) -> str:
-    """Return the line above what is quoted of a file."""
+    """Return the heading of a file."""
     group = document_group_of(candidate)
     whose = f" ({group.collection})" if group.collection else ""
     return f"{group.name or _NO_NAME[language]}{whose}\n"
@@ -186,18 +186,18 @@ def documents_in_order(
 
 
 class InOrder(Protocol):
-    """Puts candidates, given best first, into the order in which they are read."""
+    """Puts candidates, given best first, into reading order."""
 
     def __call__(
         self, candidates: Collection[Candidate], /, *, best_first: bool = False
     ) -> list[Candidate]:
-        """Return them in that order."""
+        """Return them in reading order."""
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
-    """How one kind of candidates is written; each piece of text ends with its line."""
+    """The format of one kind of candidates; each piece of text ends with its line."""
 
     header: Callable[[Language], str]  # above the block
     group_of: Callable[[Candidate], Hashable]  # entries of one group share a heading
@@ -221,7 +221,7 @@ DOCUMENTS = Layout(
 def write_entries(
     layout: Layout, ordered: Iterable[Candidate], language: Language
 ) -> Iterator[tuple[Candidate, str]]:
-    """Yield each candidate with its text; the texts joined are the whole block."""
+    """Yield each candidate with its text; the joined texts are the whole block."""
     above, last = layout.header(language), None
     for each in ordered:
         group = layout.group_of(each)
@@ -242,7 +242,7 @@ _OPENING = 32  # characters
 
 
 class Head(NamedTuple):
-    """The day and session of turns that follow each other, and how the first one begins."""
+    """The day and session of consecutive turns, and the beginning of the first one."""
 
     group: MemoryGroup
     opening: str
@@ -259,16 +259,16 @@ def heads_of(taken: Iterable[Interaction]) -> list[Head]:
 
 
 def join_heads(heads: Sequence[Head], following: Sequence[Head]) -> list[Head]:
-    """Return the heads of interactions together with those behind them."""
+    """Return the heads of consecutive interactions together."""
     same = [each.group for each in heads[-1:]] == [each.group for each in following[:1]]
     return [*heads, *(following[1:] if same else following)]
 
 
 class Days:
-    """Writes the note on the days of recent messages: what a reader cannot know of their times."""
+    """Writes the note on the days of recent messages."""
 
     def __init__(self, materials: Materials, asked: Message | None, count: Count) -> None:
-        """Take the day and the query; ``asked``: the message that is the query, if stored."""
+        """Take the day and the query; ``asked``: the stored message of the query, if any."""
         self._today = materials.today
         self._asked = asked
         self._query = materials.query
@@ -277,7 +277,7 @@ class Days:
         self._tokens: dict[str, int] = {}
 
     def note(self, taken: Iterable[Interaction]) -> tuple[Part, ...]:
-        """Return the note before interactions, if there is anything to say."""
+        """Return the note before interactions, if it has any line."""
         heads = heads_of(taken)
         text = self._text(heads)
         if not text:
@@ -288,11 +288,11 @@ class Days:
         return (part_of(Role.SYSTEM, [item], self._count),)
 
     def more(self, forms: Sequence[Interaction], following: Sequence[Interaction]) -> int:
-        """Return by how many tokens the note is longer if interactions stand before others."""
+        """Return the additional tokens of the note for interactions before others."""
         return part_tokens(self.note([*forms, *following])) - part_tokens(self.note(following))
 
     def about(self, heads: Sequence[Head]) -> int:
-        """Return the tokens of a note as the sum of its lines': quick, and nearly exact."""
+        """Return the sum of the tokens of a note's lines: a quick, nearly exact count."""
         lines = self._text(heads).splitlines(keepends=True)
         for line in lines:
             if line not in self._tokens:
@@ -334,7 +334,7 @@ def _group(message: Message) -> MemoryGroup:
 
 
 def _first_words(unit: Unit) -> str:
-    """Return the text of a turn, or else the names of the tools that it calls."""
+    """Return the text of a turn, or else the names of its called tools."""
     first = unit[0]
     if first.content and first.content.strip():
         return first.content
@@ -343,6 +343,6 @@ def _first_words(unit: Unit) -> str:
 
 
 def _opening(text: str) -> str:
-    # So many words are longer than an opening: the rest of a long text is not read.
+    # These words are longer than an opening: the rest of a long text is not read.
     line = " ".join(text.split(maxsplit=_OPENING))
     return line if len(line) <= _OPENING else f"{line[:_OPENING].rstrip()}…"

@@ -1,8 +1,7 @@
-"""The block that summarises what was said before the recent interactions (R8, R15).
+"""The block that summarises the messages before the recent interactions (R8, R15).
 
-It holds the session's summary, if there is one, and a line for each of the last messages that the
-summary does not cover and that have no place among the recent ones. It gives way to all other
-parts: the words themselves say more.
+It holds the session's summary, if there is one, and a line for each of the last messages that
+neither the summary covers nor the recent ones include. It gives way to all other parts.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -37,7 +36,7 @@ _LINE_PLACE = 10_000  # the place of an entry that ``Highlighter`` cuts as short
 
 @dataclass(frozen=True, slots=True)
 class SummaryBlock:
-    """The block, if there is one, and what it quotes in full, courtesy aside."""
+    """The block, if there is one, and the candidates that it quotes in full, courtesy aside."""
 
     parts: tuple[Part, ...] = ()
     messages: tuple[Candidate, ...] = ()
@@ -64,19 +63,19 @@ def session_summary_block(
     room: int,
     count: Count,
 ) -> SummaryBlock:
-    """Return the block of at most 15 % of ``always``; an empty one if all messages are there.
+    """Return the block of at most 15 % of ``always``; empty if all messages are in the list.
 
     Without a summary it has lines of the last messages before the recent ones.
 
-    ``always`` is the room that there is whatever the query is, so that the block stays the same
-    while nothing else is said; it takes no more than ``room`` leaves. ``seqs`` are in the list.
+    ``always`` is the room for any query, so that the block stays the same while no message is
+    added. The block takes at most ``room``. The list contains ``seqs``.
     """
     ceiling = min(int(_CEILING * always), room - recent.tokens)
-    if materials.summary and recent.left_out and not _is_shown(materials, recent):
+    if materials.summary and recent.left_out and not _is_all_recent(materials, recent):
         later = _later(materials, recent, seqs, count)
         return _summary(materials, recent, later, ceiling, count)
-    # With a number of recent interactions the request asks for no more of them. And if the window
-    # ends in between, its beginning would change with each turn.
+    # A request with a number of recent interactions wants no more. And if the window is cut, its
+    # beginning would change with each turn.
     shows_older = materials.grows and materials.reaches_back
     if not materials.summary and (recent.no_room or shows_older):
         newest_first = _lines(materials, _last_before(materials, recent), seqs, count)
@@ -87,7 +86,7 @@ def session_summary_block(
 def _last_before(materials: Materials, recent: Recent) -> Sequence[Interaction]:
     """Return the interactions right before the first recent one, in its session.
 
-    As many as there are to be recent: the same until the first recent one changes.
+    Their number is that of recent ones: the result changes only with the first recent one.
     """
     if not (materials.recent and recent.left_out):
         return ()
@@ -96,8 +95,7 @@ def _last_before(materials: Materials, recent: Recent) -> Sequence[Interaction]:
     return [each for each in last if each.messages[0].session_id == begins.session_id]
 
 
-def _is_shown(materials: Materials, recent: Recent) -> bool:
-    """Return True if all messages of the summary are among the recent ones (R14)."""
+def _is_all_recent(materials: Materials, recent: Recent) -> bool:
     covered = materials.covered
     window = [message for each in materials.window for message in each.messages]
     if covered is None or not window or window[0].seq > covered.from_seq:
@@ -111,7 +109,7 @@ def _summary(
 ) -> SummaryBlock:
     """Return the lines of the summary that neither recent messages nor pins repeat (R14).
 
-    Behind them come the lines of ``later`` messages. If it is too long, the first lines go.
+    Lines of ``later`` messages follow. If the block is too long, its first lines are dropped.
     """
     messages = (message for each in recent.taken for message in each.messages)
     repeated = RepeatedLines(messages, (each.text for each in materials.pins), materials.spans)
@@ -141,7 +139,7 @@ def _summary(
 
 
 def _newest(later: Sequence[_MessageLine], ceiling: int, count: Count) -> Sequence[_MessageLine]:
-    """Return the newest lines that take at most half of the room; none takes over a quarter."""
+    """Return the newest lines within half of the room, each within a quarter."""
     taken: list[_MessageLine] = []
     free = ceiling // 2
     for line in reversed(later):
@@ -160,7 +158,7 @@ def _later(
 ) -> list[_MessageLine]:
     """Return lines of the messages after the summary, oldest first.
 
-    Of all of them, if the window goes back so far; else of the last ones.
+    Of all of them, if the window goes back far enough; else of the last ones.
     """
     covered = materials.covered
     if covered is None:
@@ -176,7 +174,6 @@ def _later(
 
 
 def _with_quoted(block: SummaryBlock, materials: Materials, lines: Collection[str]) -> SummaryBlock:
-    """Return a block of these lines with the candidates that it quotes."""
     if materials.covered is None:
         return block
     found = [each.candidate for each in materials.ranked]
@@ -188,7 +185,7 @@ def _with_quoted(block: SummaryBlock, materials: Materials, lines: Collection[st
 def _lines(
     materials: Materials, left_out: Iterable[Interaction], seqs: Collection[int], count: Count
 ) -> Iterator[_MessageLine]:
-    """Yield a line for each message of interactions, newest first; no model is asked."""
+    """Yield a line for each message of interactions, newest first; no model is called."""
     messages = [
         message
         for each in left_out
@@ -210,7 +207,6 @@ def _lines(
 def _extract(
     materials: Materials, newest_first: Iterable[_MessageLine], ceiling: int, count: Count
 ) -> SummaryBlock:
-    """Return the newest lines for which there is room."""
     header = _HEADER[materials.language]
     free = ceiling - MESSAGE_OVERHEAD - count(header)
     taken: list[_MessageLine] = []
@@ -230,7 +226,7 @@ def _block(
 ) -> SummaryBlock:
     """Return the lines, without the oldest ones until they fit.
 
-    Courtesy does not begin it: "Sounds good!" says nothing without what came before.
+    A leading courtesy is dropped: "Sounds good!" has no meaning without its context.
     """
     while taken:
         if is_courtesy(taken[0].message.content or ""):
@@ -264,8 +260,8 @@ def messages_at_once(
 ) -> int:
     """Return how many of these messages (ascending seq) are summarised at once.
 
-    All, if they have at most ``most_tokens`` tokens and no ``more`` of their interaction follow;
-    else as many as fit, at least one, and whole interactions if possible.
+    All, if they have at most ``most_tokens`` tokens and no ``more`` of their interaction follow.
+    Else the number that fits, at least one, and whole interactions if possible.
     """
     taken = tokens = 0
     for message in messages:
@@ -281,9 +277,9 @@ def messages_at_once(
 
 
 def summarised(messages: Sequence[Message]) -> list[Message]:
-    """Return the messages that a summary covers: what was said, and what tools answered.
+    """Return the messages that a summary covers.
 
-    Not system messages, nor the notes that an agent made for its memory alone (R20).
+    System messages and notes that an agent made for its memory are excluded (R20).
     """
     return [
         message

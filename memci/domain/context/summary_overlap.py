@@ -1,7 +1,7 @@
-"""What a summary and the rest of a list say twice (R14).
+"""Finds repetitions between a summary and the rest of a list (R14).
 
-Blocks that do not change with the question, such as pins and summaries, stay; what was retrieved
-gives way. Lines of a summary give way to the messages themselves.
+Blocks that do not depend on the query, such as pins and summaries, stay; retrieved entries give
+way. Lines of a summary give way to the messages themselves.
 """
 
 import re
@@ -26,12 +26,11 @@ _LEAD = re.compile(r"[^:：\n]+(?:: |：)")
 
 
 def _on_one_line(text: str) -> str:
-    """Return a text as a summary has it."""
     return " ".join(text.split())
 
 
 def wholly_pinned(pins: Iterable[Pin]) -> Iterator[Message]:
-    """Yield the messages of which all words are pinned, by one pin or by several together."""
+    """Yield the messages whose words are all pinned, by one pin or by several together."""
     by_message: defaultdict[int, list[Pin]] = defaultdict(list)
     for pin in pins:
         if pin.message_seq is not None:
@@ -44,7 +43,6 @@ def wholly_pinned(pins: Iterable[Pin]) -> Iterator[Message]:
 
 
 def _covers(text: str, pins: Iterable[Pin]) -> bool:
-    """Return True if no word of a text is outside its pinned parts."""
     left = list(text)
     for pin in pins:
         start, end = pin.span or (0, 0)
@@ -62,23 +60,25 @@ def messages_quoted_in_full(
         if one.source is not Source.CHAT or not covered.holds(one, one.key):
             continue
         text = _on_one_line(one.text)
-        # Sentences are cut only if one is quoted: most of what is found is not.
+        # Sentences are cut only if one is quoted, which is rare.
         if not any(each in text for each in quoted) or one.role is None:
             continue
         leads = [named(one.role, one.name, each) for each in Language]
         sentences = [one.text[slice(*each)] for each in spans(one.text)]
-        telling = [_on_one_line(each) for each in sentences if not is_courtesy(each)]
-        if telling and any(known.issuperset(lead + each for each in telling) for lead in leads):
+        informative = [_on_one_line(each) for each in sentences if not is_courtesy(each)]
+        if informative and any(
+            known.issuperset(lead + each for each in informative) for lead in leads
+        ):
             yield one
 
 
 def memories_quoted_in_full(
     lines: Collection[str], covered: Covered, found: Iterable[Candidate], spans: Spans
 ) -> Iterator[Key]:
-    """Yield the found memories of which a summary quotes every sentence, and its speaker.
+    """Yield the found memories whose sentences and speaker a summary all quotes.
 
-    A memory with one speaker does not name who that is (R4): its sentences are quoted if only one
-    person says them in the summary.
+    A memory with one speaker does not name the speaker (R4). Its sentences count as quoted only if
+    one person alone says them in the summary.
     """
     leads: defaultdict[str, set[str]] = defaultdict(set)
     for line in lines:
@@ -94,7 +94,7 @@ def memories_quoted_in_full(
 
 
 def _is_quoted(text: str, leads: Mapping[str, Collection[str]], spans: Spans) -> bool:
-    """Return True if each sentence of a memory that says something is known of its speaker."""
+    """Return True if the summary quotes each meaningful sentence of a memory with its speaker."""
     before = ""
     for row in text.splitlines():
         lead, line = _labelled(row)
@@ -109,13 +109,12 @@ def _is_quoted(text: str, leads: Mapping[str, Collection[str]], spans: Spans) ->
 
 
 def _labelled(row: str) -> tuple[str, str]:
-    """Split a row into the label of its speaker, if it has one, and the text."""
     lead = _LEAD.match(row)
     return (lead[0], row[lead.end() :]) if lead else ("", row)
 
 
-# A sentence longer than this many characters may stand in a summary clause by clause, each but the
-# last with a mark at its end.
+# A summary may quote a sentence longer than these characters by clauses, each but the last with a
+# mark at its end.
 _LONG = 160
 _CONTINUES = " …"
 _TAIL = 16  # characters
@@ -126,9 +125,9 @@ class RepeatedLines:
     """Finds the lines of a summary that repeat messages or pins of the same list."""
 
     def __init__(self, messages: Iterable[Message], pinned: Iterable[str], spans: Spans) -> None:
-        """Take messages, whole or cut, and pinned texts as they stand in the list."""
-        shown = [_Shown(each, spans) for each in messages if (each.content or "").strip()]
-        self._by_lead: defaultdict[str, list[_Shown]] = defaultdict(list)
+        """Take messages, whole or cut, and pinned texts as in the list."""
+        shown = [_QuotedMessage(each, spans) for each in messages if (each.content or "").strip()]
+        self._by_lead: defaultdict[str, list[_QuotedMessage]] = defaultdict(list)
         for one in shown:
             for lead in one.leads:
                 self._by_lead[lead].append(one)
@@ -139,16 +138,16 @@ class RepeatedLines:
         )
 
     def left_of(self, lines: Iterable[Line]) -> list[Line]:
-        """Return the lines that say something else, without lines that name a day."""
+        """Return the lines that are not repeated, without day headings."""
         return [
             each
             for each in lines
-            if not (each.is_day or self._is_shown(each) or self._is_pinned(each))
+            if not (each.is_day or self._is_in_messages(each) or self._is_pinned(each))
         ]
 
-    def _is_shown(self, line: Line) -> bool:
-        """Return True if its speaker says so in a message, of its day if it has one."""
-        # Most lines are in no message: their ends are nowhere.
+    def _is_in_messages(self, line: Line) -> bool:
+        """Return True if a message of its speaker, and of its day if any, contains the line."""
+        # Most lines are in no message; the ends of lines show this quickly.
         text = _LEAD.sub("", line.text, count=1).removesuffix(_CONTINUES)
         if text[-_TAIL:] not in self._text:
             return False
@@ -157,14 +156,14 @@ class RepeatedLines:
                 messages = [each for each in shown if line.day in {"", each.day}]
                 text = line.text[len(lead) :].strip()
                 if messages and (
-                    _all_said([text], messages)
-                    or _all_said(_sentences(text, self._spans), messages)
+                    _all_quoted([text], messages)
+                    or _all_quoted(_sentences(text, self._spans), messages)
                 ):
                     return True
         return False
 
     def _is_pinned(self, line: Line) -> bool:
-        """Return True if all of it is pinned. Pins have no day: what needs one is not pinned."""
+        """Return True if the line is pinned and needs no day; pins have none."""
         if not self._pinned:
             return False
         for text in (line.text, _LEAD.sub("", line.text, count=1)):
@@ -174,10 +173,10 @@ class RepeatedLines:
         return False
 
 
-class _Shown:
+class _QuotedMessage:
     def __init__(self, message: Message, spans: Spans) -> None:
         speaker = [named(message.role, message.name, each) for each in Language]
-        # A model that summarises may quote without a name.
+        # A summarizing model may quote without a name.
         self.leads: Collection[str] = {*speaker, ""}
         self.day = message.said_at.date().isoformat()
         self._content = message.content or ""
@@ -185,7 +184,7 @@ class _Shown:
         self._spans = spans
 
     def has(self, sentence: str) -> bool:
-        """Return True if it is a sentence of this message, or clauses of a long one."""
+        """Return True for a sentence of this message, or clauses of a long one."""
         words = sentence.removesuffix(_CONTINUES)
         if words not in self.text:
             return False
@@ -198,7 +197,7 @@ class _Shown:
         return frozenset(_sentences(self._content, self._spans))
 
 
-def _all_said(sentences: Sequence[str], messages: Sequence[_Shown]) -> bool:
+def _all_quoted(sentences: Sequence[str], messages: Sequence[_QuotedMessage]) -> bool:
     return bool(sentences) and all(any(one.has(each) for one in messages) for each in sentences)
 
 
@@ -207,9 +206,9 @@ def _sentences(text: str, spans: Spans) -> list[str]:
 
 
 def _needs_day(text: str, day: str) -> bool:
-    """Return True if a text names times relative to its day, if that is known."""
+    """Return True if a text has times relative to a known day."""
     try:
         said_at = datetime.fromisoformat(f"{day}{_NOON}")
-    except ValueError:  # none, or none that there is
+    except ValueError:  # no day, or an invalid one
         return False
     return add_date_notes(text, said_at) != text

@@ -9,14 +9,14 @@ from typing import TypeAlias
 
 from memci.message import JsonObject, Message, Role
 
-MESSAGE_OVERHEAD = 4  # what a chat format adds to each message
-LIST_OVERHEAD = 3  # … and to the list, to prime the answer
+MESSAGE_OVERHEAD = 4  # of a chat format, for each message
+LIST_OVERHEAD = 3  # … and for the list, to prime the answer
 
 Count: TypeAlias = Callable[[str], int]
 
 DEFAULT_TOKENIZER = "o200k_base"
 _TOKENIZERS = ("o200k_base", "cl100k_base")
-# The first prefix that fits decides. What is not listed counts as o200k_base.
+# The first matching prefix decides. Other models count as o200k_base.
 _BY_PREFIX = (
     ("gpt-4o", "o200k_base"),
     ("gpt-4.", "o200k_base"),
@@ -28,7 +28,7 @@ _BY_PREFIX = (
 
 
 def tokenizer_of(model: str | None, default: str = DEFAULT_TOKENIZER) -> str:
-    """Return the tokenizer of a model, given as ``gpt-4`` or ``openai/gpt-4``, or of itself.
+    """Return the tokenizer of a model, such as ``gpt-4`` or ``openai/gpt-4``, or of itself.
 
     An unknown model counts as o200k_base; no model at all as ``default``.
     """
@@ -53,14 +53,14 @@ class Utterance:
 
     @classmethod
     def of(cls, message: Message) -> Utterance:
-        """Return a stored message as it was said."""
+        """Return a stored message as an utterance."""
         return cls(
             message.role, message.content, message.name, message.tool_calls, message.tool_call_id
         )
 
     @property
     def text(self) -> str:
-        """All that counts of it: its content, then its tool calls as compact JSON."""
+        """The counted text: its content, then its tool calls as compact JSON."""
         return (self.content or "") + self.calls
 
     @property
@@ -83,10 +83,10 @@ def message_tokens(messages: Sequence[Message], count: Count) -> int:
 
 
 def fitting(texts: Sequence[str], budget: int | None, count: Count, *, joint: str) -> list[int]:
-    """Return the places of the texts that fit, in order, when ``joint`` stands between them.
+    """Return the indexes of the texts that fit, in order, with ``joint`` between them.
 
-    Greedy: one that does not fit is passed over. The tokens of the whole are within the budget
-    exactly, although tokens of a text are not the sum of its pieces' tokens.
+    Greedy: a text that does not fit is skipped. The joined text is within the budget exactly, even
+    where token counts do not add up.
     """
     if budget is None or count(joint.join(texts)) <= budget:
         return list(range(len(texts)))

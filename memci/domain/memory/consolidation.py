@@ -38,7 +38,7 @@ class ShortMemory:
 
     @property
     def place(self) -> tuple[str | None, str | None, date | None]:
-        """Return session, user and day; memories of two of these are never merged (M9)."""
+        """Session, user and day; memories of different places are never merged (M9)."""
         return self.session_id, self.user_id, self.said_at.date() if self.said_at else None
 
 
@@ -48,13 +48,13 @@ def groups(
     """Return groups of two and more memories in which every pair agrees, by id, ascending.
 
     ``similar`` are the pairs whose cosine is ``SIMILAR_COSINE`` or more; no other pair agrees.
-    Memories find their groups in the order of ids, so the order of pairs does not matter.
+    Memories are assigned in the order of ids, so the order of pairs does not matter.
     """
     agreeing: defaultdict[int, set[int]] = defaultdict(set)
     readings: dict[int, near_duplicates.ReducedText] = {}
     for one, other in similar:
         first, second = memories[one], memories[other]
-        # The same words of two speakers about themselves tell two things.
+        # The same words of two speakers about themselves are two facts.
         if one == other or (first.place, first.speakers) != (second.place, second.speakers):
             continue
         for each in (one, other):
@@ -78,20 +78,20 @@ class Merge:
     """A group of memories that becomes one node."""
 
     node: ShortMemory  # the new one
-    text_of: int  # the memory of the group whose text it has
+    text_of: int  # the memory of the group that gave the text
     group: tuple[int, ...]
-    passages: tuple[Passage, ...]  # what all of them were made of
+    passages: tuple[Passage, ...]  # those of all of them
 
     def details(self) -> dict[str, Any]:
-        """Return what the node's history keeps of its origin, so that it can be restored."""
+        """Return the origin of the node for its history, so that it can be restored."""
         origin = {"messages": self.node.seqs, "from": self.group}
         return {**origin, **details_of(self.passages)}
 
 
 def merged(group: Sequence[ShortMemory], new_id: int) -> tuple[ShortMemory, int]:
-    """Return the one memory that replaces a group, and the id of the one whose text it has.
+    """Return the memory that replaces a group, and the id of the one whose text it has.
 
-    All tell the same: the text is the one with most stress; of equals, the earliest.
+    The text is the one with the most content; among equals, the earliest.
     """
     strongest = min(group, key=lambda each: (-near_duplicates.content_size(each.content), each.id))
     keywords = [*strongest.keywords, *(word for each in group for word in each.keywords)]

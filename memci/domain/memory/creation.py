@@ -1,8 +1,8 @@
 """Plans what a creation job adds to a network: nodes, links, focus, slots (M5 to M10, M19).
 
-``focus_after`` and ``linked_entities`` say, before any model call, which relations need a name.
-``plan_creation`` makes the plan under the lane's lock, on the network as it is then. The plan holds
-the ids of new nodes, so it can be written as it is.
+Before any model call, ``focus_after`` and ``linked_entities`` return which relations need a name.
+``plan_creation`` makes the plan under the lane's lock, on the network as it is then. The plan
+contains the ids of new nodes, so it can be written unchanged.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,8 +44,8 @@ Focus: TypeAlias = tuple[Entity, ...]
 def mention(focus: Focus, entities: Sequence[Entity], limit: int) -> Focus:
     """Return the focus after ``entities`` (best first) were mentioned together (M5).
 
-    The best becomes the newest. Where there are more than ``limit``, the least recently mentioned
-    leave; of more new entities than that, the best enter.
+    The best becomes the newest. Beyond ``limit``, the least recently mentioned leave. Of more new
+    entities than that, the best enter.
     """
     mentioned = list(dict.fromkeys(entities))[:limit]
     kept = [each for each in focus if each not in mentioned]
@@ -54,7 +54,7 @@ def mention(focus: Focus, entities: Sequence[Entity], limit: int) -> Focus:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedSegment:
-    """A topic segment and what it is about: all that a memory node is made of (M3, M4)."""
+    """A topic segment with its annotations: the input of a memory node (M3, M4)."""
 
     text: str  # self-contained (R4)
     seqs: tuple[int, ...]
@@ -70,8 +70,8 @@ class AnnotatedSegment:
     tier: NodeTier = NodeTier.LONG
     expires_at: datetime | None = None  # aware UTC; only of the short tier
     quoted: tuple[int, ...] = ()  # messages before ``seqs`` that the text quotes
-    passages: tuple[Passage, ...] = ()  # the parts of messages that it was made of
-    restored: bool = False  # made of old messages (M24)
+    passages: tuple[Passage, ...] = ()  # its parts of messages
+    restored: bool = False  # from old messages (M24)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class NetworkState:
 
 @dataclass(frozen=True, slots=True)
 class Creation:
-    """What to write."""
+    """The planned changes to the network."""
 
     nodes: tuple[NewNode, ...]
     links: tuple[Link, ...]
@@ -121,9 +121,10 @@ class Creation:
 def focus_after(focus: Focus, segment: AnnotatedSegment, limit: int) -> Focus:
     """Return the focus after a segment (M5).
 
-    A segment without entities leaves it as it is, unless it is empty: then the segment's phrase
-    becomes the first focus point, since a memory without any link would be forgotten at once.
-    The entities of a restored segment go behind all focus points, as far as there is room (M24).
+    A segment without entities does not change a focus that has points. If the focus is empty, the
+    segment's phrase becomes the first point, since a memory without links would be forgotten at
+    once. The entities of a restored segment go behind all focus points, as far as there is room
+    (M24).
     """
     nothing_to_link_to = not segment.entities and not focus
     entities = (fallback_entity(segment),) if nothing_to_link_to else segment.entities
@@ -137,8 +138,8 @@ def focus_after(focus: Focus, segment: AnnotatedSegment, limit: int) -> Focus:
 def linked_entities(focus: Focus, segment: AnnotatedSegment) -> Focus:
     """Return the entities that a segment's memory is linked with: the focus after it (M6).
 
-    A restored memory is linked with its own entities as well, in the focus or not, so that recall
-    finds it when they are talked about again.
+    A restored memory is also linked with its own entities outside the focus, so that recall finds
+    it when they are mentioned again.
     """
     own = segment.entities if segment.restored else ()
     return tuple(dict.fromkeys((*focus, *own)))
@@ -158,7 +159,7 @@ def plan_creation(
 ) -> Creation:
     """Plan the nodes, links and focus changes of segments, taken in order (M5 to M9).
 
-    ``relations``: of each segment the names that the small model gave, by the focus point's key
+    ``relations``: for each segment, the names that the small model gave, by the focus point's key
     (M6). When the room is used up, the remaining segments make no node.
     """
     plan = _Plan(state, parameters)
@@ -210,7 +211,6 @@ class _Plan:
         )
 
     def attend(self, segment: AnnotatedSegment) -> None:
-        """Bring the segment's entities into the focus; new ones get a node (M5, M10)."""
         focus = focus_after(self.focus, segment, self.parameters.focus_limit)
         self.set_focus(focus, segment.language, segment.seqs)
         for entity in linked_entities((), segment):
@@ -218,7 +218,6 @@ class _Plan:
                 self._add_entity(entity, segment.language, segment.seqs)
 
     def set_focus(self, focus: Focus, language: Language, seqs: tuple[int, ...]) -> None:
-        """Set the focus, as far as there is room for nodes of new entities."""
         for entity in focus:
             if entity.key not in self.entities and self.room:
                 self._add_entity(entity, language, seqs)
@@ -233,7 +232,6 @@ class _Plan:
         relations: Mapping[str, str],
         similarities: Similarities,
     ) -> None:
-        """Add the segment's memory node and its links (M6, M7, M8)."""
         node = _memory(self.next_id, index, segment)
         self.nodes.append(node)
         names = relation_names(segment.language)
@@ -305,12 +303,12 @@ MAX_DRAWN = 64
 
 
 def draw(candidates: Sequence[int], random: Random) -> list[int]:
-    """Draw at most 64 nodes, of which the least important gives up its slot (M19)."""
+    """Draw at most 64 nodes; the least important of them gives up its slot (M19)."""
     return random.sample(candidates, min(MAX_DRAWN, len(candidates)))
 
 
 def least_important(draws: Iterable[Iterable[int]], importances: Mapping[int, float]) -> set[int]:
-    """Return one victim of each draw, none twice: the least important, the oldest of several.
+    """Return a distinct victim of each draw: the least important, the oldest of several.
 
     A draw whose nodes are all victims of earlier draws has none.
     """

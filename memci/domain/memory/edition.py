@@ -16,21 +16,21 @@ from uuid import UUID
 
 
 class ReplayEvent(StrEnum):
-    """What can happen to a network, besides the erasure of messages: the log has none of these."""
+    """The kinds of events in the replay log; erasures of messages are not logged."""
 
     CREATED = "created"  # messages became memories
-    SCANNED = "scanned"  # a pass, or the part of it up to the next event
-    MENTIONED = "mentioned"  # somebody brought an entity into the focus
-    RESTORED = "restored"  # a forgotten memory was made anew
-    CONSOLIDATED = "consolidated"  # alike memories became one, and short terms ended
+    SCANNED = "scanned"  # a pass, or its part up to the next event
+    MENTIONED = "mentioned"  # an entity was brought into the focus
+    RESTORED = "restored"  # a forgotten memory was restored
+    CONSOLIDATED = "consolidated"  # similar memories were merged, and short terms ended
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayEntry:
     """One event. ``place`` orders the log of an agent.
 
-    ``seqs``: the messages that it took. Of a pass: its number, the nodes scanned in this part of
-    it, and whether it ended there. ``job_id`` is what draws by lot are seeded with.
+    ``seqs``: the messages of the event. For a pass: its number, the nodes scanned in this part of
+    it, and whether it ended there. ``job_id`` seeds random draws.
     """
 
     place: int
@@ -44,7 +44,7 @@ class ReplayEntry:
 
 
 class EditionState(StrEnum):
-    """Where a rebuilt network stands."""
+    """The state of a rebuilt network."""
 
     BUILDING = "building"
     READY = "ready"
@@ -55,11 +55,11 @@ class EditionState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """A network that is rebuilt beside the current one, and how far it is.
+    """A network that is rebuilt beside the current one, and its progress.
 
-    It is made of the log's entries up to ``cut_at``, of which only messages up to ``up_to_seq``
-    are taken, and of those after ``begun_at``; None: of all. ``place`` is the entry replayed
-    last; of a pass, ``scanned`` nodes so far; ``settled``: nothing of it is left to do.
+    It is built from the log's entries up to ``cut_at``, with the messages up to ``up_to_seq`` and
+    all messages of entries after ``begun_at``; None: no bound. ``place`` is the last replayed
+    entry; of a pass, ``scanned`` nodes so far. ``settled``: that entry is complete.
     """
 
     number: int
@@ -72,11 +72,11 @@ class Edition:
     settled: bool = True
 
     def takes(self, entry: ReplayEntry) -> bool:
-        """Tell whether an entry is part of it at all."""
+        """Return True if the edition includes an entry."""
         return self.cut_at is None or entry.place <= self.cut_at or entry.place > self.begun_at
 
     def has_done(self, entry: ReplayEntry) -> bool:
-        """Tell whether nothing of an entry is left to do; the last one of the log may grow."""
+        """Return True if an entry is complete; the last one of the log may grow."""
         if entry.place != self.place:
             return entry.place < self.place
         return self.settled or (
@@ -84,13 +84,13 @@ class Edition:
         )
 
     def seqs_of(self, entry: ReplayEntry) -> tuple[int, ...]:
-        """Return those of an entry's messages that it is to take."""
+        """Return the messages of an entry that the edition includes."""
         if self.up_to_seq is None or entry.place > self.begun_at:
             return entry.seqs
         return tuple(seq for seq in entry.seqs if seq <= self.up_to_seq)
 
     def after(self, entry: ReplayEntry, *, scanned: int = 0, settled: bool = True) -> Self:
-        """Return how far it is after (a part of) an entry."""
+        """Return the edition after (a part of) an entry."""
         done = self.scanned if entry.place == self.place else 0
         return replace(self, place=entry.place, scanned=done + scanned, settled=settled)
 
@@ -102,7 +102,7 @@ _Key: TypeAlias = tuple[str | None, tuple[int, ...], int, int]
 
 @dataclass(frozen=True, slots=True)
 class ComparedNode:
-    """A living node. ``digest`` tells its text from others; ``importance`` by M11."""
+    """A living node. ``digest`` identifies its text; ``importance`` by M11."""
 
     id: int
     entity_key: str | None  # None: a memory
@@ -131,7 +131,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What came of it; the lists hold memories alone, the most important first."""
+    """The result of a comparison; the lists hold memories only, the most important first."""
 
     pairs: list[Pair]  # of memories
     only_current: list[ComparedNode]
@@ -149,7 +149,7 @@ class Comparison:
 
 
 def compare(current: ComparedNetwork, rebuilt: ComparedNetwork) -> Comparison:
-    """Compare them. Nodes are the same when they were made of the same; ids differ always."""
+    """Compare two editions. Nodes with the same origin are the same; their ids always differ."""
     ours, theirs = _keyed(current.nodes), _keyed(rebuilt.nodes)
     both = [Pair(ours[key], theirs[key]) for key in ours if key in theirs]
     names = {pair.current.id: pair.rebuilt.id for pair in both}
@@ -174,7 +174,7 @@ def compare(current: ComparedNetwork, rebuilt: ComparedNetwork) -> Comparison:
 
 
 def _keyed(nodes: Sequence[ComparedNode]) -> dict[_Key, ComparedNode]:
-    """Name nodes by what they were made of; the first of several is the first in both."""
+    """Return nodes by their origin; nodes of the same origin are numbered in order."""
     found: dict[_Key, ComparedNode] = {}
     seen: Counter[tuple[str | None, tuple[int, ...], int]] = Counter()
     for node in nodes:

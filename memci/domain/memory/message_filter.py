@@ -1,7 +1,7 @@
 """Decides which messages make no memory: small talk, repetitions, echoes (R1, R2, M26).
 
-Texts are compared by their 5-grams: five words in a row, where each Chinese character counts as a
-word; case, width and punctuation do not count.
+Texts are compared by their 5-grams: five words in a row. Each Chinese character counts as a word;
+case, width and punctuation do not count.
 """
 
 import re
@@ -31,9 +31,9 @@ def ngrams_of(words: Sequence[str]) -> frozenset[Ngram]:
 
 
 def novelty(ngrams: Collection[Ngram], known: Collection[Ngram], similarity: float) -> float:
-    """Return how much of a text is new, 0 (nothing) to 1.
+    """Return how much of a text is new, from 0 (nothing) to 1.
 
-    ``known`` are the n-grams of earlier texts, ``similarity`` is the greatest cosine of the text
+    ``known`` are the n-grams of earlier texts; ``similarity`` is the greatest cosine of the text
     with one of them. Each new name, number, word or order of words halves the evidence for a
     repetition, so that "at five" does not repeat "at six".
     """
@@ -41,22 +41,22 @@ def novelty(ngrams: Collection[Ngram], known: Collection[Ngram], similarity: flo
     return 1.0 - min(max(similarity, 0.0), 1.0) * 0.5**new
 
 
-# Characters at the end of a long message, where its question would be.
+# Characters at the end of a long message that are searched for a question.
 _END = 1_000
 
 
 class Status(Enum):
-    """What is known of an utterance before the filter."""
+    """The state of an utterance before the filter."""
 
     CANDIDATE = "candidate"  # the filter decides
-    WANTED = "wanted"  # requested by its id: it makes a memory in any case
-    REMEMBERED = "remembered"  # earlier, and in a memory
-    REFUSED = "refused"  # earlier, and in none
+    WANTED = "wanted"  # requested by its id: always makes a memory
+    REMEMBERED = "remembered"  # judged earlier, in a memory
+    REFUSED = "refused"  # judged earlier, in no memory
 
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """A message of one session as the filter sees it."""
+    """A message of one session, as input of the filter."""
 
     text: str
     speaker: tuple[str, str]  # role, and name if there is one
@@ -65,17 +65,17 @@ class Utterance:
 
     @property
     def is_question(self) -> bool:
-        """Whether the next messages may only be understood together with it."""
+        """True if the next messages may depend on it."""
         return self.calls or asks_something(self.text[-_END:])
 
 
 def context_size(parameters: MemoryParameters) -> int:
-    """Return how many messages before the first candidate can matter to it."""
+    """Return the number of messages before the first candidate that can matter to it."""
     return parameters.window_size + 2 * parameters.window_stride
 
 
 def windows_of(count: int, parameters: MemoryParameters) -> list[list[range]]:
-    """Return, for each of ``count`` messages, the windows that it lies in: at least one."""
+    """Return, for each of ``count`` messages, the windows that contain it: at least one."""
     size = parameters.window_size
     windows: list[list[range]] = [[] for _ in range(count)]
     for start in range(0, count, min(size, parameters.window_stride)):
@@ -88,7 +88,8 @@ def windows_of(count: int, parameters: MemoryParameters) -> list[list[range]]:
 def exchanges(utterances: Sequence[Utterance], size: int) -> list[list[int]]:
     """Return the indexes of each question and its answers.
 
-    Utterances of others answer it, until its speaker goes on, and at most ``size`` messages later.
+    Utterances of others answer it, until its speaker continues, and at most ``size`` messages
+    later.
     """
     return [
         [index, *_answers(utterances, index, size)]
@@ -108,7 +109,7 @@ def _answers(utterances: Sequence[Utterance], question: int, size: int) -> list[
 
 
 class MemoryState(StrEnum):
-    """How far a message is on its way into the network."""
+    """The state of a message on its way into the network."""
 
     NONE = "none"  # not requested, or its job was cancelled or discarded
     PENDING = "pending"  # requested; its job has not run yet
@@ -117,16 +118,16 @@ class MemoryState(StrEnum):
 
 
 class FilterReason(StrEnum):
-    """Why a message makes no memory. It stays stored and searchable."""
+    """The reason why a message makes no memory. The message stays stored and searchable."""
 
-    SYSTEM = "system"  # a system prompt; nothing that happened
+    SYSTEM = "system"  # a system prompt
     EMPTY = "empty"  # no text
-    TRIVIAL = "trivial"  # greets, thanks or acknowledges; or names nothing in a few characters
+    TRIVIAL = "trivial"  # greets, thanks or acknowledges; or has few characters and no name
     REPEATED = "repeated"  # its speaker said it in the session's last two windows
-    LOW_INFORMATION = "low_information"  # names nothing, and nothing around it tells anything
-    ECHO = "echo"  # repeats what its agent was just given by a read (M26)
+    LOW_INFORMATION = "low_information"  # no names, and no information around it
+    ECHO = "echo"  # repeats the answer of a recent read (M26)
     CAPACITY = "capacity"  # no slot could be freed for it (M19)
-    ERASED = "erased"  # its topic segment held a message that was erased meanwhile
+    ERASED = "erased"  # a message of its topic segment was erased meanwhile
 
 
 # Cosine of the utterances at two indexes.
@@ -139,10 +140,10 @@ _LONGEST = 4_000
 def filter_reasons(
     utterances: Sequence[Utterance], similarity: Similarity, parameters: MemoryParameters
 ) -> list[FilterReason | None]:
-    """Return why each utterance of one session, in order, makes no memory; None: it makes one.
+    """Return for each utterance of one session, in order, why it makes no memory, or None.
 
-    Only candidates are refused, and only when every window that holds them refuses them. A
-    question and its answers stay together, unless all of them are repetitions.
+    A candidate is refused only when every window that contains it refuses it. A question and its
+    answers stay together, unless all of them are repetitions.
     """
     if not parameters.simplemem_enabled:
         return [None] * len(utterances)
@@ -150,8 +151,6 @@ def filter_reasons(
 
 
 class _Session:
-    """Utterances of one session, and what the filter knows of each, by index."""
-
     def __init__(
         self, utterances: Sequence[Utterance], similarity: Similarity, parameters: MemoryParameters
     ) -> None:
@@ -168,7 +167,7 @@ class _Session:
             for each in utterances
         ]
         self.trivial = {index for index in range(len(utterances)) if self._is_trivial(index)}
-        self.telling = {
+        self.informative = {
             index
             for index, each in enumerate(utterances)
             if len(each.text) > _LONGEST or content_words(each.text)
@@ -185,11 +184,13 @@ class _Session:
             for index in exchange
         }
         return [
-            None if index in kept or each.status is not Status.CANDIDATE else self._reason(index)
+            None
+            if index in kept or each.status is not Status.CANDIDATE
+            else self._filter_reason(index)
             for index, each in enumerate(self.utterances)
         ]
 
-    def _reason(self, index: int) -> FilterReason | None:
+    def _filter_reason(self, index: int) -> FilterReason | None:
         if index in self.trivial:
             return FilterReason.TRIVIAL
         if self._is_repeated(index):
@@ -210,19 +211,19 @@ class _Session:
         return is_trivial(each.text, self.parameters.min_content_length, self.speakers)
 
     def _novelty_of(self, index: int) -> float:
-        """Return how much of an utterance is new; those before it are known already."""
+        """Return the novelty of an utterance; earlier ones are judged already."""
         status = self.utterances[index].status
         if status is not Status.CANDIDATE:
             return 0.0 if status is Status.REFUSED else 1.0
-        if index in self.trivial or index not in self.telling:
+        if index in self.trivial or index not in self.informative:
             return 0.0
-        # The last window reaches back least: if it finds a repetition, all windows do.
-        earlier = self._said_before(index, self.windows[index][-1])
+        # The last window is the shortest: if it has a repetition, all windows have it.
+        earlier = self._earlier_of_speaker(index, self.windows[index][-1])
         known = {ngram for each in earlier for ngram in self.ngrams[each]}
         closest = max((self._similarity(index, each) for each in earlier), default=0.0)
         return novelty(self.ngrams[index], known, closest)
 
-    def _said_before(self, index: int, window: range) -> list[int]:
+    def _earlier_of_speaker(self, index: int, window: range) -> list[int]:
         """Return new utterances of the same speaker, in a window and the two before it."""
         first = max(0, window.start - 2 * self.parameters.window_stride)
         return [
@@ -237,15 +238,15 @@ class _Session:
         return 1.0 if same else self.similarity(index, other)
 
     def _is_repeated(self, index: int) -> bool:
-        """Return True if it names something and nothing new, or was refused before."""
+        """Return True if it has content without novelty, or was refused before."""
         if self.utterances[index].status is Status.REFUSED:
             return True
-        return index in self.telling and self.novelty[index] < self.threshold
+        return index in self.informative and self.novelty[index] < self.threshold
 
 
-# The share of a text's 5-grams that makes it an echo of what one receipt gave.
+# The share of a text's 5-grams in one receipt that makes it an echo.
 ECHO_SHARE = 0.9
-# Receipts of so many last interactions count.
+# The last interactions whose receipts count.
 ECHO_INTERACTIONS = 20
 
 Gram: TypeAlias = tuple[str, str, str, str, str]
@@ -255,18 +256,18 @@ _WORD = re.compile(rf"[{_HAN}]|[^\W{_HAN}]+")
 
 
 def grams(text: str) -> list[Gram]:
-    """Return the 5-grams of a text, in order; none, if it has fewer than five words."""
+    """Return the 5-grams of a text, in order; none for fewer than five words."""
     words = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
     return list(zip(words, words[1:], words[2:], words[3:], words[4:], strict=False))
 
 
-def is_echo(said: Sequence[Gram], given: Iterable[Iterable[frozenset[Gram]]]) -> bool:
-    """Return True if nearly all 5-grams of a text are in the texts that one receipt gave.
+def is_echo(text: Sequence[Gram], receipts: Iterable[Iterable[frozenset[Gram]]]) -> bool:
+    """Return True if nearly all 5-grams of a text are in the texts of one receipt.
 
-    ``given`` holds, for each receipt, the 5-grams of each text that it gave. A quotation inside a
-    longer text is no echo, and neither is a text too short to have a 5-gram.
+    ``receipts`` has, for each receipt, the 5-grams of each of its texts. A quotation inside a
+    longer text is no echo, and neither is a text without a 5-gram.
     """
-    return bool(said) and any(
-        sum(gram in known for gram in said) / len(said) >= ECHO_SHARE
-        for known in (frozenset[Gram]().union(*texts) for texts in given)
+    return bool(text) and any(
+        sum(gram in known for gram in text) / len(text) >= ECHO_SHARE
+        for known in (frozenset[Gram]().union(*texts) for texts in receipts)
     )

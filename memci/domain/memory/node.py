@@ -12,14 +12,14 @@ from memci.language.detection import Language
 
 
 class NodeKind(StrEnum):
-    """What a node stands for."""
+    """The kind of a node."""
 
     MEMORY = "memory"  # a topic segment of a conversation
     ENTITY = "entity"  # a thing that conversations are about; its content is its name
 
 
 class NodeType(StrEnum):
-    """What a memory holds (R4)."""
+    """The type of a memory's content (R4)."""
 
     EPISODIC = "episodic"  # an event
     SEMANTIC = "semantic"  # a fact
@@ -27,40 +27,40 @@ class NodeType(StrEnum):
 
 
 class NodeTier(StrEnum):
-    """How long a memory is meant to last (R3, R5). Both decay alike; no tier deletes anything."""
+    """The intended lifetime of a memory (R3, R5). Both tiers decay alike and delete nothing."""
 
-    SHORT = "short"  # of its session, until that ends or its time is over; then it is judged anew
+    SHORT = "short"  # until its session or its term ends; then it is judged again
     LONG = "long"
 
 
 class RemovalReason(StrEnum):
-    """Why a node is gone: the last event of its history."""
+    """The reason why a node was removed: the last event of its history."""
 
     FORGOTTEN = "forgotten"
-    RESTORED = "restored"  # forgotten, then made anew as another node
+    RESTORED = "restored"  # forgotten, then restored as another node
     MERGED = "merged"  # into another node (R5)
     ERASED = "erased"  # with its messages
     SWITCHED = "switched"  # a rebuilt network replaced its network
 
 
 class NodeEvent(StrEnum):
-    """What can happen to a node; its history keeps details of each event."""
+    """The events of a node; its history keeps the details of each."""
 
     CREATED = "created"  # job, messages, passages of them (passage.py), or kind, of an entity;
     # from: the memories that were merged into it
     COMPRESSED = "compressed"  # from, to: characters
     FORGOTTEN = "forgotten"  # reason; tier: as it was at the end
-    RESTORED = "restored"  # as: of the forgotten node, the new one; of: the other way round
-    MERGED = "merged"  # into: the memory that stands for it and others
-    PROMOTED = "promoted"  # reason: what spoke for it at the end of its short term
-    SETTLED = "settled"  # its short term is over, and nothing spoke for it
-    SUPERSEDED = "superseded"  # by: the memory that says otherwise
+    RESTORED = "restored"  # as: the new node; of: the forgotten one
+    MERGED = "merged"  # into: the merged memory
+    PROMOTED = "promoted"  # reason: a Promotion
+    SETTLED = "settled"  # its short term ended without a promotion
+    SUPERSEDED = "superseded"  # by: the newer memory
     USED = "used"  # receipts, times
     ERASED = "erased"
 
 
 class VersionReason(StrEnum):
-    """Why another memory took the place of one that is kept as it was."""
+    """The reason why another memory replaced one that is kept unchanged."""
 
     MERGED = "merged"
     SUPERSEDED = "superseded"
@@ -68,15 +68,15 @@ class VersionReason(StrEnum):
 
 LOCKED = 1.0  # strength of every link at a focus point (M10)
 
-# A weaker link breaks in any case: the database refuses smaller numbers.
+# A weaker link always breaks: the database refuses smaller numbers.
 MIN_STRENGTH = 1e-100
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A directed, named link; it belongs to its source, and its target may be gone.
+    """A directed, named link; it belongs to its source, and its target may be removed.
 
-    ``hint`` is the target's phrase when the link was made.
+    ``hint`` is the target's phrase at the time the link was made.
     """
 
     source: int
@@ -95,7 +95,7 @@ def importance(strengths: Iterable[float]) -> float:
 
 
 def decayed(strength: float, parameters: MemoryParameters) -> float | None:
-    """Return what one scan leaves of an unlocked link's strength; None: it breaks (M12.3)."""
+    """Return an unlocked link's strength after one scan; None: the link breaks (M12.3)."""
     left = max(strength, MIN_STRENGTH) * decay_factor(parameters)
     return None if left < break_threshold(parameters) else left
 
@@ -139,17 +139,17 @@ def is_generic(length: int, original_length: int) -> bool:
     return length < _FADED * original_length
 
 
-# From this importance on, compression keeps the whole text of a memory (M12.5).
+# At this importance compression keeps the whole text of a memory (M12.5).
 _IMPORTANT = 1.0
 
 
 def tier_of(
     worth: float, received_at: datetime, parameters: MemoryParameters, *, eligible: bool
 ) -> tuple[NodeTier, datetime | None]:
-    """Return the tier of a new memory, and when its short term ends (R3).
+    """Return the tier of a new memory, and the end of its short term (R3).
 
-    ``worth``: 0 to 10; ``eligible``: it may be long-term at all. ``received_at``: when the newest
-    of its messages came in, aware UTC.
+    ``worth``: 0 to 10. ``eligible``: the memory may be long-term. ``received_at``: the receipt of
+    its newest message, aware UTC.
     """
     worthy = eligible and worth >= parameters.long_term_importance_threshold
     if worthy or not parameters.tiered_memory_enabled:
@@ -158,7 +158,7 @@ def tier_of(
 
 
 class Promotion(StrEnum):
-    """Why a memory is promoted at the end of its short term (R5)."""
+    """The reason for a promotion at the end of the short term (R5)."""
 
     IMPORTANCE = "importance"  # its links: compression would not shorten it now
     WORTH = "worth"  # the judge found it worth keeping
@@ -167,7 +167,7 @@ class Promotion(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DueMemory:
-    """A short-term memory whose term is over."""
+    """A short-term memory at the end of its term."""
 
     node_id: int
     importance: float
@@ -176,9 +176,9 @@ class DueMemory:
 
 
 def promotion(memory: DueMemory, parameters: MemoryParameters) -> Promotion | None:
-    """Return why a memory is promoted; None: it becomes an ordinary long-term memory.
+    """Return the reason to promote a memory; None: it becomes an ordinary long-term memory.
 
-    Both decay alike from here on: a promotion is only shown to people and programs.
+    Both decay alike afterwards; a promotion is only displayed.
     """
     if memory.worth >= parameters.long_term_importance_threshold:
         return Promotion.WORTH
@@ -200,10 +200,10 @@ class EndedTerm:
 
     @classmethod
     def read(cls, entry: Sequence[Any]) -> Self:
-        """Return one from the replay log."""
+        """Parse an entry of the replay log."""
         seqs, span, reason = entry
         return cls((tuple(seqs), tuple(span)), reason and Promotion(reason))
 
     def written(self) -> list[Any]:
-        """Return it for the replay log."""
+        """Return the entry for the replay log."""
         return [*self.source, self.reason]

@@ -17,7 +17,7 @@ _SHARE = Range(0, 1)
 
 @dataclass(frozen=True, slots=True)
 class MemoryParameters:
-    """How one network remembers and forgets.
+    """The parameters of one network.
 
     The constructor checks every value; ``InvalidInputError`` names the field.
     """
@@ -135,27 +135,27 @@ class MemoryParameters:
 
     @property
     def bounds(self) -> HitLimits:
-        """How many hits each source offers for a question."""
+        """The limits of the number of hits from each source."""
         return HitLimits(self.k_min, self.k_max, self.complexity_threshold)
 
     @property
     def short_term(self) -> timedelta:
-        """How long a memory is short-term, from receipt (R3); a thousand years at most."""
+        """The length of the short term, from receipt (R3); a thousand years at most."""
         return timedelta(hours=min(self.short_term_ttl_hours, _LONGEST_HOURS))
 
     @property
     def session_silence(self) -> timedelta:
-        """After how long without a message a session ends (R5); a thousand years at most."""
+        """The silence after which a session ends (R5); a thousand years at most."""
         return timedelta(hours=min(self.session_silence_hours, _LONGEST_HOURS))
 
     @property
     def drops_on_visit(self) -> bool:
-        """Whether links to a forgotten node go once a recall has reported it (M15)."""
+        """True if links to a forgotten node are removed after a recall reported it (M15)."""
         return self.dangling_links == "drop_on_visit"
 
     @property
     def budget(self) -> Budget:
-        """What language models may take for the agent in a day."""
+        """The agent's daily budget for language models."""
         return Budget(self.llm_tokens_per_day, self.llm_cost_per_day)
 
     def with_values(self, values: Mapping[str, object]) -> Self:

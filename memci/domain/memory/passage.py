@@ -1,6 +1,6 @@
-"""Where in its messages the text of a memory lies, so that it can be cut out again (M24).
+"""The position of a memory's text in its messages, so that it can be extracted again (M24).
 
-Counted in characters that are not blank: segments keep these alone, and in order (M3).
+Counted in non-blank characters: segments keep only these, in order (M3).
 """
 
 import re
@@ -9,63 +9,63 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 _SOLID = re.compile(r"\S+")
-# Nobody means anything by so many blanks in a row, and a memory would consist of them.
+# Long blanks have no meaning, and a memory would consist of them.
 _LONG_BLANK = re.compile(r"\s{100,}")
 
 
 class Span(NamedTuple):
-    """So many characters from ``start`` of the first message on, blanks not counted."""
+    """``length`` characters from ``start`` of the first message on, blanks not counted."""
 
     start: int
     length: int
 
 
 class Stretch(NamedTuple):
-    """What a segment takes of its messages: where it lies, and the text of each, by seq."""
+    """A part of some messages: its position, and the text from each message, by seq."""
 
     span: Span
     parts: Mapping[int, str]
 
     @property
     def text(self) -> str:
-        """All of it, as a memory is made of it: the same whenever it is cut out."""
+        """The whole text of a memory: the same at each extraction."""
         return "\n".join(self.parts.values())
 
 
 def solid_length(text: str) -> int:
-    """Return how many characters are not blank."""
+    """Return the number of non-blank characters."""
     return len("".join(text.split()))
 
 
 def stretches(texts: Mapping[int, str], lengths: Iterable[int]) -> Iterator[Stretch]:
-    """Divide messages, whose texts are by seq, into stretches that follow each other.
+    """Divide messages, given as texts by seq, into consecutive stretches.
 
-    ``lengths`` count what is not blank. Blanks at the seams are lost. Takes time linear in the
+    ``lengths`` count non-blank characters. Blanks at the seams are lost. Takes time linear in the
     texts, whatever the number of stretches.
     """
-    rest = _Rest(texts)
+    rest = _Cutter(texts)
     for length in lengths:
         yield rest.take(length)
 
 
 def cut_out(texts: Mapping[int, str], span: Span) -> Stretch:
-    """Return what lies in a span of these messages; less, when they hold less."""
+    """Return the stretch at a span of these messages; less if they are shorter."""
     _, found = stretches(texts, span)
     return found
 
 
-class _Rest:
-    """What is left of messages from which one stretch after the other is taken."""
+class _Cutter:
+    """Takes consecutive stretches from messages."""
 
     def __init__(self, texts: Mapping[int, str]) -> None:
         self._texts = iter(texts.items())
         self._seq, self._text = 0, ""
-        self._at = self._passed = 0  # in the text; of what is not blank in it
+        self._at = self._passed = 0  # in the text; its non-blank characters before that
 
     def take(self, length: int) -> Stretch:
         parts: dict[int, str] = {}
         start, left = None, length
-        while left and (self._at < len(self._text) or self._next()):
+        while left and (self._at < len(self._text) or self._next_message()):
             end, taken = _reach(self._text, self._at, left)
             if taken:
                 start = self._passed if start is None else start
@@ -73,7 +73,7 @@ class _Rest:
             self._at, self._passed, left = end, self._passed + taken, left - taken
         return Stretch(Span(start or 0, length - left), parts)
 
-    def _next(self) -> bool:
+    def _next_message(self) -> bool:
         following = next(self._texts, None)
         if following is None:
             return False
@@ -82,7 +82,7 @@ class _Rest:
 
 
 def _reach(text: str, at: int, most: int) -> tuple[int, int]:
-    """Return the place behind at most so many characters that are not blank, and how many."""
+    """Return the end of at most ``most`` non-blank characters, and their number."""
     taken = 0
     for word in _SOLID.finditer(text, at):
         length = word.end() - word.start()
@@ -96,8 +96,8 @@ def _reach(text: str, at: int, most: int) -> tuple[int, int]:
 class Passage:
     """A stretch of messages: their ``seqs``, ascending, and the span of them.
 
-    ``span`` None: all of them, as with what was made before spans were kept. ``quoted``: the
-    question that stands in front of the text because it leans on it, or nothing.
+    ``span`` None: all of them, as in old entries without spans. ``quoted``: the question in front
+    of the text, which depends on it, or nothing.
     """
 
     seqs: tuple[int, ...]
@@ -106,23 +106,23 @@ class Passage:
 
     @property
     def messages(self) -> tuple[int, ...]:
-        """Return all messages that the text comes from, as a memory node names them."""
+        """Return all source messages of the text, as a memory node lists them."""
         return (*self.quoted, *self.seqs)
 
     @classmethod
     def of(cls, messages: Iterable[int], details: Mapping[str, Any]) -> Self:
-        """Return one of all its messages, and what a trail or a job's payload says of them."""
+        """Read a passage of all its messages from the details of a trail or a job's payload."""
         quoted, span = tuple(details.get("quoted") or ()), details.get("span")
         seqs = tuple(seq for seq in messages if seq not in quoted)
         return cls(seqs, Span(*span) if span else None, quoted)
 
     def written(self) -> dict[str, Any]:
-        """Return it in numbers alone."""
+        """Return the passage as numbers."""
         return {"seqs": self.messages, "span": self.span, "quoted": self.quoted}
 
 
 def passages(messages: Iterable[int], details: Mapping[str, Any]) -> tuple[Passage, ...]:
-    """Return what a memory was made of: one passage, or those of all that were merged into it."""
+    """Return the passages of a memory: one, or those of all merged memories."""
     parts = details.get("parts")
     if parts:
         return tuple(Passage.of(each["seqs"], each) for each in parts)
@@ -130,15 +130,15 @@ def passages(messages: Iterable[int], details: Mapping[str, Any]) -> tuple[Passa
 
 
 def place_of(made_of: Iterable[Passage]) -> tuple[int, int]:
-    """Return where a memory begins: in which message, and how far in it (``Span.start``)."""
+    """Return the start of a memory: its first message, and the ``Span.start`` in it."""
     return min((each.seqs[0], each.span.start if each.span else 0) for each in made_of)
 
 
 def details_of(made_of: Iterable[Passage]) -> dict[str, Any]:
-    """Return what ``passages`` reads beside the messages, without what is empty.
+    """Return the input of ``passages`` apart from the messages, without empty values.
 
-    Memories of the same messages differ by their ``span``: of merged ones it holds the spans of
-    all parts, one behind the other.
+    Memories of the same messages differ by their ``span``. Merged ones have the spans of all parts,
+    one after the other.
     """
     parts = tuple(made_of)
     span = [number for each in parts for number in each.span or ()]

@@ -1,6 +1,6 @@
-"""Recall: breadth-first search from the focus (M20), as text, and why it found nothing (M23).
+"""Recall: breadth-first search from the focus (M20), its text, and reasons for a miss (M23).
 
-Storage looks up the links of one layer at a time; what they mean is decided here.
+Storage looks up the links of one layer at a time; this module interprets them.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -12,14 +12,14 @@ from typing import NamedTuple
 from memci.domain.memory.node import NodeKind
 from memci.language.detection import Language, language_of
 
-# A keyword that no memory holds as a token still matches one that is as similar as this.
+# The least cosine of a match for a keyword that no memory has as a token.
 MATCH_COSINE = 0.5
 
 
 class Step(NamedTuple):
-    """A link walked from ``origin`` to ``neighbour``, whichever way it points.
+    """A link followed from ``origin`` to ``neighbour``, in either direction.
 
-    ``kind`` is the neighbour's; None when the neighbour is gone and the link dangles (M14).
+    ``kind`` is the neighbour's; None if the neighbour is removed and the link dangles (M14).
     """
 
     origin: int
@@ -32,7 +32,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A living node in reach: how many links away, and the product of the best way's strengths."""
+    """A reached living node: its distance in links, and the strength product of its best way."""
 
     node_id: int
     layer: int
@@ -42,7 +42,7 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """A node that is gone, and what the strongest link to it still says (M15)."""
+    """A removed node, with the name and hint of the strongest link to it (M15)."""
 
     node_id: int
     relation: str
@@ -52,23 +52,23 @@ class Forgotten:
 
 
 class Walk:
-    """A breadth-first search under way: hand ``advance`` the steps from ``frontier``, repeat."""
+    """A breadth-first search: call ``advance`` with the steps from ``frontier`` repeatedly."""
 
     def __init__(self, focus: Iterable[int]) -> None:
-        """Stand on the focus points, layer 0."""
+        """Start at the focus points, layer 0."""
         self.layer = 0
         self.reached = {each: Reached(each, 0, 1.0, NodeKind.ENTITY) for each in focus}
         self.forgotten: dict[int, Forgotten] = {}
         self.frontier: tuple[int, ...] = tuple(self.reached)
 
     def advance(self, steps: Iterable[Step]) -> None:
-        """Go one layer out. Among ways of the same length the one of greatest product counts."""
+        """Advance one layer. Among ways of the same length the one of greatest product counts."""
         self.layer += 1
         found: dict[int, tuple[float, NodeKind]] = {}
         for step in steps:
             strength = self.reached[step.origin].strength * step.strength
             if step.kind is None:
-                self._miss(step, strength)
+                self._add_forgotten(step, strength)
             elif step.neighbour not in self.reached:
                 best = found.get(step.neighbour)
                 if best is None or strength > best[0]:
@@ -78,7 +78,7 @@ class Walk:
         self.frontier = tuple(found)
 
     def memories(self, matches: Mapping[int, float] | None) -> list[Reached]:
-        """Memory nodes in reach that match (None: all do): by layer, strength, match, then id."""
+        """Return reached memories that match (None: all), by layer, strength, match, then id."""
         in_reach = (each for each in self.reached.values() if each.kind is NodeKind.MEMORY)
         if matches is None:
             return sorted(in_reach, key=lambda each: (each.layer, -each.strength, each.node_id))
@@ -87,7 +87,7 @@ class Walk:
             key=lambda each: (each.layer, -each.strength, -matches[each.node_id], each.node_id),
         )
 
-    def _miss(self, step: Step, strength: float) -> None:
+    def _add_forgotten(self, step: Step, strength: float) -> None:
         known = self.forgotten.get(step.neighbour)
         if known is None or (known.layer, -known.strength) > (self.layer, -strength):
             self.forgotten[step.neighbour] = Forgotten(
@@ -96,26 +96,26 @@ class Walk:
 
 
 def in_order(forgotten: Iterable[Forgotten]) -> list[Forgotten]:
-    """Return forgotten nodes as memories are ordered: by layer, strength, then id."""
+    """Return forgotten nodes by layer, strength, then id, as memories are ordered."""
     return sorted(forgotten, key=lambda each: (each.layer, -each.strength, each.node_id))
 
 
 def mentions(terms: Collection[str], keywords: Iterable[Collection[str]]) -> bool:
-    """Tell whether a text of these terms holds any keyword, each with all its terms."""
+    """Return True if a text of these terms has all terms of any keyword."""
     return any(keyword and all(term in terms for term in keyword) for keyword in keywords)
 
 
 class Miss(StrEnum):  # M23
-    """Why a recall found nothing."""
+    """The reason why a recall found nothing."""
 
     NEVER_KNOWN = "never_known"
     FORGOTTEN = "forgotten"
-    PENDING = "pending"  # accepted, and not yet made into memories
+    PENDING = "pending"  # accepted, not yet in a memory
     OUT_OF_REACH = "out_of_reach"  # remembered, but not within ``depth`` of the focus
 
 
 def why_nothing(*, pending: bool, out_of_reach: bool, forgotten: bool) -> Miss:
-    """Name the reason that helps most: what waits or lies near can still be had."""
+    """Return the most helpful reason: first those that can still lead to a hit."""
     if pending:
         return Miss.PENDING
     if out_of_reach:
@@ -144,23 +144,23 @@ _MISS = {
 
 
 def memory_entry(content: str, language: Language, until: datetime | None = None) -> str:
-    """Write a memory as recall's text form has it, in the memory's own language.
+    """Write a memory for recall's text form, in the memory's own language.
 
-    ``until``: since when another memory says otherwise (R6).
+    ``until``: the time since which another memory supersedes it (R6).
     """
     return _MEMORY[language] + until_mark(until, language) + content
 
 
 def until_mark(until: datetime | None, language: Language) -> str:
-    """Return what stands before a text that held ``until`` then: nothing, if it still does (R6)."""
+    """Return the mark before a text that was valid ``until`` then; "" if it still is (R6)."""
     return "" if until is None else _UNTIL[language].format(until.date().isoformat())
 
 
 def forgotten_entry(relation: str, hint: str) -> str:
-    """Write what is left of a forgotten memory, in the language of its hint."""
+    """Write the relation and hint of a forgotten memory, in the language of its hint."""
     return _FORGOTTEN[language_of(hint or relation)].format(relation, hint)
 
 
 def miss_entry(miss: Miss, language: Language) -> str:
-    """Write why nothing was found, in the language of the question."""
+    """Write the reason for a miss, in the language of the question."""
     return _MISS[language][miss]

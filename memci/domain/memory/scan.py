@@ -1,11 +1,11 @@
-"""The scan of a node, its outcome, the cursor of a pass, kept snapshots (M12, M17, M18).
+"""The scan of a node, its outcome, the cursor of a pass, stored snapshots (M12, M17, M18).
 
-A scan decides from a node's importance what becomes of it. That its links fade afterwards
-(M12.3) changes no other node's importance in the pass: a link counts for its source alone. So
-only nodes forgotten earlier make one scan depend on another.
+A scan decides by a node's importance. The later decay of its links (M12.3) changes no other node's
+importance in the pass, because a link counts for its source alone. So a scan depends on another one
+only through nodes forgotten earlier.
 
-Phrase and keywords only ever lose: they are taken from the old ones and from what is left of
-the content, never from a model, so that a compression costs one call.
+Phrase and keywords only get shorter: they are taken from the old ones and from the remaining
+content, never from a model, so that a compression costs one call.
 """
 
 import math
@@ -23,12 +23,12 @@ from memci.language.detection import Language
 
 
 class Forgetting(StrEnum):
-    """Why a node is forgotten (M27)."""
+    """The reason why a node is forgotten (M27)."""
 
-    NO_IMPORTANCE = "importance"  # nothing that lives supports it
-    TOO_SHORT = "threshold"  # what would be left of it could not be understood
+    NO_IMPORTANCE = "importance"  # no living node supports it
+    TOO_SHORT = "threshold"  # its rest would be too short to understand
     SLOT_TAKEN = "slot"  # a new node needed its place (M19)
-    SWITCHED = "switched"  # a rebuilt network took the place of the one that it was in (M24)
+    SWITCHED = "switched"  # a rebuilt network replaced its network (M24)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +38,19 @@ class Protected:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Its links fade, its content stays."""
+    """Its links fade; its content stays."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compress:
-    """Its links fade, and its content shrinks to at most ``target`` characters."""
+    """Its links fade, and its content is shortened to at most ``target`` characters."""
 
     target: int
 
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """It goes, with its own links."""
+    """It is removed, with its own links."""
 
     reason: Forgetting
 
@@ -60,7 +60,7 @@ Verdict: TypeAlias = Protected | Kept | Compress | Forgotten
 
 @dataclass(frozen=True, slots=True)
 class ScannedNode:
-    """What a scan needs to know of a node; lengths are characters (Unicode code points)."""
+    """The input of a scan; lengths are characters (Unicode code points)."""
 
     id: int
     kind: NodeKind
@@ -78,7 +78,7 @@ def scan(
     focus: Collection[int],
     parameters: MemoryParameters,
 ) -> Iterator[tuple[ScannedNode, Verdict]]:
-    """Scan nodes in order; a node forgotten on the way supports those after it no longer."""
+    """Scan nodes in order; a forgotten node no longer supports later ones."""
     forgotten: set[int] = set()
     for node in nodes:
         verdict: Verdict = Protected()
@@ -92,7 +92,7 @@ def scan(
 
 
 def judge(node: ScannedNode, node_importance: float, parameters: MemoryParameters) -> Verdict:
-    """Decide what becomes of a node that is no focus point (M12.4 to M12.6)."""
+    """Return the verdict on a node that is no focus point (M12.4 to M12.6)."""
     if node_importance == 0:
         return Forgotten(Forgetting.NO_IMPORTANCE)
     if node.kind is NodeKind.ENTITY or node_importance >= 1:
@@ -112,7 +112,7 @@ _ASCII_WORD_EDGE = re.compile(r"[A-Za-z0-9]")
 def check_compressed(answer: str, *, target: int, length: int) -> str:
     """Return a compressor's answer, trimmed, or raise ``SmallModelAnswerError`` (M13).
 
-    It must be neither empty, nor longer than ``target``, nor as long as what it was made of.
+    It must not be empty, nor longer than ``target``, nor as long as its source.
     """
     text = answer.replace("\x00", "").strip()
     if not text:
@@ -125,16 +125,16 @@ def check_compressed(answer: str, *, target: int, length: int) -> str:
 
 
 def shrunk_keywords(keywords: Sequence[str], content: str) -> tuple[str, ...]:
-    """Return the keywords that still stand in the content."""
-    return tuple(word for word in keywords if _stands_in(word, content))
+    """Return the keywords that the content still contains."""
+    return tuple(word for word in keywords if _contains_word(word, content))
 
 
 def shrunk_phrase(phrase: str, content: str) -> str:
-    """Return the phrase if the content still bears it out, else the content's beginning.
+    """Return the phrase if the content still contains its words, else the content's beginning.
 
     Never longer than ``phrase``.
     """
-    if all(_stands_in(word, content) for word in _WORD.findall(phrase)):
+    if all(_contains_word(word, content) for word in _WORD.findall(phrase)):
         return phrase
     beginning = content[: len(phrase)]
     cut_in_word = len(content) > len(phrase) and not content[len(phrase)].isspace()
@@ -143,7 +143,7 @@ def shrunk_phrase(phrase: str, content: str) -> str:
     return beginning.strip()
 
 
-def _stands_in(word: str, content: str) -> bool:
+def _contains_word(word: str, content: str) -> bool:
     """Find a word without regard to case; an English one not inside another word."""
     pattern = re.escape(word)
     if _ASCII_WORD_EDGE.match(word):
@@ -155,7 +155,7 @@ def _stands_in(word: str, content: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class NodeText:
-    """What a node says, as it is shown and searched."""
+    """The displayed and searched texts of a node."""
 
     content: str
     phrase: str
@@ -165,20 +165,20 @@ class NodeText:
 
 @dataclass(frozen=True, slots=True)
 class Compressed:
-    """A node that says the same in fewer characters; ``before`` is how many it had."""
+    """A compressed node; ``before`` is its former number of characters."""
 
     id: int
     text: NodeText
     before: int
-    generic: bool  # so little is left that the relations at it get the generic name
+    generic: bool  # its links get the generic name: little content is left
 
 
 @dataclass
 class Outcome:
-    """Nodes by what became of them; those of none of these were not scanned.
+    """Scanned nodes by verdict.
 
-    ``kept`` keep their content, those that the pass gave up on among them. ``waiting`` maps nodes
-    whose model call failed to when it is tried again.
+    ``kept`` includes the nodes that the pass gave up on. ``waiting`` maps nodes whose model call
+    failed to the time of the next try.
     """
 
     protected: list[int] = field(default_factory=list)
@@ -190,24 +190,24 @@ class Outcome:
 
     @property
     def fading(self) -> list[int]:
-        """Nodes that stay and whose unlocked links decay."""
+        """Remaining nodes whose unlocked links decay."""
         return [*self.kept, *(each.id for each in self.compressed)]
 
     @property
     def scanned(self) -> int:
-        """How many nodes the pass is done with."""
+        """The number of nodes that the pass has finished."""
         return len(self.protected) + len(self.fading) + len(self.forgotten)
 
 
 @dataclass(frozen=True, slots=True)
 class PassCursor:
-    """Kept on the lane while a pass is under way; removing it cancels the pass.
+    """The state of a running pass, stored on the lane; removing it cancels the pass.
 
-    ``request`` is the newest wish for compression that the pass fulfils when it ends. ``fence``
+    ``request`` is the newest request for compression that the pass fulfils when it ends. ``fence``
     is that of the lease under which it last ran: another fence is another time slice.
     ``unavailable`` counts the small-model calls in a row that got no answer; ``mute``: the last of
-    them were the embedder's, which is asked first from then on. Until ``retry_at``
-    (aware UTC) there is nothing to do but wait for the model.
+    them were the embedder's, which is called first from then on. Until ``retry_at`` (aware UTC) the
+    pass can only wait for the model.
     """
 
     number: int
@@ -218,22 +218,22 @@ class PassCursor:
     retry_at: datetime | None = None
 
     def waits(self, now: datetime) -> bool:
-        """Tell whether all that is left waits for a small model."""
+        """Return True if all remaining work waits for a small model."""
         return self.retry_at is not None and now < self.retry_at
 
 
-# What the snapshots of one agent may weigh, unless it is set.
+# The default size limit of the snapshots of one agent.
 SNAPSHOT_BYTES = 4 * 1024 * 1024
-# Each attempt lets go of at most about a fifth more than the one before.
+# Each attempt drops at most about a fifth more than the previous one.
 _COARSER = 1.25
 
 
 def kept_snapshots(weights: Mapping[int, int], budget: int) -> list[int]:
-    """Return the passes whose snapshots stay, ascending, so that they weigh at most ``budget``.
+    """Return the passes whose snapshots stay, ascending, within ``budget`` bytes in all.
 
-    ``weights`` are bytes by pass. Distances between neighbours grow in proportion to their age,
-    so a history of any length is covered from its first snapshot to its newest. The newest always
-    stays, whatever it weighs; the first does as long as both fit.
+    ``weights`` are bytes by pass. Distances between neighbours grow in proportion to their age, so
+    a history of any length is covered from its first snapshot to its newest. The newest always
+    stays, whatever its size; the first stays as long as both fit.
     """
     passes = sorted(weights)
     if len(passes) <= 1 or sum(weights.values()) <= budget:
@@ -249,7 +249,7 @@ def kept_snapshots(weights: Mapping[int, int], budget: int) -> list[int]:
 
 
 def _spaced(passes: Sequence[int], ratio: float) -> list[int]:
-    """Return first and last, and those between that lie ``ratio`` of their age before the next."""
+    """Return the first, the last, and those at least ``ratio`` of their age before the next."""
     oldest, newest = passes[0], passes[-1]
     kept = [newest]
     for each in reversed(passes[1:-1]):

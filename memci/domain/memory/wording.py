@@ -1,12 +1,12 @@
 """Words a memory so that it can be read alone: speakers and dates (R4).
 
-Nothing of what was said is changed or lost. Added are, and can be told apart: the date beside an
-expression of time, in brackets; who speaks, before a colon; and the question that a short answer
-leans on, in square brackets in front of everything.
+Nothing of the original text is changed or lost. Additions are recognisable: the date beside an
+expression of time, in brackets; the speaker, before a colon; and the question on which a short
+answer depends, in square brackets at the beginning.
 
-"I" and "我" are made plain by the speaker's name at the beginning of what each one says. Other
-pronouns stay as they are: what they stand for is certain only where its name stands nearby, and
-then the segment holds that name already.
+The speaker's name at the beginning of each speech explains "I" and "我". Other pronouns stay
+unchanged: their meaning is certain only where the name is nearby, and then the segment already
+contains that name.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,20 +17,20 @@ from memci.language.small_talk import asks_something, can_answer, last_question
 from memci.language.times import add_date_notes
 from memci.message import Message, Role
 
-# What a tool answers was written elsewhere, on another day.
+# The text of tool results has other authors and days.
 _SPEAKING = (Role.USER, Role.ASSISTANT)
 
 
 def self_contained(text: str, messages: Sequence[Message]) -> str:
-    """Return a segment's text with the speakers' names and the dates that its words mean.
+    """Return a segment's text with the names of its speakers and the dates of its time words.
 
-    ``messages`` are those that it was cut from, in order; the first and the last may lie in it in
-    part (M3). Nothing of the text is changed or lost. Text that is not theirs is returned as it is.
+    ``messages`` are its source, in order; the first and the last may lie in it in part (M3). Text
+    from other sources is returned unchanged.
     """
-    return "".join(_plain(part, message) for part, message in _parts(text, messages))
+    return "".join(_with_speaker(part, message) for part, message in _parts(text, messages))
 
 
-def _plain(part: str, message: Message | None) -> str:
+def _with_speaker(part: str, message: Message | None) -> str:
     if message is None or not part.strip():
         return part
     name = " ".join((message.name or "").split())
@@ -44,9 +44,9 @@ def _plain(part: str, message: Message | None) -> str:
 def _parts(text: str, messages: Sequence[Message]) -> Iterator[tuple[str, Message | None]]:
     """Divide the text among the messages; white space may differ from theirs."""
     lengths = [len("".join(message.text.split())) for message in messages]
-    said = "".join("".join(message.text.split()) for message in messages)
+    source = "".join("".join(message.text.split()) for message in messages)
     places = [place for place, character in enumerate(text) if not character.isspace()]
-    skipped = _beginning(said, "".join(text.split()), lengths)
+    skipped = _beginning(source, "".join(text.split()), lengths)
     if skipped is None:
         yield text, None
         return
@@ -58,12 +58,12 @@ def _parts(text: str, messages: Sequence[Message]) -> Iterator[tuple[str, Messag
         start = end
 
 
-def _beginning(said: str, text: str, lengths: Sequence[int]) -> int | None:
-    """Return how much of the first message stands before the text; None: it is not theirs."""
+def _beginning(source: str, text: str, lengths: Sequence[int]) -> int | None:
+    """Return how much of the first message precedes the text; None: other text."""
     if not text or not lengths:
         return None
     # It ends in the last message, so it cannot begin earlier than this.
-    at = said.find(text, max(0, len(said) - lengths[-1] - len(text) + 1))
+    at = source.find(text, max(0, len(source) - lengths[-1] - len(text) + 1))
     return at if 0 <= at < lengths[0] else None
 
 
@@ -71,35 +71,35 @@ _SPEAKERS = {
     Language.ENGLISH: {Role.USER: "User", Role.ASSISTANT: "Assistant", Role.TOOL: "Tool"},
     Language.CHINESE: {Role.USER: "用户", Role.ASSISTANT: "助手", Role.TOOL: "工具"},
 }
-# Characters: a longer answer says by itself what it is about.
+# Characters: a longer answer is understandable alone.
 _LEANING = {Language.ENGLISH: 60, Language.CHINESE: 24}
 _LONGEST_QUESTION = 200
-# Characters at the end of a long message, where its question would be.
+# Characters at the end of a long message that are searched for a question.
 _END = 1_000
 
 
 def worded(
     text: str, messages: Sequence[Message], language: Language, question: Message | None = None
 ) -> str:
-    """Return the text of a memory; ``messages`` are those that its segment was cut from, in order.
+    """Return the text of a memory; ``messages`` are the source of its segment, in order.
 
-    ``question``: what the first of them answers (``leans_on``). Where several speak, those without
-    a name are told apart by their roles.
+    ``question``: the question that the first of them answers (``leans_on``). Of several speakers,
+    those without a name are distinguished by their roles.
     """
     everyone = [question, *messages] if question else messages
     if len({(each.role, each.name) for each in everyone}) > 1:
-        messages = [_named(each, language) for each in messages]
+        messages = [_with_role_name(each, language) for each in messages]
     if len(messages) == 1:
-        # The whole segment is its: no need to look for it in what may be a very long message.
+        # The whole segment is from one message, which may be too long to search.
         messages = [replace(messages[0], content=text, tool_calls=())]
-    said = self_contained(text, messages)
-    return f"{_quoted(question, language)}\n{said}" if question else said
+    wording = self_contained(text, messages)
+    return f"{_quoted(question, language)}\n{wording}" if question else wording
 
 
 def leans_on(answer: Message, before: Sequence[Message]) -> Message | None:
-    """Return the question without which a short answer cannot be understood.
+    """Return the question on which a short answer depends.
 
-    ``before``: what was said in the conversation before it, in order.
+    ``before``: the earlier messages of the conversation, in order.
     """
     if not before or len(answer.text) > _LEANING[language_of(answer.text)]:
         return None
@@ -109,16 +109,16 @@ def leans_on(answer: Message, before: Sequence[Message]) -> Message | None:
 
 
 def labels(role: Role | None, name: str | None) -> tuple[str, ...]:
-    """Return all that may stand before what somebody says, in any language."""
+    """Return all possible labels of a speaker, in any language."""
     by_role = (_SPEAKERS[language].get(role) for language in Language if role)
     return tuple(each for each in (*by_role, name) if each)
 
 
 def _quoted(question: Message, language: Language) -> str:
     words = last_question(question.text[-_END:])[:_LONGEST_QUESTION]
-    name = " ".join((_named(question, language).name or "").split())
+    name = " ".join((_with_role_name(question, language).name or "").split())
     return f"[{name}: {add_date_notes(words, question.said_at)}]"
 
 
-def _named(message: Message, language: Language) -> Message:
+def _with_role_name(message: Message, language: Language) -> Message:
     return replace(message, name=message.name or _SPEAKERS[language].get(message.role))

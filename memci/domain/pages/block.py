@@ -1,8 +1,8 @@
-"""The text block of one page in a window (P11), and the blocks of a window with token counts (P12).
+"""The text block of one page in a window (P11), and the blocks of a window with tokens (P12).
 
-Every block begins with a heading mark and ends with a blank line: only there do token counts add
-up. What pages hold is untrusted: names and descriptions are one line and no heading of their own,
-and messages are fenced, so that none can look like another page.
+Every block begins with a heading mark and ends with a blank line: token counts add up only there.
+The content of pages is untrusted. Names and descriptions are one line and no heading, and messages
+are fenced, so that none can look like another page.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,12 +18,12 @@ from memci.domain.pages.tree import Tree, VisibleTree, is_open
 from memci.domain.session.interaction import units_of
 from memci.message import Message
 
-_DEEPEST = 6  # headings of Markdown have no more levels
+_DEEPEST = 6  # the deepest level of Markdown headings
 _MOST_LISTED = 10
 # Entries of an archived page that are shown.
 _MOST_ENTRIES = 6
 _LAST_ENTRIES = 2
-_MUCH = 200  # tokens; from here on the heading says how many a page takes
+_MUCH = 200  # the heading shows the tokens of larger pages
 
 
 class Format(StrEnum):
@@ -61,11 +61,11 @@ class BlockWriter:
     labels: Labels
 
     def block(self, visible: VisibleTree, page: Page, level: int, reads: ContentReader) -> str:
-        """Return the block of a page, at a level from 1, without the pages below it."""
+        """Return the block of a page at a level, from 1, without the pages below it."""
         tree = visible.tree
-        state = self._state(tree, page, visible.count_children(page))
+        state = self._state_words(tree, page, visible.count_children(page))
         heading = self.labels.heading.format(self.name(tree, page), state)
-        parts = [f"{self._mark(level)} [{page.index}] {heading}"]
+        parts = [f"{self._heading_mark(level)} [{page.index}] {heading}"]
         if tree.is_archived(page):
             parts += self._entries(page)
         elif page.index == tree.counters.archive:
@@ -80,22 +80,24 @@ class BlockWriter:
         return "\n\n".join(parts) + "\n\n"
 
     def notice(self, collapsed: Sequence[str]) -> str:
-        """Return the line that names collapsed pages (P13), or an empty text."""
+        """Return the line that lists collapsed pages (P13), or an empty text."""
         if not collapsed:
             return ""
         listed = [*collapsed[:_MOST_LISTED], *(["…"] if len(collapsed) > _MOST_LISTED else [])]
         indexes = self.labels.between.join(listed)
-        return f"{self._mark(1)} {self.labels.collapsed.format(len(collapsed), indexes)}\n\n"
+        return (
+            f"{self._heading_mark(1)} {self.labels.collapsed.format(len(collapsed), indexes)}\n\n"
+        )
 
     def excess(self, excess: Excess | None) -> str:
-        """Return the line that says by how much the window exceeds its limit (P13), or ""."""
+        """Return the line about tokens over the limit (P13), or ""."""
         if excess is None:
             return ""
-        return f"{self._mark(1)} {self.labels.excess.format(**excess._asdict())}\n\n"
+        return f"{self._heading_mark(1)} {self.labels.excess.format(**excess._asdict())}\n\n"
 
     def pins(self, pins: Sequence[Pin]) -> str:
         """Return the block of pinned texts, or an empty text."""
-        return "".join(pin_pieces(pins, self.labels, self._mark(1)))
+        return "".join(pin_pieces(pins, self.labels, self._heading_mark(1)))
 
     def name(self, tree: Tree, page: Page) -> str:
         """Return the name of a page; roots and the Contents Page have fixed names."""
@@ -111,10 +113,10 @@ class BlockWriter:
         role = self.labels.roles[message.role.value]
         return f"{role} {plain_name(message.name)}".strip()
 
-    def _mark(self, level: int) -> str:
+    def _heading_mark(self, level: int) -> str:
         return ("=" if self.format is Format.TEXT else "#") * min(level, _DEEPEST)
 
-    def _state(self, tree: Tree, page: Page, inside: int) -> str:
+    def _state_words(self, tree: Tree, page: Page, inside: int) -> str:
         labels = self.labels
         kind = labels.folder if page.is_folder else labels.page
         pinned = [labels.pinned] if page.pinned else []
@@ -161,7 +163,7 @@ class BlockWriter:
         if content.lost:
             return [self.labels.lost]
         messages, segment = content.messages, tree.segment_of(page)
-        # What an agent may write is fenced, in a segment of system prompts, too.
+        # Text that an agent may write is fenced, also in a segment of system prompts.
         trusted = segment.permission is not Permission.READ_WRITE
         if segment.kind is SegmentKind.SYSTEM and trusted:
             texts = [content.text, *(message.text for message in messages)]
@@ -175,7 +177,7 @@ class BlockWriter:
 
 
 def _as_words(text: str) -> str:
-    """Return a text in lower case, without spaces and dots in which a shortened copy differs."""
+    """Return a text in lower case, without spaces and dots, which differ in shortened copies."""
     return " ".join(text.lower().split()).rstrip("….。 ")
 
 

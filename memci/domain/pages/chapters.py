@@ -45,7 +45,7 @@ def settle(
         elif _continues_interaction(tree, message):
             _extend(tree, message, entries, count)
         elif not message.is_note:  # a note begins no interaction
-            _begin(tree, message, count)
+            _begin_interaction(tree, message, count)
             # Pages that are listed now, or may be when the chapter is cut, need their entries.
             session = session_key(message.session_id)
             pages = [tree[index] for index in entries]
@@ -95,7 +95,6 @@ def archive_old_pages(
 
 
 def _continues_interaction(tree: Tree, message: Message) -> bool:
-    """Return True if a message belongs to its session's current interaction (P6)."""
     latest = tree.latest(message.session_id)
     if latest is None or latest.span is None:
         return False
@@ -105,11 +104,10 @@ def _continues_interaction(tree: Tree, message: Message) -> bool:
 
 
 def _user_of(message: Message, latest: Page | None) -> str | None:
-    """Return the user of a message; by default the user of the session's latest page."""
     return message.user_id or (latest.user_id if latest is not None else None)
 
 
-def _begin(tree: Tree, message: Message, count: Count) -> None:
+def _begin_interaction(tree: Tree, message: Message, count: Count) -> None:
     number = tree.counters.interactions + 1
     tree.counters = replace(tree.counters, interactions=number)
     root = tree[tree.segments[USER].root]
@@ -157,12 +155,10 @@ def _message_page(segment: str, parent: str, message: Message, number: int, coun
 
 
 def _tokens(message: Message, count: Count) -> int:
-    """Return about how many tokens a message takes on an expanded page."""
     return count(fenced(message.text, message.role.value)) if message.text else 0
 
 
 def _begin_archive(tree: Tree) -> None:
-    """Create the Contents Page: the first page of the conversation, managed by the system."""
     page = Page("", PageKind.CONTENTS, USER, tree.segments[USER].root, 0)
     page = tree.add_page(replace(page, expanded=True, managed=True))
     tree.put(replace(page, place=0))
@@ -172,7 +168,7 @@ def _begin_archive(tree: Tree) -> None:
 def _fit(tree: Tree, archive: str, rules: PageRules, line_tokens: LineTokens) -> None:
     """Remove the least recently recalled lines until the Contents Page fits its limit (P8).
 
-    Lines longer than the whole limit go first. The limit holds for the lines that each user sees:
+    Lines longer than the whole limit go first. The limit applies to the lines that each user sees:
     one user's lines never displace another's, and the result is the same for every viewer.
     """
     lines = tree.children(archive)

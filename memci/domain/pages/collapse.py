@@ -20,13 +20,13 @@ def collapse_order(
     kept: Collection[str],
     opened: Sequence[str] = (),
 ) -> list[tuple[Page, bool]]:
-    """Return the pages that may be hidden, in that order, each with True if it was just opened.
+    """Return the pages that may be hidden, in order, each with True if it was just opened.
 
     Not included are ``kept``, pinned pages, the current interaction, and the folders above them.
     Pages of finished plan steps come first; ``opened`` ones last, in that order; pages of the
     active plan step count as just opened (R7).
     """
-    tree, staying = rendering.tree, _staying(rendering, kept)
+    tree, staying = rendering.tree, _protected_pages(rendering, kept)
     pages = [
         page
         for segment in segments
@@ -59,7 +59,7 @@ def collapse_order(
     return [(page, bool(order[page.index])) for page in sorted(pages, key=loss)]
 
 
-def _staying(rendering: Rendering, kept: Collection[str]) -> set[str]:
+def _protected_pages(rendering: Rendering, kept: Collection[str]) -> set[str]:
     tree = rendering.tree
     latest = tree.latest(rendering.session_id)
     pinned = [page.index for page in tree.pages.values() if page.pinned and not page.cold]
@@ -70,7 +70,7 @@ def _staying(rendering: Rendering, kept: Collection[str]) -> set[str]:
 def _opening_order(
     rendering: Rendering, pages: Sequence[Page], opened: Sequence[str]
 ) -> dict[str, int]:
-    """Return how late pages are hidden because they were opened; folders as their latest page.
+    """Return the order of opening, by page; a folder has that of its latest page.
 
     0: not opened in this interaction, and not of an active plan step.
     """
@@ -93,7 +93,6 @@ def _opening_order(
 
 
 def _is_of_plan(rendering: Rendering, page: Page, test: Callable[[Plan, Span], bool]) -> bool:
-    """Return True if the page belongs to the session of the plan and passes the test."""
     plan, span = rendering.plan, page.span
     if plan is None or span is None or span.session_id != plan.session_id:
         return False
@@ -120,8 +119,8 @@ def auto_collapse(
 ) -> Collapse | None:
     """Enforce the limits of segments and of the window (P13); return None if all were met.
 
-    Above ``collapse_above`` of the limit, pages are hidden down to ``collapse_to`` of it. Just
-    ``opened`` pages are hidden only if the limit itself would be exceeded.
+    Above ``collapse_above`` of the limit, pages are hidden down to ``collapse_to`` of it. Pages in
+    ``opened`` are hidden only if the limit itself would be exceeded.
     """
     done = [
         _collapse(rendering, Limit(segment.max_tokens, segment.max_tokens, segment), (), opened)
@@ -142,16 +141,16 @@ def auto_collapse(
 def collapse_to(rendering: Rendering, max_tokens: int, kept: Collection[str] = ()) -> Collapse:
     """Hide expanded pages until the window takes at most ``max_tokens``.
 
-    Never hidden are ``sys``, the current interaction, pinned and ``kept`` pages, and the folders
-    above these. Pages of finished plan steps go first, then old, long, never recalled ones, then
+    ``sys``, the current interaction, pinned and ``kept`` pages, and the folders above these are
+    never hidden. Pages of finished plan steps go first, then old, long, never recalled ones, then
     the Contents Page and folders, then the newest pages, and those of the active plan step last.
-    Pages whose line would take more than hiding saves are hidden only if there is no other way.
+    Pages whose line would take more than hiding saves are hidden only as a last resort.
     """
     return _collapse(rendering, Limit(max_tokens, max_tokens), kept)
 
 
 class Limit(NamedTuple):
-    """The target and the limit of the window's, or of one segment's, tokens."""
+    """The target and the limit of the tokens of the window or of one segment."""
 
     aim: int
     most: int
@@ -234,7 +233,7 @@ _TRIES = 4
 
 
 def report_excess(rendering: Rendering, most: int) -> int:
-    """Let the window say by how many tokens it exceeds ``most``; return them, 0 if it fits."""
+    """Write into the window by how many tokens it exceeds ``most``; return them, 0 if it fits."""
     rendering.excess = None
     over = rendering.tokens() - most
     if over <= 0:
@@ -248,7 +247,7 @@ def report_excess(rendering: Rendering, most: int) -> int:
 
 
 class OpeningCost(NamedTuple):
-    """Tokens that an expanded page takes, that can be freed for it, and the limit."""
+    """The tokens of an expanded page, the tokens that can be freed for it, and the limit."""
 
     takes: int
     free: int
@@ -256,9 +255,9 @@ class OpeningCost(NamedTuple):
 
 
 def opening_cost(rendering: Rendering, rules: PageRules, index: str) -> OpeningCost:
-    """Return why a page cannot be expanded. Discard the tree afterwards.
+    """Return the reason why a page cannot be expanded. Discard the tree afterwards.
 
-    The notice about hidden pages is included in the tokens that are not free.
+    The notice about hidden pages counts as not free.
     """
     rendering.excess = None
     tree, notice = rendering.tree, rendering.tree.counters.notice

@@ -10,7 +10,7 @@ from memci.language.detection import Language
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """States in words; ``{}`` is a number."""
+    """The labels; ``{}`` is a number."""
 
     heading: str  # a page's name with its state
     page: str
@@ -52,12 +52,12 @@ def labels_of(language: Language) -> Labels:
 
 
 _FENCE = re.compile(r"`{3,}")
-# What begins a heading, in Markdown or as text, and what opens a fence.
+# The beginnings of headings, in Markdown or as text, and of fences.
 _MARK = re.compile(r"\s*(?:[#=]|`{3}|~{3})")
 
 
 def fenced(text: str, label: str = "") -> str:
-    """Fence a text by more backticks than it has anywhere in a row."""
+    """Fence a text by more backticks than it has in a row."""
     fence = "`" * (1 + max((len(match[0]) for match in _FENCE.finditer(text)), default=2))
     return f"{fence}{label}\n{text}\n{fence}"
 

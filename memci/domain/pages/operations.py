@@ -84,7 +84,7 @@ def move_page(tree: Tree, actor: Actor, *, source: str, target: str) -> Page:
 
 
 def move_into(tree: Tree, page: Page, folder: Page) -> Page:
-    """Do as ``move_page`` without checks."""
+    """Move a page as ``move_page`` does, without checks."""
     page = tree.in_chapter(tree[page.index])
     moved = replace(page, parent=folder.index, place=tree.take_place())
     return tree.put(moved)
@@ -101,7 +101,7 @@ def remove_page(tree: Tree, actor: Actor, *, index: str) -> Page:
 
 
 def remove_from_tree(tree: Tree, page: Page) -> Page:
-    """Do as ``remove_page`` without checks. Pages removed later get a higher place."""
+    """Remove a page as ``remove_page`` does, without checks. Later removals get a higher place."""
     for each in list(tree.descendants(page.index)):
         tree.put(replace(each, cold=True))
     return tree.put(replace(tree[page.index], parent=None, place=tree.take_place()))
@@ -130,7 +130,7 @@ def recall_page(tree: Tree, actor: Actor, *, index: str) -> Page:
 
 
 def restore_page(tree: Tree, actor: Actor, *, index: str, parent: str) -> Page:
-    """Move a removed page, and all that was removed with it, to the end of a folder."""
+    """Move a removed page, and all pages removed with it, to the end of a folder."""
     page, folder = tree[index], tree[parent]
     check_not_attp_guide(page)
     if not page.cold:
@@ -176,7 +176,7 @@ def create_contents_page(
     parent: str,
     children: Sequence[str] = (),
 ) -> Page:
-    """Add a folder and move pages into it in this order; hidden as a note is."""
+    """Add a folder and move pages into it in this order; expanded only in a system segment."""
     folder = tree[parent]
     check_place(tree, folder, Action.ADD, actor)
     for child in dict.fromkeys(children):
@@ -296,7 +296,7 @@ def pin_page(tree: Tree, actor: Actor, *, index: str, pinned: bool = True) -> Pa
 
 
 def _check_in_tree(tree: Tree, page: Page, then: str = "") -> None:
-    """Refuse a removed or archived page, and say how to get it back; ``then``: what works then."""
+    """Refuse a removed or archived page and explain its return; ``then``: the next step."""
     after = f", and {then}" if then else ""
     if page.cold:
         raise RefusedError(

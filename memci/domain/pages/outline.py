@@ -101,7 +101,7 @@ def entry_line(message: Message) -> str:
 
 
 def with_placeholders(page: Page, messages: Sequence[Message], last_seq: int) -> Page:
-    """Return the page of these messages, at least one, with placeholders for all texts (P6).
+    """Return the page of one or more messages, with placeholders for all texts (P6).
 
     Its span ends with ``last_seq``: notes may come after the messages.
     """

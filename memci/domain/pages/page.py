@@ -5,8 +5,8 @@ from enum import StrEnum
 
 from memci.message import Role
 
-# Characters. The title and the description are lines of a heading: neither may look like more than
-# that; an entry is the line of a message.
+# Characters. The title and the description are lines of a heading; an entry is the line of a
+# message.
 LONGEST_NAME = 200
 LONGEST_DESCRIPTION = 2_000
 LONGEST_ENTRY = 400
@@ -15,18 +15,18 @@ MAX_DEPTH = 64
 
 
 class PageKind(StrEnum):
-    """What a page holds."""
+    """The kind of a page's content."""
 
     DETAIL = "detail"  # the messages of one interaction, or text of its own
     CONTENTS = "contents"  # other pages
 
 
 class Lifecycle(StrEnum):
-    """Where a page is, seen from the window."""
+    """The state of a page in the window."""
 
     ACTIVE = "active"
     HOT_ARCHIVED = "hot_archived"  # inside a hidden folder, or archived
-    COLD_ARCHIVED = "cold_archived"  # removed; memory search brings it back
+    COLD_ARCHIVED = "cold_archived"  # removed; memory search restores it
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,12 @@ class Span:
     last_seq: int
     session_id: str | None
     number: int  # counts the agent's interactions from 1; 0: a system message
-    answered: bool = False  # somebody else has spoken: the next user message starts a new page
+    answered: bool = False  # the next user message starts a new page
 
 
 @dataclass(frozen=True, slots=True)
 class RecallStats:
-    """How often a page was recalled; the other fields are interaction numbers, 0: never (P7-P9)."""
+    """The number of recalls; other fields are interaction numbers, 0: never (P7-P9)."""
 
     count: int = 0
     last_at: int = 0
@@ -53,7 +53,7 @@ class RecallStats:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page; ``index`` names it for ever (P1)."""
+    """One page; ``index`` is its permanent name (P1)."""
 
     index: str
     kind: PageKind
@@ -64,41 +64,41 @@ class Page:
     description: str = ""
     expanded: bool = False
     cold: bool = False  # removed from the tree (P2)
-    managed: bool = False  # SYSTEM_MANAGED, whatever its segment is (P5)
+    managed: bool = False  # SYSTEM_MANAGED in any segment (P5)
     span: Span | None = None  # the messages of an interaction's page
     text_version: int | None = None  # of a note's own text in the page store (P14)
     entries: tuple[str, ...] = ()  # one line for each message of the span (P7)
     recalls: RecallStats = RecallStats()
     named: bool = False  # name and description are final, no placeholders (P6)
-    summarized: bool = False  # so are the entries
+    summarized: bool = False  # entries are final
     pinned_by: str | None = None  # "agent", "developer" or None: not pinned
     chapter: str = ""  # key of another session that recalled the page into its window (P9)
-    user_id: str | None = None  # the only user who sees it; None: all users do
+    user_id: str | None = None  # the only user who sees it; None: all users
     content_tokens: int = 0  # of its messages or text when they were written; 0: unknown
 
     @property
     def shown_in(self) -> str:
-        """The key of the session in whose active chapter the page is."""
+        """The key of the session whose active chapter contains the page."""
         return self.chapter or session_key(self.span.session_id if self.span else None)
 
     @property
     def pinned(self) -> bool:
-        """Whether the system must keep the page open (P13)."""
+        """True if the system must keep the page open (P13)."""
         return self.pinned_by is not None
 
     @property
     def is_folder(self) -> bool:
-        """Whether it is a ContentsPage."""
+        """True for a ContentsPage."""
         return self.kind is PageKind.CONTENTS
 
     @property
     def has_placeholders(self) -> bool:
-        """Whether the summarizer has not yet written the name or the entries (P6)."""
+        """True until the summarizer has written the name and the entries (P6)."""
         return bool(self.span and self.span.number) and not (self.named and self.summarized)
 
 
 def session_key(session_id: str | None) -> str:
-    """Return a unique key of a session; None (no session) has a key, too."""
+    """Return a unique key of a session; None (no session) also has a key."""
     return "-" if session_id is None else f"+{session_id}"
 
 
@@ -109,7 +109,7 @@ def one_line(text: str, longest: int) -> str:
 
 
 class Permission(StrEnum):
-    """What an agent may do with the pages of a segment."""
+    """The rights of an agent on the pages of a segment."""
 
     READ_WRITE = "READ_WRITE"
     READ_ONLY = "READ_ONLY"

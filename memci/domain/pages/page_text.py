@@ -57,7 +57,7 @@ class TextPart(NamedTuple):
 
 
 def text_part(text: str, offset: int, count: Count) -> TextPart:
-    """Return at most ``MOST_TOKENS`` of a text from an offset on; raises as ``text_from``."""
+    """Return at most ``MOST_TOKENS`` of a text from an offset; raises like ``text_from``."""
     rest = text_from(text, offset)
     part = rest[:_LONGEST]
     while len(part) > 1 and (tokens := count(part)) > MOST_TOKENS:
@@ -71,7 +71,7 @@ def text_part(text: str, offset: int, count: Count) -> TextPart:
 
 
 def text_from(text: str, offset: int) -> str:
-    """Return a text from an offset on; raises ``InvalidInputError`` beyond the end."""
+    """Return a text from an offset; raises ``InvalidInputError`` beyond the end."""
     if offset and offset >= len(text):
         raise InvalidInputError(f"the text ends before that, at offset {len(text)}", field="offset")
     return text[offset:]

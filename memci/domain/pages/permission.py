@@ -9,21 +9,21 @@ from memci.errors import RefusedError
 
 
 class Actor(StrEnum):
-    """Who requests an operation."""
+    """The requester of an operation."""
 
     AGENT = "agent"  # a model: ATTP, MCP, function schemas
     DEVELOPER = "developer"  # HTTP, client, CLI
 
 
 class Action(Enum):
-    """What an operation does to a page, as far as permissions distinguish it."""
+    """The kinds of operations that permissions distinguish."""
 
     EXPAND = auto()
     HIDE = auto()
     WRITE = auto()  # its name, description or text
-    ADD = auto()  # something new into it
-    TAKE = auto()  # out of where it lies: moved or removed
-    RECEIVE = auto()  # something moved into it
+    ADD = auto()  # a new page in it
+    TAKE = auto()  # moved out of its folder or removed
+    RECEIVE = auto()  # a page moved into it
 
 
 _STRUCTURE = frozenset({Action.ADD, Action.TAKE, Action.RECEIVE})
@@ -31,7 +31,7 @@ _STAYS = "that stays open, and where it is"
 
 
 def check_permission(tree: Tree, page: Page, act: Action, actor: Actor) -> None:
-    """Raise ``RefusedError`` with the reason unless the actor may do this to the page."""
+    """Raise ``RefusedError`` with the reason unless the actor has permission for the page."""
     if act is Action.TAKE and page.parent is None and not page.cold:
         raise RefusedError(f"{page.index} is the root of its segment: it stays where it is")
     if act in {Action.ADD, Action.RECEIVE} and not page.is_folder:
@@ -80,7 +80,7 @@ def check_not_attp_guide(page: Page) -> None:
 
 
 def _check_shared(tree: Tree, page: Page, act: Action) -> None:
-    """Refuse to show a user's words to other users, or to move pages that others see, too."""
+    """Refuse to show a user's text to other users, and to move pages that others see."""
     viewer = tree.viewer
     if act is Action.WRITE and viewer.user_id is not None and page.user_id is None:
         raise RefusedError(f"all users see {page.index}: only a developer can name it")
@@ -92,7 +92,7 @@ def _check_shared(tree: Tree, page: Page, act: Action) -> None:
 
 
 def _check_pinned(tree: Tree, page: Page, act: Action) -> None:
-    """Refuse to hide or move what a developer has pinned, and the folders above it."""
+    """Refuse to hide or move a developer's pinned pages and the folders above them."""
     if act not in {Action.HIDE, Action.TAKE}:
         return
     for each in _pinned_by_developer(tree):
@@ -124,14 +124,13 @@ def _pinned_by_developer(tree: Tree) -> Iterator[Page]:
 
 
 def check_stays_shared(tree: Tree, page: Page, folder: Page, actor: Actor) -> None:
-    """Raise ``RefusedError`` if an agent moves a page that all users see to one user's folder."""
+    """Raise ``RefusedError`` if an agent moves a shared page to one user's folder."""
     is_shared = page.user_id is None and tree.viewer.user_id is not None
     if actor is Actor.AGENT and is_shared and not _is_shared(tree, folder):
         raise RefusedError(f"all users see {page.index}: name a folder that all see, too")
 
 
 def _is_shared(tree: Tree, page: Page) -> bool:
-    """Return True if all users see the page and the folders above it."""
     return all(each.user_id is None for each in (page, *tree.ancestors(page.index)))
 
 
@@ -161,7 +160,7 @@ def shows_current_interaction(tree: Tree) -> bool:
 
 
 def permission_of(tree: Tree, page: Page) -> Permission:
-    """Return the permission of a page: its segment's, or a stricter one of a folder above it."""
+    """Return the permission of a page: its segment's, or a stricter one of a parent folder."""
     if page.managed or any(folder.managed for folder in tree.ancestors(page.index)):
         return Permission.SYSTEM_MANAGED
     return tree.segment_of(page).permission

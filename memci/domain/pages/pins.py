@@ -24,12 +24,12 @@ class Maker(StrEnum):
 class Pin:
     """A pinned text."""
 
-    number: int  # unique for ever within the agent
+    number: int  # unique within the agent, never reused
     kind: PinKind
     text: str
     by: str  # a Maker
     created_at: datetime
-    message_seq: int | None = None  # the message whose text it is; None: given as a text
+    message_seq: int | None = None  # its source; None: given as a text
     user_id: str | None = None  # shown only to this user; None: to all
     span: tuple[int, int] | None = None  # [start, end) of the message, in characters; None: all
     session_id: str | None = None  # shown only in this session; None: in all
@@ -43,12 +43,12 @@ def pin_pieces(pins: Sequence[Pin], labels: Labels, mark: str = "#") -> list[str
     """Return the block of pins as one string a pin; the first begins with the heading.
 
     The block begins with a heading mark and ends with a blank line (P12). Pinned text is untrusted:
-    it is written on one line after its kind, or fenced.
+    it is fenced, or one line after its kind.
     """
     if not pins:
         return []
     lines = [
-        f"- [{each.number}] {labels.pin_kinds[each.kind.value]}{labels.colon}{_shown(each.text)}\n"
+        f"- [{each.number}] {labels.pin_kinds[each.kind.value]}{labels.colon}{_safe(each.text)}\n"
         for each in pins
     ]
     lines[0] = f"{mark} {labels.pins}\n\n{lines[0]}"
@@ -56,6 +56,6 @@ def pin_pieces(pins: Sequence[Pin], labels: Labels, mark: str = "#") -> list[str
     return lines
 
 
-def _shown(text: str) -> str:
+def _safe(text: str) -> str:
     stripped = text.strip()
     return stripped if len(stripped.splitlines()) <= 1 else f"\n{fenced(stripped)}"

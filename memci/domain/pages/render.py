@@ -55,13 +55,11 @@ class NativeMessages:
         return total + MESSAGE_OVERHEAD * (blocks + is_begun)
 
     def _messages(self, page: Page) -> list[Utterance]:
-        """Return the messages of a page as a chat API takes them, without incomplete tool calls."""
         messages = [each for each in self.blocks.reads(page).messages if not each.is_note]
         units, _ = units_of(messages)
         return [Utterance.of(message) for unit in units for message in unit]
 
     def _has_messages(self, page: Page) -> bool:
-        """Return True if the messages of the page are separate messages of the window."""
         return (
             page.expanded
             and page.span is not None
@@ -82,7 +80,7 @@ class Window:
 
 @dataclass
 class Rendering:
-    """The window of one session over a tree, kept up to date by ``refresh``."""
+    """The window of one session over a tree; ``refresh`` updates it."""
 
     tree: Tree
     writer: BlockWriter
@@ -112,13 +110,13 @@ class Rendering:
         self.pin_tokens = self.tokens_of_pins(self.pins)
 
     def tokens_of_pins(self, pins: Sequence[Pin]) -> int:
-        """Return the tokens of a message of these pins."""
+        """Return the tokens of a message with these pins."""
         message = self._pin_message(pins)
         return message.tokens(self.count) if message else 0
 
     def tokens(self) -> int:
         """Return the tokens of the whole window."""
-        messages = sum(self.tokens_of(each) for each in self._shown()) + self.pin_tokens
+        messages = sum(self.tokens_of(each) for each in self._ordered_segments()) + self.pin_tokens
         return LIST_OVERHEAD + messages if messages else 0
 
     def tokens_of(self, segment: Segment) -> int:
@@ -134,10 +132,10 @@ class Rendering:
         return self._blocks.of(page, self.visible.level(page)).own
 
     def window(self) -> Window:
-        """Return the messages."""
+        """Return the window."""
         messages: list[Utterance] = []
         by_segment: dict[str, int] = {}
-        shown = self._shown()
+        shown = self._ordered_segments()
         system = list(takewhile(lambda segment: segment.role is Role.SYSTEM, shown))
         for segment in (*system, None, *shown[len(system) :]):
             if segment is not None:
@@ -150,11 +148,11 @@ class Rendering:
         return Window(tuple(messages), tokens, by_segment, self.collapsed())
 
     def collapsed(self) -> tuple[str, ...]:
-        """Return the pages that the last change hid, as far as the session sees them (P13)."""
+        """Return the pages hidden by the last change that the session sees (P13)."""
         return tuple(each for each in self.tree.counters.notice if self._contains(each))
 
     def refresh(self, changed: Mapping[str, Page | None]) -> None:
-        """Update after changes of these pages, which are given as they were before."""
+        """Update after changes; ``changed`` has the former values of the changed pages."""
         for index, before in changed.items():
             self._blocks.forget(index, before)
             now = self.tree.pages.get(index)
@@ -168,7 +166,7 @@ class Rendering:
         self.refresh({page.index: before})
 
     def _contains(self, index: str) -> bool:
-        """Return True if the session sees the page; remembered, since collapsing asks often."""
+        """Return True if the session sees the page; cached, because collapsing asks often."""
         if index not in self._visibility:
             page = self.tree.pages.get(index)
             self._visibility[index] = page is not None and self.visible.contains(page)
@@ -182,9 +180,9 @@ class Rendering:
         text = self.writer.pins(pins)
         return Utterance(Role.USER, text) if text else None
 
-    def _shown(self) -> list[Segment]:
+    def _ordered_segments(self) -> list[Segment]:
         shown = self.visible.segments()
-        if self._is_native:  # the conversation goes on where the window ends
+        if self._is_native:  # the conversation continues after the window
             shown.sort(key=lambda each: each.id == USER)
         return shown
 

@@ -29,20 +29,20 @@ class Viewer:
 
     session_id: str | None = None
     user_id: str | None = None  # of the last message in the session
-    is_new: bool = False  # the session has no messages: only what belongs to no user is visible
+    is_new: bool = False  # the session has no messages: only entries of no user are visible
 
     @property
     def names_new_session(self) -> bool:
-        """Whether a session is given that has no messages yet."""
+        """True if the viewer's session has no messages yet."""
         return self.is_new and self.session_id is not None
 
     @property
     def sees_all(self) -> bool:
-        """Whether the viewer may see the pages of all users."""
+        """True if the viewer may see the pages of all users."""
         return self.user_id is None and not self.is_new
 
     def sees(self, seen: Page | Pin) -> bool:
-        """Return True if the page or pin belongs to no other user, the folders above aside.
+        """Return True if no other user owns the page or pin; parent folders are not checked.
 
         A pin may belong to one session; a viewer without a session sees the pins of all sessions.
         """
@@ -60,7 +60,7 @@ UNRESTRICTED_VIEWER = Viewer()
 
 @dataclass(slots=True)
 class OrderedSiblings:
-    """Page indexes ordered by place; sorted when they are read, not when they are added."""
+    """Page indexes ordered by place; they are sorted when read, not when added."""
 
     _places: dict[str, int] = field(default_factory=dict)
     _last: int = -1  # the highest place so far
@@ -119,7 +119,7 @@ class Tree:
     _chapters: dict[str, OrderedSiblings] = field(default_factory=dict)  # active ones, by session
     # The newest interaction's page of each session.
     _latest: dict[str | None, Page] = field(default_factory=dict)
-    # By folder: how many more pages it holds than were loaded.
+    # By folder: the number of its pages that were not loaded.
     _unread: dict[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -140,7 +140,7 @@ class Tree:
         return tree
 
     def count_unread(self, inside: Mapping[str, int]) -> None:
-        """Set how many pages the viewer sees in folders that were loaded in part."""
+        """Set the number of visible pages in partly loaded folders."""
         self._unread = {index: number - self._known(index) for index, number in inside.items()}
 
     # Reading
@@ -157,7 +157,7 @@ class Tree:
         return [self.pages[each] for each in self._children.get(index, ())]
 
     def count(self, index: str) -> int:
-        """Return how many pages directly in a folder the viewer may see."""
+        """Return the number of visible pages directly in a folder."""
         return self._known(index) + self._unread.get(index, 0)
 
     def sees(self, page: Page) -> bool:
@@ -196,7 +196,7 @@ class Tree:
         return page.shown_in != session_key(self.viewer.session_id)
 
     def latest(self, session_id: str | None) -> Page | None:
-        """Return the page of a session's current interaction, in whichever folder it is."""
+        """Return the page of a session's current interaction, in any folder."""
         return self._latest.get(session_id)
 
     def segment_of(self, page: Page) -> Segment:
@@ -234,7 +234,7 @@ class Tree:
         return page
 
     def add_loaded(self, pages: Iterable[Page]) -> None:
-        """Add stored pages that were not loaded before; this is no change."""
+        """Add stored pages that were not loaded before, without recording a change."""
         for page in pages:
             if page.index not in self.pages:
                 self._add_to_siblings(page)
@@ -293,7 +293,7 @@ def _position(page: Page) -> tuple[str | None, int, str]:
 
 @dataclass(frozen=True, slots=True)
 class VisibleTree:
-    """The part of a tree that is visible in a session (None: messages without a session)."""
+    """The visible part of a tree in a session (None: messages without a session)."""
 
     tree: Tree
     session_id: str | None = None
@@ -304,15 +304,15 @@ class VisibleTree:
         return [each for each in tree.segments.values() if self.count_children(tree[each.root])]
 
     def shown_pages(self, segment: Segment) -> Iterator[Page]:
-        """Yield the pages of a segment that the window shows, in order."""
+        """Yield the pages of a segment in the window, in order."""
         return (page for page, _ in self.walk(segment))
 
     def subtree(self, page: Page) -> Iterator[Page]:
-        """Yield a page and all visible pages below it in order, those in hidden folders, too."""
+        """Yield a page and all visible pages below it in order, including hidden folders."""
         return (each for each, _ in self._walk(page, 1, hidden=True))
 
     def walk(self, segment: Segment) -> Iterator[tuple[Page, int]]:
-        """Yield the pages of a segment that the window shows, each with its level from 1."""
+        """Yield the pages of a segment in the window, each with its level from 1."""
         return self._walk(self.tree[segment.root], 1)
 
     def children(self, page: Page) -> Iterator[Page]:
@@ -355,12 +355,12 @@ class VisibleTree:
 
 
 def is_open(page: Page) -> bool:
-    """Return True if the page is an expanded folder."""
+    """Return True for an expanded folder."""
     return page.is_folder and page.expanded
 
 
 class PageState(StrEnum):
-    """How the window shows a page, or why it does not."""
+    """The display state of a page, or the reason why it is not displayed."""
 
     EXPANDED = "expanded"
     HIDDEN = "hidden"

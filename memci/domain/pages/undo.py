@@ -51,16 +51,16 @@ def merged_edits(tree: Tree, edits: Iterable[Edit]) -> list[Edit]:
 
 def undo_step(tree: Tree, step: Sequence[Edit]) -> None:
     """Undo a step; raises ``RefusedError`` if one of its pages has changed since."""
-    _apply(tree, [each.inverse for each in reversed(step)])
+    _apply_edits(tree, [each.inverse for each in reversed(step)])
 
 
 def redo_step(tree: Tree, step: Sequence[Edit]) -> None:
     """Redo a step; raises ``RefusedError`` if one of its pages has changed since."""
-    _apply(tree, step)
+    _apply_edits(tree, step)
 
 
 def parent_folders(step: Sequence[Edit]) -> list[str]:
-    """Return the folders that undo or redo of a step would move pages into."""
+    """Return the folders into which undo or redo of a step would move pages."""
     parents = (edit.get("parent") for each in step for edit in (each.was, each.became))
     return [each for each in dict.fromkeys(parents) if each is not None]
 
@@ -70,7 +70,7 @@ def _edit(page: Page, was: Mapping[str, Any]) -> Edit:
     return Edit(page.index, before, {name: getattr(page, name) for name in before})
 
 
-def _apply(tree: Tree, edits: Sequence[Edit]) -> None:
+def _apply_edits(tree: Tree, edits: Sequence[Edit]) -> None:
     changed: dict[str, Page] = {}
     for edit in edits:
         page = tree[edit.index]
@@ -110,7 +110,6 @@ def _check(tree: Tree, changed: Mapping[str, Page]) -> None:
 
 
 def _check_pinned(tree: Tree, page: Page) -> None:
-    """Refuse a page that is pinned and archived or removed (P13)."""
     if page.pinned and tree.is_archived(page):
         raise RefusedError(
             f"{page.index} would be both pinned and archived: unpin_page or recall_page it first"
@@ -125,7 +124,6 @@ def _check_depth(
     changed: Mapping[str, Page],
     moved: Mapping[str | None, Sequence[Page]],
 ) -> None:
-    """Refuse a page at a level beyond ``MAX_DEPTH``."""
     levels, below = 0, [page]
     while below:
         levels += 1

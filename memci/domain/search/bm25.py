@@ -1,11 +1,11 @@
-"""BM25 scores, as the database computes them, also of texts that are in no index (R10b, R11b).
+"""BM25 scores, as the database computes them, also of texts in no index (R10b, R11b).
 
-A message is searched by its own words, and by those of the two messages on either side: an answer
-seldom repeats the words of its question. Measured, that is the largest single gain
+A message is searched by its own words and those of the two messages on either side: an answer
+seldom repeats the words of its question. This is the largest single measured gain
 (retrieval-and-assembly.md, "What is known to work").
 
 The position of a message has its rank in the lower 32 bits and the number of its session above
-them, so neighbours are found by addition. Ranks count from 0, in the order of indexing; the rank of
+them, so neighbours are found by addition. Ranks count from 0, in the order of indexing. The rank of
 an erased message stays free, so that the messages around it do not become neighbours.
 """
 
@@ -33,23 +33,23 @@ def position_at(session: int, rank: int) -> int:
 
 
 def session_at(position: int) -> int:
-    """Return the number of the session that a position lies in."""
+    """Return the number of the session of a position."""
     return position // _SESSION
 
 
 def first_after(session: int) -> int:
-    """Return the first position behind all that a session may have."""
+    """Return the first position after all positions of a session."""
     return (session + 1) * _SESSION
 
 
 K1 = 1.2
 B = 0.75
-# Of a long question only the rarest terms are searched: common ones cost most and say least.
+# Only the rarest terms of a long question are searched: common ones cost most and help least.
 MAX_QUESTION_TERMS = 512
 MAX_SCORED_TERMS = 64
-# What a message's own words count, beside those of its neighbourhood.
+# The weight of a message's own words beside those of its neighbourhood.
 OWN = 0.75
-# Words of Chinese questions that say nothing of what they ask for, in pairs as in the index.
+# Function words of Chinese questions, in pairs as in the index.
 _PAIR = 2
 _PARTICLES = frozenset("什么吗呢吧")
 _ASKING = frozenset(
@@ -68,7 +68,7 @@ class Collected:
     frequency: Mapping[str, float]  # number of texts with a term
 
 
-# By term, how often a message contains it, by the message's position.
+# The frequency of each term, by the position of the message.
 Postings = Mapping[str, Mapping[int, int]]
 
 
@@ -76,8 +76,8 @@ def question_terms(terms: Sequence[str]) -> list[str]:
     """Return distinct terms in their order, at most ``MAX_QUESTION_TERMS``.
 
     Pairs of Chinese characters that only ask, greet or point are left out, as English function
-    words are: in a small index they would be as rare as the matter itself. A question of nothing
-    else keeps them.
+    words are: in a small index they would be as rare as content words. A question with only such
+    pairs keeps them.
     """
     distinct = list(dict.fromkeys(terms))
     return ([each for each in distinct if not _only_asks(each)] or distinct)[:MAX_QUESTION_TERMS]
@@ -110,7 +110,7 @@ def score(
 ) -> float:
     """Return the score of the terms of a text for distinct question terms.
 
-    ``length``: that of the text, if ``text`` is not all of it.
+    ``length``: the length of the whole text, if ``text`` is a part.
     """
     counted = Counter(term for term in text if term in question)
     norm = K1 * (1 - B + B * (length or len(text)) / collected.mean_length)
@@ -142,7 +142,7 @@ def around(positions: Iterable[int], postings: Postings, texts: float) -> dict[i
 
 
 def rarity(holding: float, texts: float) -> float:
-    """Return the weight of a term that so many of all texts contain."""
+    """Return the weight of a term that ``holding`` of ``texts`` texts contain."""
     return math.log(1 + (texts - holding + 0.5) / (holding + 0.5))
 
 
@@ -156,7 +156,7 @@ def _neighbourhoods(counts: Collection[int]) -> int:
 Terms: TypeAlias = Callable[[str], Sequence[str]]
 
 MOST_PROBES = 48
-MOST_CHARACTERS = 20_000  # so much of a text is searched
+MOST_CHARACTERS = 20_000  # of a text that are searched
 _LONGEST_SHORT = 3
 _INTEGER_WITH_THOUSANDS = re.compile(r"(\d{4,})(\.\d+)?")
 # Scripts that are written with spaces: words of the others end where these begin.
@@ -170,17 +170,17 @@ def folded(text: str) -> str:
 
 
 def probes_of(terms: Collection[str]) -> list[str]:
-    """Return parts of words: each word of one of these terms contains one of the parts.
+    """Return parts of words: each word with one of these terms contains one of the parts.
 
-    Words as in ``folded``. A stem may differ from its words at its end, and another word may
-    contain a part by chance.
+    Words as in ``folded``. A stem may differ from its words at its end. Another word may contain a
+    part by chance.
     """
-    probes = itertools.chain.from_iterable(map(_begins, terms))
+    probes = itertools.chain.from_iterable(map(_word_beginnings, terms))
     return list(dict.fromkeys(itertools.islice(probes, MOST_PROBES)))
 
 
-def _begins(term: str) -> tuple[str, ...]:
-    """Return the beginnings of words of this term: dri (dry, dried), reliabl (reliability)."""
+def _word_beginnings(term: str) -> tuple[str, ...]:
+    """Return the beginnings of words of a term: dri (dry, dried), reliabl (reliability)."""
     if number := _INTEGER_WITH_THOUSANDS.fullmatch(term):
         return term, f"{int(number[1]):,}{number[2] or ''}"
     if not (term.isascii() and term.isalpha()) or len(term) < _LONGEST_SHORT:
@@ -201,19 +201,19 @@ def _other_forms(short: str) -> Iterator[str]:
 
 
 def scored(
-    kept: Sequence[Candidate],
+    candidates: Sequence[Candidate],
     question: Sequence[str],
     terms: Terms,
     known: Collected | None,
 ) -> list[Candidate]:
-    """Return those that contain terms of a question, scored as messages are.
+    """Return candidates that contain terms of a question, scored like messages.
 
-    ``terms`` cuts a text into terms; ``known``: statistics of the messages, if they are searched.
+    ``terms`` cuts a text into terms. ``known``: statistics of the messages, if these are searched.
     Lengths are compared within one source, in characters.
     """
     matcher = _TermMatcher(question, terms)
-    found = {(each.source, each.key): matcher.terms_in(each.text) for each in kept}
-    means = _mean_lengths(kept)
+    found = {(each.source, each.key): matcher.terms_in(each.text) for each in candidates}
+    means = _mean_lengths(candidates)
     known = known or collected_of(list(found.values()))
     asked = scored_terms(question, known)
     scores = (
@@ -223,18 +223,16 @@ def scored(
             replace(known, mean_length=means[each.source]),
             length=len(each.text),
         )
-        for each in kept
+        for each in candidates
     )
     return [
         each._replace(lexical=(1 + OWN) * score)
-        for each, score in zip(kept, scores, strict=True)
+        for each, score in zip(candidates, scores, strict=True)
         if score > 0
     ]
 
 
 class _TermMatcher:
-    """Finds the terms of a question in texts that are in no index."""
-
     def __init__(self, question: Sequence[str], terms: Terms) -> None:
         self._terms = terms
         self._asked = frozenset(question)
@@ -251,8 +249,8 @@ class _TermMatcher:
         return [*found, *(each for each in self._unspaced for _ in range(low.count(each)))]
 
 
-def _mean_lengths(kept: Sequence[Candidate]) -> Mapping[Source, float]:
+def _mean_lengths(candidates: Sequence[Candidate]) -> Mapping[Source, float]:
     lengths: dict[Source, list[int]] = {}
-    for each in kept:
+    for each in candidates:
         lengths.setdefault(each.source, []).append(len(each.text))
     return {source: max(sum(each) / len(each), 1.0) for source, each in lengths.items()}

@@ -15,20 +15,20 @@ from memci.message import Message, Role
 
 
 class Source(StrEnum):
-    """Where a hit comes from."""
+    """The source of a hit."""
 
     CHAT = "chat"  # messages, word for word
     MEMORY = "memory"  # nodes of the memory network
     DOCUMENT = "document"  # chunks of documents, the agent's own and of collections
     CODE = "code"  # chunks that are program code
-    PAGE = "page"  # notes, folders, and what lies in the archive and in folders
+    PAGE = "page"  # notes, folders, and pages in the archive and in folders
     SUMMARY = "summary"  # of sessions
     PIN = "pin"
     PLAN = "plan"  # steps of the plans that sessions follow
 
 
 class Channel(StrEnum):
-    """One way of finding."""
+    """A search method."""
 
     DENSE = "dense"
     LEXICAL = "lexical"
@@ -40,10 +40,10 @@ _ENGLISH_ONLY = ("all-minilm", "all-mpnet", "-en-", "english")
 
 
 def reads(model: str, language: Language) -> bool:
-    """Return True if cosines of this embedding model mean anything in a language.
+    """Return True if cosines of an embedding model are meaningful in a language.
 
-    English-only models see Chinese as unknown characters, all of them similar: such cosines halve
-    what lexical search finds alone (retrieval-and-assembly.md, "Chinese").
+    English-only models see Chinese as unknown characters, all of them similar. Such cosines halve
+    the recall of lexical search alone (retrieval-and-assembly.md, "Chinese").
     """
     name = f"{model.lower()}-"
     if language is not Language.CHINESE or "multilingual" in name:
@@ -53,15 +53,15 @@ def reads(model: str, language: Language) -> bool:
 
 # Files: without speaker, session or time.
 WRITTEN = frozenset({Source.DOCUMENT, Source.CODE})
-# What was stored beside a conversation: found by its words alone.
+# Texts stored beside a conversation: found by their words alone.
 KEPT = frozenset({Source.PAGE, Source.SUMMARY, Source.PIN, Source.PLAN})
 SAID = frozenset(Source) - WRITTEN - KEPT
-# Stands for no time.
+# Replaces a missing time.
 UNTIMED = datetime.min.replace(tzinfo=UTC)
 
 
 class Extract(NamedTuple):
-    """Where a chunk stands; lines and pages count from 1."""
+    """The position of a chunk; lines and pages count from 1."""
 
     collection: str | None  # None: the agent's own document
     path: str  # headings or symbols
@@ -73,17 +73,17 @@ class Extract(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What a page, a summary, a pin or a step of a plan is."""
+    """The properties of a page, a summary, a pin or a step of a plan."""
 
     name: str  # index of a page, number of a pin, place of a step from 1; empty for a summary
-    about: tuple[int, int] | None = None  # the first and the last message that it is about, if any
+    about: tuple[int, int] | None = None  # its first and last message, if any
     kind: PinKind | None = None  # of a pin
     state: StepState | None = None  # of a step
     by: Maker | None = None  # who pinned a text
 
 
 class Candidate(NamedTuple):
-    """A message, a memory, a chunk or what is kept; a score is None if the channel has none."""
+    """A message, memory, chunk or kept text; a score is None if the channel gave none."""
 
     source: Source
     key: int  # seq of a message, id of a node, or a number of its own
@@ -96,12 +96,12 @@ class Candidate(NamedTuple):
     dense: float | None = None  # cosine
     lexical: float | None = None  # BM25 score
     successor: int | None = None  # the memory that supersedes it (R6)
-    until: datetime | None = None  # since then another memory says otherwise
-    newer: tuple[tuple[Source, int], ...] = ()  # keys of candidates that say what is so now
+    until: datetime | None = None  # since then another memory supersedes it
+    newer: tuple[tuple[Source, int], ...] = ()  # keys of the candidates that supersede it
     position: int | None = None  # of an indexed message (R11b)
     memory: int | None = None  # a memory of this message that was found as well
     extract: Extract | None = None
-    linked: float | None = None  # how strongly links lead to it from what the question finds
+    linked: float | None = None  # link strength from the memories that the question finds
     kept: Kept | None = None
 
 
@@ -109,7 +109,7 @@ Key: TypeAlias = tuple[Source, int]  # what identifies a candidate
 
 
 def without_unread_cosines(candidates: Sequence[Candidate], model: str) -> list[Candidate]:
-    """Return a new list of the candidates; without cosines of texts that the model cannot read."""
+    """Return the candidates without cosines of texts that the model cannot read."""
     unread = [each for each in Language if not reads(model, each)]
     if not unread:
         return list(candidates)
@@ -122,7 +122,7 @@ def without_unread_cosines(candidates: Sequence[Candidate], model: str) -> list[
 
 
 def message_candidate(message: Message, lexical: float | None = None) -> Candidate:
-    """Return a message as a candidate, with its BM25 score if it has one."""
+    """Return a message as a candidate, with its BM25 score if any."""
     return Candidate(
         Source.CHAT,
         message.seq,
@@ -138,17 +138,17 @@ def message_candidate(message: Message, lexical: float | None = None) -> Candida
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """The times that a question asks for."""
+    """The times in a question."""
 
     stretches: tuple[TimeSpan, ...] = ()  # their messages are hits even if no channel found them
-    leading: tuple[TimeSpan, ...] = ()  # go before all else, if the question names only times
+    leading: tuple[TimeSpan, ...] = ()  # precede all others if the question names only times
 
     def has(self, candidate: Candidate) -> bool:
-        """Return True for a message of one of these times."""
+        """Return True if a candidate is a message of one of these times."""
         return candidate.source is Source.CHAT and _holds(self.stretches, candidate)
 
     def leads(self, candidate: Candidate) -> bool:
-        """Return True if it goes before all that is of no leading time."""
+        """Return True if a candidate is from a leading time, and so precedes all others."""
         return candidate.source in SAID and _holds(self.leading, candidate)
 
 
@@ -166,7 +166,7 @@ _SHALLOWEST_BUDGET = 80  # for a budget, which short entries fill
 
 
 def depth(k: int | None, budget_tokens: int | None) -> int:
-    """Return how many candidates each channel offers, for ``k`` hits or a budget; 40 to 200."""
+    """Return the number of candidates of each channel, for ``k`` hits or a budget; 40 to 200."""
     if budget_tokens is not None:
         wanted = max(budget_tokens // _ENTRY_TOKENS, _SHALLOWEST_BUDGET)
     elif k is not None:

@@ -1,7 +1,7 @@
-"""Nothing stands twice: memories and their messages, equal words, small talk (R11, R14).
+"""Removes repetitions: memories and their messages, equal words, small talk (R11, R14).
 
-A memory repeats its messages and adds a little (R4): who speaks, the date beside an expression of
-time, the question that an answer depends on. None of that makes the same words new.
+A memory repeats its messages and adds a little (R4): the speaker, the date beside an expression of
+time, the question on which an answer depends. These additions alone do not count as new.
 """
 
 import re
@@ -20,16 +20,16 @@ from memci.language.small_talk import asks_something, can_answer, has_many_conte
 from memci.language.times import remove_date_notes
 from memci.message import Role
 
-# What the best memory adds to the score of its messages, and how near the best of them must come.
+# The gain of a message from the best memory, and the share of a memory's score that replaces it.
 _MEMORY_BONUS = 0.1
 _NEARLY = 0.5
 
 
 def join_memories(ranked: Sequence[Ranked]) -> list[Ranked]:
-    """Let memories add to the score of their messages, and leave the room to them.
+    """Add the scores of memories to their messages, and prefer the messages.
 
-    Verbatim beats node (R14): where a message of a memory was found, its words are shown. The
-    memory stays a hit if none of its messages was found nearly as well.
+    Verbatim beats node (R14): if a message of a memory was found, its words are shown. The memory
+    stays a hit if none of its messages scores nearly as well.
     """
     memories = [each for each in ranked if each.candidate.source is Source.MEMORY]
     if not memories:
@@ -59,12 +59,12 @@ def _with_bonus(message: Ranked, memory: Ranked | None, top: float) -> Ranked:
 
 
 def fused_score(ranked: Ranked) -> float:
-    """Return how well something was found, where the scores of channels were summed."""
+    """Return the score for rankings that sum the scores of channels."""
     return ranked.score
 
 
 def lexical_score(ranked: Ranked) -> float:
-    """Return how well something was found, where ranks were summed: they hardly differ.
+    """Return the score for rankings that sum ranks: these hardly differ.
 
     Pages, summaries, pins and steps are found by their words alone.
     """
@@ -74,10 +74,10 @@ def lexical_score(ranked: Ranked) -> float:
 def without_repeated(
     ranked: Sequence[Ranked], score: Callable[[Ranked], float] = fused_score
 ) -> list[Ranked]:
-    """Leave out pages, summaries, pins and steps of a plan if messages say the same (R14).
+    """Remove pages, summaries, pins and steps of a plan that messages repeat (R14).
 
     They stay hits if none of their messages has nearly their ``score``, or if they have none. A
-    message that lists a plan makes room for the steps of the plan, which say how far they are.
+    message that lists a plan gives way to the steps of the plan, which have states.
     """
     kept = [each for each in ranked if each.candidate.source in KEPT]
     if not kept:
@@ -118,32 +118,32 @@ _SENTENCE_END = re.compile(r"[.!?…]+(?=\s|$)|[。！？；]+")
 
 
 def new_lines(text: str, messages: Iterable[Candidate], speakers: Speakers | None = None) -> str:
-    """Return the lines of a memory that say what none of the messages says.
+    """Return the lines of a memory that none of the messages contains.
 
-    Compression leaves words out of a sentence, and never changes their order or adds any: the rest
-    is found again in a line of its message. Lines without a word go with the line above them. If
-    the line that names the speaker goes, the next line that stays names the speaker instead.
-    ``speakers``: all who may have spoken; None: those of the messages.
+    Compression removes words from a sentence, and never changes their order or adds any, so the
+    rest is found in a line of its message. Lines without a word go with the previous line. If the
+    line that names the speaker is removed, the next remaining line names the speaker. ``speakers``:
+    all possible speakers; None: those of the messages.
     """
     messages = list(messages)
     known = [words for each in messages for words in _lines(each)]
     speakers = speakers or Speakers(each.name for each in messages)
-    voices = speakers.in_memory(text)
+    speaker_lines = speakers.in_memory(text)
     kept: list[str] = []
-    keeping, above, voice, start = True, NOBODY, NOBODY, 0
+    keeping, above, speaker, start = True, NOBODY, NOBODY, 0
     for line in text.split("\n"):
         sentences = _SENTENCE_END.split(remove_date_notes(line))
         parts = [words for each in sentences if (words := words_of(each))]
         if parts:
             keeping = not all(any(_contains(each, words) for each in known) for words in parts)
-        named = line_at(voices, start, start + len(line))
+        named = line_at(speaker_lines, start, start + len(line))
         if named:
-            # What a message contains together with its label is text of the message: no name.
-            voice = named.voice if keeping else named.voice._replace(other="")
+            # A label that a message contains is text of the message, not a name.
+            speaker = named.speaker if keeping else named.speaker._replace(other="")
         if keeping:
-            label = label_for(voice, above, labelled=named is not None)
+            label = label_for(speaker, above, labelled=named is not None)
             kept += [label, line] if label and named else [add_colon_space(label) + line]
-            above = voice
+            above = speaker
         start += len(line) + 1
     return "\n".join(kept) if any(map(words_of, kept)) else ""
 
@@ -162,7 +162,7 @@ def words_of(text: str) -> tuple[str, ...]:
 
 
 def _lines(message: Candidate) -> Iterable[tuple[str, ...]]:
-    """Yield the words of each line of a message, after those that name who says it."""
+    """Yield the words of each line of a message, after those of its speaker label."""
     named = words_of(" ".join(labels(message.role, message.name)))
     for line in message.text.splitlines():
         if words := words_of(line):
@@ -170,32 +170,31 @@ def _lines(message: Candidate) -> Iterable[tuple[str, ...]]:
 
 
 def _contains(line: Sequence[str], words: Sequence[str]) -> bool:
-    """Return True if all these words are in the line, in their order."""
     rest = iter(line)
     return all(word in rest for word in words)
 
 
-# Who said something, and on which day.
+# The day and the speaker of a message.
 _Saying: TypeAlias = tuple[date, Role | None, str | None]
 
 _AROUND = " \t\n.,!?…。，！？"
 
 
 class KnownMessages:
-    """The question and the messages of a list, so that no message stands there twice.
+    """The question and the messages of a list, to find repetitions.
 
-    Said again on another day, or by somebody else, it is something else that happened.
+    The same words on another day or by another speaker are no repetition.
     """
 
     def __init__(self, question: str | None, messages: Iterable[Candidate]) -> None:
-        """Begin with the question and the messages that are in the list already."""
+        """Begin with the question and the messages of the list."""
         self._question = plain(question or "")
         self._known: defaultdict[str, set[_Saying]] = defaultdict(set)
         for each in messages:
             self.add(each)
 
     def repeats(self, candidate: Candidate) -> bool:
-        """Return True if it asks the question again, or says what its speaker said that day."""
+        """Return True if a candidate repeats the question, or its speaker's words of that day."""
         words = plain(candidate.text)
         if not words:
             return False
@@ -205,7 +204,7 @@ class KnownMessages:
         return known is not None and candidate.source is Source.CHAT and _saying(candidate) in known
 
     def add(self, message: Candidate) -> None:
-        """Add what is in the list; only messages count."""
+        """Add an entry of the list; only messages count."""
         if message.source is Source.CHAT:
             self._known[plain(message.text)].add(_saying(message))
 
@@ -215,54 +214,54 @@ def _saying(message: Candidate) -> _Saying:
 
 
 def plain(text: str) -> str:
-    """Return a text as it is compared: in lower case, without marks around it."""
+    """Return a text for comparison: in lower case, without marks around it."""
     return text.casefold().strip(_AROUND)
 
 
 class Change(NamedTuple):
-    """Memories that another message makes superfluous, and those it only makes shorter."""
+    """Memories that a new message makes superfluous, and those that it shortens."""
 
-    gone: list[Ranked]
+    removed: list[Ranked]
     shorter: list[Ranked]
 
 
 class Selection:
-    """What is taken from a ranking: each message once, word for word before a memory of it (R14).
+    """Entries taken from a ranking: each message once, verbatim rather than as a memory (R14).
 
-    A message stays out while a memory that was taken contains its words. Of a memory only what its
-    messages do not say themselves is worth the room; if there is nothing of that, it goes.
+    A message is excluded while a taken memory contains its words. A memory counts only for its text
+    that its messages do not contain; without such text, it is removed.
     """
 
     def __init__(
         self, messages: Iterable[Candidate] = (), speakers: Speakers | None = None
     ) -> None:
-        """Take the messages that the reader has already.
+        """Take the messages that the reader already has.
 
-        ``speakers``: all who may have spoken, if that is known.
+        ``speakers``: all possible speakers, if known.
         """
         self._speakers = speakers
         self._messages = {each.key: each for each in messages}
         self._taken: dict[Key, Ranked] = {}
-        # By message, the memories of it that were taken.
+        # The taken memories of each message.
         self._memories: defaultdict[int, dict[Key, None]] = defaultdict(dict)
 
     def __len__(self) -> int:
         return len(self._taken)
 
     def __iter__(self) -> Iterator[Ranked]:
-        """Iterate over what is taken, in the order of taking."""
+        """Iterate over the entries, in the order of taking."""
         return iter(self._taken.values())
 
     def taken(self, key: Key) -> Ranked | None:
-        """Return one as it was taken, whole or shortened; None: it is not there, or has gone."""
+        """Return an entry as taken, whole or shortened; None: it is absent or removed."""
         return self._taken.get(key)
 
     def has(self, candidate: Candidate) -> bool:
-        """Return True if it is a message that is there."""
+        """Return True if a candidate is a message of the selection."""
         return candidate.source is Source.CHAT and candidate.key in self._messages
 
     def new_in(self, candidate: Candidate) -> str | None:
-        """Return what it says that is not there yet; None if nothing."""
+        """Return the text of a candidate that is new to the selection; None if there is none."""
         if candidate.source is Source.MEMORY:
             return self._new_lines(candidate)
         if candidate.key in self._messages:
@@ -272,16 +271,16 @@ class Selection:
         return None if quoted else candidate.text
 
     def entry(self, ranked: Ranked) -> Ranked:
-        """Return one that is taken with the text to show."""
+        """Return an entry with its text to show."""
         one = ranked.candidate
         if one.source is Source.CHAT:
             return ranked
         return ranked._replace(candidate=one._replace(text=self._new_lines(one) or ""))
 
     def take(self, ranked: Ranked) -> Change:
-        """Take one that says something new; return what it changes about memories taken before.
+        """Take an entry with new text; return the changes to memories taken before.
 
-        What was taken in a shortened form may be taken again as it was.
+        An entry that was taken shortened may be taken again whole.
         """
         one = ranked.candidate
         self._taken[ranked.key] = ranked
@@ -293,7 +292,7 @@ class Selection:
         self._messages[one.key] = one
         for memory in self._memories_of(one):
             if self._new_lines(memory.candidate) is None:
-                change.gone.append(self._taken.pop(memory.key))
+                change.removed.append(self._taken.pop(memory.key))
             else:
                 change.shorter.append(memory)
         return change
@@ -303,10 +302,10 @@ class Selection:
         return [self._taken[key] for key in memories if key in self._taken]
 
     def _new_lines(self, memory: Candidate) -> str | None:
-        there = [self._messages[seq] for seq in memory.seqs if seq in self._messages]
-        if memory.seqs and len(there) == len(memory.seqs):
+        known = [self._messages[seq] for seq in memory.seqs if seq in self._messages]
+        if memory.seqs and len(known) == len(memory.seqs):
             return None
-        return new_lines(memory.text, there, self._speakers) or None if there else memory.text
+        return new_lines(memory.text, known, self._speakers) or None if known else memory.text
 
 
 def best_once(ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
@@ -321,10 +320,10 @@ def best_once(ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
 
 
 class TrivialMessages:
-    """The messages of a ranking that are courtesy, or name nothing in a few characters.
+    """The trivial messages of a ranking: courtesy, or few characters without a name.
 
-    A message that may answer the question before it, found as well, is none. Each message is looked
-    at when it is asked for, since most of a ranking is never needed.
+    A possible answer to the previous message, if that was found, is not trivial. Messages are
+    checked on request, since most of a ranking is never needed.
     """
 
     def __init__(self, ranked: Iterable[Ranked] = (), min_length: int = 0) -> None:
@@ -333,7 +332,7 @@ class TrivialMessages:
         self._min_length = min_length
 
     def has(self, ranked: Ranked) -> bool:
-        """Return True if one of the ranking is filler."""
+        """Return True if an entry of the ranking is trivial."""
         one = ranked.candidate
         if (
             one.source is not Source.CHAT

@@ -1,11 +1,11 @@
-"""Shortens a found text to the sentences that matter for a question; its speakers stay (R14).
+"""Shortens a text to the sentences that matter for a question; its speakers stay (R14).
 
 Measured on LoCoMo against whole entries: 4.5 points more of the evidence inside 500 tokens, 3
 inside 1,000 and 1 inside 4,000, and no fewer of the short answers.
 
-A memory names the speaker before each speech (R4); lines without a label are of the speaker above
-them. Another word that looks like a label ("Note:") may be an unknown name, or a word of the
-speaker: it is taken for both, so neither is lost.
+A memory names the speaker before each speech (R4); lines without a label belong to the speaker
+above them. Another word that looks like a label ("Note:") may be an unknown name or a word of the
+speaker. It counts as both, so neither is lost.
 """
 
 import math
@@ -28,33 +28,33 @@ from memci.language.small_talk import (
 from memci.message import Role
 
 _LIKE_A_NAME = r"[^\W\d_][^\s:：,;!?。，；！？]{0,30}(?: [^\s:：,;!?。，；！？]{1,30}){0,2}"
-# A colon within a word or a time is none of a label.
+# A colon within a word or a time does not end a label.
 _COLON = r"(?::(?!\S)|：)"
 
 
 class Speaker(NamedTuple):
-    """Who says something, by labels."""
+    """The labels of a speaker; ``other`` is a word that may be a label."""
 
-    speaker: str = ""  # the label of a known speaker
+    label: str = ""  # of a known speaker
     other: str = ""  # below it, a label that may be a name
 
 
 class Line(NamedTuple):
-    """Where a line with a label begins, and who speaks from there."""
+    """The start of a labelled line, and its speaker."""
 
     start: int
-    voice: Speaker
+    speaker: Speaker
 
 
 NOBODY = Speaker()
-Voices: TypeAlias = Sequence[Line]
+SpeakerLines: TypeAlias = Sequence[Line]
 
 
 class Speakers:
-    """Those who are known to speak: all roles, and some by name."""
+    """The known speakers: all roles, and some by name."""
 
     def __init__(self, names: Iterable[str | None] = ()) -> None:
-        """Take the names of all who may have said what a memory is made of."""
+        """Take the names of all possible speakers of a memory."""
         known = {label for role in Role for label in labels(role, None)}
         known |= {called for name in names if name and (called := " ".join(name.split()))}
         longest_first = sorted(known, key=lambda each: (-len(each), each))
@@ -65,8 +65,8 @@ class Speakers:
             re.IGNORECASE | re.MULTILINE,
         )
 
-    def in_memory(self, text: str) -> Voices:
-        """Return the lines of a memory that have a label, in order."""
+    def in_memory(self, text: str) -> SpeakerLines:
+        """Return the labelled lines of a memory, in order."""
         lines: list[Line] = []
         speaker = ""
         for match in self._label.finditer(text):
@@ -79,34 +79,34 @@ class Speakers:
         return lines
 
 
-def voice_at(voices: Voices, place: int) -> Speaker:
-    """Return who says what stands at a place of a memory."""
-    at = bisect_right(voices, place, key=lambda line: line.start)
-    return voices[at - 1].voice if at else NOBODY
+def speaker_at(lines: SpeakerLines, place: int) -> Speaker:
+    """Return the speaker at a position of a memory."""
+    at = bisect_right(lines, place, key=lambda line: line.start)
+    return lines[at - 1].speaker if at else NOBODY
 
 
-def line_at(voices: Voices, start: int, end: int) -> Line | None:
-    """Return the first line with a label that begins between two places, the second excluded."""
-    at = bisect_left(voices, start, key=lambda line: line.start)
-    return voices[at] if at < len(voices) and voices[at].start < end else None
+def line_at(lines: SpeakerLines, start: int, end: int) -> Line | None:
+    """Return the first labelled line that begins in the range from start to end (excluded)."""
+    at = bisect_left(lines, start, key=lambda line: line.start)
+    return lines[at] if at < len(lines) and lines[at].start < end else None
 
 
-def label_for(voice: Speaker, above: Speaker, *, labelled: bool) -> str:
-    """Return the label above words that stand below those of ``above``; "" if none is needed.
+def label_for(speaker: Speaker, above: Speaker, *, labelled: bool) -> str:
+    """Return the label for words below those of ``above``; "" if none is needed.
 
     ``labelled``: the words begin with their own label, on a line of its own.
     """
     if labelled:
-        return voice.speaker if voice.other and voice.speaker != above.speaker else ""
-    if voice in (above, NOBODY):
+        return speaker.label if speaker.other and speaker.label != above.label else ""
+    if speaker in (above, NOBODY):
         return ""
-    if voice.other and voice.speaker == above.speaker:
-        return voice.other
-    return "\n".join(each for each in voice if each)
+    if speaker.other and speaker.label == above.label:
+        return speaker.other
+    return "\n".join(each for each in speaker if each)
 
 
 def add_colon_space(label: str) -> str:
-    """Return a label as it stands before words: no blank follows a Chinese colon."""
+    """Return a label with a blank after it, except after a Chinese colon."""
     return f"{label} " if label.endswith(":") else label
 
 
@@ -124,14 +124,14 @@ _LEAST_TOKENS = 24
 # The worth of a sentence: its rare words, those of the question more, its names and numbers.
 _ASKED = 4.0
 _NAMES = 3.0
-_DENIED = 2.0  # without it the rest may say the opposite
+_DENIED = 2.0  # the meaning may depend on a denial
 _TOKENS_POWER = 0.7  # between the worth of a sentence and its worth per token
-# Words are the same when they begin so: "painted", "painting".
+# Characters; words with the same beginning are equal: "painted", "painting".
 _STEM = 5
 _COURTESY_CHARACTERS = 20
-_LONGEST_COURTESY = 60  # characters; what is longer goes for what it is worth, if it has to
-_RARITY_TEXTS = 40  # of what was found, so many texts say how rare a word is
-# After so many misses only shorter sentences are tried: only a few tokens are left.
+_LONGEST_COURTESY = 60  # characters
+_RARITY_TEXTS = 40  # the rarity of words is measured on the best texts
+# After these misses only shorter sentences are tried: few tokens are left.
 _MISSES = 12
 _NAME = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]+|\d+")
 _DENIES = re.compile(r"\W*(?:no|nope|nah|not|never)\b|\W*[不没别]", re.IGNORECASE)
@@ -147,12 +147,12 @@ def whole(text: str) -> list[Span]:
 
 
 class Highlighter:
-    """Shortens the entries of one block to what matters for the question."""
+    """Shortens the entries of one block to the sentences that matter for the question."""
 
     def __init__(
         self, asked: str | None, texts: Sequence[str], room: int, spans: Spans, count: Count
     ) -> None:
-        """Take the question, what was found (best first), and the tokens for all entries."""
+        """Take the question, the found texts (best first), and the tokens for all entries."""
         self._asked = asked or ""
         self._texts = texts[:_RARITY_TEXTS]
         self._room = room
@@ -160,45 +160,50 @@ class Highlighter:
         self._count = count
 
     def limit(self, place: int) -> int:
-        """Return the tokens that an entry may have uncut, by its place (from 0) in the block."""
+        """Return the tokens that an entry may have uncut, by its index in the block."""
         if place < _WHOLE_ENTRIES:
             return max(_LEAST_TOKENS, self._room // _WHOLE_SHARE)
         return max(_LEAST_TOKENS, self._room // (4 + 2 * place))
 
-    def cut(self, text: str, place: int, voices: Voices = ()) -> str:
+    def cut(self, text: str, place: int, lines: SpeakerLines = ()) -> str:
         """Return whole sentences of a text, in order; at least one.
 
-        A mark shows where one is left out that is no courtesy: it may qualify the rest. ``voices``:
-        who says what in a memory.
+        A mark replaces omitted sentences that are no courtesy: they may qualify the rest.
+        ``lines``: those of a memory.
         """
         if place < _WHOLE_ENTRIES and self._count(text) <= self.limit(place):
             return text
         spans = self._spans(text)
         if len(spans) < 2:  # noqa: PLR2004 - nothing can go
             return text
-        telling = _telling(text, spans, voices)
+        informative = _informative(text, spans, lines)
         if self._count(text) <= (limit := self.limit(place)):
-            return join_sentences(text, telling, voices=voices)
-        return join_sentences(text, self._best(text, telling, limit), telling, voices)
+            return join_sentences(text, informative, lines=lines)
+        return join_sentences(text, self._best(text, informative, limit), informative, lines)
 
-    def without_courtesy(self, text: str, voices: Voices = ()) -> str:
-        """Return all sentences of a text that say something; at least one."""
+    def without_courtesy(self, text: str, lines: SpeakerLines = ()) -> str:
+        """Return all sentences of a text except courtesy; at least one."""
         return (
-            join_sentences(text, _telling(text, self._spans(text), voices), voices=voices) or text
+            join_sentences(
+                text,
+                _informative(text, self._spans(text), lines),
+                lines=lines,
+            )
+            or text
         )
 
-    def grown(self, text: str, shown: str, free: int, fits: Fits, voices: Voices = ()) -> str:
-        """Return ``shown`` with as many more sentences of its text as fit.
+    def grown(self, text: str, shown: str, free: int, fits: Fits, lines: SpeakerLines = ()) -> str:
+        """Return ``shown`` with the additional sentences of its text that fit.
 
         ``free``: tokens for them, and for marks and labels beside them.
         """
-        telling = _telling(text, self._spans(text), voices)
-        kept = [each for each in telling if text[slice(*each)] in shown]
-        left = dict(self._by_worth(text, set(telling).difference(kept)))
-        at_once = 1  # each attempt reads all that is shown: there should be few
+        informative = _informative(text, self._spans(text), lines)
+        kept = [each for each in informative if text[slice(*each)] in shown]
+        left = dict(self._by_worth(text, set(informative).difference(kept)))
+        at_once = 1  # each attempt counts the whole shown text
         missed: list[int] = []
         while more := _first(left, at_once, free):
-            longer = join_sentences(text, sorted([*kept, *more]), telling, voices)
+            longer = join_sentences(text, sorted([*kept, *more]), informative, lines)
             if fits(longer):
                 kept, shown = [*kept, *more], longer
                 free -= sum(map(left.pop, more))
@@ -221,7 +226,7 @@ class Highlighter:
         return sorted(kept)
 
     def _by_worth(self, text: str, spans: Iterable[Span]) -> list[tuple[Span, int]]:
-        """Return sentences with their tokens; those that are worth most per token come first."""
+        """Return sentences with their tokens, those of the greatest worth per token first."""
         sentences = {each: text[slice(*each)] for each in spans}
         tokens = {each: self._count(sentences[each]) for each in sentences}
         stems = {each: _stems(sentences[each]) for each in sentences}
@@ -236,8 +241,8 @@ class Highlighter:
     def _rarity_among(self, sentences: Sequence[Collection[str]]) -> Callable[[str], float]:
         """Return a function from a word to its rarity, which is higher for the question's words.
 
-        ``sentences``: their words. A word of the question that few of very many sentences contain
-        says which of them the question is about.
+        ``sentences``: their words. A question word in few of very many sentences identifies its
+        topic.
         """
         asked = {word: self._rarity(word) for word in self._words}
         if len(sentences) > _RARITY_TEXTS:
@@ -274,7 +279,6 @@ def _worth(sentence: str, rarities: Iterable[float]) -> float:
 
 
 def _first(tokens: Mapping[Span, int], most: int, free: int) -> list[Span]:
-    """Return the first sentences that fit together, by their own tokens."""
     found: list[Span] = []
     for each, own in tokens.items():
         if len(found) < most and own <= free:
@@ -283,32 +287,32 @@ def _first(tokens: Mapping[Span, int], most: int, free: int) -> list[Span]:
     return found
 
 
-def _telling(text: str, spans: Sequence[Span], voices: Voices) -> Sequence[Span]:
-    """Return the sentences that say something; all if none does."""
-    speakers = {each.voice.speaker.strip("[:：") for each in voices}
-    texts = [_unlabelled(text, each, voices) for each in spans]
+def _informative(text: str, spans: Sequence[Span], lines: SpeakerLines) -> Sequence[Span]:
+    """Return all sentences except courtesy; all if nothing else remains."""
+    speakers = {each.speaker.label.strip("[:：") for each in lines}
+    texts = [_unlabelled(text, each, lines) for each in spans]
     return [
         each
         for each, before, now in zip(spans, ["", *texts], texts, strict=False)
-        if not is_courtesy(now, speakers) or (voices and answers(now, before))
+        if not is_courtesy(now, speakers) or (lines and answers(now, before))
     ] or spans
 
 
 def answers(sentence: str, before: str) -> bool:
-    """Return True if a sentence may answer the one before it: then "Yes." says something."""
+    """Return True if a sentence may answer the previous one: then "Yes." is no courtesy."""
     return asks_something(before) and can_answer(sentence)
 
 
-def _unlabelled(text: str, span: Span, voices: Voices) -> str:
-    line = line_at(voices, span[0], span[0] + 1)
-    label = (line.voice.other or line.voice.speaker) if line else ""
+def _unlabelled(text: str, span: Span, lines: SpeakerLines) -> str:
+    line = line_at(lines, span[0], span[0] + 1)
+    label = (line.speaker.other or line.speaker.label) if line else ""
     return text[span[0] + len(label) : span[1]].lstrip()
 
 
 def is_courtesy(sentence: str, speakers: Collection[str] = ()) -> bool:
     """Return True if a sentence only greets, thanks or asks back; "No." does not.
 
-    ``speakers``: the names of those who talk with each other; courtesy may contain them.
+    ``speakers``: the names in the conversation; courtesy may contain them.
     """
     if len(sentence) > _LONGEST_COURTESY or has_many_content_words(sentence):
         return False
@@ -316,7 +320,7 @@ def is_courtesy(sentence: str, speakers: Collection[str] = ()) -> bool:
 
 
 def is_all_courtesy(lines: str) -> bool:
-    """Return True if no line of a memory says anything, after the name of its speaker."""
+    """Return True if every line of a memory is courtesy after its speaker label."""
     named = [_LABEL.match(line) for line in lines.splitlines()]
     called = re.compile("|".join([*(re.escape(label[1]) for label in named if label), "(?!)"]))
     texts = (called.sub("", _LABEL.sub("", line, count=1)).strip() for line in lines.splitlines())
@@ -329,12 +333,12 @@ def join_sentences(
     text: str,
     spans: Iterable[Span],
     among: Collection[Span] = (),
-    voices: Voices = (),
+    lines: SpeakerLines = (),
 ) -> str:
-    """Return sentences of a text; what lies between two neighbours stays as it was.
+    """Return sentences of a text; the text between two neighbours is unchanged.
 
-    A mark stands for those of ``among`` that are left out. ``voices``: who says what in a memory;
-    each sentence stands under the label of its line.
+    A mark replaces omitted sentences of ``among``. ``lines``: those of a memory; each sentence
+    stands under the label of its line.
     """
     chosen = list(spans)
     if not chosen:
@@ -344,23 +348,23 @@ def join_sentences(
     last, above = 0, NOBODY
     for start, stop in chosen:
         lacks = bisect_left(missing, last) < bisect_left(missing, start)
-        own = line_at(voices, start, start + 1) is not None
-        label = label_for(voice_at(voices, start), above, labelled=own)
+        own = line_at(lines, start, start + 1) is not None
+        label = label_for(speaker_at(lines, start), above, labelled=own)
         if label or not last:
             pieces.append(_opening(text, start, label, begun=bool(last), lacks=lacks, own=own))
         else:
             pieces.append(_between(text, last, start, lacks=lacks))
         pieces.append(text[start:stop])
-        last, above = stop, voice_at(voices, stop - 1)
+        last, above = stop, speaker_at(lines, stop - 1)
     if missing and missing[-1] >= last:
         pieces.append(f"{_blank(text, last)}{_MARK}")
     return "".join(pieces)
 
 
 def _opening(text: str, start: int, label: str, *, begun: bool, lacks: bool, own: bool) -> str:
-    """Return what stands before the first sentence, or the first one of another speaker.
+    """Return the text before the first sentence, or the first one of another speaker.
 
-    A sentence with a label of its ``own`` begins a line, so that the label is read as one.
+    A sentence with a label of its ``own`` begins a line, so that the label is recognised.
     """
     line = "\n" if begun else ""
     mark = _MARK if lacks else ""
@@ -379,5 +383,5 @@ def _between(text: str, end: int, start: int, *, lacks: bool) -> str:
 
 
 def _blank(text: str, end: int) -> str:
-    """Return the blank, if any, between a sentence that ends there and another on its line."""
+    """Return the blank, if any, after a sentence that another follows on its line."""
     return "" if _NO_BLANK_AFTER.match(text[end - 1]) else " "

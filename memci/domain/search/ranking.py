@@ -1,7 +1,7 @@
 """Combines the scores of several channels, and hints from the question, into one ranking (R11).
 
-Scores are scaled to 0..1 and summed by weight: so a weak channel cannot spoil a strong one, as it
-does if only ranks count. Then come priors and bonuses, each measured alone
+Scores are scaled to 0..1 and summed by weight. So a weak channel cannot spoil a strong one, as it
+does if only ranks count. Then priors and bonuses are added, each measured alone
 (retrieval-and-assembly.md, "What is known to work").
 """
 
@@ -20,20 +20,20 @@ from memci.domain.search.candidate import KEPT, SAID, WRITTEN, Candidate, Channe
 from memci.language.names import entities_named
 from memci.language.question import AnswerKind, Order, QueryAnalysis
 
-# Cormack, Clarke and Büttcher 2009: how much less the first ranks count than their number says.
+# Cormack, Clarke and Büttcher 2009: a constant that flattens the weights of the first ranks.
 RRF_K = 60
-# What reads the raw score of a channel.
+# Returns the raw score of a channel.
 _SCORES: Mapping[Channel, Callable[[Candidate], float | None]] = {
     Channel.DENSE: attrgetter("dense"),
     Channel.LEXICAL: attrgetter("lexical"),
     Channel.BFS: attrgetter("linked"),
 }
 _BY_SCORE = itemgetter(0, 1)
-# What leads because of its time goes before the best of each channel.
+# A leading time scores above the best of each channel.
 _LEAD = (len(Channel) + 1) / (RRF_K + 1)
-# A lower cosine says nothing: such a candidate is a hit only by another channel.
+# A candidate with a lower cosine is a hit only by another channel.
 DENSE_FLOOR = 0.1
-# Nor does a lower one of a file, which no conversation has mentioned.
+# The limit for files, which no conversation has mentioned, is higher.
 _WRITTEN_FLOOR = 0.2
 
 
@@ -46,7 +46,7 @@ class Ranked(NamedTuple):
 
     @property
     def key(self) -> tuple[Source, int]:
-        """What names its candidate."""
+        """The key of its candidate."""
         return self.candidate.source, self.candidate.key
 
 
@@ -55,10 +55,10 @@ def fuse_rrf(
 ) -> list[Ranked]:
     """Fuse by reciprocal ranks, best first.
 
-    Cosines of messages and memories are ranked together, and so are links; BM25 scores of two
-    indexes cannot be compared, so each source has a lexical ranking of its own. Among equals a
-    message goes before a memory, and the later before the earlier. What was found by its time alone
-    (``timed``) comes last, unless it leads.
+    Cosines of messages and memories are ranked together, and so are links. BM25 scores of two
+    indexes cannot be compared, so each source has its own lexical ranking. Among equals a message
+    precedes a memory, and a later entry an earlier one. Candidates found by time alone (``timed``)
+    come last, unless they lead.
     """
     ranks, timed = channel_ranks(candidates, channels), timed or Timed()
     fused = []
@@ -127,7 +127,7 @@ def _is_near(candidate: Candidate) -> bool:
 
 
 def _by_score(candidates: Iterable[Candidate], channel: Channel, floor: float) -> list[Candidate]:
-    """Return candidates with a score above ``floor``, the best first, of equals the latest."""
+    """Return candidates with a score above ``floor``, best first, the latest of equals first."""
     score = _SCORES[channel]
     above = [
         (found, each.key, each)
@@ -140,9 +140,9 @@ def _by_score(candidates: Iterable[Candidate], channel: Channel, floor: float) -
 # Returns how well the time and the session of a message fit those that a question names, 0 to 1.
 TimeFit: TypeAlias = Callable[[datetime, str | None], float]
 
-# What scores less than this share of the best is about something else.
+# Candidates below this share of the best score are off topic.
 _ALIKE = 0.55
-# What the first (or last) day gains, if it fits as well as the best; each further day gains less.
+# The gain of the first (or last) day if it scores like the best; further days gain less.
 _GAIN = 1.0
 _FADE = 0.7
 _ASKING = ("?", "\uff1f")
@@ -151,10 +151,10 @@ _ASKING = ("?", "\uff1f")
 def favour_order(
     found: list[Ranked], order: Order | None, time_fit: TimeFit | None
 ) -> list[Ranked]:
-    """Return what was found, unsorted, with better scores for the first or the last occasion.
+    """Return candidates, unsorted, with better scores for the first or the last occasion.
 
-    Days count, not messages: all that is said on a day is about one occasion. Questions are about
-    none. If the question asks for no order, the very same list is returned.
+    Days count, not messages: all messages of a day are about one occasion. Questions are about
+    none. If the question asks for no order, the same list object is returned.
     """
     best = max((each.score for each in found), default=0.0)
     if order is None or best <= 0:
@@ -185,8 +185,7 @@ _SPEAKER = 0.2
 _TIME = 0.5
 # More than any score of another time.
 _LEAD_OF_TIME = 2.0
-# If a question has no words to search for, the score of a text counts for little, and it counts
-# for more whether the text says anything.
+# If a question has no words to search for, scores count less, and the content of a text more.
 _FAINT = 0.3
 _SAYS_SOMETHING = 0.5
 _SAYS_WORDS = 4
@@ -196,10 +195,10 @@ _NAMED = 0.6
 _TYPED = 0.05
 _LENGTH = 0.2
 _ASKS = 0.1
-# A text of so many words is as good as a longer one; and so many texts of a session count.
+# Longer texts gain no more; the best texts of a session count.
 _LONG = math.log(60)
 _BEST_OF_SESSION = 3
-# Only the texts of so many of the best are searched for what the question names: it is slow.
+# Only the best texts are searched for the names in the question: this is slow.
 _READ = 120
 
 _WORD = re.compile(r"[^\W_]+")
@@ -220,7 +219,7 @@ _NUMBERS = re.compile(
 
 
 class AnswerType(StrEnum):
-    """What kind of thing a question asks for."""
+    """The kind of answer that a question asks for."""
 
     TIME = "time"
     NUMBER = "number"
@@ -228,24 +227,24 @@ class AnswerType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What a question says about its answer, apart from its words."""
+    """Hints from a question about its answer, apart from its words."""
 
-    speakers: frozenset[str] = frozenset()  # the people that it names
+    speakers: frozenset[str] = frozenset()  # the people in it
     time_fit: TimeFit | None = None
-    # Returns which share of the entities that the question names is in a text, 0 to 1.
+    # Returns the share of the question's entities in a text, 0 to 1.
     entity_share: Callable[[str], float] | None = None
-    names_symbol: Callable[[str], bool] | None = None  # True for a symbol of code that it names
+    names_symbol: Callable[[str], bool] | None = None  # True for its code symbols
     answer_type: AnswerType | None = None
     timed: Timed = field(default_factory=Timed)
-    order: Order | None = None  # which of several occasions it asks for
+    order: Order | None = None  # the occasion that it asks for
 
 
 def fuse_scaled(
     candidates: Sequence[Candidate], channels: Collection[Channel], hints: Hints
 ) -> list[Ranked]:
-    """Fuse by scaled scores, best first: all that a channel found, or that has the time or symbol.
+    """Fuse by scaled scores, best first: candidates with a score, or with the time or symbol.
 
-    What was found by its time alone comes after the rest of its time, unless the time leads.
+    Candidates found by time alone come after the rest of their time, unless the time leads.
     """
     ranks = channel_ranks(candidates, channels)
     found = [
@@ -279,7 +278,7 @@ def fuse_scaled(
 
 
 def _with_text_bonus(fused: list[Ranked], hints: Hints) -> list[Ranked]:
-    """Add to the best what their texts gain by what the question names and asks for."""
+    """Add the text bonuses for names and answer type to the best candidates."""
     if hints.entity_share is None and hints.answer_type is None:
         return fused
     read = []
@@ -294,7 +293,7 @@ def _with_text_bonus(fused: list[Ranked], hints: Hints) -> list[Ranked]:
 
 
 def _bases(found: Sequence[Candidate], channels: Collection[Channel]) -> list[float]:
-    """Sum each candidate's scaled scores; what a channel cannot score counts by the others."""
+    """Return each candidate's scaled scores, summed; absent channels count by the others."""
     sums, weights = [0.0] * len(found), [0.0] * len(found)
     for channel in channels:
         weight = _CHANNELS[channel]
@@ -317,7 +316,7 @@ def _scaled(found: Sequence[Candidate], channel: Channel) -> list[float | None]:
     for each in found:
         if each.lexical is not None and each.lexical > tops[each.source]:
             tops[each.source] = each.lexical
-    if tops[Source.CHAT] > 0:  # what is kept is scored as messages are
+    if tops[Source.CHAT] > 0:  # stored texts are scored like messages
         tops.update(dict.fromkeys(KEPT, tops[Source.CHAT]))
     return [
         min((each.lexical or 0.0) / tops[each.source], 1.0) if tops[each.source] > 0 else None
@@ -326,7 +325,7 @@ def _scaled(found: Sequence[Candidate], channel: Channel) -> list[float | None]:
 
 
 def _sessions(found: Sequence[Candidate], bases: Sequence[float]) -> dict[str | None, float]:
-    """Return for each session the mean of its best: a talk about the matter has more of it."""
+    """Return the mean score of each session's best: a session on the topic has several."""
     own: defaultdict[str | None, list[float]] = defaultdict(list)
     for each, base in zip(found, bases, strict=True):
         if each.source is Source.CHAT:
@@ -344,19 +343,19 @@ def _is_named(each: Candidate, hints: Hints) -> bool:
 
 
 def _leading_score(each: Candidate, score: float, hints: Hints) -> float:
-    """Return the score of what goes before all else: it depends on what it says."""
+    """Return the score of a candidate from a leading time; it depends on the content."""
     says = min(1.0, _words(each.text) / _SAYS_WORDS)
     return _LEAD_OF_TIME + _FAINT * score + _SAYS_SOMETHING * says + _bonus(each, hints)
 
 
 def _score_by_time(each: Candidate, hints: Hints) -> float:
-    """Return the score of what was found by its time alone: lower than all else of its time."""
+    """Return the score of a candidate found by time alone: the lowest of its time."""
     fit = hints.time_fit(each.at, each.session_id) if hints.time_fit is not None else 0.0
     return _TIME * fit - _ASKS + _LITTLE * _length(each.text)
 
 
 def _bonus(each: Candidate, hints: Hints) -> float:
-    """Return what a candidate gains by its length, speaker, time and symbol."""
+    """Return the bonus of a candidate for its length, speaker, time and symbol."""
     bonus = _LENGTH * _length(each.text)
     if len(hints.speakers) == 1 and each.name in hints.speakers:
         bonus += _SPEAKER
@@ -391,7 +390,7 @@ _ANSWER_TYPES = {AnswerKind.WHEN: AnswerType.TIME, AnswerKind.HOW_MANY: AnswerTy
 
 
 def hints_of(analysis: QueryAnalysis, names: Collection[str], timed: Timed) -> Hints:
-    """Return the hints of an analysis; ``names`` are those of code that the question asks for."""
+    """Return the hints of an analysis; ``names`` are the code names in the question."""
     keys = analysis.entity_keys
     return Hints(
         speakers=analysis.speakers,

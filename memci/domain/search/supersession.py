@@ -1,7 +1,6 @@
-"""Newer memories stand before those that they supersede (R6).
+"""Puts newer memories before those that they supersede (R6).
 
-Unless the question asks for a time at which the older memory held: then the older one is the
-answer and stands first.
+If the question asks for a time at which the older memory was valid, the older one comes first.
 """
 
 from collections import defaultdict
@@ -16,36 +15,36 @@ from memci.language.claims.reader import claims_in
 from memci.language.times.ranges import TimeSpan
 
 About: TypeAlias = tuple[str, str]  # subject and attribute of a claim (memory/claim.py)
-# By memory that holds now: what states it, the memory itself or messages that it was made of.
+# The candidates that state each valid memory: the memory itself or its messages.
 Statements: TypeAlias = Mapping[int, Sequence[Candidate]]
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A memory, living or forgotten, that does not hold since ``until``."""
+    """A memory, living or forgotten, that is not valid since ``until``."""
 
     node_id: int
     until: datetime
-    seqs: frozenset[int]  # the messages that it was made of
+    seqs: frozenset[int]  # its messages
     claims: Mapping[int, frozenset[About]]  # by seq; empty for a forgotten memory
-    now: tuple[int, ...]  # the memories that hold now, the latest first
-    between: tuple[int, ...]  # earlier ones that were superseded, too
+    now: tuple[int, ...]  # the valid memories, the latest first
+    between: tuple[int, ...]  # earlier ones that were also superseded
     newer_claims: Mapping[int, frozenset[About]]  # of ``now`` and ``between``, by seq
 
     @property
     def changed(self) -> frozenset[About]:
-        """What is different now; empty if that is no longer known."""
+        """The changed attributes; empty if they are no longer known."""
         newer = frozenset[About]().union(*self.newer_claims.values())
         return newer & frozenset[About]().union(*self.claims.values()) if self.claims else newer
 
     def claims_in(self, seq: int, attributes: Collection[str]) -> bool:
-        """Return True if the claim that no longer holds is in this message.
+        """Return True if this message contains the claim that is no longer valid.
 
-        ``attributes``: what the words of the message are about; used for a forgotten memory.
+        ``attributes``: the topics of the message's words; used for a forgotten memory.
         """
         changed = self.changed
         if not changed.isdisjoint(self.newer_claims.get(seq, ())):
-            return False  # it also states what is so now
+            return False  # it also states the current fact
         if self.claims:
             about = self.claims.get(seq, frozenset())
             return bool(about & changed if changed else about)
@@ -54,10 +53,10 @@ class Ended:
         return not {attribute for _, attribute in changed}.isdisjoint(attributes)
 
 
-def held_at(since: datetime, until: datetime, times: Iterable[TimeSpan]) -> bool:
-    """Return True if what was so from ``since`` to ``until`` held at the end of all these times.
+def was_valid_at(since: datetime, until: datetime, times: Iterable[TimeSpan]) -> bool:
+    """Return True if a fact from ``since`` to ``until`` was valid at the end of all these times.
 
-    No time, or one that is not over yet, asks for what is so now.
+    False without a time, or with one that is not over yet.
     """
     ends = [each.until for each in times if not each.besides]
     return bool(ends) and all(end is not None and since < end <= until for end in ends)
@@ -66,7 +65,7 @@ def held_at(since: datetime, until: datetime, times: Iterable[TimeSpan]) -> bool
 def ended_candidates(
     ranked: Iterable[Ranked], known: Sequence[Ended]
 ) -> dict[Key, Sequence[Ended]]:
-    """Return which candidates no longer hold, and as which memories; what ended first is first."""
+    """Return the candidates that are no longer valid with their memories, the first ended first."""
     return {each.key: ended for each in ranked if (ended := _ended_as(each.candidate, known))}
 
 
@@ -90,10 +89,10 @@ def statements_of(
     ended: Iterable[Ended],
     found: Collection[Key],
 ) -> list[Candidate]:
-    """Return what states a memory that holds now.
+    """Return the candidates that state a valid memory.
 
-    The memory itself and those of its messages that were found, if it still says what they claim;
-    it may have faded: then the messages stand for it.
+    These are the memory itself and those of its messages that were found, if the memory still
+    contains their claims. If it has faded, the messages replace it.
     """
     claiming = _claiming_messages(node, messages, ended)
     claimed = {attribute for each in memories for attribute in _attributes(each)}
@@ -105,7 +104,6 @@ def statements_of(
 def _claiming_messages(
     node: int, messages: Sequence[Candidate], ended: Iterable[Ended]
 ) -> list[Candidate]:
-    """Return those of a memory's messages that state what is so now."""
     if len(messages) == 1:
         return list(messages)
     replaced = [each for each in ended if node in each.now]
@@ -127,12 +125,12 @@ def newest_first(
     statements: Statements,
     times: Sequence[TimeSpan],
 ) -> list[Ranked]:
-    """Mark the candidates that no longer hold, and put what is so now before them, found or not.
+    """Mark the superseded candidates, and put the current statements before them, found or not.
 
-    ``times``: those that the question asks for; what held then goes before what is so now.
+    ``times``: those in the question; facts valid then precede the current ones.
     """
     marked = [
-        each._replace(candidate=_marked(each.candidate, ended[each.key], statements, times))
+        each._replace(candidate=_with_successor(each.candidate, ended[each.key], statements, times))
         if each.key in ended
         else each
         for each in ranked
@@ -142,7 +140,7 @@ def newest_first(
     followers: dict[Key, list[Candidate]] = {}
     for key, versions in ended.items():
         newer = list(_newer_versions(key, versions, found, statements))
-        if not held_at(found[key].at, versions[0].until, times):
+        if not was_valid_at(found[key].at, versions[0].until, times):
             leaders[key] += newer
             continue
         followers[key] = newer
@@ -151,7 +149,7 @@ def newest_first(
     return leaders_first(marked, leaders, followers)
 
 
-def _marked(
+def _with_successor(
     candidate: Candidate,
     ended: Sequence[Ended],
     statements: Statements,
@@ -160,7 +158,7 @@ def _marked(
     nodes = [node for each in ended for node in each.now]
     until = ended[0].until
     newer: dict[Key, None] = {}
-    if not held_at(candidate.at, until, times):
+    if not was_valid_at(candidate.at, until, times):
         newer = {(one.source, one.key): None for node in nodes for one in statements.get(node, ())}
         newer.pop((candidate.source, candidate.key), None)
     successor = next(iter(nodes), None)
@@ -173,7 +171,7 @@ def _newer_versions(
     found: Mapping[Key, Candidate],
     statements: Statements,
 ) -> Iterable[Candidate]:
-    """Yield what goes before a candidate: what is so now, then what was between, if found."""
+    """Yield the candidates that precede one: current ones, then found intermediate ones."""
     for each in ended:
         for node in each.now:
             for one in statements.get(node, ()):
@@ -189,11 +187,11 @@ def leaders_first(
     leaders: Mapping[Key, Sequence[Candidate]],
     followers: Mapping[Key, Sequence[Candidate]] | None = None,
 ) -> list[Ranked]:
-    """Return a ranking in which nothing stands before its leaders; leaders have leaders, too.
+    """Return a ranking in which no key precedes its leaders; leaders can have leaders.
 
-    ``followers`` go right behind a key. Neither need have been found. What moves up takes over the
-    score; nothing moves down by more than one place, since a memory that is superseded in one thing
-    may state others that still hold.
+    ``followers`` go right behind a key. Neither need have been found. A moved candidate takes over
+    the score. No candidate moves down by more than one place, since a memory that is superseded in
+    one fact may state others that are still valid.
     """
     found = {each.key: each for each in ranked}
     ordered: dict[Key, Ranked] = {}
@@ -216,6 +214,6 @@ def leaders_first(
 
 
 def lacks_newer(candidate: Candidate, chosen: Collection[Key], no_room: Collection[Key]) -> bool:
-    """Return True if what supersedes a candidate had no room, and none of it was chosen."""
+    """Return True if the successors of a candidate had no room, and none was chosen."""
     newer = set(candidate.newer)
     return not newer.isdisjoint(no_room) and newer.isdisjoint(chosen)

@@ -1,4 +1,4 @@
-"""Decides which key messages are pinned, and which pins give way to them (R7)."""
+"""Decides which key messages are pinned, and which pins they replace (R7)."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,59 +16,59 @@ _LINE_TOKENS = 8
 
 @dataclass(frozen=True, slots=True)
 class KeyPins:
-    """What a search for key messages changes."""
+    """The changes by a search for key messages."""
 
     added: tuple[Pin, ...]
-    taken_down: tuple[int, ...]  # numbers of older pins that gave way
+    taken_down: tuple[int, ...]  # numbers of removed older pins
 
 
 def pinned(
     found: Iterable[Pin],
-    there: Sequence[Pin],
+    present: Sequence[Pin],
     refused: Sequence[Pin],
     rules: PageRules,
     tokens_of: Callable[[str], int],
 ) -> KeyPins:
-    """Return the changes by findings, the oldest first, beside the pins that are ``there``.
+    """Return the changes by findings, the oldest first; ``present``: the pins before.
 
-    Not pinned are the words of ``refused`` findings, which somebody has taken down, and words that
-    the same users see already. Nobody is shown more findings, pins or tokens than the rules allow:
-    the oldest finding gives way, and no other pin does. A finding also gives way to a newer one of
-    the same speaker that decides the same matter differently, in whatever order they are found.
+    Not pinned are the words of ``refused`` findings, whose pins were removed, and words that the
+    same users see already. No user sees more findings, pins or tokens than the rules allow: the
+    oldest finding is removed, and no other pin. A newer finding of the same speaker with a
+    different decision on the same matter also replaces a finding, in any order of discovery.
     """
-    pins = list(there)
+    pins = list(present)
     added: list[Pin] = []
     for each in found:
         overtaken = any(_replaces(known, each) for known in pins)
-        if overtaken or any(_says(known, each) for known in refused):
+        if overtaken or any(_repeats(known, each) for known in refused):
             continue
         pins = [old for old in pins if not _replaces(each, old)]
-        if not any(_says(known, each) for known in pins):
+        if not any(_repeats(known, each) for known in pins):
             pins.append(each)
             added.append(each)
-            for old in _too_many(pins, each, rules, tokens_of):
+            for old in _excess_findings(pins, each, rules, tokens_of):
                 pins.remove(old)
-    stay = {each.number for each in pins}
-    gone = tuple(each.number for each in there if each.number not in stay)
-    return KeyPins(tuple(each for each in added if each.number in stay), gone)
+    remaining = {each.number for each in pins}
+    removed = tuple(each.number for each in present if each.number not in remaining)
+    return KeyPins(tuple(each for each in added if each.number in remaining), removed)
 
 
 def bound_to(kind: PinKind, session_id: str | None) -> str | None:
-    """Return the only session in which a finding is shown (None: all); a task has one."""
+    """Return the only session that shows a finding (None: all); a task has one."""
     return session_id if kind is PinKind.TASK else None
 
 
-def _says(known: Pin, found: Pin) -> bool:
-    """Return True if a pin says the same, and is shown wherever the finding would be."""
+def _repeats(known: Pin, found: Pin) -> bool:
+    """Return True if a pin has the same text, and is shown wherever the finding would be."""
     seen = known.user_id in {None, found.user_id} and known.session_id in {None, found.session_id}
     return seen and f" {normalized_words(found.text)} " in f" {normalized_words(known.text)} "
 
 
 def _replaces(new: Pin, old: Pin) -> bool:
-    """Return True if a finding decides differently what an earlier one of its speaker decided.
+    """Return True if a finding decides differently than an earlier one of its speaker.
 
-    Another session may be about another matter, unless the finding says that something has changed.
-    A task is more than one matter.
+    Another session may be about another matter, unless the finding reports a change. Tasks never
+    replace each other.
     """
     same = (old.by, old.user_id, old.speaker) == (new.by, new.user_id, new.speaker)
     if not same or new.by != Maker.DETECTOR or _age(old) >= _age(new):
@@ -82,22 +82,21 @@ def _replaces(new: Pin, old: Pin) -> bool:
 
 
 def _age(finding: Pin) -> tuple[datetime, int, tuple[int, int]]:
-    """Order findings by time, then by place."""
     return finding.created_at, finding.message_seq or 0, finding.span or (0, 0)
 
 
-def _too_many(
+def _excess_findings(
     pins: Sequence[Pin], newest: Pin, rules: PageRules, tokens_of: Callable[[str], int]
 ) -> list[Pin]:
-    """Return the oldest findings that must go, for each user who sees the newest one."""
+    """Return the oldest findings over the limits, for each user who sees the newest one."""
     users: Collection[str | None] = [newest.user_id]
     if newest.user_id is None:
         users = {None, *(each.user_id for each in pins)}
-    gone: list[Pin] = []
+    excess: list[Pin] = []
     for user in users:
-        seen = [each for each in pins if each.user_id in {None, user} and each not in gone]
-        gone += _excess(seen, rules, tokens_of)
-    return gone
+        seen = [each for each in pins if each.user_id in {None, user} and each not in excess]
+        excess += _excess(seen, rules, tokens_of)
+    return excess
 
 
 def _excess(

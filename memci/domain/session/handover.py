@@ -1,8 +1,7 @@
 """The handover document of a session: pins, plan, summary and recent interactions (R8).
 
-Messages, pins and summaries are untrusted: they are fenced, or on lines that are no headings, so
-that none of them can look like a part of the document. A tool call may stand there without its
-result.
+Messages, pins and summaries are untrusted. They are fenced, or on lines that are no headings, so
+that none of them can look like a part of the document. A tool call may appear without its result.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from memci.language.detection import Language
 from memci.language.summary_lines import format_lines, parse_lines
 from memci.message import JsonObject, Message
 
-# A user's message and all that comes before the next, in order.
+# A user's message and all messages before the next one, in order.
 Exchange: TypeAlias = tuple[Message, ...]
 
-# Characters that are left of each message if short tool results do not make room enough: of its
-# content, and of the arguments of all its calls; each call keeps at least the least.
+# If short tool results are not enough, messages are cut to these characters: the content, and the
+# arguments of all calls together. Each call keeps at least ``_LEAST``.
 _CUTS = (800, 240)
 _LEAST = 40
-_END = 0.3  # of these, at its end
+_END = 0.3  # the share at the end
 
 
 def exchanges(messages: Iterable[Message]) -> list[Exchange]:
@@ -41,14 +40,14 @@ def exchanges(messages: Iterable[Message]) -> list[Exchange]:
 
 
 def fitting_exchanges(
-    given: Sequence[Exchange], room: int, size: Callable[[Exchange], int]
+    candidates: Sequence[Exchange], room: int, size: Callable[[Exchange], int]
 ) -> list[Exchange]:
     """Return the newest exchanges that fit, each in the longest form that fits.
 
-    Tool results give way first, then all messages are cut, and then the oldest are left out.
+    Tool results are shortened first, then all messages are cut, and then the oldest are left out.
     """
     taken: list[list[tuple[Exchange, int]]] = []
-    for exchange in reversed(given):
+    for exchange in reversed(candidates):
         forms = [(form, size(form)) for form in _forms(exchange)]
         least = forms[-1][1]
         if least > room:
@@ -66,14 +65,14 @@ def fitting_exchanges(
 
 
 def _forms(exchange: Exchange) -> list[Exchange]:
-    """Return it as it is, and ever shorter."""
+    """Return an exchange whole, and in ever shorter forms."""
     brief = tuple(map(digest_of_message, exchange))
     return [exchange, brief, *(tuple(_cut(each, most) for each in brief) for most in _CUTS)]
 
 
 def _cut(message: Message, most: int) -> Message:
     """Cut the content, and the arguments of all tool calls together."""
-    content = message.content and _shorter(message.content, most)
+    content = message.content and _shorten(message.content, most)
     each = max(_LEAST, most // max(1, len(message.tool_calls)))
     calls = tuple(_shorter_call(call, each) for call in message.tool_calls)
     return replace(message, content=content, tool_calls=calls)
@@ -84,17 +83,17 @@ def _shorter_call(call: JsonObject, most: int) -> JsonObject:
     arguments = str(function.get("arguments", ""))
     if len(arguments) <= most:
         return call
-    return {**call, "function": {**function, "arguments": _shorter(arguments, most)}}
+    return {**call, "function": {**function, "arguments": _shorten(arguments, most)}}
 
 
-def _shorter(text: str, most: int) -> str:
+def _shorten(text: str, most: int) -> str:
     if len(text) <= most:
         return text
     end = int(most * _END)
     return f"{head(text, most - end - len(CUT))}{CUT}{tail(text, end)}"
 
 
-# Shortens a summary to at most so many characters; "" if nothing useful is left.
+# Shortens a summary to a number of characters; "" if nothing useful is left.
 Shorten: TypeAlias = Callable[[str, int], str]
 
 
@@ -136,7 +135,7 @@ _CHINESE = _Words(
     left_out="（因篇幅所限，此处略去原文 {:,} 条消息）",
     all_left_out="（因篇幅所限，此处略去原文 {:,} 条消息）",
 )
-_SUMMARY_SHARE = 0.5  # of what pins and plan leave, at most, while recent interactions want room
+_SUMMARY_SHARE = 0.5  # of the room beside pins and plan, if recent interactions need the rest
 _SHRINK = 0.9
 
 
@@ -154,13 +153,13 @@ class Handover:
     unread: int = 0  # messages that are neither in the summary nor recent
     left_out: int = 0  # recent messages that had no room
     shortened: bool = False  # some of the recent messages are cut
-    summary_left_out: bool = False  # for want of room
+    summary_left_out: bool = False  # for lack of room
     today: date | None = None  # the day on which the document is read, if known
     spans: Spans = whole  # cuts sentences
 
     def text(self) -> str:
         """Return the document."""
-        blocks = [*self._fixed(), *self._summary_blocks(), *self._recent_blocks()]
+        blocks = [*self._fixed_blocks(), *self._summary_blocks(), *self._recent_blocks()]
         return "\n\n".join(block.strip("\n") for block in blocks) + "\n"
 
     @property
@@ -179,8 +178,8 @@ class Handover:
     def within(self, budget: int, count: Count, shorten: Shorten) -> Handover:
         """Return it with at most ``budget`` tokens; the oldest recent messages are left out first.
 
-        The summary gets half of the room beside pins and plan, and what recent messages leave.
-        Raises ``BudgetTooSmallError`` if pins and plan alone do not fit.
+        The summary gets half of the room beside pins and plan, and the rest of the recent messages'
+        room. Raises ``BudgetTooSmallError`` if pins and plan alone do not fit.
         """
         if count((complete := self.without_repeated_lines()).text()) <= budget:
             return complete
@@ -195,25 +194,24 @@ class Handover:
         room = least + int((budget - least) * _SUMMARY_SHARE)
         cut = replace(bare, summary=self.summary).without_repeated_lines()
         cut = _summary_within(cut, room, count, shorten)
-        # Lines that recent messages repeat go, which makes room for more messages.
+        # Removing lines that recent messages repeat makes room for more messages.
         left = self._with_recent(cut, budget, count).without_repeated_lines().summary
         left_out = bool(self.summary.strip()) and not left
         cut = replace(cut, summary=left, summary_left_out=left_out)
         cut = self._with_recent(cut, budget, count)
-        # The summary gets the room that the recent messages did not take.
+        # The summary gets the rest of the recent messages' room.
         return cut.with_summary(self.summary, budget, count, shorten)
 
     def with_summary(self, summary: str, budget: int, count: Count, shorten: Shorten) -> Handover:
-        """Return it with another summary, shortened to the room that the rest leaves."""
+        """Return it with another summary, shortened to the remaining room."""
         complete = replace(self, summary=summary).without_repeated_lines()
         return _summary_within(complete, budget, count, shorten)
 
     def _with_recent(self, cut: Handover, budget: int, count: Count) -> Handover:
-        """Return ``cut`` with as many of the recent messages as fit."""
         days = self._days(self.messages)
         around = "\n\n".join(["", *self._heading(len(self.messages), shortened=True)])
         room = budget - count(cut.text()) - count(around)
-        # Whichever of them comes first may need its day.
+        # The first of them may need its day.
         room -= max(map(count, days.values()), default=0)
 
         def tokens(exchange: Exchange) -> int:
@@ -235,20 +233,20 @@ class Handover:
             # Tokens of a text are not the sum of its pieces' tokens.
             taken = taken[1:]
 
-    def _fixed(self) -> list[str]:
+    def _fixed_blocks(self) -> list[str]:
         words, labels = _words(self.language), labels_of(self.language)
         name = plain_name(self.session_id)
         blocks = [f"{self.mark} {words.session.format(name) if name else words.title}"]
         blocks += ["".join(pin_pieces(self.pins, labels, self.mark * 2))] if self.pins else []
         plan = (self.plan or "").strip()
-        return [*blocks, *([f"{self.mark * 2} {words.plan}", _plain(plan)] if plan else [])]
+        return [*blocks, *([f"{self.mark * 2} {words.plan}", _plain_lines(plan)] if plan else [])]
 
     def _summary_blocks(self) -> list[str]:
         words = _words(self.language)
         if not self.summary.strip():
             return [words.no_summary] if self.summary_left_out else []
         unread = [words.unread.format(self.unread)] if self.unread else []
-        return [f"{self.mark * 2} {words.summary}", _plain(self.summary), *unread]
+        return [f"{self.mark * 2} {words.summary}", _plain_lines(self.summary), *unread]
 
     def _recent_blocks(self) -> list[str]:
         messages = self._written(self.messages, self._days(self.messages))
@@ -264,7 +262,7 @@ class Handover:
         return [f"{self.mark * 2} {heading}", *missing]
 
     def _days(self, messages: Sequence[Message]) -> dict[int, str]:
-        """Return the days above messages, by seq, where a reader cannot know them."""
+        """Return the day headings above messages, by seq, where the reader cannot know them."""
         days = (each.said_at.date() for each in messages)
         above = days_above(days, self.today, self.language)
         return {each.seq: day for each, day in zip(messages, above, strict=True) if day}
@@ -300,7 +298,7 @@ def _summary_within(handover: Handover, room: int, count: Count, shorten: Shorte
     return replace(without, summary_left_out=False)
 
 
-def _plain(text: str) -> str:
+def _plain_lines(text: str) -> str:
     return "\n".join(map(plain_line, text.strip().splitlines()))
 
 

@@ -1,4 +1,4 @@
-"""Interactions: a user message and what answers it, as a chat API accepts them."""
+"""Interactions: a user message and its answers, as a chat API accepts them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Interaction:
 
     @property
     def answered(self) -> bool:
-        """Whether an assistant has had the last word."""
+        """True if the last message is an assistant's."""
         return bool(self.units) and self.units[-1][-1].role is Role.ASSISTANT
 
     def without_tools(self) -> Interaction:
@@ -43,7 +43,7 @@ def interactions(messages: Iterable[Message]) -> list[Interaction]:
     """Cut messages (ascending seq) into interactions, oldest first.
 
     Each user message begins one; so do the messages before the first. Notes that an agent made for
-    its memory are in none.
+    its memory belong to none.
     """
     whole = (Interaction(units_of(each)[0]) for each in cut_at_users(messages))
     return [each for each in whole if each.units]
@@ -62,10 +62,10 @@ def cut_at_users(messages: Iterable[Message]) -> list[list[Message]]:
 
 
 def units_of(messages: Sequence[Message]) -> tuple[tuple[Unit, ...], tuple[Message, ...]]:
-    """Return units with each result behind its call, and the messages that are left over.
+    """Return units with each result behind its call, and the remaining messages.
 
     Chat APIs refuse a call or a result alone. A result answers the latest call of its id before it;
-    ids may come again later. Messages without words are in neither: several chat APIs refuse them.
+    ids may repeat later. Messages without words are in neither list: several chat APIs refuse them.
     """
     messages = [each for each in messages if not _is_blank(each)]
     units: list[list[Message]] = []

@@ -12,11 +12,11 @@ from enum import StrEnum
 from memci.language.detection import Language
 
 MOST_STEPS = 32
-LONGEST_STEP = 200  # characters of one
+LONGEST_STEP = 200  # characters
 
 
 class StepState(StrEnum):
-    """How far a step has come."""
+    """The state of a step."""
 
     PENDING = "pending"
     ACTIVE = "active"
@@ -25,7 +25,7 @@ class StepState(StrEnum):
 
     @property
     def is_over(self) -> bool:
-        """Whether it is done or dropped."""
+        """True if the step is done or dropped."""
         return self in {StepState.DONE, StepState.DROPPED}
 
 
@@ -34,10 +34,10 @@ class Step:
     """One step."""
 
     text: str
-    said_seq: int  # the message whose words it is
+    said_seq: int  # the message that contains it
     state: StepState = StepState.PENDING
-    # The first and the last message of the session that belong to it: from the one after it became
-    # active, to the one with which it was over. None: it never was active, or still is.
+    # Its first and last message in the session: from the one after it became active to the one
+    # that ended it. None: it never was active, or still is.
     first_seq: int | None = None
     last_seq: int | None = None
 
@@ -53,13 +53,13 @@ class Plan:
 
     @property
     def is_over(self) -> bool:
-        """Whether no step is left to do."""
+        """True if no step is left."""
         return all(each.state.is_over for each in self.steps)
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A listed step; ``state`` is None if the list does not say it."""
+    """A listed step; ``state`` is None if the list does not give it."""
 
     text: str
     state: StepState | None = None
@@ -68,7 +68,7 @@ class Item:
 def made_of(items: Iterable[Item], seq: int, session_id: str | None, user_id: str | None) -> Plan:
     """Return a new plan, made by the message of this seq; its first step becomes active."""
     steps = [
-        _moved(Step(each.text, seq), each.state or StepState.PENDING, seq)
+        _with_state(Step(each.text, seq), each.state or StepState.PENDING, seq)
         for each in list(items)[:MOST_STEPS]
     ]
     return Plan(seq, session_id, user_id, _with_active(steps, seq))
@@ -82,7 +82,7 @@ def with_states(plan: Plan, states: Iterable[tuple[int, StepState]], seq: int) -
     steps = list(plan.steps)
     for position, state in states:
         if 1 <= position <= len(steps):
-            steps[position - 1] = _moved(steps[position - 1], state, seq)
+            steps[position - 1] = _with_state(steps[position - 1], state, seq)
     return replace(plan, steps=_with_active(steps, seq))
 
 
@@ -121,7 +121,7 @@ def is_worked_on(plan: Plan, last_seq: int) -> bool:
     )
 
 
-def _moved(step: Step, state: StepState, seq: int) -> Step:
+def _with_state(step: Step, state: StepState, seq: int) -> Step:
     if state is step.state:
         return step
     match state:
@@ -137,12 +137,11 @@ def _moved(step: Step, state: StepState, seq: int) -> Step:
 
 
 def _with_active(steps: Sequence[Step], seq: int) -> tuple[Step, ...]:
-    """Make the first pending step active, if none is."""
     if any(each.state is StepState.ACTIVE for each in steps):
         return tuple(steps)
     waits = next((p for p, each in enumerate(steps) if each.state is StepState.PENDING), None)
     return tuple(
-        _moved(each, StepState.ACTIVE, seq) if place == waits else each
+        _with_state(each, StepState.ACTIVE, seq) if place == waits else each
         for place, each in enumerate(steps)
     )
 
@@ -168,7 +167,8 @@ def plan_text(plan: Plan | None, language: Language) -> str:
 
 def whole_text(plan: Plan, language: Language) -> str:
     """Return a plan as ``plan_text`` does, also if no step is left."""
-    lines = [_line(place, each) for place, each in enumerate(plan.steps, 1)]
+    steps = enumerate(plan.steps, 1)
+    lines = (f"{place}. {_MARKS[step.state]} {step.text}" for place, step in steps)
     return "\n".join([_HEADINGS[language], *lines])
 
 
@@ -179,7 +179,3 @@ def steps_listed(text: str) -> frozenset[str]:
     if heading not in _HEADINGS.values() or not all(listed):
         return frozenset()
     return frozenset(each[1] for each in listed if each)
-
-
-def _line(place: int, step: Step) -> str:
-    return f"{place}. {_MARKS[step.state]} {step.text}"

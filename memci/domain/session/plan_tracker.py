@@ -76,10 +76,10 @@ _ANNOUNCED_CHINESE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Steps that a text lists."""
+    """Steps listed in a text."""
 
     items: tuple[Item, ...]
-    is_plan: bool  # the text says that they are to be done
+    is_plan: bool  # the text announces them as a plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +92,10 @@ class _Line:
 def listing_in(text: str) -> Listing | None:
     """Return the longest list of steps in a text: with boxes, or numbered from 1 without a gap.
 
-    A line that belongs to no item ends a list. None: there are not two items.
+    A line outside all items ends a list. None: fewer than two items.
     """
     best: Listing | None = None
-    for before, lines in _runs(text[:_SEARCHED]):
+    for before, lines in _step_lists(text[:_SEARCHED]):
         if len(lines) >= _LEAST and (best is None or len(lines) > len(best.items)):
             boxed = all(each.number is None for each in lines)
             steps = all(each.says_step for each in lines)
@@ -111,14 +111,14 @@ def item_of(line: str) -> Item:
     return Item(_text(box["text"]), _STATES[box[1]]) if box else Item(_text(line))
 
 
-def _runs(text: str) -> Iterator[tuple[str, list[_Line]]]:
+def _step_lists(text: str) -> Iterator[tuple[str, list[_Line]]]:
     """Yield lists, each with the line before it."""
     before, run, fenced = "", list[_Line](), False
     for line in text.splitlines():
         if line.lstrip().startswith(("```", "~~~")):
             fenced = not fenced
         item = None if fenced else _line(line)
-        if item is not None and _follows(run, item):
+        if item is not None and _continues_list(run, item):
             run.append(item)
         elif item is not None and item.number in {None, 1}:
             yield before, run
@@ -131,7 +131,7 @@ def _runs(text: str) -> Iterator[tuple[str, list[_Line]]]:
     yield before, run
 
 
-def _follows(run: list[_Line], item: _Line) -> bool:
+def _continues_list(run: list[_Line], item: _Line) -> bool:
     if not run:
         return False
     last = run[-1].number
@@ -152,12 +152,11 @@ def _line(line: str) -> _Line | None:
 
 def _number(found: re.Match[str]) -> int:
     names = ("number", "chinese", "ordinal", "place", "step", "circled")
-    given = next(found[name] for name in names if found[name])
-    return _DIGITS.get(given) or _CIRCLED.get(given) or int(given)
+    value = next(found[name] for name in names if found[name])
+    return _DIGITS.get(value) or _CIRCLED.get(value) or int(value)
 
 
 def _text_and_state(text: str) -> tuple[str, StepState | None]:
-    """Return a step's text and the state that its end names."""
     if struck := _STRUCK.match(text):
         return struck["text"], StepState.DONE
     tail = _TAIL.search(text)
@@ -251,22 +250,22 @@ _OPEN = re.compile(
 class Progress:
     """A change of state that a message reports."""
 
-    position: int | None  # of the step, from 1; 0: the active one; None: all that are left
+    position: int | None  # of the step, from 1; 0: the active one; None: all open ones
     state: StepState
 
 
 def progress_in(text: str, cut: Cutter) -> list[Progress]:
-    """Return what a text says about the steps of a plan, in its order."""
+    """Return the state changes of plan steps in a text, in its order."""
     text = text[:_SEARCHED]
     return [
         progress
         for start, end in cut(text)
         if end - start <= _LONGEST
-        for progress in _in_sentence(text[start:end])
+        for progress in _progress_in_sentence(text[start:end])
     ]
 
 
-def _in_sentence(sentence: str) -> Iterator[Progress]:
+def _progress_in_sentence(sentence: str) -> Iterator[Progress]:
     if _OPEN.search(sentence):
         return
     if _ALL_DONE.search(sentence):
@@ -300,9 +299,9 @@ _STATE_OF_WORD = {word: state for state, words in _WORDS.items() for word in wor
 
 
 def called_plan(tool_calls: Iterable[Mapping[str, Any]]) -> tuple[Item, ...]:
-    """Return the steps of the last call that hands over a plan; none, if no call does.
+    """Return the steps of the last call that contains a plan; none without such a call.
 
-    Models wrote the calls: what cannot be read is ignored.
+    Models wrote the calls: unreadable ones are ignored.
     """
     found: tuple[Item, ...] = ()
     for call in tool_calls:
@@ -319,28 +318,28 @@ def _items(arguments: object) -> tuple[Item, ...]:
         except (ValueError, RecursionError):
             return ()
     if isinstance(arguments, Mapping):
-        given = (arguments.get(name) for name in _LISTS)
-        arguments = next((each for each in given if isinstance(each, list)), None)
+        lists = (arguments.get(name) for name in _LISTS)
+        arguments = next((each for each in lists if isinstance(each, list)), None)
     if not isinstance(arguments, list):
         return ()
     items = [item for each in arguments if (item := _item(each)) is not None]
     return tuple(items[:MOST_STEPS])
 
 
-def _item(given: object) -> Item | None:
-    if isinstance(given, str):
-        return Item(text) if (text := _text_field(given)) else None
-    if not isinstance(given, Mapping):
+def _item(value: object) -> Item | None:
+    if isinstance(value, str):
+        return Item(text) if (text := _text_field(value)) else None
+    if not isinstance(value, Mapping):
         return None
-    texts = (_text_field(given[name]) for name in _TEXTS if isinstance(given.get(name), str))
+    texts = (_text_field(value[name]) for name in _TEXTS if isinstance(value.get(name), str))
     text = next(filter(None, texts), "")
-    word = next((given[name] for name in _STATE_FIELDS if isinstance(given.get(name), str)), "")
+    word = next((value[name] for name in _STATE_FIELDS if isinstance(value.get(name), str)), "")
     state = _STATE_OF_WORD.get(word.strip().lower().replace(" ", "_").replace("-", "_"))
     return Item(text, state) if text else None
 
 
-def _text_field(given: str) -> str:
-    return " ".join(given.split())[:LONGEST_STEP]
+def _text_field(value: str) -> str:
+    return " ".join(value.split())[:LONGEST_STEP]
 
 
 _SPEAKERS = frozenset({Role.USER, Role.ASSISTANT})
@@ -348,7 +347,7 @@ _SPEAKERS = frozenset({Role.USER, Role.ASSISTANT})
 
 @dataclass(frozen=True, slots=True)
 class PlanSigns:
-    """What a message says about plans, whatever the current plan is."""
+    """The content of a message about plans, independent of the current plan."""
 
     listing: Listing | None = None
     progress: Sequence[Progress] = ()
@@ -359,7 +358,7 @@ class PlanSigns:
 
 
 def plan_signs(message: Message, cut: Cutter) -> PlanSigns:
-    """Return what a message of a user or an assistant says about plans; notes say nothing."""
+    """Return a message's content about plans; notes and other roles have none."""
     if message.role not in _SPEAKERS or message.is_note:
         return PlanSigns()
     if called := called_plan(message.tool_calls):
@@ -411,7 +410,7 @@ def _changed(before: Plan, after: Plan) -> Plan:
 
 
 def _updated(plan: Plan, items: Sequence[Item], seq: int) -> Plan:
-    """Return a plan that is listed again: finished steps stay, missing open steps are dropped."""
+    """Return a plan after a new listing: finished steps stay, missing open ones are dropped."""
     known = {normalized_words(each.text): each for each in plan.steps}
     listed = [normalized_words(each.text) for each in items]
     left = [each for each in plan.steps if normalized_words(each.text) not in listed]

@@ -16,7 +16,7 @@ _AFTER = "after/"
 
 @dataclass(frozen=True)
 class Listing:
-    """Lists what a database holds."""
+    """A reader of lists from a database."""
 
     database: Database
 
@@ -33,7 +33,7 @@ def place_after(cursor: str | None, parts: int = 1) -> tuple[int, ...]:
     if len(numbers) != parts or not all(
         each.isascii() and each.isdecimal() and len(each) < longest for each in numbers
     ):
-        raise _not_ours()
+        raise _invalid_cursor()
     return tuple(map(int, numbers))
 
 
@@ -43,7 +43,7 @@ def agent_after(cursor: str | None) -> str:
         return ""
     agent_id = cursor.removeprefix(_AFTER)
     if agent_id == cursor or not re.fullmatch(AGENT_ID_PATTERN, agent_id):
-        raise _not_ours()
+        raise _invalid_cursor()
     return agent_id
 
 
@@ -53,12 +53,12 @@ def named_after(cursor: str | None) -> str:
         return ""
     name = cursor.removeprefix(_AFTER)
     if name == cursor or not name:
-        raise _not_ours()
+        raise _invalid_cursor()
     return name
 
 
 def named_cursor(name: str) -> str:
-    """Return the cursor behind something with a name; no agent id looks like one."""
+    """Return the cursor after an entry with this name; no agent id has its form."""
     return _AFTER + name
 
 
@@ -68,12 +68,12 @@ def names_after(cursor: str | None, parts: int) -> tuple[str, ...]:
         return ("",) * parts
     names = tuple(map(unquote, named_after(cursor).split("/")))
     if len(names) != parts or any("\x00" in each for each in names):
-        raise _not_ours()
+        raise _invalid_cursor()
     return names
 
 
 def names_cursor(*names: str) -> str:
-    """Return the cursor behind something that several names identify."""
+    """Return the cursor after an entry with several names."""
     return named_cursor("/".join(quote(each, safe="") for each in names))
 
 
@@ -86,7 +86,7 @@ def page_of(
     return rows[:limit], str(name(rows[limit - 1]))
 
 
-def _not_ours() -> InvalidInputError:
+def _invalid_cursor() -> InvalidInputError:
     return InvalidInputError(
         "not a cursor of this list: send next_cursor of its last page as it came", field="cursor"
     )

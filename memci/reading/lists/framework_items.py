@@ -28,15 +28,15 @@ from memci.storage.items import (
 )
 from memci.storage.session import Connection, Database
 
-# Items that are not indexed yet and are read whole: their own job is on its way.
+# Items that are not indexed yet and are read whole; a job will index them.
 _TAIL = 64
 _TAIL_CHARACTERS = 4_000
-# Of each channel at least so many are looked at.
+# The least number of candidates of each channel.
 _LEAST = 200
 
 
 class ItemReads:
-    """Finds items. Of an agent that is not there it finds none, and that is no error."""
+    """Finds items; an unknown agent has none, without an error."""
 
     def __init__(self, database: Database, models: ReadingModels) -> None:
         """Load nothing before the first query."""
@@ -44,7 +44,7 @@ class ItemReads:
         self._models = models
 
     def run(self, agent_id: str, request: frameworks.ItemSearch) -> frameworks.ItemList:
-        """Return the best items, and after them the latest of those that have no score."""
+        """Return the best items, and after them the latest of those without a score."""
         terms = bm25.question_terms(self._models.lexicon.terms(request.query or ""))
         vector = self._vector(request.query or "")
         question = ItemQuestion(
@@ -59,7 +59,7 @@ class ItemReads:
         with self._database.agent_snapshot(agent_id) as connection:
             found = find_items(connection, agent_id, question)
         ranked = self._rank(question, found)
-        items = _taken(found, ranked)[request.offset : request.offset + request.limit]
+        items = _ordered_items(found, ranked)[request.offset : request.offset + request.limit]
         if found.tail:
             request_indexing_by_read(self._database, agent_id)
         if request.refresh:
@@ -108,14 +108,14 @@ def listed(
 
 
 def refresh(database: Database, agent_id: str, places: list[Place]) -> None:
-    """Put off when these go; a crash of the database may lose it, and that harms nobody."""
+    """Postpone the expiry of these items; a crash may lose the change, without harm."""
     if places:
         with database.agent_transaction(agent_id, durable=False) as connection:
             refresh_items(connection, agent_id, places)
 
 
 def item_of(row: Any, score: float | None = None) -> frameworks.ItemOut:
-    """Return a row as callers see it."""
+    """Return a row as an item of the API."""
     return frameworks.ItemOut(
         namespace=list(row.namespace),
         key=row.key,
@@ -138,20 +138,22 @@ def _scores(
     texts = found.collected.texts + len(uncounted)
     collected = replace(found.collected, texts=max(texts, 1.0), frequency=frequency)
     scores = {
-        place: bm25.score(list(_spread(hits, length)), frozenset(question.terms), collected)
+        place: bm25.score(list(_padded_terms(hits, length)), frozenset(question.terms), collected)
         for place, (hits, length) in counted.items()
     }
     return {place: score for place, score in scores.items() if score > 0}
 
 
-def _spread(hits: Mapping[str, int], length: int) -> Iterable[str]:
-    """Yield the terms of a text again, of which all but the hits are the same to the score."""
+def _padded_terms(hits: Mapping[str, int], length: int) -> Iterable[str]:
+    """Yield as many terms as the text has: its hits, and fillers for the rest."""
     for term, times in hits.items():
         yield from [term] * times
     yield from [""] * (length - sum(hits.values()))
 
 
-def _taken(found: FoundItems, ranked: list[tuple[Place, float]]) -> list[frameworks.ItemOut]:
+def _ordered_items(
+    found: FoundItems, ranked: list[tuple[Place, float]]
+) -> list[frameworks.ItemOut]:
     every = (*found.others, *found.tail, *found.by_meaning, *found.by_words)
     rows = {place_of(row): row for row in every}
     scored = {place for place, _ in ranked}
@@ -162,17 +164,17 @@ def _taken(found: FoundItems, ranked: list[tuple[Place, float]]) -> list[framewo
 def find(
     database: Database, agent_id: str, request: frameworks.CheckpointSearch
 ) -> frameworks.CheckpointList:
-    """Return checkpoints, the latest first; none of an agent that is not there."""
+    """Return checkpoints, the latest first; none for an unknown agent."""
     asked = request.model_dump(include={"thread", "namespace", "id", "before", "filter"})
     if request.after is not None:
         asked |= {f"after_{name}": value for name, value in request.after.model_dump().items()}
     with database.agent_snapshot(agent_id) as connection:
         rows = stored.find_checkpoints(connection, agent_id, asked, request.limit + 1)
-        page = [_whole(connection, agent_id, row) for row in rows[: request.limit]]
+        page = [_checkpoint(connection, agent_id, row) for row in rows[: request.limit]]
     return frameworks.CheckpointList(checkpoints=page, more=len(rows) > request.limit)
 
 
-def _whole(connection: Connection, agent_id: str, row: Any) -> frameworks.CheckpointOut:
+def _checkpoint(connection: Connection, agent_id: str, row: Any) -> frameworks.CheckpointOut:
     values = stored.values_of(connection, agent_id, row)
     writes = stored.writes_of(connection, agent_id, row)
     return frameworks.CheckpointOut(

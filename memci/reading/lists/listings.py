@@ -57,7 +57,7 @@ class AgentListings(cursors.Listing):
     def agents(self, *, pattern: str, cursor: str | None, limit: int) -> AgentList:
         """List agents whose ids match a pattern of * and ?, by id.
 
-        Raises ``InvalidInputError`` for a cursor that this list did not give.
+        Raises ``InvalidInputError`` for an invalid cursor.
         """
         after = cursors.agent_after(cursor)
         with self.database.lane_transaction(durable=False) as connection:
@@ -68,7 +68,7 @@ class AgentListings(cursors.Listing):
         return AgentList(agents=[AgentSummary(**row) for row in page], next_cursor=following)
 
     def agent(self, agent_id: str) -> AgentAnswer:
-        """Return what an agent holds, or raise ``NotFoundError`` if it is not there."""
+        """Return the counts of an agent, or raise ``NotFoundError``."""
         with self.database.agent_snapshot(agent_id) as connection:
             found = holdings(connection, agent_id)
             if found is None:
@@ -110,7 +110,7 @@ def _answer(connection: Connection, agent_id: str, found: Holdings) -> AgentAnsw
 
 
 class MessageListings(cursors.Listing):
-    """Reads the sequence of one agent."""
+    """Lists the messages of one agent."""
 
     def messages(
         self, agent_id: str, *, session_id: str | None, cursor: str | None, limit: int
@@ -147,7 +147,7 @@ def _message(message: Message, memory_state: str, memory_reason: str | None) -> 
 
 
 class JobListings(cursors.Listing):
-    """Reads jobs, waiting and done."""
+    """Lists waiting and finished jobs."""
 
     def jobs(
         self, agent_id: str, *, state: JobState | None, cursor: str | None, limit: int
@@ -160,7 +160,7 @@ class JobListings(cursors.Listing):
         return JobList(jobs=[_job_answer(row) for row in page], next_cursor=following)
 
     def job(self, agent_id: str, job_id: UUID) -> JobAnswer:
-        """Return one job, or raise ``NotFoundError``: done ones are pruned."""
+        """Return one job, or raise ``NotFoundError``: finished ones are pruned."""
         with snapshot_of(self.database, agent_id) as connection:
             row = read_job(connection, agent_id, job_id)
         if row is None:
@@ -207,7 +207,7 @@ class Listings(
     JobListings,
     ReceiptListings,
 ):
-    """Lists agents and what each holds."""
+    """Lists agents and their contents."""
 
 
 _PASSES = 20
@@ -221,7 +221,7 @@ def usage_of(
     defaults: MemoryParameters,
     now: datetime,
 ) -> UsageAnswer:
-    """Return the usage of so many days up to ``now`` (aware UTC), today included."""
+    """Return the usage of the last ``days`` days up to ``now`` (aware UTC), today included."""
     today = now.date()
     first = today - timedelta(days=days - 1)
     with snapshot_of(database, agent_id) as connection:
@@ -248,12 +248,12 @@ def usage_of(
     )
 
 
-# Clients that send a conversation again seldom send more of it.
+# Clients that resend a conversation seldom send more.
 _MOST = 500
 
 
 def tail_of(database: Database, agent_id: str, session_id: str) -> list[Message]:
-    """Return the last messages of a session, ascending; none of an agent that is not there."""
+    """Return the last messages of a session, ascending; none for an unknown agent."""
     with database.agent_snapshot(agent_id) as connection:
         seqs = latest_seqs(connection, agent_id, session_id=session_id, user_id=None, most=_MOST)
         return messages_at(connection, agent_id, seqs)

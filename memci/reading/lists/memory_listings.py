@@ -54,7 +54,7 @@ from memci.storage.summaries import StoredSummary, list_summaries
 
 
 class NodeListings(cursors.Listing):
-    """Reads the network of one agent."""
+    """Lists the network of one agent."""
 
     def nodes(
         self,
@@ -69,7 +69,7 @@ class NodeListings(cursors.Listing):
     ) -> NodeList:
         """List living nodes by id, of one kind, type and tier or of all.
 
-        ``as_of``: memories that were made of what was said by then, and not superseded yet.
+        ``as_of``: memories of messages up to then that were not superseded yet.
         """
         (after,) = cursors.place_after(cursor)
         asked = {"kind": kind, "type": type, "tier": tier, "as_of": as_of}
@@ -87,7 +87,7 @@ class NodeListings(cursors.Listing):
         return NodeAnswer(**row)
 
     def trail(self, agent_id: str, node_id: int, *, cursor: str | None, limit: int) -> TrailList:
-        """List what happened to a node, living or forgotten; ``NotFoundError`` if it never was."""
+        """List the events of a node, living or forgotten; ``NotFoundError`` if it never existed."""
         (after,) = cursors.place_after(cursor)
         with snapshot_of(self.database, agent_id) as connection:
             rows = list_trail(connection, agent_id, node_id, after=after, limit=limit + 1)
@@ -118,7 +118,7 @@ class NodeListings(cursors.Listing):
 
 
 class BeliefListings(cursors.Listing):
-    """Reads the sessions of one agent, and what it believed when."""
+    """Lists the sessions of one agent, and the versions of its memories."""
 
     def sessions(
         self,
@@ -129,7 +129,7 @@ class BeliefListings(cursors.Listing):
         cursor: str | None,
         limit: int,
     ) -> SessionList:
-        """List sessions by id; ``now`` tells which have been silent for too long."""
+        """List sessions by id; at ``now`` some have been silent for too long."""
         after = cursors.named_after(cursor)
         with snapshot_of(self.database, agent_id) as connection:
             parameters = parameters_of(connection, agent_id, defaults)
@@ -143,13 +143,13 @@ class BeliefListings(cursors.Listing):
         )
 
     def history(self, agent_id: str, node_id: int, as_of: datetime | None) -> HistoryAnswer:
-        """List the versions of a memory; ``NotFoundError`` if it never was."""
+        """List the versions of a memory; ``NotFoundError`` if it never existed."""
         with snapshot_of(self.database, agent_id) as connection:
             if not ever_was(connection, agent_id, node_id):
                 raise NotFoundError("there never was such a node")
             rows = versions_of(connection, agent_id, node_id, as_of)
-            gone = [row["node_id"] for row in rows if not row["living"]]
-            fates = fates_of(connection, agent_id, gone)
+            forgotten = [row["node_id"] for row in rows if not row["living"]]
+            fates = fates_of(connection, agent_id, forgotten)
         return HistoryAnswer(
             versions=[_version(row, as_of, fates.get(row["node_id"])) for row in rows]
         )
@@ -182,11 +182,11 @@ def _version(
         row["reason"] == "superseded" and as_of is not None and until is not None and until > as_of
     )
     return VersionAnswer(
-        **fields, state=_state(row, fate), holds=held and row["content"] is not None
+        **fields, state=_version_state(row, fate), holds=held and row["content"] is not None
     )
 
 
-def _state(
+def _version_state(
     row: Mapping[str, Any], fate: RemovalReason | None
 ) -> Literal["current", "superseded"] | RemovalReason:
     if row["reason"] == "merged":
@@ -197,7 +197,7 @@ def _state(
 
 
 class SummaryListings(cursors.Listing):
-    """Reads the summaries of one agent."""
+    """Lists the summaries of one agent."""
 
     def summaries(
         self, agent_id: str, *, session_id: str | None, cursor: str | None, limit: int
@@ -222,10 +222,10 @@ def _answer(summary: StoredSummary) -> SummaryAnswer:
 
 
 class DocumentListings(cursors.Listing):
-    """Reads what agents and collections have for documents."""
+    """Lists the documents of agents and collections."""
 
     def documents(self, owner: str, *, prefix: str, cursor: str | None, limit: int) -> DocumentList:
-        """List documents by id; raises ``NotFoundError`` for no such owner."""
+        """List documents by id; raises ``NotFoundError`` for an unknown owner."""
         (after,) = cursors.place_after(cursor)
         with self.database.agent_snapshot(owner) as connection:
             _check(connection, owner)
@@ -244,7 +244,7 @@ class DocumentListings(cursors.Listing):
         return DocumentOut(**asdict(found))
 
     def collections(self, *, patterns: str, cursor: str | None, limit: int) -> CollectionList:
-        """List the collections that a key with such patterns is for, by name."""
+        """List the collections that a key with these patterns allows, by name."""
         with self.database.lane_transaction(durable=False) as connection:
             found = list_collections(connection, after=cursors.named_after(cursor))
         allowed = [each for each in found if is_for(patterns, collection_owner(each.name))]
@@ -256,6 +256,6 @@ class DocumentListings(cursors.Listing):
 
 
 def _check(connection: Connection, owner: str) -> None:
-    there = is_collection_there if is_collection(owner) else is_there
-    if not there(connection, owner):
+    exists = is_collection_there if is_collection(owner) else is_there
+    if not exists(connection, owner):
         raise nobody(owner)

@@ -1,4 +1,4 @@
-"""The network now and after earlier passes, and how memories faded."""
+"""The network now and after earlier passes, and the decay of memories."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -32,7 +32,7 @@ class _State(NamedTuple):
 
 
 class Fading:
-    """Memories over the passes that were added, in their order."""
+    """Memories over the added passes, in their order."""
 
     def __init__(self) -> None:
         """Begin without a pass."""
@@ -42,7 +42,7 @@ class Fading:
         self._original_lengths: dict[int, int] = {}
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Add a snapshot as it was read."""
+        """Add a snapshot in its stored form."""
         entities, place = set(row["entities"]), len(self.passes)
         memories = 0
         for node_id, length, original, importance in zip(
@@ -64,11 +64,11 @@ class Fading:
         )  # fmt: skip
 
     def made_after(self, number: int) -> list[int]:
-        """Return the memories that were seen after this pass, by id."""
+        """Return the memories first seen after this pass, by id."""
         places = {place for place, each in enumerate(self.passes) if each.number > number}
         return sorted(node for node, seen in self.memories.items() if places & seen.keys())
 
-    def memory(self, node_id: int, phrase: str | None, gone: RemovalReason | None) -> FadingMemory:
+    def memory(self, node_id: int, phrase: str | None, fate: RemovalReason | None) -> FadingMemory:
         """Return one memory over all passes."""
         sights = self.memories[node_id]
         seen = [sights.get(place) for place in range(len(self.passes))]
@@ -76,15 +76,15 @@ class Fading:
             id=node_id,
             phrase=phrase,
             original_length=self._original_lengths[node_id],
-            forgotten=gone is RemovalReason.FORGOTTEN,
-            gone=gone,
+            forgotten=fate is RemovalReason.FORGOTTEN,
+            gone=fate,
             importances=[each and each.importance for each in seen],
             lengths=[each and each.length for each in seen],
         )
 
 
 def fading_of(rows: Iterable[Mapping[str, Any]]) -> Fading:
-    """Return what memories were over these snapshots, the oldest first."""
+    """Return the memories over these snapshots, the oldest first."""
     fading = Fading()
     for row in rows:
         fading.add(row)
@@ -100,19 +100,19 @@ _MOST_SPANS = 8
 
 
 class NetworkListings(Listing):
-    """Reads networks and their past."""
+    """Reads networks and their earlier states."""
 
     def network(self, agent_id: str, *, number: int | None, limit: int) -> NetworkAnswer:
-        """Return the network now, or as the pass ``number`` left it.
+        """Return the network now, or after the pass ``number``.
 
-        Where no snapshot of that pass is kept, the one before it stands for it; raises
-        ``NotFoundError`` when there is none, or no such pass.
+        If no snapshot of that pass is stored, the previous one is used. Raises ``NotFoundError`` if
+        there is none, or no such pass.
         """
         with snapshot_of(self.database, agent_id) as connection:
             if number is None:
                 found = network_history.network_now(connection, agent_id)
             else:
-                found = _at(connection, agent_id, number)
+                found = _snapshot_at(connection, agent_id, number)
             return _answer(connection, agent_id, found, limit)
 
     def passes(self, agent_id: str, *, cursor: str | None, limit: int) -> PassList:
@@ -124,10 +124,10 @@ class NetworkListings(Listing):
         return PassList(passes=[PassAnswer(**row) for row in page], next_cursor=following)
 
     def fading(self, agent_id: str, *, passes: int, limit: int) -> FadingAnswer:
-        """Return at most ``limit`` memories over at most so many passes, evenly drawn.
+        """Return at most ``limit`` memories over at most ``passes`` passes, at even distances.
 
-        They are those of one network, the latest that a pass has left: what was made anew when a
-        rebuilt one took its place was not forgotten (M24).
+        They are those of one network, the latest with a pass. A rebuilt network's memories are new,
+        so the former ones were not forgotten when it took over (M24).
         """
         with snapshot_of(self.database, agent_id) as connection:
             numbers = evenly(network_history.snapshot_numbers(connection, agent_id), passes)
@@ -137,8 +137,8 @@ class NetworkListings(Listing):
             memories = series.made_after(begun[-1] if begun else 0)
             shown = evenly(memories, limit)
             phrases = phrases_of(connection, agent_id, shown)
-            gone = [each for each in shown if each not in phrases]
-            fates = fates_of(connection, agent_id, gone)
+            forgotten = [each for each in shown if each not in phrases]
+            fates = fates_of(connection, agent_id, forgotten)
         return FadingAnswer(
             agent_id=agent_id,
             passes=series.passes,
@@ -149,7 +149,7 @@ class NetworkListings(Listing):
 
 
 def evenly(things: Sequence[T], most: int) -> list[T]:
-    """Return at most so many of the things, at even distances; first and last are among them."""
+    """Return at most ``most`` things at even distances, including the first and the last."""
     if len(things) <= most:
         return list(things)
     if most == 1:
@@ -157,11 +157,11 @@ def evenly(things: Sequence[T], most: int) -> list[T]:
     return [things[index * (len(things) - 1) // (most - 1)] for index in range(most)]
 
 
-def _at(connection: Connection, agent_id: str, number: int) -> network_history.Snapshot:
+def _snapshot_at(connection: Connection, agent_id: str, number: int) -> network_history.Snapshot:
     found = network_history.network_at(connection, agent_id, number)
     if found is not None and found.number == number:
         return found
-    kept = _kept(connection, agent_id)
+    kept = _stored_snapshots(connection, agent_id)
     last = network_history.last_pass(connection, agent_id) or 0
     if number > last:
         which = f"the last one is {last}" if last else "there was none yet"
@@ -171,7 +171,7 @@ def _at(connection: Connection, agent_id: str, number: int) -> network_history.S
     return found
 
 
-def _kept(connection: Connection, agent_id: str) -> str:
+def _stored_snapshots(connection: Connection, agent_id: str) -> str:
     numbers = network_history.snapshot_numbers(connection, agent_id)
     if not numbers:
         return (
@@ -185,7 +185,7 @@ def _kept(connection: Connection, agent_id: str) -> str:
 
 
 def spans(numbers: Sequence[int]) -> list[str]:
-    """Return ascending numbers in words, those that follow one another as one span."""
+    """Return ascending numbers as text; consecutive ones are one span."""
     found: list[list[int]] = []
     for number in numbers:
         if found and number == found[-1][-1] + 1:
@@ -216,7 +216,6 @@ def _answer(
 
 
 def _most_important(found: network_history.Snapshot, limit: int) -> list[int]:
-    """Return the places of the focus points, and then of the most important nodes."""
     focus = set(found.focus)
     return sorted(
         range(len(found.node_ids)),
@@ -225,7 +224,7 @@ def _most_important(found: network_history.Snapshot, limit: int) -> list[int]:
 
 
 def _strongest(found: network_history.Snapshot, shown: set[int], limit: int) -> list[int]:
-    """Return the places of links between nodes that are shown, and of their dangling ones."""
+    """Return the indexes of links between the shown nodes, and of their dangling links."""
     hidden = set(found.node_ids) - shown
     places = [
         at
@@ -243,8 +242,8 @@ def _nodes(
     phrases: dict[int, str],
 ) -> list[NetworkNode]:
     entities, focus = set(found.entities), set(found.focus)
-    gone = [found.node_ids[at] for at in places if found.node_ids[at] not in phrases]
-    events = network_history.last_events(connection, agent_id, gone)
+    forgotten = [found.node_ids[at] for at in places if found.node_ids[at] not in phrases]
+    events = network_history.last_events(connection, agent_id, forgotten)
     nodes = []
     for at in places:
         node_id = found.node_ids[at]

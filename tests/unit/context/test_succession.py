@@ -12,7 +12,7 @@ from memci.domain.context.materials import Materials
 from memci.domain.context.packing import Packed, pack
 from memci.domain.search.candidate import Source
 from memci.domain.search.ranking import Ranked
-from memci.domain.search.supersession import Ended, held_at, leaders_first
+from memci.domain.search.supersession import Ended, leaders_first, was_valid_at
 from memci.language.detection import Language
 from memci.language.times.ranges import TimeSpan
 from tests.support.talk import in_order, memory, message
@@ -110,14 +110,14 @@ class TestHeldThen:
     def test_what_was_so_at_the_end_of_a_time(self, end: timedelta, held: bool):
         """Of days 1 to 3."""
         asked = TimeSpan(BEGIN, BEGIN + end)
-        assert held_at(BEGIN + DAY, BEGIN + DAY * 3, [asked]) is held
+        assert was_valid_at(BEGIN + DAY, BEGIN + DAY * 3, [asked]) is held
 
     def test_no_time_and_one_without_an_end_ask_for_now(self):
-        assert not held_at(BEGIN, BEGIN + DAY, [])
-        assert not held_at(BEGIN, BEGIN + DAY, [TimeSpan(BEGIN, None)])
+        assert not was_valid_at(BEGIN, BEGIN + DAY, [])
+        assert not was_valid_at(BEGIN, BEGIN + DAY, [TimeSpan(BEGIN, None)])
 
     def test_it_holds_at_all_times_that_are_named(self):
         first, later = TimeSpan(None, BEGIN + DAY), TimeSpan(BEGIN, BEGIN + DAY * 9)
-        assert held_at(BEGIN, BEGIN + DAY * 2, [first])
-        assert not held_at(BEGIN, BEGIN + DAY * 2, [first, later])
-        assert held_at(BEGIN, BEGIN + DAY * 2, [first, later._replace(besides=True)])
+        assert was_valid_at(BEGIN, BEGIN + DAY * 2, [first])
+        assert not was_valid_at(BEGIN, BEGIN + DAY * 2, [first, later])
+        assert was_valid_at(BEGIN, BEGIN + DAY * 2, [first, later._replace(besides=True)])
