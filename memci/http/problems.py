@@ -1,4 +1,4 @@
-"""Every error as problem details (RFC 9457)."""
+"""Errors as problem details (RFC 9457)."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -69,7 +69,7 @@ async def _on_memci_error(_request: Request, error: Exception) -> Response:
 
 
 async def _on_invalid(_request: Request, error: Exception) -> Response:
-    """Name the wrong fields and the expected values, never the sent ones."""
+    """Answer with the wrong fields and the expected values, never with the sent ones."""
     assert isinstance(error, RequestValidationError)  # noqa: S101 - as above
     found = own_faults(error.errors())
     faults = [

@@ -42,7 +42,7 @@ def make_server(app: FastAPI, *, host: str, port: int) -> uvicorn.Server:
 def serve(app: FastAPI, settings: Settings, *, host: str, port: int) -> None:
     """Serve until SIGINT or SIGTERM.
 
-    Raises ``ConfigurationError`` rather than be open to a network without keys.
+    Raises ``ConfigurationError`` instead of serving a network without keys.
     """
     if not settings.api_keys:
         if host not in LOOPBACK:
@@ -61,7 +61,7 @@ def serve(app: FastAPI, settings: Settings, *, host: str, port: int) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Uvicorn, with threads for all that wait, and an end for what the app has opened."""
+    """Uvicorn with more threads, which closes the app's resources at the end."""
 
     def __init__(self, app: FastAPI, config: uvicorn.Config) -> None:
         super().__init__(config)

@@ -1,4 +1,4 @@
-"""Keywords (M4): nouns and names that a text turns on."""
+"""Keywords (M4): the important nouns and names of a text."""
 
 import math
 import re
@@ -52,13 +52,13 @@ def keywords(
 ) -> list[str]:
     """Return keywords, best first; ``names`` are the text's entities, which lead the list.
 
-    ``tagged``: the words of what is Chinese in it; ``english``: its sentences that are not.
+    ``tagged``: the words of its Chinese sentences; ``english``: its other sentences.
     """
     scores = _chinese_scores(tagged) | _english_scores(english)
     room = max(_FEWEST, len(text) // _CHARACTERS_PER_KEYWORD[language])
     labels = {label.lower() for label in _LABEL.findall(text)}
     candidates = [word for word in _ranked(scores) if not _has_label(word, labels)]
-    return _best([*names, *candidates], min(room, MOST_KEYWORDS)) or _any_word(text, tagged)
+    return _best([*names, *candidates], min(room, MOST_KEYWORDS)) or _fallback_keyword(text, tagged)
 
 
 def _ranked(scores: dict[str, float]) -> list[str]:
@@ -84,26 +84,29 @@ def _best(candidates: Iterable[str], most: int) -> list[str]:
 
 def _english_scores(text: str) -> dict[str, float]:
     words = [word for word in weigh(text, Language.ENGLISH) if not word.negation]
-    nouns = [word for word in words if word.weight > 0 and not _is_no_noun(_name(word))]
-    counts = Counter(_name(word) for word in nouns)
+    nouns = [word for word in words if word.weight > 0 and not _is_no_noun(_base(word))]
+    counts = Counter(_base(word) for word in nouns)
     scores: dict[str, float] = {}
     for word in nouns:
         if not _NO_NOUN_ENDING.search(word.key) or _follows_determiner(text, word):
-            score = _noun(word) * _likely(text, word) * (1 + math.log(counts[_name(word)]))
-            scores[_name(word)] = max(score, scores.get(_name(word), 0.0))
+            score = (
+                _noun_score(word)
+                * _noun_likelihood(text, word)
+                * (1 + math.log(counts[_base(word)]))
+            )
+            scores[_base(word)] = max(score, scores.get(_base(word), 0.0))
     for before, after in pairwise(nouns):
         if _only_describes(before.key):
             continue
         if text[before.end : after.start] == " " and not _NO_NOUN_ENDING.search(after.key):
-            pair = f"{before.key} {_name(after)}"
-            better = max(_noun(before), before.weight * 0.8)
-            score = _COMPOUND * (better + _noun(after)) / 2 + 1
-            scores.setdefault(pair, score * _likely(text, before, of_many=False))
+            pair = f"{before.key} {_base(after)}"
+            better = max(_noun_score(before), before.weight * 0.8)
+            score = _COMPOUND * (better + _noun_score(after)) / 2 + 1
+            scores.setdefault(pair, score * _noun_likelihood(text, before, of_many=False))
     return scores
 
 
-def _name(word: Word) -> str:
-    """Without the possessive: "life's"."""
+def _base(word: Word) -> str:
     return _POSSESSIVE.sub("", word.key)
 
 
@@ -111,8 +114,8 @@ def _follows_determiner(text: str, word: Word) -> bool:
     return bool(_NOUN_BEFORE.search(text, max(0, word.start - _LONGEST_DETERMINER), word.start))
 
 
-def _likely(text: str, word: Word, *, of_many: bool = True) -> float:
-    """Return how likely a word is a noun that names a thing, by the words before it; 1 at most."""
+def _noun_likelihood(text: str, word: Word, *, of_many: bool = True) -> float:
+    """Return the likelihood, by the words before, that a word is a noun for a thing; 1 at most."""
     before = _NO_NOUN_BEFORE.search(text, max(0, word.start - _LONGEST_BEFORE), word.start)
     many = of_many and word.text.islower() and is_plural(word.text)
     return (_UNLIKELY if before else 1.0) * (_OF_MANY if many else 1.0)
@@ -127,7 +130,7 @@ def _only_describes(key: str) -> bool:
 
 
 def _is_no_noun(key: str) -> bool:
-    """Return True if a word is a verb, an adjective, an exclamation, or only says when."""
+    """Return True for verbs, adjectives, exclamations and words of time."""
     return (
         key in word_lists.ENGLISH_TIMES
         or key in _NO_THING
@@ -139,7 +142,7 @@ def _is_no_noun(key: str) -> bool:
     )
 
 
-def _noun(word: Word) -> float:
+def _noun_score(word: Word) -> float:
     if word.key.isdigit():  # a number alone names nothing
         return word.weight * 0.05
     if any(character.isdigit() for character in word.key):
@@ -159,15 +162,15 @@ def _chinese_scores(tagged: Sequence[TaggedWord]) -> dict[str, float]:
             score *= _LESS_UNKNOWN
         score *= 1 + 0.5 * math.log(counts[word.text])
         scores.setdefault(word.text, score)
-        if before is not None and _is_noun(before) and not _names_person(before, word):
+        if before is not None and _is_noun(before) and not _has_person(before, word):
             pair = before.text + word.text
             if len(pair) <= _LONGEST_CHINESE_COMPOUND and not pair.isascii():
                 scores.setdefault(pair, max(scores.get(before.text, 0), score) * _COMPOUND)
     return scores
 
 
-def _names_person(*words: TaggedWord) -> bool:
-    """Return True if a word is a person: 老板 and 赵敏 are two things, and no compound."""
+def _has_person(*words: TaggedWord) -> bool:
+    """Return True if a word is a person's name, which is no part of a compound."""
     return any(word.tag in {"nr", "nrfg"} for word in words)
 
 
@@ -185,8 +188,8 @@ def _is_noun(word: TaggedWord) -> bool:
     )
 
 
-def _any_word(text: str, tagged: Sequence[TaggedWord]) -> list[str]:
-    """A noun of one character, else the longest word: a text that says anything has a keyword."""
+def _fallback_keyword(text: str, tagged: Sequence[TaggedWord]) -> list[str]:
+    """Return a noun of one character, else the longest word, so that every text has a keyword."""
     nouns = [each.text for each in tagged if each.tag == "n" and each.text not in _NO_CHINESE_THING]
     whole = [each for each in nouns if not _CUT_WRONGLY.search(each)]
     if whole:

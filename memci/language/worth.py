@@ -1,4 +1,4 @@
-"""How much a text is worth keeping (R3)."""
+"""The worth of keeping a text (R3)."""
 
 import re
 from collections.abc import Callable
@@ -31,21 +31,21 @@ _MORE_CUES = {cue: _DATA.pattern(cue.value) for cue in (Cue.FACT, Cue.DECISION, 
 
 
 class Stakes(Enum):
-    """How much is at stake; the value is the worth (0 to 10) of saying no more than that."""
+    """What is at stake; the value is the least worth (0 to 10) of such a text."""
 
     VITAL = 8.0
     LIFE = 7.0
 
 
 def concerns_health(clause: str) -> bool:
-    """Return True if health or safety is at stake."""
+    """Return True if a clause is about health or safety."""
     if _VITAL.search(clause.lower()):
         return True
     return not clause.isascii() and bool(_VITAL_CHINESE.search(clause))
 
 
 def stakes_of(sentence: str) -> Stakes | None:
-    """Say how much is at stake in what a sentence tells, None where no more than usual."""
+    """Return what is at stake in a sentence; None if it is nothing special."""
     if concerns_health(sentence):
         return Stakes.VITAL
     return Stakes.LIFE if _LIFE.search(sentence) else None
@@ -61,7 +61,7 @@ _NOTED = 0.4
 
 
 def clause_factor(text: str, label: str) -> tuple[float, bool]:
-    """Return the factor of a clause behind ``label``, and whether health or safety is at stake."""
+    """Return the factor of a clause after ``label``, and True if it is about health or safety."""
     vital = concerns_health(text)
     if label and _SPOKEN_BY_ASSISTANT.match(label):
         return _ASSISTANT * (_NOTED if _NOTES.search(text) else 1.0), vital
@@ -87,27 +87,27 @@ _LONG_ENOUGH_TO_TELL = 120
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Whether a text is worth keeping for the long term, and how much (R3)."""
+    """The judgement of a text for the long term (R3)."""
 
     eligible: bool  # it holds a decision, a preference, a fact, a plan, a lesson or a correction
     worth: float  # 0 to 10
 
 
 def judge_worth(text: str, names: Callable[[], bool]) -> Judgement:
-    """Judge a text; ``names``, asked only where something is told: it names something.
+    """Judge a text; ``names`` tells if it contains a name, and is called only for statements.
 
-    A decision, preference, fact, plan, lesson, correction or rule is eligible and reaches 6, what
-    weighs in a life 7, health and safety 8; talk is not and does not.
+    A decision, preference, fact, plan, lesson, correction or rule is eligible and is worth 6 or
+    more, an important event of a life 7, health and safety 8. Small talk is not eligible.
     """
-    told = [sentence for sentence in sentences(text) if _states(sentence)]
-    if not told:
+    statements = [sentence for sentence in sentences(text) if _is_statement(sentence)]
+    if not statements:
         return Judgement(eligible=False, worth=_WORTH_OF_SMALL_TALK)
-    whole = "\n".join(told)
-    kinds = {kind for sentence in told for kind in _kinds(sentence)}
+    whole = "\n".join(statements)
+    kinds = {kind for sentence in statements for kind in _kinds(sentence)}
     details = sum((bool(_NUMBER.search(whole)), names(), len(whole) >= _LONG_ENOUGH_TO_TELL))
-    events = [each for each in told if _OWN_EVENT.search(each) and EPISODIC.search(each)]
+    events = [each for each in statements if _OWN_EVENT.search(each) and EPISODIC.search(each)]
     happened = any(not _TRIFLE.search(each) for each in events)
-    stakes = [found.value for found in map(stakes_of, told) if found is not None]
+    stakes = [found.value for found in map(stakes_of, statements) if found is not None]
     if kinds or stakes:
         worth = max(stakes, default=_WORTH_OF_KIND)
         worth += _WORTH_OF_ANOTHER * min(3, max(0, len(kinds) - 1))
@@ -121,8 +121,8 @@ def judge_worth(text: str, names: Callable[[], bool]) -> Judgement:
     )
 
 
-def _states(sentence: str) -> bool:
-    """Return True if a sentence states something: no question, no courtesy, no empty words."""
+def _is_statement(sentence: str) -> bool:
+    """Return True for a sentence that is no question, no courtesy and not empty."""
     if sentence.endswith(("?", "？")) or is_social(sentence):
         return False
     return bool(content_words(sentence))

@@ -1,4 +1,4 @@
-"""HTML, read as a stream: no tree is built, so no depth of nesting costs anything."""
+"""HTML, read as a stream: no tree is built, so deep nesting costs nothing."""
 
 import re
 from collections.abc import Iterator
@@ -104,7 +104,7 @@ class _Reader(HTMLParser):
             self._text.append(data)
 
     def end_block(self) -> None:
-        """Make a block of the text since the last one."""
+        """End a block with the text since the last one."""
         text = "".join(self._text)
         self._text.clear()
         text = text.strip("\n") if self._pre_depth else _SPACES.sub(" ", text).strip()

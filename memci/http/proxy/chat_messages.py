@@ -1,4 +1,4 @@
-"""Parses chat requests and their messages."""
+"""Parse chat requests and their messages."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class ParsedMessages:
 
 
 def parse_messages(messages: Iterable[object], *, max_bytes: int) -> ParsedMessages:
-    """Return the messages; those of unknown form and those that are too large are left out."""
+    """Return the messages, without those of unknown form or over the limit."""
     parsed = [_parse_message(each) for each in messages if not _is_instruction(each)]
     known = [each for each in parsed if each is not None]
     small = [each for each in known if each.size_bytes <= max_bytes]

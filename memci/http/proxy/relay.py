@@ -1,4 +1,4 @@
-"""Relays a streamed answer, and reads it on the way."""
+"""Relay an answer, and read it on the way."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -36,7 +36,7 @@ class AnswerReader:
     _calls: dict[int, dict[str, Any]] = field(default_factory=dict)
 
     def feed(self, chunk: bytes) -> None:
-        """Take the next bytes, cut anywhere."""
+        """Take the next bytes of the answer."""
         self._size += len(chunk)
         if self._size > self.max_bytes:
             self._unread.clear()
@@ -49,7 +49,7 @@ class AnswerReader:
                 self._read_line(line)
 
     def message(self) -> dict[str, Any] | None:
-        """Return the message as far as it came; None where nothing of one did."""
+        """Return the message as far as it was received, or None."""
         if self._size > self.max_bytes:
             return None
         if self.streamed:
@@ -95,7 +95,7 @@ class AnswerReader:
                 self._add_call(part.get("index", place), part)
 
     def _add_call(self, index: object, part: Mapping[str, Any]) -> None:
-        """Add a piece of a call to the pieces before it; its id and name come first."""
+        """Add a part of a call; its id and name come first."""
         if not isinstance(index, int):
             return
         call = self._calls.setdefault(index, {"id": "", "function": {"name": "", "arguments": ""}})
@@ -141,10 +141,10 @@ class Relay:
     async def run(
         self, ask: Callable[[], Awaitable[httpx.Response]], receive: Receive, send: Send
     ) -> None:
-        """Ask the upstream and pass on its answer, as long as the client is connected.
+        """Send the request and pass on the answer, while the client is connected.
 
-        Raises ``UnavailableError`` when there is no answer, and httpx's error when it ends in the
-        middle: the server then cuts the connection, so that no client takes half for the whole.
+        Raises ``UnavailableError`` if there is no answer, and httpx's error if it ends early: the
+        server then cuts the connection, so that the client sees that it is incomplete.
         """
 
         async def work() -> None:
@@ -184,7 +184,7 @@ class Relay:
         await send({"type": "http.response.body", "body": body})
 
     def _is_last(self, response: httpx.Response, chunk: bytes) -> bool:
-        """Read a chunk; return True if a client that gets it waits for nothing more."""
+        """Read a chunk; return True if it completes the answer for the client."""
         if self.reader is not None:
             self.reader.feed(chunk)
             if self.reader.has_ended:

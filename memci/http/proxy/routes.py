@@ -36,7 +36,7 @@ class Proxy:
         self.upstream = Upstream(url, runtime.settings)
 
     def routes(self) -> list[Route]:
-        """Return what the application answers."""
+        """Return the proxy's routes."""
         return [
             _route("/chat/completions", self._chat, ["POST"]),
             _route("/models", self._models, ["GET"]),

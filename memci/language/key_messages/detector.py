@@ -1,9 +1,9 @@
-"""Detects key messages: what users say that must stay in view (R7).
+"""Detect key messages: statements of users that must stay in view (R7).
 
-Task definitions, goals (kind ``task``), constraints, decisions and preferences. What it finds costs
-tokens in every context, so it is strict: it knows what people say to those who work for them, and
-passes over what friends tell each other. It judges each sentence by itself, so the result does not
-depend on how messages are split among calls.
+Task definitions, goals (kind ``task``), constraints, decisions and preferences. Key messages cost
+tokens in every context, so the rules are strict: they match instructions to those who work for the
+user, and ignore talk among friends. Each sentence is judged alone, so the result does not depend on
+how messages are split among calls.
 """
 
 import re
@@ -27,7 +27,7 @@ _CHARACTERS = 8
 
 
 def blank_quotations(text: str) -> str:
-    """Return a text in which blanks stand for what is quoted, at the same places.
+    """Return a text with quotations replaced by blanks of the same length.
 
     Terms of fewer than four words, or eight Chinese characters, stay.
     """
@@ -57,7 +57,7 @@ _SOUND = re.compile(r"[\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class KeySentence:
-    """A sentence of a message's content that must stay in sight: [start, end) in characters."""
+    """A key sentence at [start, end) of a message's content, in characters."""
 
     kind: PinKind
     start: int
@@ -66,16 +66,15 @@ class KeySentence:
 
 
 def key_sentences(message: Message, cut: Cutter) -> list[KeySentence]:
-    """Return what must stay in sight of a message, at most six sentences.
+    """Return the key sentences of a message, at most six.
 
-    Only users are listened to. System text stands in every context as it is (R14), and would stand
-    there twice.
+    Only messages of users have any. System text is in every context anyway (R14).
     """
     if message.role is not Role.USER or not message.content:
         return []
     found: list[KeySentence] = []
     known: set[str] = set()
-    for each in _found(message.content[:_LOOKED_AT], cut, named=bool(message.name)):
+    for each in _find_key_sentences(message.content[:_LOOKED_AT], cut, named=bool(message.name)):
         if (words := normalized_words(each.text)) not in known:
             known.add(words)
             found.append(each)
@@ -83,15 +82,15 @@ def key_sentences(message: Message, cut: Cutter) -> list[KeySentence]:
 
 
 def normalized_words(text: str) -> str:
-    """Return what two texts have in common that say the same words: no case, no marks."""
+    """Return the words of a text for comparison, without case and marks."""
     return _SOUND.sub(" ", text.casefold()).strip()
 
 
 def key_message_kind(sentence: str, *, named: bool = False) -> PinKind | None:
-    """Return what a sentence is; None: nothing that must stay in sight.
+    """Return the kind of a key sentence; None for other sentences.
 
-    ``named``: who says it has a name, as people have who talk with each other. What they are up to
-    is no task of the agent that listens, unless they ask for it.
+    ``named``: the speaker has a name, as people in a conversation do. Their plans are no tasks of
+    the listening agent, unless they ask for it.
     """
     sentence = sentence.replace("’", "'")
     language = language_of(sentence)
@@ -103,7 +102,7 @@ def key_message_kind(sentence: str, *, named: bool = False) -> PinKind | None:
     return next((rule.kind for rule in rules if rule.fits(sentence)), None)
 
 
-def _found(content: str, cut: Cutter, *, named: bool) -> Iterator[KeySentence]:
+def _find_key_sentences(content: str, cut: Cutter, *, named: bool) -> Iterator[KeySentence]:
     own = blank_quotations(content)
     for start, end in cut(content):
         mark = _LIST_MARK.match(content, start, end)

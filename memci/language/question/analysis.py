@@ -1,4 +1,4 @@
-"""Analyse a question before anything is searched (R10)."""
+"""Analyse a question before a search (R10)."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -29,7 +29,7 @@ _MOST_TIMES = 8
 
 @dataclass(frozen=True, slots=True)
 class QueryAnalysis:
-    """What a question names and asks for."""
+    """The result of the analysis of a question."""
 
     language: Language
     entities: tuple[str, ...]  # names in the question, in order of first mention
@@ -61,9 +61,9 @@ def analyse(
 ) -> QueryAnalysis:
     """Analyse a question asked at ``now`` (aware, in the asker's time zone if that is known).
 
-    ``names``: of the people who speak in the agent's memory. ``bounds``: of ``k``.
-    ``expressions``: the result of ``time_expressions_in``, if it is known. Of a very long text only
-    both ends are read. No text raises.
+    ``names``: of the speakers in the agent's memory. ``bounds``: of ``k``. ``expressions``: the
+    result of ``time_expressions_in``, if it is known. Of a very long text only both ends are read.
+    No text raises.
     """
     read = shortened_question(text)
     language = language_of(read)
@@ -101,7 +101,7 @@ def analyse_with_names(
     bounds: HitLimits | None = None,
     expressions: Sequence[TimeExpression] | None = None,
 ) -> QueryAnalysis:
-    """Return what ``analyse`` returns with these names; ``analysis`` is its result without them.
+    """Return the result of ``analyse`` with names; ``analysis`` is the result without them.
 
     Most questions name no speaker and are not analysed again.
     """
@@ -116,12 +116,12 @@ def time_expressions_in(text: str, now: datetime) -> list[TimeExpression]:
 
 
 def shortened_question(text: str) -> str:
-    """Return the part of a text that is analysed: both ends of a long one, with single blanks."""
+    """Return the analysed part of a text: both ends of a long one, with single blanks."""
     if len(text) > _BEGINNING + _END:
         text = f"{text[:_BEGINNING]}\n{text[-_END:]}"
     return _BLANKS.sub(lambda blank: "\n" if "\n" in blank[0] else " ", text)
 
 
 def times_of(expressions: Sequence[TimeExpression]) -> tuple[TimeRange, ...]:
-    """Return the distinct times of these expressions, at most 8."""
+    """Return the distinct times of expressions, at most 8."""
     return tuple(dict.fromkeys(time for each in expressions for time in each.times))[:_MOST_TIMES]

@@ -31,7 +31,7 @@ def split_questions(text: str) -> tuple[str, ...]:
 
 
 def _sentences(text: str) -> list[str]:
-    """Cut after each question; text after the last question belongs to it."""
+    """Cut after each question; text after the last question is part of it."""
     found, start, seen = [], 0, 0
     for end in [match.end() for match in _ENDS.finditer(text)] + [len(text)]:
         sentence = text[seen:end]

@@ -1,4 +1,4 @@
-"""Atoms: what is false or unreadable once a part of it is gone, so that nothing cuts inside one.
+"""Atoms: spans that become false or unreadable if a part is cut off.
 
 Times, dates and their ranges, numbers with units, bracketed notes and quotations, addresses, names.
 """
@@ -78,17 +78,17 @@ def atoms(text: str) -> list[Span]:
 
 
 def notes(text: str) -> list[Span]:
-    """Return (start, end) of what seams could cut: brackets, quotations, dates with a comma."""
+    """Return (start, end) of brackets, quotations and dates with a comma, which seams could cut."""
     return joined([match.span() for each in (_NOTES, _PLAIN[3]) for match in each.finditer(text)])
 
 
 def is_inside(at: int, spans: Iterable[Span]) -> bool:
-    """Return True if a cut at ``at`` would go through one of ``spans``."""
+    """Return True if a cut at ``at`` would divide one of ``spans``."""
     return any(start < at < end for start, end in spans)
 
 
 def balanced(text: str, original: str) -> str:
-    """Return ``text`` without marks whose partner was left out, if ``original`` has them all."""
+    """Return ``text`` without unpaired marks, if ``original`` has none."""
     found = _unpaired(text)
     if not found or _unpaired(original):
         return text
@@ -115,7 +115,7 @@ def _unpaired(text: str) -> set[int]:
 
 
 def joined(spans: list[Span]) -> list[Span]:
-    """Return the spans in order, those that overlap as one."""
+    """Return the spans in order, with overlapping ones merged."""
     found: list[Span] = []
     for start, end in sorted(spans):
         if found and start < found[-1][1]:

@@ -1,4 +1,4 @@
-"""Time ranges that a question names, how well a message fits them, where to search (R10, R11)."""
+"""Time ranges of a question, the fit of messages, and the ranges to search (R10, R11)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _FEBRUARY, _SHORTEST_MONTH = 2, 28
 
 @dataclass(frozen=True, slots=True)
 class TimeRange:
-    """From ``since`` to before ``until``, both aware; None: open at that end, never at both."""
+    """From ``since`` to before ``until``, both aware; one of them may be None: no limit."""
 
     since: datetime | None
     until: datetime | None
@@ -30,7 +30,7 @@ class TimeRange:
     session: str | None = None  # only messages of this session fit; "": of no session
 
     def fit(self, at: datetime, session_id: str | None = None) -> float:
-        """Return how well a message of this time fits: 1 inside, less the further outside."""
+        """Return the fit of a message's time: 1 inside, less the further outside."""
         if self.session is not None and self.session != (session_id or ""):
             return 0.0
         here = _fit(at, self.since, self.until, self.slack)
@@ -84,7 +84,7 @@ def moved_to_year(since: datetime, until: datetime, year: int) -> tuple[datetime
 
 @dataclass(frozen=True, slots=True)
 class TimeExpression:
-    """Characters ``start`` to ``end`` of a question, and the time that they mean."""
+    """An expression at characters ``start`` to ``end`` of a question, and its times."""
 
     start: int
     end: int
@@ -92,7 +92,7 @@ class TimeExpression:
 
     @property
     def time(self) -> TimeRange:
-        """The more likely of its times."""
+        """The most likely of its times."""
         return self.times[0]
 
 
@@ -110,7 +110,7 @@ _YEARS_BACK = 3
 
 
 class TimeSpan(NamedTuple):
-    """From ``since`` to before ``until``, both aware; None: open at that end."""
+    """From ``since`` to before ``until``, both aware; None: no limit."""
 
     since: datetime | None
     until: datetime | None

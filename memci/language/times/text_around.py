@@ -56,7 +56,7 @@ def word_after(text: str, end: int) -> str:
 
 
 def inside_sentence(text: str, start: int) -> bool:
-    """Return True if a sentence does not begin here, where any word has a capital."""
+    """Return True if no sentence begins at this place."""
     return bool(_IN_A_SENTENCE.search(text[max(0, start - _NEAR) : start]))
 
 

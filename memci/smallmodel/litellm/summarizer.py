@@ -1,4 +1,4 @@
-"""Summarises sessions and outlines interactions with a language model (P6, P7, R8)."""
+"""Summarise sessions and outline interactions with a language model (P6, P7, R8)."""
 
 from collections.abc import Sequence
 
@@ -34,10 +34,10 @@ _TOO_LONG = 4
 
 
 class LlmOutlines(ModelTask[Summarizer]):
-    """One call for each interaction; of one with many messages, a call for each part of it."""
+    """Makes one call for each interaction, or for each part of a long one."""
 
     def outline(self, messages: Sequence[Message], language: Language, count: Count) -> Outline:
-        """Return what stands for these messages; each part knows how those before it are named."""
+        """Return the outline of messages; the name of each part is given to the next."""
         whole = Outline("", "", ())
         for begin in range(0, len(messages), _MOST_SHOWN):
             part = messages[begin : begin + _MOST_SHOWN]
@@ -59,13 +59,15 @@ class LlmOutlines(ModelTask[Summarizer]):
             language=spoken,
             data={
                 "so_far": {"name": before.name, "description": before.description},
-                "messages": [_shown(each) for each in messages],
+                "messages": [_prompt_item(each) for each in messages],
                 "max_characters": dict(zip(("name", "description", "line"), sizes, strict=True)),
             },
             shape=Names,
             read=read,
         )
-        return self._model.ask(question, lambda: self._instead(messages, before, language, count))
+        return self._model.ask(
+            question, lambda: self._offline_outline(messages, before, language, count)
+        )
 
     def _read(
         self,
@@ -75,7 +77,7 @@ class LlmOutlines(ModelTask[Summarizer]):
         language: Language,
         count: Count,
     ) -> Outline:
-        """Hold an answer to the messages and to its sizes; what is a little too long is cut."""
+        """Check an answer against messages and limits; a slightly long text is cut."""
         if len(answer.lines) != len(messages):
             raise SmallModelAnswerError(
                 f"the model wrote {len(answer.lines)} lines for {len(messages)} messages"
@@ -107,14 +109,14 @@ class LlmOutlines(ModelTask[Summarizer]):
             ),
         )
 
-    def _instead(
+    def _offline_outline(
         self, messages: Sequence[Message], before: Outline, language: Language, count: Count
     ) -> Outline:
         told = self._offline.outline(messages, language, count)
         return told if not before.name else Outline(before.name, before.description, told.entries)
 
 
-def _shown(message: Message) -> dict[str, str]:
+def _prompt_item(message: Message) -> dict[str, str]:
     return {"speaker": speaker(message), "text": excerpt(message.text, _LONGEST_MESSAGE)}
 
 
@@ -125,16 +127,16 @@ _SHARE_ASKED_OF_SUMMARY = 0.9
 
 
 class LlmSummarizer(LlmOutlines):
-    """One call for as many messages as a model reads well, each going on from the one before."""
+    """Makes one call for each group of messages, which extends the summary before."""
 
     def summarize(self, messages: Sequence[Message], previous: str, target: int) -> str:
         """Return a summary of at most ``target`` characters that takes the previous one's place."""
         summary = previous
         for part in _parts([message for message in messages if message.text.strip()]):
-            summary = self._go_on(part, summary, target)
+            summary = self._extend_summary(part, summary, target)
         return summary if len(summary) <= target else self._offline.summarize([], summary, target)
 
-    def _go_on(self, messages: Sequence[Message], previous: str, target: int) -> str:
+    def _extend_summary(self, messages: Sequence[Message], previous: str, target: int) -> str:
         shown = [
             {"speaker": speaker(each), "text": excerpt(each.text, _LONGEST_SUMMARISED_MESSAGE)}
             for each in messages

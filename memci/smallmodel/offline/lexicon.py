@@ -33,8 +33,8 @@ _stemmers = threading.local()  # a stemmer keeps the word it works on: one for e
 class OfflineLexicon:
     """Splits by Unicode rules, stems English, pairs Chinese characters.
 
-    English function words are left out, because every message has them: but a text of nothing
-    else ("Who are you?") keeps them.
+    English function words are left out, because every message has them. A text with no other words
+    ("Who are you?") keeps them.
     """
 
     def terms(self, text: str) -> list[str]:
@@ -55,7 +55,7 @@ class OfflineLexicon:
 
 
 def _fold(text: str) -> str:
-    """Lower case; full-width and other compatibility forms as their ordinary characters."""
+    """Return the text in lower case and in its compatibility form (NFKC)."""
     return (text if text.isascii() else unicodedata.normalize("NFKC", text)).lower()
 
 

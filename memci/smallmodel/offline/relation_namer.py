@@ -1,9 +1,8 @@
-"""Names how a memory relates to a focus point (M6), by the clause that mentions it.
+"""Name the relation of a memory to a focus point (M6), by the clause that mentions it.
 
-A wrong name is worse than "about": so a rule fits only where the focus is what the verb is about,
-or what does it, in a clause that neither asks, denies nor supposes. The name says what the memory
-tells of the focus, and serves both directions: recall writes "[forgotten] plans: Lisbon" and
-"[forgotten] plans: We go to Lisbon in May".
+A wrong name is worse than "about", so a rule fits only if the focus is object or subject of the
+verb, in a clause that is no question, negation or supposition. The name serves both directions:
+recall writes "[forgotten] plans: Lisbon" and "[forgotten] plans: We go to Lisbon in May".
 """
 
 import functools
@@ -65,7 +64,7 @@ class OfflineRelationNamer:
 
 
 def _mention(text: str, focus: str) -> re.Pattern[str] | None:
-    """Return what finds the focus in the text; None: it is not there."""
+    """Return a pattern for the focus in the text, or None if it is not there."""
     if not focus or focus.lower() not in text.lower():
         return None
     mention = re.compile(_whole_word(focus), re.IGNORECASE)
@@ -88,7 +87,7 @@ def _relation(
 
 
 def _statements(text: str, language: Language) -> list[str]:
-    """Return the clauses, then the sentences, that neither ask nor suppose."""
+    """Return the clauses, then the sentences, that are no questions or suppositions."""
     found = [(each.text, each.end) for each in clauses(text, language)]
     found += [(each, "") for each in sentences(text)]
     shorter = [(said[:_LONGEST_CLAUSE].replace(_FOCUS, " "), end) for said, end in found]
@@ -96,7 +95,7 @@ def _statements(text: str, language: Language) -> list[str]:
 
 
 def _whole_word(focus: str) -> str:
-    """Match the focus, but not inside another word: "ER" is not in "easier"."""
+    """Return a pattern for the focus as a whole word: "ER" is not in "easier"."""
     before = r"(?<![0-9A-Za-zÀ-ɏ])" if _LATIN.match(focus) else ""
     after = r"(?![0-9A-Za-zÀ-ɏ])" if _LATIN.match(focus[-1]) else ""
     return before + re.escape(focus) + after

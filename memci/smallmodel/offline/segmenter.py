@@ -1,4 +1,4 @@
-"""Cuts messages into topic segments (M3)."""
+"""Cut messages into topic segments (M3)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ _USUAL = 6.0
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """A whole message, or a piece of a long one; ``row`` is its message's among the vectors."""
+    """A message, or a piece of a long one; ``row`` is the message's row in the vectors."""
 
     message: Message
     row: int
@@ -35,15 +35,14 @@ class _Unit:
 
 
 class OfflineSegmenter:
-    """Topic changes by similarity of utterances and by how they open and close.
+    """Detects topic changes by similarity of utterances and by their first and last phrases.
 
-    Long messages are cut at their own seams. A new session, another user or a silence of six
-    hours is a topic change as well. A tool call and its results stay together, as far as the
-    length allows.
+    Long messages are cut at their own seams. A new session, another user or six hours of silence
+    also change the topic. A tool call and its results stay together, as far as the length allows.
     """
 
     def __init__(self, model: str) -> None:
-        """Name the model whose vectors it will be given."""
+        """Take the name of the model that makes the vectors."""
         self._model = model
 
     def segment(self, messages: Sequence[Message], vectors: Vectors) -> list[TopicSegment]:
@@ -108,7 +107,7 @@ def _seam(before: _Unit, after: _Unit) -> Seam:
 
 
 def _word_vectors(texts: Mapping[int, str], rows: int) -> Vectors:
-    """Return unit rows over the words of all texts (by row), each word weighed by its rarity."""
+    """Return unit rows over the words of all texts (by row), weighted by rarity."""
     columns: dict[str, int] = {}
     cells: list[tuple[int, int, float]] = []
     for row, text in texts.items():
