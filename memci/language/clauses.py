@@ -307,7 +307,8 @@ def _heads(parts: list[str], language: Language) -> list[int | None]:
     """Return for each part the index of the part that it needs, or None."""
     alone = [index for index, part in enumerate(parts) if _can_stand_alone(part, language)]
     if not alone:
-        alone = [min(range(len(parts)), key=lambda index: _dependence(parts, index, language))]
+        dependent = [bool(_DEPENDENT[language].match(each)) for each in parts]
+        alone = [min(range(len(parts)), key=lambda at: (dependent[at], -len(parts[at])))]
     heads: list[int | None] = []
     for index in range(len(parts)):
         if index in alone:
@@ -319,10 +320,6 @@ def _heads(parts: list[str], language: Language) -> list[int | None]:
         before = [each for each in alone if each < index]
         heads.append(before[-1] if before else alone[0])
     return heads
-
-
-def _dependence(parts: list[str], index: int, language: Language) -> tuple[bool, int]:
-    return bool(_DEPENDENT[language].match(parts[index])), -len(parts[index])
 
 
 def _closing_mark(sentence: str) -> str:

@@ -32,6 +32,7 @@ _LONGEST_BEFORE = 12
 _VERBAL, _UNLIKELY, _OF_MANY = 0.45, 0.4, 0.6
 _POSSESSIVE = re.compile(r"['’]s$")
 _COMPOUND = 1.15
+_PERSON_TAGS = {"nr", "nrfg"}
 _NOUN_TAGS = ("n", "vn", "an", "eng", "i", "j", "l")
 _LESS_TAGS = {"vn": 0.8, "an": 0.6, "i": 0.6, "l": 0.5}
 # A word that is in no dictionary may be one that was cut wrongly.
@@ -57,12 +58,9 @@ def keywords(
     scores = _chinese_scores(tagged) | _english_scores(english)
     room = max(_FEWEST, len(text) // _CHARACTERS_PER_KEYWORD[language])
     labels = {label.lower() for label in _LABEL.findall(text)}
-    candidates = [word for word in _ranked(scores) if not _has_label(word, labels)]
+    ranked = sorted(scores, key=lambda word: -scores[word])  # stable: first mentioned first
+    candidates = [word for word in ranked if not _has_label(word, labels)]
     return _best([*names, *candidates], min(room, MOST_KEYWORDS)) or _fallback_keyword(text, tagged)
-
-
-def _ranked(scores: dict[str, float]) -> list[str]:
-    return sorted(scores, key=lambda word: -scores[word])  # stable: first mentioned first
 
 
 def _has_label(candidate: str, labels: Iterable[str]) -> bool:
@@ -162,16 +160,13 @@ def _chinese_scores(tagged: Sequence[TaggedWord]) -> dict[str, float]:
             score *= _LESS_UNKNOWN
         score *= 1 + 0.5 * math.log(counts[word.text])
         scores.setdefault(word.text, score)
-        if before is not None and _is_noun(before) and not _has_person(before, word):
+        if before is None or not _is_noun(before):
+            continue
+        if {before.tag, word.tag}.isdisjoint(_PERSON_TAGS):  # 老板 and 赵敏 are no compound
             pair = before.text + word.text
             if len(pair) <= _LONGEST_CHINESE_COMPOUND and not pair.isascii():
                 scores.setdefault(pair, max(scores.get(before.text, 0), score) * _COMPOUND)
     return scores
-
-
-def _has_person(*words: TaggedWord) -> bool:
-    """Return True if a word is a person's name, which is no part of a compound."""
-    return any(word.tag in {"nr", "nrfg"} for word in words)
 
 
 def _is_noun(word: TaggedWord) -> bool:

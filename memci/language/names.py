@@ -207,7 +207,7 @@ def find_entities(text: str, tagged: Iterable[TaggedWord]) -> list[str]:
     names: list[str] = []
     # Counter keeps the order of first mention among equals.
     for name, _ in found.most_common():
-        if not any(_is_part_of(name, kept) for kept in names):
+        if not any(name != kept and name.lower() in kept.lower() for kept in names):
             names.append(name)
     return names[:MOST_ENTITIES]
 
@@ -248,10 +248,6 @@ def _names_something(word: TaggedWord) -> bool:
         whole = len(text) >= _WHOLE_NAME or chinese_words.rarity(text) > _SELDOM
         return text[0] in word_lists.CHINESE_SURNAMES and whole
     return tag in {"ns", "nt"} or len(text) >= _WHOLE_NAME
-
-
-def _is_part_of(name: str, longer: str) -> bool:
-    return name != longer and name.lower() in longer.lower()
 
 
 def _is_title(quoted: str) -> bool:

@@ -142,7 +142,7 @@ def _weigh_chinese(text: str) -> list[Word]:
         if at in inside:
             pass
         elif _HAN.search(word):
-            found.append(_chinese_word(word, at))
+            found.append(Word(word, at, at + len(word), *_chinese_weight(word)))
         elif any(character.isalnum() for character in word):
             found.append(_english_word(word, at, opens=False))
         at += len(word)
@@ -157,11 +157,6 @@ def _weigh_in_titles(word: Word, titles: Sequence[tuple[int, int]]) -> Word:
     named = any(start < word.start < end for start, end in titles)
     least = _LEAST_IN_TITLE * len(word.text)
     return replace(word, weight=max(word.weight, least) * _NAME_FACTOR) if named else word
-
-
-def _chinese_word(word: str, start: int) -> Word:
-    weight, negation = _chinese_weight(word)
-    return Word(word, start, start + len(word), weight, negation)
 
 
 @functools.lru_cache(maxsize=1 << 15)
@@ -192,8 +187,7 @@ def _chinese_kind_factor(word: str) -> float:
 
 
 def _english_word(word: str, start: int, *, opens: bool) -> Word:
-    weight, negation = _english_weight(word, opens=opens)
-    return Word(word, start, start + len(word), weight, negation)
+    return Word(word, start, start + len(word), *_english_weight(word, opens=opens))
 
 
 @functools.lru_cache(maxsize=1 << 15)

@@ -229,6 +229,6 @@ def _log_failure(error: Exception) -> str:
 
 
 def _off(reason: str) -> str:
-    """Return the header's value: one line of ASCII."""
+    """Return the header's value, as one line of ASCII."""
     line = " ".join(reason.split()).encode("ascii", "replace").decode()
     return f"off; {line}"

@@ -82,7 +82,6 @@ class Proxy:
                 await record(whole=False)
 
     async def _models(self, call: Call, agent_id: str, receive: Receive, send: Send) -> None:
-        """Pass on the list of models."""
         del agent_id  # the list is the same for all
         headers = self._admitted(call, Scope.READ)
         model = call.path_params.get("model")

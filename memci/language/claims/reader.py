@@ -206,8 +206,6 @@ _READERS: dict[str, Callable[[_Match], Claim | None]] = {
 
 
 class _Rule(NamedTuple):
-    """A pattern for the beginning of a clause, and its reader."""
-
     pattern: re.Pattern[str]
     read: Callable[[_Match], Claim | None]
     attribute: str

@@ -70,17 +70,14 @@ def complexity_of(text: str, *, names: int, times: int, parts: int, whole: bool 
 
     ``whole``: the question asks for everything of a time.
     """
-    simple = 1 - _LENGTH * min(1.0, _length(text) / _LONG)
+    length = len(text) + (_HAN_WEIGHT - 1) * len(_HAN.findall(text))
+    simple = 1 - _LENGTH * min(1.0, length / _LONG)
     for name, pattern in _signs().items():
         if (whole and name == "several") or pattern.search(text):
             simple *= 1 - _SIGNS[name]
     for weight, count in ((_ANOTHER_NAME, names), (_ANOTHER_TIME, times), (_ANOTHER_PART, parts)):
         simple *= (1 - weight) ** max(0, min(count, 4) - 1)
     return 1 - simple
-
-
-def _length(text: str) -> int:
-    return len(text) + (_HAN_WEIGHT - 1) * len(_HAN.findall(text))
 
 
 class Order(StrEnum):

@@ -93,15 +93,15 @@ class Conversation(NamedTuple):
 
 
 def previous_conversation(
-    said: Iterable[tuple[str | None, datetime]], here: str | None, now: datetime
+    messages: Iterable[tuple[str | None, datetime]], here: str | None, now: datetime
 ) -> Conversation | None:
     """Return the last conversation that is over, or None.
 
-    ``said``: sessions and times of messages, latest first, none after ``now``.
+    ``messages``: their sessions and times, latest first, none after ``now``.
     """
     latest: dict[str | None, Conversation] = {}
     over: set[str | None] = set()
-    for session_id, at in said:
+    for session_id, at in messages:
         talk = latest.get(session_id)
         if talk is None or (talk.is_current(here, now) and talk.began - at >= PAUSE):
             latest[session_id] = Conversation(session_id, at, at)

@@ -95,7 +95,6 @@ def _is_no_name(word: str) -> bool:
 
 
 def _is_at_sentence_start(text: str, start: int) -> bool:
-    """Return True if a sentence begins at this place."""
     before = text[max(0, start - _NEAR) : start]
     return bool(_SENTENCE_BEGINS.search(before)) and not before.endswith(_ABBREVIATIONS)
 
@@ -120,7 +119,6 @@ _NO_PLACE = _DATA.pattern("no_place", flags=0)
 
 
 def _chinese_names(text: str) -> Iterator[tuple[int, str]]:
-    """Yield names of people and places with their positions."""
     for pattern in _chinese_patterns():
         for match in pattern.finditer(text):
             if not _NO_PLACE.fullmatch(match["name"]):

@@ -35,7 +35,7 @@ def _sentences(text: str) -> list[str]:
     found, start, seen = [], 0, 0
     for end in [match.end() for match in _ENDS.finditer(text)] + [len(text)]:
         sentence = text[seen:end]
-        if _asks(sentence):
+        if re.search(r"[?？]", sentence) and len(sentence.strip()) > 1:
             found.append(text[start:end].strip())
             start = end
         seen = end
@@ -45,10 +45,6 @@ def _sentences(text: str) -> list[str]:
     elif rest:
         found.append(rest)
     return found
-
-
-def _asks(sentence: str) -> bool:
-    return bool(re.search(r"[?？]", sentence)) and len(sentence.strip()) > 1
 
 
 def _cut(sentence: str) -> list[str]:
@@ -70,7 +66,6 @@ def _is_question(part: str) -> bool:
 
 
 def _end_of(text: str, parts: list[str]) -> int:
-    """Return the position where the last part ends."""
     end = 0
     for each in parts:
         end = text.find(each, end) + len(each)

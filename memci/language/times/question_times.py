@@ -202,13 +202,12 @@ def _joined(text: str, first: TimeExpression, second: TimeExpression) -> TimeExp
 
 
 def _same_year(a: TimeRange, b: TimeRange) -> tuple[TimeRange, TimeRange]:
-    """Give a time without a year the year of the other one."""
     if a.yearly and b.since is not None and a.since is not None:
-        options = [_in_year(a, b.since.year - words_before) for words_before in (0, 1)]
+        options = [_in_year(a, b.since.year - earlier) for earlier in (0, 1)]
         a = next((each for each in options if each.since and each.since <= b.since), a)
         return (a if b.yearly else replace(a, yearly=False)), b
     if b.yearly and a.since is not None and b.since is not None:
-        options = [_in_year(b, a.since.year + on) for on in (0, 1)]
+        options = [_in_year(b, a.since.year + later) for later in (0, 1)]
         b = next((each for each in options if each.since and each.since >= a.since), b)
         return a, replace(b, yearly=False)
     return a, b

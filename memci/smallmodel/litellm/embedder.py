@@ -52,7 +52,11 @@ class LlmEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors, shape (len(texts), dimension); long texts are pooled."""
-        windows = [(row, piece) for row, text in enumerate(texts) for piece in _windows(text)]
+        windows = [
+            (row, piece)
+            for row, text in enumerate(texts)
+            for piece in list(cut_into_pieces(text, _WINDOW)) or ["."]  # empty texts are refused
+        ]
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for first in range(0, len(windows), _BATCH):
             batch = windows[first : first + _BATCH]
@@ -96,8 +100,3 @@ class LlmEmbedder:
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         unit: Vectors = vectors / np.maximum(norms, np.finfo(np.float32).tiny)
         return unit
-
-
-def _windows(text: str) -> list[str]:
-    """Cut a text into windows for the model; providers refuse empty texts."""
-    return list(cut_into_pieces(text, _WINDOW)) or ["."]

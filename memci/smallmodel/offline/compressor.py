@@ -138,8 +138,6 @@ class OfflineCompressor:
 
 @dataclass
 class _Choice:
-    """The chosen clauses by index, whole or in part."""
-
     candidates: Sequence[Candidate]
     target: int
     language: Language

@@ -44,9 +44,10 @@ class OfflineLexicon:
         for match in _TERM.finditer(_fold(text)):
             kind, term = match.lastgroup, match[match.lastgroup or 0]
             if kind == "run":
-                found.extend(_pairs(term))
+                found.extend([term[at : at + 2] for at in range(len(term) - 1)] or [term])
             elif kind == "number":
-                found.append(_number(term)[:LONGEST_TERM])
+                number = term.replace(",", "") if _THOUSANDS.fullmatch(term) else term
+                found.append(number[:LONGEST_TERM])
             elif term in ENGLISH_STOP_WORDS:
                 stop_words.append(term)
             else:
@@ -57,14 +58,6 @@ class OfflineLexicon:
 def _fold(text: str) -> str:
     """Return the text in lower case and in its compatibility form (NFKC)."""
     return (text if text.isascii() else unicodedata.normalize("NFKC", text)).lower()
-
-
-def _pairs(run: str) -> list[str]:
-    return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
-
-
-def _number(written: str) -> str:
-    return written.replace(",", "") if _THOUSANDS.fullmatch(written) else written
 
 
 @functools.lru_cache(maxsize=1 << 16)

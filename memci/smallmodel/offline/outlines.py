@@ -117,7 +117,6 @@ class OfflineOutlines:
         return f"{prose} {called}".strip()
 
     def _fitting(self, text: str, most: int, count: Count) -> str:
-        """Shorten a text to at most ``most`` tokens."""
         text = _LINE_END.sub("; " if language_of(text) is Language.ENGLISH else "；", text)
         line = " ".join(text.split())
         tokens = count(line)

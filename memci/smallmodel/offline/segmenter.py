@@ -1,6 +1,6 @@
 """Cut messages into topic segments (M3)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import pairwise
@@ -50,7 +50,11 @@ class OfflineSegmenter:
 
         Messages without text give nothing.
         """
-        units = [unit for row, message in enumerate(messages) for unit in _units(message, row)]
+        units = [
+            _Unit(message, row, piece, first=index == 0)
+            for row, message in enumerate(messages)
+            for index, piece in enumerate(cut_into_pieces(message.text, LONGEST_SEGMENT))
+        ]
         if not units:
             return []
         if len(units) == 1:
@@ -80,11 +84,6 @@ def _can_join(units: list[_Unit], row: int) -> bool:
     neighbours = units[max(0, row - 1) : row] + units[row + 1 : row + 2]
     room = LONGEST_SEGMENT - len(units[row].text)
     return any(len(neighbour.text) < room for neighbour in neighbours)
-
-
-def _units(message: Message, row: int) -> Iterator[_Unit]:
-    for index, piece in enumerate(cut_into_pieces(message.text, LONGEST_SEGMENT)):
-        yield _Unit(message, row, piece, first=index == 0)
 
 
 def _segment(units: Sequence[_Unit]) -> TopicSegment:

@@ -81,7 +81,6 @@ class OfflineSummarizer:
                     yield Line(f"{lead}{short}", day, relative)
 
     def _result_line(self, message: Message, calls: Mapping[str, str]) -> str:
-        """Return one line for a tool's result: call and outcome."""
         called = calls.get(str(message.tool_call_id)) or message.name or "tool"
         result = message.content or ""
         short = summarize_tool_result(result, called, _LONGEST_OUTCOME, self._compressor)
