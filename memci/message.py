@@ -21,7 +21,7 @@ _CODE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _CHARACTER = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}"
 )
-# Letters, accents, digits, marks and signs: what else there is cannot be seen.
+# Letters, accents, digits, marks and signs; others are invisible.
 _VISIBLE = frozenset("LMNPS")
 
 
@@ -45,7 +45,7 @@ def _decode_character(escape: re.Match[str]) -> str:
     return character if is_visible and not character.isascii() else escape[0]
 
 
-# Where in its metadata a note says that it is one.
+# The path of the mark in a note's metadata.
 NOTE_PATH = ("memci", "noted")
 _KEY, _NOTED = NOTE_PATH
 _CORRECTS = "corrects"

@@ -16,7 +16,7 @@ from memci.errors import UnreadableDocumentError
 from memci.extraction.blocks import ExtractionLimits
 
 _ROOT = str(Path(__file__).parents[2])
-# The name that a file gives its language may be longer.
+# A longer name of a language in a file is cut.
 _LONGEST_LANGUAGE = 40
 _ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "TMPDIR")
 

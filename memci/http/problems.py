@@ -15,7 +15,7 @@ from memci.http.request import MalformedError, MediaTypeError
 from memci.schemas import problems
 from memci.validation_messages import expectation, own_faults
 
-# A request can have a hundred thousand faults; its sender needs the first few.
+# A request can have a hundred thousand faults; the first few are enough.
 _MOST_FAULTS = 20
 # The first part of a location, which is no part of a name.
 _PLACES = frozenset({"body", "query", "path", "header"})

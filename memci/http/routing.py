@@ -118,7 +118,7 @@ def _answering(endpoint: Callable[..., Any], status_code: int) -> Callable[..., 
 
 
 _log = structlog.get_logger("memci.http")
-# For the metrics alone, as nginx counts it: the caller left before it was answered.
+# Only for metrics, as in nginx: the caller left before the answer.
 _GONE = 499
 _UNMATCHED = "unmatched"
 _HIDDEN_SEPARATORS = (b"%2f", b"%5c")
@@ -162,7 +162,7 @@ class Edge:
     async def _answer(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         raw_path: bytes = scope.get("raw_path") or b""
         if any(hidden in raw_path.lower() for hidden in _HIDDEN_SEPARATORS):
-            # Decoded, it would name another path than it seems to.
+            # Decoded, it would be another path.
             error = InvalidInputError("a path must not hold an encoded slash")
             await answer_error(error)(scope, receive, send)
             return

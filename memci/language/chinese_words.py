@@ -11,7 +11,7 @@ from typing import Any
 from memci.language.loading import LoadOnce
 from memci.language.word_lists import CHINESE_NICKNAMES, CHINESE_SURNAMES
 
-# jieba's time is quadratic in a run of unknown characters; words do not reach over these marks.
+# jieba's time is quadratic in a run of unknown characters; words do not contain these marks.
 _MARKS = r"\s，。！？；：,!?;"
 _RUN = re.compile(rf"[^{_MARKS}]{{0,200}}[{_MARKS}]+|[^{_MARKS}]{{1,200}}")
 _LATIN = re.compile(r"[0-9A-Za-z]")
@@ -27,7 +27,7 @@ _PLACE_ENDINGS = frozenset("路街区镇村乡站桥港")
 _PLACE_TAGS = frozenset(("ns", "nz", "nr"))
 _NICKNAME = 2  # characters
 _BEFORE_SURNAMES = frozenset("小老阿")
-# Pronouns, particles and the most usual verbs are part of no word that a dictionary does not have.
+# Pronouns, particles and the most usual verbs are never part of an unknown word.
 _NO_PART_BEFORE = re.compile("[我你您他她它这那叫是在了的和与跟也很就都又再去被把从对给让改换]")
 _NO_PART_AFTER = re.compile("[我你您他她它了的吗呢吧啊是在去说们过着]$")
 
@@ -157,8 +157,8 @@ def _load() -> _Dictionary:
 
     jieba.setLogLevel(logging.ERROR)  # it prints to stderr
     cutter = jieba.Tokenizer()
-    # jieba's own way keeps its dictionary in the shared temporary folder and trusts whatever
-    # lies there under that name: read the packaged dictionary instead.
+    # jieba would cache its dictionary in the shared temporary folder and trust any file of that
+    # name: read the packaged dictionary instead.
     cutter.FREQ, cutter.total = cutter.gen_pfdict(cutter.get_dict_file())
     cutter.initialized = True
     with cutter.get_dict_file() as file:

@@ -35,13 +35,13 @@ _SEAM, _CONDITION, _DEPENDENT = (
     for name in ("seam", "condition", "dependent")
 )
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-# "Ann: …", "Budget: …": who speaks on a line, or what it is about.
+# "Ann: …", "Budget: …": the speaker or the subject of a line.
 _LABEL = re.compile(
     rf"(?!https?:|(?i:{_DATA.source('subjects')})\s)"
     r"(?:[^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}:[ \t]+|"
     r"[^\W\d_a-zA-Z]{1,8}[:：][ \t]*)(?=\S)"
 )
-# Speakers for certain: what follows in further lines is theirs, too.
+# Certainly speakers: the following lines are theirs, too.
 _ROLE = re.compile("(?:User|Assistant|Tool|用户|助手|工具)[:：]")
 _PRONOUN = re.compile(r"(?:he|she|they)\b", re.IGNORECASE)
 _JOINED = re.compile(r"(?:and|or)\s", re.IGNORECASE)
@@ -229,7 +229,7 @@ def _parts(sentence: str, language: Language) -> list[str]:
             continue
         if parts and _belongs_to_previous(parts[-1], part, language):
             parts[-1] = f"{parts[-1]}{'' if language is Language.CHINESE else ' '}{part}"
-            # "Emil, | Dana | and I met": only now does it show that Emil was there too.
+            # "Emil, | Dana | and I met": the last part shows that Emil is in the subject.
             while len(parts) > 1 and (
                 _shares_subject(parts[-2], parts[-1]) or _is_inside_subject(parts[-2], parts[-1])
             ):
@@ -297,7 +297,7 @@ def _can_stand_alone(part: str, language: Language) -> bool:
         return len(part) >= _FEWEST_CHARACTERS and not _DEPENDENT[language].match(part)
     body = _CONJUNCTION.sub("", part, count=1)
     if body != part and _PRONOUN.match(body):
-        return False  # "and she must not eat sesame" is told of whoever stands before it
+        return False  # "and she must not eat sesame" needs its antecedent
     if _DEPENDENT[language].match(body) or not _STANDS_ALONE.match(body):
         return False
     return len(_WORD.findall(body)) >= _FEWEST_WORDS

@@ -27,20 +27,20 @@ _CUT_WRONGLY = _DATA.pattern("cut_wrongly")
 _NO_CHINESE_THING = word_lists.CHINESE_NO_NAMES | _DATA.words("no_thing", Language.CHINESE)
 _LONGEST_DETERMINER = 8
 _LONGEST_BEFORE = 12
-# What remains of the score of a noun: where its ending is that of a verb or an adjective, where
-# what stands before it speaks against a noun, and in the plural ("rooms": none of them is meant).
+# Factors of a noun with the ending of a verb or an adjective, after words that speak against a
+# noun, and in the plural ("rooms" means none of them).
 _VERBAL, _UNLIKELY, _OF_MANY = 0.45, 0.4, 0.6
 _POSSESSIVE = re.compile(r"['’]s$")
 _COMPOUND = 1.15
 _PERSON_TAGS = {"nr", "nrfg"}
 _NOUN_TAGS = ("n", "vn", "an", "eng", "i", "j", "l")
 _LESS_TAGS = {"vn": 0.8, "an": 0.6, "i": 0.6, "l": 0.5}
-# A word that is in no dictionary may be one that was cut wrongly.
+# A word outside the dictionary may have been cut wrongly.
 _UNKNOWN_CHINESE = 16.0
 _LESS_UNKNOWN = 0.6
 _LONGEST_CHINESE_COMPOUND = 8
 _PLAIN = re.compile(r"[\w.+#-]+")
-# [photo: a dog], 【语音】: what a message carries beside its words; every such message says it.
+# [photo: a dog], 【语音】: an attachment, with the same label in all messages.
 _LABEL = re.compile(r"[\[【]\s*([^\[\]【】:：\n]{1,20}?)\s*[:：\]】]")
 
 

@@ -33,9 +33,9 @@ _IDENTIFIER = re.compile(
 _SAINT = re.compile(r"^St\.? (?=\w)")  # a church or hospital: its name ends in 's
 _POSSESSIVE = re.compile(r"['’]s?$")
 _NOT_NAMES = word_lists.ENGLISH_NO_NAMES | word_lists.ENGLISH_NOT_NOUNS
-# A sentence may open with any word: a capital there makes a name only of a first name, of a word
-# that no dictionary has and that is called (“Priya, …”) or spoken of, and of a rare word that does
-# what people do (“Dana owns …”). “Progress is slow” and “Exams, again” name nobody.
+# A capitalised word at the beginning of a sentence is a name only if it is a first name, an unknown
+# word that is addressed (“Priya, …”) or has a verb, or a rare word with a verb of people
+# (“Dana owns …”). “Progress is slow” and “Exams, again” contain no names.
 _RARE = 7.4
 _CALLED_OR_DOING = _DATA.pattern("called_or_doing", flags=0)
 _DOING = _DATA.pattern("doing", flags=0)
@@ -99,7 +99,7 @@ def _begins_a_name(words: list[str], *, opens: bool) -> bool:
     first = words[0].lower()
     named = len(words) > 1 and words[1][0].isupper() and not _is_no_name(words[1])
     if named and first in _OPENS_TITLES:
-        # "My Uncle Bob called": there the capital is the sentence's.
+        # "My Uncle Bob called": the capital of "My" is due to the sentence.
         if words[1].lower() in word_lists.ENGLISH_KIN:
             return False
         return not opens or (len(words) >= _TITLE_WORDS and not any(map(_is_person, words[1:])))
@@ -189,7 +189,7 @@ _CHINESE_NAMES = ("nr", "ns", "nt")
 # this rarity seldom are.
 _SELDOM = 14.2
 _WHOLE_NAME = 3
-_SHORTEST_IN_TITLE = 4  # letters of a word that has its capital in a title
+_SHORTEST_IN_TITLE = 4  # letters of a word that is capitalised in titles
 _PLACE_ENDINGS = ("省", "市", "县", "镇", "州", "岛", "屿", "湖", "湾")
 _PLACE_KINDS = ("城市", "小镇", "岛屿", "超市", "夜市", "海岛")
 _PLACE = _DATA.pattern("place", flags=0)
@@ -315,7 +315,7 @@ def _folded(name: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
-# Where words are not set apart by blanks, a name begins and ends anywhere.
+# In scripts without blanks a name begins and ends anywhere.
 _UNSPACED = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _IN_WORD = rf"[^\W{_UNSPACED}]"
 

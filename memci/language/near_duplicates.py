@@ -35,7 +35,7 @@ _WORDINGS = tuple(
 )
 _HAN_RANGES = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _LETTERS = rf"[^\W\d_{_HAN_RANGES}]+"
-# Marks that only divide. All others count, as words do: "?", "€", quotation marks, faces.
+# Marks that only separate. Others count as words: "?", "€", quotation marks, faces.
 _DIVIDING = r".,;:!()\[\]{}…—–、。·•\-"
 _TOKEN = re.compile(
     rf"(?P<when>{_DATA.source('when')})|{_DATA.source('whole_words')}"
@@ -95,7 +95,7 @@ class _Reducer:
         self.times: list[int] = []  # places in ``tokens``
         self.clause_starts: set[int] = set()  # of ``tokens``, except the first
         self.stresses = 0
-        self.opening = True  # nothing of this clause was taken yet
+        self.opening = True  # no token of this clause yet
         self.first = ""  # the clause's first token
         self.negated = False
 
@@ -145,7 +145,7 @@ class _Reducer:
             return True
         if word == "的" and ends and self.tokens and self.tokens[-1] in _PRONOUNS:
             return False  # "that is mine" is not "that is me"
-        if word == "吧":  # polite at the end of what is asked for, else a guess or a proposal
+        if word == "吧":  # polite at the end of a request, else a guess or a proposal
             return ends and self.first in {"把", "帮", "给"} and "了" not in self.tokens
         return word in _SOUNDS
 

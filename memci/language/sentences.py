@@ -19,14 +19,14 @@ _ABBREVIATION = re.compile(
     r"jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.$",
     re.IGNORECASE,
 )
-# Abbreviations that may also end a sentence: it goes on only before a small letter or a number.
+# Abbreviations that may end a sentence, unless a small letter or a number follows.
 _MAY_END = re.compile(
     r"(?:etc|nos?|fig|eq|vol|inc|ltd|co|corp|al|a\.m|p\.m|[A-Z]\.[A-Z]|\bI)\.$", re.IGNORECASE
 )
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 # A list number is not a sentence.
 _LIST_NUMBER = re.compile(r"^\s*\(?\d{1,3}\.$")
-# A line this long that stops without a mark, before a small letter, was wrapped by its writer.
+# A line of this length without a closing mark, before a small letter, was wrapped.
 _WRAPPED = 60
 _LONGEST_ABBREVIATION = 12
 

@@ -33,7 +33,7 @@ _WORD = re.compile(
 )
 _HAN = re.compile(r"[\u3005\u3400-\u9fff]")
 _CLAUSE = re.compile(r"[^.!?。！？\n]*[.!?。！？]*")
-# Names of those who are spoken to, and what service talk is made of, are no more words than this.
+# Names of addressees and words of service phrases are no more than this.
 _MOST_TELLING_WORDS = 3
 
 

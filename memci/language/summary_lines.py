@@ -75,25 +75,25 @@ def format_lines(lines: Sequence[Line]) -> str:
 
 
 _LENGTH_OF_DAY = 11
-# Whoever speaks, before what is said.
+# The speaker before a line.
 _SPEAKER = re.compile(r"[^:：→\n]{1,48}: |[^:：→，。\s]{1,12}：")
 _ASSISTANT = re.compile(r"assistant: |助手：")
 TOOL_MARK = " → "
 
-# A word that was told of before counts for so much of its weight, each time.
+# The factor of a word for each repetition.
 _REPETITION = 0.2
-# Longer lines count for less of each word: below 1, else the longest would always be taken.
+# Below 1, so that each word of a longer line counts less; else the longest would always win.
 _LENGTH_EXPONENT = 0.9
 _QUESTION = 0.25
 _COURTESY = 0.2
 _REPLY = 0.4
-# Of fewer words that weigh something a line is a mere exclamation, or leans on others.
+# A line with fewer weighted words is an exclamation, or depends on others.
 _FULL_LINE_WORDS = 4
 _WORTH = 0.1  # for each point of worth, 0 to 10
-# A line that stands alone has so many words that weigh something, or some that weigh so much.
+# A self-contained line has at least so many weighted words, or words of this weight.
 _SELF_CONTAINED_WORDS = 3
 _SELF_CONTAINED_WEIGHT = 30.0
-# Whom it speaks of, the line before says.
+# A pronoun of the third person refers to the line before.
 _NEEDS_LINE_BEFORE = re.compile(r"(?:s?he|it|they|these|those)\b|[她他它]", re.IGNORECASE)
 _NEWEST = 0.15  # how much more the last line counts than the first
 
@@ -136,7 +136,7 @@ def select_lines(lines: Sequence[Line], room: int) -> list[Line]:
     speakers = _speakers(lines)
     weighed_lines = [_weigh_line(line, at / len(lines), speakers) for at, line in enumerate(lines)]
     seen: dict[str, int] = {}
-    taken: list[int] = []  # as they were taken: what tells most first
+    taken: list[int] = []  # in the order of their value
     days = set() if _is_dated(lines) else {each.day for each in lines}
     waiting = [(-each.density(seen), at) for at, each in enumerate(weighed_lines)]
     heapq.heapify(waiting)
@@ -155,7 +155,7 @@ def select_lines(lines: Sequence[Line], room: int) -> list[Line]:
         room -= cost
         for key in weighed_lines[at].words:
             seen[key] = seen.get(key, 0) + 1
-    # Days that come in no order stand above their lines more than once.
+    # Days out of order are repeated above their lines.
     while taken and len(format_to_fit([lines[at] for at in sorted(taken)], whole)) > whole:
         taken.pop()
     return [lines[at] for at in sorted(taken)]
@@ -229,12 +229,12 @@ def _line_factor(text: str, body: str) -> float:
     kinds = {_KINDS[cue] for cue in find_cues(body) if cue in _KINDS}
     kinds |= {Kind.WANTED} if introduces_speaker(body) else set()
     kind = max((each.value for each in kinds), default=Kind.OTHER.value)
-    # A decision counts, whoever tells of it.
+    # A decision counts fully for every speaker.
     reply_factor = 1.0 if Kind.DECISION in kinds else reply_factor
     return kind * reply_factor * (1 + _WORTH * judge_worth(body, lambda: False).worth)
 
 
-# Longer lines are somebody else's paragraphs: the extractor's own lines have a sentence each.
+# Longer lines are paragraphs of other authors: the extractor writes one sentence per line.
 _LONGEST_LINE = 240
 
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from memci.language.loading import TaskData
 from memci.language.sentences import sentence_spans
 
-# What a segment costs where nothing speaks for or against a cut, as a length of a sum of unit
+# The price of a segment if no phrase is for or against the cut, as a length of a sum of unit
 # vectors (retrieval-and-assembly.md, "What is known to work").
 PRICE = 0.92
 
@@ -30,7 +30,7 @@ _GREETING_PRICE = -0.35
 _TURN_PRICE = -0.1
 _NEW_QUESTION_PRICE = -0.12
 _CLOSED_PRICE = -0.1
-# Characters at the end of the one and at the start of the other that are looked at.
+# Characters examined at the end of a message and at the start of the next.
 _EXAMINED = 160
 
 _DATA = TaskData("topic_changes")

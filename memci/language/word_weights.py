@@ -27,7 +27,7 @@ from memci.language.word_lists import (
     MEASURE_WORDS,
 )
 
-# The rarity of a word that the vocabulary does not have: mostly names and terms of art.
+# The rarity of a word outside the vocabulary: mostly names and technical terms.
 UNKNOWN = 11.0
 
 
@@ -56,9 +56,9 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 _NUMBER = 8.0
 _NEGATION = 4.0
 _TIME = 5.0
-# What was done tells more than the day, which has a word and a date.
+# The factor of a time with a date note: the action is more important.
 _DATED = 0.4
-# Of the day on which it was said: a memory knows it without being told.
+# The factor of the day of the text, which a memory has anyway.
 _SAME_DAY = 0.25
 _TODAY = re.compile(
     r"\b(?:today|tonight|right now|this (?:morning|afternoon|evening))\b(?: \([\d-]+\))?",
@@ -66,17 +66,17 @@ _TODAY = re.compile(
 )
 _NAME_FACTOR = 2.5
 _RARE = 7.5
-# Rarity of the most usual words, which is worth nothing.
+# The rarity of the most usual words, which have no value.
 _ENGLISH_FLOOR = 2.0
 _CHINESE_FLOOR = 4.0
 _INDEFINITE = re.compile(f"一[{MEASURE_WORDS}]")  # 一部, 一本: "a"
 _TITLE = re.compile("《[^《》\n]{1,40}》")
 _LEAST_IN_TITLE = 1.5  # for each character
-_RAREST_CHINESE = 13.0  # beyond it a word is mostly cut wrongly, or bookish
+_RAREST_CHINESE = 13.0  # rarer words are mostly cut wrongly, or bookish
 _CHINESE_NAME_TAGS = frozenset(("nr", "ns", "nt", "nz", "nrt"))
 _CHINESE_NAME = 1.6
 _CHINESE_SINGLE = 0.6
-_UNKNOWN_CHINESE = 17.0  # rarity of what no dictionary has: mostly names and makes
+_UNKNOWN_CHINESE = 17.0  # rarity of unknown words: mostly names and brands
 _CHINESE_UNKNOWN = 1.4
 # By jieba's tags: adverbs, adjectives, idioms, phrases.
 _CHINESE_KINDS = {"d": 0.4, "a": 0.6, "i": 0.6, "l": 0.6, "c": 0.2, "p": 0.3, "r": 0.3, "n": 1.2}
@@ -204,7 +204,7 @@ def _english_weight(word: str, *, opens: bool) -> tuple[float, bool]:
     if lower in ENGLISH_FUNCTION_WORDS or stem in ENGLISH_FUNCTION_WORDS:
         return 0.0, False
     weight = max(0.0, min(rarity(part) for part in re.split(r"[-.]", stem)) - _ENGLISH_FLOOR)
-    # Any word has a capital where a sentence opens: there only first names and rare ones are names.
+    # At the beginning of a sentence only first names and rare words count as names.
     known = not opens or lower in ENGLISH_FIRST_NAMES or weight >= _RARE
     named = word[0].isupper() and known
     return weight * (_NAME_FACTOR if named else 1.0), False

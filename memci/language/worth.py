@@ -26,7 +26,7 @@ _NO_CONSTRAINT = _DATA.pattern("no_constraint")
 _NO_PREFERENCE = _DATA.pattern("no_preference")
 _TRIFLE = _DATA.pattern("trifle")
 _AT_ONCE = _DATA.pattern("at_once")
-# What is looked for beside the cues of `cue_phrases`, which also steer what a compression keeps.
+# Cues beside those of `cue_phrases`, which also steer compression.
 _MORE_CUES = {cue: _DATA.pattern(cue.value) for cue in (Cue.FACT, Cue.DECISION, Cue.CORRECTION)}
 
 
@@ -51,11 +51,11 @@ def stakes_of(sentence: str) -> Stakes | None:
     return Stakes.LIFE if _LIFE.search(sentence) else None
 
 
-# Health and safety stay longest, then what must (not) be done, and how somebody is reached.
+# Health and safety have the highest factor, then obligations, then contact data.
 _VITAL_FACTOR = 2.4
 _STRICT = 2.0
 _REACHED = 1.5
-# What an assistant says back is mostly an echo, a promise to remember, or general knowledge.
+# Replies of an assistant are mostly an echo, a promise to remember, or general knowledge.
 _ASSISTANT = 0.45
 _NOTED = 0.4
 
@@ -72,11 +72,11 @@ def clause_factor(text: str, label: str) -> tuple[float, bool]:
     return _REACHED if _REACH.search(text) else 1.0, False
 
 
-# What every memory that is long-term at once reaches by default (long_term_importance_threshold).
+# The default of long_term_importance_threshold, so that the memory is long-term at once.
 _WORTH_OF_KIND = 6.0
 _WORTH_OF_ANOTHER = 0.6
 _WORTH_OF_EVENT = 5.2  # something happened to the speaker: with any detail it is a fact
-_WORTH_OF_TRIFLE = 3.0  # something did, that nobody asks for a week later
+_WORTH_OF_TRIFLE = 3.0  # something happened that is irrelevant a week later
 _WORTH_OF_STATEMENT = 1.2
 _WORTH_OF_DETAIL = 0.8  # a number or a date; a name; more than a remark
 _WORTH_OF_SMALL_TALK = 0.5

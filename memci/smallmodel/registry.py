@@ -53,7 +53,7 @@ class SmallModels:
     embedder: Embedder
     lexicon: Lexicon
     tokens: TokenCounter
-    query_planner: QueryPlanner | None = None  # None: questions are searched as they are
+    query_planner: QueryPlanner | None = None  # None: questions are searched unchanged
 
     def load(self) -> None:
         """Load the embedder and all other adapters that take long."""

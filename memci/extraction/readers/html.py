@@ -33,7 +33,7 @@ def _decoded(body: bytes) -> str:
     declared = _DECLARED.search(body[:4096])
     try:
         if declared is not None:
-            # Pages that say GB2312 use what came after it as well.
+            # Pages that declare GB2312 also use its extensions.
             name = declared[1].decode().lower()
             return body.decode("gb18030" if name in {"gb2312", "gbk"} else name)
     except (LookupError, UnicodeDecodeError):

@@ -24,13 +24,13 @@ from memci.schemas.problems import problem_of
 from memci.schemas.reads import ContextAnswer
 
 _log = structlog.get_logger("memci.http.proxy")
-# A longer query finds nothing better.
+# Longer queries give no better results.
 _LONGEST_QUERY = 8_000
 # Tokens of a message beside its content, and of a list beside its messages (R14).
 _QUERY_TOKENS = 7
 # Of a long history that a client sends, memory reads the latest messages.
 _MOST_SHOWN = 500
-# A chat waits so long for memory, and then continues without it.
+# After this time a chat continues without memory.
 MEMORY_TIMEOUT_S = 3.0
 # Recording takes milliseconds; a later request does not wait longer for it.
 _RECORDING_S = 1
@@ -98,7 +98,7 @@ class Recalled:
 
     # Messages to insert.
     notes: Sequence[dict[str, Any]] = ()
-    # How it went, for a header.
+    # The outcome, for a header.
     state: str = _ON
     placed: Placed = field(default_factory=lambda: Placed((), frozenset()))
 

@@ -27,7 +27,7 @@ class AnswerReader:
     # A longer answer passes unread, and is not recorded.
     max_bytes: int
     model: str | None = None
-    # A stream had its end mark: clients wait for nothing more.
+    # A stream had its end mark.
     has_ended: bool = False
     _size: int = 0
     _unread: bytearray = field(default_factory=bytearray)
@@ -129,12 +129,12 @@ class Relay:
 
     upstream: Upstream
     reader: AnswerReader | None = None
-    # Runs when all was read, before the last of it is passed on: the client's next request comes
-    # after it.
+    # Runs after the answer is read, before its last part is passed on, so before the client's next
+    # request.
     at_end: Callable[[], Awaitable[None]] = _nothing
     # The value of the header X-Memci-Memory, if any.
     state: str | None = None
-    # Whether all was read.
+    # True if the whole answer was read.
     whole: bool = False
     _opened: list[httpx.Response] = field(default_factory=list)
 

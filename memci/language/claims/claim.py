@@ -14,7 +14,7 @@ _IDLE_TEXT = """
     了 的 元 块 钱 约 是
 """
 _IDLE = frozenset(_IDLE_TEXT.split())
-# Ways to name a time that cannot be compared: what day Friday is hangs on when it was said.
+# Formats of a day that cannot be compared: "Friday" depends on the day of the message.
 _DAYS = (
     re.compile(
         r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|(?:周|星期|礼拜)[一二三四五六日天末]"

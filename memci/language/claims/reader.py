@@ -19,16 +19,16 @@ _CLAUSE, _NOT_ASSERTED, _LEAD, _TAIL, _SHORT = (
     {each: _DATA.pattern(name, each) for each in Language}
     for name in ("clause", "not_asserted", "lead", "tail", "short")
 )
-# Nobody is sure what a longer sentence asserts.
+# The claims of longer sentences are uncertain.
 _LONGEST_SENTENCE = 300
 _LONGEST_PURPOSE = 4  # words
 _DENIED = re.compile(r"(?:no longer|not)\b|不", re.IGNORECASE)
 _ARTICLE = re.compile(r"\b(?:the|our|my|a)\b")
-# Whoever speaks of a home or a job as "ours" shares it.
+# A speaker who says "ours" of a home or a job shares it.
 _OURS = re.compile("我们?(?:全家|一家人?|家)?")
 _NOBODY = _DATA.words("nobody")
 _SAME_STATE: dict[str, str] = _DATA.table("same", Language.CHINESE)
-# What everybody has, and what only somebody has: "the phone is …" names nobody's.
+# Attributes of persons: "the phone is …" names none.
 _PERSONAL = frozenset(("age", "name", "phone", "email", "birthday"))
 
 _TOWNS, _COUNTRIES, _STATES = (
@@ -53,7 +53,7 @@ _AT_FIRM = _DATA.pattern("at_firm", flags=0)
 class _Attribute(NamedTuple):
     nouns: re.Pattern[str]
     key: str
-    value: re.Pattern[str]  # how its value has to look
+    value: re.Pattern[str]  # the form of its value
 
 
 _ATTRIBUTES = {
@@ -209,7 +209,7 @@ class _Rule(NamedTuple):
     pattern: re.Pattern[str]
     read: Callable[[_Match], Claim | None]
     attribute: str
-    unless: re.Pattern[str] | None  # no such word is in the clause
+    unless: re.Pattern[str] | None  # must not be in the clause
 
 
 def _rules(language: Language) -> list[_Rule]:

@@ -15,13 +15,13 @@ from memci.language.detection import Language, language_of
 from memci.language.key_messages.rules import NO_KEY_MESSAGE, RULES, PinKind
 from memci.message import Message, Role
 
-# A straight mark before a word opens, and one behind it closes: 24" is a length. Between marks that
-# differ no other pair of the same can lie: each character is looked at once.
+# A straight mark opens before a word and closes after it: 24" is a length. Different marks contain
+# no other pair of the same, so each character is read once.
 _QUOTED = re.compile(
     r"(?<!\w)\"(?=[^\s\"])(?:[^\"\n]|\n(?!\n))+(?<=\S)\"(?!\w)|“[^“”]+”|«[^«»]+»|「[^「」]+」|『[^『』]+』"
 )
 _HAN = re.compile(r"[\u3400-\u9fff]")
-# A name, a term or a word to answer with is no speech: of those the rest of a sentence tells.
+# A shorter quotation is a name, a term or a word to answer with, not speech.
 _WORDS = 4
 _CHARACTERS = 8
 
@@ -45,11 +45,11 @@ def _blank(quoted: str) -> str:
 # Cuts a text into the (start, end) of its sentences, in characters and in order.
 Cutter: TypeAlias = Callable[[str], Sequence[tuple[int, int]]]
 
-LONGEST = 240  # characters of a sentence; one that says more is no rule that can be kept in mind
+LONGEST = 240  # characters of a sentence; longer ones are no rules
 _SHORTEST = {Language.ENGLISH: 12, Language.CHINESE: 6}
-_LOOKED_AT = 8_000  # characters of a message: what is pasted behind them is material
+_LOOKED_AT = 8_000  # characters of a message; pasted material follows
 _MOST = 6  # findings in one message
-# Code, quoted lines and tables are material; a list's mark is not a part of what it lists.
+# Code, quoted lines and tables are material; a list mark is not part of the item.
 _MATERIAL = re.compile(r"^(?:```|~~~|>|\||\s{4,}\S|[{}<\[])|[{};]$")
 _LIST_MARK = re.compile(r"\s*(?:[-*+•]\s+|\(?\d{1,2}[.)、]\s*)")
 _SOUND = re.compile(r"[\W_]+")
@@ -107,7 +107,7 @@ def _find_key_sentences(content: str, cut: Cutter, *, named: bool) -> Iterator[K
     for start, end in cut(content):
         mark = _LIST_MARK.match(content, start, end)
         begin = mark.end() if mark else start
-        # What is quoted may be anybody's rule.
+        # A quotation may be a rule of others.
         kind = key_message_kind(own[begin:end], named=named)
         if kind is not None:
             yield KeySentence(kind, begin, end, content[begin:end])

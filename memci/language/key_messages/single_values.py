@@ -25,8 +25,8 @@ class SingleValue(NamedTuple):
 
     matter: str  # a key
     value: str  # a key
-    anywhere: bool = False  # it is about the speaker, and not about what one session is about
-    changed: bool = False  # the sentence says that it was otherwise before
+    anywhere: bool = False  # it is about the speaker, not about the topic of one session
+    changed: bool = False  # the sentence mentions an earlier value
 
 
 def single_value_of(sentence: str) -> SingleValue | None:

@@ -21,7 +21,7 @@ from memci.language.question.subquestions import split_questions
 from memci.language.times.question_times import time_expressions_of
 from memci.language.times.ranges import TimeExpression, TimeRange
 
-# Characters of a question that are read: what is asked stands at its beginning or at its end.
+# Characters read of a text: its question is at the beginning or at the end.
 _BEGINNING, _END = 700, 300
 _BLANKS = re.compile(r"\s{2,}")
 _MOST_TIMES = 8
@@ -40,7 +40,7 @@ class QueryAnalysis:
     k: int  # how many hits each source offers
     parts: tuple[str, ...]  # the questions that it consists of, at most 4
     answer_kind: AnswerKind
-    only_times: bool = False  # it names hardly anything but times, and wants all that was then
+    only_times: bool = False  # it names little but times, and asks for all of them
     order: Order | None = None  # the first or the latest of several occasions
 
     def time_fit(self, at: datetime, session_id: str | None = None) -> float:

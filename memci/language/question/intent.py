@@ -48,14 +48,14 @@ def answer_kind(text: str) -> AnswerKind:
     return min(found, default=(0, 0, AnswerKind.OTHER))[2]
 
 
-# Each sign that a question needs several memories, and its weight: 1 - the product of what they
-# leave is the complexity, so that no sign brings it above 1.
+# The signs that a question needs several memories, with weights. The complexity is 1 minus the
+# product of 1 - weight, so it never exceeds 1.
 _SIGNS = {"several": 0.65, "compared": 0.6, "in_order": 0.4, "open": 0.35, "joined": 0.2}
 _ANOTHER_NAME = 0.15
 _ANOTHER_TIME = 0.2
 _ANOTHER_PART = 0.45
 _LENGTH = 0.3
-# Characters from which a question is as long as they come; a Han character says more than a letter.
+# Characters of a long question; a Han character counts more than a letter.
 _LONG, _HAN_WEIGHT = 400, 3
 _HAN = re.compile(r"[\u3400-\u9fff]")
 

@@ -57,9 +57,9 @@ def _means_other_conversation(text: str, found: re.Match[str]) -> bool:
     return bool(before) or _BEFORE_OR_AFTER.match(text, found.end()) is not None
 
 
-# After so long a silence another conversation begins, in a session as well.
+# A silence of this length ends a conversation, even within a session.
 PAUSE = timedelta(hours=6)
-# What is said now by whoever asks.
+# A message of this age may be the question itself.
 _AT_ONCE = timedelta(minutes=1)
 _LEAST_SLACK = timedelta(hours=1)
 _INSTANT = timedelta(microseconds=1)
@@ -78,7 +78,7 @@ class Conversation(NamedTuple):
         try:
             until = self.ended + _INSTANT
         except OverflowError:
-            until = None  # with the calendar
+            until = None  # the end of the calendar
         return TimeRange(self.began, until, CERTAIN, slack, session=self.session_id or "")
 
     def is_current(self, here: str | None, now: datetime) -> bool:

@@ -7,7 +7,7 @@ from memci.language.detection import Language
 from memci.language.loading import TaskData
 
 MOST_PARTS = 4
-# Places where one sentence may be cut that are looked at.
+# Seams of one sentence that are examined.
 _MOST_SEAMS = 16
 _ENDS = re.compile(r"[?？]+[\s\"”’')）]*|[.!。！]+[\"”’')）]*(?:\s+|(?<=[。！]))|\n+")
 _DATA = TaskData("question")

@@ -49,22 +49,22 @@ def _denied(match: re.Match[str]) -> bool:
 OPEN_MARKS = ",;:，；：、—–-( "
 _CLOSERS = ('"', "”", "’", "」", "』", "》", ")", "）")
 
-# A word's worth when it was said once already, twice, …
+# The factor of a word for each repetition.
 AGAIN = 0.3
-# A question tells less than an answer.
+# A question has less value than an answer.
 _QUESTION = 0.5
-# A greeting, thanks or praise tells next to nothing; a decision, a rule or a date's plan more.
+# A courtesy has almost no value; a decision, a rule or a plan with a date more.
 _SOCIAL = 0.3
 _TELLING = 1.4
 _FEWEST_TELLING_WORDS = 2
 _EXCLAIMS = re.compile(r"(?:[^\W\d_]|['’-])+[!！,.。，]")
-# In Chinese the first clause mostly names what the sentence is about, and the others leave it out.
+# In Chinese mostly the first clause names the topic, and the others omit it.
 _OPENS_CHINESE = 1.15
-# What the speaker does, has or wants tells more than how something is in general …
+# Actions, possessions and wishes of the speaker have more value than general statements …
 _OWN = 1.4
-# … and how good something is tells less.
+# … and evaluations have less.
 _VALUES = 0.6
-# Characters that any choice costs beside its own: keeps one-word clauses from winning.
+# Additional cost of each choice in characters, so that one-word clauses do not win.
 _OVERHEAD = 6
 
 
@@ -111,9 +111,9 @@ def candidates(text: str, language: Language) -> list[Candidate]:
         opens, sentence = clause.sentence != sentence, clause.sentence
         shorter = replace(clause, text=remove_fillers(clause.text))
         if clause.end == "？" and not _is_question(clause):
-            shorter = replace(shorter, end="。")  # told, whatever is asked behind it
+            shorter = replace(shorter, end="。")  # a statement before a question
         words = tuple(weigh(shorter.text, language))
-        # A name or a word alone ("John!") calls or exclaims.
+        # A single name or word ("John!") is an address or an exclamation.
         alone = sum(word.weight > 0 for word in words) < _FEWEST_TELLING_WORDS
         kind = is_social(clause.text) or is_social(shorter.text)
         values = language is Language.CHINESE and _only_evaluates(clause.text)

@@ -29,7 +29,7 @@ _NO_VERBS = _DATA.words("no_verbs") | _TAKES_ALL | _AWAITS_VERB
 _LEADS_ON = ("t", "d", "p", "c", "r", "f")
 HAN = re.compile(r"[\u3400-\u9fff]")
 _LONGEST_PHRASAL = 5
-# A date with its note, or a Chinese day: what was done then follows.
+# A date with its note, or a Chinese day: the action follows.
 _TELLS_WHEN = re.compile(r"\d[^()（）]*[)）]$|^[昨今明后前][天晚年]$")
 
 
@@ -147,15 +147,15 @@ def is_joined(text: str, before: Word, after: Word) -> bool:
     return not MARK.search(between) and (before.key in JOINS or after.key in JOINS)
 
 
-# What a part that says who and what they did is worth more than one that names only a thing.
+# The factor of a part with subject and action.
 _TOLD_WHOLE = 1.1
-# Words looked at in one clause: longer ones are lists or code.
+# Words read in one clause: longer ones are lists or code.
 _MOST_WORDS = 120
-# A clause that denies something is cut only if this share of what it tells is kept.
+# A clause with a negation is cut only if this share of its value is kept.
 _DENIAL_KEPT = 0.75
-# A number counts what follows it only if that tells more than this: not "28 today".
+# A number counts the next word only if its weight is above this: not "28 today".
 _COUNTED = 2.0
-# A conjunction before this word joins those of whom the clause tells.
+# A conjunction before this word joins two subjects.
 _LAST_OF_SUBJECT = 4
 
 
@@ -185,7 +185,7 @@ def excerpt(text: str, words: Sequence[Word], room: int, *, from_start: bool = F
     negations = [at for at, word in enumerate(words) if word.negation]
     ends = ends_of(text, words)
     doers = subject_words(words)
-    # Who did it together is named together: "Emil and I decided" begins with Emil, or goes.
+    # A joint subject stays whole: a part of "Emil and I decided" begins with Emil.
     together = [at for at in range(1, min(_LAST_OF_SUBJECT, len(words))) if words[at].key in JOINS]
     latest = 0 if together or from_start else len(words)
     least = _end_of_negated(text, words, negations[-1]) if negations else max(together, default=0)

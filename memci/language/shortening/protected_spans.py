@@ -22,8 +22,8 @@ _DATE = (
 _TIME = r"\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]\.?m\b\.?)?"
 _WHEN = rf"(?:{_DATE}|{_TIME})"
 _HAN_NUMBER = r"(?:\d+(?:[.,:]\d+)*|[〇零一二三四五六七八九十百千万亿两半]+)"
-# Where a run of such characters begins. In its midst nothing else would be found, and searches from
-# each of its characters would cost the square of its length.
+# Only the beginning of a run of such characters: searches from each of its characters would find
+# nothing else, and cost the square of its length.
 _HAN_START = r"(?<![〇零一二三四五六七八九十百千万亿两半\d])(?<!\d[.,:])"
 _MAIL_START = r"(?<![A-Za-z0-9._%+-])"
 _PATH_START = r"(?<![A-Za-z0-9_.-])"

@@ -51,7 +51,7 @@ def as_guess(reading: Reading, *, sure: bool = False) -> Reading:
 DAYS_A_WEEK = 7
 SATURDAY, SUNDAY = 5, 6
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-# "Two weeks ago" is said of anything from eleven to seventeen days.
+# "Two weeks ago" means eleven to seventeen days.
 _WEEK_SLACK = 3
 # "Ten days ago" may be nine or eleven, "eight days ago" is eight.
 _ROUND = 10
@@ -160,7 +160,7 @@ def rolling(today: date, unit: str, count: int) -> Reading:
 
 
 _MINUTE = timedelta(minutes=1)
-# No zone is further away; PostgreSQL reads nothing that is.
+# The largest offset of a time zone and of PostgreSQL.
 _MOST = 16 * 60
 
 

@@ -30,9 +30,9 @@ _PART_NAMES |= {"latter": "second", "last": "second"}
 # A date without its year is certain only this near: "on July 20", said on 9 July; and within a
 # quarter where its sentence does not contradict it, which is three times as far.
 _NEAR_DAYS, _QUARTER_DAYS = 31, 92
-# A day of the month falls on each weekday at least once within so many months around.
+# Within so many months around, a day of the month falls on each weekday.
 _MONTHS_AROUND = 14
-_AHEAD = 3  # questions are seldom about what is far ahead
+_AHEAD = 3  # questions are seldom about the far future
 _DATA = TaskData("times")
 # Of these the first and the second are no days.
 _RANKED = _DATA.pattern("ranked")

@@ -20,8 +20,8 @@ from memci.language.times.calendar import Granularity, Reading
 from memci.language.times.parts import MONTHS
 from memci.language.times.rules import Rule, readings, rules_of
 
-# Between midnight and four, "today" may be the day that has just ended. Exactly midnight is what
-# producers write who know the day only.
+# Between midnight and four, "today" may be the day that has just ended. Exactly midnight means that
+# the producer knows only the day.
 _SMALL_HOURS = 4
 _DAYS = ("today", "tonight", "tomorrow", "yesterday", "this ", "今", "明", "昨天", "昨日")
 
@@ -177,7 +177,7 @@ _CHINESE_NOTE = (
     rf"|{_YEAR}年{_NUMBER}月{_NUMBER}日–(?:(?:{_YEAR}年)?{_NUMBER}月)?{_NUMBER}日)"
 )
 _DATE_NOTE = re.compile(rf" \({_ENGLISH_NOTE}\)|（{_CHINESE_NOTE}）")
-# "Last Friday (the 5th)": the writer has put a date there already.
+# "Last Friday (the 5th)": the text has the date itself.
 _DATED = re.compile(r"\s?[(（][^()（）\n]{0,40}\d[^()（）\n]{0,40}[)）]")
 _POSSESSIVE = re.compile(r"['’]s\b")
 

@@ -305,7 +305,7 @@ def numeric_dates(text: str, now: datetime) -> Iterator[TimeExpression]:
     for match in _WHOLE.finditer(text):
         year = int(match["year"] or match["year2"])
         a, b = int(match["a"]), int(match["b"] or match["b2"])
-        # Who writes dots writes the day first.
+        # Dates with dots have the day first.
         orders = [(b, a)] if match["mark"] == "." else [(a, b), (b, a)]
         year += 0 if year > 99 else _CENTURY  # noqa: PLR2004
         days = [day for each in orders if (day := calendar.existing_date(year, *each))]
@@ -389,7 +389,7 @@ _RULES = (
 _BARE_MONTH = DATA.pattern("bare_month")
 _EVERY = DATA.pattern("every")
 _WORDS_BEFORE = 24
-# A question that names more is none.
+# A text with more times is no question.
 _MOST = 32
 _LATELY = DATA.pattern("lately")
 _TOLD = DATA.pattern("as_told")
@@ -402,7 +402,7 @@ def time_expressions_of(text: str, now: datetime) -> list[TimeExpression]:
     """
     found = _expressions(text, now)
     for each in found:
-        # "What did she do last week, as told on 6 November?" is asked from then.
+        # "What did she do last week, as told on 6 November?" is relative to 6 November.
         if _TOLD.search(text[max(0, each.start - _WORDS_BEFORE) : each.start]) and each.time.since:
             then = _expressions(text, each.time.since)
             # "Recently" is that day itself.

@@ -8,10 +8,10 @@ from typing import NamedTuple
 from memci.language.times.calendar import Reading
 
 _DAY = timedelta(days=1)
-# How sure a reading is that rests on a convention; that the speaker rounded; both at once; and one
-# of two that the same figures may mean ("5/8/2023").
+# The certainty of readings that depend on a convention, of rounded ones, of both, and of one of two
+# readings of the same figures ("5/8/2023").
 CERTAIN, ROUNDED, GUESSED, ONE_OF_TWO = 1.0, 0.8, 0.6, 0.5
-# A month without a year is looked for in all years, in the latest one first.
+# A month without a year is searched in all years, the latest first.
 _OTHER_YEAR = 0.8
 _FEBRUARY, _SHORTEST_MONTH = 2, 28
 
@@ -23,8 +23,8 @@ class TimeRange:
     since: datetime | None
     until: datetime | None
     certainty: float = CERTAIN  # 0 to 1, that the words mean these days
-    # A message so far outside fits half as well as one inside: as long as the named range, so that
-    # a day is matched more closely than a year.
+    # A message this far outside has half the fit. It is the length of the range, so a day is
+    # matched more closely than a year.
     slack: timedelta = _DAY
     yearly: bool = False  # no year was named: the latest is meant, or (less likely) another one
     session: str | None = None  # only messages of this session fit; "": of no session
@@ -105,7 +105,7 @@ def without_overlaps(expressions: Iterable[TimeExpression]) -> list[TimeExpressi
     return found
 
 
-# What was named without its year is looked for in so many years before the latest, too.
+# A time without its year is also searched in so many years before the latest.
 _YEARS_BACK = 3
 
 

@@ -22,7 +22,7 @@ _CAPITAL = re.compile(r"(?<![A-Za-z])[A-Z][A-Za-z\u00c0-\u024f]{2,}")
 _BEGINS = frozenset(".!?…:;。！？：；\n\"“”'‘(（[-–—•*")
 _SHORTEST_SHOUT = 4
 _WORD = re.compile(r"[^\W\d_]+")
-# Letters; fewer begin too many words.
+# Letters; shorter stems match too many words.
 _SHORTEST_STEM = 3
 
 
@@ -86,9 +86,9 @@ def _without_blanks(text: str) -> str:
     return "".join(_folded(text).casefold().split())
 
 
-# Models count badly: they are asked for less than they may write.
+# Models count badly, so the prompt has a lower limit.
 _ASKED = 0.9
-# Characters. For so short a text they write longer ones, try after try.
+# Characters. Models cannot write shorter texts.
 _SHORTEST_ASKED = 16
 
 

@@ -21,7 +21,7 @@ from memci.smallmodel.litellm.prompts import instructions
 from memci.smallmodel.litellm.provider import CallUsage, Provider
 from memci.smallmodel.usage_account import current_account
 
-# Reasoning before the answer, and a fence around it, as small models write them unasked.
+# Reasoning before the answer, and a fence around it, which small models add.
 _THOUGHT = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
 _FENCED = re.compile(r"^\s*```(?:json)?\s*(.*?)\s*```\s*$", re.DOTALL | re.IGNORECASE)
 _LIMITS = frozenset(
@@ -243,7 +243,7 @@ def _messages(question: Question[Any, Any]) -> tuple[str, str]:
 
 
 _LEFT_OUT = " … "
-_NOTE = "(note)"  # the prompts say what it is
+_NOTE = "(note)"  # explained in the prompts
 
 
 def excerpt(text: str, longest: int) -> str:

@@ -51,7 +51,7 @@ def call_with_timeout(timeout_s: float, call: Callable[[], T]) -> T:
 
 # Seconds that a provider may make an agent wait at one time.
 _LONGEST_WAIT_S = 3600.0
-# What was sent cannot be answered, now or later.
+# The request can never be answered.
 _REFUSED = frozenset(
     {
         HTTPStatus.BAD_REQUEST,
@@ -61,7 +61,7 @@ _REFUSED = frozenset(
         HTTPStatus.UNPROCESSABLE_ENTITY,
     }
 )
-# What whoever runs memci can do about it; until then every call fails, and jobs wait for it.
+# Remedies for the operator; until then every call fails, and jobs wait.
 _SET_RIGHT = {
     HTTPStatus.UNAUTHORIZED: "it wants another key: set MEMCI_LLM__API_KEY",
     HTTPStatus.PAYMENT_REQUIRED: "its account is empty",
@@ -111,14 +111,14 @@ def _retry_after_s(headers: Mapping[str, str], now: datetime) -> float | None:
 
 
 _loading = Lock()
-# Loggers that write down whole requests, or errors that quote them.
+# Loggers of whole requests, or of errors that quote them.
 _QUOTES_PROMPTS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "openai", "httpx", "httpcore")
 _READ_AT_IMPORT = {
-    # Prices and headers from the wheel: else it asks the network for them.
+    # Prices and headers from the wheel, not from the network.
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
     "LITELLM_LOCAL_BLOG_POSTS": "True",
-    # Embedding takes a wish for no retries for no wish, and retries as often as this says.
+    # Embedding ignores num_retries of 0 and uses this number.
     "DEFAULT_MAX_RETRIES": "0",
 }
 
@@ -222,8 +222,7 @@ class Provider:
 
     def _cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
         given = _litellm()
-        # Not by LiteLLM's own look-up: that asks an Ollama server over the network, and takes
-        # what it does not know to be free.
+        # LiteLLM's own look-up would call an Ollama server, and price unknown models at 0.
         known = self._price_entry(given)
         if not known or known.get("input_cost_per_token") is None:
             return None

@@ -23,7 +23,7 @@ from memci.smallmodel.ports import Segmenter, TopicSegment, Vectors
 # Messages and characters that one call shows.
 _MOST_SHOWN = 40
 _LONGEST_SHOWN = 12_000
-# Characters of one message that tell what it is about.
+# Characters shown of one message.
 _LONGEST_MESSAGE = 600
 
 
@@ -60,8 +60,8 @@ class LlmSegmenter(ModelTask[Segmenter]):
                 stop = start + _window(messages[start:end])
                 begins = self._topic_starts(messages[start:stop], vectors[start:stop])
                 seams |= {start + at for at in begins}
-                # Go on with the topic that the window may have cut. One that fills half of it is
-                # long enough to be cut: else the same messages would be shown again and again.
+                # Continue with the last topic, which the window may have cut. A topic of half the
+                # window is cut, or the same messages would be shown repeatedly.
                 reopened = stop < end and begins[-1] >= (stop - start) / 2
                 start = start + begins[-1] if reopened else stop
         return sorted(seams)

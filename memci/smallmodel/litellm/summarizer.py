@@ -28,7 +28,7 @@ from memci.smallmodel.ports import Summarizer
 # Messages that one call shows, and characters of each; more are outlined call by call.
 _MOST_SHOWN = 20
 _LONGEST_MESSAGE = 1_500
-# Characters that are asked for, so that the tokens fit; and those above which nobody has listened.
+# Requested characters, so that the tokens fit; an answer of _TOO_LONG times that is refused.
 _ASKED = {Language.ENGLISH: (60, 240, 110), Language.CHINESE: (20, 60, 28)}
 _TOO_LONG = 4
 

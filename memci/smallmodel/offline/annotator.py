@@ -24,10 +24,11 @@ LONGEST_PHRASE = 80
 _READ = 8_000
 
 
-# Who speaks, before what is said; and what makes a sentence one of the other language.
+# The speaker before a line.
 _SPEAKER = re.compile(
     r"^(?:user|assistant|system|用户|助手|系统)\s*[:：]", re.IGNORECASE | re.MULTILINE
 )
+# A sentence with one of these is also read in the other language.
 _HAN = re.compile(r"[\u3400-\u9fff]{2}")
 _LATIN_WORDS = re.compile(r"[A-Za-z]{2,}[ ,]+[A-Za-z]{2,}[ ,]+[A-Za-z]{2,}")
 
@@ -58,7 +59,7 @@ class OfflineAnnotator:
         """Return the most valuable clause that fits, else the text, compressed."""
         best, best_value = "", 0.0
         for clause, value in clause_values(text):
-            # What stands in brackets is told about the talk; an exclamation tells nothing of it.
+            # Brackets are remarks about the conversation; exclamations have no content.
             telling = not clause.startswith(("[", "【")) and not is_social(clause)
             if telling and len(clause) <= LONGEST_PHRASE and value > best_value:
                 best, best_value = clause, value

@@ -27,7 +27,7 @@ from memci.language.times.mentions import has_only_times
 from memci.language.word_weights import Word, is_specific
 
 _WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
-# Numbers and addresses: a word out of one says nothing.
+# Numbers and addresses: a part of one is meaningless.
 _UNDIVIDED = re.compile(r"[\d/\\@]")
 
 
@@ -35,11 +35,11 @@ class _Kind(IntEnum):
     """The kinds of words for a tiny target, best first."""
 
     NAMED = 0
-    JOINED = 1  # of whom it tells together with others
+    JOINED = 1  # one of several subjects
     INSIDE = 2  # a part of a name
     VERB = 3
     DENIAL = 4
-    WHEN = 5  # a date, "yesterday" without one, or a number of nothing that is named
+    WHEN = 5  # a date, "yesterday" without one, or a number without its thing
 
 
 def shortest(candidates: Sequence[Candidate], text: str, target: int) -> str:
@@ -100,15 +100,15 @@ def _sort_key(word: Word) -> tuple[bool, float, int]:
     return whole, word.weight, len(word.text)
 
 
-# Share of the text from which on there is room for greetings.
+# The least target, as a share of the text, with room for courtesies.
 _POLITE = 0.4
 # Characters that set a part of a clause off from what stands before and after it.
 _SET_OFF = 3
-_END = 2  # its closing mark, and the gap that the first one has not before it
+_END = 2  # its closing mark, and the gap that the first clause lacks
 # Characters of room that are worth filling with parts of clauses.
 _FEWEST_FILLED = 16
-# Where a label ("Ann: ") would take more than this share of the target, its line is not told:
-# without it, it would read as somebody else's words.
+# If a label ("Ann: ") takes more than this share of the target, its line is left out: without the
+# label it would seem to be another speaker's.
 _LABEL_SHARE = 0.6
 _RELATIVE_CLAUSE = re.compile(r"(?:who|which|whose|where)\b", re.IGNORECASE)
 _SETS_OFF = (",", ";", ":", "，", "；", "：", "—", "–", "-", ".", "!", "?", "。", "！", "？", "…")
@@ -198,7 +198,7 @@ class _Choice:
             if self.chosen and self.room < _FEWEST_FILLED:
                 break
             clause = self.candidates[at].clause
-            # The first needs no mark before it; what follows is set off from it when it comes.
+            # The first clause needs no mark before it.
             room = self.room - (_SET_OFF if self.chosen else _END) - self._label_cost(clause)
             if self._misses_clause(at):
                 continue

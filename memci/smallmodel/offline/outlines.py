@@ -38,9 +38,9 @@ _NOTHING = "–"
 _NOTHING_SAID = {Language.ENGLISH: "(nothing was said)", Language.CHINESE: "（没有说什么）"}
 _MORE = "…"
 _LONGEST_ARGUMENTS = 100
-# How much shorter a text is made at each try, until its tokens fit; and when trying is over.
+# The factor of each attempt to fit the tokens; and the least length.
 _SHRINK, _FEWEST = 0.8, 12
-# A question is what is wanted; by itself it would count for less than what is told.
+# A question is the request; without this factor it would count less than statements.
 _ASKED = 3.0
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _FENCE = re.compile(r"^[ \t]*```.*$", re.MULTILINE)
@@ -48,7 +48,7 @@ _MARKS = re.compile(
     r"^[ \t]*(?:#{1,6}|[-*+>]|\d{1,2}[.)])[ \t]+|^[ \t]*[-=*|: ]{3,}$|\*\*|__", re.MULTILINE
 )
 _FULL_STOPS = ".。 "
-# Where a line ends and nothing says so.
+# The end of a line without a mark.
 _LINE_END = re.compile(r"(?<![\s.!?:;,…。！？：；，、])\s*\n\s*(?=\S)")
 _WENT_WRONG = re.compile(
     r"\b(?:error|fatal|fail(?:s|ed|ure)?|exception|denied|refused|not found)\b"
@@ -86,7 +86,7 @@ class OfflineOutlines:
         telling = telling or [*filter(None, texts)]
         room = (MOST_DESCRIPTION - 2) // max(1, len(telling))
         joined = _ARROW.join(self._fitting(text, room, count) for text in telling)
-        # Texts may take more tokens side by side than each by itself.
+        # Joined texts may have more tokens than the separate ones.
         return fit_line(joined, MOST_DESCRIPTION, count)
 
     def _entries(

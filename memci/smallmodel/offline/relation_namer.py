@@ -30,7 +30,7 @@ _UNDECIDED = _DATA.pattern("undecided")
 _ABOUT = {Language.ENGLISH: "about", Language.CHINESE: "关于"}
 # The focus was carried over from an earlier segment: this one does not mention it.
 _CONCERNS = {Language.ENGLISH: "concerns", Language.CHINESE: "涉及"}
-# Stands for the focus in a clause; nobody writes it.
+# Replaces the focus in a clause; it never occurs in texts.
 _FOCUS = "\ue000"
 _LONGEST_CLAUSE = 400
 _LATIN = re.compile(r"[0-9A-Za-zÀ-ɏ]")
@@ -55,7 +55,7 @@ class OfflineRelationNamer:
     def names(self, text: str, focus: Sequence[str], language: Language) -> list[str]:
         """Return a relation for each focus point, in their order."""
         mentions = [_mention(text, each) for each in focus]
-        # Once for all of them, and kept no longer: no text outlives its erasure here (M25).
+        # Not cached, so that no text outlives its erasure (M25).
         statements = _statements(text, language) if any(mentions) else []
         return [
             _relation(statements, each, mention, language) if mention else _CONCERNS[language]

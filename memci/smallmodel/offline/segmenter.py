@@ -16,11 +16,11 @@ from memci.smallmodel.ports import TopicSegment, Vectors
 
 # Characters of a segment's text, at most.
 LONGEST_SEGMENT = 1_500
-# After so long a silence a conversation begins anew.
+# A silence of this length begins a new conversation.
 PAUSE = timedelta(hours=6)
 # Share of MiniLM's vector in a Chinese utterance's; its words are the rest. MiniLM learned English.
 _DENSE_SHARE_CHINESE = 0.27
-# Words more usual than this say nothing about the topic.
+# More usual words are independent of the topic.
 _USUAL = 6.0
 
 

@@ -69,7 +69,7 @@ class OfflineSummarizer:
             calls |= {str(call.get("id")): _format_call(call) for call in message.tool_calls}
 
     def _sentence_lines(self, message: Message, day: str, language: Language) -> Iterator[Line]:
-        # What an agent noted was said to nobody: it stands for itself.
+        # A note has no speaker.
         lead = "" if message.is_note else named(message.role, message.name, language)
         most = _LONGEST_LINE - len(lead)
         for sentence in sentences(message.content or ""):
