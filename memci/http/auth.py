@@ -96,8 +96,8 @@ def _check_local(request: Request) -> None:
 def check_same_origin(request: Request) -> None:
     """Refuse requests from a page of another site through a browser, as MCP demands."""
     origin = request.headers.get("origin")
-    asked, asking = _host(request.headers.get("host", "")), _host(origin or "")
-    if origin and asking != asked and not {asked, asking} <= LOOPBACK:
+    host, origin_host = _host(request.headers.get("host", "")), _host(origin or "")
+    if origin and origin_host != host and not {host, origin_host} <= LOOPBACK:
         raise ForbiddenError("the origin header names another site than the one that is asked")
 
 

@@ -61,8 +61,10 @@ def _latin_names(text: str) -> Iterator[str]:
             start = match.start() + max(match[0].find(name), 0)
             opens = _is_at_sentence_start(sentence, label, start)
             rest = sentence[start + len(name) :]
-            valued = 0 < label <= start and not rest.strip(" .!") and rarity(name.lower()) > _RARE
-            if opens and not valued and not _is_certain_name(name, rest):
+            is_whole_line = (
+                0 < label <= start and not rest.strip(" .!") and rarity(name.lower()) > _RARE
+            )
+            if opens and not is_whole_line and not _is_certain_name(name, rest):
                 opening.append(name)
             else:
                 inside.add(name)

@@ -98,7 +98,7 @@ def key_message_kind(sentence: str, *, named: bool = False) -> PinKind | None:
         return None
     if NO_KEY_MESSAGE[language].search(sentence):
         return None
-    rules = (rule for rule in RULES[language] if not (named and rule.told))
+    rules = (rule for rule in RULES[language] if not (named and rule.ignored_if_named))
     return next((rule.kind for rule in rules if rule.fits(sentence)), None)
 
 

@@ -27,7 +27,7 @@ class KeyMessageRule:
     cue: re.Pattern[str]
     beside: tuple[re.Pattern[str], ...]
     unless: re.Pattern[str] | None
-    told: bool  # it states plans and asks for nothing; ignored if the speaker has a name
+    ignored_if_named: bool  # a statement of plans, which asks for nothing
 
     def fits(self, sentence: str) -> bool:
         """Return True if the rule matches a sentence."""
@@ -48,7 +48,7 @@ def _rule(row: dict[str, Any], language: Language) -> KeyMessageRule:
         cue=compiled(row["cue"]),
         beside=tuple(map(compiled, row.get("beside", ()))),
         unless=compiled(row["unless"]) if "unless" in row else None,
-        told=row.get("told", False),
+        ignored_if_named=row.get("told", False),
     )
 
 

@@ -287,8 +287,8 @@ def _offer_later_actions(
                 break
             value += word.weight
             if word.weight > 0 and ends[last] and last > at + 1:
-                told = [*words[:doers], *words[at + 1 : last + 1]]
-                best.offer(f"{who} {text[begin : word.end]}", told, value * _TOLD_WHOLE)
+                chosen = [*words[:doers], *words[at + 1 : last + 1]]
+                best.offer(f"{who} {text[begin : word.end]}", chosen, value * _TOLD_WHOLE)
 
 
 def _end_of_negated(text: str, words: Sequence[Word], negation: int) -> int:

@@ -177,9 +177,9 @@ class LanguageModel:
         ``SmallModelUnavailableError``.
         """
         account = current_account()
-        asked = (self.task, self.provider.model, *_messages(question))
-        if asked in account.answers:
-            known: T = account.answers[asked]
+        key = (self.task, self.provider.model, *_messages(question))
+        if key in account.answers:
+            known: T = account.answers[key]
             return known
         for _ in range(TRIES_INSIDE):
             try:
@@ -188,7 +188,7 @@ class LanguageModel:
                 return instead()
             except SmallModelAnswerError:
                 continue
-            account.answers[asked] = answer
+            account.answers[key] = answer
             return answer
         account.fall_back(self.task, self.provider.model)
         return instead()

@@ -98,16 +98,16 @@ def _headers(error: Exception) -> Mapping[str, str]:
 
 def _retry_after_s(headers: Mapping[str, str], now: datetime) -> float | None:
     """Read Retry-After, as seconds or as a date (RFC 9110); at most an hour."""
-    said = str(headers.get("retry-after") or "").strip()
+    header = str(headers.get("retry-after") or "").strip()
     try:
-        asked = float(said)
+        seconds = float(header)
     except ValueError:
         try:
-            asked = (parsedate_to_datetime(said) - now).total_seconds()
+            seconds = (parsedate_to_datetime(header) - now).total_seconds()
         except (ValueError, TypeError):
             return None
     # Not a number is no wait either.
-    return min(asked, _LONGEST_WAIT_S) if asked > 0 else None
+    return min(seconds, _LONGEST_WAIT_S) if seconds > 0 else None
 
 
 _loading = Lock()
@@ -159,7 +159,7 @@ class Provider:
         self, system: str, user: str, name: str, schema: dict[str, Any]
     ) -> tuple[str, CallUsage]:
         """Return the model's answer to two messages, as JSON of a schema."""
-        given = _litellm()
+        module = _litellm()
         form = {"name": name, "strict": True, "schema": schema}
         how: dict[str, Any] = {
             "messages": [
@@ -170,15 +170,15 @@ class Provider:
             "max_tokens": self.max_answer_tokens,
             "temperature": self.temperature,
         }
-        known = given.get_supported_openai_params(model=self.model) or how
+        known = module.get_supported_openai_params(model=self.model) or how
         how = {key: value for key, value in how.items() if key == "messages" or key in known}
 
         def complete() -> Any:
             try:
-                return given.completion(**self._options, **how)
-            except given.UnsupportedParamsError:  # raised before anything is sent
+                return module.completion(**self._options, **how)
+            except module.UnsupportedParamsError:  # raised before anything is sent
                 how.pop("temperature", None)
-                return given.completion(**self._options, **how)
+                return module.completion(**self._options, **how)
 
         response = self._call(complete)
         spent = self._usage_of(getattr(response, "usage", None))
@@ -186,8 +186,8 @@ class Provider:
 
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, CallUsage]:
         """Return a vector for each text, as the model returns it: shape (len(texts), d)."""
-        given = _litellm()
-        response = self._call(lambda: given.embedding(**self._options, input=list(texts)))
+        module = _litellm()
+        response = self._call(lambda: module.embedding(**self._options, input=list(texts)))
         return _rows_of(response, len(texts)), self._usage_of(getattr(response, "usage", None))
 
     @property
@@ -221,18 +221,18 @@ class Provider:
         return CallUsage(prompt, completion, self._cost(prompt, completion))
 
     def _cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
-        given = _litellm()
+        module = _litellm()
         # LiteLLM's own look-up would call an Ollama server, and price unknown models at 0.
-        known = self._price_entry(given)
+        known = self._price_entry(module)
         if not known or known.get("input_cost_per_token") is None:
             return None
         per_prompt = float(known["input_cost_per_token"])
         per_completion = float(known.get("output_cost_per_token") or 0.0)
         return prompt_tokens * per_prompt + completion_tokens * per_completion
 
-    def _price_entry(self, given: ModuleType) -> dict[str, Any] | None:
+    def _price_entry(self, module: ModuleType) -> dict[str, Any] | None:
         """Return LiteLLM's entry of this model; some entries lack the provider's name."""
-        table: dict[str, dict[str, Any]] = given.model_cost
+        table: dict[str, dict[str, Any]] = module.model_cost
         family, _, bare = self.model.partition("/")
         line = table.get(self.model)
         if line is None and bare and table.get(bare, {}).get("litellm_provider") == family:

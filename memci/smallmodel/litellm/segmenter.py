@@ -37,10 +37,10 @@ class LlmSegmenter(ModelTask[Segmenter]):
     def segment(self, messages: Sequence[Message], vectors: Vectors) -> list[TopicSegment]:
         """Cut ``messages`` (ascending seq), one row of ``vectors`` each."""
         rows = [row for row, message in enumerate(messages) if message.text.strip()]
-        told = [messages[row] for row in rows]
+        with_text = [messages[row] for row in rows]
         segments: list[TopicSegment] = []
-        for start, end in pairwise(self._seams(told, vectors[rows])):
-            segments += self._whole(told[start:end], vectors[rows[start:end]])
+        for start, end in pairwise(self._seams(with_text, vectors[rows])):
+            segments += self._whole(with_text[start:end], vectors[rows[start:end]])
         return segments
 
     def _whole(self, messages: Sequence[Message], vectors: Vectors) -> list[TopicSegment]:

@@ -41,8 +41,8 @@ class LlmOutlines(ModelTask[Summarizer]):
         whole = Outline("", "", ())
         for begin in range(0, len(messages), _MOST_SHOWN):
             part = messages[begin : begin + _MOST_SHOWN]
-            told = self._part(part, whole, language, count)
-            whole = Outline(told.name, told.description, (*whole.entries, *told.entries))
+            result = self._part(part, whole, language, count)
+            whole = Outline(result.name, result.description, (*whole.entries, *result.entries))
         return whole
 
     def _part(
@@ -93,12 +93,12 @@ class LlmOutlines(ModelTask[Summarizer]):
                     f"a name or line of the model has {len(text)} characters, 1 to {most} were"
                     " asked at most"
                 )
-        said = [f"{speaker(each)}\n{each.text}" for each in messages]
+        sources = [f"{speaker(each)}\n{each.text}" for each in messages]
         refuse_invented(
             "\n".join((answer.name, answer.description, *answer.lines)),
             before.name,
             before.description,
-            *said,
+            *sources,
         )
         return Outline(
             fit_line(answer.name, MOST_NAME, count),
@@ -112,8 +112,10 @@ class LlmOutlines(ModelTask[Summarizer]):
     def _offline_outline(
         self, messages: Sequence[Message], before: Outline, language: Language, count: Count
     ) -> Outline:
-        told = self._offline.outline(messages, language, count)
-        return told if not before.name else Outline(before.name, before.description, told.entries)
+        result = self._offline.outline(messages, language, count)
+        return (
+            result if not before.name else Outline(before.name, before.description, result.entries)
+        )
 
 
 def _prompt_item(message: Message) -> dict[str, str]:
@@ -148,8 +150,8 @@ class LlmSummarizer(LlmOutlines):
                     f"the model's summary has {len(answer.summary)} characters, 1 to {target} were "
                     "asked"
                 )
-            said = [f"{speaker(each)}\n{each.text}" for each in messages]
-            refuse_invented(answer.summary, previous, *said)
+            sources = [f"{speaker(each)}\n{each.text}" for each in messages]
+            refuse_invented(answer.summary, previous, *sources)
             return answer.summary
 
         question = Question(

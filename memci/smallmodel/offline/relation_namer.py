@@ -90,8 +90,8 @@ def _statements(text: str, language: Language) -> list[str]:
     """Return the clauses, then the sentences, that are no questions or suppositions."""
     found = [(each.text, each.end) for each in clauses(text, language)]
     found += [(each, "") for each in sentences(text)]
-    shorter = [(said[:_LONGEST_CLAUSE].replace(_FOCUS, " "), end) for said, end in found]
-    return [said for said, end in shorter if not _UNDECIDED.search(said + end)]
+    shorter = [(clause[:_LONGEST_CLAUSE].replace(_FOCUS, " "), end) for clause, end in found]
+    return [clause for clause, end in shorter if not _UNDECIDED.search(clause + end)]
 
 
 def _whole_word(focus: str) -> str:
