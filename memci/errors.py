@@ -54,7 +54,7 @@ class InvalidInputError(MemciError):
     """
 
     def __init__(self, message: str | None = None, *, field: str | None = None) -> None:
-        """Name the field, if one is to blame."""
+        """Take the wrong field, if there is one."""
         super().__init__(message)
         self.field = field
 
@@ -88,7 +88,7 @@ class ErasedError(ConflictError):
         field: str | None = None,
         places: Sequence[int] = (),
     ) -> None:
-        """Name the messages."""
+        """Take the places of the messages."""
         super().__init__(message)
         self.field = field
         self.places = tuple(places)
@@ -110,7 +110,7 @@ class RateLimitedError(MemciError):
     """Too many requests with this API key."""
 
     def __init__(self, message: str | None = None, *, retry_after_s: float = 1.0) -> None:
-        """Say after how many seconds it is worth trying again."""
+        """Take the seconds until a retry may succeed."""
         super().__init__(message)
         self.retry_after_s = retry_after_s
 
@@ -119,7 +119,7 @@ class UnavailableError(MemciError):
     """A part that is needed does not answer; try again in a moment."""
 
     def __init__(self, message: str | None = None, *, retry_after_s: float = 1.0) -> None:
-        """Say after how many seconds it is worth trying again."""
+        """Take the seconds until a retry may succeed."""
         super().__init__(message)
         self.retry_after_s = retry_after_s
 
@@ -151,7 +151,7 @@ class BudgetTooSmallError(MemciError):
     """
 
     def __init__(self, message: str | None = None, *, needs: dict[str, int] | None = None) -> None:
-        """Say which part needs how many tokens."""
+        """Take the tokens that each part needs."""
         super().__init__(message)
         self.needs = needs or {}
 
@@ -168,7 +168,7 @@ class SmallModelUnavailableError(SmallModelError):
     """A small model did not answer."""
 
     def __init__(self, message: str | None = None, *, retry_after_s: float | None = None) -> None:
-        """Keep the wait that the provider asked for, if it did."""
+        """Take the provider's waiting time, if there is one."""
         super().__init__(message)
         self.retry_after_s = retry_after_s
 
@@ -185,6 +185,6 @@ _MOST = 64
 
 
 def shown_name(name: str) -> str:
-    """Return the name, no longer than a line bears and with nothing that acts on a terminal."""
+    """Return the name, shortened and without characters that act on a terminal."""
     shown = "".join(each if each.isprintable() else "?" for each in name[:_MOST])
     return shown + ("…" if len(name) > _MOST else "")

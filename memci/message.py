@@ -1,10 +1,10 @@
-r"""Messages: immutable, in the order of the agent; notes; reading of JSON escapes.
+r"""Messages: immutable, in the order of the agent; notes; decoding of JSON escapes.
 
-A note is a message that the agent writes for its own memory and says to nobody (R20). It has the
-agent's role and is marked in its metadata. It begins and answers no interaction, and no window or
-context shows it as said. Memories made of a note are made of it alone.
+A note is a message that the agent writes only for its own memory (R20). It has the agent's role and
+is marked in its metadata. It begins and answers no interaction, and no window or context shows it
+as part of the conversation. A memory made of a note is made of it alone.
 
-JSON escapes: many programs write all but ASCII as ``\u4e2d``.
+JSON escapes: many programs write non-ASCII characters as ``\u4e2d``.
 """
 
 import re
@@ -21,31 +21,31 @@ _CODE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _CHARACTER = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}"
 )
-# Letters, accents, digits, marks and signs: what else there is cannot be seen.
+# Letters, accents, digits, marks and signs; others are invisible.
 _VISIBLE = frozenset("LMNPS")
 
 
 def decode_escapes(text: str) -> str:
-    r"""Return a text with the characters that its JSON escapes mean, as people would search it.
+    r"""Return a text with its JSON escapes decoded, as people would search it.
 
     Escapes of ASCII, of invisible characters and of half surrogate pairs stay, and so does an
     escaped backslash: ``\\u4e2d``.
     """
-    return _ESCAPED.sub(_characters, text) if "\\u" in text else text
+    return _ESCAPED.sub(_decode_run, text) if "\\u" in text else text
 
 
-def _characters(escaped: re.Match[str]) -> str:
-    return escaped[1] + _CHARACTER.sub(_written, escaped[2])
+def _decode_run(escaped: re.Match[str]) -> str:
+    return escaped[1] + _CHARACTER.sub(_decode_character, escaped[2])
 
 
-def _written(escape: re.Match[str]) -> str:
+def _decode_character(escape: re.Match[str]) -> str:
     units = b"".join(bytes.fromhex(code) for code in _CODE.findall(escape[0]))
     character = units.decode("utf-16-be", errors="surrogatepass")
     is_visible = unicodedata.category(character)[0] in _VISIBLE
     return character if is_visible and not character.isascii() else escape[0]
 
 
-# Where in its metadata a note says that it is one.
+# The path of the mark in a note's metadata.
 NOTE_PATH = ("memci", "noted")
 _KEY, _NOTED = NOTE_PATH
 _CORRECTS = "corrects"
@@ -53,9 +53,9 @@ _CORRECTS = "corrects"
 
 @dataclass(frozen=True, slots=True)
 class CorrectedMemory:
-    """The memory that a note takes the place of (R6), by what it was made of.
+    """The memory that a note replaces (R6), identified by its messages.
 
-    A number would not do: a rebuilt network gives others, and so does what is restored.
+    Node ids would not do: a rebuilt or restored network has others.
     """
 
     seqs: tuple[int, ...]
@@ -63,45 +63,45 @@ class CorrectedMemory:
 
 
 def note_metadata(corrected: CorrectedMemory | None = None) -> dict[str, Any]:
-    """Return the metadata that make a message a note."""
-    said: dict[str, Any] = {_NOTED: True}
+    """Return the metadata of a note."""
+    value: dict[str, Any] = {_NOTED: True}
     if corrected is not None:
         span = None if corrected.span is None else list(corrected.span)
-        said[_CORRECTS] = {"seqs": list(corrected.seqs), "span": span}
-    return {_KEY: said}
+        value[_CORRECTS] = {"seqs": list(corrected.seqs), "span": span}
+    return {_KEY: value}
 
 
 def is_note(metadata: Mapping[str, Any]) -> bool:
-    """Return True if a message with these metadata is a note."""
-    said = metadata.get(_KEY)
-    return isinstance(said, Mapping) and said.get(_NOTED) is True
+    """Return True if a message with this metadata is a note."""
+    value = metadata.get(_KEY)
+    return isinstance(value, Mapping) and value.get(_NOTED) is True
 
 
 def corrected_memory(metadata: Mapping[str, Any]) -> CorrectedMemory | None:
-    """Return the memory that a note corrects; None also for metadata from elsewhere."""
-    said = metadata.get(_KEY)
-    if not is_note(metadata) or not isinstance(said, Mapping):
+    """Return the memory that a note corrects; None for other or invalid metadata."""
+    value = metadata.get(_KEY)
+    if not is_note(metadata) or not isinstance(value, Mapping):
         return None
-    corrects = said.get(_CORRECTS)
+    corrects = value.get(_CORRECTS)
     if not isinstance(corrects, Mapping):
         return None
     seqs, span = _numbers(corrects.get("seqs")), _numbers(corrects.get("span"))
     return CorrectedMemory(seqs, span) if seqs else None
 
 
-def _numbers(said: object) -> tuple[int, ...] | None:
-    if not isinstance(said, Sequence) or isinstance(said, str):
+def _numbers(value: object) -> tuple[int, ...] | None:
+    if not isinstance(value, Sequence) or isinstance(value, str):
         return None
-    if not all(isinstance(each, int) and 0 <= each < 2**62 for each in said):
+    if not all(isinstance(each, int) and 0 <= each < 2**62 for each in value):
         return None
-    return tuple(said)
+    return tuple(value)
 
 
 JsonObject = Mapping[str, Any]
 
 
 class Role(StrEnum):
-    """Who speaks."""
+    """The role of a speaker."""
 
     SYSTEM = "system"
     USER = "user"
@@ -110,7 +110,7 @@ class Role(StrEnum):
 
 
 class Remember(StrEnum):  # R17
-    """What becomes of appended messages."""
+    """How appended messages become memories."""
 
     NOW = "now"  # handed to memory creation at once
     AUTO = "auto"  # handed over when the conversation outgrows its window (R19)
@@ -119,18 +119,14 @@ class Remember(StrEnum):  # R17
 
 @dataclass(frozen=True, slots=True)
 class NewMessage:
-    """A checked message from a producer, without a position in the sequence yet.
-
-    ``id`` is the producer's own, or None. ``content`` is None only beside ``tool_calls``,
-    which have OpenAI's shape: ``{"id", "type": "function", "function": {"name", "arguments"}}``.
-    ``said_at`` is aware, at the producer's offset from UTC, or None when no timestamp was given.
-    """
+    """A checked message from a producer, without a position in the sequence yet."""
 
     role: Role
-    content: str | None
-    id: str | None = None
+    content: str | None  # None only beside ``tool_calls``
+    id: str | None = None  # the producer's own
     name: str | None = None
-    said_at: datetime | None = None
+    said_at: datetime | None = None  # aware, at the producer's offset from UTC
+    # In OpenAI's shape: {"id", "type": "function", "function": {"name", "arguments"}}.
     tool_calls: tuple[JsonObject, ...] = ()
     tool_call_id: str | None = None
     metadata: JsonObject = field(default_factory=dict)
@@ -149,16 +145,13 @@ def readable_text(role: str, content: str | None, tool_calls: Iterable[JsonObjec
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One raw utterance; ``seq`` (from 1) is its position in its agent's sequence.
-
-    ``said_at`` is aware, at the offset that it was said with: its date is the speaker's day.
-    """
+    """A message; ``seq`` (from 1) is its position in its agent's sequence."""
 
     seq: int
     id: str
     role: Role
     content: str | None
-    said_at: datetime
+    said_at: datetime  # aware; at its offset, its date is the speaker's day
     name: str | None = None
     session_id: str | None = None
     user_id: str | None = None
@@ -176,7 +169,7 @@ class Message:
 
     @property
     def is_note(self) -> bool:
-        """True if the agent noted this for its memory and said it to nobody (R20)."""
+        """True if the agent wrote this only for its memory (R20)."""
         return self.role is Role.ASSISTANT and is_note(self.metadata)
 
     @property
@@ -187,7 +180,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class AppendLimits:
-    """How much may be appended at once, whichever way it comes; sizes are UTF-8 bytes."""
+    """Limits of one append, by any route; sizes are UTF-8 bytes."""
 
     request_bytes: int
     message_bytes: int = 1024 * 1024  # content and tool calls of one message

@@ -1,1 +1,1 @@
-"""From files to chunks: reads formats and code, and imports their libraries; knows no database."""
+"""From files to chunks: reads formats and code, imports their libraries, and uses no database."""

@@ -28,7 +28,7 @@ def main() -> None:
 
 
 def own_output() -> BinaryIO:
-    """Return standard output, and keep libraries from writing to it."""
+    """Return standard output, and redirect what libraries write to it."""
     output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     return output

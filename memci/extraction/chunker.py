@@ -20,7 +20,7 @@ _DIGITS_A_TOKEN = 2
 
 
 def count_tokens(text: str) -> int:
-    """Return an estimate that is rather too high: long and rare words have many tokens."""
+    """Return an estimate of the tokens, rather too high: long and rare words have many."""
     return sum(map(_tokens_of_part, _PARTS.findall(text)))
 
 
@@ -111,7 +111,7 @@ class _ChunkBuilder:
         self._tokens = 0
 
     def is_parent_of(self, below: Block) -> bool:
-        """Return True if ``below`` directly follows its heading, and contains it in its path."""
+        """Return True if ``below`` directly follows this heading and has it in its path."""
         return not self._blocks and self._above is not None and self._above.level < below.level
 
     def takes(self, block: Block) -> bool:

@@ -33,7 +33,7 @@ NOT_TEXT = (
 def decode_text(body: bytes) -> str:
     """Return the text, with line feeds as its only line ends.
 
-    Raises ``UnreadableDocumentError`` for what is none.
+    Raises ``UnreadableDocumentError`` if the bytes are no text.
     """
     text = _decoded(body)
     if not _is_text(text[:_SAMPLE]):

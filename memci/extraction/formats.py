@@ -19,7 +19,7 @@ _XML = frozenset({"xml", "svg", "rss", "atom", "xsd", "xsl"})
 def read_document(name: str, body: bytes, limits: ExtractionLimits) -> list[Chunk]:
     """Return the chunks of a file.
 
-    Raises ``UnreadableDocumentError``, which says what is wrong and what to do.
+    Raises ``UnreadableDocumentError`` with the problem and a remedy.
     """
     if not body.strip():
         raise UnreadableDocumentError("this file is empty: there is nothing to find in it")

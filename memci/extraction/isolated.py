@@ -1,6 +1,6 @@
-"""Reads a file in a process of its own, with limits of time and memory.
+"""Read a file in a process of its own, with limits of time and memory.
 
-A parser that crashes, hangs or takes all memory costs one document, and never the worker.
+A parser that crashes, hangs or takes all memory fails one document, and never the worker.
 """
 
 import json
@@ -16,7 +16,7 @@ from memci.errors import UnreadableDocumentError
 from memci.extraction.blocks import ExtractionLimits
 
 _ROOT = str(Path(__file__).parents[2])
-# The name that a file gives its language may be longer.
+# A longer name of a language in a file is cut.
 _LONGEST_LANGUAGE = 40
 _ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "TMPDIR")
 
@@ -24,7 +24,7 @@ _ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "TMPDIR")
 def extract(name: str, body: bytes, limits: ExtractionLimits) -> list[Chunk]:
     """Return the chunks of a file.
 
-    Raises ``UnreadableDocumentError``, which says what is wrong with it and what to do.
+    Raises ``UnreadableDocumentError`` with the problem and a remedy.
     """
     request = json.dumps({"name": name, "limits": asdict(limits)})
     try:
@@ -48,7 +48,7 @@ def extract(name: str, body: bytes, limits: ExtractionLimits) -> list[Chunk]:
 
 
 def environment() -> dict[str, str]:
-    """Return the environment of the process: no settings and no keys."""
+    """Return the environment of the process, without settings and keys."""
     own = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
     return {**own, "PYTHONPATH": _ROOT, "PYTHONUTF8": "1"}
 

@@ -150,7 +150,7 @@ _WRAPPERS = frozenset({
     "variable_declaration", "type_declaration", "ambient_declaration", "declaration",
 })  # fmt: skip
 _DEEPEST = 200
-# More symbols than in any file that people wrote.
+# More symbols than any file by people has.
 _MOST = 20_000
 _LONGEST = 200
 

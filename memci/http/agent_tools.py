@@ -60,9 +60,9 @@ def use_tool(
     session: str | None,
     form: Format = Format.MARKDOWN,
 ) -> dict[str, Any]:
-    """Use a tool and return what the model is told; raises as ``Tools.run``.
+    """Use a tool and return the answer for the model; raises as ``Tools.run``.
 
-    Models write null for an argument that they leave out.
+    Models write null for an omitted argument.
     """
     given = {name: value for name, value in arguments.items() if value is not None}
     run = runtime.tools.run
@@ -82,7 +82,7 @@ _SESSION = "session_id"
 
 
 class _Endpoint:
-    """Authorizes a request, and answers it for the agent of its path and no other."""
+    """Authorizes a request, and answers it for the agent of its path only."""
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
         scope["route"] = route  # for the metrics
@@ -118,7 +118,7 @@ def _connect(request: Request, agent_id: str) -> AgentConnection:
 
 
 def _with_public_errors(do: Callable[P, T]) -> Callable[P, T]:
-    """Replace the texts of errors by those that callers may see."""
+    """Replace the texts of errors by public ones."""
 
     @wraps(do)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -132,7 +132,7 @@ def _with_public_errors(do: Callable[P, T]) -> Callable[P, T]:
 
 @cache
 def _load_mcp_server() -> McpServer:
-    """Return the MCP server; the SDK is imported when it is first needed."""
+    """Return the MCP server; the SDK is imported at the first call."""
     try:
         module: Any = import_module("memci.mcp.server")
     except ModuleNotFoundError as error:

@@ -49,7 +49,7 @@ def create_app(runtime: Runtime) -> FastAPI:
     app.state.runtime = runtime
     app.state.gate = Gate(runtime.settings)
     app.state.metrics = metrics
-    app.state.closing = []  # what is to be awaited before the event loop ends
+    app.state.closing = []  # functions to await before the event loop ends
     app.add_middleware(Edge, metrics=metrics, traces=runtime.traces)
     problems.install(app)
     for router in (*(each for routes in _ROUTES for each in routes.all), health.router):

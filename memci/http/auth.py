@@ -1,6 +1,6 @@
-"""Authenticates requests by API key and limits their rate.
+"""Authenticate requests by API key and limit their rate.
 
-The rate is for each API process; a proxy before them can hold an exact limit.
+The rate is per API process; a proxy before them can enforce an exact limit.
 """
 
 import threading
@@ -53,7 +53,7 @@ class Gate:
     def admit(
         self, request: Request, needed: Scope, authorization: str | None = None
     ) -> str | None:
-        """Check key, rate, agent id and rights; return the agent id, if the path names one.
+        """Check key, rate, agent id and rights; return the agent id, if the path has one.
 
         The key is in ``authorization``, or else in the header of that name.
 
@@ -79,7 +79,7 @@ class Gate:
 
 
 def _check_local(request: Request) -> None:
-    """Refuse requests that a page of another site sends through a browser on this machine.
+    """Refuse requests from a page of another site through a browser on this machine.
 
     Without keys the server listens on loopback only; a foreign ``Host`` (DNS rebinding) or
     ``Origin`` shows that the sender is not a program of this machine.
@@ -94,10 +94,10 @@ def _check_local(request: Request) -> None:
 
 
 def check_same_origin(request: Request) -> None:
-    """Refuse requests that a page of another site sends through a browser (MCP demands it)."""
+    """Refuse requests from a page of another site through a browser, as MCP demands."""
     origin = request.headers.get("origin")
-    asked, asking = _host(request.headers.get("host", "")), _host(origin or "")
-    if origin and asking != asked and not {asked, asking} <= LOOPBACK:
+    host, origin_host = _host(request.headers.get("host", "")), _host(origin or "")
+    if origin and origin_host != host and not {host, origin_host} <= LOOPBACK:
         raise ForbiddenError("the origin header names another site than the one that is asked")
 
 

@@ -1,4 +1,4 @@
-"""OpenAPI, and the page that shows it without resources from the network."""
+"""OpenAPI, and a page that shows it without resources from the network."""
 
 from importlib.resources import files
 from typing import Any
@@ -33,12 +33,12 @@ _SECURITY_HEADERS = {
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Describe these problems, and those that every route may answer."""
+    """Return the responses for these problems, and for those of every route."""
     return described(*_ALWAYS, *statuses)
 
 
 def described(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Describe these problems."""
+    """Return the responses for these problems."""
     schema = {"$ref": "#/components/schemas/Problem"}
     return {
         status: {

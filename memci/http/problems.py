@@ -1,4 +1,4 @@
-"""Every error as problem details (RFC 9457)."""
+"""Errors as problem details (RFC 9457)."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from memci.http.request import MalformedError, MediaTypeError
 from memci.schemas import problems
 from memci.validation_messages import expectation, own_faults
 
-# A request can have a hundred thousand faults; its sender needs the first few.
+# A request can have a hundred thousand faults; the first few are enough.
 _MOST_FAULTS = 20
 # The first part of a location, which is no part of a name.
 _PLACES = frozenset({"body", "query", "path", "header"})
@@ -69,7 +69,7 @@ async def _on_memci_error(_request: Request, error: Exception) -> Response:
 
 
 async def _on_invalid(_request: Request, error: Exception) -> Response:
-    """Name the wrong fields and the expected values, never the sent ones."""
+    """Answer with the wrong fields and the expected values, never with the sent ones."""
     assert isinstance(error, RequestValidationError)  # noqa: S101 - as above
     found = own_faults(error.errors())
     faults = [
@@ -105,7 +105,6 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
 
 
 def _methods(request: Request) -> set[str]:
-    """Return the methods of every route on this path."""
     methods: set[str] = set()
     for route in request.app.routes:
         if route.matches(request.scope)[0] is not Match.NONE:

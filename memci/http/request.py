@@ -82,17 +82,17 @@ class Call(Request):
         return traceparent
 
     def check(self, needed: Scope) -> None:
-        """Raise ``ForbiddenError`` when the key lacks a scope."""
+        """Raise ``ForbiddenError`` if the key lacks a scope."""
         authorize(self.state.key, needed, None)
 
     def check_collections(self, names: Iterable[str]) -> None:
-        """Raise ``ForbiddenError`` when the key may not read one of these collections."""
+        """Raise ``ForbiddenError`` if the key may not read all of these collections."""
         for name in names:
             authorize(self.state.key, Scope.READ, collection_owner(name))
 
     @property
     def key_agents(self) -> str:
-        """Pattern of the agents that the key is for."""
+        """The pattern of the key's agents."""
         agents: str = self.state.agents
         return agents
 
@@ -118,7 +118,7 @@ def content_type(request: Request) -> str:
 
 
 def check_query(request: Request, known: Collection[str]) -> None:
-    """Raise ``InvalidInputError`` for the first parameter that is not among the known ones."""
+    """Raise ``InvalidInputError`` for the first unknown parameter."""
     for name in request.query_params:
         if name not in known:
             nearest = get_close_matches(name, known, n=1)

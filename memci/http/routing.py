@@ -28,7 +28,7 @@ from memci.telemetry.traces import Traces, valid_traceparent
 
 
 class GuardedRoute(APIRoute):
-    """A route that needs a key with its scope, when there are keys."""
+    """A route that needs a key with its scope, if the server has keys."""
 
     scope: ClassVar[Scope]
 
@@ -50,7 +50,7 @@ class GuardedRoute(APIRoute):
         self.responses = {**problems(*statuses), **self.responses}
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Put the checks before FastAPI's own handler."""
+        """Return a handler that checks the request first."""
         handle = super().get_route_handler()
         known = frozenset(each.alias for each in self.dependant.query_params)
 
@@ -81,9 +81,9 @@ class _AdminRoute(GuardedRoute):
 
 
 class Routes:
-    """The routes of one subject, by the scope of the key that they need.
+    """The routes of one subject, by the scope that their keys need.
 
-    Documented problems: those that follow from path and body, and ``responses``.
+    They document the problems of path and body, and ``responses``.
     """
 
     def __init__(self, tag: str, responses: Mapping[int | str, Any] | None = None) -> None:
@@ -94,9 +94,9 @@ class Routes:
 
 
 def _answering(endpoint: Callable[..., Any], status_code: int) -> Callable[..., Any]:
-    """Write the answer as JSON where the endpoint runs, in its thread if it has one.
+    """Return an endpoint that serializes its answer in its own thread.
 
-    FastAPI would check the answer again, and goes to a second thread for it.
+    FastAPI would validate the answer again, in a second thread.
     """
 
     def response(result: Any) -> Response:
@@ -118,14 +118,14 @@ def _answering(endpoint: Callable[..., Any], status_code: int) -> Callable[..., 
 
 
 _log = structlog.get_logger("memci.http")
-# For the metrics alone, as nginx counts it: the caller left before it was answered.
+# Only for metrics, as in nginx: the caller left before the answer.
 _GONE = 499
 _UNMATCHED = "unmatched"
 _HIDDEN_SEPARATORS = (b"%2f", b"%5c")
 
 
 class Edge:
-    """Pure ASGI: nothing is buffered, and no task is started."""
+    """Pure ASGI middleware: it buffers nothing and starts no task."""
 
     def __init__(self, app: ASGIApp, *, metrics: HttpMetrics, traces: Traces) -> None:
         self._app = app
@@ -162,7 +162,7 @@ class Edge:
     async def _answer(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         raw_path: bytes = scope.get("raw_path") or b""
         if any(hidden in raw_path.lower() for hidden in _HIDDEN_SEPARATORS):
-            # Decoded, it would name another path than it seems to.
+            # Decoded, it would be another path.
             error = InvalidInputError("a path must not hold an encoded slash")
             await answer_error(error)(scope, receive, send)
             return

@@ -15,7 +15,7 @@ from memci.runtime import tune_garbage_collection
 _log = structlog.get_logger("memci.http")
 # Reads wait for context workers on a thread each; enough are left for writes.
 _THREADS = 100
-# What is being answered when a stop is asked for may take that long.
+# Time for running requests after a stop signal.
 _GRACE_S = 35
 
 
@@ -42,7 +42,7 @@ def make_server(app: FastAPI, *, host: str, port: int) -> uvicorn.Server:
 def serve(app: FastAPI, settings: Settings, *, host: str, port: int) -> None:
     """Serve until SIGINT or SIGTERM.
 
-    Raises ``ConfigurationError`` rather than be open to a network without keys.
+    Raises ``ConfigurationError`` instead of serving a network without keys.
     """
     if not settings.api_keys:
         if host not in LOOPBACK:
@@ -52,16 +52,16 @@ def serve(app: FastAPI, settings: Settings, *, host: str, port: int) -> None:
             )
         _log.warning("no API keys: serving this machine only", host=host, port=port)
     for stop in (signal.SIGINT, signal.SIGTERM):
-        # Uvicorn stops gracefully and then raises the signal again: being stopped is no failure.
+        # Uvicorn stops gracefully and then raises the signal again, which is no failure here.
         signal.signal(stop, lambda _signal, _frame: None)
     server = make_server(app, host=host, port=port)
-    # Left to the collector, walking what the app is made of took half of an accept.
+    # Otherwise garbage collection of the app takes half the time of an accept.
     tune_garbage_collection()
     server.run()
 
 
 class _Server(uvicorn.Server):
-    """Uvicorn, with threads for all that wait, and an end for what the app has opened."""
+    """Uvicorn with more threads, which closes the app's resources at the end."""
 
     def __init__(self, app: FastAPI, config: uvicorn.Config) -> None:
         super().__init__(config)

@@ -1,4 +1,4 @@
-"""Chinese words and their kinds, from jieba's own dictionary."""
+"""Chinese words and their kinds, from jieba's dictionary."""
 
 import logging
 import math
@@ -11,7 +11,7 @@ from typing import Any
 from memci.language.loading import LoadOnce
 from memci.language.word_lists import CHINESE_NICKNAMES, CHINESE_SURNAMES
 
-# jieba's time is quadratic in a run of unknown characters; words do not reach over these marks.
+# jieba's time is quadratic in a run of unknown characters; words do not contain these marks.
 _MARKS = r"\s，。！？；：,!?;"
 _RUN = re.compile(rf"[^{_MARKS}]{{0,200}}[{_MARKS}]+|[^{_MARKS}]{{1,200}}")
 _LATIN = re.compile(r"[0-9A-Za-z]")
@@ -27,17 +27,17 @@ _PLACE_ENDINGS = frozenset("路街区镇村乡站桥港")
 _PLACE_TAGS = frozenset(("ns", "nz", "nr"))
 _NICKNAME = 2  # characters
 _BEFORE_SURNAMES = frozenset("小老阿")
-# Pronouns, particles and the most usual verbs are part of no word that a dictionary does not have.
+# Pronouns, particles and the most usual verbs are never part of an unknown word.
 _NO_PART_BEFORE = re.compile("[我你您他她它这那叫是在了的和与跟也很就都又再去被把从对给让改换]")
 _NO_PART_AFTER = re.compile("[我你您他她它了的吗呢吧啊是在去说们过着]$")
 
 
 @dataclass(frozen=True, slots=True)
 class TaggedWord:
-    """A word and jieba's tag of it: n noun, nr person, ns place, nt organisation, r pronoun.
+    """A word and jieba's tag: n noun, nr person, ns place, nt organisation, r pronoun.
 
-    Words that are not in the dictionary are ``eng`` when Latin, ``nr`` when they look like a
-    person's name, ``n`` when longer than a character, and else ``x``.
+    The tag of a word outside the dictionary is ``eng`` for a Latin word, ``nr`` for one that looks
+    like a person's name, ``n`` for other words of several characters, and else ``x``.
     """
 
     text: str
@@ -52,20 +52,22 @@ class _Dictionary:
 
 
 def words(text: str) -> list[str]:
-    """Cut ``text`` into words; joined they are the text again."""
+    """Cut ``text`` into words; joined, they give the text."""
     cutter = _dictionary.get().cutter
-    return _mended([word for run in _RUN.findall(text) for word in cutter.cut(run)], cutter.FREQ)
+    return _correct_cuts(
+        [word for run in _RUN.findall(text) for word in cutter.cut(run)], cutter.FREQ
+    )
 
 
 def is_nickname(word: str) -> bool:
-    """Return True if a word is such as 小李, 老张, 阿陈."""
+    """Return True for a nickname such as 小李, 老张, 阿陈."""
     if len(word) != _NICKNAME or word[0] not in _BEFORE_SURNAMES:
         return False
     return word[1] in CHINESE_NICKNAMES or (word[1] in _GIVEN and not _is_known(word))
 
 
 def is_given_name(word: str) -> bool:
-    """Return True if a word is such as 子涵: two characters of names, and no word."""
+    """Return True for two characters of names that are no word, such as 子涵."""
     return len(word) == _NICKNAME and _GIVEN.issuperset(word) and not _is_known(word)
 
 
@@ -73,10 +75,10 @@ def _is_known(word: str) -> bool:
     return bool(_dictionary.get().cutter.FREQ.get(word))
 
 
-def _mended(cut: Iterable[str], known: Mapping[str, int]) -> list[str]:
-    """Cut anew what jieba's guess at unknown words got wrong.
+def _correct_cuts(cut: Iterable[str], known: Mapping[str, int]) -> list[str]:
+    """Correct jieba's wrong guesses at unknown words.
 
-    小|李去 is 小李|去, 我养 is 我|养, 王子|涵 is 王子涵, and 赵敏人|很 is 赵敏|人|很.
+    小|李去 becomes 小李|去, 我养 becomes 我|养, 王子|涵 becomes 王子涵, 赵敏人 becomes 赵敏|人.
     """
     found: list[str] = []
     for each in cut:
@@ -84,7 +86,7 @@ def _mended(cut: Iterable[str], known: Mapping[str, int]) -> list[str]:
         if found and _is_whole_name(found[-1], word):
             found[-1] += word
             continue
-        if found and word[:1] in _OF_A_PERSON and _is_called_person(found[-1], known):
+        if found and word[:1] in _OF_A_PERSON and _is_name_with_ren(found[-1], known):
             found[-1:] = [found[-1][:-1], found[-1][-1]]
         if found and word in _PLACE_ENDINGS and tag(found[-1]) in _PLACE_TAGS:
             found[-1] += word
@@ -105,13 +107,13 @@ def _mended(cut: Iterable[str], known: Mapping[str, int]) -> list[str]:
 
 
 def _is_whole_name(word: str, after: str) -> bool:
-    """Return True if what a dictionary has as a word is a surname and half of a given name."""
+    """Return True if the words are a surname with half of a given name, and the other half."""
     half = len(word) == _LONGEST_PERSON - 1 and word[0] in CHINESE_SURNAMES and word[1] in _GIVEN
     return half and len(after) == 1 and after in _GIVEN
 
 
-def _is_called_person(word: str, known: Mapping[str, int]) -> bool:
-    """Return True if a guess is a name with 人 behind it: 赵敏人 of 赵敏人很好."""
+def _is_name_with_ren(word: str, known: Mapping[str, int]) -> bool:
+    """Return True for an unknown word that is a name followed by 人: 赵敏人."""
     whole = len(word) == _LONGEST_PERSON and word[0] in CHINESE_SURNAMES and word[-1] == "人"
     return whole and not known.get(word)
 
@@ -119,18 +121,18 @@ def _is_called_person(word: str, known: Mapping[str, int]) -> bool:
 def tagged_words(text: str) -> list[TaggedWord]:
     """Cut ``text`` into words with their tags.
 
-    Not by ``jieba.posseg``: its model of unknown words takes milliseconds for each character.
+    ``jieba.posseg`` is not used: its model of unknown words takes milliseconds for each character.
     """
     return [TaggedWord(word, tag(word)) for word in words(text)]
 
 
 def tag(word: str) -> str:
-    """Return the kind of a word, as in ``TaggedWord``."""
+    """Return the tag of a word, as in ``TaggedWord``."""
     return _dictionary.get().tags.get(word) or _tag_of_unknown(word)
 
 
 def rarity(word: str) -> float:
-    """Return how rare a word is in Chinese: about 3 for 的, 11 for a usual noun, 17 unknown."""
+    """Return the rarity of a word: about 3 for 的, 11 for a usual noun, 17 for an unknown word."""
     dictionary = _dictionary.get()
     return math.log(dictionary.total / max(dictionary.cutter.FREQ.get(word, 0), 2))
 
@@ -155,8 +157,8 @@ def _load() -> _Dictionary:
 
     jieba.setLogLevel(logging.ERROR)  # it prints to stderr
     cutter = jieba.Tokenizer()
-    # jieba's own way keeps its dictionary in the shared temporary folder and trusts whatever
-    # lies there under that name: read the packaged dictionary instead.
+    # jieba would cache its dictionary in the shared temporary folder and trust any file of that
+    # name: read the packaged dictionary instead.
     cutter.FREQ, cutter.total = cutter.gen_pfdict(cutter.get_dict_file())
     cutter.initialized = True
     with cutter.get_dict_file() as file:

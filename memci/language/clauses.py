@@ -1,4 +1,4 @@
-"""Splits sentences into clauses, and finds their subjects and verbs."""
+"""Split sentences into clauses, and find their subjects and verbs."""
 
 import functools
 import re
@@ -35,13 +35,13 @@ _SEAM, _CONDITION, _DEPENDENT = (
     for name in ("seam", "condition", "dependent")
 )
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-# "Ann: …", "Budget: …": who speaks on a line, or what it is about.
+# "Ann: …", "Budget: …": the speaker or the subject of a line.
 _LABEL = re.compile(
     rf"(?!https?:|(?i:{_DATA.source('subjects')})\s)"
     r"(?:[^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}:[ \t]+|"
     r"[^\W\d_a-zA-Z]{1,8}[:：][ \t]*)(?=\S)"
 )
-# Speakers for certain: what follows in further lines is theirs, too.
+# Certainly speakers: the following lines are theirs, too.
 _ROLE = re.compile("(?:User|Assistant|Tool|用户|助手|工具)[:：]")
 _PRONOUN = re.compile(r"(?:he|she|they)\b", re.IGNORECASE)
 _JOINED = re.compile(r"(?:and|or)\s", re.IGNORECASE)
@@ -56,36 +56,36 @@ _FEWEST_CHARACTERS = 6
 
 
 def is_finite(word: Word) -> bool:
-    """Return True if a word is a verb that somebody has to do."""
+    """Return True if a word is a finite verb, which needs a subject."""
     return _is_finite(word.text)
 
 
-def tells_who_does_it(part: str) -> bool:
-    """Return True if English words tell that somebody does something."""
+def has_finite_verb(part: str) -> bool:
+    """Return True if English words contain a finite verb."""
     return last_verb(_WORD.findall(part)) is not None
 
 
 def begins_with_verb(part: str) -> bool:
-    """Return True if English words begin with a verb whose doer is named elsewhere."""
+    """Return True if English words begin with a finite verb."""
     first = part.split(" ", 1)[0]
     return first.isalpha() and first.islower() and _is_finite(first)
 
 
 def last_verb(words: Sequence[str]) -> int | None:
-    """Return the index of the last word that somebody has to do."""
+    """Return the index of the last finite verb, or None."""
     found = (
         at
         for at in reversed(range(len(words)))
         if _is_finite(words[at])
-        or (at and words[at].lower() in ENGLISH_VERBS_OR_NOUNS and does(words[at - 1]))
+        or (at and words[at].lower() in ENGLISH_VERBS_OR_NOUNS and can_be_subject(words[at - 1]))
     )
     return next(found, None)
 
 
 def lacks_doer(words: Sequence[Word], at: int) -> bool:
-    """Return True if a word is a verb, with who does it, or "to" or "will", before it.
+    """Return True if a word is a verb whose subject, "to" or "will" stands before it.
 
-    "Will bring a tart" and "to leave Chloe", cut before the verb, would be orders.
+    Cut off before the verb, "Will bring a tart" and "to leave Chloe" would be orders.
     """
     word = words[at]
     if is_finite(word):
@@ -109,8 +109,8 @@ def _is_adverb(key: str) -> bool:
     return key in _ADVERBS or (key.endswith("ly") and len(key) > _SHORTEST_PAST)
 
 
-def does(word: str) -> bool:
-    """Return True if what stands behind a word, verb or noun, is what it does."""
+def can_be_subject(word: str) -> bool:
+    """Return True if a word can be the subject of the word after it."""
     return word.lower() in _PERSONS or word[0].isupper()
 
 
@@ -125,7 +125,7 @@ def _is_finite(text: str) -> bool:
 
 
 def subject_words(words: Sequence[Word]) -> int:
-    """Return how many words at a clause's beginning say who does it; 0 when that is not certain."""
+    """Return the number of words in the subject at the beginning; 0 if that is uncertain."""
     if not words:
         return 0
     first = words[0].key.replace("’", "'").split("'")[0]
@@ -143,24 +143,19 @@ def subject_words(words: Sequence[Word]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """Part of sentence ``sentence`` of line ``line``; ``end`` is that sentence's closing mark.
-
-    ``needs`` is the index of the clause without which it cannot be read, or None. ``label`` is
-    what stands before all clauses of its line, such as a speaker's name; what one speaker says in
-    several lines shares it: its ``turn`` is the line that shows it.
-    """
+    """A part of a sentence; see ``clauses``."""
 
     text: str
     line: int
     sentence: int
-    end: str
-    needs: int | None = None
-    label: str = ""
-    turn: int = 0
+    end: str  # the closing mark of the sentence
+    needs: int | None = None  # index of the clause that this one depends on
+    label: str = ""  # of the line, such as the speaker's name
+    turn: int = 0  # the line with the label, for all lines of one speaker
 
 
 def clauses(text: str, language: Language) -> list[Clause]:
-    """Split ``text`` into its clauses, in order."""
+    """Return the clauses of ``text``, in order."""
     found: list[Clause] = []
     line = before = end = turn = 0
     label = shown = ""
@@ -178,12 +173,12 @@ def clauses(text: str, language: Language) -> list[Clause]:
         offset = len(found)
         for part, head in zip(parts, heads, strict=True):
             needs = None if head is None else offset + head
-            found.append(Clause(part, line, number, _closing(sentence), needs, label, turn))
+            found.append(Clause(part, line, number, _closing_mark(sentence), needs, label, turn))
     return found
 
 
 def has_negation(text: str, language: Language) -> bool:
-    """Return True if ``text`` denies something."""
+    """Return True if ``text`` contains a negation."""
     if any(
         word in ENGLISH_NEGATIONS or word.endswith("n't")
         for word in _WORD.findall(text.lower().replace("’", "'"))
@@ -193,13 +188,13 @@ def has_negation(text: str, language: Language) -> bool:
 
 
 def without_conjunction(clause: Clause) -> Clause:
-    """Return a clause that can open a sentence: "and we left" as "we left"."""
+    """Return a clause without its first conjunction: "we left" for "and we left"."""
     match = _CONJUNCTION.match(clause.text)
     return replace(clause, text=clause.text[match.end() :]) if match else clause
 
 
 def _sentences(text: str) -> list[Span]:
-    """Return the sentences; those within one pair of brackets or quotation marks are one."""
+    """Return the sentences; those within one pair of brackets or quotation marks are joined."""
     spans = notes(text)
     found: list[Span] = []
     for start, end in sentence_spans(text):
@@ -211,7 +206,7 @@ def _sentences(text: str) -> list[Span]:
 
 
 def label_of(text: str, start: int, stop: int) -> str:
-    """Return what names the speaker or the subject of a line ("Ann: "), or nothing."""
+    """Return the label of a line, such as its speaker ("Ann: "), or ""."""
     match = _LABEL.match(text, start, stop)
     return match[0] if match and len(match[0]) <= _LONGEST_LABEL else ""
 
@@ -232,11 +227,11 @@ def _parts(sentence: str, language: Language) -> list[str]:
         part = sentence[start:end].strip()
         if not part:
             continue
-        if parts and _must_stay(parts[-1], part, language):
+        if parts and _belongs_to_previous(parts[-1], part, language):
             parts[-1] = f"{parts[-1]}{'' if language is Language.CHINESE else ' '}{part}"
-            # "Emil, | Dana | and I met": only now does it show that Emil was there too.
+            # "Emil, | Dana | and I met": the last part shows that Emil is in the subject.
             while len(parts) > 1 and (
-                _shares_subject(parts[-2], parts[-1]) or _goes_around(parts[-2], parts[-1])
+                _shares_subject(parts[-2], parts[-1]) or _is_inside_subject(parts[-2], parts[-1])
             ):
                 parts[-2:] = [f"{parts[-2]} {parts[-1]}"]
         else:
@@ -244,49 +239,49 @@ def _parts(sentence: str, language: Language) -> list[str]:
     return parts
 
 
-def _must_stay(before: str, part: str, language: Language) -> bool:
-    """A clause that would mean something else, or nothing, without the one before it.
+def _belongs_to_previous(before: str, part: str, language: Language) -> bool:
+    """Return True if ``part`` is misleading or meaningless without the clause before it.
 
-    So a condition stays with what it conditions, whichever comes first.
+    A condition and its consequence stay together.
     """
     if language is Language.CHINESE:
         short = len(part) < _FEWEST_CHARACTERS
         return short or bool(_CONDITION[language].match(before) or _CHINESE_EXCEPTION.match(part))
-    if _shares_subject(before, part) or _is_done_by(before, part):
+    if _shares_subject(before, part) or _is_subject_of(before, part):
         return True
     condition = _CONDITION[language]
     if condition.match(before) or (condition.match(part) and not before.endswith((";", "-"))):
         return True
-    if _alone(part, language) or _SUBORDINATE.match(part):
+    if _can_stand_alone(part, language) or _SUBORDINATE.match(part):
         return False
     return has_negation(part, language)
 
 
 def _shares_subject(before: str, part: str) -> bool:
-    """Return True if the seam lies between those who did it together: "Emil | and I decided"."""
+    """Return True if the seam lies within a joint subject: "Emil | and I decided"."""
     if before.endswith(","):
         return bool(_NAMES.fullmatch(before) and _NAMED_TOGETHER.match(part))
     if before.endswith((";", "-")) or not _JOINED.match(part):
         return False
     words = before.split()
-    return len(words) <= _FEWEST_WORDS or not tells_who_does_it(part) or _leads_to_doer(words)
+    return len(words) <= _FEWEST_WORDS or not has_finite_verb(part) or _ends_with_subject(words)
 
 
-def _is_done_by(before: str, part: str) -> bool:
-    """Return True if the seam lies between who does it and the verb: "Mia's allergist, | said"."""
+def _is_subject_of(before: str, part: str) -> bool:
+    """Return True if the seam lies between subject and verb: "Mia's allergist, | said"."""
     return before.endswith(",") and begins_with_verb(part) and last_verb(before.split()) is None
 
 
-def _goes_around(before: str, part: str) -> bool:
-    """Return True if "Mia's allergist, said …" tells what the name before it does: "Dr. Patel,"."""
+def _is_inside_subject(before: str, part: str) -> bool:
+    """Return True if the seam lies within a subject: "Dr. Patel, | Mia's allergist, said …"."""
     _, _, rest = part.partition(", ")
     return bool(_NAMES.fullmatch(before)) and begins_with_verb(rest)
 
 
-def _leads_to_doer(words: Sequence[str]) -> bool:
-    """Return True if what stands before "and" is one of those who do what follows it.
+def _ends_with_subject(words: Sequence[str]) -> bool:
+    """Return True if the words before "and" end with a subject of the verb after it.
 
-    So in "I think Emil | and I decided"; but not in "my name is Helen | and I live in Bristol".
+    True for "I think Emil | and I decided", False for "my name is Helen | and I live in Bristol".
     """
     verb = last_verb(words)
     if verb is None:
@@ -297,22 +292,23 @@ def _leads_to_doer(words: Sequence[str]) -> bool:
     return words[-1][0].isupper() and words[verb].lower() in _REPORTING
 
 
-def _alone(part: str, language: Language) -> bool:
+def _can_stand_alone(part: str, language: Language) -> bool:
     if language is Language.CHINESE:
         return len(part) >= _FEWEST_CHARACTERS and not _DEPENDENT[language].match(part)
     body = _CONJUNCTION.sub("", part, count=1)
     if body != part and _PRONOUN.match(body):
-        return False  # "and she must not eat sesame" is told of whoever stands before it
+        return False  # "and she must not eat sesame" needs its antecedent
     if _DEPENDENT[language].match(body) or not _STANDS_ALONE.match(body):
         return False
     return len(_WORD.findall(body)) >= _FEWEST_WORDS
 
 
 def _heads(parts: list[str], language: Language) -> list[int | None]:
-    """For each part the index of the one it needs."""
-    alone = [index for index, part in enumerate(parts) if _alone(part, language)]
+    """Return for each part the index of the part that it needs, or None."""
+    alone = [index for index, part in enumerate(parts) if _can_stand_alone(part, language)]
     if not alone:
-        alone = [min(range(len(parts)), key=lambda index: _dependence(parts, index, language))]
+        dependent = [bool(_DEPENDENT[language].match(each)) for each in parts]
+        alone = [min(range(len(parts)), key=lambda at: (dependent[at], -len(parts[at])))]
     heads: list[int | None] = []
     for index in range(len(parts)):
         if index in alone:
@@ -326,10 +322,6 @@ def _heads(parts: list[str], language: Language) -> list[int | None]:
     return heads
 
 
-def _dependence(parts: list[str], index: int, language: Language) -> tuple[bool, int]:
-    return bool(_DEPENDENT[language].match(parts[index])), -len(parts[index])
-
-
-def _closing(sentence: str) -> str:
+def _closing_mark(sentence: str) -> str:
     mark = sentence.rstrip("\"'”’)]»」』）》")[-1:]
     return mark if mark and mark in ".!?…。！？" else ""

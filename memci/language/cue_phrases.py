@@ -1,4 +1,4 @@
-"""Phrases that show what a sentence is for: fact, decision, correction, courtesy."""
+"""Phrases that show the purpose of a sentence: fact, decision, correction, courtesy."""
 
 from enum import Enum
 
@@ -10,7 +10,7 @@ _DATA = TaskData("cue_phrases")
 
 
 class Cue(Enum):
-    """What a sentence holds; the value is the name of the pattern that shows it."""
+    """The kind of a statement; the value is the name of the pattern that shows it."""
 
     DECISION = "decision"
     PREFERENCE = "preference"
@@ -26,7 +26,7 @@ _SOCIAL = _DATA.pattern("social")
 _INTRODUCES = _DATA.pattern("introduces", flags=0)
 _DECIDES = _DATA.pattern("decides")
 _OFFERS = _DATA.pattern("offers")
-_GOES_ON = _DATA.pattern("goes_on")
+_CONTINUATION = _DATA.pattern("goes_on")
 PROCEDURAL = _DATA.pattern("procedural")
 EPISODIC = _DATA.pattern("episodic")
 _LONGEST_COURTESY = 60
@@ -34,20 +34,20 @@ _FEWEST_CHARACTERS = 2
 
 
 def find_cues(text: str) -> frozenset[Cue]:
-    """Return what ``text`` holds."""
+    """Return the kinds of statements in ``text``."""
     return frozenset(cue for cue, pattern in _CUES.items() if pattern.search(text))
 
 
 def is_social(clause: str) -> bool:
-    """Return True if a clause greets, thanks, praises or acknowledges, and tells nothing.
+    """Return True if a clause is short and only greets, thanks, praises or acknowledges.
 
-    A long one goes on to say something: "Thanks, I moved the nightly backup to Frankfurt …".
+    A long one also states something: "Thanks, I moved the nightly backup to Frankfurt …".
     """
     return len(clause) <= _LONGEST_COURTESY and bool(_SOCIAL.match(clause))
 
 
 def is_courtesy(sentence: str) -> bool:
-    """Return True if it greets, thanks, offers or acknowledges, and names nothing and nobody."""
+    """Return True if a sentence greets, thanks, offers or acknowledges, and contains no facts."""
     if not content_words(sentence) and any(map(str.isalpha, sentence)):
         return is_social(sentence) or not _DECIDES.search(sentence)
     if _OFFERS.fullmatch(sentence.strip()):
@@ -58,18 +58,18 @@ def is_courtesy(sentence: str) -> bool:
 
 
 def introduces_speaker(sentence: str) -> bool:
-    """Return True if somebody says who is talking."""
+    """Return True if the speaker says who he or she is."""
     return bool(_INTRODUCES.search(sentence.replace("’", "'")))
 
 
 def names_a_topic(clause: str) -> bool:
-    """Return True if a clause names what it is about, be it in one word ("Tokyo?", "天气怎么样？").
+    """Return True if a clause names a topic, even in one word ("Tokyo?", "天气怎么样？").
 
-    "Thanks", "继续" and "ok, go on" do not, nor does the number of an answer ("1").
+    False for "Thanks", "继续", "ok, go on" and the number of an answer ("1").
     """
     if is_social(clause):
         return False
-    words = [each for each in content_words(_GOES_ON.sub(" ", clause)) if not each.isdecimal()]
+    words = [each for each in content_words(_CONTINUATION.sub(" ", clause)) if not each.isdecimal()]
     # A Chinese character by itself is a verb without its object, such as 写.
     is_chinese = language_of("".join(words)) is Language.CHINESE
     fewest = _FEWEST_CHARACTERS if is_chinese and not asks_something(clause) else 1

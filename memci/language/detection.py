@@ -1,4 +1,4 @@
-"""Detect the language of a text, as far as rules differ by it (R12)."""
+"""Detect the language of a text, where rules differ between languages (R12)."""
 
 import re
 from enum import StrEnum
@@ -13,7 +13,7 @@ _HAN_SHARE = 0.2
 
 
 class Language(StrEnum):
-    """Languages with rules of their own; all others follow English's Unicode rules."""
+    """Languages with their own rules; all others follow the Unicode rules of English."""
 
     ENGLISH = "en"
     CHINESE = "zh"

@@ -1,6 +1,6 @@
-"""How many hits a question gets (R10).
+"""The number of hits for a question (R10).
 
-This module stands apart, so that parameters can be read without the rules of language.
+A module of its own, so that parameters can be read without the rules of language.
 """
 
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class HitLimits:
-    """How many hits a question gets: ``least`` up to ``threshold``, then linearly to ``most``."""
+    """The number of hits: ``least`` up to ``threshold``, then linear to ``most``."""
 
     least: int = 3
     most: int = 15
     threshold: float = 0.5  # of complexity, 0 to 1
 
     def k(self, complexity: float) -> int:
-        """Return how many hits each source offers for a question of such complexity, 0 to 1."""
+        """Return the number of hits of each source for a question's complexity, 0 to 1."""
         most = max(self.least, self.most)
         if complexity <= self.threshold:
             return most if self.threshold >= 1 <= complexity else self.least

@@ -1,4 +1,4 @@
-"""Keywords (M4): nouns and names that a text turns on."""
+"""Keywords (M4): the important nouns and names of a text."""
 
 import math
 import re
@@ -27,19 +27,20 @@ _CUT_WRONGLY = _DATA.pattern("cut_wrongly")
 _NO_CHINESE_THING = word_lists.CHINESE_NO_NAMES | _DATA.words("no_thing", Language.CHINESE)
 _LONGEST_DETERMINER = 8
 _LONGEST_BEFORE = 12
-# What remains of the score of a noun: where its ending is that of a verb or an adjective, where
-# what stands before it speaks against a noun, and in the plural ("rooms": none of them is meant).
+# Factors of a noun with the ending of a verb or an adjective, after words that speak against a
+# noun, and in the plural ("rooms" means none of them).
 _VERBAL, _UNLIKELY, _OF_MANY = 0.45, 0.4, 0.6
 _POSSESSIVE = re.compile(r"['’]s$")
 _COMPOUND = 1.15
+_PERSON_TAGS = {"nr", "nrfg"}
 _NOUN_TAGS = ("n", "vn", "an", "eng", "i", "j", "l")
 _LESS_TAGS = {"vn": 0.8, "an": 0.6, "i": 0.6, "l": 0.5}
-# A word that is in no dictionary may be one that was cut wrongly.
+# A word outside the dictionary may have been cut wrongly.
 _UNKNOWN_CHINESE = 16.0
 _LESS_UNKNOWN = 0.6
 _LONGEST_CHINESE_COMPOUND = 8
 _PLAIN = re.compile(r"[\w.+#-]+")
-# [photo: a dog], 【语音】: what a message carries beside its words; every such message says it.
+# [photo: a dog], 【语音】: an attachment, with the same label in all messages.
 _LABEL = re.compile(r"[\[【]\s*([^\[\]【】:：\n]{1,20}?)\s*[:：\]】]")
 
 
@@ -52,17 +53,14 @@ def keywords(
 ) -> list[str]:
     """Return keywords, best first; ``names`` are the text's entities, which lead the list.
 
-    ``tagged``: the words of what is Chinese in it; ``english``: its sentences that are not.
+    ``tagged``: the words of its Chinese sentences; ``english``: its other sentences.
     """
     scores = _chinese_scores(tagged) | _english_scores(english)
     room = max(_FEWEST, len(text) // _CHARACTERS_PER_KEYWORD[language])
     labels = {label.lower() for label in _LABEL.findall(text)}
-    candidates = [word for word in _ranked(scores) if not _has_label(word, labels)]
-    return _best([*names, *candidates], min(room, MOST_KEYWORDS)) or _any_word(text, tagged)
-
-
-def _ranked(scores: dict[str, float]) -> list[str]:
-    return sorted(scores, key=lambda word: -scores[word])  # stable: first mentioned first
+    ranked = sorted(scores, key=lambda word: -scores[word])  # stable: first mentioned first
+    candidates = [word for word in ranked if not _has_label(word, labels)]
+    return _best([*names, *candidates], min(room, MOST_KEYWORDS)) or _fallback_keyword(text, tagged)
 
 
 def _has_label(candidate: str, labels: Iterable[str]) -> bool:
@@ -84,26 +82,29 @@ def _best(candidates: Iterable[str], most: int) -> list[str]:
 
 def _english_scores(text: str) -> dict[str, float]:
     words = [word for word in weigh(text, Language.ENGLISH) if not word.negation]
-    nouns = [word for word in words if word.weight > 0 and not _is_no_noun(_name(word))]
-    counts = Counter(_name(word) for word in nouns)
+    nouns = [word for word in words if word.weight > 0 and not _is_no_noun(_base(word))]
+    counts = Counter(_base(word) for word in nouns)
     scores: dict[str, float] = {}
     for word in nouns:
         if not _NO_NOUN_ENDING.search(word.key) or _follows_determiner(text, word):
-            score = _noun(word) * _likely(text, word) * (1 + math.log(counts[_name(word)]))
-            scores[_name(word)] = max(score, scores.get(_name(word), 0.0))
+            score = (
+                _noun_score(word)
+                * _noun_likelihood(text, word)
+                * (1 + math.log(counts[_base(word)]))
+            )
+            scores[_base(word)] = max(score, scores.get(_base(word), 0.0))
     for before, after in pairwise(nouns):
         if _only_describes(before.key):
             continue
         if text[before.end : after.start] == " " and not _NO_NOUN_ENDING.search(after.key):
-            pair = f"{before.key} {_name(after)}"
-            better = max(_noun(before), before.weight * 0.8)
-            score = _COMPOUND * (better + _noun(after)) / 2 + 1
-            scores.setdefault(pair, score * _likely(text, before, of_many=False))
+            pair = f"{before.key} {_base(after)}"
+            better = max(_noun_score(before), before.weight * 0.8)
+            score = _COMPOUND * (better + _noun_score(after)) / 2 + 1
+            scores.setdefault(pair, score * _noun_likelihood(text, before, of_many=False))
     return scores
 
 
-def _name(word: Word) -> str:
-    """Without the possessive: "life's"."""
+def _base(word: Word) -> str:
     return _POSSESSIVE.sub("", word.key)
 
 
@@ -111,8 +112,8 @@ def _follows_determiner(text: str, word: Word) -> bool:
     return bool(_NOUN_BEFORE.search(text, max(0, word.start - _LONGEST_DETERMINER), word.start))
 
 
-def _likely(text: str, word: Word, *, of_many: bool = True) -> float:
-    """Return how likely a word is a noun that names a thing, by the words before it; 1 at most."""
+def _noun_likelihood(text: str, word: Word, *, of_many: bool = True) -> float:
+    """Return the likelihood, by the words before, that a word is a noun for a thing; 1 at most."""
     before = _NO_NOUN_BEFORE.search(text, max(0, word.start - _LONGEST_BEFORE), word.start)
     many = of_many and word.text.islower() and is_plural(word.text)
     return (_UNLIKELY if before else 1.0) * (_OF_MANY if many else 1.0)
@@ -127,7 +128,7 @@ def _only_describes(key: str) -> bool:
 
 
 def _is_no_noun(key: str) -> bool:
-    """Return True if a word is a verb, an adjective, an exclamation, or only says when."""
+    """Return True for verbs, adjectives, exclamations and words of time."""
     return (
         key in word_lists.ENGLISH_TIMES
         or key in _NO_THING
@@ -139,7 +140,7 @@ def _is_no_noun(key: str) -> bool:
     )
 
 
-def _noun(word: Word) -> float:
+def _noun_score(word: Word) -> float:
     if word.key.isdigit():  # a number alone names nothing
         return word.weight * 0.05
     if any(character.isdigit() for character in word.key):
@@ -159,16 +160,13 @@ def _chinese_scores(tagged: Sequence[TaggedWord]) -> dict[str, float]:
             score *= _LESS_UNKNOWN
         score *= 1 + 0.5 * math.log(counts[word.text])
         scores.setdefault(word.text, score)
-        if before is not None and _is_noun(before) and not _names_person(before, word):
+        if before is None or not _is_noun(before):
+            continue
+        if {before.tag, word.tag}.isdisjoint(_PERSON_TAGS):  # 老板 and 赵敏 are no compound
             pair = before.text + word.text
             if len(pair) <= _LONGEST_CHINESE_COMPOUND and not pair.isascii():
                 scores.setdefault(pair, max(scores.get(before.text, 0), score) * _COMPOUND)
     return scores
-
-
-def _names_person(*words: TaggedWord) -> bool:
-    """Return True if a word is a person: 老板 and 赵敏 are two things, and no compound."""
-    return any(word.tag in {"nr", "nrfg"} for word in words)
 
 
 def _is_noun(word: TaggedWord) -> bool:
@@ -185,8 +183,8 @@ def _is_noun(word: TaggedWord) -> bool:
     )
 
 
-def _any_word(text: str, tagged: Sequence[TaggedWord]) -> list[str]:
-    """A noun of one character, else the longest word: a text that says anything has a keyword."""
+def _fallback_keyword(text: str, tagged: Sequence[TaggedWord]) -> list[str]:
+    """Return a noun of one character, else the longest word, so that every text has a keyword."""
     nouns = [each.text for each in tagged if each.tag == "n" and each.text not in _NO_CHINESE_THING]
     whole = [each for each in nouns if not _CUT_WRONGLY.search(each)]
     if whole:

@@ -1,8 +1,8 @@
-"""Load words and patterns from data files, and costly values once a process.
+"""Load words and patterns from data files, and expensive values once per process.
 
-``data/<task>.<language>.toml`` holds what a task knows of a language. A value is text, or a list of
-alternatives. In a pattern, line breaks do not count, and ``{name}`` stands for another value of the
-file, or of ``words.<language>.toml``: text as it is, a list as a group.
+``data/<task>.<language>.toml`` holds the words and patterns of a task in a language. A value is
+text, or a list of alternatives. In a pattern, line breaks do not count, and ``{name}`` is replaced
+by another value of the file, or of ``words.<language>.toml``: text as it is, a list as a group.
 """
 
 import re
@@ -53,20 +53,20 @@ class TaskData:
         self._tables = {language: read_data(f"{task}.{language}") for language in Language}
 
     def words(self, name: str, *languages: Language) -> frozenset[str]:
-        """Return the words of a value, which stand apart by blanks; without ``languages``: all."""
+        """Return the words of a value, separated by blanks, in these languages or in all."""
         values = self._values(name, languages).values()
         return frozenset(word for value in values for word in value.split())
 
     def pattern(
         self, name: str, *languages: Language, flags: int = re.IGNORECASE
     ) -> re.Pattern[str]:
-        """Compile the pattern that matches a value in one of these languages, or in any."""
+        """Compile a value of these languages, or of all, to one pattern."""
         return re.compile(self.source(name, *languages), flags)
 
     def patterns(
         self, name: str, *languages: Language, flags: int = re.IGNORECASE
     ) -> tuple[re.Pattern[str], ...]:
-        """Compile each alternative of a value by itself, in order."""
+        """Compile each alternative of a value to a pattern of its own, in order."""
         return tuple(
             re.compile(self.expand(each, language), flags)
             for language, value in self._values(name, languages).items()
@@ -89,7 +89,7 @@ class TaskData:
         return table
 
     def expand(self, value: Value, language: Language) -> str:
-        """Return the regular expression that a value of a language stands for."""
+        """Return the regular expression for a value of a language."""
         if isinstance(value, list):
             return "|".join(self.expand(each, language) for each in value)
         return _REFERENCE.sub(

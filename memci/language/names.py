@@ -1,6 +1,6 @@
-"""Finds names of people, places, products and works in a text (M5).
+"""Find names of people, places, products and works in a text (M5).
 
-A Latin name has a capital that is not there because a sentence begins. Pronouns are never names.
+A Latin name has a capital that is not due to the beginning of a sentence. Pronouns are never names.
 """
 
 import re
@@ -27,13 +27,15 @@ _NAME = re.compile(
     rf"(?<!{_L})(?<!['’-])(?:St\. )?{_PART}(?: (?:{_LINK})?(?:{_PART}|\d[0-9A-Za-z.]*))*"
 )
 # iPhone, npm2, o200k_base: a capital or a digit inside a word marks a product or an identifier.
-_MADE = re.compile(rf"(?<!{_L})(?<!['’/.-])(?:[a-z]+[A-Z]{_L}*|[A-Za-z]+-?\d+{_L}*)(?!{_L})(?!/)")
+_IDENTIFIER = re.compile(
+    rf"(?<!{_L})(?<!['’/.-])(?:[a-z]+[A-Z]{_L}*|[A-Za-z]+-?\d+{_L}*)(?!{_L})(?!/)"
+)
 _SAINT = re.compile(r"^St\.? (?=\w)")  # a church or hospital: its name ends in 's
 _POSSESSIVE = re.compile(r"['’]s?$")
 _NOT_NAMES = word_lists.ENGLISH_NO_NAMES | word_lists.ENGLISH_NOT_NOUNS
-# A sentence may open with any word: a capital there makes a name only of a first name, of a word
-# that no dictionary has and that is called (“Priya, …”) or spoken of, and of a rare word that does
-# what people do (“Dana owns …”). “Progress is slow” and “Exams, again” name nobody.
+# A capitalised word at the beginning of a sentence is a name only if it is a first name, an unknown
+# word that is addressed (“Priya, …”) or has a verb, or a rare word with a verb of people
+# (“Dana owns …”). “Progress is slow” and “Exams, again” contain no names.
 _RARE = 7.4
 _CALLED_OR_DOING = _DATA.pattern("called_or_doing", flags=0)
 _DOING = _DATA.pattern("doing", flags=0)
@@ -46,58 +48,60 @@ _USUAL_ADVERB = 9.0  # rarity below which the stem of a word in -ly shows that i
 
 
 def _latin_names(text: str) -> Iterator[str]:
-    """Yield the names once for each mention."""
+    """Yield each name once per mention."""
     inside: set[str] = set()
     opening: list[str] = []
     for sentence in sentences(text):
         label = len(label_of(sentence, 0, len(sentence)))
         for match in _NAME.finditer(sentence):
-            opens = _opens(sentence, label, match.start())
-            name = _trimmed(match[0], opens=opens)
+            opens = _is_at_sentence_start(sentence, label, match.start())
+            name = _trim_name(match[0], opens=opens)
             if not name:
                 continue
             start = match.start() + max(match[0].find(name), 0)
-            opens = _opens(sentence, label, start)
+            opens = _is_at_sentence_start(sentence, label, start)
             rest = sentence[start + len(name) :]
-            valued = 0 < label <= start and not rest.strip(" .!") and rarity(name.lower()) > _RARE
-            if opens and not valued and not _surely_a_name(name, rest):
+            is_whole_line = (
+                0 < label <= start and not rest.strip(" .!") and rarity(name.lower()) > _RARE
+            )
+            if opens and not is_whole_line and not _is_certain_name(name, rest):
                 opening.append(name)
             else:
                 inside.add(name)
                 yield name
-        yield from (match[0] for match in _MADE.finditer(sentence))
+        yield from (match[0] for match in _IDENTIFIER.finditer(sentence))
     yield from (name for name in opening if name in inside)
 
 
-def _opens(sentence: str, label: int, start: int) -> bool:
-    """Return True if nothing but the sentence's label stands before ``start``."""
+def _is_at_sentence_start(sentence: str, label: int, start: int) -> bool:
+    """Return True if only the sentence's label stands before ``start``."""
     before = sentence[label if start >= label else 0 : start]
     return not any(character.isalnum() for character in before)
 
 
-def _trimmed(name: str, *, opens: bool) -> str:
-    """Drop capitalised words at both ends that are no names, and possessives."""
+def _trim_name(name: str, *, opens: bool) -> str:
+    """Remove possessives, and capitalised words at both ends that are no names."""
     saint = _SAINT.match(name)
     bare = name.rstrip(".")
     words = (_SAINT.sub("St ", bare) if saint else _POSSESSIVE.sub("", bare)).split(" ")
     while opens and len(words) > 1 and _only_describes(words[0]):
         words.pop(0)
-    while words and _no_name(words[0]) and not _begins_a_name(words, opens=opens):
+    while words and _is_no_name(words[0]) and not _begins_a_name(words, opens=opens):
         owner = words.pop(0).lower() in _OPENS_TITLES
         if owner and len(words) > 1 and words[0].lower() in word_lists.ENGLISH_KIN:
             words.pop(0)
         opens = False
-    while words and _no_name(words[-1]):
+    while words and _is_no_name(words[-1]):
         words.pop()
     return " ".join(words) if words and not words[0][0].isdigit() else ""
 
 
 def _begins_a_name(words: list[str], *, opens: bool) -> bool:
-    """Return True if a function word with a capital belongs to the name that follows it."""
+    """Return True if a capitalised function word is part of the name after it."""
     first = words[0].lower()
-    named = len(words) > 1 and words[1][0].isupper() and not _no_name(words[1])
+    named = len(words) > 1 and words[1][0].isupper() and not _is_no_name(words[1])
     if named and first in _OPENS_TITLES:
-        # "My Uncle Bob called": there the capital is the sentence's.
+        # "My Uncle Bob called": the capital of "My" is due to the sentence.
         if words[1].lower() in word_lists.ENGLISH_KIN:
             return False
         return not opens or (len(words) >= _TITLE_WORDS and not any(map(_is_person, words[1:])))
@@ -110,7 +114,7 @@ def _is_person(word: str) -> bool:
 
 
 def _only_describes(word: str) -> bool:
-    """Return True if a word is a usual adjective, adverb or participle before a name."""
+    """Return True for a usual adjective, adverb or participle before a name."""
     lower = word.lower()
     if lower in word_lists.ENGLISH_OPENING_ADJECTIVES and lower not in (
         "new",
@@ -135,21 +139,21 @@ def _is_adverb(lower: str) -> bool:
 
 
 def _is_participle(word: str) -> bool:
-    """Return True if a word is a verb in -ing: "Learning German", not "Beijing University"."""
+    """Return True for a verb in -ing: "Learning German", but not "Beijing University"."""
     lower = word.lower()
     stem = lower.removesuffix("ing")
     verbs = (stem, f"{stem}e", stem[:-1])
     return lower != stem and len(stem) > 1 and any(rarity(verb) < UNKNOWN for verb in verbs)
 
 
-def _no_name(word: str) -> bool:
+def _is_no_name(word: str) -> bool:
     bare = re.split(r"['’]", word.lower())[0]
     if bare in _NOT_NAMES or bare.removesuffix("s") in _NOT_NAMES:
         return True
     return len(word) == 1 and not word.isdigit()
 
 
-def _surely_a_name(name: str, rest: str) -> bool:
+def _is_certain_name(name: str, rest: str) -> bool:
     if "-" in name and all(rarity(part) < UNKNOWN for part in name.lower().split("-")):
         return False
     if " " in name or not name[1:].islower() or name.lower() in word_lists.ENGLISH_FIRST_NAMES:
@@ -187,7 +191,7 @@ _CHINESE_NAMES = ("nr", "ns", "nt")
 # this rarity seldom are.
 _SELDOM = 14.2
 _WHOLE_NAME = 3
-_SHORTEST_IN_TITLE = 4  # letters of a word that has its capital in a title
+_SHORTEST_IN_TITLE = 4  # letters of a word that is capitalised in titles
 _PLACE_ENDINGS = ("省", "市", "县", "镇", "州", "岛", "屿", "湖", "湾")
 _PLACE_KINDS = ("城市", "小镇", "岛屿", "超市", "夜市", "海岛")
 _PLACE = _DATA.pattern("place", flags=0)
@@ -199,18 +203,18 @@ _LATIN = re.compile(r"[A-Za-z]")
 def find_entities(text: str, tagged: Iterable[TaggedWord]) -> list[str]:
     """Return the names in ``text``, best first; ``tagged``: the words of its Chinese sentences."""
     found: Counter[str] = Counter()
-    for name, weight in _found(text, tagged):
+    for name, weight in _weighted_names(text, tagged):
         if 0 < len(name) <= LONGEST_NAME and name.lower() not in word_lists.ENGLISH_PRONOUNS:
             found[name] += weight
     names: list[str] = []
     # Counter keeps the order of first mention among equals.
     for name, _ in found.most_common():
-        if not any(_within(name, kept) for kept in names):
+        if not any(name != kept and name.lower() in kept.lower() for kept in names):
             names.append(name)
     return names[:MOST_ENTITIES]
 
 
-def _found(text: str, tagged: Iterable[TaggedWord]) -> Iterator[tuple[str, int]]:
+def _weighted_names(text: str, tagged: Iterable[TaggedWord]) -> Iterator[tuple[str, int]]:
     for match in _TITLE.finditer(text):
         title = next(group for group in match.groups() if group).strip()
         if not match[2]:
@@ -248,12 +252,8 @@ def _names_something(word: TaggedWord) -> bool:
     return tag in {"ns", "nt"} or len(text) >= _WHOLE_NAME
 
 
-def _within(name: str, longer: str) -> bool:
-    return name != longer and name.lower() in longer.lower()
-
-
 def _is_title(quoted: str) -> bool:
-    """Return True if most words of a quotation have a capital: a title has, a saying has not."""
+    """Return True if most words of a quotation have a capital."""
     words = [word for word in quoted.split() if len(word) >= _SHORTEST_IN_TITLE]
     return 2 * sum(not word[0].islower() for word in words) >= len(words)
 
@@ -269,7 +269,7 @@ def is_pronoun(word: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A named thing. Spellings that differ in case, width or blanks name the same one."""
+    """A named thing. Spellings that differ in case, width or blanks are the same entity."""
 
     key: str
     name: str = field(compare=False)
@@ -285,9 +285,8 @@ def key_entities(
 ) -> tuple[Entity, ...]:
     """Return the key entities of a text, else its best keyword that is no pronoun.
 
-    Arguments and result are ordered best first; the result is empty when neither names a thing.
-    Speakers are no key entities, as "I" and "you" are not: their names are used to address them,
-    every memory would be linked to them, and nothing would ever fade.
+    Arguments and result are ordered best first. The result is empty when neither names a thing.
+    Speakers are no key entities: every memory would be linked to them, and nothing would ever fade.
     """
     named = [word for word in entities if _names_a_thing(word, speakers)]
     if not named:
@@ -296,7 +295,7 @@ def key_entities(
 
 
 def is_speaker(word: str, speakers: Iterable[str]) -> bool:
-    """Return True if a word names a speaker: whole, in part, or short ("Mel", Melanie)."""
+    """Return True if a word is a speaker's name, a part of it or a short form ("Mel", Melanie)."""
     called = _folded(word)
     return any(called == name or _is_short_for(called, name) for name in map(_folded, speakers))
 
@@ -318,18 +317,18 @@ def _folded(name: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
-# Where words are not set apart by blanks, a name begins and ends anywhere.
+# In scripts without blanks a name begins and ends anywhere.
 _UNSPACED = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _IN_WORD = rf"[^\W{_UNSPACED}]"
 
 
 def names_entity(text: str, key: str) -> bool:
-    """Return True if a text holds the name of ``Entity.key`` as a word, in any case or spacing."""
+    """Return True if a text contains the name of ``Entity.key`` as a word."""
     return bool(entities_named(text, (key,)))
 
 
 def entities_named(text: str, keys: Iterable[str]) -> frozenset[str]:
-    """Return the keys (``Entity.key``) whose names a text holds as words."""
+    """Return the keys (``Entity.key``) whose names a text contains as words."""
     folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
     return frozenset(key for key in keys if key in folded and _pattern(key).search(folded))
 

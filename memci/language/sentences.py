@@ -1,4 +1,4 @@
-"""Where sentences end, in English and Chinese."""
+"""Sentence boundaries in English and Chinese."""
 
 import re
 from collections.abc import Iterator
@@ -19,14 +19,14 @@ _ABBREVIATION = re.compile(
     r"jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.$",
     re.IGNORECASE,
 )
-# Abbreviations that may also end a sentence: it goes on only before a small letter or a number.
+# Abbreviations that may end a sentence, unless a small letter or a number follows.
 _MAY_END = re.compile(
     r"(?:etc|nos?|fig|eq|vol|inc|ltd|co|corp|al|a\.m|p\.m|[A-Z]\.[A-Z]|\bI)\.$", re.IGNORECASE
 )
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 # A list number is not a sentence.
 _LIST_NUMBER = re.compile(r"^\s*\(?\d{1,3}\.$")
-# A line this long that stops without a mark, before a small letter, was wrapped by its writer.
+# A line of this length without a closing mark, before a small letter, was wrapped.
 _WRAPPED = 60
 _LONGEST_ABBREVIATION = 12
 
@@ -38,7 +38,7 @@ def sentence_spans(text: str) -> list[Span]:
 
     A line ends a sentence, unless it was wrapped; a fenced block of code is one sentence.
     """
-    return [span for block in _blocks(text) for span in _within(text, block)]
+    return [span for block in _blocks(text) for span in _spans_in_block(text, block)]
 
 
 def sentences(text: str) -> list[str]:
@@ -47,7 +47,7 @@ def sentences(text: str) -> list[str]:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
-    """Yield (start, end, is code) of lines, wrapped lines joined, and of fenced blocks."""
+    """Yield (start, end, is code) of lines, with wrapped lines joined, and of fenced blocks."""
     start = position = 0
     fence = open_block = False
     previous = ""
@@ -58,7 +58,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
                 yield start, position + len(line), True
                 fence, open_block = False, False
         else:
-            if open_block and (marks_fence or not _goes_on(previous, line)):
+            if open_block and (marks_fence or not _is_wrapped(previous, line)):
                 yield start, position, False
                 open_block = False
             if not open_block:
@@ -69,7 +69,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
         yield start, position, fence
 
 
-def _goes_on(line: str, following: str) -> bool:
+def _is_wrapped(line: str, following: str) -> bool:
     text = line.rstrip()
     return (
         len(text) >= _WRAPPED
@@ -79,18 +79,18 @@ def _goes_on(line: str, following: str) -> bool:
     )
 
 
-def _within(text: str, block: tuple[int, int, bool]) -> Iterator[Span]:
+def _spans_in_block(text: str, block: tuple[int, int, bool]) -> Iterator[Span]:
     start, end, code = block
     if not code:
         for match in _END.finditer(text, start, end):
-            if not _goes_through(text, start, match.end(), end):
-                yield from _stripped(text, start, match.end())
+            if not _is_within_sentence(text, start, match.end(), end):
+                yield from _strip_span(text, start, match.end())
                 start = match.end()
-    yield from _stripped(text, start, end)
+    yield from _strip_span(text, start, end)
 
 
-def _goes_through(text: str, start: int, stop: int, end: int) -> bool:
-    """Return True if the mark that ends at ``stop`` is within a sentence."""
+def _is_within_sentence(text: str, start: int, stop: int, end: int) -> bool:
+    """Return True if the mark that ends at ``stop`` does not end the sentence."""
     if text[stop - 1] != ".":
         return False
     tail = text[max(start, stop - _LONGEST_ABBREVIATION) : stop]
@@ -104,7 +104,7 @@ def _goes_through(text: str, start: int, stop: int, end: int) -> bool:
     return bool(_ABBREVIATION.search(tail))
 
 
-def _stripped(text: str, start: int, end: int) -> Iterator[Span]:
+def _strip_span(text: str, start: int, end: int) -> Iterator[Span]:
     body = text[start:end]
     left = len(body) - len(body.lstrip())
     right = len(body.rstrip())

@@ -1,8 +1,7 @@
-"""Recognises greetings, thanks, courtesies and service phrases that tell nothing (R2).
+"""Recognise greetings, thanks, courtesies and service phrases without content (R2).
 
-English and Chinese: words of other languages all count as telling something. Nobody who is spoken
-of in the third person is among them, nor any verb that says what someone did: "He died" is short
-and tells much.
+English and Chinese: words of other languages all count as content. The word lists have no third
+persons and no verbs of action: "He died" is short but has content.
 """
 
 import re
@@ -34,73 +33,73 @@ _WORD = re.compile(
 )
 _HAN = re.compile(r"[\u3005\u3400-\u9fff]")
 _CLAUSE = re.compile(r"[^.!?。！？\n]*[.!?。！？]*")
-# Names of those who are spoken to, and what service talk is made of, are no more words than this.
+# Names of addressees and words of service phrases are no more than this.
 _MOST_TELLING_WORDS = 3
 
 
 def remove_service_phrases(text: str) -> str:
-    """Return a text without phrases of service; "’" is to be written "'"."""
+    """Return a text without service phrases; it must have "'" in place of "’"."""
     return _SERVICE.sub(" ", text)
 
 
 def split_words(text: str) -> list[str]:
-    """Return the words of a text in order, in small letters; Han characters one by one."""
-    return [word for run in _runs(text) for word in (run if _HAN.match(run) else [run])]
+    """Return the words of a text in order, in lower case; each Han character is a word."""
+    return [word for run in _word_runs(text) for word in (run if _HAN.match(run) else [run])]
 
 
 def content_words(text: str) -> list[str]:
-    """Return what is left of ``words_of`` without words that name nothing."""
+    """Return the words of a text that have content; each Han character is a word."""
     left: list[str] = []
-    for run in _runs(text):
+    for run in _word_runs(text):
         if _HAN.match(run):
             left.extend(_EMPTY_CHINESE.sub("", run))
-        elif _tells(run):
+        elif _has_content(run):
             left.append(run)
     return left
 
 
 def is_trivial(text: str, min_length: int, speakers: Collection[str] = ()) -> bool:
-    """Return True if a text is courtesy through and through, or names nothing in a few characters.
+    """Return True if a text is only courtesy, or is short and has no content.
 
-    ``min_length``: characters; a text that is not shorter must greet, thank or acknowledge.
-    ``speakers``: names of those who talk with each other, whom courtesy may call by name.
+    ``min_length``: characters; a longer text must greet, thank or acknowledge.
+    ``speakers``: names of the participants, which a courtesy may contain.
     """
     bare = _CALLED.sub(lambda match: match[0].rpartition(" ")[0], text)
     straight = bare.replace("’", "'")
     left = remove_service_phrases(straight)
-    told = content_words(_GREETING.sub("", left))
+    content = content_words(_GREETING.sub("", left))
     if _is_polite(bare) or left != straight:
         called = {word for name in speakers for word in split_words(name)}
-        return called.issuperset(set(told) - _COURTEOUS_WORDS)
-    return not told and len(text.strip()) < min_length
+        return called.issuperset(set(content) - _COURTEOUS_WORDS)
+    return not content and len(text.strip()) < min_length
 
 
 def has_many_content_words(text: str) -> bool:
-    """Tell at small cost that a text in a script with blanks between words is not trivial."""
+    """Return True if a text is certainly not trivial: a cheap test, for scripts with blanks."""
     if _HAN.search(text):
         return False
-    told: set[str] = set()
-    for found in _WORD.finditer(_plain(text)):
-        if _tells(word := found[0]) and word not in _COURTEOUS_WORDS:
-            told.add(word)
-            if len(told) > _MOST_TELLING_WORDS:
+    content: set[str] = set()
+    for found in _WORD.finditer(_normalized(text)):
+        if _has_content(word := found[0]) and word not in _COURTEOUS_WORDS:
+            content.add(word)
+            if len(content) > _MOST_TELLING_WORDS:
                 return True
     return False
 
 
 def asks_something(text: str) -> bool:
-    """Return True if a text asks for something that an answer may tell; "How are you?" does not."""
+    """Return True if a text asks for information; "How are you?" does not."""
     return any(_is_question(clause) for clause in _CLAUSE.findall(text))
 
 
 def last_question(text: str) -> str:
-    """Return the last sentence that asks for something, or the whole text when none does."""
+    """Return the last sentence that asks for information, or the whole text if none does."""
     questions = [clause.strip() for clause in _CLAUSE.findall(text) if _is_question(clause)]
     return questions[-1] if questions else text
 
 
 def can_answer(text: str) -> bool:
-    """Return True if a text may answer a question, as thanks and farewells do not."""
+    """Return True if a text may answer a question; thanks and farewells do not."""
     return not _NO_ANSWER.search(text) or bool(content_words(text) or _ANSWER.search(text))
 
 
@@ -114,18 +113,18 @@ def _is_question(clause: str) -> bool:
     return bool(bare) and not _GREETING.fullmatch(bare) and not _ECHO.fullmatch(bare)
 
 
-def _runs(text: str) -> list[str]:
-    return _WORD.findall(_plain(text))
+def _word_runs(text: str) -> list[str]:
+    return _WORD.findall(_normalized(text))
 
 
-def _plain(text: str) -> str:
+def _normalized(text: str) -> str:
     return unicodedata.normalize("NFKC", text).lower().replace("’", "'")
 
 
-def _tells(word: str) -> bool:
+def _has_content(word: str) -> bool:
     return word not in _EMPTY_WORDS and word.replace("'", "") not in _EMPTY_WORDS
 
 
 def _is_polite(text: str) -> bool:
-    words = not _POLITE_WORDS.isdisjoint(_runs(text))
+    words = not _POLITE_WORDS.isdisjoint(_word_runs(text))
     return words or bool(_POLITE_CHINESE.search(text) or _GREETING.search(text))

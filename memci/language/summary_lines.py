@@ -1,10 +1,10 @@
-"""Lines of a summary, and the lines of a conversation that tell most (R8).
+"""Lines of a summary, and the most informative lines of a conversation (R8).
 
-A day stands on a line of its own above what was said on it.
+A day has a line of its own above the lines of that day.
 
 The value of a line is the weight of its words that no line chosen before has. Names, figures and
 dates weigh most, empty words nothing. So repetitions lose against new topics. The value also
-depends on the kind of the line: decisions count most, then facts about somebody's life, wishes,
+depends on the kind of the line: decisions count most, then facts about a person's life, wishes,
 rules, plans and results of tools; questions and an assistant's replies count least.
 
 A summary that is continued keeps something at any length. A summary that is only shown in less room
@@ -29,9 +29,9 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a summary, and the day on which it was said ("" where that is not known).
+    """A line of a summary and the day of its message ("" if unknown).
 
-    ``relative``: it speaks of times as they are called on that day ("yesterday").
+    ``relative``: its times are relative to that day ("yesterday").
     """
 
     text: str
@@ -40,14 +40,14 @@ class Line:
 
     @property
     def is_day(self) -> bool:
-        """Whether it is nothing but a day."""
+        """True if the line is only a day."""
         return bool(_DAY.fullmatch(self.text))
 
 
 def parse_lines(summary: str) -> list[Line]:
-    """Return the lines of a summary, whoever has written it.
+    """Return the lines of a summary by any author.
 
-    A day that stands above nothing is a line: all that was left of one.
+    A day without lines below it becomes a line itself.
     """
     lines: list[Line] = []
     day = ""
@@ -63,7 +63,7 @@ def parse_lines(summary: str) -> list[Line]:
 
 
 def format_lines(lines: Sequence[Line]) -> str:
-    """Return lines under their days: also the first of them, if its day is known."""
+    """Return the lines under their days."""
     rows: list[str] = []
     day = ""
     for line in lines:
@@ -75,31 +75,31 @@ def format_lines(lines: Sequence[Line]) -> str:
 
 
 _LENGTH_OF_DAY = 11
-# Whoever speaks, before what is said.
-_LEAD = re.compile(r"[^:：→\n]{1,48}: |[^:：→，。\s]{1,12}：")
+# The speaker before a line.
+_SPEAKER = re.compile(r"[^:：→\n]{1,48}: |[^:：→，。\s]{1,12}：")
 _ASSISTANT = re.compile(r"assistant: |助手：")
 TOOL_MARK = " → "
 
-# A word that was told of before counts for so much of its weight, each time.
-_AGAIN = 0.2
-# Longer lines count for less of each word: below 1, else the longest would always be taken.
-_LENGTH = 0.9
+# The factor of a word for each repetition.
+_REPETITION = 0.2
+# Below 1, so that each word of a longer line counts less; else the longest would always win.
+_LENGTH_EXPONENT = 0.9
 _QUESTION = 0.25
-_TALK = 0.2
-_SAID_BACK = 0.4
-# Of fewer words that weigh something a line is a mere exclamation, or leans on others.
-_ENOUGH = 4
+_COURTESY = 0.2
+_REPLY = 0.4
+# A line with fewer weighted words is an exclamation, or depends on others.
+_FULL_LINE_WORDS = 4
 _WORTH = 0.1  # for each point of worth, 0 to 10
-# A line that stands alone has so many words that weigh something, or some that weigh so much.
-_ALONE = 3
-_ALONE_WEIGHT = 30.0
-# Whom it speaks of, the line before says.
-_LEANS = re.compile(r"(?:s?he|it|they|these|those)\b|[她他它]", re.IGNORECASE)
+# A self-contained line has at least so many weighted words, or words of this weight.
+_SELF_CONTAINED_WORDS = 3
+_SELF_CONTAINED_WEIGHT = 30.0
+# A pronoun of the third person refers to the line before.
+_NEEDS_LINE_BEFORE = re.compile(r"(?:s?he|it|they|these|those)\b|[她他它]", re.IGNORECASE)
 _NEWEST = 0.15  # how much more the last line counts than the first
 
 
 class Kind(Enum):
-    """What a line does; the value is how much more it counts."""
+    """The kind of a line; the value is its factor."""
 
     DECISION = 5.0
     WANTED = 1.6  # preferences, constraints, corrections, plans, and who is talking
@@ -117,7 +117,7 @@ _KINDS: Mapping[Cue, Kind] = {
 
 
 def format_to_fit(lines: Sequence[Line], room: int | None = None) -> str:
-    """Return lines under their days; where the day does not matter, only if it fits in ``room``."""
+    """Return lines under their days; days without importance are left out if ``room`` is short."""
     whole = format_lines(lines)
     if _is_dated(lines) or room is None or len(whole) <= room:
         return whole
@@ -129,16 +129,16 @@ def _is_dated(lines: Sequence[Line]) -> bool:
 
 
 def select_lines(lines: Sequence[Line], room: int) -> list[Line]:
-    """Return those lines, in order, that together tell most in ``room`` characters."""
+    """Return the lines, in order, that together are worth most in ``room`` characters."""
     if len(format_to_fit(lines, room)) <= room:
         return list(lines)
     whole = room
     speakers = _speakers(lines)
-    weighed = [_weighed(line, at / len(lines), speakers) for at, line in enumerate(lines)]
-    told: dict[str, int] = {}
-    taken: list[int] = []  # as they were taken: what tells most first
+    weighed_lines = [_weigh_line(line, at / len(lines), speakers) for at, line in enumerate(lines)]
+    seen: dict[str, int] = {}
+    taken: list[int] = []  # in the order of their value
     days = set() if _is_dated(lines) else {each.day for each in lines}
-    waiting = [(-each.density(told), at) for at, each in enumerate(weighed)]
+    waiting = [(-each.density(seen), at) for at, each in enumerate(weighed_lines)]
     heapq.heapify(waiting)
     while waiting:
         _, at = heapq.heappop(waiting)
@@ -146,124 +146,124 @@ def select_lines(lines: Sequence[Line], room: int) -> list[Line]:
         cost = len(line.text) + 1 + (_LENGTH_OF_DAY if line.day and line.day not in days else 0)
         if cost > room + 1:
             continue
-        density = weighed[at].density(told)
+        density = weighed_lines[at].density(seen)
         if waiting and density < -waiting[0][0]:
             heapq.heappush(waiting, (-density, at))
             continue
         taken.append(at)
         days.add(line.day)
         room -= cost
-        for key in weighed[at].words:
-            told[key] = told.get(key, 0) + 1
-    # Days that come in no order stand above their lines more than once.
+        for key in weighed_lines[at].words:
+            seen[key] = seen.get(key, 0) + 1
+    # Days out of order are repeated above their lines.
     while taken and len(format_to_fit([lines[at] for at in sorted(taken)], whole)) > whole:
         taken.pop()
     return [lines[at] for at in sorted(taken)]
 
 
 def best_line(lines: Sequence[Line]) -> Line:
-    """Return the one line that tells most, however long it is."""
+    """Return the line that is worth most, whatever its length."""
     best = max(
-        enumerate(lines), key=lambda each: _weighed(each[1], each[0] / len(lines)).density({})
+        enumerate(lines), key=lambda each: _weigh_line(each[1], each[0] / len(lines)).density({})
     )
     return best[1]
 
 
-def stands_alone(line: Line) -> bool:
-    """Return True if a line tells something where those around it are left out.
+def is_self_contained(line: Line) -> bool:
+    """Return True if a line is informative without the lines around it.
 
-    "I'm nervous." does not, nor "She loves it", nor does a question.
+    False for "I'm nervous.", "She loves it" and questions.
     """
     body = without_speaker(line.text)
-    if line.is_day or _LEANS.match(body):
+    if line.is_day or _NEEDS_LINE_BEFORE.match(body):
         return False
     if TOOL_MARK in line.text or introduces_speaker(body) or _KINDS.keys() & find_cues(body):
         return True
-    words = _weighed(line, 0).words
-    enough = len(words) >= _ALONE or sum(words.values()) >= _ALONE_WEIGHT
+    words = _weigh_line(line, 0).words
+    enough = len(words) >= _SELF_CONTAINED_WORDS or sum(words.values()) >= _SELF_CONTAINED_WEIGHT
     return enough and not body.endswith(("?", "？"))
 
 
 def without_speaker(text: str) -> str:
-    """Return what is said in a line, without who says it."""
-    lead = _LEAD.match(text)
-    return text[lead.end() :] if lead else text
+    """Return the text of a line without its speaker."""
+    speaker = _SPEAKER.match(text)
+    return text[speaker.end() :] if speaker else text
 
 
 @dataclass(frozen=True, slots=True)
 class _Weighed:
-    """A line's words by what they weigh, and how much the line counts for each character."""
-
     words: Mapping[str, float]
     factor: float
 
-    def density(self, told: Mapping[str, int]) -> float:
+    def density(self, seen: Mapping[str, int]) -> float:
         return self.factor * sum(
-            weight * _AGAIN ** told.get(key, 0) for key, weight in self.words.items()
+            weight * _REPETITION ** seen.get(key, 0) for key, weight in self.words.items()
         )
 
 
 def _speakers(lines: Sequence[Line]) -> frozenset[str]:
-    """Return the names before what is said: whoever is spoken to is no news."""
-    leads = filter(None, (_LEAD.match(each.text) for each in lines))
-    return frozenset(lead[0].rstrip("：: ").lower() for lead in leads)
+    """Return the names before the lines; addressing a speaker adds no information."""
+    leads = filter(None, (_SPEAKER.match(each.text) for each in lines))
+    return frozenset(speaker[0].rstrip("：: ").lower() for speaker in leads)
 
 
-def _weighed(line: Line, place: float, speakers: Collection[str] = ()) -> _Weighed:
+def _weigh_line(line: Line, place: float, speakers: Collection[str] = ()) -> _Weighed:
     body = without_speaker(line.text)
     words: dict[str, float] = {}
     for word in weigh(body, language_of(body)):
         if word.weight and word.key not in speakers:
             words[word.key] = max(word.weight, words.get(word.key, 0.0))
-    factor = _counts(line.text, body) * (1 + _NEWEST * place)
-    factor *= 1.0 if introduces_speaker(body) else min(1.0, len(words) / _ENOUGH)
-    return _Weighed(words, factor / (len(line.text) + 1) ** _LENGTH)
+    factor = _line_factor(line.text, body) * (1 + _NEWEST * place)
+    factor *= 1.0 if introduces_speaker(body) else min(1.0, len(words) / _FULL_LINE_WORDS)
+    return _Weighed(words, factor / (len(line.text) + 1) ** _LENGTH_EXPONENT)
 
 
-def _counts(text: str, body: str) -> float:
+def _line_factor(text: str, body: str) -> float:
     if TOOL_MARK in text:
         return Kind.TOOL.value
     if is_courtesy(body):
-        return _TALK
-    back = _SAID_BACK if _ASSISTANT.match(text) else 1.0
+        return _COURTESY
+    reply_factor = _REPLY if _ASSISTANT.match(text) else 1.0
     if body.endswith(("?", "？")):
-        return _QUESTION * back
+        return _QUESTION * reply_factor
     kinds = {_KINDS[cue] for cue in find_cues(body) if cue in _KINDS}
     kinds |= {Kind.WANTED} if introduces_speaker(body) else set()
     kind = max((each.value for each in kinds), default=Kind.OTHER.value)
-    # A decision counts, whoever tells of it.
-    back = 1.0 if Kind.DECISION in kinds else back
-    return kind * back * (1 + _WORTH * judge_worth(body, lambda: False).worth)
+    # A decision counts fully for every speaker.
+    reply_factor = 1.0 if Kind.DECISION in kinds else reply_factor
+    return kind * reply_factor * (1 + _WORTH * judge_worth(body, lambda: False).worth)
 
 
-# Longer lines are somebody else's paragraphs: the extractor's own lines have a sentence each.
+# Longer lines are paragraphs of other authors: the extractor writes one sentence per line.
 _LONGEST_LINE = 240
 
 
 def shorten_summary(summary: str, target: int) -> str:
-    """Return those lines that tell most in ``target`` characters, under their days.
+    """Return the lines that are worth most in ``target`` characters, under their days.
 
-    All if they fit; else none that tells nothing without the line before it: "" if no other fits.
+    All lines if they fit; else no line that needs the line before it, and "" if none is left.
     """
     if len(summary) <= target:
         return summary
-    lines = [part for each in parse_lines(summary) for part in _in_sentences(each)]
-    leaning = [
-        (before, each) for before, each in pairwise([Line(""), *lines]) if not stands_alone(each)
+    lines = [part for each in parse_lines(summary) for part in _split_long_line(each)]
+    dependent = [
+        (before, each)
+        for before, each in pairwise([Line(""), *lines])
+        if not is_self_contained(each)
     ]
     while True:
         kept = select_lines(lines, target)
-        lost = [each for before, each in leaning if each in kept and before not in kept]
+        lost = [each for before, each in dependent if each in kept and before not in kept]
         if not lost:
             return format_to_fit(kept, target)
         lines = [each for each in lines if each not in lost]
 
 
-def _in_sentences(line: Line) -> Iterator[Line]:
+def _split_long_line(line: Line) -> Iterator[Line]:
     if len(line.text) <= _LONGEST_LINE or TOOL_MARK in line.text:
         yield line
         return
     body = without_speaker(line.text)
-    lead = line.text[: len(line.text) - len(body)]
+    speaker = line.text[: len(line.text) - len(body)]
     for sentence in sentences(body):
-        yield replace(line, text=f"{lead}{sentence}")
+        yield replace(line, text=f"{speaker}{sentence}")

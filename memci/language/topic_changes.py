@@ -1,13 +1,12 @@
-"""Where the topic changes between utterances or inside a long text.
+"""Find topic changes between utterances or inside a long text.
 
-Each turn of phrase makes a cut there dearer or cheaper. The amounts are round numbers, chosen on
-the development dialogues of DialSeg711 and TIAGE, both halves in view: there they lower P_k from
-25.5 to 20.8 and from 42.5 to 40.0 percent. The Chinese phrases were not measured, for want of
-dialogues.
+Phrases raise or lower the price of a cut. The amounts are round numbers, chosen on the development
+dialogues of DialSeg711 and TIAGE, both halves in view: there they lower P_k from 25.5 to 20.8 and
+from 42.5 to 40.0 percent. The Chinese phrases were not measured, for lack of dialogues.
 
-A segment is worth the length of the sum of its unit vectors, which is large when they point one
-way, less a price. Measured on DialSeg711 and TIAGE this beats depth scores and TextTiling, and
-needs no number of segments.
+The value of a segment is the length of the sum of its unit vectors, which is large when they have
+one direction, less a price. Measured on DialSeg711 and TIAGE this beats depth scores and
+TextTiling, and needs no number of segments.
 """
 
 import re
@@ -21,45 +20,45 @@ import numpy.typing as npt
 from memci.language.loading import TaskData
 from memci.language.sentences import sentence_spans
 
-# What a segment costs where nothing speaks for or against a cut, as a length of a sum of unit
+# The price of a segment if no phrase is for or against the cut, as a length of a sum of unit
 # vectors (retrieval-and-assembly.md, "What is known to work").
 PRICE = 0.92
 
-_ANSWER = 0.1
-_GOES_ON = 0.15
-_GREETING = -0.35
-_TURN = -0.1
-_ASKS_ANEW = -0.12
-_CLOSED = -0.1
-# Characters at the end of the one and at the start of the other that are looked at.
-_LOOK = 160
+_ANSWER_PRICE = 0.1
+_CONTINUATION_PRICE = 0.15
+_GREETING_PRICE = -0.35
+_TURN_PRICE = -0.1
+_NEW_QUESTION_PRICE = -0.12
+_CLOSED_PRICE = -0.1
+# Characters examined at the end of a message and at the start of the next.
+_EXAMINED = 160
 
 _DATA = TaskData("topic_changes")
-_QUESTION, _CONTINUES, _GREETS, _TURNS, _ASKS_ANEW_CUE, _CLOSES = (
+_QUESTION, _CONTINUES, _GREETS, _TURNS, _NEW_QUESTION, _CLOSES = (
     _DATA.pattern(name)
     for name in ("question", "continues", "greets", "turns", "asks_anew", "closes")
 )
 
 
 def seam_price(before: str, after: str) -> float:
-    """Return what a cut between two messages costs; higher keeps them together."""
-    end, start = before[-_LOOK:], after[:_LOOK]
+    """Return the price of a cut between two messages; a high one keeps them together."""
+    end, start = before[-_EXAMINED:], after[:_EXAMINED]
     price = PRICE
     asked = bool(_QUESTION.search(end))
     closed = bool(_CLOSES.search(end))
-    goes_on = bool(_CONTINUES.match(start))
+    continues = bool(_CONTINUES.match(start))
     if closed:
-        price += _CLOSED
+        price += _CLOSED_PRICE
     elif asked:
-        price += _ANSWER
+        price += _ANSWER_PRICE
     if _GREETS.match(start):
-        price += _GREETING
+        price += _GREETING_PRICE
     if _TURNS.search(start):
-        return price + _TURN
-    if goes_on:
-        price += _GOES_ON
-    elif not asked and _ASKS_ANEW_CUE.search(start):
-        price += _ASKS_ANEW
+        return price + _TURN_PRICE
+    if continues:
+        price += _CONTINUATION_PRICE
+    elif not asked and _NEW_QUESTION.search(start):
+        price += _NEW_QUESTION_PRICE
     return price
 
 
@@ -71,7 +70,7 @@ _LONGEST = 40
 class Seam:
     """The place before a unit: ``closed`` allows no cut, ``forced`` demands one.
 
-    ``price`` is what a cut costs here, in the same unit as a vector's length.
+    ``price`` of a cut here, in the unit of a vector's length.
     """
 
     price: float
@@ -82,7 +81,7 @@ class Seam:
 def best_cuts(
     vectors: npt.NDArray[np.float32], lengths: Sequence[int], seams: Sequence[Seam], most: int
 ) -> list[int]:
-    """Return the indices at which segments begin, ascending; the first is 0.
+    """Return the start indices of the segments, ascending; the first is 0.
 
     Row i of ``vectors`` is the unit vector of utterance i, ``lengths[i]`` its characters and
     ``seams[i]`` the place before it. A segment has at most ``most`` characters, or one utterance.
@@ -126,7 +125,7 @@ _LONGEST_CLUSTER = 16
 def cut_into_pieces(text: str, longest: int) -> Iterator[str]:
     """Yield stripped pieces of at most ``longest`` characters; only white space is lost.
 
-    Seams, best first: blank line, line, sentence, clause, word; a text without any is cut between
+    Seams, best first: blank line, line, sentence, clause, word. A text without any is cut between
     characters.
     """
     start, end = 0, len(text)
@@ -141,7 +140,7 @@ def cut_into_pieces(text: str, longest: int) -> Iterator[str]:
 
 
 def _seam(window: str) -> int:
-    """Return where to cut; the window is one character longer than a piece may be."""
+    """Return where to cut a window that is one character longer than a piece."""
     longest = len(window) - 1
     finders: tuple[Callable[[str], list[int]], ...] = (
         lambda text: [match.end() for match in _BLANK_LINE.finditer(text)],

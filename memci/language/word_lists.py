@@ -1,4 +1,4 @@
-"""Word lists that several tasks share; ``data/words.*.toml`` says what each list means."""
+"""Word lists that several tasks share; ``data/words.*.toml`` describes each list."""
 
 from memci.language.detection import Language
 from memci.language.loading import TaskData

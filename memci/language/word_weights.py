@@ -1,7 +1,7 @@
-"""How much each word of a text tells, by its rarity.
+"""Weigh the words of a text by their rarity.
 
-WordPiece vocabularies list whole words from the most to the least frequent of a large corpus;
-by Zipf's law the logarithm of a word's place is its rarity (inverse document frequency), up to a
+WordPiece vocabularies list whole words from the most to the least frequent of a large corpus. By
+Zipf's law the logarithm of a word's place is its rarity (inverse document frequency), up to a
 constant. So statistics of English come with weights that are installed anyway.
 """
 
@@ -27,12 +27,12 @@ from memci.language.word_lists import (
     MEASURE_WORDS,
 )
 
-# The rarity of a word that the vocabulary does not have: mostly names and terms of art.
+# The rarity of a word outside the vocabulary: mostly names and technical terms.
 UNKNOWN = 11.0
 
 
 def rarity(word: str) -> float:
-    """Return how rare a lower-case word is: 0.7 for "the", 7 for "garden", 11 when unknown."""
+    """Return the rarity of a lower-case word: 0.7 for "the", 7 for "garden", 11 when unknown."""
     return _table.get().get(word, UNKNOWN)
 
 
@@ -56,9 +56,9 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 _NUMBER = 8.0
 _NEGATION = 4.0
 _TIME = 5.0
-# What was done tells more than the day, which has a word and a date.
+# The factor of a time with a date note: the action is more important.
 _DATED = 0.4
-# Of the day on which it was said: a memory knows it without being told.
+# The factor of the day of the text, which a memory has anyway.
 _SAME_DAY = 0.25
 _TODAY = re.compile(
     r"\b(?:today|tonight|right now|this (?:morning|afternoon|evening))\b(?: \([\d-]+\))?",
@@ -66,17 +66,17 @@ _TODAY = re.compile(
 )
 _NAME_FACTOR = 2.5
 _RARE = 7.5
-# Rarity of the most usual words, which is worth nothing.
+# The rarity of the most usual words, which have no value.
 _ENGLISH_FLOOR = 2.0
 _CHINESE_FLOOR = 4.0
 _INDEFINITE = re.compile(f"一[{MEASURE_WORDS}]")  # 一部, 一本: "a"
 _TITLE = re.compile("《[^《》\n]{1,40}》")
 _LEAST_IN_TITLE = 1.5  # for each character
-_RAREST_CHINESE = 13.0  # beyond it a word is mostly cut wrongly, or bookish
+_RAREST_CHINESE = 13.0  # rarer words are mostly cut wrongly, or bookish
 _CHINESE_NAME_TAGS = frozenset(("nr", "ns", "nt", "nz", "nrt"))
 _CHINESE_NAME = 1.6
 _CHINESE_SINGLE = 0.6
-_UNKNOWN_CHINESE = 17.0  # rarity of what no dictionary has: mostly names and makes
+_UNKNOWN_CHINESE = 17.0  # rarity of unknown words: mostly names and brands
 _CHINESE_UNKNOWN = 1.4
 # By jieba's tags: adverbs, adjectives, idioms, phrases.
 _CHINESE_KINDS = {"d": 0.4, "a": 0.6, "i": 0.6, "l": 0.6, "c": 0.2, "p": 0.3, "r": 0.3, "n": 1.2}
@@ -85,7 +85,7 @@ _SAME_SCALE = 0.8  # jieba's rarities run higher than the English ones
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word at [start, end) of its text; ``weight`` 0 means that it can go without loss."""
+    """A word at [start, end) of its text; one of ``weight`` 0 can be left out without loss."""
 
     text: str
     start: int
@@ -95,12 +95,12 @@ class Word:
 
     @property
     def key(self) -> str:
-        """What makes two occurrences the same word."""
+        """The same for all occurrences of a word."""
         return self.text.lower()
 
 
 def is_specific(word: Word) -> bool:
-    """Return True if a word names or counts something, so that it tells something alone."""
+    """Return True if a word is a name or a number, and so is informative alone."""
     if any(character.isdigit() for character in word.text):
         return True
     if _HAN.search(word.text):
@@ -116,57 +116,52 @@ def weigh(text: str, language: Language) -> list[Word]:
     """Return the words of ``text`` with their weights, in order."""
     words = _weigh_chinese(text) if language is Language.CHINESE else _weigh_english(text)
     moments = spans_with_date_notes(text)
-    return [_within(word, moments, _DATED) for word in words] if moments else words
+    return [_scaled_inside(word, moments, _DATED) for word in words] if moments else words
 
 
 def _weigh_english(text: str) -> list[Word]:
     words = [
-        _english(match[0], match.start(), opens=match.start() == 0)
+        _english_word(match[0], match.start(), opens=match.start() == 0)
         for match in _WORD.finditer(text)
     ]
     today = [match.span() for match in _TODAY.finditer(text)]
-    return [_within(word, today, _SAME_DAY) for word in words] if today else words
+    return [_scaled_inside(word, today, _SAME_DAY) for word in words] if today else words
 
 
-def _within(word: Word, spans: Sequence[tuple[int, int]], factor: float) -> Word:
+def _scaled_inside(word: Word, spans: Sequence[tuple[int, int]], factor: float) -> Word:
     inside = any(start <= word.start < end for start, end in spans)
     return replace(word, weight=word.weight * factor) if inside else word
 
 
 def _weigh_chinese(text: str) -> list[Word]:
     latin = [(match.start(), match[0]) for match in _LATIN_WORD.finditer(text)]
-    found = [_english(word, start, opens=False) for start, word in latin]
+    found = [_english_word(word, start, opens=False) for start, word in latin]
     inside = {start + offset for start, word in latin for offset in range(len(word))}
     at = 0
     for word in chinese_words.words(text):
         if at in inside:
             pass
         elif _HAN.search(word):
-            found.append(_chinese(word, at))
+            found.append(Word(word, at, at + len(word), *_chinese_weight(word)))
         elif any(character.isalnum() for character in word):
-            found.append(_english(word, at, opens=False))
+            found.append(_english_word(word, at, opens=False))
         at += len(word)
     titles = [match.span() for match in _TITLE.finditer(text)]
     if titles:
-        found = [_in_title(word, titles) for word in found]
+        found = [_weigh_in_titles(word, titles) for word in found]
     return sorted(found, key=lambda word: word.start)
 
 
-def _in_title(word: Word, titles: Sequence[tuple[int, int]]) -> Word:
-    """A word in 《》 is part of a name, whatever else it is."""
+def _weigh_in_titles(word: Word, titles: Sequence[tuple[int, int]]) -> Word:
+    """Weigh a word inside 《》 as part of a name."""
     named = any(start < word.start < end for start, end in titles)
     least = _LEAST_IN_TITLE * len(word.text)
     return replace(word, weight=max(word.weight, least) * _NAME_FACTOR) if named else word
 
 
-def _chinese(word: str, start: int) -> Word:
-    weight, negation = _chinese_weight(word)
-    return Word(word, start, start + len(word), weight, negation)
-
-
 @functools.lru_cache(maxsize=1 << 15)
 def _chinese_weight(word: str) -> tuple[float, bool]:
-    """Return a word's weight, and whether it denies."""
+    """Return the weight of a word, and True if it is a negation."""
     if word not in CHINESE_NO_NEGATIONS and any(each in word for each in CHINESE_NEGATIONS):
         return _NEGATION, True
     if word in CHINESE_FUNCTION_WORDS or _INDEFINITE.fullmatch(word):
@@ -174,11 +169,11 @@ def _chinese_weight(word: str) -> tuple[float, bool]:
     weight = (
         max(0.0, min(chinese_words.rarity(word), _RAREST_CHINESE) - _CHINESE_FLOOR) * _SAME_SCALE
     )
-    return weight * _chinese_kind(word), False
+    return weight * _chinese_kind_factor(word), False
 
 
-def _chinese_kind(word: str) -> float:
-    """What a word's kind makes of its weight: names tell most, how and how much least."""
+def _chinese_kind_factor(word: str) -> float:
+    """Return the factor for the kind of a word: high for names, low for adverbs."""
     if chinese_words.is_nickname(word):
         return _NAME_FACTOR
     tag = chinese_words.tag(word)
@@ -191,14 +186,13 @@ def _chinese_kind(word: str) -> float:
     return _CHINESE_KINDS.get(tag[:1], 1.0)
 
 
-def _english(word: str, start: int, *, opens: bool) -> Word:
-    weight, negation = _english_weight(word, opens=opens)
-    return Word(word, start, start + len(word), weight, negation)
+def _english_word(word: str, start: int, *, opens: bool) -> Word:
+    return Word(word, start, start + len(word), *_english_weight(word, opens=opens))
 
 
 @functools.lru_cache(maxsize=1 << 15)
 def _english_weight(word: str, *, opens: bool) -> tuple[float, bool]:
-    """Return a word's weight, and whether it denies."""
+    """Return the weight of a word, and True if it is a negation."""
     lower = word.lower().replace("’", "'")
     if lower in ENGLISH_NEGATIONS or lower.endswith("n't"):
         return _NEGATION, True
@@ -210,7 +204,7 @@ def _english_weight(word: str, *, opens: bool) -> tuple[float, bool]:
     if lower in ENGLISH_FUNCTION_WORDS or stem in ENGLISH_FUNCTION_WORDS:
         return 0.0, False
     weight = max(0.0, min(rarity(part) for part in re.split(r"[-.]", stem)) - _ENGLISH_FLOOR)
-    # Any word has a capital where a sentence opens: there only first names and rare ones are names.
+    # At the beginning of a sentence only first names and rare words count as names.
     known = not opens or lower in ENGLISH_FIRST_NAMES or weight >= _RARE
     named = word[0].isupper() and known
     return weight * (_NAME_FACTOR if named else 1.0), False

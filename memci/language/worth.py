@@ -1,4 +1,4 @@
-"""How much a text is worth keeping (R3)."""
+"""The worth of keeping a text (R3)."""
 
 import re
 from collections.abc import Callable
@@ -26,42 +26,42 @@ _NO_CONSTRAINT = _DATA.pattern("no_constraint")
 _NO_PREFERENCE = _DATA.pattern("no_preference")
 _TRIFLE = _DATA.pattern("trifle")
 _AT_ONCE = _DATA.pattern("at_once")
-# What is looked for beside the cues of `cue_phrases`, which also steer what a compression keeps.
+# Cues beside those of `cue_phrases`, which also steer compression.
 _MORE_CUES = {cue: _DATA.pattern(cue.value) for cue in (Cue.FACT, Cue.DECISION, Cue.CORRECTION)}
 
 
 class Stakes(Enum):
-    """How much is at stake; the value is the worth (0 to 10) of saying no more than that."""
+    """What is at stake; the value is the least worth (0 to 10) of such a text."""
 
     VITAL = 8.0
     LIFE = 7.0
 
 
 def concerns_health(clause: str) -> bool:
-    """Return True if health or safety is at stake."""
+    """Return True if a clause is about health or safety."""
     if _VITAL.search(clause.lower()):
         return True
     return not clause.isascii() and bool(_VITAL_CHINESE.search(clause))
 
 
 def stakes_of(sentence: str) -> Stakes | None:
-    """Say how much is at stake in what a sentence tells, None where no more than usual."""
+    """Return what is at stake in a sentence; None if it is nothing special."""
     if concerns_health(sentence):
         return Stakes.VITAL
     return Stakes.LIFE if _LIFE.search(sentence) else None
 
 
-# Health and safety stay longest, then what must (not) be done, and how somebody is reached.
+# Health and safety have the highest factor, then obligations, then contact data.
 _VITAL_FACTOR = 2.4
 _STRICT = 2.0
 _REACHED = 1.5
-# What an assistant says back is mostly an echo, a promise to remember, or general knowledge.
+# Replies of an assistant are mostly an echo, a promise to remember, or general knowledge.
 _ASSISTANT = 0.45
 _NOTED = 0.4
 
 
 def clause_factor(text: str, label: str) -> tuple[float, bool]:
-    """Return the factor of a clause behind ``label``, and whether health or safety is at stake."""
+    """Return the factor of a clause after ``label``, and True if it is about health or safety."""
     vital = concerns_health(text)
     if label and _SPOKEN_BY_ASSISTANT.match(label):
         return _ASSISTANT * (_NOTED if _NOTES.search(text) else 1.0), vital
@@ -72,11 +72,11 @@ def clause_factor(text: str, label: str) -> tuple[float, bool]:
     return _REACHED if _REACH.search(text) else 1.0, False
 
 
-# What every memory that is long-term at once reaches by default (long_term_importance_threshold).
+# The default of long_term_importance_threshold, so that the memory is long-term at once.
 _WORTH_OF_KIND = 6.0
 _WORTH_OF_ANOTHER = 0.6
 _WORTH_OF_EVENT = 5.2  # something happened to the speaker: with any detail it is a fact
-_WORTH_OF_TRIFLE = 3.0  # something did, that nobody asks for a week later
+_WORTH_OF_TRIFLE = 3.0  # something happened that is irrelevant a week later
 _WORTH_OF_STATEMENT = 1.2
 _WORTH_OF_DETAIL = 0.8  # a number or a date; a name; more than a remark
 _WORTH_OF_SMALL_TALK = 0.5
@@ -87,27 +87,27 @@ _LONG_ENOUGH_TO_TELL = 120
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Whether a text is worth keeping for the long term, and how much (R3)."""
+    """The judgement of a text for the long term (R3)."""
 
     eligible: bool  # it holds a decision, a preference, a fact, a plan, a lesson or a correction
     worth: float  # 0 to 10
 
 
 def judge_worth(text: str, names: Callable[[], bool]) -> Judgement:
-    """Judge a text; ``names``, asked only where something is told: it names something.
+    """Judge a text; ``names`` tells if it contains a name, and is called only for statements.
 
-    A decision, preference, fact, plan, lesson, correction or rule is eligible and reaches 6, what
-    weighs in a life 7, health and safety 8; talk is not and does not.
+    A decision, preference, fact, plan, lesson, correction or rule is eligible and is worth 6 or
+    more, an important event of a life 7, health and safety 8. Small talk is not eligible.
     """
-    told = [sentence for sentence in sentences(text) if _states(sentence)]
-    if not told:
+    statements = [sentence for sentence in sentences(text) if _is_statement(sentence)]
+    if not statements:
         return Judgement(eligible=False, worth=_WORTH_OF_SMALL_TALK)
-    whole = "\n".join(told)
-    kinds = {kind for sentence in told for kind in _kinds(sentence)}
+    whole = "\n".join(statements)
+    kinds = {kind for sentence in statements for kind in _kinds(sentence)}
     details = sum((bool(_NUMBER.search(whole)), names(), len(whole) >= _LONG_ENOUGH_TO_TELL))
-    events = [each for each in told if _OWN_EVENT.search(each) and EPISODIC.search(each)]
+    events = [each for each in statements if _OWN_EVENT.search(each) and EPISODIC.search(each)]
     happened = any(not _TRIFLE.search(each) for each in events)
-    stakes = [found.value for found in map(stakes_of, told) if found is not None]
+    stakes = [found.value for found in map(stakes_of, statements) if found is not None]
     if kinds or stakes:
         worth = max(stakes, default=_WORTH_OF_KIND)
         worth += _WORTH_OF_ANOTHER * min(3, max(0, len(kinds) - 1))
@@ -121,8 +121,8 @@ def judge_worth(text: str, names: Callable[[], bool]) -> Judgement:
     )
 
 
-def _states(sentence: str) -> bool:
-    """Return True if a sentence states something: no question, no courtesy, no empty words."""
+def _is_statement(sentence: str) -> bool:
+    """Return True for a sentence that is no question, no courtesy and not empty."""
     if sentence.endswith(("?", "？")) or is_social(sentence):
         return False
     return bool(content_words(sentence))

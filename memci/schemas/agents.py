@@ -207,7 +207,7 @@ class TrailList(Listing):
 
 
 class ReceiptAnswer(Answer):
-    """The receipt of an operation: what it did, in numbers and ids."""
+    """The receipt of an operation: its effects in numbers and ids."""
 
     id: UUID
     kind: str

@@ -21,23 +21,23 @@ LONGEST_ANSWER = 100_000
 
 
 class AttpStatus(StrEnum):
-    """How a call went."""
+    """The outcome of a call."""
 
     SUCCESS = "success"
     FAIL = "fail"
 
 
 class AttpRequest(Request):
-    """What a model answered, as it is: TOML, with or without a fence and prose around it.
+    """The unchanged answer of a model: TOML, with or without a fence and prose around it.
 
-    Of more than 100,000 characters nothing is done, and our answer tells the model so.
+    More than 100,000 characters are refused, and our answer tells the model so.
     """
 
     text: Text
 
 
 class AttpChanges(Answer):
-    """What a call changed: pages that were asked for, pages that were hidden to fit, and tokens."""
+    """The changes of a call: requested pages, pages that were hidden to fit, and tokens."""
 
     pages: list[str]
     collapsed: list[str]
@@ -47,7 +47,7 @@ class AttpChanges(Answer):
 
 
 class AttpAnswer(Answer):
-    """What the model's code came to; ``text`` says it in TOML, for the model."""
+    """The result of the model's code; ``text`` is its TOML form for the model."""
 
     text: str
     status: AttpStatus

@@ -38,7 +38,7 @@ NEW_SESSION = "Nobody has said anything in this session yet: it is new, or its i
 
 
 class PageOut(Answer):
-    """A page as it is now."""
+    """The current state of a page."""
 
     index: str
     kind: PageKind
@@ -59,7 +59,7 @@ class PageOut(Answer):
 
 
 class PageChange(Answer):
-    """What an operation did: the page, others that changed, and the tokens of the window."""
+    """The effects of an operation: its page, other changed pages, and the tokens of the window."""
 
     page: PageOut
     changed: list[str]
@@ -191,7 +191,7 @@ SegmentId = Annotated[
 
 
 def page_out(rendering: Rendering, index: str) -> PageOut:
-    """Return a page as it is now, as its session sees it, with the name that the window gives.
+    """Return the current state of a page, as its session sees it, with its name in the window.
 
     Roots and the Contents Page have no name of their own.
     """
@@ -204,7 +204,7 @@ def page_out(rendering: Rendering, index: str) -> PageOut:
 
 
 def removed_out(page: Page, children: int) -> PageOut:
-    """Return a page that was removed, with so many pages directly inside it."""
+    """Return a removed page with its number of direct children."""
     return _page_out(page, Lifecycle.COLD_ARCHIVED, PageState.REMOVED, children)
 
 
@@ -231,7 +231,7 @@ def _page_out(page: Page, lifecycle: Lifecycle, state: PageState, children: int)
 
 
 def segment_out(segment: Segment) -> SegmentOut:
-    """Return a segment as it is now."""
+    """Return the current state of a segment."""
     return SegmentOut.model_validate(segment, from_attributes=True)
 
 
@@ -361,7 +361,7 @@ class PlanStepOut(Answer):
 
 
 class PlanAnswer(Answer):
-    """What a session follows; no steps: it has no plan."""
+    """The plan of a session; without a plan there are no steps."""
 
     session_id: str | None = Field(None, description="Null: messages without a session")
     steps: list[PlanStepOut]

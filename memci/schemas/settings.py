@@ -61,20 +61,20 @@ def _fields() -> dict[str, Any]:
 if TYPE_CHECKING:
 
     class SettingsRequest(Request):
-        """What differs from the defaults, all of it: what is left out goes back to its default."""
+        """All parameters that differ from the defaults; an omitted one returns to its default."""
 
 else:
     SettingsRequest = create_model(
         "SettingsRequest",
         __base__=Request,
-        __doc__="What differs from the defaults, all of it: what is left out goes back to its"
+        __doc__="All parameters that differ from the defaults; an omitted one returns to its"
         " default.",
         **_fields(),
     )
 
 
 class SettingsAnswer(Answer):
-    """What holds for one agent, and which of it was set for this agent alone."""
+    """The parameters of an agent, and the names of those that were set for it alone."""
 
     agent_id: str
     parameters: dict[str, bool | int | float | str]

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class ToolFormat(StrEnum):
-    """Whose way of writing."""
+    """The provider or protocol of a tool's format."""
 
     OPENAI = "openai"  # Chat Completions; most servers and LiteLLM take it
     RESPONSES = "responses"  # OpenAI's Responses

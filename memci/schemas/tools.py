@@ -23,7 +23,7 @@ from memci.schemas.tool_format import ToolFormat
 
 
 class About(Enum):
-    """What a tool works on."""
+    """The subject of a tool."""
 
     PAGES = auto()
     MEMORY = auto()

@@ -1,9 +1,8 @@
-"""What memci asks of small models: one Protocol per task.
+"""The tasks of small models: one Protocol per task.
 
-An adapter is stateless to its caller, safe to call from several threads, and deterministic
-where it is offline. It raises ``SmallModelUnavailableError`` when a call is worth repeating and
-``SmallModelAnswerError`` when it is not. What a model answers is data: callers check lengths
-and ids themselves.
+An adapter is stateless to its caller, safe to call from several threads, and deterministic if it is
+offline. It raises ``SmallModelUnavailableError`` when a retry may help and
+``SmallModelAnswerError`` when not. A model's answer is data: callers check lengths and ids.
 """
 
 from collections.abc import Sequence
@@ -28,9 +27,9 @@ Vectors: TypeAlias = npt.NDArray[np.float32]
 class TopicSegment:
     """A semantically whole cut of messages (M3).
 
-    ``seqs`` are the messages that it came from, ascending; a long message may lie in several
-    segments, and then each holds its own part of the text. Over all segments of one call every
-    character of every message's text is there once, in order, save white space at the seams.
+    ``seqs`` are its messages, ascending. A long message may be in several segments, each with its
+    own part of the text. The segments of one call contain every character of every message's text
+    once, in order, except white space at the seams.
     """
 
     text: str
@@ -40,9 +39,9 @@ class TopicSegment:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """What a text is about (M4).
+    """The annotation of a text (M4).
 
-    ``phrase``: a few words that sum it up, at most 80 characters. ``keywords``: nouns or pronouns
+    ``phrase``: a summary in a few words, at most 80 characters. ``keywords``: nouns or pronouns
     that name a thing or a field, best first, at most 12, none longer than 64 characters.
     ``entities``: the key entities among them, best first, at most 4, never a pronoun.
     """
@@ -66,7 +65,7 @@ class Segmenter(Protocol):
 
 
 class Annotator(Protocol):
-    """Says what texts are about (M4)."""
+    """Annotates texts (M4)."""
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
         """Annotate each text by itself; as many answers as texts, in their order."""
@@ -74,7 +73,7 @@ class Annotator(Protocol):
 
 
 class RelationNamer(Protocol):
-    """Names how a memory relates to a focus point (M6)."""
+    """Names the relation of a memory to a focus point (M6)."""
 
     def names(self, text: str, focus: Sequence[str], language: Language) -> list[str]:
         """Return a relation such as "about" or "关于" for each focus point, in their order.
@@ -85,73 +84,72 @@ class RelationNamer(Protocol):
 
 
 class Compressor(Protocol):
-    """Says the same in fewer characters (M12)."""
+    """Shortens texts (M12)."""
 
     @property
     def at_once(self) -> int:
-        """Texts of which the calls are counted together, before the first is made (M13).
+        """Number of texts whose calls are counted together, before the first call (M13).
 
-        1 where a call costs something: a process that dies in the middle has counted them all.
+        1 if a call costs something, because a process that dies has counted all of them.
         """
         ...
 
     def compress(self, text: str, target: int) -> str:
-        """Return at most ``target`` characters (Unicode code points) of what ``text`` says."""
+        """Return ``text`` in at most ``target`` characters (Unicode code points)."""
         ...
 
 
 class Judge(Protocol):
-    """Says what is worth keeping for the long term (R3)."""
+    """Judges texts for the long term (R3)."""
 
     def judge(self, texts: Sequence[str], summaries: Sequence[str] = ()) -> list[Judgement]:
         """Judge each text by itself; as many answers as texts, in their order.
 
-        ``summaries``: none, or for each text its session's summary ("" where there is none); it
+        ``summaries``: none, or for each text its session's summary ("" if there is none), which
         helps to understand the text and is not judged itself.
         """
         ...
 
 
 class Summarizer(Protocol):
-    """Says in brief what was said: in an interaction (P6, P7), or in a session so far (R8)."""
+    """Outlines interactions (P6, P7), and summarises sessions (R8)."""
 
     def outline(self, messages: Sequence[Message], language: Language, count: Count) -> Outline:
-        """Return what an interaction is called and was about, and a line for each message.
+        """Return the name, the description and a line for each message of an interaction.
 
         ``messages``: at least one, ascending seq, none of the system's. ``language`` is that of
-        the roles that lines begin with; the rest is in the messages' own. ``count`` counts tokens:
-        at most 24 for the name, 60 for the description and 40 for a line.
+        the roles at the beginning of lines; other text is in the messages' language. ``count``
+        counts tokens: at most 24 for the name, 60 for the description and 40 for a line.
         """
         ...
 
     def summarize(self, messages: Sequence[Message], previous: str, target: int) -> str:
         """Return a summary of at most ``target`` characters, in place of the ``previous`` one.
 
-        ``messages`` (ascending seq) are those said since ``previous`` was made ("" at first). It
-        keeps decisions, and one line for each tool result. Empty only when there is nothing to
-        sum up, or ``target`` is 0.
+        ``messages`` (ascending seq) are those since ``previous`` ("" at first). The summary keeps
+        decisions, and one line for each tool result. It is empty only if there is nothing to
+        summarise, or ``target`` is 0.
         """
         ...
 
 
 class QueryPlanner(Protocol):
-    """Says what to search for, to answer a question that needs several things (R10)."""
+    """Plans the searches for a question that needs several (R10)."""
 
     def plan(self, text: str, language: Language) -> list[str]:
-        """Return at most 4 questions that together ask what ``text`` asks, in ``language``.
+        """Return at most 4 questions that together ask for the same as ``text``, in ``language``.
 
-        None of them is ``text`` itself; each has 1 to 300 characters. Empty: ``text`` needs no more
-        than one search.
+        Each has 1 to 300 characters and differs from ``text``. Empty if one search is enough.
         """
         ...
 
 
 @runtime_checkable
 class Loads(Protocol):
-    """An adapter that takes long to get ready, and can do so before its first call."""
+    """An adapter that takes long to load, and can do so before its first call."""
 
     def load(self) -> None:
-        """Get ready, without a call that costs anything."""
+        """Load, without a call that costs anything."""
         ...
 
 
@@ -185,11 +183,11 @@ class TokenCounter(Protocol):
         ...
 
     def count(self, text: str) -> int:
-        """Tokens of ``text``; text that looks like a special token counts as ordinary text."""
+        """Return the tokens of ``text``; special tokens count as ordinary text."""
         ...
 
     def pieces(self, text: str) -> list[str]:
-        """Cut ``text`` where no token of it can lie across: its tokens are those of the pieces."""
+        """Cut ``text`` between tokens: the tokens of the pieces are those of the text."""
         ...
 
 
@@ -197,7 +195,7 @@ class Lexicon(Protocol):
     """Turns text into the terms of the lexical index (R12)."""
 
     def terms(self, text: str) -> list[str]:
-        """Return terms in order, with repeats: English stems, Chinese words' character pairs.
+        """Return terms in order, with repeats: English stems, pairs of Chinese characters.
 
         No term is longer than 64 characters.
         """

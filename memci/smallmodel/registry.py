@@ -1,9 +1,9 @@
-"""Which adapter does which task, as the settings say.
+"""Choose the adapter of each task by the settings.
 
 A setting names ``offline``, ``llm:<model>`` or ``<family>:<model>``; without one for the query
-planner nothing does that task. A family is an entry point
-of the group ``memci.small_models``: a callable that takes the task ("compressor"), the model's name
-and the settings, and returns an adapter of that task's Protocol.
+planner that task is not done. A family is an entry point of the group ``memci.small_models``: a
+callable that takes the task ("compressor"), the model's name and the settings, and returns an
+adapter of that task's Protocol.
 """
 
 from collections.abc import Callable
@@ -42,7 +42,7 @@ GROUP = "memci.small_models"
 
 @dataclass(frozen=True, slots=True)
 class SmallModels:
-    """One adapter for each task. Making it loads nothing; each loads itself at its first call."""
+    """One adapter for each task; each loads at its first call."""
 
     segmenter: Segmenter
     annotator: Annotator
@@ -53,10 +53,10 @@ class SmallModels:
     embedder: Embedder
     lexicon: Lexicon
     tokens: TokenCounter
-    query_planner: QueryPlanner | None = None  # None: questions are searched as they are
+    query_planner: QueryPlanner | None = None  # None: questions are searched unchanged
 
     def load(self) -> None:
-        """Get ready what takes long to: the embedder, and whatever says so of itself."""
+        """Load the embedder and all other adapters that take long."""
         for each in fields(self):
             adapter = getattr(self, each.name)
             if isinstance(adapter, Loads):
@@ -64,7 +64,7 @@ class SmallModels:
         self.load_embedder()
 
     def load_embedder(self) -> None:
-        """Get ready what reads need: it, and the planner if there is one."""
+        """Load the adapters of reads: the embedder, and the planner if there is one."""
         planner: object = self.query_planner
         if isinstance(planner, Loads):
             planner.load()

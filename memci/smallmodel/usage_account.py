@@ -1,7 +1,7 @@
-"""The account that calls of language models are charged to: that of the work under way.
+"""The account that calls of language models are charged to.
 
-Adapters are stateless and know no agent. The code that runs a job, a pass or a read binds an
-account around it. The binding holds for the thread, until the block ends.
+Adapters are stateless and know no agent. The code of a job, a pass or a read binds an account for
+its thread, until the block ends.
 """
 
 from collections.abc import Hashable, Iterator, MutableMapping
@@ -13,40 +13,40 @@ from memci.domain.usage import Usage
 
 
 class Account(Protocol):
-    """Takes down what one piece of work makes models do, as it happens.
+    """Counts the calls of one piece of work, while they happen.
 
-    ``answers`` are those that it was given already, by what was asked: a job that is run again
-    because a later call failed does not pay for them twice.
+    ``answers`` are earlier answers by question: a job that runs again after a failed call does not
+    pay for them twice.
     """
 
     answers: MutableMapping[Hashable, Any]
 
     def begin(self, task: str, model: str, *, limited: bool = True) -> bool:
-        """Count a call that is about to be made.
+        """Count a call before it is made.
 
-        False: the agent's budget of the day is used up, and the call is not to be made. A call
-        that nothing else can stand in for is not ``limited``.
+        False: the agent's budget of the day is used up, and the call must not be made. A call
+        without a fallback is not ``limited``.
         """
         ...
 
     def end(self, task: str, model: str, usage: Usage) -> None:
-        """Add what the call took; its ``calls`` are 0, since it was counted when it began."""
+        """Add the usage of the call; its ``calls`` are 0, because ``begin`` counted it."""
         ...
 
     def fall_back(self, task: str, model: str) -> None:
-        """Note that the offline model took over, because the answers could not be used."""
+        """Record that the offline model took over, because the answers were unusable."""
         ...
 
 
 class NoAccount:
-    """The account of what nobody asked an account for: it keeps nothing, and has no bound."""
+    """The account of work without one: it counts nothing and has no limit."""
 
     def __init__(self) -> None:
-        """Remember no answers for longer than one look."""
+        """Keep no answers beyond this instance."""
         self.answers: MutableMapping[Hashable, Any] = {}
 
     def begin(self, task: str, model: str, *, limited: bool = True) -> bool:
-        """Let the call be made."""
+        """Allow the call."""
         del task, model, limited
         return True
 
@@ -61,7 +61,7 @@ _account: ContextVar[Account] = ContextVar("memci_account")
 
 
 def current_account() -> Account:
-    """Return whom a call is charged to."""
+    """Return the account that calls are charged to."""
     return _account.get(None) or NoAccount()
 
 

@@ -1,4 +1,4 @@
-"""HTML, read as a stream: no tree is built, so no depth of nesting costs anything."""
+"""HTML, read as a stream: no tree is built, so deep nesting costs nothing."""
 
 import re
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ def _decoded(body: bytes) -> str:
     declared = _DECLARED.search(body[:4096])
     try:
         if declared is not None:
-            # Pages that say GB2312 use what came after it as well.
+            # Pages that declare GB2312 also use its extensions.
             name = declared[1].decode().lower()
             return body.decode("gb18030" if name in {"gb2312", "gbk"} else name)
     except (LookupError, UnicodeDecodeError):
@@ -104,7 +104,7 @@ class _Reader(HTMLParser):
             self._text.append(data)
 
     def end_block(self) -> None:
-        """Make a block of the text since the last one."""
+        """End a block with the text since the last one."""
         text = "".join(self._text)
         self._text.clear()
         text = text.strip("\n") if self._pre_depth else _SPACES.sub(" ", text).strip()

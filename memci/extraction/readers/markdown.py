@@ -24,7 +24,7 @@ def read_markdown(text: str) -> Iterator[Block]:
 
 
 def _end(tokens: list[Token], at: int) -> int:
-    """Return where what opens at a token is over."""
+    """Return the index of the token that closes the one at ``at``."""
     depth = 0
     for place in range(at, len(tokens)):
         depth += tokens[place].nesting

@@ -35,7 +35,7 @@ def read_docx(body: bytes) -> Iterator[Block]:
 
 
 def _heading_level(style: str | None) -> int | None:
-    """Return the level of a heading's style, 0 for the title's; None for any other."""
+    """Return the level of a heading's style, 0 for the title's; None for other styles."""
     if style is None:
         return None
     if style.strip().lower() in _TITLES:
@@ -45,7 +45,7 @@ def _heading_level(style: str | None) -> int | None:
 
 
 def _cell_texts(rows: Iterable[Iterable[Any]]) -> Iterator[list[str]]:
-    """Yield the texts of rows; a merged cell comes once."""
+    """Yield the texts of rows; a merged cell once."""
     for cells in rows:
         texts: list[str] = []
         before: object = None
@@ -98,7 +98,7 @@ _DEEPEST = 6
 def read_pdf(body: bytes, limits: ExtractionLimits) -> Iterator[Block]:
     """Yield the paragraphs of each page.
 
-    Raises ``UnreadableDocumentError`` for what needs a password, has too many pages or no text.
+    Raises ``UnreadableDocumentError`` if it needs a password, has too many pages or no text.
     """
     from pypdf import PdfReader  # noqa: PLC0415 - loads for this format alone
 

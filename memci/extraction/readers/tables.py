@@ -32,7 +32,7 @@ def read_csv(text: str, delimiter: str | None = None) -> Iterator[Block]:
 
 
 def rows_of(table: Iterable[list[str]], page: int | None = None) -> Iterator[Block]:
-    """Yield the rows below the first one that is not empty; that one alone, if it is the only."""
+    """Yield the rows below the first one that is not empty; a single row is yielded itself."""
     header: list[str] | None = None
     has_rows = False
     for cells in islice(table, _MOST_ROWS):
@@ -47,7 +47,7 @@ def rows_of(table: Iterable[list[str]], page: int | None = None) -> Iterator[Blo
 
 
 def read_xlsx(body: bytes, limits: ExtractionLimits) -> Iterator[Block]:
-    """Yield the rows of every sheet, with the values that the last program calculated."""
+    """Yield the rows of every sheet, with the last calculated values."""
     from openpyxl import load_workbook  # noqa: PLC0415 - loads for this format alone
 
     book = load_workbook(io.BytesIO(body), read_only=True, data_only=True, keep_links=False)

@@ -40,11 +40,11 @@ def read_epub(archive: ZipFile) -> Iterator[Block]:
         ) from None
     folder = posixpath.dirname(package)
     files = {each.get("id"): each.get("href") for each in _all(root, "item")}
-    held = set(archive.namelist())
+    members = set(archive.namelist())
     for each in _all(root, "itemref"):
         href = files.get(each.get("idref"))
         name = posixpath.normpath(posixpath.join(folder, unquote(href or "")))
-        if href and name in held:
+        if href and name in members:
             yield from read_html(archive.read(name))
 
 

@@ -1,1 +1,1 @@
-"""An OpenAI-compatible chat proxy that gives any client a memory: change its base URL, no more."""
+"""An OpenAI-compatible chat proxy with memory; clients only change their base URL."""

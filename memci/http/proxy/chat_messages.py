@@ -1,4 +1,4 @@
-"""Parses chat requests and their messages."""
+"""Parse chat requests and their messages."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class ParsedMessages:
 
 
 def parse_messages(messages: Iterable[object], *, max_bytes: int) -> ParsedMessages:
-    """Return the messages; those of unknown form and those that are too large are left out."""
+    """Return the messages, without those of unknown form or over the limit."""
     parsed = [_parse_message(each) for each in messages if not _is_instruction(each)]
     known = [each for each in parsed if each is not None]
     small = [each for each in known if each.size_bytes <= max_bytes]
@@ -78,7 +78,7 @@ def _parse_message(message: object) -> MessageIn | None:
             fields["name"] = message["name"]
         if message.get("role") == Role.TOOL:
             fields["tool_call_id"] = message.get("tool_call_id")
-            fields["content"] = text or " "  # a tool without an answer was called all the same
+            fields["content"] = text or " "  # a tool may answer nothing
         calls = [_parse_call(each) for each in message.get("tool_calls") or ()]
         if calls:
             fields |= {"tool_calls": calls, "content": text or None}
@@ -137,7 +137,7 @@ class ChatRequest:
     session_id: str
     user_id: str | None
     budget_tokens: int
-    # Whether the client named the session; otherwise it is a guess.
+    # True if the client named the session; otherwise it is a guess.
     names_session: bool = True
     # Which messages are left out and why.
     left_out: str | None = None

@@ -1,4 +1,4 @@
-"""Records chats in memory and adds context to them."""
+"""Record chats in memory and add context to them."""
 
 import functools
 from collections.abc import Iterator, Sequence
@@ -24,13 +24,13 @@ from memci.schemas.problems import problem_of
 from memci.schemas.reads import ContextAnswer
 
 _log = structlog.get_logger("memci.http.proxy")
-# A longer query finds nothing better.
+# Longer queries give no better results.
 _LONGEST_QUERY = 8_000
 # Tokens of a message beside its content, and of a list beside its messages (R14).
 _QUERY_TOKENS = 7
 # Of a long history that a client sends, memory reads the latest messages.
 _MOST_SHOWN = 500
-# A chat waits so long for memory, and then continues without it.
+# After this time a chat continues without memory.
 MEMORY_TIMEOUT_S = 3.0
 # Recording takes milliseconds; a later request does not wait longer for it.
 _RECORDING_S = 1
@@ -41,7 +41,7 @@ def notes_of(messages: list[dict[str, Any]], *, ends_with_query: bool) -> list[d
     """Return an assembled list as notes: its system text as one message, then the others.
 
     The client sends the query itself. Many models refuse system text between turns, so all
-    messages of that role go above them.
+    messages of that role come first.
     """
     notes = messages[:-1] if ends_with_query else messages
     system = [each["content"].strip() for each in notes if each["role"] == Role.SYSTEM]
@@ -54,8 +54,8 @@ def notes_of(messages: list[dict[str, Any]], *, ends_with_query: bool) -> list[d
 class UnrecordedChats:
     """The chats of this process whose answers are not recorded yet.
 
-    A client may send an answer back before it is recorded. Recorded from the request, it would
-    lack what memci knows of it: which model gave it, and whether it was cut.
+    A client may send an answer back before it is recorded. Recorded from the request, it would lack
+    its model and the mark of a cut answer.
     """
 
     _chats: list[tuple[ChatRequest, anyio.Event]] = field(default_factory=list)
@@ -72,7 +72,7 @@ class UnrecordedChats:
             entry[1].set()
 
     async def wait_for_answers_in(self, request: ChatRequest) -> None:
-        """Wait, for a moment, for the answers that a request contains."""
+        """Wait for a moment for the answers that a request contains."""
         recorded = [event for earlier, event in self._chats if _has_answer_to(request, earlier)]
         with anyio.move_on_after(_RECORDING_S):
             for event in recorded:
@@ -98,7 +98,7 @@ class Recalled:
 
     # Messages to insert.
     notes: Sequence[dict[str, Any]] = ()
-    # How it went, for a header.
+    # The outcome, for a header.
     state: str = _ON
     placed: Placed = field(default_factory=lambda: Placed((), frozenset()))
 
@@ -127,7 +127,7 @@ class ChatMemory:
     async def after(
         self, request: ChatRequest, recalled: Recalled, answer: AnswerReader, *, whole: bool
     ) -> None:
-        """Record the answer, as far as it came; raises nothing, and always runs to its end.
+        """Record the answer as far as it was received; raises nothing, and always runs to its end.
 
         Callers wait no longer than ``MEMORY_TIMEOUT_S``.
         """
@@ -219,7 +219,7 @@ class ChatMemory:
 
 
 def _log_failure(error: Exception) -> str:
-    """Log why memory did not do its part; return what a client may know of it."""
+    """Log a failure of memory; return the reason for the client."""
     if isinstance(error, MemciError):
         reason = problem_of(error).detail
         _log.warning("a chat goes on without memory", reason=reason)
@@ -229,6 +229,6 @@ def _log_failure(error: Exception) -> str:
 
 
 def _off(reason: str) -> str:
-    """Return the header's value: one line of ASCII."""
+    """Return the header's value, as one line of ASCII."""
     line = " ".join(reason.split()).encode("ascii", "replace").decode()
     return f"off; {line}"

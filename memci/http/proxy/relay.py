@@ -1,4 +1,4 @@
-"""Relays a streamed answer, and reads it on the way."""
+"""Relay an answer, and read it on the way."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -27,7 +27,7 @@ class AnswerReader:
     # A longer answer passes unread, and is not recorded.
     max_bytes: int
     model: str | None = None
-    # A stream had its end mark: clients wait for nothing more.
+    # A stream had its end mark.
     has_ended: bool = False
     _size: int = 0
     _unread: bytearray = field(default_factory=bytearray)
@@ -36,7 +36,7 @@ class AnswerReader:
     _calls: dict[int, dict[str, Any]] = field(default_factory=dict)
 
     def feed(self, chunk: bytes) -> None:
-        """Take the next bytes, cut anywhere."""
+        """Take the next bytes of the answer."""
         self._size += len(chunk)
         if self._size > self.max_bytes:
             self._unread.clear()
@@ -49,7 +49,7 @@ class AnswerReader:
                 self._read_line(line)
 
     def message(self) -> dict[str, Any] | None:
-        """Return the message as far as it came; None where nothing of one did."""
+        """Return the message as far as it was received, or None."""
         if self._size > self.max_bytes:
             return None
         if self.streamed:
@@ -95,7 +95,7 @@ class AnswerReader:
                 self._add_call(part.get("index", place), part)
 
     def _add_call(self, index: object, part: Mapping[str, Any]) -> None:
-        """Add a piece of a call to the pieces before it; its id and name come first."""
+        """Add a part of a call; its id and name come first."""
         if not isinstance(index, int):
             return
         call = self._calls.setdefault(index, {"id": "", "function": {"name": "", "arguments": ""}})
@@ -129,22 +129,22 @@ class Relay:
 
     upstream: Upstream
     reader: AnswerReader | None = None
-    # Runs when all was read, before the last of it is passed on: the client's next request comes
-    # after it.
+    # Runs after the answer is read, before its last part is passed on, so before the client's next
+    # request.
     at_end: Callable[[], Awaitable[None]] = _nothing
     # The value of the header X-Memci-Memory, if any.
     state: str | None = None
-    # Whether all was read.
+    # True if the whole answer was read.
     whole: bool = False
     _opened: list[httpx.Response] = field(default_factory=list)
 
     async def run(
         self, ask: Callable[[], Awaitable[httpx.Response]], receive: Receive, send: Send
     ) -> None:
-        """Ask the upstream and pass on its answer, as long as the client is connected.
+        """Send the request and pass on the answer, while the client is connected.
 
-        Raises ``UnavailableError`` when there is no answer, and httpx's error when it ends in the
-        middle: the server then cuts the connection, so that no client takes half for the whole.
+        Raises ``UnavailableError`` if there is no answer, and httpx's error if it ends early: the
+        server then cuts the connection, so that the client sees that it is incomplete.
         """
 
         async def work() -> None:
@@ -184,7 +184,7 @@ class Relay:
         await send({"type": "http.response.body", "body": body})
 
     def _is_last(self, response: httpx.Response, chunk: bytes) -> bool:
-        """Read a chunk; return True if a client that gets it waits for nothing more."""
+        """Read a chunk; return True if it completes the answer for the client."""
         if self.reader is not None:
             self.reader.feed(chunk)
             if self.reader.has_ended:

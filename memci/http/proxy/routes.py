@@ -36,7 +36,7 @@ class Proxy:
         self.upstream = Upstream(url, runtime.settings)
 
     def routes(self) -> list[Route]:
-        """Return what the application answers."""
+        """Return the proxy's routes."""
         return [
             _route("/chat/completions", self._chat, ["POST"]),
             _route("/models", self._models, ["GET"]),
@@ -82,7 +82,6 @@ class Proxy:
                 await record(whole=False)
 
     async def _models(self, call: Call, agent_id: str, receive: Receive, send: Send) -> None:
-        """Pass on the list of models."""
         del agent_id  # the list is the same for all
         headers = self._admitted(call, Scope.READ)
         model = call.path_params.get("model")

@@ -22,7 +22,7 @@ ERROR_BYTES = 1024 * 1024
 
 
 class Upstream:
-    """Sends requests to the upstream; made for one event loop."""
+    """Sends requests to the upstream, in one event loop."""
 
     def __init__(self, url: str, settings: Settings) -> None:
         self._url = url.rstrip("/")
@@ -37,9 +37,9 @@ class Upstream:
     async def send(
         self, method: str, path: str, headers: Sequence[tuple[str, str]], body: bytes | None
     ) -> httpx.Response:
-        """Send a request and return its answer, with only the head read yet.
+        """Send a request and return its answer; only the head is read yet.
 
-        Raises ``UnavailableError`` when there is none.
+        Raises ``UnavailableError`` if there is no answer.
         """
         request = self._client.build_request(
             method,
@@ -94,7 +94,7 @@ class Keys:
 
 
 def keys_in(headers: Mapping[str, str], upstream_key: SecretStr | None) -> Keys:
-    """Return the key for memci and the key for the upstream.
+    """Return the keys for memci and for the upstream.
 
     A server with a key for its upstream reads memci's from ``X-Memci-Key`` or ``Authorization``,
     where every client puts its key. Without one, ``Authorization`` is for the upstream and

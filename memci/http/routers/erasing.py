@@ -46,10 +46,10 @@ def erase_messages(
             pins=find_pins(database, agent, words, most=body.k),
         )
         if not (which.message_ids or which.page_indexes or which.pins):
-            told = erase.NOTHING
+            preview_result = erase.NOTHING
         else:
-            told = erase.preview(database, store, agent, which, words)
-        return told.model_copy(update={"unread": found.unread})
+            preview_result = erase.preview(database, store, agent, which, words)
+        return preview_result.model_copy(update={"unread": found.unread})
     if body.preview:
         return erase.preview(database, store, agent, which)
     pages = runtime.page_commands

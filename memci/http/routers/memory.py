@@ -49,7 +49,7 @@ async def append_messages(
 @message_routes.write.post("/agents/{agent}/compress", status_code=202)
 def compress(agent: AgentId, call: Call, body: CompressRequest | None = None) -> CompressAnswer:
     """Ask for one more pass over the agent's memories; requests that wait are one."""
-    del body  # the reason is for whoever reads the request
+    del body  # the reason is only for readers of the request
     return call.runtime.intake.request_compress(agent)
 
 

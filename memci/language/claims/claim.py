@@ -1,4 +1,4 @@
-"""Claims: what a memory says to be so, and when a newer one contradicts an older one (R6)."""
+"""Claims: statements of a memory, and contradictions between newer and older ones (R6)."""
 
 import re
 import unicodedata
@@ -14,7 +14,7 @@ _IDLE_TEXT = """
     了 的 元 块 钱 约 是
 """
 _IDLE = frozenset(_IDLE_TEXT.split())
-# Ways to name a time that cannot be compared: what day Friday is hangs on when it was said.
+# Formats of a day that cannot be compared: "Friday" depends on the day of the message.
 _DAYS = (
     re.compile(
         r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|(?:周|星期|礼拜)[一二三四五六日天末]"
@@ -29,29 +29,27 @@ _DAYS = (
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """That an attribute of a subject has a value; an attribute has one value at a time.
+    """A statement that an attribute of a subject has a value; it has one value at a time.
 
-    ``subject`` and ``attribute`` are keys. ``value`` None: it has none any more. ``ended`` is a
-    value that no longer holds. A correction ("Y, not Z") names neither subject nor attribute:
-    both are "", and it is about whatever had the value ``ended``. ``evidence`` is the clause that
-    says so, word for word.
+    A correction ("Y, not Z") names neither subject nor attribute: both are "", and it is about
+    the claim whose value is ``ended``.
     """
 
-    subject: str
-    attribute: str
-    value: str | None
-    ended: str | None
-    evidence: str
+    subject: str  # a key
+    attribute: str  # a key
+    value: str | None  # None: it has no value any more
+    ended: str | None  # a value that no longer holds
+    evidence: str  # the clause of the claim, verbatim
 
     @property
     def corrects(self) -> bool:
-        """Whether it only says which value is wrong, and which is right."""
+        """True for a correction."""
         return not self.attribute
 
 
 @dataclass(frozen=True, slots=True)
 class StoredClaim:
-    """A claim of a living memory; ``seq`` is the message that it was made in."""
+    """A claim of a living memory; ``seq`` is the message that the memory was made in."""
 
     claim: Claim
     node_id: int
@@ -60,76 +58,76 @@ class StoredClaim:
 
     @property
     def age(self) -> tuple[datetime, int, int]:
-        """Order claims by when they were made."""
+        """Sort key: the time of the statement."""
         return self.said_at, self.seq, self.node_id
 
 
 @dataclass(frozen=True, slots=True)
 class Supersession:
-    """A newer memory says otherwise than an older one."""
+    """A newer claim contradicts an older one."""
 
     older: StoredClaim
     newer: StoredClaim
 
 
-def resolve_correction(held: StoredClaim, known: Iterable[StoredClaim]) -> StoredClaim | None:
-    """Return a correction as a claim about what it corrects: the last that had the wrong value.
+def resolve_correction(stored: StoredClaim, known: Iterable[StoredClaim]) -> StoredClaim | None:
+    """Return a correction as a claim about the latest subject that had the wrong value.
 
-    None when nothing did. Anything else is returned as it is.
+    None if there is none. Other claims are returned unchanged.
     """
-    if not held.claim.corrects:
-        return held
+    if not stored.claim.corrects:
+        return stored
     wrong = [
         each
         for each in known
         if not each.claim.corrects
-        and each.age < held.age
-        and _equal(each.claim.value, held.claim.ended)
+        and each.age < stored.age
+        and _equal(each.claim.value, stored.claim.ended)
     ]
     if not wrong:
         return None
     about = max(wrong, key=lambda each: each.age).claim
     claim = Claim(
-        about.subject, about.attribute, held.claim.value, about.value, held.claim.evidence
+        about.subject, about.attribute, stored.claim.value, about.value, stored.claim.evidence
     )
-    return StoredClaim(claim, held.node_id, held.seq, held.said_at)
+    return StoredClaim(claim, stored.node_id, stored.seq, stored.said_at)
 
 
 def find_supersessions(claims: Iterable[StoredClaim]) -> list[Supersession]:
-    """Return which memories are superseded by which, of claims about one attribute of one subject.
+    """Return the supersessions among claims about one attribute of one subject.
 
-    In the order of what was said, whatever order they come in: each supersedes all that still hold
-    and say otherwise, or whose value it ends. Two of one memory never do.
+    Claims are compared by age, in whatever order they are given. Each supersedes all current ones
+    that it contradicts, except those of its own memory.
     """
     found: list[Supersession] = []
-    holding: list[StoredClaim] = []
+    current: list[StoredClaim] = []
     for newer in sorted(claims, key=lambda each: each.age):
-        over = [each for each in holding if contradicts(newer.claim, each.claim)]
-        found += [Supersession(old, newer) for old in over if old.node_id != newer.node_id]
-        holding = [each for each in holding if each not in over]
-        holding.append(newer)
+        superseded = [each for each in current if contradicts(newer.claim, each.claim)]
+        found += [Supersession(old, newer) for old in superseded if old.node_id != newer.node_id]
+        current = [each for each in current if each not in superseded]
+        current.append(newer)
     return found
 
 
 def contradicts(newer: Claim, older: Claim) -> bool:
-    """Return True if both cannot hold at once; a value that only says it more exactly can."""
+    """Return True if both cannot be true at once; a value may be more exact than the other."""
     if (newer.subject, newer.attribute) != (older.subject, older.attribute):
         return False
     if older.value is None:
         return False
     if newer.value is None:
         return newer.ended is not None and _equal(older.value, newer.ended)
-    return not _compatible(older.value, newer.value)
+    return not _are_compatible(older.value, newer.value)
 
 
 def _equal(one: str | None, other: str | None) -> bool:
     return one is not None and other is not None and _words(one) == _words(other) != []
 
 
-def _compatible(one: str, other: str) -> bool:
-    """Return True if one value is the other, or says it in more words; in doubt it is."""
-    ways, others = _ways_of_naming(one), _ways_of_naming(other)
-    if ways and others and not ways & others:
+def _are_compatible(one: str, other: str) -> bool:
+    """Return True if one value equals or contains the other; also in doubt."""
+    formats, others = _day_formats(one), _day_formats(other)
+    if formats and others and not formats & others:
         return True
     few, many = sorted((_words(one), _words(other)), key=len)
     if any(word[0].isdigit() for word in few) or not few:
@@ -137,7 +135,7 @@ def _compatible(one: str, other: str) -> bool:
     return any(few == many[at : at + len(few)] for at in range(len(many)))
 
 
-def _ways_of_naming(value: str) -> set[int]:
+def _day_formats(value: str) -> set[int]:
     return {way for way, pattern in enumerate(_DAYS) if pattern.search(value.casefold())}
 
 

@@ -1,7 +1,7 @@
-"""Reads claims off a text by patterns, English and Chinese: few, but sure (R6).
+"""Read claims in a text by patterns, in English and Chinese: few, but reliable (R6).
 
-``data/claims.*.toml`` holds the patterns. Each rule there names the function below that reads what
-it matches.
+``data/claims.*.toml`` holds the patterns. Each rule there names the function below that reads its
+matches.
 """
 
 import re
@@ -19,16 +19,16 @@ _CLAUSE, _NOT_ASSERTED, _LEAD, _TAIL, _SHORT = (
     {each: _DATA.pattern(name, each) for each in Language}
     for name in ("clause", "not_asserted", "lead", "tail", "short")
 )
-# Nobody is sure what a longer sentence asserts.
+# The claims of longer sentences are uncertain.
 _LONGEST_SENTENCE = 300
 _LONGEST_PURPOSE = 4  # words
 _DENIED = re.compile(r"(?:no longer|not)\b|不", re.IGNORECASE)
 _ARTICLE = re.compile(r"\b(?:the|our|my|a)\b")
-# Whoever speaks of a home or a job as "ours" shares it.
+# A speaker who says "ours" of a home or a job shares it.
 _OURS = re.compile("我们?(?:全家|一家人?|家)?")
 _NOBODY = _DATA.words("nobody")
 _SAME_STATE: dict[str, str] = _DATA.table("same", Language.CHINESE)
-# What everybody has, and what only somebody has: "the phone is …" names nobody's.
+# Attributes of persons: "the phone is …" names none.
 _PERSONAL = frozenset(("age", "name", "phone", "email", "birthday"))
 
 _TOWNS, _COUNTRIES, _STATES = (
@@ -51,11 +51,9 @@ _AT_FIRM = _DATA.pattern("at_firm", flags=0)
 
 
 class _Attribute(NamedTuple):
-    """What there is one of at a time."""
-
     nouns: re.Pattern[str]
     key: str
-    value: re.Pattern[str]  # how its value has to look
+    value: re.Pattern[str]  # the form of its value
 
 
 _ATTRIBUTES = {
@@ -73,8 +71,6 @@ _ATTRIBUTES = {
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """A clause that a rule matches."""
-
     found: re.Match[str]
     speaker: str
     clause: str
@@ -85,7 +81,7 @@ class _Match:
         return self.found.groupdict().get(name) or ""
 
     def cleaned(self, name: str) -> str:
-        """Return a group without what goes on behind it."""
+        """Return a group without its tail."""
         return self.without_tail(self.group(name)).strip(" ,.'’!")
 
     def without_tail(self, text: str) -> str:
@@ -93,7 +89,7 @@ class _Match:
 
     @property
     def subject(self) -> str | None:
-        """The key of whom the clause is about; ``*``: all who talk; None: it names nobody."""
+        """The key of the subject; ``*`` for all participants; None if the clause names none."""
         who = re.sub(r"['’]s$", "", " ".join(self.group("who").split())).casefold()
         if who in {"", "our", "the"} or who.startswith("我们"):
             return "*"
@@ -106,7 +102,7 @@ class _Match:
 
     @property
     def resident(self) -> str | None:
-        """The key of whom the clause says where he lives or works."""
+        """The key of the person whose home or workplace the clause names."""
         shared = self.group("ours") or _OURS.fullmatch(self.group("who"))
         return self.speaker if shared else self.subject
 
@@ -130,7 +126,7 @@ def _home(match: _Match) -> Claim | None:
 
 
 def _move(match: _Match) -> Claim | None:
-    """Read where "we" moved; teams move as well, to tools: only towns and homes are sure."""
+    """Read where "we" moved, if it is a town or a home: teams also move to tools."""
     name = " ".join(match.group("value").strip(" .'’").casefold().split())
     known = name in _TOWNS | _COUNTRIES | _STATES
     return _home(match) if known or match.group("home") else None
@@ -145,7 +141,7 @@ def _place(match: _Match) -> Claim | None:
 
 
 def _owned(match: _Match) -> Claim | None:
-    """Read what an attribute of somebody or something is: "my rent is …"."""
+    """Read an attribute of a person or thing: "my rent is …"."""
     noun, value, subject = match.group("noun").casefold(), match.cleaned("value"), match.subject
     attribute = next(each for each in _ATTRIBUTES[match.language] if each.nouns.fullmatch(noun))
     if not value or _DENIED.match(value) or not attribute.value.search(value):
@@ -164,13 +160,13 @@ def _owned(match: _Match) -> Claim | None:
 
 
 def _state(match: _Match) -> Claim | None:
-    """Read what somebody is: 34 years old, married, vegan."""
+    """Read a state of a person: 34 years old, married, vegan."""
     value = match.group("value")
     return match.claim(match.subject, match.attribute, _SAME_STATE.get(value, value))
 
 
 def _short(match: _Match) -> Claim | None:
-    """Read a value of few words: a job, a version, what somebody likes best."""
+    """Read a value of few words: a job, a version, a favourite."""
     value = match.cleaned("value")
     attribute = match.attribute.format(thing=match.group("thing").casefold())
     if not _SHORT[match.language].match(value):
@@ -179,7 +175,7 @@ def _short(match: _Match) -> Claim | None:
 
 
 def _use(match: _Match) -> Claim | None:
-    """Read what "we" use for something."""
+    """Read what "we" use for a purpose."""
     value = match.cleaned("value")
     purpose = " ".join(_ARTICLE.sub("", match.group("thing").casefold()).split())
     purpose = match.without_tail(purpose)
@@ -210,12 +206,10 @@ _READERS: dict[str, Callable[[_Match], Claim | None]] = {
 
 
 class _Rule(NamedTuple):
-    """A pattern for the beginning of a clause, and what reads it."""
-
     pattern: re.Pattern[str]
     read: Callable[[_Match], Claim | None]
     attribute: str
-    unless: re.Pattern[str] | None  # no such word is in the clause
+    unless: re.Pattern[str] | None  # must not be in the clause
 
 
 def _rules(language: Language) -> list[_Rule]:
@@ -239,11 +233,11 @@ _RULES = {language: _rules(language) for language in Language}
 
 
 def claims_in(text: str, speaker: str) -> list[Claim]:
-    """Return what a speaker asserts of things that have one value at a time, in order.
+    """Return the claims of a speaker about attributes with one value at a time, in order.
 
-    ``speaker`` is the key that "I" stands for. Questions, wishes, guesses, plans, hearsay, tales
-    of the past and denials assert nothing. Attributes that may have several values at once (likes,
-    owns, has visited) are left out.
+    ``speaker`` is the key for "I". Questions, wishes, guesses, plans, hearsay, tales of the past
+    and denials contain no claims. Attributes that may have several values at once (likes, owns,
+    has visited) are left out.
     """
     language, key = language_of(text), " ".join(speaker.casefold().split())
     return [
@@ -277,10 +271,10 @@ def _clauses(sentence: str, language: Language) -> Iterator[str]:
 
 
 def _claims(clauses: Iterable[str], speaker: str, language: Language) -> Iterator[Claim]:
-    """Yield the claims of clauses in a row.
+    """Yield the claims of successive clauses.
 
-    In Chinese a clause without a subject has that of the one before, if it was the speaker: of
-    anybody else it is not sure who the next clause is about.
+    A Chinese clause without a subject takes that of the clause before, if it is the speaker: in
+    other cases the subject is uncertain.
     """
     before, of_speaker = "", False
     for clause in clauses:

@@ -10,7 +10,7 @@ from memci.language.loading import TaskData, Value
 
 
 class PinKind(StrEnum):
-    """What a pin is."""
+    """The kind of a pin."""
 
     TASK = "task"
     CONSTRAINT = "constraint"
@@ -21,20 +21,16 @@ class PinKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KeyMessageRule:
-    """A sentence with ``cue`` and all of ``beside``, and without ``unless``, is of this kind.
-
-    ``told``: it tells what its speaker is up to and asks nobody for anything; of somebody with a
-    name, as people have among each other, it is nothing.
-    """
+    """Matches a sentence with ``cue`` and all of ``beside``, and without ``unless``."""
 
     kind: PinKind
     cue: re.Pattern[str]
     beside: tuple[re.Pattern[str], ...]
     unless: re.Pattern[str] | None
-    told: bool
+    ignored_if_named: bool  # a statement of plans, which asks for nothing
 
     def fits(self, sentence: str) -> bool:
-        """Return True if a sentence is of the kind."""
+        """Return True if the rule matches a sentence."""
         if not self.cue.search(sentence) or (self.unless and self.unless.search(sentence)):
             return False
         return all(each.search(sentence) for each in self.beside)
@@ -52,7 +48,7 @@ def _rule(row: dict[str, Any], language: Language) -> KeyMessageRule:
         cue=compiled(row["cue"]),
         beside=tuple(map(compiled, row.get("beside", ()))),
         unless=compiled(row["unless"]) if "unless" in row else None,
-        told=row.get("told", False),
+        ignored_if_named=row.get("told", False),
     )
 
 

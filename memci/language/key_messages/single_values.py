@@ -1,8 +1,8 @@
-"""Finds key messages that set something of which there is one value at a time (R6, R7).
+"""Find key messages that set something that has one value at a time (R6, R7).
 
-A sentence settles something only if it says nothing else. A sentence that holds in one case only,
-that denies, or that has another clause replaces no other one: what goes with it would be lost
-from sight. In doubt both stay, the newer one below.
+A sentence sets a value only if it says nothing else. A sentence that is conditional, negative or
+has another clause replaces no other one, because that part would be lost. In doubt both stay, the
+newer one below.
 """
 
 import re
@@ -21,24 +21,24 @@ _MINE = frozenset(("my", "我的", "我"))
 
 
 class SingleValue(NamedTuple):
-    """What a sentence settles."""
+    """The value that a sentence sets."""
 
     matter: str  # a key
     value: str  # a key
-    anywhere: bool = False  # it is about the speaker, and not about what one session is about
-    changed: bool = False  # the sentence says that it was otherwise before
+    anywhere: bool = False  # it is about the speaker, not about the topic of one session
+    changed: bool = False  # the sentence mentions an earlier value
 
 
 def single_value_of(sentence: str) -> SingleValue | None:
-    """Return what a sentence settles, if it says no more than that; None: nothing."""
+    """Return the value that a sentence sets, if it says nothing else, or None."""
     text = sentence.strip().replace("’", "'")
     for pattern, row in _RULES:
         if found := pattern.fullmatch(text):
-            return _settled(found, row)
+            return _to_single_value(found, row)
     return None
 
 
-def _settled(found: re.Match[str], row: dict[str, Any]) -> SingleValue:
+def _to_single_value(found: re.Match[str], row: dict[str, Any]) -> SingleValue:
     parts = {name: (part or "").casefold() for name, part in found.groupdict().items()}
     value = parts["value"]
     if "matter" in row:

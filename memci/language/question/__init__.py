@@ -1,4 +1,4 @@
-"""Query analysis (R10): what a question asks, of whom, of when, and how much it wants."""
+"""Query analysis (R10): names, times, subquestions and scope of a question."""
 
 from memci.language.hit_limits import HitLimits
 from memci.language.question.analysis import (

@@ -1,4 +1,4 @@
-"""Analyse a question before anything is searched (R10)."""
+"""Analyse a question before a search (R10)."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -21,7 +21,7 @@ from memci.language.question.subquestions import split_questions
 from memci.language.times.question_times import time_expressions_of
 from memci.language.times.ranges import TimeExpression, TimeRange
 
-# Characters of a question that are read: what is asked stands at its beginning or at its end.
+# Characters read of a text: its question is at the beginning or at the end.
 _BEGINNING, _END = 700, 300
 _BLANKS = re.compile(r"\s{2,}")
 _MOST_TIMES = 8
@@ -29,7 +29,7 @@ _MOST_TIMES = 8
 
 @dataclass(frozen=True, slots=True)
 class QueryAnalysis:
-    """What a question names and asks for."""
+    """The result of the analysis of a question."""
 
     language: Language
     entities: tuple[str, ...]  # names in the question, in order of first mention
@@ -40,7 +40,7 @@ class QueryAnalysis:
     k: int  # how many hits each source offers
     parts: tuple[str, ...]  # the questions that it consists of, at most 4
     answer_kind: AnswerKind
-    only_times: bool = False  # it names hardly anything but times, and wants all that was then
+    only_times: bool = False  # it names little but times, and asks for all of them
     order: Order | None = None  # the first or the latest of several occasions
 
     def time_fit(self, at: datetime, session_id: str | None = None) -> float:
@@ -61,9 +61,9 @@ def analyse(
 ) -> QueryAnalysis:
     """Analyse a question asked at ``now`` (aware, in the asker's time zone if that is known).
 
-    ``names``: of the people who speak in the agent's memory. ``bounds``: of ``k``.
-    ``expressions``: the result of ``time_expressions_in``, if it is known. Of a very long text only
-    both ends are read. No text raises.
+    ``names``: of the speakers in the agent's memory. ``bounds``: of ``k``. ``expressions``: the
+    result of ``time_expressions_in``, if it is known. Of a very long text only both ends are read.
+    No text raises.
     """
     read = shortened_question(text)
     language = language_of(read)
@@ -101,7 +101,7 @@ def analyse_with_names(
     bounds: HitLimits | None = None,
     expressions: Sequence[TimeExpression] | None = None,
 ) -> QueryAnalysis:
-    """Return what ``analyse`` returns with these names; ``analysis`` is its result without them.
+    """Return the result of ``analyse`` with names; ``analysis`` is the result without them.
 
     Most questions name no speaker and are not analysed again.
     """
@@ -116,12 +116,12 @@ def time_expressions_in(text: str, now: datetime) -> list[TimeExpression]:
 
 
 def shortened_question(text: str) -> str:
-    """Return the part of a text that is analysed: both ends of a long one, with single blanks."""
+    """Return the analysed part of a text: both ends of a long one, with single blanks."""
     if len(text) > _BEGINNING + _END:
         text = f"{text[:_BEGINNING]}\n{text[-_END:]}"
     return _BLANKS.sub(lambda blank: "\n" if "\n" in blank[0] else " ", text)
 
 
 def times_of(expressions: Sequence[TimeExpression]) -> tuple[TimeRange, ...]:
-    """Return the distinct times of these expressions, at most 8."""
+    """Return the distinct times of expressions, at most 8."""
     return tuple(dict.fromkeys(time for each in expressions for time in each.times))[:_MOST_TIMES]

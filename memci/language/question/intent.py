@@ -1,7 +1,7 @@
-"""What a question asks for: kind of answer, number of hits, first or latest occasion (R6, R10).
+"""The intent of a question: kind of answer, number of hits, first or latest occasion (R6, R10).
 
-Also whether it asks about the present, and whether it names hardly anything beside a time ("What
-did I do last week?"): such a question wants all that was then, whatever its words.
+Also whether it asks about the present, and whether it contains hardly anything beside a time ("What
+did I do last week?"): such a question asks for everything of that time.
 """
 
 import re
@@ -39,7 +39,7 @@ def _kinds() -> tuple[tuple[AnswerKind, re.Pattern[str]], ...]:
 
 
 def answer_kind(text: str) -> AnswerKind:
-    """Return the kind of answer that the first question in a text wants."""
+    """Return the kind of answer to the first question in a text."""
     found = [
         (match.start(), -match.end(), kind)
         for kind, pattern in _kinds()
@@ -48,14 +48,14 @@ def answer_kind(text: str) -> AnswerKind:
     return min(found, default=(0, 0, AnswerKind.OTHER))[2]
 
 
-# Each sign that a question needs several memories, and its weight: 1 - the product of what they
-# leave is the complexity, so that no sign brings it above 1.
+# The signs that a question needs several memories, with weights. The complexity is 1 minus the
+# product of 1 - weight, so it never exceeds 1.
 _SIGNS = {"several": 0.65, "compared": 0.6, "in_order": 0.4, "open": 0.35, "joined": 0.2}
 _ANOTHER_NAME = 0.15
 _ANOTHER_TIME = 0.2
 _ANOTHER_PART = 0.45
 _LENGTH = 0.3
-# Characters from which a question is as long as they come; a Han character says more than a letter.
+# Characters of a long question; a Han character counts more than a letter.
 _LONG, _HAN_WEIGHT = 400, 3
 _HAN = re.compile(r"[\u3400-\u9fff]")
 
@@ -66,11 +66,12 @@ def _signs() -> dict[str, re.Pattern[str]]:
 
 
 def complexity_of(text: str, *, names: int, times: int, parts: int, whole: bool = False) -> float:
-    """Return 0 (a word) to nearly 1, by words of the question, its length and how much it names.
+    """Return the complexity, 0 to nearly 1, by length, words and number of names.
 
-    ``whole``: the question asks for all that was at a time.
+    ``whole``: the question asks for everything of a time.
     """
-    simple = 1 - _LENGTH * min(1.0, _length(text) / _LONG)
+    length = len(text) + (_HAN_WEIGHT - 1) * len(_HAN.findall(text))
+    simple = 1 - _LENGTH * min(1.0, length / _LONG)
     for name, pattern in _signs().items():
         if (whole and name == "several") or pattern.search(text):
             simple *= 1 - _SIGNS[name]
@@ -79,12 +80,8 @@ def complexity_of(text: str, *, names: int, times: int, parts: int, whole: bool 
     return 1 - simple
 
 
-def _length(text: str) -> int:
-    return len(text) + (_HAN_WEIGHT - 1) * len(_HAN.findall(text))
-
-
 class Order(StrEnum):
-    """Which of several occasions is asked for."""
+    """The occasion that a question asks for, of several."""
 
     LATEST = "latest"
     EARLIEST = "earliest"
@@ -96,24 +93,26 @@ _ORDERS = {order: _DATA.patterns(order.value, flags=_FLAGS) for order in Order}
 
 
 def order_of(text: str, expressions: Iterable[TimeExpression] = ()) -> Order | None:
-    """Return which occasion a question asks for; None: neither, or both.
+    """Return the occasion that a question asks for; None for neither or both.
 
-    Words within its ``expressions`` ("last week") do not count.
+    Words inside ``expressions`` ("last week") do not count.
     """
     if _NEITHER.search(text):
         return None
-    taken = [(each.start, each.end) for each in expressions]
+    excluded = [(each.start, each.end) for each in expressions]
     asked = [
         order
         for order, patterns in _ORDERS.items()
-        if any(_stands(pattern, text, taken) for pattern in patterns)
+        if any(_matches_outside(pattern, text, excluded) for pattern in patterns)
     ]
     return asked[0] if len(asked) == 1 else None
 
 
-def _stands(pattern: re.Pattern[str], text: str, taken: Iterable[tuple[int, int]]) -> bool:
+def _matches_outside(
+    pattern: re.Pattern[str], text: str, excluded: Iterable[tuple[int, int]]
+) -> bool:
     return any(
-        all(found.end() <= start or end <= found.start() for start, end in taken)
+        all(found.end() <= start or end <= found.start() for start, end in excluded)
         for found in pattern.finditer(text)
     )
 
@@ -125,8 +124,8 @@ _SENTENCE_END = re.compile(r"[.!?。！？]\s*(?=\S)")
 def asks_about_present(text: str) -> bool:
     """Return True if the last sentence is in the present tense, or a word says "now".
 
-    "Which town do I live in, since I moved in March?" is; "Where did I live in March?" and
-    我三月住在哪里？ are not.
+    True for "Which town do I live in, since I moved in March?"; False for "Where did I live in
+    March?" and 我三月住在哪里？.
     """
     if _NOW.search(text):
         return True
@@ -142,11 +141,8 @@ _WORD = re.compile(r"[^\W_]+")
 def names_only_times(
     text: str, expressions: Iterable[TimeExpression], names: Collection[str] = ()
 ) -> bool:
-    """Return True if a question holds only times, names of speakers and common words.
-
-    ``names``: of the speakers.
-    """
-    left = _without(text, expressions).casefold()
+    """Return True if a question contains only times, common words and ``names`` of speakers."""
+    left = _without_times(text, expressions).casefold()
     named = {word for name in names for word in _WORD.findall(name.casefold())}
     for name in named:
         left = left if name.isascii() else left.replace(name, " ")
@@ -154,7 +150,7 @@ def names_only_times(
     return all(word in known for word in _WORD.findall(_COMMON_PHRASES.sub(" ", left)))
 
 
-def _without(text: str, expressions: Iterable[TimeExpression]) -> str:
+def _without_times(text: str, expressions: Iterable[TimeExpression]) -> str:
     pieces, end = [], 0
     for each in expressions:
         pieces.append(text[end : each.start])

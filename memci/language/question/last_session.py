@@ -1,6 +1,6 @@
-"""Questions about the conversation before this one: "What did we discuss last time?" (R10).
+"""Questions about the previous conversation: "What did we discuss last time?" (R10).
 
-Conversations are told apart by their sessions and by silence.
+Sessions and silence separate conversations.
 """
 
 import re
@@ -26,7 +26,7 @@ _BEFORE_OR_AFTER = _DATA.pattern("before_or_after", flags=_FLAGS)
 
 
 def find_last_session(text: str) -> tuple[int, int] | None:
-    """Return (start, end) of the words that name the conversation before; None: there are none."""
+    """Return (start, end) of the words for the previous conversation, or None."""
     if _ONE_BEFORE.search(text):
         return None
     found = next((match for each in _OURS if (match := each.search(text))), None)
@@ -34,14 +34,14 @@ def find_last_session(text: str) -> tuple[int, int] | None:
         return None
     if found is None:
         anybodys = (match for each in _ANYBODYS if (match := each.search(text)))
-        found = next((match for match in anybodys if _is_ours(text, match)), None)
-    if found is None or _is_another(text, found):
+        found = next((match for match in anybodys if _means_own_conversation(text, match)), None)
+    if found is None or _means_other_conversation(text, found):
         return None
     return found.span()
 
 
-def _is_ours(text: str, found: re.Match[str]) -> bool:
-    """Return True if a question that names no participants means our conversation."""
+def _means_own_conversation(text: str, found: re.Match[str]) -> bool:
+    """Return True if a question that names no participants means the user's conversation."""
     if _OTHERS.search(text):
         return False
     is_named = not found[0].lower().endswith(("time", "次", "回"))
@@ -52,33 +52,33 @@ def _is_ours(text: str, found: re.Match[str]) -> bool:
     return bool(talking) and names_only_times(text, [TimeExpression(*each, ()) for each in places])
 
 
-def _is_another(text: str, found: re.Match[str]) -> bool:
+def _means_other_conversation(text: str, found: re.Match[str]) -> bool:
     before = _ANOTHER.search(text[: found.start()])
     return bool(before) or _BEFORE_OR_AFTER.match(text, found.end()) is not None
 
 
-# After so long a silence another conversation begins, in a session as well.
+# A silence of this length ends a conversation, even within a session.
 PAUSE = timedelta(hours=6)
-# What is said now by whoever asks.
+# A message of this age may be the question itself.
 _AT_ONCE = timedelta(minutes=1)
 _LEAST_SLACK = timedelta(hours=1)
 _INSTANT = timedelta(microseconds=1)
 
 
 class Conversation(NamedTuple):
-    """A conversation from its first to its last message, both aware; None: in no session."""
+    """A conversation from its first to its last message, both aware; ``session_id`` may be None."""
 
     session_id: str | None
     began: datetime
     ended: datetime
 
     def time(self) -> TimeRange:
-        """Return its time range, restricted to its session."""
+        """Return the time range, restricted to the session."""
         slack = max(self.ended - self.began, _LEAST_SLACK)
         try:
             until = self.ended + _INSTANT
         except OverflowError:
-            until = None  # with the calendar
+            until = None  # the end of the calendar
         return TimeRange(self.began, until, CERTAIN, slack, session=self.session_id or "")
 
     def is_current(self, here: str | None, now: datetime) -> bool:
@@ -93,15 +93,15 @@ class Conversation(NamedTuple):
 
 
 def previous_conversation(
-    said: Iterable[tuple[str | None, datetime]], here: str | None, now: datetime
+    messages: Iterable[tuple[str | None, datetime]], here: str | None, now: datetime
 ) -> Conversation | None:
-    """Return the last conversation that is over; None: there is none.
+    """Return the last conversation that is over, or None.
 
-    ``said``: the sessions and times of messages, the latest first, and none after ``now``.
+    ``messages``: their sessions and times, latest first, none after ``now``.
     """
     latest: dict[str | None, Conversation] = {}
     over: set[str | None] = set()
-    for session_id, at in said:
+    for session_id, at in messages:
         talk = latest.get(session_id)
         if talk is None or (talk.is_current(here, now) and talk.began - at >= PAUSE):
             latest[session_id] = Conversation(session_id, at, at)

@@ -1,8 +1,8 @@
 """Names in a question: people, places, products, titles (R10).
 
-Precision comes before recall: a missed name costs little, for its characters are searched anyway,
-but a word taken for a name finds the wrong memories. A Latin name has a capital that the sentence
-does not give it; a Chinese name is found by its surname and the words beside it.
+Precision comes before recall: a missed name costs little, because its characters are searched
+anyway, but a word mistaken for a name finds the wrong memories. A Latin name has a capital that is
+not due to the sentence; a Chinese name is found by its surname and the words beside it.
 """
 
 import re
@@ -42,7 +42,7 @@ _SHORTEST_FOREIGN = 2
 def _latin_names(text: str, language: Language) -> Iterator[tuple[int, str]]:
     """Yield each name with its position.
 
-    Capitals do not count in a text without small letters.
+    In a text without small letters capitals do not count.
     """
     if language is Language.CHINESE:
         for match in _FOREIGN.finditer(text):
@@ -56,8 +56,10 @@ def _latin_names(text: str, language: Language) -> Iterator[tuple[int, str]]:
     opening: list[tuple[int, str]] = []
     inside: set[str] = set()
     for match in _NAME.finditer(text):
-        for start, name in _apart(*_trimmed(match)):
-            if _opens(text, start) and not _surely_a_name(name, text[start + len(name) :]):
+        for start, name in _split_possessive(*_trim_name(match)):
+            if _is_at_sentence_start(text, start) and not _is_certain_name(
+                name, text[start + len(name) :]
+            ):
                 opening.append((start, name))
             else:
                 inside.add(name)
@@ -65,35 +67,34 @@ def _latin_names(text: str, language: Language) -> Iterator[tuple[int, str]]:
     yield from ((start, name) for start, name in opening if name in inside)
 
 
-def _trimmed(match: re.Match[str]) -> tuple[str, int]:
-    """Drop capitalised words at both ends that are no names, and possessives."""
+def _trim_name(match: re.Match[str]) -> tuple[str, int]:
+    """Remove possessives, and capitalised words at both ends that are no names."""
     words = match[0].split(" ")
     start = match.start()
-    while words and _no_name(words[0]):
+    while words and _is_no_name(words[0]):
         start += len(words.pop(0)) + 1
-    while words and _no_name(words[-1]):
+    while words and _is_no_name(words[-1]):
         words.pop()
     name = _POSSESSIVE.sub("", " ".join(words)).rstrip(".")
     return ("", start) if not name or name[0].isdigit() or len(name) == 1 else (name, start)
 
 
-def _apart(name: str, start: int) -> Iterator[tuple[int, str]]:
+def _split_possessive(name: str, start: int) -> Iterator[tuple[int, str]]:
     """Yield an owner and its property separately: Evan and Prius of "Evan's Prius"."""
     owner = _OWNER.match(name)
-    if owner and not _no_name(owner[1]):
+    if owner and not _is_no_name(owner[1]):
         yield start, owner[1]
         name, start = name[owner.end() :], start + owner.end()
     if name and not name[0].isdigit():
         yield start, name
 
 
-def _no_name(word: str) -> bool:
+def _is_no_name(word: str) -> bool:
     bare = _POSSESSIVE.sub("", word.lower()).rstrip(".")
     return word not in _TITLES and (bare in _NO_NAMES or word.lower() in _NO_NAMES)
 
 
-def _opens(text: str, start: int) -> bool:
-    """Return True if a sentence begins at this place, where any word has a capital."""
+def _is_at_sentence_start(text: str, start: int) -> bool:
     before = text[max(0, start - _NEAR) : start]
     return bool(_SENTENCE_BEGINS.search(before)) and not before.endswith(_ABBREVIATIONS)
 
@@ -101,7 +102,7 @@ def _opens(text: str, start: int) -> bool:
 _ABBREVIATIONS = ("Dr. ", "Mr. ", "Mrs. ", "Ms. ", "St. ")
 
 
-def _surely_a_name(name: str, rest: str) -> bool:
+def _is_certain_name(name: str, rest: str) -> bool:
     if " " in name or not name[1:].islower():
         return True
     return not _NOT_OPENING.search(name) and bool(_DOING.match(rest))
@@ -118,7 +119,6 @@ _NO_PLACE = _DATA.pattern("no_place", flags=0)
 
 
 def _chinese_names(text: str) -> Iterator[tuple[int, str]]:
-    """Yield names of people and places with their positions."""
     for pattern in _chinese_patterns():
         for match in pattern.finditer(text):
             if not _NO_PLACE.fullmatch(match["name"]):
@@ -135,7 +135,7 @@ _TITLE = re.compile(
 
 
 def speakers_called(entities: Iterable[str], names: Collection[str]) -> frozenset[str]:
-    """Return the names that an entity abbreviates where only one is possible: "Mel"."""
+    """Return the names that an entity abbreviates unambiguously: "Mel"."""
     found = set()
     for entity in entities:
         meant = [name for name in names if is_speaker(entity, (name,))]
@@ -145,9 +145,9 @@ def speakers_called(entities: Iterable[str], names: Collection[str]) -> frozense
 
 
 def speakers_in(text: str, names: Collection[str]) -> frozenset[str]:
-    """Return the names that a question holds as whole words, in any case.
+    """Return the names that a question contains as whole words, in any case.
 
-    Chinese names match by their characters; those of one character are not searched.
+    Chinese names match by their characters; names of one character are not searched.
     """
     by_key: dict[str, list[str]] = {}
     for name in names:
@@ -163,15 +163,15 @@ def entities_in(
 ) -> tuple[str, ...]:
     """Return the names in a question, at most 12, in order of first mention.
 
-    ``known``: names that count whatever their letters. Expressions of time are no names.
+    ``known``: names that count in any case. Expressions of time are no names.
     """
-    masked = _masked(text, expressions)
+    masked = _mask_times(text, expressions)
     found: dict[str, tuple[int, str]] = {}
     for at, name in (*_known(text, known), *_named(masked, language)):
         key = Entity.named(name).key
         if key and len(name) <= _LONGEST and not is_pronoun(name):
             found[key] = min(found.get(key, (at, name)), (at, name))
-    return tuple(name for _, name in sorted(_longest(found).values())[:_MOST])
+    return tuple(name for _, name in sorted(_without_contained(found).values())[:_MOST])
 
 
 def _named(text: str, language: Language) -> Iterator[tuple[int, str]]:
@@ -191,8 +191,8 @@ def _known(text: str, known: Collection[str]) -> Iterator[tuple[int, str]]:
         yield max(place, 0), name
 
 
-def _longest(found: dict[str, tuple[int, str]]) -> dict[str, tuple[int, str]]:
-    """Drop names that are part of another: "Smith" beside "Ada Smith"."""
+def _without_contained(found: dict[str, tuple[int, str]]) -> dict[str, tuple[int, str]]:
+    """Remove names that are part of another: "Smith" beside "Ada Smith"."""
     return {
         key: place
         for key, place in found.items()
@@ -200,15 +200,15 @@ def _longest(found: dict[str, tuple[int, str]]) -> dict[str, tuple[int, str]]:
     }
 
 
-def _masked(text: str, expressions: Iterable[TimeExpression]) -> str:
-    """Return the text with a dot for each character of a time: dates and holidays name nobody."""
+def _mask_times(text: str, expressions: Iterable[TimeExpression]) -> str:
+    """Return the text with dots in place of expressions of time, which may contain capitals."""
     for each in expressions:
         text = text[: each.start] + "." * (each.end - each.start) + text[each.end :]
     return text
 
 
 def _is_title(quoted: str) -> bool:
-    """Return True if the long words of a quotation have capitals, or it is Chinese."""
+    """Return True for a Chinese quotation, or one whose long words have capitals."""
     words = [word for word in quoted.split() if len(word) > 3]  # noqa: PLR2004
     return language_of(quoted) is Language.CHINESE or (
         bool(words) and all(not word[0].islower() for word in words)

@@ -7,7 +7,7 @@ from memci.language.detection import Language
 from memci.language.loading import TaskData
 
 MOST_PARTS = 4
-# Places where one sentence may be cut that are looked at.
+# Seams of one sentence that are examined.
 _MOST_SEAMS = 16
 _ENDS = re.compile(r"[?？]+[\s\"”’')）]*|[.!。！]+[\"”’')）]*(?:\s+|(?<=[。！]))|\n+")
 _DATA = TaskData("question")
@@ -31,11 +31,11 @@ def split_questions(text: str) -> tuple[str, ...]:
 
 
 def _sentences(text: str) -> list[str]:
-    """Cut after each question; text after the last question belongs to it."""
+    """Cut after each question; text after the last question is part of it."""
     found, start, seen = [], 0, 0
     for end in [match.end() for match in _ENDS.finditer(text)] + [len(text)]:
         sentence = text[seen:end]
-        if _asks(sentence):
+        if re.search(r"[?？]", sentence) and len(sentence.strip()) > 1:
             found.append(text[start:end].strip())
             start = end
         seen = end
@@ -45,10 +45,6 @@ def _sentences(text: str) -> list[str]:
     elif rest:
         found.append(rest)
     return found
-
-
-def _asks(sentence: str) -> bool:
-    return bool(re.search(r"[?？]", sentence)) and len(sentence.strip()) > 1
 
 
 def _cut(sentence: str) -> list[str]:
@@ -70,7 +66,6 @@ def _is_question(part: str) -> bool:
 
 
 def _end_of(text: str, parts: list[str]) -> int:
-    """Return the position where the last part ends."""
     end = 0
     for each in parts:
         end = text.find(each, end) + len(each)

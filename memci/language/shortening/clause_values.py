@@ -1,4 +1,4 @@
-"""How much each clause of a text tells, without its fillers."""
+"""The information value of each clause of a text, without fillers."""
 
 import re
 from collections import Counter
@@ -31,9 +31,9 @@ _DENIED = re.compile(
 
 
 def remove_fillers(clause: str) -> str:
-    """Return the clause without fillers; as it is, if nothing else is in it.
+    """Return the clause without fillers, or unchanged if it consists of fillers.
 
-    What follows a negation stays: "not just tea" is not "not tea".
+    A word after a negation stays: "not just tea" is not "not tea".
     """
     text = _INTERJECTIONS.sub("", clause, count=1) if _INTERJECTIONS.match(clause) else clause
     for fillers in (_ENGLISH_FILLERS, _CHINESE_FILLERS):
@@ -49,39 +49,35 @@ def _denied(match: re.Match[str]) -> bool:
 OPEN_MARKS = ",;:，；：、—–-( "
 _CLOSERS = ('"', "”", "’", "」", "』", "》", ")", "）")
 
-# A word's worth when it was said once already, twice, …
+# The factor of a word for each repetition.
 AGAIN = 0.3
-# A question tells less than an answer.
+# A question has less value than an answer.
 _QUESTION = 0.5
-# A greeting, thanks or praise tells next to nothing; a decision, a rule or a date's plan more.
+# A courtesy has almost no value; a decision, a rule or a plan with a date more.
 _SOCIAL = 0.3
 _TELLING = 1.4
 _FEWEST_TELLING_WORDS = 2
 _EXCLAIMS = re.compile(r"(?:[^\W\d_]|['’-])+[!！,.。，]")
-# In Chinese the first clause mostly names what the sentence is about, and the others leave it out.
+# In Chinese mostly the first clause names the topic, and the others omit it.
 _OPENS_CHINESE = 1.15
-# What the speaker does, has or wants tells more than how something is in general …
+# Actions, possessions and wishes of the speaker have more value than general statements …
 _OWN = 1.4
-# … and how good something is tells less.
+# … and evaluations have less.
 _VALUES = 0.6
-# Characters that any choice costs beside its own: keeps one-word clauses from winning.
+# Additional cost of each choice in characters, so that one-word clauses do not win.
 _OVERHEAD = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A clause without its fillers.
-
-    ``social``: it is said only to be kind; ``bare``: it only calls somebody, or exclaims;
-    ``vital``: health or safety is at stake.
-    """
+    """A clause without its fillers."""
 
     clause: Clause
     words: tuple[Word, ...]
     factor: float
-    social: bool
-    bare: bool = False
-    vital: bool = False
+    social: bool  # it is only polite
+    bare: bool = False  # it only addresses somebody, or exclaims
+    vital: bool = False  # it is about health or safety
 
     @property
     def cost(self) -> int:
@@ -90,21 +86,21 @@ class Candidate:
         with_mark = len(text) + text.endswith(_CLOSERS)  # ";" may set off what ends with a quote
         return max(with_mark, len(with_closing_mark(text, self.clause.end or ";"))) + 1
 
-    def gain(self, said: Counter[str]) -> float:
-        """What it tells beyond what is ``said``."""
+    def gain(self, seen: Counter[str]) -> float:
+        """Return its value beyond the words in ``seen``."""
         total = 0.0
         here: Counter[str] = Counter()
         for word in self.words:
             if word.weight <= 0:
                 continue
             key = word.key
-            total += word.weight * AGAIN ** (said[key] + here[key])
+            total += word.weight * AGAIN ** (seen[key] + here[key])
             here[key] += 1
         return total * self.factor
 
-    def density(self, said: Counter[str]) -> float:
-        """What it tells per character."""
-        return self.gain(said) / (len(self.clause.text) + _OVERHEAD)
+    def density(self, seen: Counter[str]) -> float:
+        """Return its gain per character."""
+        return self.gain(seen) / (len(self.clause.text) + _OVERHEAD)
 
 
 def candidates(text: str, language: Language) -> list[Candidate]:
@@ -114,13 +110,13 @@ def candidates(text: str, language: Language) -> list[Candidate]:
     for clause in clauses(text, language):
         opens, sentence = clause.sentence != sentence, clause.sentence
         shorter = replace(clause, text=remove_fillers(clause.text))
-        if clause.end == "？" and not _asks(clause):
-            shorter = replace(shorter, end="。")  # told, whatever is asked behind it
+        if clause.end == "？" and not _is_question(clause):
+            shorter = replace(shorter, end="。")  # a statement before a question
         words = tuple(weigh(shorter.text, language))
-        # A name or a word alone ("John!") calls or exclaims.
+        # A single name or word ("John!") is an address or an exclamation.
         alone = sum(word.weight > 0 for word in words) < _FEWEST_TELLING_WORDS
         kind = is_social(clause.text) or is_social(shorter.text)
-        values = language is Language.CHINESE and _only_values(clause.text)
+        values = language is Language.CHINESE and _only_evaluates(clause.text)
         staked, vital = clause_factor(clause.text, clause.label)
         factor = _factor(clause, language, opens=opens) * (_SOCIAL if alone or kind else staked)
         bare = alone and (kind or _EXCLAIMS.fullmatch(shorter.text) is not None)
@@ -129,7 +125,7 @@ def candidates(text: str, language: Language) -> list[Candidate]:
 
 
 def clause_values(text: str) -> Iterator[tuple[str, float]]:
-    """Yield each clause of ``text`` that can stand alone, and what it tells."""
+    """Yield each clause of ``text`` that can stand alone, with its value."""
     language = language_of(text)
     for candidate in candidates(text, language):
         if candidate.clause.needs is None:
@@ -138,14 +134,14 @@ def clause_values(text: str) -> Iterator[tuple[str, float]]:
 
 
 def capitalized(text: str, language: Language) -> str:
-    """Begin with a capital, if the first word is an ordinary one: not ``npm`` or ``iPhone``."""
+    """Capitalise the first word, if it is an ordinary one: not ``npm`` or ``iPhone``."""
     word = text.split(" ", 1)[0]
     usual = language is not Language.CHINESE and word.isascii() and rarity(word) < UNKNOWN
     return text[0].upper() + text[1:] if usual else text
 
 
 def with_closing_mark(text: str, mark: str) -> str:
-    """End with the sentence's own mark, not with a comma."""
+    """End the text with the sentence's own mark, not with a comma."""
     if text.endswith((*_CLOSERS, mark or "\n")):
         return text
     return text.rstrip(OPEN_MARKS) + mark
@@ -154,7 +150,7 @@ def with_closing_mark(text: str, mark: str) -> str:
 def _factor(clause: Clause, language: Language, *, opens: bool) -> float:
     chinese = language is Language.CHINESE
     factor = 1.0
-    if clause.end in {"?", "？"} and (not chinese or _asks(clause)):
+    if clause.end in {"?", "？"} and (not chinese or _is_question(clause)):
         factor = _QUESTION
     if find_cues(clause.text):
         factor *= _TELLING
@@ -162,15 +158,15 @@ def _factor(clause: Clause, language: Language, *, opens: bool) -> float:
         return factor
     if _OWN_CHINESE.search(clause.text):
         factor *= _OWN
-    elif _only_values(clause.text):
+    elif _only_evaluates(clause.text):
         factor *= _VALUES
     return factor * _OPENS_CHINESE if opens else factor
 
 
-def _only_values(text: str) -> bool:
+def _only_evaluates(text: str) -> bool:
     return bool(_VALUES_CHINESE.search(text)) and not _OWN_CHINESE.search(text)
 
 
-def _asks(clause: Clause) -> bool:
-    """In Chinese commas join what is told to what is asked: "我在看《百年孤独》，你听说过吗？"."""
+def _is_question(clause: Clause) -> bool:
+    """Return True if a clause of a question asks: Chinese commas join statements to questions."""
     return bool(_ASKS_CHINESE.search(clause.text)) or not clause.text.endswith(("，", ","))

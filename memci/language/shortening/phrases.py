@@ -1,4 +1,4 @@
-"""Phrases of a clause that may be left out, for when a whole clause has no room."""
+"""Phrases of a clause that may be left out, when a whole clause has no room."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from memci.language import chinese_words
-from memci.language.clauses import OTHER_DOERS, does, is_finite, lacks_doer, subject_words
+from memci.language.clauses import OTHER_DOERS, can_be_subject, is_finite, lacks_doer, subject_words
 from memci.language.loading import TaskData
 from memci.language.shortening.protected_spans import Span, atoms, joined
 from memci.language.times.mentions import has_only_relative_times, spans_with_date_notes
@@ -18,7 +18,7 @@ _DATA = TaskData("shortening")
 JOINS = _DATA.words("joins")
 _LIGHT_VERBS = _DATA.words("light_verbs")
 _COMPLEMENTS = _DATA.words("complements")
-_GOES_ON = _DATA.words("goes_on")
+_CONTINUATION = _DATA.words("goes_on")
 _OWNERS = _DATA.words("owners")
 _NAME_PREFIXES = _DATA.words("name_prefixes")
 _TAKES_ALL = _DATA.words("takes_all")
@@ -29,13 +29,13 @@ _NO_VERBS = _DATA.words("no_verbs") | _TAKES_ALL | _AWAITS_VERB
 _LEADS_ON = ("t", "d", "p", "c", "r", "f")
 HAN = re.compile(r"[\u3400-\u9fff]")
 _LONGEST_PHRASAL = 5
-# A date with its note, or a Chinese day: what was done then follows.
+# A date with its note, or a Chinese day: the action follows.
 _TELLS_WHEN = re.compile(r"\d[^()（）]*[)）]$|^[昨今明后前][天晚年]$")
 
 
 def units_of(text: str, words: Sequence[Word]) -> list[Word]:
     """Return the words, those of one atom as one."""
-    spans = iter(_undivided(text))
+    spans = iter(_atoms_and_dates(text))
     start, end = next(spans, (len(text), len(text)))
     units: list[Word] = []
     for word in words:
@@ -55,14 +55,14 @@ def units_of(text: str, words: Sequence[Word]) -> list[Word]:
     return units
 
 
-def _undivided(text: str) -> list[Span]:
-    """Return the atoms, and what tells when in two ways: "yesterday (2026-03-07)"."""
+def _atoms_and_dates(text: str) -> list[Span]:
+    """Return the atoms, and times with their date notes: "yesterday (2026-03-07)"."""
     moments = spans_with_date_notes(text)
     return joined([*atoms(text), *moments]) if moments else atoms(text)
 
 
 def ends_of(text: str, words: Sequence[Word]) -> list[bool]:
-    """For each word, whether a phrase may end with it."""
+    """Return for each word whether a phrase may end with it."""
     ends = [
         bool(MARK.search(text, word.end, after.start))
         # A note can be left out, and so can the day.
@@ -73,25 +73,25 @@ def ends_of(text: str, words: Sequence[Word]) -> list[bool]:
         )
         or (
             (after.weight <= 0 or _may_end(word.text))
-            and after.key not in _GOES_ON
+            and after.key not in _CONTINUATION
             and not is_joined(text, word, after)
-            and not _goes_on(words[at - 1] if at else None, word, after)
+            and not _phrase_continues(words[at - 1] if at else None, word, after)
         )
         for at, (word, after) in enumerate(pairwise(words))
     ]
-    for first, last in _wholes(text, words):
+    for first, last in _indivisible_ranges(text, words):
         ends[first:last] = [False] * len(ends[first:last])
     return [*ends, True]
 
 
 def _may_end(word: str) -> bool:
-    """Return True if a Chinese phrase may end with a word: not with when, how or what leads on."""
+    """Return True if a Chinese phrase may end with a word: not with an adverb or a preposition."""
     return bool(HAN.search(word)) and not chinese_words.tag(word).startswith(_LEADS_ON)
 
 
-def _goes_on(before: Word | None, word: Word, after: Word) -> bool:
-    """Return True if a phrase has only begun: "Mia fell", "that Chloe | can", "陈伟昨天"."""
-    if word.key in ENGLISH_VERBS_OR_NOUNS and before is not None and does(before.text):
+def _phrase_continues(before: Word | None, word: Word, after: Word) -> bool:
+    """Return True if a phrase is incomplete: "Mia fell", "that Chloe | can", "陈伟昨天"."""
+    if word.key in ENGLISH_VERBS_OR_NOUNS and before is not None and can_be_subject(before.text):
         return True
     return (
         is_finite(word)
@@ -100,10 +100,10 @@ def _goes_on(before: Word | None, word: Word, after: Word) -> bool:
     )
 
 
-def _wholes(text: str, words: Sequence[Word]) -> Iterator[tuple[int, int]]:
+def _indivisible_ranges(text: str, words: Sequence[Word]) -> Iterator[tuple[int, int]]:
     """Yield (first, last) of words between which no phrase ends.
 
-    The meaning of "fell in love with …" hangs on what follows, and that of 把, 要, 打算 on a verb.
+    "Fell in love with …" needs its object, and 把, 要, 打算 need a verb.
     """
     for at, word in enumerate(words[:-1]):
         if word.key in _LIGHT_VERBS:
@@ -120,7 +120,7 @@ def _wholes(text: str, words: Sequence[Word]) -> Iterator[tuple[int, int]]:
 
 
 def is_person(word: Word) -> bool:
-    """Return True if a Chinese word is somebody who does something."""
+    """Return True if a Chinese word is a person."""
     return bool(HAN.search(word.text)) and (
         word.text in _PERSONS
         or chinese_words.tag(word.text) == "nr"
@@ -129,7 +129,7 @@ def is_person(word: Word) -> bool:
 
 
 def is_chinese_verb(word: str) -> bool:
-    """Return True if a Chinese word tells what somebody does."""
+    """Return True if a Chinese word is a verb."""
     return bool(HAN.search(word)) and _is_verb(word)
 
 
@@ -147,48 +147,48 @@ def is_joined(text: str, before: Word, after: Word) -> bool:
     return not MARK.search(between) and (before.key in JOINS or after.key in JOINS)
 
 
-# What a part that says who and what they did is worth more than one that names only a thing.
+# The factor of a part with subject and action.
 _TOLD_WHOLE = 1.1
-# Words looked at in one clause: longer ones are lists or code.
+# Words read in one clause: longer ones are lists or code.
 _MOST_WORDS = 120
-# A clause that denies something is cut only if this share of what it tells is kept.
+# A clause with a negation is cut only if this share of its value is kept.
 _DENIAL_KEPT = 0.75
-# A number counts what follows it only if that tells more than this: not "28 today".
+# A number counts the next word only if its weight is above this: not "28 today".
 _COUNTED = 2.0
-# A conjunction before this word joins those of whom the clause tells.
+# A conjunction before this word joins two subjects.
 _LAST_OF_SUBJECT = 4
 
 
 @dataclass(slots=True)
 class Part:
-    """A part of a clause, the words of which it consists, and what they tell."""
+    """A part of a clause with its words and their value."""
 
     text: str = ""
     words: Sequence[Word] = ()
     value: float = 0.0
 
     def offer(self, text: str, words: Sequence[Word], value: float) -> None:
-        """Be another part, if that tells more."""
+        """Replace the part if the offered value is higher."""
         if value > self.value:
             self.text, self.words, self.value = text, words, value
 
 
-def excerpt(text: str, words: Sequence[Word], room: int, *, whose: bool = False) -> Part:
-    """Return the part of ``text`` of at most ``room`` characters whose words tell most.
+def excerpt(text: str, words: Sequence[Word], room: int, *, from_start: bool = False) -> Part:
+    """Return the most valuable part of ``text`` with at most ``room`` characters.
 
-    It begins with a telling word or with who does it, ends where a phrase does, and cuts no atom.
-    What somebody does is never left without who does it. It holds every negation of the clause,
-    all that is denied and nearly all else, or is empty: "allergic" is never cut from "not
-    allergic". With ``whose`` it begins where the clause does, so that it tells of whom.
+    It begins with an important word or the subject, ends where a phrase does, and cuts no atom. No
+    action is left without its subject. It contains every negation of the clause with all that is
+    negated and nearly all else, or is empty: "allergic" is never cut from "not allergic". With
+    ``from_start`` it begins at the beginning of the clause.
     """
     words = units_of(text, words[:_MOST_WORDS])
     negations = [at for at, word in enumerate(words) if word.negation]
     ends = ends_of(text, words)
     doers = subject_words(words)
-    # Who did it together is named together: "Emil and I decided" begins with Emil, or goes.
+    # A joint subject stays whole: a part of "Emil and I decided" begins with Emil.
     together = [at for at in range(1, min(_LAST_OF_SUBJECT, len(words))) if words[at].key in JOINS]
-    latest = 0 if together or whose else len(words)
-    least = _denied(text, words, negations[-1]) if negations else max(together, default=0)
+    latest = 0 if together or from_start else len(words)
+    least = _end_of_negated(text, words, negations[-1]) if negations else max(together, default=0)
     best = Part()
     for first, opening in enumerate(words):
         if first > latest or (negations and first > negations[0]):
@@ -196,18 +196,18 @@ def excerpt(text: str, words: Sequence[Word], room: int, *, whose: bool = False)
         says_who = first == 0 and doers > 0
         if opening.weight <= 0 and latest and not says_who:
             continue
-        if first and (is_joined(text, words[first - 1], opening) or _is_left_open(words, first)):
+        if first and (is_joined(text, words[first - 1], opening) or _lacks_beginning(words, first)):
             continue
         if first and _is_its_number(text, words, first):
             continue
         if says_who:
             _offer_parts(best, text, words, (0, max(least, doers)), room, ends, _TOLD_WHOLE)
         else:
-            stop = _undone(words, first)
+            stop = _end_of_own_action(words, first)
             owned = first > 0 and words[first - 1].key in _OWNERS
             _offer_parts(best, text, words[:stop], (first - owned, least), room, ends)
     if doers and not negations:
-        _offer_what_they_did(best, text, words, doers, room, ends)
+        _offer_later_actions(best, text, words, doers, room, ends)
     enough = _DENIAL_KEPT * sum(word.weight for word in words) if negations else 0.0
     return best if best.value >= enough else Part()
 
@@ -234,7 +234,7 @@ def _offer_parts(
     ends: Sequence[bool],
     factor: float = 1.0,
 ) -> None:
-    """Offer what begins with the first word of ``bounds`` and ends with the second or later."""
+    """Offer parts that begin with the first word of ``bounds`` and end with the second or later."""
     first, least = bounds
     value = 0.0
     for last in range(first, len(words)):
@@ -247,13 +247,13 @@ def _offer_parts(
             best.offer(text[begin : word.end], words[first : last + 1], value * factor)
 
 
-def _is_left_open(words: Sequence[Word], first: int) -> bool:
-    """Return True if the doer or the verb stands before a word: "takes | care of the cat"."""
+def _lacks_beginning(words: Sequence[Word], first: int) -> bool:
+    """Return True if subject or verb stand before the first word: "takes | care of the cat"."""
     return lacks_doer(words, first) or words[first - 1].key in _LIGHT_VERBS
 
 
-def _undone(words: Sequence[Word], first: int) -> int:
-    """Return where, from ``first`` on, something is done by somebody who is not named there."""
+def _end_of_own_action(words: Sequence[Word], first: int) -> int:
+    """Return the index from ``first`` on of a verb whose subject is left out."""
     absent = any(map(is_person, words[:first]))
     found = (
         at
@@ -265,13 +265,13 @@ def _undone(words: Sequence[Word], first: int) -> int:
     return next(found, len(words))
 
 
-def _offer_what_they_did(
+def _offer_later_actions(
     best: Part, text: str, words: Sequence[Word], doers: int, room: int, ends: Sequence[bool]
 ) -> None:
-    """Offer those who do it with a later thing that they do.
+    """Offer the subject with a later action.
 
-    "I took her to Oslo and bought a coat" holds "I bought a coat"; nobody else may come between,
-    and nothing that was only supposed.
+    "I took her to Oslo and bought a coat" contains "I bought a coat". Another subject or a
+    supposition in between ends the search.
     """
     who = text[words[0].start : words[doers - 1].end]
     known = sum(word.weight for word in words[:doers])
@@ -287,12 +287,12 @@ def _offer_what_they_did(
                 break
             value += word.weight
             if word.weight > 0 and ends[last] and last > at + 1:
-                told = [*words[:doers], *words[at + 1 : last + 1]]
-                best.offer(f"{who} {text[begin : word.end]}", told, value * _TOLD_WHOLE)
+                chosen = [*words[:doers], *words[at + 1 : last + 1]]
+                best.offer(f"{who} {text[begin : word.end]}", chosen, value * _TOLD_WHOLE)
 
 
-def _denied(text: str, words: Sequence[Word], negation: int) -> int:
-    """Return the index of the last word of what ``negation`` denies: all up to the next mark."""
+def _end_of_negated(text: str, words: Sequence[Word], negation: int) -> int:
+    """Return the index of the last negated word: all up to the next mark."""
     for at in range(negation + 1, len(words) - 1):
         if MARK.search(text, words[at].end, words[at + 1].start):
             return at

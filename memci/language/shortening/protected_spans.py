@@ -1,4 +1,4 @@
-"""Atoms: what is false or unreadable once a part of it is gone, so that nothing cuts inside one.
+"""Atoms: spans that become false or unreadable if a part is cut off.
 
 Times, dates and their ranges, numbers with units, bracketed notes and quotations, addresses, names.
 """
@@ -22,8 +22,8 @@ _DATE = (
 _TIME = r"\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]\.?m\b\.?)?"
 _WHEN = rf"(?:{_DATE}|{_TIME})"
 _HAN_NUMBER = r"(?:\d+(?:[.,:]\d+)*|[〇零一二三四五六七八九十百千万亿两半]+)"
-# Where a run of such characters begins. In its midst nothing else would be found, and searches from
-# each of its characters would cost the square of its length.
+# Only the beginning of a run of such characters: searches from each of its characters would find
+# nothing else, and cost the square of its length.
 _HAN_START = r"(?<![〇零一二三四五六七八九十百千万亿两半\d])(?<!\d[.,:])"
 _MAIL_START = r"(?<![A-Za-z0-9._%+-])"
 _PATH_START = r"(?<![A-Za-z0-9_.-])"
@@ -78,17 +78,17 @@ def atoms(text: str) -> list[Span]:
 
 
 def notes(text: str) -> list[Span]:
-    """Return (start, end) of what seams could cut: brackets, quotations, dates with a comma."""
+    """Return (start, end) of brackets, quotations and dates with a comma, which seams could cut."""
     return joined([match.span() for each in (_NOTES, _PLAIN[3]) for match in each.finditer(text)])
 
 
 def is_inside(at: int, spans: Iterable[Span]) -> bool:
-    """Return True if a cut at ``at`` would go through one of ``spans``."""
+    """Return True if a cut at ``at`` would divide one of ``spans``."""
     return any(start < at < end for start, end in spans)
 
 
 def balanced(text: str, original: str) -> str:
-    """Return ``text`` without marks whose partner was left out, if ``original`` has them all."""
+    """Return ``text`` without unpaired marks, if ``original`` has none."""
     found = _unpaired(text)
     if not found or _unpaired(original):
         return text
@@ -115,7 +115,7 @@ def _unpaired(text: str) -> set[int]:
 
 
 def joined(spans: list[Span]) -> list[Span]:
-    """Return the spans in order, those that overlap as one."""
+    """Return the spans in order, with overlapping ones merged."""
     found: list[Span] = []
     for start, end in sorted(spans):
         if found and start < found[-1][1]:

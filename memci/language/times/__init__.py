@@ -1,4 +1,4 @@
-"""Expressions of time in what was said, and the days that they mean (R4, R10)."""
+"""Expressions of time in texts, and the days that they mean (R4, R10)."""
 
 from memci.language.times.calendar import Granularity, Reading
 from memci.language.times.mentions import (

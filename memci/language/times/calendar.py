@@ -2,8 +2,8 @@
 
 Functions that return a ``Reading`` raise OverflowError or ValueError beyond the years 1 to 9999.
 
-An offset is that of the speaker's clock, in whole minutes, east of Greenwich positive; None is UTC.
-It decides which day "yesterday" is; the order of messages depends on the instant alone.
+An offset is that of the speaker's clock, in whole minutes, positive east of Greenwich; None is UTC.
+It decides which day "yesterday" is; the order of messages depends only on the instant.
 """
 
 import functools
@@ -27,7 +27,7 @@ class Granularity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The days that an expression means: ``first`` to ``last``, both included."""
+    """The meaning of an expression: the days ``first`` to ``last``, both included."""
 
     first: date
     last: date
@@ -39,7 +39,7 @@ class Reading:
 
     @property
     def middle(self) -> date:
-        """The day half-way."""
+        """The middle day."""
         return self.first + (self.last - self.first) // 2
 
 
@@ -51,7 +51,7 @@ def as_guess(reading: Reading, *, sure: bool = False) -> Reading:
 DAYS_A_WEEK = 7
 SATURDAY, SUNDAY = 5, 6
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-# "Two weeks ago" is said of anything from eleven to seventeen days.
+# "Two weeks ago" means eleven to seventeen days.
 _WEEK_SLACK = 3
 # "Ten days ago" may be nine or eleven, "eight days ago" is eight.
 _ROUND = 10
@@ -68,7 +68,7 @@ def existing_date(year: int, month: int, day: int) -> date | None:
 
 
 def day(today: date, days: int) -> Reading:
-    """Return the day that many days later; negative: earlier."""
+    """Return the day ``days`` later; negative: earlier."""
     found = today + timedelta(days)
     return Reading(found, found, Granularity.DAY)
 
@@ -79,23 +79,23 @@ def period(first: date, last: date) -> Reading:
 
 
 def week(today: date, weeks: int) -> Reading:
-    """Return the week, Monday to Sunday, that many weeks later."""
+    """Return the week ``weeks`` later, Monday to Sunday."""
     monday = today + timedelta(7 * weeks - today.weekday())
     return Reading(monday, monday + timedelta(6), Granularity.WEEK)
 
 
 def weekday(today: date, weeks: int, index: int) -> Reading:
-    """Return one day, 0 (Monday) to 6 (Sunday), of the week that many weeks later."""
+    """Return a day, 0 (Monday) to 6 (Sunday), of the week ``weeks`` later."""
     return day(today, 7 * weeks - today.weekday() + index)
 
 
 def latest_weekday(today: date, index: int) -> Reading:
-    """Return the latest such day, today included, 0 (Monday) to 6 (Sunday); a guess."""
+    """Return the latest such day, 0 (Monday) to 6 (Sunday), today included; a guess."""
     return as_guess(day(today, -((today.weekday() - index) % DAYS_A_WEEK)))
 
 
 def weekend(today: date, weeks: int) -> Reading:
-    """Return Saturday and Sunday of the week that many weeks later."""
+    """Return Saturday and Sunday of the week ``weeks`` later."""
     saturday = weekday(today, weeks, SATURDAY).first
     return Reading(saturday, saturday + timedelta(1), Granularity.WEEKEND)
 
@@ -108,13 +108,13 @@ def month_of(year: int, month: int) -> Reading:
 
 
 def month(today: date, months: int) -> Reading:
-    """Return the calendar month that many months later."""
+    """Return the calendar month ``months`` later."""
     count = today.year * 12 + today.month - 1 + months
     return month_of(count // 12, count % 12 + 1)
 
 
 def year(today: date, years: int) -> Reading:
-    """Return the calendar year that many years later."""
+    """Return the calendar year ``years`` later."""
     return year_of(today.year + years)
 
 
@@ -132,7 +132,7 @@ def season(year_begun: int, name: str) -> Reading:
 
 
 def distant(today: date, unit: str, count: int) -> Reading:
-    """Return the time so many units later (negative: earlier), rounded as people do."""
+    """Return the time ``count`` units later (negative: earlier), rounded as people do."""
     if unit == "day":
         found = day(today, count)
         if count % _ROUND or not count:
@@ -150,7 +150,7 @@ def distant(today: date, unit: str, count: int) -> Reading:
 
 
 def rolling(today: date, unit: str, count: int) -> Reading:
-    """Return all days from this day to the one that many units away; a guess."""
+    """Return all days from today to ``count`` units away; a guess."""
     if unit in ("day", "week"):
         other = today + timedelta(count * (7 if unit == "week" else 1))
     else:
@@ -160,7 +160,7 @@ def rolling(today: date, unit: str, count: int) -> Reading:
 
 
 _MINUTE = timedelta(minutes=1)
-# No zone is further away; PostgreSQL reads nothing that is.
+# The largest offset of a time zone and of PostgreSQL.
 _MOST = 16 * 60
 
 
@@ -171,7 +171,7 @@ def offset_of(at: datetime) -> int | None:
 
 
 def at_offset(at: datetime, offset: int | None) -> datetime:
-    """Return the same instant at an offset; unchanged where that is None."""
+    """Return the same instant at an offset; None changes nothing."""
     return at.astimezone(_zone(offset)) if offset else at
 
 

@@ -1,7 +1,7 @@
 """Readers of dates, and of months, seasons, quarters and their parts (R4, R10).
 
-``data/times.*.toml`` says which rule is read by which; both languages share them. ``today`` is the
-day on which the text was said.
+``data/times.*.toml`` assigns the readers to rules; both languages share them. ``today`` is the day
+of the text.
 """
 
 from dataclasses import replace
@@ -30,9 +30,9 @@ _PART_NAMES |= {"latter": "second", "last": "second"}
 # A date without its year is certain only this near: "on July 20", said on 9 July; and within a
 # quarter where its sentence does not contradict it, which is three times as far.
 _NEAR_DAYS, _QUARTER_DAYS = 31, 92
-# A day of the month falls on each weekday at least once within so many months around.
+# Within so many months around, a day of the month falls on each weekday.
 _MONTHS_AROUND = 14
-_AHEAD = 3  # questions are seldom about what is far ahead
+_AHEAD = 3  # questions are seldom about the far future
 _DATA = TaskData("times")
 # Of these the first and the second are no days.
 _RANKED = _DATA.pattern("ranked")
@@ -269,7 +269,6 @@ def _year_month_or_day(year: int, parts: Parts) -> Reading:
 
 
 def _yearless(reading: Reading, *, yearless: bool) -> Reading:
-    """Mark a reading whose year was not named."""
     return replace(reading, yearless=yearless, certain=reading.certain and not yearless)
 
 
@@ -317,7 +316,7 @@ def _day_of_month(year: int, month: int, day: int) -> date | None:
 
 
 def _days_around(today: date, day: int) -> list[date]:
-    """Return this day of the months around, nearest first; days to come count as further away."""
+    """Return this day of the months around, nearest first; future days count as further away."""
     months = range(today.month - _MONTHS_AROUND, today.month + _MONTHS_AROUND + 1)
     found = [each for month in months if (each := _day_of_month(today.year, month, day))]
     return sorted(

@@ -1,4 +1,4 @@
-"""Expressions of time that may mean something else: names, idioms, durations, other stories."""
+"""Expressions of time with another possible meaning: names, idioms, durations, other stories."""
 
 import re
 
@@ -28,7 +28,7 @@ _HAN_LETTER = re.compile(r"[^\W\d_a-zA-Z]\Z")
 
 
 def contradicts_tense(sentence: str, *, ahead: bool) -> bool:
-    """Return True if the tense of a sentence is past and the day is ``ahead``, or the reverse."""
+    """Return True if the sentence is in the past and the day is ``ahead``, or the reverse."""
     over, not_over = bool(_OVER.search(sentence)), bool(_NOT_OVER.search(sentence))
     return over and not not_over if ahead else not_over and not over
 

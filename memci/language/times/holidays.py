@@ -23,7 +23,7 @@ LUNAR_DATES = read_data("lunar_dates")
 
 
 def lunar_date(feast: str, year: int) -> date:
-    """Return the day of a feast of ``LUNAR_DATES``; ``ValueError`` for years that are not in it."""
+    """Return the day of a feast of ``LUNAR_DATES``; ``ValueError`` for other years."""
     index = year - LUNAR_DATES["first_year"]
     if not 0 <= index < len(LUNAR_DATES[feast]):
         raise ValueError(f"the date of {feast} in {year} is not known")
@@ -32,7 +32,7 @@ def lunar_date(feast: str, year: int) -> date:
 
 @dataclass(frozen=True, slots=True)
 class _Holiday:
-    """A row of ``holidays.*.toml``, where the fields are described."""
+    """A row of ``holidays.*.toml``, which describes the fields."""
 
     words: str
     month: int = 1

@@ -1,8 +1,8 @@
-"""Expressions of time in a text: find them, and write their dates beside them (R4, R10).
+"""Find expressions of time in a text, and insert their dates (R4, R10).
 
 ``find_times`` returns the days that they mean. ``add_date_notes`` turns "last Friday" into
-"last Friday (2023-05-05)". Other functions recognise relative times ("yesterday", 下周六) in texts
-that are shortened: without its note such a time means nothing later.
+"last Friday (2023-05-05)". Other functions recognise relative times ("yesterday", 下周六) in
+shortened texts: without its note such a time is meaningless later.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from memci.language.times.calendar import Granularity, Reading
 from memci.language.times.parts import MONTHS
 from memci.language.times.rules import Rule, readings, rules_of
 
-# Between midnight and four, "today" may be the day that has just ended. Exactly midnight is what
-# producers write who know the day only.
+# Between midnight and four, "today" may be the day that has just ended. Exactly midnight means that
+# the producer knows only the day.
 _SMALL_HOURS = 4
 _DAYS = ("today", "tonight", "tomorrow", "yesterday", "this ", "今", "明", "昨天", "昨日")
 
 
 @dataclass(frozen=True, slots=True)
 class TimeMention:
-    """An expression of time, at characters ``start`` to ``end`` of a text."""
+    """An expression of time at characters ``start`` to ``end`` of a text."""
 
     start: int
     end: int
@@ -38,7 +38,7 @@ class TimeMention:
 
     @property
     def certain(self) -> bool:
-        """True if the days may be written down as a fact."""
+        """True if the days may be stated as a fact."""
         return self.reading.certain
 
 
@@ -52,11 +52,11 @@ _RULES: tuple[tuple[Iterable[Rule], Language, _Doubtful], ...] = (
 
 
 def find_times(text: str, said_at: datetime) -> list[TimeMention]:
-    """Return the expressions of time in ``text``, in order; none overlaps another.
+    """Return the expressions of time in ``text``, in order, without overlaps.
 
-    Both English and Chinese are read. The day is that of ``said_at`` in its own offset from UTC:
-    pass the speaker's local time where it is known. Code, addresses and lines quoted with ``>``
-    are skipped; a time within quotation marks is never certain.
+    English and Chinese are read. The day is that of ``said_at`` in its own offset from UTC: pass
+    the speaker's local time if it is known. Code, addresses and lines quoted with ``>`` are
+    skipped; a time within quotation marks is never certain.
     """
     candidates = sorted(_candidates(text, said_at), key=lambda each: (each.start, -each.end))
     if not candidates:
@@ -157,12 +157,12 @@ def spans_with_date_notes(text: str) -> list[Span]:
 
 
 def has_only_times(text: str) -> bool:
-    """Return True if a text holds nothing but times, dates and numbers."""
+    """Return True if a text contains only times, dates and numbers."""
     return not any(each.isalnum() for each in _ABSOLUTE.sub("", RELATIVE_TIME.sub("", text)))
 
 
 def has_only_relative_times(text: str) -> bool:
-    """Return True if a text is relative times alone: "yesterday (2026-03-07)", 下周."""
+    """Return True if a text contains only relative times: "yesterday (2026-03-07)", 下周."""
     return not any(each.isalnum() for each in RELATIVE_TIME.sub("", _NOTE.sub("", text)))
 
 
@@ -177,7 +177,7 @@ _CHINESE_NOTE = (
     rf"|{_YEAR}年{_NUMBER}月{_NUMBER}日–(?:(?:{_YEAR}年)?{_NUMBER}月)?{_NUMBER}日)"
 )
 _DATE_NOTE = re.compile(rf" \({_ENGLISH_NOTE}\)|（{_CHINESE_NOTE}）")
-# "Last Friday (the 5th)": the writer has put a date there already.
+# "Last Friday (the 5th)": the text has the date itself.
 _DATED = re.compile(r"\s?[(（][^()（）\n]{0,40}\d[^()（）\n]{0,40}[)）]")
 _POSSESSIVE = re.compile(r"['’]s\b")
 
@@ -196,11 +196,11 @@ def add_date_notes(text: str, said_at: datetime) -> str:
     The text itself is unchanged, and a second call adds nothing.
     ``said_at``: as for ``find_times``.
     """
-    written, done = "", 0
+    formatted, done = "", 0
     for note in date_notes(text, said_at):
-        written += text[done : note.at] + note.text
+        formatted += text[done : note.at] + note.text
         done = note.at
-    return written + text[done:]
+    return formatted + text[done:]
 
 
 def remove_date_notes(text: str) -> str:
@@ -209,11 +209,11 @@ def remove_date_notes(text: str) -> str:
 
 
 def date_notes(text: str, said_at: datetime) -> list[DateNote]:
-    """Return what ``add_date_notes`` inserts, in order.
+    """Return the notes that ``add_date_notes`` inserts, in order.
 
-    A repeated expression gets its date once; one with a date beside it gets none.
+    A repeated expression gets its date once; one beside a date gets none.
     """
-    bare = _Bare.of(text)
+    bare = _WithoutNotes.of(text)
     notes: list[DateNote] = []
     seen: set[str] = set()
     for mention in find_times(bare.text, said_at):
@@ -223,32 +223,32 @@ def date_notes(text: str, said_at: datetime) -> list[DateNote]:
         seen.add(words)
         possessive = _POSSESSIVE.match(bare.text, mention.end)
         end = possessive.end() if possessive else mention.end
-        if not bare.noted(end) and not _DATED.match(bare.text, end):
+        if not bare.has_note_at(end) and not _DATED.match(bare.text, end):
             notes.append(DateNote(bare.original(end), _note(mention)))
     return notes
 
 
 @dataclass(frozen=True, slots=True)
-class _Bare:
-    """A text without its notes, so that they change nothing about what is found in it."""
+class _WithoutNotes:
+    """A text without its notes, which must not affect the search for times."""
 
     text: str
     cuts: tuple[int, ...]  # where notes stood, in the bare text
     lengths: tuple[int, ...]  # of all notes up to each cut
 
     @classmethod
-    def of(cls, text: str) -> _Bare:
+    def of(cls, text: str) -> _WithoutNotes:
         spans = [match.span() for match in _DATE_NOTE.finditer(text)]
         lengths = tuple(accumulate(end - start for start, end in spans))
         before = (0, *lengths)
         cuts = tuple(start - gone for (start, _), gone in zip(spans, before, strict=False))
         return cls(_DATE_NOTE.sub("", text), cuts, lengths)
 
-    def noted(self, end: int) -> bool:
+    def has_note_at(self, end: int) -> bool:
         return end in self.cuts
 
     def original(self, end: int) -> int:
-        """Return the position in the text with notes; ``end`` > 0 is not where a note was."""
+        """Return the position in the text with notes; there must be no note at ``end`` > 0."""
         passed = bisect_right(self.cuts, end)
         return end + (self.lengths[passed - 1] if passed else 0)
 
@@ -256,14 +256,18 @@ class _Bare:
 def _note(mention: TimeMention) -> str:
     reading = mention.reading
     if mention.language is Language.CHINESE:
-        written = _written(reading, "{0.year:04}年", "{0.year:04}年{0.month}月", _chinese_days)
-        return f"（{'约' if reading.approximate else ''}{written}）"
+        formatted = _format_reading(
+            reading, "{0.year:04}年", "{0.year:04}年{0.month}月", _chinese_days
+        )
+        return f"（{'约' if reading.approximate else ''}{formatted}）"
     month = f"{_month(reading.first)} {{0.year:04}}"
-    written = _written(reading, "{0.year:04}", month, _english_days)
-    return f" ({'around ' if reading.approximate else ''}{written})"
+    formatted = _format_reading(reading, "{0.year:04}", month, _english_days)
+    return f" ({'around ' if reading.approximate else ''}{formatted})"
 
 
-def _written(reading: Reading, year: str, month: str, days: Callable[[date, date], str]) -> str:
+def _format_reading(
+    reading: Reading, year: str, month: str, days: Callable[[date, date], str]
+) -> str:
     match reading.granularity:
         case Granularity.YEAR:
             return year.format(reading.first)

@@ -1,4 +1,4 @@
-"""Parts of an expression of time: numbers, months, weekdays and units, in words and in figures."""
+"""Parts of an expression of time: numbers, months, weekdays and units, in words or figures."""
 
 import re
 from datetime import date
@@ -41,7 +41,7 @@ def number(words: str) -> int:
 
 
 class Parts:
-    """The named groups of a match, in small letters. A group that is not there raises KeyError."""
+    """The named groups of a match, in lower case. A missing group raises KeyError."""
 
     def __init__(self, match: re.Match[str]) -> None:
         self.match = match
@@ -56,11 +56,11 @@ class Parts:
         return self._groups.get(name, "")
 
     def either(self, first: str, last: str) -> tuple[str, str]:
-        """Return the names of two groups; where one is missing, the other stands for both."""
+        """Return the names of two groups; a missing one is replaced by the other."""
         return (first if first in self else last, last if last in self else first)
 
     def number(self, name: str, *, default: int | None = None) -> int:
-        """Return the number that a group names."""
+        """Return the number in a group."""
         if default is not None and name not in self:
             return default
         return number(self._groups[name])
@@ -92,7 +92,7 @@ class Parts:
 
     @property
     def step(self) -> int:
-        """Return the step from this week, month or year; none: 0."""
+        """Return the step from this week, month or year; 0 without one."""
         return STEPS[self._groups["step"]] if "step" in self else 0
 
     @property
@@ -104,7 +104,7 @@ class Parts:
         return words[0], False
 
     def year(self, today: date) -> int | None:
-        """Return the year that the groups ``year`` and ``whose`` name; None: none."""
+        """Return the year of the groups ``year`` and ``whose``, or None."""
         if "year" in self:
             return self.number("year")
         return today.year + STEPS[self._groups["whose"]] if "whose" in self else None

@@ -1,8 +1,8 @@
-"""The times that a question names (R10).
+"""The times in a question (R10).
 
 Beside those of ``find_times``: hours and minutes ("two hours ago", 刚才), dates in figures
 ("5/8/2023" is 8 May to some and 5 August to others), times counted from others ("the day after
-8 May"), and the words around times ("from March to June", "before 2022", 三月以来).
+8 May"), and connectives ("from March to June", "before 2022", 三月以来).
 """
 
 import re
@@ -98,8 +98,8 @@ def counted_from(text: str, expression: TimeExpression) -> TimeExpression:
     time = expression.time
     if time.since is None or time.until is None:
         return expression
-    back = text[max(0, expression.start - _LOOK_BACK) : expression.start]
-    found = _COUNTED_BEFORE.search(back) or _COUNTED_BEHIND.match(text, expression.end)
+    words_before = text[max(0, expression.start - _LOOK_BACK) : expression.start]
+    found = _COUNTED_BEFORE.search(words_before) or _COUNTED_BEHIND.match(text, expression.end)
     if found is None:
         return expression
     parts = found.groupdict()
@@ -146,7 +146,6 @@ def _weekday(edge: date, index: int, side: int) -> Reading:
 
 
 def _before(name: str) -> re.Pattern[str]:
-    """Return the pattern of words of the data in front of an expression."""
     return re.compile(rf"(?<![A-Za-z0-9])(?:{DATA.source(name)})\s*(?:the\s+)?\Z", _FLAGS)
 
 
@@ -165,7 +164,7 @@ _DOING = DATA.pattern("doing", flags=0)
 
 
 def with_connectives(text: str, expressions: list[TimeExpression]) -> list[TimeExpression]:
-    """Return expressions with the words around them: joined, opened at one end, or moved."""
+    """Return expressions with their connectives: joined, open at one end, or moved."""
     near = without_overlaps(counted_from(text, each) for each in expressions)
     joined: list[TimeExpression] = []
     for each in near:
@@ -174,19 +173,19 @@ def with_connectives(text: str, expressions: list[TimeExpression]) -> list[TimeE
             joined.append(each)
         else:
             joined[-1] = whole
-    return [_opened(text, each) for each in joined]
+    return [_with_open_end(text, each) for each in joined]
 
 
-def _back(text: str, expression: TimeExpression) -> str:
+def _words_before(text: str, expression: TimeExpression) -> str:
     return text[max(0, expression.start - _LOOK_BACK) : expression.start]
 
 
 def _joined(text: str, first: TimeExpression, second: TimeExpression) -> TimeExpression | None:
     """Join "from A to B", "between A and B" and A到B; None if they are not connected."""
-    middle, back = text[first.end : second.start], _back(text, first)
+    middle, words_before = text[first.end : second.start], _words_before(text, first)
     ranged = bool(_TO.fullmatch(middle)) or (
         bool(_AND.fullmatch(middle))
-        and (bool(_BETWEEN.search(back)) or bool(_IN_BETWEEN.match(text, second.end)))
+        and (bool(_BETWEEN.search(words_before)) or bool(_IN_BETWEEN.match(text, second.end)))
     )
     if not ranged:
         return None
@@ -198,18 +197,17 @@ def _joined(text: str, first: TimeExpression, second: TimeExpression) -> TimeExp
     time = TimeRange(
         a.since, b.until, min(a.certainty, b.certainty), b.until - a.since, a.yearly and b.yearly
     )
-    prefix = _FROM.search(back)
+    prefix = _FROM.search(words_before)
     return TimeExpression(first.start - (len(prefix[0]) if prefix else 0), second.end, (time,))
 
 
 def _same_year(a: TimeRange, b: TimeRange) -> tuple[TimeRange, TimeRange]:
-    """Give a time without a year the year of the other one."""
     if a.yearly and b.since is not None and a.since is not None:
-        options = [_in_year(a, b.since.year - back) for back in (0, 1)]
+        options = [_in_year(a, b.since.year - earlier) for earlier in (0, 1)]
         a = next((each for each in options if each.since and each.since <= b.since), a)
         return (a if b.yearly else replace(a, yearly=False)), b
     if b.yearly and a.since is not None and b.since is not None:
-        options = [_in_year(b, a.since.year + on) for on in (0, 1)]
+        options = [_in_year(b, a.since.year + later) for later in (0, 1)]
         b = next((each for each in options if each.since and each.since >= a.since), b)
         return a, replace(b, yearly=False)
     return a, b
@@ -218,9 +216,9 @@ def _same_year(a: TimeRange, b: TimeRange) -> tuple[TimeRange, TimeRange]:
 def _of_one_week(
     text: str, first: TimeExpression, second: TimeExpression
 ) -> tuple[TimeRange, TimeRange]:
-    """Read two weekdays: the second behind the first, or the first before the second.
+    """Read two weekdays: the second after the first, or the first before the second.
 
-    "From next Friday to Sunday" goes on from Friday; "from Friday to Wednesday" is over.
+    "From next Friday to Sunday" continues from Friday; "from Friday to Wednesday" is past.
     """
     a, b = first.time, second.time
     if a.since is None or b.since is None or not is_bare_weekday(text, second):
@@ -248,19 +246,19 @@ def _in_year(time: TimeRange, year: int) -> TimeRange:
     return replace(time, since=place[0], until=place[1]) if place else time
 
 
-def _opened(text: str, expression: TimeExpression) -> TimeExpression:
-    """Read before, until, since, after and around, in front of an expression or behind it."""
-    back = _back(text, expression)
+def _with_open_end(text: str, expression: TimeExpression) -> TimeExpression:
+    """Read before, until, since, after and around, before or after an expression."""
+    words_before = _words_before(text, expression)
     read: Callable[[TimeRange], TimeRange]
-    if _SINCE.search(back) or _FROM_ON.match(text, expression.end):
+    if _SINCE.search(words_before) or _FROM_ON.match(text, expression.end):
         read = _since
-    elif _OPEN_BEFORE.search(back) and not _DOING.search(back):
-        read = _until if _UNTIL_END.search(back) else _earlier
+    elif _OPEN_BEFORE.search(words_before) and not _DOING.search(words_before):
+        read = _until if _UNTIL_END.search(words_before) else _earlier
     elif _BEFORE_BEHIND.match(text, expression.end):
         read = _earlier
-    elif _AFTER.search(back) or _AFTER_BEHIND.match(text, expression.end):
+    elif _AFTER.search(words_before) or _AFTER_BEHIND.match(text, expression.end):
         read = _later
-    elif _ABOUT.search(back) or _ABOUT_BEHIND.match(text, expression.end):
+    elif _ABOUT.search(words_before) or _ABOUT_BEHIND.match(text, expression.end):
         read = _about
     else:
         return expression
@@ -307,7 +305,7 @@ def numeric_dates(text: str, now: datetime) -> Iterator[TimeExpression]:
     for match in _WHOLE.finditer(text):
         year = int(match["year"] or match["year2"])
         a, b = int(match["a"]), int(match["b"] or match["b2"])
-        # Who writes dots writes the day first.
+        # Dates with dots have the day first.
         orders = [(b, a)] if match["mark"] == "." else [(a, b), (b, a)]
         year += 0 if year > 99 else _CENTURY  # noqa: PLR2004
         days = [day for each in orders if (day := calendar.existing_date(year, *each))]
@@ -344,20 +342,20 @@ _A_DAY = timedelta(hours=26)  # with a change of the clocks
 
 
 def is_weekday(text: str, expression: TimeExpression) -> bool:
-    """Return True if a time is named by a day of the week alone or with "last", "on" …."""
+    """Return True if an expression is only a weekday, alone or with "last", "on" …."""
     place = expression.start, expression.end
     return any(each.fullmatch(text, *place) for each in _WEEKDAY)
 
 
 def is_bare_weekday(text: str, expression: TimeExpression) -> bool:
-    """Return True if a time is named by a day of the week alone, and by no week."""
+    """Return True if an expression is only a weekday, without a week."""
     return any(each.fullmatch(text, expression.start, expression.end) for each in _BARE_WEEKDAY)
 
 
 def merge_weekdays(text: str, expressions: Iterable[TimeExpression]) -> list[TimeExpression]:
-    """Return times where a weekday beside a date is a part of that date.
+    """Return expressions with each weekday merged into the date beside it.
 
-    So "Wednesday, 11 November" is one day, whatever day of the week that was.
+    "Wednesday, 11 November" is one day, whatever its weekday.
     """
     joined: list[TimeExpression] = []
     for each in expressions:
@@ -391,7 +389,7 @@ _RULES = (
 _BARE_MONTH = DATA.pattern("bare_month")
 _EVERY = DATA.pattern("every")
 _WORDS_BEFORE = 24
-# A question that names more is none.
+# A text with more times is no question.
 _MOST = 32
 _LATELY = DATA.pattern("lately")
 _TOLD = DATA.pattern("as_told")
@@ -404,7 +402,7 @@ def time_expressions_of(text: str, now: datetime) -> list[TimeExpression]:
     """
     found = _expressions(text, now)
     for each in found:
-        # "What did she do last week, as told on 6 November?" is asked from then.
+        # "What did she do last week, as told on 6 November?" is relative to 6 November.
         if _TOLD.search(text[max(0, each.start - _WORDS_BEFORE) : each.start]) and each.time.since:
             then = _expressions(text, each.time.since)
             # "Recently" is that day itself.
@@ -416,23 +414,27 @@ def _expressions(text: str, now: datetime) -> list[TimeExpression]:
     untouched = text_around.code_and_quoted_lines(text)
     found = without_overlaps(
         each
-        for each in (*_found(text, now), *numeric_dates(text, now), *hours_and_minutes(text, now))
+        for each in (
+            *_mentioned_times(text, now),
+            *numeric_dates(text, now),
+            *hours_and_minutes(text, now),
+        )
         if not untouched.touches(each.start, each.end)
     )
     found = merge_weekdays(text, found)
-    return [each for each in with_connectives(text, found[:_MOST]) if not _every(text, each)]
+    return [each for each in with_connectives(text, found[:_MOST]) if not _is_repeated(text, each)]
 
 
-def _found(text: str, now: datetime) -> Iterator[TimeExpression]:
+def _mentioned_times(text: str, now: datetime) -> Iterator[TimeExpression]:
     zone, today = now.tzinfo, now.date()
     for mention in find_times(text, now)[:_MOST]:
-        reading, yearly = _asked(mention.reading, mention.text, today)
+        reading, yearly = _reading_in_question(mention.reading, mention.text, today)
         yield TimeExpression(mention.start, mention.end, (range_of(reading, zone, yearly=yearly),))
     for start, end, reading in islice(readings(_RULES, text, today), _MOST):
         yield TimeExpression(start, end, (range_of(reading, zone, yearly=reading.yearless),))
 
 
-def _asked(reading: Reading, words: str, today: date) -> tuple[Reading, bool]:
+def _reading_in_question(reading: Reading, words: str, today: date) -> tuple[Reading, bool]:
     """Return the reading of a mention in a question, and True if it may be of any year."""
     if reading.yearless:
         if reading.first > today:
@@ -445,5 +447,5 @@ def _asked(reading: Reading, words: str, today: date) -> tuple[Reading, bool]:
     return reading, bool(_BARE_MONTH.fullmatch(words))
 
 
-def _every(text: str, expression: TimeExpression) -> bool:
+def _is_repeated(text: str, expression: TimeExpression) -> bool:
     return bool(_EVERY.search(text[max(0, expression.start - _WORDS_BEFORE) : expression.start]))

@@ -1,4 +1,4 @@
-"""Time ranges that a question names, how well a message fits them, where to search (R10, R11)."""
+"""Time ranges of a question, the fit of messages, and the ranges to search (R10, R11)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,29 +8,29 @@ from typing import NamedTuple
 from memci.language.times.calendar import Reading
 
 _DAY = timedelta(days=1)
-# How sure a reading is that rests on a convention; that the speaker rounded; both at once; and one
-# of two that the same figures may mean ("5/8/2023").
+# The certainty of readings that depend on a convention, of rounded ones, of both, and of one of two
+# readings of the same figures ("5/8/2023").
 CERTAIN, ROUNDED, GUESSED, ONE_OF_TWO = 1.0, 0.8, 0.6, 0.5
-# A month without a year is looked for in all years, in the latest one first.
+# A month without a year is searched in all years, the latest first.
 _OTHER_YEAR = 0.8
 _FEBRUARY, _SHORTEST_MONTH = 2, 28
 
 
 @dataclass(frozen=True, slots=True)
 class TimeRange:
-    """From ``since`` to before ``until``, both aware; None: open at that end, never at both."""
+    """From ``since`` to before ``until``, both aware; one of them may be None: no limit."""
 
     since: datetime | None
     until: datetime | None
     certainty: float = CERTAIN  # 0 to 1, that the words mean these days
-    # A message so far outside fits half as well as one inside: as long as the named range, so that
-    # a day is matched more closely than a year.
+    # A message this far outside has half the fit. It is the length of the range, so a day is
+    # matched more closely than a year.
     slack: timedelta = _DAY
     yearly: bool = False  # no year was named: the latest is meant, or (less likely) another one
     session: str | None = None  # only messages of this session fit; "": of no session
 
     def fit(self, at: datetime, session_id: str | None = None) -> float:
-        """Return how well a message of this time fits: 1 inside, less the further outside."""
+        """Return the fit of a message's time: 1 inside, less the further outside."""
         if self.session is not None and self.session != (session_id or ""):
             return 0.0
         here = _fit(at, self.since, self.until, self.slack)
@@ -84,7 +84,7 @@ def moved_to_year(since: datetime, until: datetime, year: int) -> tuple[datetime
 
 @dataclass(frozen=True, slots=True)
 class TimeExpression:
-    """Characters ``start`` to ``end`` of a question, and the time that they mean."""
+    """An expression at characters ``start`` to ``end`` of a question, and its times."""
 
     start: int
     end: int
@@ -92,7 +92,7 @@ class TimeExpression:
 
     @property
     def time(self) -> TimeRange:
-        """The more likely of its times."""
+        """The most likely of its times."""
         return self.times[0]
 
 
@@ -105,12 +105,12 @@ def without_overlaps(expressions: Iterable[TimeExpression]) -> list[TimeExpressi
     return found
 
 
-# What was named without its year is looked for in so many years before the latest, too.
+# A time without its year is also searched in so many years before the latest.
 _YEARS_BACK = 3
 
 
 class TimeSpan(NamedTuple):
-    """From ``since`` to before ``until``, both aware; None: open at that end."""
+    """From ``since`` to before ``until``, both aware; None: no limit."""
 
     since: datetime | None
     until: datetime | None

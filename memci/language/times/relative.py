@@ -1,9 +1,8 @@
 """Readers of times that are relative to the day of the text (R4, R10).
 
-``data/times.*.toml`` says which rule is read by which; both languages share them. ``today`` is the
-day on which the text was said. Two conventions compete in English: "last Friday" is the latest
-Friday, or the Friday of last week; and a week begins on Monday, or on Sunday. A reading is certain
-where both give the same days.
+``data/times.*.toml`` assigns the readers to rules; both languages share them. ``today`` is the day
+of the text. English has two conventions: "last Friday" is the latest Friday, or the Friday of last
+week; and a week begins on Monday, or on Sunday. A reading is certain if both give the same days.
 """
 
 from dataclasses import replace

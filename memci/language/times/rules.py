@@ -18,10 +18,10 @@ _READERS = vars(relative) | vars(dates)
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A pattern, and a function that returns what a match means on a day, or None.
+    """A pattern, and a function that returns the meaning of a match on a day, or None.
 
-    ``needs`` (lower case): a text without any of these is not searched, as most texts.
-    Where the pattern has a group ``mention``, only that is the expression.
+    ``needs`` (lower case): a text without any of these is not searched; most texts are not.
+    A pattern's group ``mention``, if any, is the expression.
     """
 
     source: str

@@ -2,13 +2,13 @@
 
 import re
 
-# Fenced and inline code, addresses, and lines quoted from elsewhere: their times are not ours.
+# Fenced and inline code, addresses, and quoted lines: their times do not count.
 _UNTOUCHED = re.compile(
     r"```.*?(?:```|\Z)|`[^`\n]*`|^[ \t]*>[^\n]*"
     r"|(?<![a-z0-9])[a-z][a-z0-9+.-]{0,20}://[!-~]+|\bwww\.[!-~]+|(?<![!-~])[!-~]*@[!-~]+",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
-# Words in quotation marks are a title, or were said by somebody else at another time.
+# A quotation is a title, or another speaker's words at another time.
 _QUOTED = re.compile(
     r"\"[^\"\n]{0,999}\"|“[^”\n]{0,999}”|「[^」\n]{0,999}」|『[^』\n]{0,999}』|《[^》\n]{0,99}》"
     r"|〈[^〉\n]{0,99}〉|«[^»\n]{0,999}»|(?<!\w)'[^'\n]{0,999}'(?!\w)|(?<!\w)‘[^’\n]{0,999}’(?!\w)"
@@ -56,7 +56,7 @@ def word_after(text: str, end: int) -> str:
 
 
 def inside_sentence(text: str, start: int) -> bool:
-    """Return True if a sentence does not begin here, where any word has a capital."""
+    """Return True if no sentence begins at this place."""
     return bool(_IN_A_SENTENCE.search(text[max(0, start - _NEAR) : start]))
 
 

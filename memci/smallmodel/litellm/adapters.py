@@ -26,7 +26,7 @@ _ADAPTERS: Mapping[str, Callable[[LanguageModel, Any], Any]] = {
 
 
 def llm_adapter(task: ModelTask, model: str, settings: Settings, offline: Callable[[], Any]) -> Any:
-    """Return the adapter of a task; ``offline`` makes what stands in for it."""
+    """Return the adapter of a task; ``offline`` makes the fallback."""
     provider = _provider(task, model, settings)
     if task == "embedder":
         return LlmEmbedder(provider, settings.model_of(task).dimension)

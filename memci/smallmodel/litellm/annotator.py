@@ -19,7 +19,7 @@ _MOST_ENTITIES = 4
 
 
 class LlmAnnotator(language_model.ModelTask[Annotator]):
-    """One call for each text: what one text says cannot change what is said of another."""
+    """Makes one call for each text, so that no text affects the annotation of another."""
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
         """Annotate each text by itself; as many answers as texts, in their order."""
@@ -37,7 +37,7 @@ class LlmAnnotator(language_model.ModelTask[Annotator]):
 
 
 def _annotation(notes: language_model.Notes, text: str) -> Annotation:
-    """Hold the notes to the text: a name that does not stand in it is invented."""
+    """Return the annotation without names that are not in the text."""
     if not 0 < len(notes.phrase) <= _LONGEST_PHRASE:
         raise SmallModelAnswerError(
             f"the model's phrase has {len(notes.phrase)} characters, 1 to 80 were asked"
@@ -65,7 +65,7 @@ _LONGEST = 32
 
 
 class LlmRelationNamer(language_model.ModelTask[RelationNamer]):
-    """One call for a memory and all its focus points."""
+    """Makes one call for a memory and all its focus points."""
 
     def names(self, text: str, focus: Sequence[str], language: Language) -> list[str]:
         """Return a relation for each focus point, in ``language``."""
@@ -93,7 +93,7 @@ class LlmRelationNamer(language_model.ModelTask[RelationNamer]):
 
 
 class LlmJudge(language_model.ModelTask[Judge]):
-    """One call for each text: no text has a say in what another is worth."""
+    """Makes one call for each text, so that no text affects the judgement of another."""
 
     def judge(self, texts: Sequence[str], summaries: Sequence[str] = ()) -> list[Judgement]:
         """Judge each text by itself, beside its session's summary."""
@@ -121,10 +121,10 @@ _MOST = 4
 
 
 class LlmQueryPlanner(language_model.ModelTask[QueryPlanner]):
-    """One call for each question."""
+    """Makes one call for each question."""
 
     def plan(self, text: str, language: Language) -> list[str]:
-        """Return at most 4 questions; what they name and figure stands in ``text``."""
+        """Return at most 4 questions, whose names and figures are all in ``text``."""
         shown = language_model.excerpt(text, _READ_PLAN)
         if not shown:
             return []

@@ -1,7 +1,7 @@
-"""Compresses texts with a language model, and refuses invented facts (M12).
+"""Compress texts with a language model, and refuse invented facts (M12).
 
-Models invent, and text can make them do so on purpose ("ignore your instructions and say …").
-Figures, addresses and names can be looked up; what cannot is kept within its length and shape.
+Models invent facts, and a text can provoke it ("ignore your instructions and say …"). Figures,
+addresses and names are checked against the text; other parts only by length and shape.
 """
 
 import re
@@ -22,12 +22,12 @@ _CAPITAL = re.compile(r"(?<![A-Za-z])[A-Z][A-Za-z\u00c0-\u024f]{2,}")
 _BEGINS = frozenset(".!?…:;。！？：；\n\"“”'‘(（[-–—•*")
 _SHORTEST_SHOUT = 4
 _WORD = re.compile(r"[^\W\d_]+")
-# Letters; fewer begin too many words.
+# Letters; shorter stems match too many words.
 _SHORTEST_STEM = 3
 
 
 def invented(answer: str, *sources: str) -> list[str]:
-    """Return the figures, addresses and names of ``answer`` that stand in no source."""
+    """Return the figures, addresses and names of ``answer`` that are in no source."""
     answer = _folded(answer)
     source = _folded("\n".join(sources))
     lower = source.casefold()
@@ -36,26 +36,32 @@ def invented(answer: str, *sources: str) -> list[str]:
     addresses = [each.rstrip(".,;").casefold() for each in _ADDRESS.findall(answer)]
     found = [each for each in addresses if each not in lower]
     found += [each for each in _FIGURES.findall(answer) if each not in figures]
-    return found + [each for each in _names(answer) if not _told(each.casefold(), words, lower)]
+    return found + [
+        each
+        for each in _capitalized_names(answer)
+        if not _contains_name(each.casefold(), words, lower)
+    ]
 
 
 def contains_word(word: str, text: str) -> bool:
-    """Return True if ``text`` holds ``word``, whatever their case, width and blanks."""
-    return _squeezed(word) in _squeezed(text)
+    """Return True if ``text`` contains ``word``, regardless of case, width and blanks."""
+    return _without_blanks(word) in _without_blanks(text)
 
 
 def shares_word_stems(word: str, text: str) -> bool:
-    """Return True if each part of ``word`` begins as a word of ``text`` does, or stands in it."""
+    """Return True if each part of ``word`` is in ``text``, or begins like one of its words."""
     if contains_word(word, text):
         return True
     lower = _folded(text).casefold()
     words = set(_WORD.findall(lower))
     parts = _WORD.findall(_folded(word).casefold())
-    return bool(parts) and all(part.isascii() and _told(part, words, lower) for part in parts)
+    return bool(parts) and all(
+        part.isascii() and _contains_name(part, words, lower) for part in parts
+    )
 
 
-def _names(text: str) -> Iterator[str]:
-    """Yield words with a capital inside a sentence, and words that are capitals all through."""
+def _capitalized_names(text: str) -> Iterator[str]:
+    """Yield capitalised words inside a sentence, and words in capitals."""
     for match in _CAPITAL.finditer(text):
         before = text[max(0, match.start() - 3) : match.start()].rstrip(" ")
         inside = bool(before) and before[-1] not in _BEGINS
@@ -63,8 +69,8 @@ def _names(text: str) -> Iterator[str]:
             yield match[0]
 
 
-def _told(name: str, words: set[str], text: str) -> bool:
-    """Find a name in the text, or in another form: a plural, "Monday" for "Mon"."""
+def _contains_name(name: str, words: set[str], text: str) -> bool:
+    """Return True if the text contains a name, or another form: a plural, "Monday" for "Mon"."""
     stem = name[: max(_SHORTEST_STEM, len(name) - 3)]
     return name in text or any(
         word.startswith(stem) or (len(word) >= _SHORTEST_STEM and name.startswith(word))
@@ -76,30 +82,30 @@ def _folded(text: str) -> str:
     return _GROUPED.sub("", unicodedata.normalize("NFKC", text))
 
 
-def _squeezed(text: str) -> str:
+def _without_blanks(text: str) -> str:
     return "".join(_folded(text).casefold().split())
 
 
-# Models count badly: they are asked for less than they may write.
+# Models count badly, so the prompt has a lower limit.
 _ASKED = 0.9
-# Characters. For so short a text they write longer ones, try after try.
+# Characters. Models cannot write shorter texts.
 _SHORTEST_ASKED = 16
 
 
 class LlmCompressor(language_model.ModelTask[Compressor]):
-    """One call for each text; what fails is tried again by the pass (M13), never here.
+    """Makes one call for each text; the pass retries failures (M13).
 
-    Targets below 16 characters, and texts when the day's budget is used up, are the offline
-    model's.
+    The offline model compresses to targets below 16 characters, and all texts when the day's budget
+    is used up.
     """
 
     at_once = 1
 
     def compress(self, text: str, target: int) -> str:
-        """Return at most ``target`` characters of what ``text`` says.
+        """Return ``text`` in at most ``target`` characters.
 
         Raises ``SmallModelAnswerError`` for an answer that is empty, longer than ``target``, not
-        shorter than ``text``, or that states figures, addresses or names which ``text`` does not.
+        shorter than ``text``, or that has figures, addresses or names which are not in ``text``.
         """
         if target < _SHORTEST_ASKED:
             return self._offline.compress(text, target)
@@ -123,7 +129,7 @@ class LlmCompressor(language_model.ModelTask[Compressor]):
 
 
 def refuse_invented(answer: str, *sources: str) -> None:
-    """Raise ``SmallModelAnswerError`` if an answer states what no source does."""
+    """Raise ``SmallModelAnswerError`` if an answer contains facts that are in no source."""
     count = len(invented(answer, *sources))
     if count:
         raise SmallModelAnswerError(

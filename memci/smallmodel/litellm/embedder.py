@@ -1,4 +1,4 @@
-"""Turns texts into vectors, by a provider's embedding model."""
+"""Turn texts into vectors with a provider's embedding model."""
 
 from collections.abc import Sequence
 
@@ -18,13 +18,13 @@ _WINDOW = 2_000
 
 
 class LlmEmbedder:
-    """Batches of 64 windows; nothing can stand in for it, so no budget holds it back.
+    """Embeds batches of 64 windows. It has no fallback, so no budget limits it.
 
-    Another model's vectors cannot be compared with its own: when it is away, whoever asks waits.
+    Vectors of different models cannot be compared: while this model is away, callers wait.
     """
 
     def __init__(self, provider: Provider, dimension: int | None) -> None:
-        """Take the numbers in one vector; None: as LiteLLM's table says."""
+        """Take the dimension; None: that of LiteLLM's table."""
         self._provider = provider
         self._dimension = dimension
 
@@ -35,7 +35,7 @@ class LlmEmbedder:
 
     @property
     def dimension(self) -> int:
-        """Numbers in one vector, or ``ConfigurationError`` where nobody says how many."""
+        """Numbers in one vector. Raises ``ConfigurationError`` if it is unknown."""
         if self._dimension is None:
             self._dimension = self._provider.dimension
         if self._dimension is None:
@@ -46,13 +46,17 @@ class LlmEmbedder:
         return self._dimension
 
     def load(self) -> None:
-        """Import what calls need, and see that the dimension is known."""
+        """Import the libraries of calls, and check that the dimension is known."""
         self._provider.load()
         _ = self.dimension
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors, shape (len(texts), dimension); long texts are pooled."""
-        windows = [(row, piece) for row, text in enumerate(texts) for piece in _windows(text)]
+        windows = [
+            (row, piece)
+            for row, text in enumerate(texts)
+            for piece in list(cut_into_pieces(text, _WINDOW)) or ["."]  # empty texts are refused
+        ]
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for first in range(0, len(windows), _BATCH):
             batch = windows[first : first + _BATCH]
@@ -96,8 +100,3 @@ class LlmEmbedder:
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         unit: Vectors = vectors / np.maximum(norms, np.finfo(np.float32).tiny)
         return unit
-
-
-def _windows(text: str) -> list[str]:
-    """Cut a text into what the model reads at once; providers refuse empty texts."""
-    return list(cut_into_pieces(text, _WINDOW)) or ["."]

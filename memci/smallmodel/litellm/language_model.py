@@ -1,7 +1,7 @@
-"""Asks a language model for one task, counts the call and checks the answer.
+"""Ask a language model for one task, count the call and check the answer.
 
-The schema that a provider is sent has types only: limits in it are refused by some. They are
-checked here, whatever the provider promised.
+The schema for the provider has types only, because some providers refuse limits. All limits are
+checked here.
 """
 
 import json
@@ -21,7 +21,7 @@ from memci.smallmodel.litellm.prompts import instructions
 from memci.smallmodel.litellm.provider import CallUsage, Provider
 from memci.smallmodel.usage_account import current_account
 
-# Reasoning before the answer, and a fence around it, as small models write them unasked.
+# Reasoning before the answer, and a fence around it, which small models add.
 _THOUGHT = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
 _FENCED = re.compile(r"^\s*```(?:json)?\s*(.*?)\s*```\s*$", re.DOTALL | re.IGNORECASE)
 _LIMITS = frozenset(
@@ -42,19 +42,19 @@ Line = Annotated[str, AfterValidator(_line)]
 
 
 class Shape(BaseModel):
-    """An answer: all of it, and nothing else."""
+    """The shape of an answer, without extra fields."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class Cuts(Shape):
-    """Numbers of the messages with which a topic begins, from 1."""
+    """Numbers of the messages that begin a topic, from 1."""
 
     starts: Annotated[list[int], Field(max_length=1_000)]
 
 
 class Notes(Shape):
-    """What a text is about."""
+    """The annotation of a text."""
 
     phrase: Line
     keywords: Annotated[list[Line], Field(max_length=40)]
@@ -69,32 +69,32 @@ class Relations(Shape):
 
 
 class Shorter(Shape):
-    """The text in fewer characters."""
+    """The shortened text."""
 
     text: Text
 
 
 class Verdict(Shape):
-    """Whether a text is worth keeping for long, and how much."""
+    """The judgement of a text for the long term."""
 
     eligible: bool
     worth: Annotated[float, Field(ge=0, le=10)]
 
 
 class Summary(Shape):
-    """What a conversation came to."""
+    """The summary of a conversation."""
 
     summary: Text
 
 
 class Plan(Shape):
-    """What to search for, best first."""
+    """Queries, best first."""
 
     queries: Annotated[list[Line], Field(max_length=20)]
 
 
 class Names(Shape):
-    """What an interaction is called and was about, and a line for each message, in their order."""
+    """The name and description of an interaction, and a line for each message, in their order."""
 
     name: Line
     description: Line
@@ -105,14 +105,14 @@ ShapeT = TypeVar("ShapeT", bound=Shape)
 
 
 def schema_of(shape: type[Shape]) -> dict[str, Any]:
-    """Return the JSON schema that a provider is asked to keep to."""
+    """Return the JSON schema of an answer for the provider."""
     schema: dict[str, Any] = _without_limits(shape.model_json_schema())
     schema.pop("description", None)
     return schema
 
 
 def read_answer(text: str, shape: type[ShapeT]) -> ShapeT:
-    """Read an answer, or raise ``SmallModelAnswerError``, which quotes none of it."""
+    """Parse an answer; raises ``SmallModelAnswerError``, which quotes none of it."""
     stripped = _THOUGHT.sub("", text, count=1)
     fenced = _FENCED.match(stripped)
     try:
@@ -143,11 +143,11 @@ class BudgetUsedUpError(SmallModelError):
 
 @dataclass(frozen=True)
 class Question(Generic[ShapeT, T]):
-    """What is asked: a prompt's instructions, and data that they speak of.
+    """A prompt's instructions, and their data.
 
-    The data travels as one JSON object in a message of its own: whatever stands in it, quotes,
-    delimiters or orders, stays inside a string. ``read`` makes of a well-shaped answer what the
-    task is for, or raises ``SmallModelAnswerError``.
+    The data travels as one JSON object in a message of its own, so that quotes, delimiters or
+    orders in it stay inside a string. ``read`` turns an answer into the result of the task, or
+    raises ``SmallModelAnswerError``.
     """
 
     prompt: str
@@ -161,25 +161,25 @@ class LanguageModel:
     """One model for one task; safe for threads."""
 
     def __init__(self, task: str, provider: Provider) -> None:
-        """Name the task as the settings do, such as ``compressor``: usage is counted by it."""
+        """Take the task's name in the settings, such as ``compressor``, for counting usage."""
         self.task = task
         self.provider = provider
 
     def load(self) -> None:
-        """Import what calls need."""
+        """Import the libraries of calls."""
         self.provider.load()
 
     def ask(self, question: Question[ShapeT, T], instead: Callable[[], T]) -> T:
-        """Return the answer, or what ``instead`` does when none is usable.
+        """Return the answer, or the result of ``instead`` if none is usable.
 
-        An answer that cannot be used is asked for anew at once, three times in all; then, or when
-        the budget of the day is used up, the offline model takes over. Raises
-        ``SmallModelUnavailableError`` alone.
+        An unusable answer is requested again at once, three times in all. After that, or when the
+        day's budget is used up, the offline model takes over. Raises only
+        ``SmallModelUnavailableError``.
         """
         account = current_account()
-        asked = (self.task, self.provider.model, *_messages(question))
-        if asked in account.answers:
-            known: T = account.answers[asked]
+        key = (self.task, self.provider.model, *_messages(question))
+        if key in account.answers:
+            known: T = account.answers[key]
             return known
         for _ in range(TRIES_INSIDE):
             try:
@@ -188,7 +188,7 @@ class LanguageModel:
                 return instead()
             except SmallModelAnswerError:
                 continue
-            account.answers[asked] = answer
+            account.answers[key] = answer
             return answer
         account.fall_back(self.task, self.provider.model)
         return instead()
@@ -215,14 +215,14 @@ OfflineT = TypeVar("OfflineT")
 
 
 class ModelTask(Generic[OfflineT]):
-    """A task that a language model does; ``offline`` stands in where no answer can be used."""
+    """A task of a language model; ``offline`` is the fallback."""
 
     def __init__(self, model: LanguageModel, offline: OfflineT) -> None:
         self._model = model
         self._offline = offline
 
     def load(self) -> None:
-        """Import what calls need."""
+        """Import the libraries of calls."""
         self._model.load()
 
 
@@ -243,7 +243,7 @@ def _messages(question: Question[Any, Any]) -> tuple[str, str]:
 
 
 _LEFT_OUT = " … "
-_NOTE = "(note)"  # the prompts say what it is
+_NOTE = "(note)"  # explained in the prompts
 
 
 def excerpt(text: str, longest: int) -> str:
@@ -256,5 +256,5 @@ def excerpt(text: str, longest: int) -> str:
 
 
 def speaker(message: Message) -> str:
-    """Return who speaks: a name if there is one; what an agent noted was said to nobody."""
+    """Return the name or the role of a message's speaker; notes have none."""
     return _NOTE if message.is_note else message.name or message.role

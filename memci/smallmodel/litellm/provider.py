@@ -1,10 +1,10 @@
 """The one module that imports LiteLLM; deadlines and errors of its calls.
 
-One call is one request: nothing below retries, since what is tried again, when and how often is
-counted and decided above (M13, queue.md). LiteLLM calls nobody but the provider: its table of
-prices comes with its wheel, and neither it nor its messages are logged.
+One call is one request without retries: callers decide and count those (M13, queue.md). LiteLLM
+calls only the provider: its table of prices comes with its wheel, and neither it nor its messages
+are logged.
 
-Said in our own words: a provider's may quote the text that it was sent, or the key.
+Error messages are our own, because a provider's may quote the text or the key.
 """
 
 import logging
@@ -32,10 +32,10 @@ _GRACE_S = 1.0
 
 
 def call_with_timeout(timeout_s: float, call: Callable[[], T]) -> T:
-    """Return what ``call`` does, or raise ``TimeoutError`` soon after ``timeout_s``.
+    """Return the result of ``call``, or raise ``TimeoutError`` soon after ``timeout_s``.
 
-    Time-outs of sockets begin anew with every byte, and some providers send blanks for as long as
-    a model thinks. The call that is given up ends in its own thread, and nobody hears of it.
+    Time-outs of sockets restart with every byte, and some providers send blanks while a model
+    thinks. An abandoned call ends in its own thread, and its result is lost.
     """
     outcome: Future[T] = Future()
 
@@ -51,7 +51,7 @@ def call_with_timeout(timeout_s: float, call: Callable[[], T]) -> T:
 
 # Seconds that a provider may make an agent wait at one time.
 _LONGEST_WAIT_S = 3600.0
-# What was sent cannot be answered, now or later.
+# The request can never be answered.
 _REFUSED = frozenset(
     {
         HTTPStatus.BAD_REQUEST,
@@ -61,7 +61,7 @@ _REFUSED = frozenset(
         HTTPStatus.UNPROCESSABLE_ENTITY,
     }
 )
-# What whoever runs memci can do about it; until then every call fails, and jobs wait for it.
+# Remedies for the operator; until then every call fails, and jobs wait.
 _SET_RIGHT = {
     HTTPStatus.UNAUTHORIZED: "it wants another key: set MEMCI_LLM__API_KEY",
     HTTPStatus.PAYMENT_REQUIRED: "its account is empty",
@@ -71,7 +71,7 @@ _SET_RIGHT = {
 
 
 def translate_error(error: Exception, model: str) -> SmallModelError:
-    """Return what an error of a call to ``model`` is to us."""
+    """Return memci's error for an error of a call to ``model``."""
     if isinstance(error, SmallModelError):
         return error
     status = getattr(error, "status_code", None)
@@ -98,34 +98,34 @@ def _headers(error: Exception) -> Mapping[str, str]:
 
 def _retry_after_s(headers: Mapping[str, str], now: datetime) -> float | None:
     """Read Retry-After, as seconds or as a date (RFC 9110); at most an hour."""
-    said = str(headers.get("retry-after") or "").strip()
+    header = str(headers.get("retry-after") or "").strip()
     try:
-        asked = float(said)
+        seconds = float(header)
     except ValueError:
         try:
-            asked = (parsedate_to_datetime(said) - now).total_seconds()
+            seconds = (parsedate_to_datetime(header) - now).total_seconds()
         except (ValueError, TypeError):
             return None
     # Not a number is no wait either.
-    return min(asked, _LONGEST_WAIT_S) if asked > 0 else None
+    return min(seconds, _LONGEST_WAIT_S) if seconds > 0 else None
 
 
 _loading = Lock()
-# Loggers that write down whole requests, or errors that quote them.
+# Loggers of whole requests, or of errors that quote them.
 _QUOTES_PROMPTS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "openai", "httpx", "httpcore")
 _READ_AT_IMPORT = {
-    # Prices and headers from the wheel: else it asks the network for them.
+    # Prices and headers from the wheel, not from the network.
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
     "LITELLM_LOCAL_BLOG_POSTS": "True",
-    # Embedding takes a wish for no retries for no wish, and retries as often as this says.
+    # Embedding ignores num_retries of 0 and uses this number.
     "DEFAULT_MAX_RETRIES": "0",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class CallUsage:
-    """What one call took; ``cost`` in US dollars, None: the price of this model is not known."""
+    """The usage of one call; ``cost`` in US dollars, None if the model's price is unknown."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -134,10 +134,10 @@ class CallUsage:
 
 @dataclass(frozen=True)
 class Provider:
-    """One model at one address. ``model`` is named as LiteLLM names it: ``ollama_chat/qwen3:4b``.
+    """One model at one address. ``model`` is LiteLLM's name: ``ollama_chat/qwen3:4b``.
 
-    Every call raises ``SmallModelUnavailableError`` or ``SmallModelAnswerError``, in words of our
-    own: what a provider says may quote the text, or the key.
+    Every call raises ``SmallModelUnavailableError`` or ``SmallModelAnswerError`` with our own
+    message, because a provider's may quote the text or the key.
     """
 
     model: str
@@ -148,7 +148,7 @@ class Provider:
     max_answer_tokens: int
 
     def __repr__(self) -> str:
-        """Name the model alone: the address may hold a password, and the key is one."""
+        """Show only the model: address and key may be secret."""
         return f"Provider({self.model})"
 
     def load(self) -> None:
@@ -158,8 +158,8 @@ class Provider:
     def complete(
         self, system: str, user: str, name: str, schema: dict[str, Any]
     ) -> tuple[str, CallUsage]:
-        """Return what the model says to two messages; it is asked for JSON of a schema."""
-        given = _litellm()
+        """Return the model's answer to two messages, as JSON of a schema."""
+        module = _litellm()
         form = {"name": name, "strict": True, "schema": schema}
         how: dict[str, Any] = {
             "messages": [
@@ -170,35 +170,35 @@ class Provider:
             "max_tokens": self.max_answer_tokens,
             "temperature": self.temperature,
         }
-        known = given.get_supported_openai_params(model=self.model) or how
+        known = module.get_supported_openai_params(model=self.model) or how
         how = {key: value for key, value in how.items() if key == "messages" or key in known}
 
         def complete() -> Any:
             try:
-                return given.completion(**self._where, **how)
-            except given.UnsupportedParamsError:  # raised before anything is sent
+                return module.completion(**self._options, **how)
+            except module.UnsupportedParamsError:  # raised before anything is sent
                 how.pop("temperature", None)
-                return given.completion(**self._where, **how)
+                return module.completion(**self._options, **how)
 
         response = self._call(complete)
-        spent = self._spent(getattr(response, "usage", None))
+        spent = self._usage_of(getattr(response, "usage", None))
         return _text_of(response), spent
 
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, CallUsage]:
-        """Return a vector for each text, as the model gives them: shape (len(texts), d)."""
-        given = _litellm()
-        response = self._call(lambda: given.embedding(**self._where, input=list(texts)))
-        return _rows_of(response, len(texts)), self._spent(getattr(response, "usage", None))
+        """Return a vector for each text, as the model returns it: shape (len(texts), d)."""
+        module = _litellm()
+        response = self._call(lambda: module.embedding(**self._options, input=list(texts)))
+        return _rows_of(response, len(texts)), self._usage_of(getattr(response, "usage", None))
 
     @property
     def dimension(self) -> int | None:
-        """How long the vectors of this model are, if LiteLLM's table knows."""
-        known = self._priced(_litellm())
+        """The length of the model's vectors, if LiteLLM's table has it."""
+        known = self._price_entry(_litellm())
         size = known.get("output_vector_size") if known else None
         return int(size) if size else None
 
     @property
-    def _where(self) -> dict[str, Any]:
+    def _options(self) -> dict[str, Any]:
         return {
             "model": self.model,
             "api_base": self.api_base,
@@ -215,25 +215,24 @@ class Provider:
         except Exception as error:  # noqa: BLE001 - it raises whatever it likes
             raise translate_error(error, self.model) from None
 
-    def _spent(self, usage: Any) -> CallUsage:
+    def _usage_of(self, usage: Any) -> CallUsage:
         prompt = _count(getattr(usage, "prompt_tokens", 0))
         completion = _count(getattr(usage, "completion_tokens", 0))
         return CallUsage(prompt, completion, self._cost(prompt, completion))
 
     def _cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
-        given = _litellm()
-        # Not by LiteLLM's own look-up: that asks an Ollama server over the network, and takes
-        # what it does not know to be free.
-        known = self._priced(given)
+        module = _litellm()
+        # LiteLLM's own look-up would call an Ollama server, and price unknown models at 0.
+        known = self._price_entry(module)
         if not known or known.get("input_cost_per_token") is None:
             return None
         per_prompt = float(known["input_cost_per_token"])
         per_completion = float(known.get("output_cost_per_token") or 0.0)
         return prompt_tokens * per_prompt + completion_tokens * per_completion
 
-    def _priced(self, given: ModuleType) -> dict[str, Any] | None:
-        """Return LiteLLM's line on this model; some are listed without their provider's name."""
-        table: dict[str, dict[str, Any]] = given.model_cost
+    def _price_entry(self, module: ModuleType) -> dict[str, Any] | None:
+        """Return LiteLLM's entry of this model; some entries lack the provider's name."""
+        table: dict[str, dict[str, Any]] = module.model_cost
         family, _, bare = self.model.partition("/")
         line = table.get(self.model)
         if line is None and bare and table.get(bare, {}).get("litellm_provider") == family:
@@ -268,7 +267,7 @@ def _text_of(response: Any) -> str:
 
 
 def _rows_of(response: Any, count: int) -> Vectors:
-    """Return the vectors in the order of the texts: each says which text it is of."""
+    """Return the vectors in the order of the texts, by their index."""
     try:
         rows = {int(each["index"]): each["embedding"] for each in response.data}
         vectors = np.array([rows[at] for at in range(count)], dtype=np.float32)
@@ -280,5 +279,5 @@ def _rows_of(response: Any, count: int) -> Vectors:
 
 
 def _count(number: Any) -> int:
-    """Return a count of tokens; a provider's word for it is no more than its word."""
+    """Return a provider's count of tokens, checked."""
     return max(0, int(number)) if isinstance(number, (int, float)) else 0

@@ -1,7 +1,7 @@
-"""Cuts messages into topic segments (M3), by a language model.
+"""Cut messages into topic segments (M3), with a language model.
 
-The model names the messages with which topics begin and nothing else: the text of a segment is
-put together here, so none can be lost or invented.
+The model only names the messages that begin a topic. The texts of the segments are assembled here,
+so none can be lost or invented.
 """
 
 from collections.abc import Sequence
@@ -23,24 +23,24 @@ from memci.smallmodel.ports import Segmenter, TopicSegment, Vectors
 # Messages and characters that one call shows.
 _MOST_SHOWN = 40
 _LONGEST_SHOWN = 12_000
-# Characters of one message that tell what it is about.
+# Characters shown of one message.
 _LONGEST_MESSAGE = 600
 
 
 class LlmSegmenter(ModelTask[Segmenter]):
-    """Asks for the topics' beginnings, window by window.
+    """Asks for the beginnings of topics, window by window.
 
-    The last topic of a window may go on behind it, so the next window begins with it. What is
-    longer than a segment may be, and what a wrong answer leaves uncut, the offline model cuts.
+    The last topic of a window may continue after it, so the next window begins with it. The offline
+    model cuts segments that are too long, and windows with wrong answers.
     """
 
     def segment(self, messages: Sequence[Message], vectors: Vectors) -> list[TopicSegment]:
         """Cut ``messages`` (ascending seq), one row of ``vectors`` each."""
         rows = [row for row, message in enumerate(messages) if message.text.strip()]
-        told = [messages[row] for row in rows]
+        with_text = [messages[row] for row in rows]
         segments: list[TopicSegment] = []
-        for start, end in pairwise(self._seams(told, vectors[rows])):
-            segments += self._whole(told[start:end], vectors[rows[start:end]])
+        for start, end in pairwise(self._seams(with_text, vectors[rows])):
+            segments += self._whole(with_text[start:end], vectors[rows[start:end]])
         return segments
 
     def _whole(self, messages: Sequence[Message], vectors: Vectors) -> list[TopicSegment]:
@@ -51,23 +51,23 @@ class LlmSegmenter(ModelTask[Segmenter]):
         return [TopicSegment(text, seqs, language_of(text))]
 
     def _seams(self, messages: Sequence[Message], vectors: Vectors) -> list[int]:
-        """Return where segments begin, and the end; a silence of hours is a seam by itself."""
-        pauses = [at for at in range(1, len(messages)) if _pauses(messages, at)]
+        """Return the starts of segments, and the end; hours of silence start a segment."""
+        pauses = [at for at in range(1, len(messages)) if _is_after_pause(messages, at)]
         seams = {0, *pauses, len(messages)}
         for first, end in pairwise(sorted(seams)):
             start = first
             while start < end:
                 stop = start + _window(messages[start:end])
-                begins = self._begins(messages[start:stop], vectors[start:stop])
+                begins = self._topic_starts(messages[start:stop], vectors[start:stop])
                 seams |= {start + at for at in begins}
-                # Go on with the topic that the window may have cut. One that fills half of it is
-                # long enough to be cut: else the same messages would be shown again and again.
+                # Continue with the last topic, which the window may have cut. A topic of half the
+                # window is cut, or the same messages would be shown repeatedly.
                 reopened = stop < end and begins[-1] >= (stop - start) / 2
                 start = start + begins[-1] if reopened else stop
         return sorted(seams)
 
-    def _begins(self, messages: Sequence[Message], vectors: Vectors) -> list[int]:
-        """Return the messages with which topics begin, by their place; 0 is always among them."""
+    def _topic_starts(self, messages: Sequence[Message], vectors: Vectors) -> list[int]:
+        """Return the places of the messages that begin a topic, 0 included."""
         if len(messages) == 1:
             return [0]
 
@@ -81,7 +81,7 @@ class LlmSegmenter(ModelTask[Segmenter]):
         question = Question(
             prompt="segment",
             language=language_of("\n".join(message.text for message in messages)),
-            data={"messages": [_shown(at, each) for at, each in enumerate(messages, 1)]},
+            data={"messages": [_prompt_item(at, each) for at, each in enumerate(messages, 1)]},
             shape=Cuts,
             read=read,
         )
@@ -93,13 +93,13 @@ class LlmSegmenter(ModelTask[Segmenter]):
         return sorted({0} | {places[segment.seqs[0]] for segment in cut})
 
 
-def _shown(number: int, message: Message) -> dict[str, object]:
+def _prompt_item(number: int, message: Message) -> dict[str, object]:
     text = excerpt(message.text, _LONGEST_MESSAGE)
     return {"n": number, "speaker": speaker(message), "text": text}
 
 
 def _window(messages: Sequence[Message]) -> int:
-    """Return how many of the messages one call shows; at least one."""
+    """Return the number of messages in one call; at least one."""
     room = _LONGEST_SHOWN
     for count, message in enumerate(messages[:_MOST_SHOWN]):
         room -= min(len(message.text), _LONGEST_MESSAGE)
@@ -108,6 +108,6 @@ def _window(messages: Sequence[Message]) -> int:
     return min(len(messages), _MOST_SHOWN)
 
 
-def _pauses(messages: Sequence[Message], at: int) -> bool:
+def _is_after_pause(messages: Sequence[Message], at: int) -> bool:
     silent = messages[at].said_at - messages[at - 1].said_at
     return silent >= PAUSE and messages[at].role is not Role.TOOL

@@ -1,4 +1,4 @@
-"""Summarises sessions and outlines interactions with a language model (P6, P7, R8)."""
+"""Summarise sessions and outline interactions with a language model (P6, P7, R8)."""
 
 from collections.abc import Sequence
 
@@ -28,21 +28,21 @@ from memci.smallmodel.ports import Summarizer
 # Messages that one call shows, and characters of each; more are outlined call by call.
 _MOST_SHOWN = 20
 _LONGEST_MESSAGE = 1_500
-# Characters that are asked for, so that the tokens fit; and those above which nobody has listened.
+# Requested characters, so that the tokens fit; an answer of _TOO_LONG times that is refused.
 _ASKED = {Language.ENGLISH: (60, 240, 110), Language.CHINESE: (20, 60, 28)}
 _TOO_LONG = 4
 
 
 class LlmOutlines(ModelTask[Summarizer]):
-    """One call for each interaction; of one with many messages, a call for each part of it."""
+    """Makes one call for each interaction, or for each part of a long one."""
 
     def outline(self, messages: Sequence[Message], language: Language, count: Count) -> Outline:
-        """Return what stands for these messages; each part knows how those before it are named."""
+        """Return the outline of messages; the name of each part is given to the next."""
         whole = Outline("", "", ())
         for begin in range(0, len(messages), _MOST_SHOWN):
             part = messages[begin : begin + _MOST_SHOWN]
-            told = self._part(part, whole, language, count)
-            whole = Outline(told.name, told.description, (*whole.entries, *told.entries))
+            result = self._part(part, whole, language, count)
+            whole = Outline(result.name, result.description, (*whole.entries, *result.entries))
         return whole
 
     def _part(
@@ -59,13 +59,15 @@ class LlmOutlines(ModelTask[Summarizer]):
             language=spoken,
             data={
                 "so_far": {"name": before.name, "description": before.description},
-                "messages": [_shown(each) for each in messages],
+                "messages": [_prompt_item(each) for each in messages],
                 "max_characters": dict(zip(("name", "description", "line"), sizes, strict=True)),
             },
             shape=Names,
             read=read,
         )
-        return self._model.ask(question, lambda: self._instead(messages, before, language, count))
+        return self._model.ask(
+            question, lambda: self._offline_outline(messages, before, language, count)
+        )
 
     def _read(
         self,
@@ -75,7 +77,7 @@ class LlmOutlines(ModelTask[Summarizer]):
         language: Language,
         count: Count,
     ) -> Outline:
-        """Hold an answer to the messages and to its sizes; what is a little too long is cut."""
+        """Check an answer against messages and limits; a slightly long text is cut."""
         if len(answer.lines) != len(messages):
             raise SmallModelAnswerError(
                 f"the model wrote {len(answer.lines)} lines for {len(messages)} messages"
@@ -91,12 +93,12 @@ class LlmOutlines(ModelTask[Summarizer]):
                     f"a name or line of the model has {len(text)} characters, 1 to {most} were"
                     " asked at most"
                 )
-        said = [f"{speaker(each)}\n{each.text}" for each in messages]
+        sources = [f"{speaker(each)}\n{each.text}" for each in messages]
         refuse_invented(
             "\n".join((answer.name, answer.description, *answer.lines)),
             before.name,
             before.description,
-            *said,
+            *sources,
         )
         return Outline(
             fit_line(answer.name, MOST_NAME, count),
@@ -107,14 +109,16 @@ class LlmOutlines(ModelTask[Summarizer]):
             ),
         )
 
-    def _instead(
+    def _offline_outline(
         self, messages: Sequence[Message], before: Outline, language: Language, count: Count
     ) -> Outline:
-        told = self._offline.outline(messages, language, count)
-        return told if not before.name else Outline(before.name, before.description, told.entries)
+        result = self._offline.outline(messages, language, count)
+        return (
+            result if not before.name else Outline(before.name, before.description, result.entries)
+        )
 
 
-def _shown(message: Message) -> dict[str, str]:
+def _prompt_item(message: Message) -> dict[str, str]:
     return {"speaker": speaker(message), "text": excerpt(message.text, _LONGEST_MESSAGE)}
 
 
@@ -125,16 +129,16 @@ _SHARE_ASKED_OF_SUMMARY = 0.9
 
 
 class LlmSummarizer(LlmOutlines):
-    """One call for as many messages as a model reads well, each going on from the one before."""
+    """Makes one call for each group of messages, which extends the summary before."""
 
     def summarize(self, messages: Sequence[Message], previous: str, target: int) -> str:
         """Return a summary of at most ``target`` characters that takes the previous one's place."""
         summary = previous
         for part in _parts([message for message in messages if message.text.strip()]):
-            summary = self._go_on(part, summary, target)
+            summary = self._extend_summary(part, summary, target)
         return summary if len(summary) <= target else self._offline.summarize([], summary, target)
 
-    def _go_on(self, messages: Sequence[Message], previous: str, target: int) -> str:
+    def _extend_summary(self, messages: Sequence[Message], previous: str, target: int) -> str:
         shown = [
             {"speaker": speaker(each), "text": excerpt(each.text, _LONGEST_SUMMARISED_MESSAGE)}
             for each in messages
@@ -146,8 +150,8 @@ class LlmSummarizer(LlmOutlines):
                     f"the model's summary has {len(answer.summary)} characters, 1 to {target} were "
                     "asked"
                 )
-            said = [f"{speaker(each)}\n{each.text}" for each in messages]
-            refuse_invented(answer.summary, previous, *said)
+            sources = [f"{speaker(each)}\n{each.text}" for each in messages]
+            refuse_invented(answer.summary, previous, *sources)
             return answer.summary
 
         question = Question(

@@ -1,5 +1,5 @@
-"""Small models that need no network, no key and no GPU: MiniLM, jieba and statistics.
+"""Small models without network, key or GPU: MiniLM, jieba and statistics.
 
-All of them answer the same for the same text, in every process and thread. What is heavy
-(torch, sentence-transformers, jieba's dictionary) loads once a process, at the first call.
+All of them are deterministic, in every process and thread. Large parts (torch,
+sentence-transformers, jieba's dictionary) load once per process, at the first call.
 """

@@ -24,16 +24,17 @@ LONGEST_PHRASE = 80
 _READ = 8_000
 
 
-# Who speaks, before what is said; and what makes a sentence one of the other language.
+# The speaker before a line.
 _SPEAKER = re.compile(
     r"^(?:user|assistant|system|用户|助手|系统)\s*[:：]", re.IGNORECASE | re.MULTILINE
 )
+# A sentence with one of these is also read in the other language.
 _HAN = re.compile(r"[\u3400-\u9fff]{2}")
 _LATIN_WORDS = re.compile(r"[A-Za-z]{2,}[ ,]+[A-Za-z]{2,}[ ,]+[A-Za-z]{2,}")
 
 
 class OfflineAnnotator:
-    """Statistics and cues, for English and Chinese; other languages by English's rules."""
+    """Uses statistics and cues, for English and Chinese; other languages by English's rules."""
 
     def __init__(self) -> None:
         self._compressor = OfflineCompressor()
@@ -55,10 +56,10 @@ class OfflineAnnotator:
         )
 
     def _phrase(self, text: str) -> str:
-        """The clause that tells most and fits; else the text, compressed."""
+        """Return the most valuable clause that fits, else the text, compressed."""
         best, best_value = "", 0.0
         for clause, value in clause_values(text):
-            # What stands in brackets is told about the talk; an exclamation tells nothing of it.
+            # Brackets are remarks about the conversation; exclamations have no content.
             telling = not clause.startswith(("[", "【")) and not is_social(clause)
             if telling and len(clause) <= LONGEST_PHRASE and value > best_value:
                 best, best_value = clause, value
@@ -66,7 +67,7 @@ class OfflineAnnotator:
 
 
 def _by_language(text: str, language: Language) -> tuple[str, str]:
-    """Return what is Chinese in a text, and what is not; a word or two are of its language."""
+    """Return the Chinese part of a text, and the rest; a few words do not switch the language."""
     bare = _SPEAKER.sub("", text)
     parts: dict[Language, list[str]] = {each: [] for each in Language}
     for sentence in sentences(bare):
@@ -101,7 +102,7 @@ def _type(text: str) -> NodeType:
 
 
 class OfflineJudge:
-    """Cues and statistics, for English and Chinese; it does without summaries."""
+    """Uses cues and statistics, for English and Chinese; it ignores summaries."""
 
     def judge(self, texts: Sequence[str], summaries: Sequence[str] = ()) -> list[Judgement]:
         """Judge each text by itself; as many answers as texts, in their order."""
@@ -120,10 +121,10 @@ _LONGEST = 300
 
 
 class OfflineQueryPlanner:
-    """The questions that stand in it, word for word."""
+    """Returns the questions of the text, verbatim."""
 
     def plan(self, text: str, language: Language) -> list[str]:
-        """Return at most 4 questions, or none where ``text`` is one, or they are too long."""
+        """Return at most 4 questions; none if ``text`` is only one, or they are too long."""
         del language
         parts = split_questions(shortened_question(text))
         several = len(parts) > 1 and all(len(each) <= _LONGEST for each in parts)

@@ -1,8 +1,7 @@
-"""Offline compressor: says the same in fewer characters, in the words of the text (M12).
+"""Offline compressor: shortens a text to its most valuable clauses (M12).
 
-Clauses are chosen greedily by what they tell per character; a word that is said already counts
-less. What room is left then, or a target below any clause, is filled with the most telling parts
-of the next clauses.
+Clauses are chosen greedily by their value per character; a repeated word counts less. The rest of
+the room, or a target below any clause, is filled with the most valuable parts of other clauses.
 """
 
 import heapq
@@ -28,26 +27,26 @@ from memci.language.times.mentions import has_only_times
 from memci.language.word_weights import Word, is_specific
 
 _WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
-# Numbers and addresses: a word out of one says nothing.
+# Numbers and addresses: a part of one is meaningless.
 _UNDIVIDED = re.compile(r"[\d/\\@]")
 
 
 class _Kind(IntEnum):
-    """What may be left, best first."""
+    """The kinds of words for a tiny target, best first."""
 
     NAMED = 0
-    JOINED = 1  # of whom it tells together with others
+    JOINED = 1  # one of several subjects
     INSIDE = 2  # a part of a name
     VERB = 3
     DENIAL = 4
-    WHEN = 5  # a date, "yesterday" without one, or a number of nothing that is named
+    WHEN = 5  # a date, "yesterday" without one, or a number without its thing
 
 
 def shortest(candidates: Sequence[Candidate], text: str, target: int) -> str:
-    """Return the atom or word that tells most and fits whole, behind its label if that fits too.
+    """Return the most valuable atom or word that fits whole, with its label if that fits too.
 
-    Of a clause that denies it is one before its negation, or else the negation alone. When none
-    fits it is the first word, cut: but "…" for a number, of which a part is another number.
+    Of a negative clause it is a word before the negation, or else the negation alone. If none fits,
+    it is the first word, cut, but "…" for a number, because a part is another number.
     """
     fitting = [
         (kind, each.clause.label, word)
@@ -61,11 +60,11 @@ def shortest(candidates: Sequence[Candidate], text: str, target: int) -> str:
         if label and kind is _Kind.NAMED and len(label) + len(word.text) <= target
     ]
     if labelled:
-        _, label, word = max(labelled, key=lambda each: _says_most(each[2]))
+        _, label, word = max(labelled, key=lambda each: _sort_key(each[2]))
         return label + word.text
     if fitting:
         best = min(kind for kind, _, _ in fitting)
-        return max((word for kind, _, word in fitting if kind is best), key=_says_most).text
+        return max((word for kind, _, word in fitting if kind is best), key=_sort_key).text
     match = _WORD.search(text)
     start, end = match.span() if match else (0, len(text))
     # With the two characters behind it, which show an address: "https:/", "ada@".
@@ -81,7 +80,7 @@ def _words_of(candidate: Candidate) -> Iterator[tuple[_Kind, Word]]:
         elif lacks_doer(units, at):
             yield _Kind.VERB, unit
         else:
-            yield (_Kind.JOINED if _has_company(units, at) else _Kind.NAMED), unit
+            yield (_Kind.JOINED if _is_conjoined(units, at) else _Kind.NAMED), unit
     for unit in units[first : first + 1]:
         yield _Kind.DENIAL, unit
     named = [unit for unit in units[:first] if not _UNDIVIDED.search(unit.text)]
@@ -90,26 +89,26 @@ def _words_of(candidate: Candidate) -> Iterator[tuple[_Kind, Word]]:
             yield (_Kind.WHEN if has_only_times(word.text) else _Kind.INSIDE), word
 
 
-def _has_company(units: Sequence[Word], at: int) -> bool:
-    """Return True if a conjunction joins a word with another that it would stand without."""
+def _is_conjoined(units: Sequence[Word], at: int) -> bool:
+    """Return True if a conjunction joins the word to another one."""
     return any(each.key in JOINS for each in (*units[max(0, at - 1) : at], *units[at + 1 : at + 2]))
 
 
-def _says_most(word: Word) -> tuple[bool, float, int]:
-    """Of Chinese words one of a single character says least: mostly it is a part of something."""
+def _sort_key(word: Word) -> tuple[bool, float, int]:
+    """Return a sort key; a Chinese word of one character comes last."""
     whole = len(word.text) > 1 or not HAN.search(word.text)
     return whole, word.weight, len(word.text)
 
 
-# Share of the text from which on there is room for greetings.
+# The least target, as a share of the text, with room for courtesies.
 _POLITE = 0.4
 # Characters that set a part of a clause off from what stands before and after it.
 _SET_OFF = 3
-_END = 2  # its closing mark, and the gap that the first one has not before it
+_END = 2  # its closing mark, and the gap that the first clause lacks
 # Characters of room that are worth filling with parts of clauses.
 _FEWEST_FILLED = 16
-# Where a label ("Ann: ") would take more than this share of the target, its line is not told:
-# without it, it would read as somebody else's words.
+# If a label ("Ann: ") takes more than this share of the target, its line is left out: without the
+# label it would seem to be another speaker's.
 _LABEL_SHARE = 0.6
 _RELATIVE_CLAUSE = re.compile(r"(?:who|which|whose|where)\b", re.IGNORECASE)
 _SETS_OFF = (",", ";", ":", "，", "；", "：", "—", "–", "-", ".", "!", "?", "。", "！", "？", "…")
@@ -128,44 +127,42 @@ class OfflineCompressor:
         language = language_of(text)
         found = candidates(text, language)
         choice = _Choice(found, target, language)
-        choice.choose(politely=target >= _POLITE * len(text))
+        choice.choose(with_courtesies=target >= _POLITE * len(text))
         choice.fill()
         if not choice.chosen:
-            choice.fill(strictly=False)
+            choice.fill(only_informative=False)
         if not choice.chosen:
-            choice.choose(politely=True)
+            choice.choose(with_courtesies=True)
         return balanced(choice.written(), text) or shortest(found, text, target)
 
 
 @dataclass
 class _Choice:
-    """The clauses chosen so far, by index, whole or in part."""
-
     candidates: Sequence[Candidate]
     target: int
     language: Language
     chosen: dict[int, Clause] = field(default_factory=dict)
-    said: Counter[str] = field(default_factory=Counter)
+    seen: Counter[str] = field(default_factory=Counter)
     labelled: set[int] = field(default_factory=set)
     parts: set[int] = field(default_factory=set)  # those of ``chosen`` that are cut short
 
     def __post_init__(self) -> None:
         self.room = self.target + 1  # the first clause needs no gap before it
 
-    def choose(self, *, politely: bool) -> None:
-        """Take the clauses that tell most per character, each after the one it needs.
+    def choose(self, *, with_courtesies: bool) -> None:
+        """Choose the clauses with most value per character, each after the one it depends on.
 
-        What is only said to be kind fills room if ``politely``. Gains only fall as more is said,
-        so a clause whose gain is still the heap's best is the best.
+        Courtesies only ``with_courtesies``. Gains only fall while words are added, so a clause
+        whose gain is still the heap's best is the best.
         """
-        heap = [(-each.density(self.said), at) for at, each in enumerate(self.candidates)]
+        heap = [(-each.density(self.seen), at) for at, each in enumerate(self.candidates)]
         waiting: dict[int, list[int]] = {}
         heapq.heapify(heap)
         while heap:
             _, at = heapq.heappop(heap)
             candidate = self.candidates[at]
             needs = candidate.clause.needs
-            if (self.chosen and candidate.bare) or (candidate.social and not politely):
+            if (self.chosen and candidate.bare) or (candidate.social and not with_courtesies):
                 continue
             if self._has_lost_label(candidate.clause):
                 continue
@@ -174,20 +171,20 @@ class _Choice:
             if needs is not None and needs not in self.chosen:
                 waiting.setdefault(needs, []).append(at)
                 continue
-            density = candidate.density(self.said)
+            density = candidate.density(self.seen)
             if density <= 0:
                 break
             if heap and density < -heap[0][0]:
                 heapq.heappush(heap, (-density, at))
                 continue
-            self._take(at, candidate.clause, candidate.cost)
+            self._add(at, candidate.clause, candidate.cost)
             for each in waiting.pop(at, ()):
-                heapq.heappush(heap, (-self.candidates[each].density(self.said), each))
+                heapq.heappush(heap, (-self.candidates[each].density(self.seen), each))
 
-    def fill(self, *, strictly: bool = True) -> None:
-        """Add telling parts of clauses that were not chosen, the most telling clauses first.
+    def fill(self, *, only_informative: bool = True) -> None:
+        """Add valuable parts of other clauses, the best clauses first.
 
-        ``strictly``: none that tells nothing by itself, such as a single common noun.
+        ``only_informative``: no part that means nothing alone, such as a single common noun.
         """
         left = [
             at
@@ -196,50 +193,54 @@ class _Choice:
             and not (candidate.bare and self.chosen)
             and not self._has_lost_label(candidate.clause)
         ]
-        left.sort(key=lambda at: (-self.candidates[at].gain(self.said), at))
+        left.sort(key=lambda at: (-self.candidates[at].gain(self.seen), at))
         for at in left:
             if self.chosen and self.room < _FEWEST_FILLED:
                 break
             clause = self.candidates[at].clause
-            # The first needs no mark before it; what follows is set off from it when it comes.
+            # The first clause needs no mark before it.
             room = self.room - (_SET_OFF if self.chosen else _END) - self._label_cost(clause)
-            if self._hangs(at):
+            if self._misses_clause(at):
                 continue
-            part = excerpt(clause.text, self._unsaid(at), room, whose=self.candidates[at].vital)
+            part = excerpt(
+                clause.text, self._reweighted_words(at), room, from_start=self.candidates[at].vital
+            )
             if not part.text or has_only_times(part.text):
                 continue
-            if not strictly or self._tells(at, part):
-                self._take(at, replace(clause, text=part.text), len(part.text) + _SET_OFF)
+            if not only_informative or self._is_informative(at, part):
+                self._add(at, replace(clause, text=part.text), len(part.text) + _SET_OFF)
                 self.parts.add(at)
 
-    def _hangs(self, at: int) -> bool:
-        """Return True if a clause would be told of somebody else without the whole one it needs."""
+    def _misses_clause(self, at: int) -> bool:
+        """Return True if a clause would mislead without the whole clause that it depends on."""
         clause = self.candidates[at].clause
         whole = clause.needs in self.chosen and clause.needs not in self.parts
         hangs = self.candidates[at].vital or _RELATIVE_CLAUSE.match(clause.text)
         return clause.needs is not None and not whole and bool(hangs)
 
-    def _unsaid(self, at: int) -> list[Word]:
-        """Return a clause's words; those that are said already weigh less."""
+    def _reweighted_words(self, at: int) -> list[Word]:
+        """Return a clause's words, with repeated ones weighing less."""
         return [
-            replace(word, weight=word.weight * AGAIN ** self.said[word.key])
-            if self.said[word.key]
+            replace(word, weight=word.weight * AGAIN ** self.seen[word.key])
+            if self.seen[word.key]
             else word
             for word in self.candidates[at].words
         ]
 
-    def _tells(self, at: int, part: Part) -> bool:
-        """Return True if a part tells something new: not "job", "yesterday" or what is told."""
-        told = [
+    def _is_informative(self, at: int, part: Part) -> bool:
+        """Return True if a part is informative: not "job", "yesterday" or a repetition."""
+        contained = [
             word
             for word in self.candidates[at].words
             if word.weight > 0 and any(unit.start <= word.start < unit.end for unit in part.words)
         ]
-        new = [word for word in told if not self.said[word.key] and not has_only_times(word.text)]
-        return bool(new) and (len(told) > 1 or is_specific(new[0]) or "《" in part.text)
+        new = [
+            word for word in contained if not self.seen[word.key] and not has_only_times(word.text)
+        ]
+        return bool(new) and (len(contained) > 1 or is_specific(new[0]) or "《" in part.text)
 
     def written(self) -> str:
-        """Write the clauses in order; a sentence that is cut short still ends with its mark."""
+        """Return the clauses in order; a shortened sentence still ends with its mark."""
         ordered = sorted(self.chosen)
         parts: list[str] = []
         for place, at in enumerate(ordered):
@@ -252,7 +253,7 @@ class _Choice:
             if after is None or self.chosen[after].sentence != clause.sentence:
                 text = with_closing_mark(text, clause.end)
             if after is not None:
-                text = self._set_off(text, at, after)
+                text = self._with_separator(text, at, after)
             if before is not None:
                 parts.append(_gap(before, clause, self.language, parts[-1]))
             if clause.turn in self.labelled and (before is None or before.turn != clause.turn):
@@ -260,8 +261,8 @@ class _Choice:
             parts.append(text)
         return "".join(parts).strip()
 
-    def _set_off(self, text: str, at: int, after: int) -> str:
-        """End with a mark where what follows in the line does not go on from here."""
+    def _with_separator(self, text: str, at: int, after: int) -> str:
+        """End with a mark if the next text in the line is no direct continuation."""
         apart = after != at + 1 or at in self.parts or after in self.parts
         if not apart or self.chosen[at].line != self.chosen[after].line:
             return text
@@ -273,12 +274,12 @@ class _Choice:
             return text
         return text + ("；" if chinese else ";")
 
-    def _take(self, at: int, clause: Clause, cost: int) -> None:
+    def _add(self, at: int, clause: Clause, cost: int) -> None:
         self.room -= cost + self._label_cost(clause)
         if self._shows_label(clause):
             self.labelled.add(clause.turn)
         self.chosen[at] = clause
-        self.said.update(word.key for word in self.candidates[at].words)
+        self.seen.update(word.key for word in self.candidates[at].words)
 
     def _has_lost_label(self, clause: Clause) -> bool:
         return bool(clause.label) and not self._shows_label(clause)
@@ -292,7 +293,7 @@ class _Choice:
 
 
 def _gap(before: Clause, after: Clause, language: Language, written: str) -> str:
-    """Return what stands between two clauses; ``written`` is the first with its mark."""
+    """Return the text between two clauses; ``written`` is the first with its mark."""
     if before.line != after.line:
         return "\n"
     if language is not Language.CHINESE:

@@ -44,7 +44,7 @@ class OfflineEmbedder:
 
     def __init__(self) -> None:
         self._model = LoadOnce(_load)
-        # Several threads in torch at once only fight for the same cores.
+        # Threads in torch would only compete for the same cores.
         self._forward = threading.Lock()
         self._recent = _RecentVectors(_REMEMBERED)
 

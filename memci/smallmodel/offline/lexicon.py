@@ -33,8 +33,8 @@ _stemmers = threading.local()  # a stemmer keeps the word it works on: one for e
 class OfflineLexicon:
     """Splits by Unicode rules, stems English, pairs Chinese characters.
 
-    English function words are left out, because every message has them: but a text of nothing
-    else ("Who are you?") keeps them.
+    English function words are left out, because every message has them. A text with no other words
+    ("Who are you?") keeps them.
     """
 
     def terms(self, text: str) -> list[str]:
@@ -44,9 +44,10 @@ class OfflineLexicon:
         for match in _TERM.finditer(_fold(text)):
             kind, term = match.lastgroup, match[match.lastgroup or 0]
             if kind == "run":
-                found.extend(_pairs(term))
+                found.extend([term[at : at + 2] for at in range(len(term) - 1)] or [term])
             elif kind == "number":
-                found.append(_number(term)[:LONGEST_TERM])
+                number = term.replace(",", "") if _THOUSANDS.fullmatch(term) else term
+                found.append(number[:LONGEST_TERM])
             elif term in ENGLISH_STOP_WORDS:
                 stop_words.append(term)
             else:
@@ -55,16 +56,8 @@ class OfflineLexicon:
 
 
 def _fold(text: str) -> str:
-    """Lower case; full-width and other compatibility forms as their ordinary characters."""
+    """Return the text in lower case and in its compatibility form (NFKC)."""
     return (text if text.isascii() else unicodedata.normalize("NFKC", text)).lower()
-
-
-def _pairs(run: str) -> list[str]:
-    return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
-
-
-def _number(written: str) -> str:
-    return written.replace(",", "") if _THOUSANDS.fullmatch(written) else written
 
 
 @functools.lru_cache(maxsize=1 << 16)

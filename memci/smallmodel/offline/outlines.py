@@ -1,12 +1,12 @@
 """Names and outlines of interactions, and one-line results of tool calls (P6, P7, R8).
 
-A name is what the user wants: the sentence that tells most, a question before others. A description
-is all that, and what came of it in the end. Courtesies count for nothing while anything else is
-said; the answer names only what the user says nothing in ("继续", "ok, go on").
+A name is the user's request: the most valuable sentence, questions first. A description has the
+whole request and the outcome. Courtesies count only if there is nothing else; the answer is the
+name only if the user's text has no content ("继续", "ok, go on").
 
-What a result says in its first words is often filler. Of its pieces (lines, sentences, fields)
-those stay that tell of a fault, of a sum or a figure, or of what was asked; not those that are said
-over and over with other numbers.
+The first words of a result are often filler. Of its pieces (lines, sentences, fields) the best are
+those with an error, a sum or figure, or words of the call, and not those that are repeated with
+other numbers.
 """
 
 import re
@@ -38,9 +38,9 @@ _NOTHING = "–"
 _NOTHING_SAID = {Language.ENGLISH: "(nothing was said)", Language.CHINESE: "（没有说什么）"}
 _MORE = "…"
 _LONGEST_ARGUMENTS = 100
-# How much shorter a text is made at each try, until its tokens fit; and when trying is over.
+# The factor of each attempt to fit the tokens; and the least length.
 _SHRINK, _FEWEST = 0.8, 12
-# A question is what is wanted; by itself it would count for less than what is told.
+# A question is the request; without this factor it would count less than statements.
 _ASKED = 3.0
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _FENCE = re.compile(r"^[ \t]*```.*$", re.MULTILINE)
@@ -48,7 +48,7 @@ _MARKS = re.compile(
     r"^[ \t]*(?:#{1,6}|[-*+>]|\d{1,2}[.)])[ \t]+|^[ \t]*[-=*|: ]{3,}$|\*\*|__", re.MULTILINE
 )
 _FULL_STOPS = ".。 "
-# Where a line ends and nothing says so.
+# The end of a line without a mark.
 _LINE_END = re.compile(r"(?<![\s.!?:;,…。！？：；，、])\s*\n\s*(?=\S)")
 _WENT_WRONG = re.compile(
     r"\b(?:error|fatal|fail(?:s|ed|ure)?|exception|denied|refused|not found)\b"
@@ -61,32 +61,32 @@ class OfflineOutlines:
     """Extractive, for English and Chinese; other languages by English's rules."""
 
     def __init__(self, compressor: OfflineCompressor) -> None:
-        """Take what shortens."""
+        """Take the compressor."""
         self._compressor = compressor
 
     def outline(self, messages: Sequence[Message], language: Language, count: Count) -> Outline:
-        """Return what stands for these messages."""
+        """Return the outline of messages."""
         entries = tuple(self._entries(messages, language, count))
-        wanted, came = _wanted(messages), _came(messages)
-        name = self._name((wanted, came), count)
-        description = self._description((wanted, came), count)
+        request, outcome = _user_text(messages), _outcome(messages)
+        name = self._name((request, outcome), count)
+        description = self._description((request, outcome), count)
         nothing = _NOTHING_SAID[language]
         return Outline(name or nothing, description or nothing, entries)
 
     def _name(self, texts: Sequence[str], count: Count) -> str:
         for text in texts:
-            told = _told(text)
-            if told:
-                best = max(told, key=told.__getitem__).rstrip(_FULL_STOPS)
+            gains = _sentence_gains(text)
+            if gains:
+                best = max(gains, key=gains.__getitem__).rstrip(_FULL_STOPS)
                 return self._fitting(best, MOST_NAME, count).rstrip(_FULL_STOPS)
         return self._fitting(next(filter(None, texts), ""), MOST_NAME, count)
 
     def _description(self, texts: Sequence[str], count: Count) -> str:
-        telling = [text for text in texts if _told(text) or asks_something(text)]
+        telling = [text for text in texts if _sentence_gains(text) or asks_something(text)]
         telling = telling or [*filter(None, texts)]
         room = (MOST_DESCRIPTION - 2) // max(1, len(telling))
         joined = _ARROW.join(self._fitting(text, room, count) for text in telling)
-        # Texts may take more tokens side by side than each by itself.
+        # Joined texts may have more tokens than the separate ones.
         return fit_line(joined, MOST_DESCRIPTION, count)
 
     def _entries(
@@ -102,22 +102,21 @@ class OfflineOutlines:
             room = MOST_ENTRY - count(begin)
             line = begin + self._line(message, room, count)
             entries.append(fit_line(line, MOST_ENTRY, count))
-            calls |= {str(call.get("id")): _function(call) for call in message.tool_calls}
+            calls |= {str(call.get("id")): _function_name(call) for call in message.tool_calls}
         return entries
 
     def _line(self, message: Message, room: int, count: Count) -> str:
         if message.role is Role.TOOL:
-            return fit_line(_result(message.content or ""), room, count) or _NOTHING
+            return fit_line(_tool_result(message.content or ""), room, count) or _NOTHING
         text = _prose(message.content)
         if not message.tool_calls:
             return self._fitting(text, room, count) or _NOTHING
-        called = fit_line("; ".join(map(_called, message.tool_calls)), room, count)
+        called = fit_line("; ".join(map(_format_call, message.tool_calls)), room, count)
         left = room - count(called) - 1
-        said = self._fitting(text, left, count) if text and left >= _FEWEST else ""
-        return f"{said} {called}".strip()
+        prose = self._fitting(text, left, count) if text and left >= _FEWEST else ""
+        return f"{prose} {called}".strip()
 
     def _fitting(self, text: str, most: int, count: Count) -> str:
-        """Shorten a text until it takes at most so many tokens."""
         text = _LINE_END.sub("; " if language_of(text) is Language.ENGLISH else "；", text)
         line = " ".join(text.split())
         tokens = count(line)
@@ -128,14 +127,13 @@ class OfflineOutlines:
         return fit_line(line, most, count)
 
 
-def _wanted(messages: Sequence[Message]) -> str:
-    """Return what the user says."""
-    said = [_led(each.content) for each in messages if each.role is Role.USER]
-    return "\n".join(filter(None, said))
+def _user_text(messages: Sequence[Message]) -> str:
+    prose = [_prose_with_code_line(each.content) for each in messages if each.role is Role.USER]
+    return "\n".join(filter(None, prose))
 
 
-def _led(content: str | None) -> str:
-    """Return a message's prose; where it only leads to code ("fix this:"), with its first line."""
+def _prose_with_code_line(content: str | None) -> str:
+    """Return a message's prose; if it only introduces code ("fix this:"), with its first line."""
     text = _prose(content)
     code = _CODE.search(content or "") if text.endswith((":", "：")) else None
     lines = _FENCE.sub("", code[0]).split("\n") if code else []
@@ -143,8 +141,8 @@ def _led(content: str | None) -> str:
     return f"{text} {first}" if first else text
 
 
-def _came(messages: Sequence[Message]) -> str:
-    """Return what came of it: the last answer; else the last result of a tool."""
+def _outcome(messages: Sequence[Message]) -> str:
+    """Return the outcome: the last answer, else the last result of a tool."""
     for role in (Role.ASSISTANT, Role.TOOL):
         for message in reversed(messages):
             text = _prose(message.content) if message.role is role else ""
@@ -153,10 +151,10 @@ def _came(messages: Sequence[Message]) -> str:
     return ""
 
 
-def _told(text: str) -> dict[str, float]:
-    """Return each sentence that tells something, and how much."""
+def _sentence_gains(text: str) -> dict[str, float]:
+    """Return the sentences with content, and their gains."""
     language = language_of(text)
-    told: dict[str, float] = {}
+    gains: dict[str, float] = {}
     for sentence in sentences(text):
         parts = candidates(sentence, language)
         gain = sum(
@@ -165,31 +163,31 @@ def _told(text: str) -> dict[str, float]:
             if not (each.social or each.bare) or names_a_topic(each.clause.text)
         )
         if gain:
-            told[sentence] = gain
-    return told
+            gains[sentence] = gain
+    return gains
 
 
-def _result(content: str) -> str:
-    """Return a tool's result from its beginning; of one that tells what went wrong, from there."""
+def _tool_result(content: str) -> str:
+    """Return a tool's result, from its first error on if it has one."""
     wrong = next((line for line in content.splitlines() if _WENT_WRONG.search(line)), "")
     return f"{wrong.strip()} {_MORE}" if wrong and not content.startswith(wrong) else content
 
 
 def _prose(content: str | None) -> str:
-    """Return a message's text without code and marks of Markdown, where that leaves any."""
+    """Return a message's text without code and Markdown marks, unless that leaves nothing."""
     text = content or ""
     if len(text) > _READ + _READ_LAST:
         text = f"{text[:_READ]}\n{text[-_READ_LAST:]}"
     return _MARKS.sub("", _CODE.sub("\n", text)).strip() or _FENCE.sub("", text).strip()
 
 
-def _function(call: JsonObject) -> str:
+def _function_name(call: JsonObject) -> str:
     return " ".join(str(call.get("function", {}).get("name") or "tool").split())
 
 
-def _called(call: JsonObject) -> str:
+def _format_call(call: JsonObject) -> str:
     arguments = " ".join(str(call.get("function", {}).get("arguments", "")).split())
-    return f"{_function(call)}({arguments[:_LONGEST_ARGUMENTS]})"
+    return f"{_function_name(call)}({arguments[:_LONGEST_ARGUMENTS]})"
 
 
 _ENDS = re.compile(r'\n+|(?<=[.;!?])\s+|(?<=[。！？；])|(?<=,)\s*(?=["\[{])')
@@ -218,7 +216,7 @@ _WORTH_OF_LIST = -4.0
 
 
 def summarize_tool_result(result: str, called: str, most: int, compressor: Compressor) -> str:
-    """Return what came of a call (its name and arguments) in at most ``most`` characters."""
+    """Return the result of a call (``called``: name and arguments), in ``most`` characters."""
     whole = " ".join(result.split())
     if len(whole) <= most:
         return whole
@@ -250,11 +248,11 @@ def summarize_tool_result(result: str, called: str, most: int, compressor: Compr
 
 
 def _joined(pieces: list[str], taken: list[int]) -> str:
-    told = ""
+    joined = ""
     for before, place in zip([-1, *taken], taken, strict=False):
-        beside = before == place - 1 and told.endswith((".", "!", "?", ";"))
-        told += (" " if beside else _GAP) * bool(told) + pieces[place]
-    return told
+        beside = before == place - 1 and joined.endswith((".", "!", "?", ";"))
+        joined += (" " if beside else _GAP) * bool(joined) + pieces[place]
+    return joined
 
 
 def _words(text: str) -> list[str]:

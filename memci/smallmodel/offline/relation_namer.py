@@ -1,9 +1,8 @@
-"""Names how a memory relates to a focus point (M6), by the clause that mentions it.
+"""Name the relation of a memory to a focus point (M6), by the clause that mentions it.
 
-A wrong name is worse than "about": so a rule fits only where the focus is what the verb is about,
-or what does it, in a clause that neither asks, denies nor supposes. The name says what the memory
-tells of the focus, and serves both directions: recall writes "[forgotten] plans: Lisbon" and
-"[forgotten] plans: We go to Lisbon in May".
+A wrong name is worse than "about", so a rule fits only if the focus is object or subject of the
+verb, in a clause that is no question, negation or supposition. The name serves both directions:
+recall writes "[forgotten] plans: Lisbon" and "[forgotten] plans: We go to Lisbon in May".
 """
 
 import functools
@@ -31,7 +30,7 @@ _UNDECIDED = _DATA.pattern("undecided")
 _ABOUT = {Language.ENGLISH: "about", Language.CHINESE: "关于"}
 # The focus was carried over from an earlier segment: this one does not mention it.
 _CONCERNS = {Language.ENGLISH: "concerns", Language.CHINESE: "涉及"}
-# Stands for the focus in a clause; nobody writes it.
+# Replaces the focus in a clause; it never occurs in texts.
 _FOCUS = "\ue000"
 _LONGEST_CLAUSE = 400
 _LATIN = re.compile(r"[0-9A-Za-zÀ-ɏ]")
@@ -56,7 +55,7 @@ class OfflineRelationNamer:
     def names(self, text: str, focus: Sequence[str], language: Language) -> list[str]:
         """Return a relation for each focus point, in their order."""
         mentions = [_mention(text, each) for each in focus]
-        # Once for all of them, and kept no longer: no text outlives its erasure here (M25).
+        # Not cached, so that no text outlives its erasure (M25).
         statements = _statements(text, language) if any(mentions) else []
         return [
             _relation(statements, each, mention, language) if mention else _CONCERNS[language]
@@ -65,7 +64,7 @@ class OfflineRelationNamer:
 
 
 def _mention(text: str, focus: str) -> re.Pattern[str] | None:
-    """Return what finds the focus in the text; None: it is not there."""
+    """Return a pattern for the focus in the text, or None if it is not there."""
     if not focus or focus.lower() not in text.lower():
         return None
     mention = re.compile(_whole_word(focus), re.IGNORECASE)
@@ -88,15 +87,15 @@ def _relation(
 
 
 def _statements(text: str, language: Language) -> list[str]:
-    """Return the clauses, then the sentences, that neither ask nor suppose."""
+    """Return the clauses, then the sentences, that are no questions or suppositions."""
     found = [(each.text, each.end) for each in clauses(text, language)]
     found += [(each, "") for each in sentences(text)]
-    shorter = [(said[:_LONGEST_CLAUSE].replace(_FOCUS, " "), end) for said, end in found]
-    return [said for said, end in shorter if not _UNDECIDED.search(said + end)]
+    shorter = [(clause[:_LONGEST_CLAUSE].replace(_FOCUS, " "), end) for clause, end in found]
+    return [clause for clause, end in shorter if not _UNDECIDED.search(clause + end)]
 
 
 def _whole_word(focus: str) -> str:
-    """Match the focus, but not inside another word: "ER" is not in "easier"."""
+    """Return a pattern for the focus as a whole word: "ER" is not in "easier"."""
     before = r"(?<![0-9A-Za-zÀ-ɏ])" if _LATIN.match(focus) else ""
     after = r"(?![0-9A-Za-zÀ-ɏ])" if _LATIN.match(focus[-1]) else ""
     return before + re.escape(focus) + after

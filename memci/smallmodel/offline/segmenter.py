@@ -1,6 +1,6 @@
-"""Cuts messages into topic segments (M3)."""
+"""Cut messages into topic segments (M3)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import pairwise
@@ -16,17 +16,17 @@ from memci.smallmodel.ports import TopicSegment, Vectors
 
 # Characters of a segment's text, at most.
 LONGEST_SEGMENT = 1_500
-# After so long a silence a conversation begins anew.
+# A silence of this length begins a new conversation.
 PAUSE = timedelta(hours=6)
 # Share of MiniLM's vector in a Chinese utterance's; its words are the rest. MiniLM learned English.
 _DENSE_SHARE_CHINESE = 0.27
-# Words more usual than this say nothing about the topic.
+# More usual words are independent of the topic.
 _USUAL = 6.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """A whole message, or a piece of a long one; ``row`` is its message's among the vectors."""
+    """A message, or a piece of a long one; ``row`` is the message's row in the vectors."""
 
     message: Message
     row: int
@@ -35,15 +35,14 @@ class _Unit:
 
 
 class OfflineSegmenter:
-    """Topic changes by similarity of utterances and by how they open and close.
+    """Detects topic changes by similarity of utterances and by their first and last phrases.
 
-    Long messages are cut at their own seams. A new session, another user or a silence of six
-    hours is a topic change as well. A tool call and its results stay together, as far as the
-    length allows.
+    Long messages are cut at their own seams. A new session, another user or six hours of silence
+    also change the topic. A tool call and its results stay together, as far as the length allows.
     """
 
     def __init__(self, model: str) -> None:
-        """Name the model whose vectors it will be given."""
+        """Take the name of the model that makes the vectors."""
         self._model = model
 
     def segment(self, messages: Sequence[Message], vectors: Vectors) -> list[TopicSegment]:
@@ -51,7 +50,11 @@ class OfflineSegmenter:
 
         Messages without text give nothing.
         """
-        units = [unit for row, message in enumerate(messages) for unit in _units(message, row)]
+        units = [
+            _Unit(message, row, piece, first=index == 0)
+            for row, message in enumerate(messages)
+            for index, piece in enumerate(cut_into_pieces(message.text, LONGEST_SEGMENT))
+        ]
         if not units:
             return []
         if len(units) == 1:
@@ -83,11 +86,6 @@ def _can_join(units: list[_Unit], row: int) -> bool:
     return any(len(neighbour.text) < room for neighbour in neighbours)
 
 
-def _units(message: Message, row: int) -> Iterator[_Unit]:
-    for index, piece in enumerate(cut_into_pieces(message.text, LONGEST_SEGMENT)):
-        yield _Unit(message, row, piece, first=index == 0)
-
-
 def _segment(units: Sequence[_Unit]) -> TopicSegment:
     text = "\n".join(unit.text for unit in units)
     seqs = tuple(dict.fromkeys(unit.message.seq for unit in units))
@@ -108,7 +106,7 @@ def _seam(before: _Unit, after: _Unit) -> Seam:
 
 
 def _word_vectors(texts: Mapping[int, str], rows: int) -> Vectors:
-    """Return unit rows over the words of all texts (by row), each word weighed by its rarity."""
+    """Return unit rows over the words of all texts (by row), weighted by rarity."""
     columns: dict[str, int] = {}
     cells: list[tuple[int, int, float]] = []
     for row, text in texts.items():

@@ -1,8 +1,7 @@
-"""Outlines interactions (P6, P7) and keeps a session's summary (R8), in words of what was said.
+"""Outline interactions (P6, P7) and keep a session's summary (R8), by extraction.
 
-What is kept of a session: lines of the summary before, sentences of what was said and one line for
-each tool result, those that tell most in the room that there is (``digest``), in the order of time,
-under the days on which they were said.
+A summary has the most valuable lines that fit (``summary_lines``): lines of the previous summary,
+sentences of messages and one line for each tool result, in the order of time, under their days.
 """
 
 import re
@@ -64,35 +63,34 @@ class OfflineSummarizer:
         for message in messages:
             day = message.said_at.date().isoformat()
             if message.role is Role.TOOL:
-                yield Line(self._result(message, calls), day)
+                yield Line(self._result_line(message, calls), day)
             elif message.role is not Role.SYSTEM:
-                yield from self._said(message, day, language)
-            calls |= {str(call.get("id")): _called(call) for call in message.tool_calls}
+                yield from self._sentence_lines(message, day, language)
+            calls |= {str(call.get("id")): _format_call(call) for call in message.tool_calls}
 
-    def _said(self, message: Message, day: str, language: Language) -> Iterator[Line]:
-        # What an agent noted was said to nobody: it stands for itself.
+    def _sentence_lines(self, message: Message, day: str, language: Language) -> Iterator[Line]:
+        # A note has no speaker.
         lead = "" if message.is_note else named(message.role, message.name, language)
         most = _LONGEST_LINE - len(lead)
         for sentence in sentences(message.content or ""):
-            for part in _parts(sentence, most - len(_ON)):
+            for part in _split_long_sentence(sentence, most - len(_ON)):
                 text = " ".join(part.split())
                 if text and not is_courtesy(text):
                     short = self._compressor.compress(text, most).strip()
                     relative = add_date_notes(text, message.said_at) != text
                     yield Line(f"{lead}{short}", day, relative)
 
-    def _result(self, message: Message, calls: Mapping[str, str]) -> str:
-        """One line for a tool's result: what was called, and what came of it."""
+    def _result_line(self, message: Message, calls: Mapping[str, str]) -> str:
         called = calls.get(str(message.tool_call_id)) or message.name or "tool"
         result = message.content or ""
         short = summarize_tool_result(result, called, _LONGEST_OUTCOME, self._compressor)
         return f"{called}{TOOL_MARK}{' '.join(short.split()) or '–'}"
 
 
-def _parts(sentence: str, most: int) -> list[str]:
-    """Return a sentence; one that is too long for a line in lines of whole clauses.
+def _split_long_sentence(sentence: str, most: int) -> list[str]:
+    """Return a sentence; a long one as lines of whole clauses.
 
-    A line of clauses that do not stand beside each other would say what nobody has said.
+    A line never joins clauses that are apart, which would change the meaning.
     """
     parts = [""]
     for clause in _CLAUSES.findall(sentence) if len(sentence) > most else [sentence]:
@@ -102,7 +100,7 @@ def _parts(sentence: str, most: int) -> list[str]:
     return [*(f"{each.rstrip(_BETWEEN)}{_ON}" for each in parts[:-1]), parts[-1]]
 
 
-def _called(call: Mapping[str, Any]) -> str:
+def _format_call(call: Mapping[str, Any]) -> str:
     function = call.get("function", {})
     arguments = " ".join(str(function.get("arguments", "")).split())
     return f"{function.get('name', 'tool')}({arguments[:_LONGEST_ARGUMENTS]})"

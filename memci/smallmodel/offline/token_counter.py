@@ -1,4 +1,4 @@
-"""Exact token counts with OpenAI's tables, read from litellm's wheel and never from a network."""
+"""Exact token counts with OpenAI's tables, from litellm's wheel and never from a network."""
 
 import hashlib
 import importlib.util
@@ -33,7 +33,7 @@ _cache_variable_lock = threading.Lock()
 class OfflineTokenCounter:
     """Counts tokens as ``tokenizer`` does, in time linear in the text.
 
-    ``ConfigurationError`` when the name is not one of those whose table is installed.
+    Raises ``ConfigurationError`` for a name without an installed table.
     """
 
     def __init__(self, tokenizer: str = "o200k_base") -> None:
@@ -49,15 +49,15 @@ class OfflineTokenCounter:
         return self._name
 
     def count(self, text: str) -> int:
-        """Tokens of ``text``; text that looks like a special token counts as ordinary text.
+        """Return the tokens of ``text``; special tokens count as ordinary text.
 
-        Of white space more than a hundred thousand characters in a row are counted in parts.
+        Runs of more than a hundred thousand white-space characters are counted in parts.
         """
         encoding = self._encoding.get()
         return sum(len(encoding.encode_ordinary(part)) for part in _parts(text))
 
     def pieces(self, text: str) -> list[str]:
-        """Cut ``text`` between its lines, wherever tokens end there whatever the lines say."""
+        """Cut ``text`` between its lines, where a token always ends."""
         cuts = [
             end.end() for end in _LINE_END.finditer(text, 1) if not text[end.start() - 1].isspace()
         ]

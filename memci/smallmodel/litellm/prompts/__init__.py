@@ -1,4 +1,4 @@
-"""What models are told: one file for each prompt and language, ``<prompt>.<language>.md``."""
+"""Instructions for models: one file for each prompt and language, ``<prompt>.<language>.md``."""
 
 from functools import cache
 from importlib.resources import files
