@@ -65,7 +65,7 @@ def put_checkpoint(
 def put_writes(
     database: Database, agent_id: str, thread: str, request: shapes.WritesIn
 ) -> shapes.CheckpointStored:
-    """Store what a task has written after a checkpoint."""
+    """Store the writes of a task after a checkpoint."""
     place = (thread, request.namespace, request.checkpoint_id, request.task_id)
     writes = [(each.place, each.channel, each.kind, each.body) for each in request.writes]
     with _storing(database, agent_id) as connection:

@@ -24,7 +24,7 @@ from memci.storage.summaries import open_session
 
 
 def consolidate(database: Database, wakeups: Wakeups, agent_id: str) -> ConsolidateAnswer:
-    """Ask for it; requests that wait are one. Raises ``NotFoundError`` for no agent."""
+    """Request a consolidation; waiting requests count as one. Raises ``NotFoundError``."""
     with database.lane_transaction() as connection:
         asked = request_consolidation(connection, agent_id)
     if asked.woken:
@@ -51,7 +51,7 @@ def end_session(
 def mention_in_focus(
     database: Database, wakeups: Wakeups, agent_id: str, name: str, defaults: MemoryParameters
 ) -> FocusList:
-    """Make a thing the newest focus point; return all of them. Raises as ``bring_into_focus``."""
+    """Make a thing the newest focus point; return the focus. Raises as ``bring_into_focus``."""
     with database.agent_transaction(agent_id) as connection:
         woken = lock_agent(connection, agent_id)
         points = bring_into_focus(connection, agent_id, name, defaults)
@@ -64,7 +64,7 @@ def mention_in_focus(
 def bring_into_focus(
     connection: Connection, agent_id: str, name: str, defaults: MemoryParameters
 ) -> FocusList:
-    """Do it in a transaction in which the lane is locked.
+    """Make a thing the newest focus point, in a transaction with the lane locked.
 
     Raises ``InvalidInputError`` for a pronoun, and ``ConflictError`` when nothing can enter the
     focus.
@@ -86,10 +86,10 @@ def bring_into_focus(
 def restore_memory(
     database: Database, wakeups: Wakeups, agent_id: str, node_id: int
 ) -> RestoreAnswer:
-    """Queue it; asking twice is asking once.
+    """Queue the restoration of a memory; a repeated request changes nothing.
 
-    Raises ``NotFoundError`` when there never was such a node, or no such agent, and
-    ``ConflictError`` when there is nothing to restore, or nothing to restore it from.
+    Raises ``NotFoundError`` for no such node or agent, and ``ConflictError`` when there is nothing
+    to restore, or nothing to restore it from.
     """
     with database.agent_transaction(agent_id) as connection:
         woken = lock_agent(connection, agent_id)

@@ -87,7 +87,7 @@ def switch(database: Database, wakeups: Wakeups, agent_id: str) -> EditionAnswer
 
 
 def drop(database: Database, wakeups: Wakeups, agent_id: str) -> EditionAnswer:
-    """Delete the rebuilt network; the current one stays as it is."""
+    """Delete the rebuilt network; the current one is unchanged."""
     with database.agent_transaction(agent_id) as connection:
         edition = _lock_open_edition(connection, agent_id)
         editions.drop_edition(connection, agent_id, edition)
@@ -118,14 +118,14 @@ class Progress:
 
 
 def is_in_use(database: Database, embedder: Embedder) -> bool:
-    """Return True if this embedder makes the vectors already, or is about to."""
+    """Return True if this embedder is the model in use."""
     with database.upkeep_transaction() as connection:
         held = held_model(connection)
     return held is not None and held.model == VectorModel(embedder.model, embedder.dimension)
 
 
 def run(database: Database, embedder: Embedder) -> int:
-    """Use this embedder from now on: queue a job for each agent, return how many. Idempotent."""
+    """Use this embedder from now on; queue a job for each agent, return how many. Idempotent."""
     model = VectorModel(embedder.model, embedder.dimension)
     with database.lane_transaction() as connection:
         change = change_model(connection, model).change

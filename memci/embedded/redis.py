@@ -1,4 +1,4 @@
-"""Redis as the broker: every write in the append-only file, events for the bell, a password."""
+"""Redis as the broker: an append-only file, keyspace events for wakeups, a password."""
 
 import os
 import signal
@@ -37,11 +37,11 @@ class Redis(Server):
 
     @property
     def url(self) -> str:
-        """Where programs reach it; holds the password."""
+        """The URL for programs, with the password."""
         return f"redis://:{self._password()}@127.0.0.1:{self.port}/0"
 
     def answers(self) -> bool:
-        """Tell whether the server of this home answers, on the port that is in ``url``."""
+        """Return True if the server of this home answers on the port in ``url``."""
         sockets = self._sockets()
         # The socket is in our folder, so it is safe to send the password there, and not to a
         # stranger on a port; what answers says which port it holds.

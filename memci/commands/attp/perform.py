@@ -38,7 +38,7 @@ _KINDS: Mapping[type[MemciError], Kind] = {
 
 @dataclass
 class ToolFunctions:
-    """Tools as functions for sandboxed code, working on one context."""
+    """Tools as functions for sandboxed code, on one context."""
 
     tools: Tools
     context: OperationContext
@@ -119,9 +119,9 @@ class AttpCommands:
     def run(self, agent_id: str, text: str, *, session_id: str | None = None) -> AttpAnswer:
         """Run a model's answer on the window of a session (None: the latest).
 
-        Our answer contains errors of the answer, its code and its calls. Raises
-        ``NotFoundError`` for no agent, ``UnavailableError`` when all sandboxes are at work, and
-        ``ConfigurationError`` without a sandbox.
+        The result contains errors of the answer, its code and its calls. Raises ``NotFoundError``
+        for no agent, ``UnavailableError`` when all sandboxes are busy, and ``ConfigurationError``
+        without a sandbox.
         """
         try:
             call = read_answer(text)

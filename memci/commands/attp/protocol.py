@@ -108,7 +108,7 @@ _HINTS = {
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A model's call: ``code`` to be run, or, if that is empty, a message why it gives up."""
+    """A model's call: ``code`` to run, or, if that is empty, a message why it gives up."""
 
     thought: str
     target: str
@@ -117,15 +117,15 @@ class ToolCall:
 
     @property
     def status(self) -> AttpStatus:
-        """Whether there is something to run."""
+        """Success if there is code to run, else failure."""
         return AttpStatus.SUCCESS if self.code else AttpStatus.FAIL
 
 
 def read_answer(text: str) -> ToolCall:
-    """Read a model's answer.
+    """Return the call in a model's answer.
 
-    Raises ``InvalidInputError`` when it is no ATTP: with the line, counted in the whole text, and
-    what was expected; ``TooLargeError`` above 100,000 characters, or 32,000 of code.
+    Raises ``InvalidInputError`` if the answer is no ATTP, with the line in the whole text and what
+    was expected; ``TooLargeError`` above 100,000 characters, or 32,000 of code.
     """
     if len(text) > LONGEST_ANSWER:
         raise TooLargeError(

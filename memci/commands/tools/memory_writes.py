@@ -28,7 +28,7 @@ from memci.storage.session import Connection
 
 @dataclass(frozen=True, slots=True)
 class PlanChange:
-    """A changed plan; ``words``: new words, which a message must hold."""
+    """A changed plan; ``words``: new words, which a message must contain."""
 
     plan: Plan
     words: str | None
@@ -140,7 +140,7 @@ def _append(
 
 
 def _correctable(connection: Connection, caller: Caller, memory: int) -> CorrectedMemory:
-    """Return what identifies a memory; raises if there is none that can be corrected."""
+    """Return the identity of a memory; raises an error if it cannot be corrected."""
     caller.check_visible(connection)
     row = read_node(connection, caller.agent_id, memory)
     origin = origin_of(connection, caller.agent_id, memory)

@@ -12,7 +12,7 @@ from memci.storage.messages import IS_NOTE
 
 
 def _laws_of_columns(table: Table) -> dict[str, str]:
-    """Return what a table's columns say: the rows that they name exist, no counter is exceeded."""
+    """Return the queries that a table's columns imply: on referenced rows and counters."""
     laws = {}
     for column in table.columns:
         place = f"{table.name}.{column.name}"
@@ -230,7 +230,7 @@ _FOLDERS = "SELECT id, parent FROM page WHERE agent_id = %s AND kind = 'contents
 
 
 def check_consistency(connection: Connection, agent_id: str) -> None:
-    """Raise ``InvalidInputError`` that says which law is broken, and by what."""
+    """Raise ``InvalidInputError`` with the law that is broken and the row that breaks it."""
     for law, statement in LAWS.items():
         broken = connection.exec_driver_sql(statement, {"agent": agent_id}).first()
         if broken is not None:
@@ -245,9 +245,9 @@ def check_consistency(connection: Connection, agent_id: str) -> None:
 
 
 def _lost_folder(connection: Connection, agent_id: str) -> str | None:
-    """Return a folder that lies below itself, or too deep for any window (P1).
+    """Return a folder that lies below itself or too deep for any window (P1).
 
-    All parents must exist. Each folder is looked at once, however they hang together.
+    All parents must exist. Each folder is visited once.
     """
     rows = connection.exec_driver_sql(_FOLDERS, (agent_id,))
     parents: dict[str, str | None] = {row.id: row.parent for row in rows}

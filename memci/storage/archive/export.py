@@ -71,7 +71,7 @@ _MOST_NAMED = 100
 def write_archive(
     connection: Connection, store: PageStore, agent_id: str, file: IO[bytes]
 ) -> ArchiveManifest:
-    """Write the archive; memory holds a few hundred rows of it, however large the agent is.
+    """Write the archive; only a few hundred rows are in memory at a time.
 
     Raises ``NotFoundError`` for no agent, and ``ConflictError`` when a note has no text.
     """
@@ -125,9 +125,9 @@ def table_lines(connection: Connection, agent_id: str, table: Table) -> Iterator
 
 
 def _note_lines(connection: Connection, store: PageStore, agent_id: str) -> Iterator[bytes]:
-    """Yield the text of each note, from whichever page store there is (P14).
+    """Yield the text of each note, from whichever page store is used (P14).
 
-    Raises ``ConflictError``, behind the last one, when the store has none for some notes.
+    Raises ``ConflictError`` after the last one if the store lacks some.
     """
     lost: list[str] = []
     options = {"yield_per": _NOTES_AT_ONCE}
@@ -168,7 +168,7 @@ def _add_file(archive: ZipFile, name: str, lines: Iterable[bytes]) -> ArchiveFil
 
 
 def _entry(name: str) -> ZipInfo:
-    """Return an entry that the same rows make alike at any time."""
+    """Return an entry with a fixed time, so that the same rows make the same archive."""
     entry = ZipInfo(name, _NO_DATE)
     entry.compress_type = ZIP_DEFLATED
     return entry

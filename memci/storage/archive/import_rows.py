@@ -1,4 +1,4 @@
-"""Puts an archive's rows in their place, inside one transaction with the lane locked."""
+"""Inserts an archive's rows inside one transaction with the lane locked."""
 
 import base64
 import json
@@ -84,7 +84,7 @@ ORDER BY id LIMIT 1
 
 
 def lock_empty_agent(connection: Connection, agent_id: str) -> None:
-    """Let nobody else write for the agent; ``ConflictError`` when it holds something already."""
+    """Lock the agent against other writers; ``ConflictError`` if it has rows already."""
     lock_for_erasure(connection, agent_id)
     for table in EXPORTED_TABLES:
         allowed = table.info.get("outlives") or _HOLDS_NOTHING.get(table.name, "false")
@@ -98,10 +98,10 @@ def lock_empty_agent(connection: Connection, agent_id: str) -> None:
 
 
 def insert_archive(connection: Connection, agent_id: str, archive: OpenArchive) -> dict[str, int]:
-    """Insert all rows but texts of notes (``save_note_texts``); return how many by table.
+    """Insert all rows except texts of notes (``save_note_texts``); return the counts by table.
 
-    Raises ``InvalidInputError`` that says where the archive is wrong, and ``ErasedError`` when a
-    message in it was erased from this agent for good.
+    Raises ``InvalidInputError`` with the place of the error in the archive, and ``ErasedError``
+    when a message in it was erased from this agent for good.
     """
     erased = 0
     for table in EXPORTED_TABLES:
@@ -128,12 +128,12 @@ def insert_archive(connection: Connection, agent_id: str, archive: OpenArchive) 
 
 
 def has_other_vectors(connection: Connection, agent_id: str) -> bool:
-    """Return True if the agent has vectors of another embedder than the one in use."""
+    """Return True if the agent has vectors of an embedder that is not the one in use."""
     return bool(connection.exec_driver_sql(_OTHER_MODELS, {"agent": agent_id}).scalar_one())
 
 
 def count_queued_jobs(connection: Connection, agent_id: str) -> int:
-    """Count the jobs that are to be run."""
+    """Count the queued jobs."""
     statement = "SELECT count(*) FROM job WHERE agent_id = %s AND state = 'queued'"
     return int(connection.exec_driver_sql(statement, (agent_id,)).scalar_one())
 
@@ -191,7 +191,7 @@ def _update_lane(connection: Connection, agent_id: str, archive: OpenArchive) ->
 
 
 def _insert(connection: Connection, agent_id: str, table: Table, batch: Sequence[_Row]) -> None:
-    """Insert rows; raises ``InvalidInputError`` for what only the database finds wrong."""
+    """Insert rows; raises ``InvalidInputError`` for errors that only the database finds."""
     columns = exported_columns(table)
     # Vectors, and times with offsets, travel as text.
     casts = {each.name: "halfvec" for each in columns if isinstance(each.type, HALFVEC)}
@@ -225,7 +225,7 @@ def _insert(connection: Connection, agent_id: str, table: Table, batch: Sequence
 def _refusal(
     error: IntegrityError | DataError | ProgrammingError | OperationalError,
 ) -> str | None:
-    """Return what is wrong with the rows; None: it is not the rows' fault."""
+    """Return the error in the rows; None if the rows are not the cause."""
     if isinstance(error, IntegrityError):
         constraint = getattr(getattr(error.orig, "diag", None), "constraint_name", None)
         return f"a row contradicts another one ({constraint or 'it was erased for good'})"
@@ -240,7 +240,7 @@ def _refusal(
 
 
 def _with_vectors(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows whose vectors are in pgvector's words; those of one length go together."""
+    """Return rows with vectors in pgvector's format, converted in groups of one length."""
     by_length: dict[int, list[int]] = {}
     for at, row in enumerate(rows):
         by_length.setdefault(len(row["embedding"]), []).append(at)
@@ -253,7 +253,7 @@ def _with_vectors(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _record_type(columns: Sequence[Column[object]], casts: Mapping[str, str]) -> str:
-    """Return columns as a record is declared; what is cast travels as text."""
+    """Return columns as a record type; a column with a cast is text."""
     dialect = postgresql.dialect()  # type: ignore[no-untyped-call]  # SQLAlchemy's own
     return ", ".join(
         f"{each.name} {'text' if each.name in casts else each.type.compile(dialect)}"

@@ -1,6 +1,6 @@
-"""Reads an archive from outside; nothing in it is trusted before it is checked.
+"""Reads an archive; trusts nothing in it before it is checked.
 
-Names in it are looked up, never used as paths. Sizes are bounded before anything is unpacked, and
+Names in it are looked up, never used as paths. Sizes are limited before anything is unpacked, and
 ``zipfile`` unpacks no more of a file than its directory says.
 """
 
@@ -35,14 +35,14 @@ _DAMAGED = (BadZipFile, LargeZipFile, EOFError, KeyError, OSError, OverflowError
 
 
 class _BoundedFile:
-    """A file that ``zipfile`` reads: a directory that would fill the memory is not read at all."""
+    """A file for ``zipfile`` that refuses to read a directory too large for memory."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._read = file.read
         self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
 
     def read(self, size: int = -1) -> bytes:
-        """Read ``size`` bytes, or all that is left; no more than a directory of ours could be."""
+        """Read ``size`` bytes, or all that is left up to the limit."""
         found = b"" if size > _MOST_READ else self._read(_MOST_READ + 1 if size < 0 else size)
         if max(size, len(found)) > _MOST_READ:
             raise InvalidInputError("the archive's directory is larger than any of memci's")
@@ -50,7 +50,7 @@ class _BoundedFile:
 
 
 class OpenArchive:
-    """An archive whose directory and manifest are those of one of ours."""
+    """An archive with a checked directory and manifest."""
 
     def __init__(self, archive: ZipFile, manifest: ArchiveManifest) -> None:
         """Use ``open_archive`` to get one."""
@@ -58,10 +58,10 @@ class OpenArchive:
         self.manifest = manifest
 
     def rows(self, table: Table) -> Iterator[tuple[bytes, dict[str, Any]]]:
-        """Yield the rows of a table, each as its line and as the values in it.
+        """Yield the rows of a table, each as its line and its values.
 
-        Raises ``InvalidInputError`` that says where, at the end too: when there were more or
-        fewer rows than the manifest says, or others.
+        Raises ``InvalidInputError`` with the place; at the end, too, if the number or the digest of
+        the rows is not that of the manifest.
         """
         number, digest, name = 0, sha256(), file_of(table)
         expected = self.manifest.tables[table.name]
@@ -84,8 +84,8 @@ class OpenArchive:
 def open_archive(file: IO[bytes], *, max_bytes: int) -> Iterator[OpenArchive]:
     """Open an archive of at most ``max_bytes``.
 
-    Raises ``InvalidInputError`` for what is none, or one of another version, and
-    ``TooLargeError`` for one that would unpack to too much.
+    Raises ``InvalidInputError`` for another kind of file or another version, and ``TooLargeError``
+    for an archive that would unpack to too many bytes.
     """
     with _refuse_damage("the archive"):
         archive = ZipFile(cast("IO[bytes]", _BoundedFile(file)))

@@ -1,6 +1,6 @@
 """Checks of single rows in an archive, before the database sees them.
 
-What a column holds derives from its type and ``info`` in ``storage.schema``.
+The type of a column derives from its SQL type and ``info`` in ``storage.schema``.
 """
 
 from collections.abc import Callable, Mapping
@@ -44,7 +44,7 @@ _LAX: Any = Lax
 
 
 class LineError(InvalidInputError):
-    """A line of an archive is not a row of its table; the message goes on from where it is."""
+    """A line of an archive is not a row of its table; the caller completes the message."""
 
 
 def checked_row(table: sa.Table, line: bytes) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def _row_model(table: sa.Table) -> type[BaseModel]:
 
 
 def _held(column: sa.Column[Any]) -> Any:
-    """Return the pydantic type of a column; numbers in a key begin with 1."""
+    """Return the pydantic type of a column; numbers in a key start at 1."""
     held = column.info.get("holds")
     if isinstance(held, type) and issubclass(held, StrEnum):
         return _LAX[held]
@@ -92,7 +92,7 @@ def _of_type(kind: TypeEngine[Any]) -> Any:
 
 
 def _details(needed: Mapping[str, Any] | None = None, /, **optional: Any) -> type[BaseModel]:
-    """Return the type of an event's details: fields that it must have, and that it may have."""
+    """Return the type of an event's details, with required and optional fields."""
     fields: dict[str, Any] = {name: (kind, ...) for name, kind in (needed or {}).items()}
     fields |= {name: (kind, None) for name, kind in optional.items()}
     return create_model("Details", __base__=Passages, **fields)
@@ -138,7 +138,7 @@ def _fits(model: type[BaseModel], details: Any) -> bool:
 
 
 def _is_replay_entry(row: Mapping[str, Any]) -> bool:
-    """Check an entry as a replay takes it; all but a pass draw lots by their job."""
+    """Check an entry as a replay reads it; all events but passes seed their draws by job."""
     event = ReplayEvent(row["event"])
     is_seeded = event is ReplayEvent.SCANNED or row["job_id"] is not None
     return is_seeded and _fits(_REPLAY_EVENTS[event], row["details"])

@@ -1,4 +1,4 @@
-"""What an archive has of each table; derived from ``storage.schema``."""
+"""The file, columns and order of each table in an archive; derived from ``storage.schema``."""
 
 from sqlalchemy import Column, Table
 
@@ -13,7 +13,7 @@ _SAID_ELSEWHERE = frozenset({"agent_id", "said_offset"})
 
 
 def file_of(table: Table) -> str:
-    """Return where the rows of a table are in an archive."""
+    """Return the path of a table's rows in an archive."""
     return f"tables/{table.name}.jsonl"
 
 

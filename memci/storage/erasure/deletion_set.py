@@ -77,7 +77,7 @@ _AT_ONCE = 200
 
 @dataclass(frozen=True, slots=True)
 class DeletionSet:
-    """Messages that are erased, and what was made of them."""
+    """Messages to erase, and everything derived from them."""
 
     seqs: Sequence[int]
     # Living nodes that go.
@@ -101,18 +101,18 @@ class DeletionSet:
 
     @property
     def nodes(self) -> list[int]:
-        """All living nodes that go."""
+        """All living nodes to erase."""
         return [*self.memories, *self.entities]
 
 
 def seqs_of_ids(connection: Connection, agent_id: str, ids: Collection[str]) -> dict[str, int]:
-    """Return the seqs of those of these messages that are stored."""
+    """Return the seqs of the messages that are stored, by id."""
     statement = "SELECT id, seq FROM message WHERE agent_id = %s AND id = ANY(%s)"
     return {row.id: row.seq for row in connection.exec_driver_sql(statement, (agent_id, list(ids)))}
 
 
 def seqs_of_session(connection: Connection, agent_id: str, session_id: str) -> list[int]:
-    """Return the messages of a session, ascending."""
+    """Return the seqs of a session's messages, ascending."""
     statement = "SELECT seq FROM message WHERE agent_id = %s AND session_id = %s ORDER BY seq"
     return list(connection.exec_driver_sql(statement, (agent_id, session_id)).scalars())
 
@@ -139,7 +139,7 @@ def find_deletions(
     session_id: str | None = None,
     page_indexes: Collection[str] = (),
 ) -> DeletionSet:
-    """Return what goes with these messages and of these pages; nothing is written."""
+    """Return everything to erase with these messages and pages; writes nothing."""
     memories, repeated = _memories(connection, agent_id, seqs)
     nodes = sorted(memories)
     values = {"agent": agent_id, "seqs": list(seqs), "nodes": nodes}
@@ -164,10 +164,10 @@ def find_deletions(
 def _memories(
     connection: Connection, agent_id: str, seqs: Sequence[int]
 ) -> tuple[set[int], list[int]]:
-    """Return the memories that go, and the messages of them that stay.
+    """Return the memories to erase, and the messages of them that stay.
 
-    Memory is made of whole messages: a memory that shares a message which memory gets again goes as
-    well, or that message would be remembered twice.
+    Memory is made of whole messages. A memory that shares a message with a repeated one goes, too:
+    otherwise that message would be remembered twice.
     """
     erased, memories = set(seqs), set[int]()
     repeated, looked_for = set[int](), list(seqs)
@@ -183,10 +183,7 @@ def _memories(
 def _naming_messages(
     connection: Connection, entities: Mapping[int, str], values: Mapping[str, Any]
 ) -> dict[int, int]:
-    """Return the entities that a memory beside them which stays names, by its messages.
-
-    Each with the newest of those messages.
-    """
+    """Return the entities that a staying message still names, with the newest such message."""
     if not entities:
         return {}
     entities_at: dict[int, set[int]] = {}
@@ -206,10 +203,10 @@ def _naming_messages(
 def _mentioned_names(
     connection: Connection, agent_id: str, seqs: Sequence[int], entities: Sequence[int]
 ) -> list[str]:
-    """Return the names that somebody mentioned and that go: with a node, or with these messages.
+    """Return mentioned names to erase: of erased nodes, or of these messages alone.
 
-    A replay would bring them back, or the log at least would still hold them. The name of a node
-    that stays, stays.
+    A replay would bring them back, and the log would still hold them. The name of a node that
+    stays, stays.
     """
     mentions = connection.exec_driver_sql(_MENTIONS, (agent_id,)).scalars()
     keys = {name: Entity.named(name).key for name in mentions}
@@ -238,10 +235,10 @@ SELECT (SELECT count(*) FROM pin WHERE agent_id = %(agent)s AND unpinned_at IS N
 
 
 def count_derived(connection: Connection, agent_id: str, deletion: DeletionSet) -> dict[str, int]:
-    """Count what goes with these messages; nothing is written.
+    """Count what would be erased with these messages; writes nothing.
 
     ``summaries``: sessions that lose theirs. ``pinned_sentences``: of these messages, shown now.
-    ``plan_steps``. ``checkpoints``: of the session's thread, when all of a session goes.
+    ``plan_steps``. ``checkpoints``: of the session's thread, if the whole session is erased.
     """
     seqs = list(deletion.seqs)
     values = {"agent": agent_id, "seqs": seqs, "session": deletion.session_id}
@@ -286,7 +283,7 @@ def find_seqs_by_words(
     characters: Sequence[str],
     most: int,
 ) -> list[int]:
-    """Return the newest messages that hold all of the terms (distinct ones) and characters."""
+    """Return the newest messages that contain all of the distinct terms and characters."""
     if not (terms or characters):
         return []
     values = {
@@ -297,5 +294,5 @@ def find_seqs_by_words(
 
 
 def unindexed_messages(connection: Connection, agent_id: str, *, most: int) -> list[Message]:
-    """Return the newest messages whose terms are not in the index yet."""
+    """Return the newest messages whose terms are not indexed yet."""
     return [to_message(row) for row in connection.exec_driver_sql(_NOT_INDEXED, (agent_id, most))]

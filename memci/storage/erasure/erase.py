@@ -1,11 +1,11 @@
 """Erases inside one transaction with the lane locked; tombstones; locks against reads (M25).
 
-The database itself refuses a message with a tombstone, whoever inserts it. Who wants to say which
-one it was, or to leave it out beforehand (a rebuild, an import), asks ``erased_among``.
+The database itself refuses a message with a tombstone, whoever inserts it. Callers that need to
+name the message, or to leave it out beforehand (a rebuild, an import), use ``erased_among``.
 
-A context that was assembled just before an erasure leaves its receipt just after it; and an
-erasure does not see a receipt that is being written. So both pass here, in the transaction in
-which they write, before they look. Reads do not wait for each other, nor for the lane.
+A read may write its receipt just after an erasure, and an erasure does not see uncommitted
+receipts. So both take a lock here, in the transaction in which they write. Reads wait neither for
+each other nor for the lane.
 """
 
 from collections import Counter
@@ -39,14 +39,14 @@ _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 25))"
 
 
 def wait_for_erasure(connection: Connection, agent_id: str) -> None:
-    """Wait for an erasure of this agent that is under way; none begins before this commits."""
+    """Wait for a running erasure of this agent; none starts before this commits."""
     rows(connection, _LOCK_SHARED, (agent_id,))
 
 
 def agents_without_erasure(connection: Connection, agent_ids: Collection[str]) -> frozenset[str]:
-    """Return the agents of which nothing is erased, without waiting.
+    """Return the agents of which nothing is being erased, without waiting.
 
-    An erasure of one of these begins after this commits; of others one is under way or waits.
+    No erasure of one of these starts before this commits. Of the others, one runs or waits.
     """
     found = connection.exec_driver_sql(_TRY_SHARED, (list(agent_ids),))
     return frozenset(found.scalars())
@@ -105,10 +105,10 @@ _ERASED_AMONG = "SELECT digest FROM erased_message WHERE agent_id = %s AND diges
 
 
 def erase_messages(connection: Connection, agent_id: str, deletion: DeletionSet) -> dict[str, int]:
-    """Remove messages and all that was made of them; return how many rows went, by table.
+    """Delete messages and everything derived from them; return the counts of rows by table.
 
-    The tree of pages must be locked. The messages of which memories are made again are only marked
-    so: a job for them is the caller's, and so are texts in another page store than Postgres.
+    The tree of pages must be locked. Messages whose memories are made again are only marked: the
+    caller adds a job for them, and deletes texts in page stores other than Postgres.
     """
     lock_for_erasure(connection, agent_id)
     edition = open_edition(connection, agent_id)
@@ -150,9 +150,9 @@ def erase_messages(connection: Connection, agent_id: str, deletion: DeletionSet)
 
 
 def erase_agent(connection: Connection, agent_id: str) -> dict[str, int]:
-    """Remove all that an agent holds; return how many rows went, by table.
+    """Delete all rows of an agent; return their counts by table.
 
-    What is left says that there was something, and refuses it should it come again.
+    Tombstones remain, which refuse the same messages later.
     """
     lock_tree(connection, agent_id)
     lock_for_erasure(connection, agent_id)
@@ -173,7 +173,7 @@ def erase_agent(connection: Connection, agent_id: str) -> dict[str, int]:
 
 
 def is_left_of(connection: Connection, agent_id: str) -> bool:
-    """Return True if an agent that does not exist has rows all the same."""
+    """Return True if an agent that does not exist still has rows."""
     if is_there(connection, agent_id):
         return False
     look = " UNION ALL ".join(
@@ -187,12 +187,12 @@ def is_left_of(connection: Connection, agent_id: str) -> bool:
 
 
 def digest_of(message_id: str) -> bytes:
-    """Return what is kept of a message id: its SHA-256, the same on every server."""
+    """Return the stored digest of a message id: SHA-256, the same on every server."""
     return sha256(message_id.encode()).digest()
 
 
 def erased_among(connection: Connection, agent_id: str, ids: Collection[str]) -> frozenset[str]:
-    """Return those of these message ids that were erased and are refused for good."""
+    """Return the message ids that were erased and are refused for good."""
     by_digest = {digest_of(each): each for each in ids}
     found = connection.exec_driver_sql(_ERASED_AMONG, (agent_id, list(by_digest)))
     return frozenset(by_digest[bytes(row.digest)] for row in found)

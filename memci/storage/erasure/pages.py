@@ -1,4 +1,4 @@
-"""What goes from an agent's pages with messages, or because it says so itself (M25, P14)."""
+"""Pages that are erased with messages or by request (M25, P14)."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -74,7 +74,7 @@ UNNAMED = "…"
 
 @dataclass(frozen=True, slots=True)
 class DeletedPages:
-    """Pages that go, and those that lose what they say."""
+    """Pages to delete, and pages to reword."""
 
     deleted: Sequence[str] = ()
     # An interaction's page is named anew by the messages that it keeps, a folder has no name.
@@ -84,10 +84,10 @@ class DeletedPages:
 def find_deleted_pages(
     connection: Connection, agent_id: str, seqs: Sequence[int], indexes: Collection[str]
 ) -> DeletedPages:
-    """Return what goes with messages, and what goes of these pages; nothing is written.
+    """Return the pages to erase with messages and the pages named; writes nothing.
 
-    A page goes when nothing that was said on it stays, and so does a note that is named; pages
-    that are named and are no notes lose their words.
+    A page is deleted if none of its messages stays, or if it is a named note. Other named pages
+    only lose their words.
     """
     touched, named = [], []
     if seqs:
@@ -103,7 +103,7 @@ def find_deleted_pages(
 
 
 def unknown_pages(connection: Connection, agent_id: str, indexes: Collection[str]) -> list[str]:
-    """Return those of these indexes that no page of the agent ever had."""
+    """Return the indexes that no page of the agent ever had."""
     following = {row.id: row.next for row in connection.exec_driver_sql(_NEXT, (agent_id,))}
     unknown = []
     for index in sorted(indexes):
@@ -119,7 +119,7 @@ def written_pages(
     others: Collection[str] = (),
     only: Collection[str] | None = None,
 ) -> list[Page]:
-    """Return the pages with words that somebody wrote, removed ones too, and these others.
+    """Return the pages with words of their own, removed ones too, and the pages in ``others``.
 
     ``only``: among these; None: among all.
     """
@@ -131,7 +131,7 @@ def written_pages(
 def reword_pages(
     connection: Connection, agent_id: str, indexes: Sequence[str], seqs: Collection[int]
 ) -> None:
-    """Let pages say nothing but what the messages that stay do (P6). The tree must be locked."""
+    """Recompute the words of pages from the messages that stay (P6). The tree must be locked."""
     erased = frozenset(seqs)
     for some in batches(indexes, _AT_ONCE):
         rows = connection.exec_driver_sql(_PAGES, (agent_id, some))

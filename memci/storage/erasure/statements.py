@@ -41,7 +41,7 @@ _THREADS = "DELETE FROM {table} WHERE agent_id = %(agent)s AND thread = %(sessio
 
 
 def statements_of(table: Table) -> list[str]:
-    """Return the statements for one table, in order; none: nothing in it comes from messages."""
+    """Return the statements for one table, in order; none if no row comes from messages."""
     statements = list(_BEFORE_DELETION.get(table.name, ()))
     for column in table.columns:
         value, array = _erased_rows(column)
@@ -61,7 +61,7 @@ def statements_of(table: Table) -> list[str]:
 
 
 def _erased_rows(column: Column[object]) -> tuple[str | None, str]:
-    """Return the value, and its type, with the erased rows that a column names."""
+    """Return the value with the erased rows that a column refers to, and its type."""
     place = f"{column.table}.{column.name}"
     if place in _ERASED_KEYS:
         return _ERASED_KEYS[place]

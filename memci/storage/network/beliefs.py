@@ -35,7 +35,7 @@ _MOST = 100
 
 
 def add_claims(connection: Connection, agent_id: str, claims: Sequence[StoredClaim]) -> None:
-    """Write what memories claim; of two about one attribute in one message the later stays."""
+    """Write the claims of memories; of two about one attribute in one message the later wins."""
     last = {
         (held.node_id, held.claim.subject, held.claim.attribute, held.seq): held for held in claims
     }
@@ -65,7 +65,7 @@ def claims_about(
 
 
 def claims_since(connection: Connection, agent_id: str, seq: int) -> list[StoredClaim]:
-    """Return the claims that were made in messages from ``seq`` on."""
+    """Return the claims made in messages from ``seq`` on."""
     return [_held(row) for row in connection.exec_driver_sql(_RECENT, (agent_id, seq))]
 
 
@@ -99,9 +99,9 @@ def supersede(
     until: datetime,
     pass_number: int,
 ) -> list[int]:
-    """Note that another memory says otherwise since then; return those it is new for.
+    """Mark memories as superseded by another since a time; return those it is new for.
 
-    Their text stays under history as it is now; they themselves decay as all others.
+    Their present text is added to their history; they decay like all others.
     """
     kept = _keep(connection, agent_id, nodes, by=by, until=until)
     if kept:
@@ -136,7 +136,7 @@ _KEYS = "SELECT DISTINCT subject, attribute FROM claim WHERE agent_id = %s AND n
 
 
 class Superseded(NamedTuple):
-    """By which memory, and since when."""
+    """The memory that supersedes another, and since when."""
 
     by: int
     until: datetime
@@ -145,7 +145,7 @@ class Superseded(NamedTuple):
 def supersede_older(
     connection: Connection, agent_id: str, keys: Collection[tuple[str, str]]
 ) -> set[int]:
-    """Let the newest claims about each (subject, attribute) hold; return what they supersede now.
+    """Supersede all but the newest claims of each (subject, attribute); return the memories.
 
     The lane must be locked.
     """
@@ -170,12 +170,12 @@ def supersede_older(
 
 
 def superseded_by_any(connection: Connection, agent_id: str, nodes: Collection[int]) -> list[int]:
-    """Return the memories that these supersede."""
+    """Return the memories that any of these supersedes."""
     return list(connection.exec_driver_sql(_BY_ANY, (agent_id, list(nodes))).scalars())
 
 
 def believe_anew(connection: Connection, agent_id: str, nodes: Sequence[int]) -> None:
-    """Supersede those of these memories again that others contradict as well."""
+    """Supersede those of these memories again that other memories contradict, too."""
     rows = connection.exec_driver_sql(_KEYS, (agent_id, list(nodes)))
     supersede_older(connection, agent_id, {(row.subject, row.attribute) for row in rows})
 
@@ -183,12 +183,12 @@ def believe_anew(connection: Connection, agent_id: str, nodes: Sequence[int]) ->
 def superseded_telling(
     connection: Connection, agent_id: str, seqs: Iterable[int], span: Sequence[int] | None
 ) -> Superseded | None:
-    """Return what superseded a memory that was made of the same, first of all; None: nothing."""
+    """Return what first superseded a memory of the same messages; None if nothing did."""
     values = {"agent": agent_id, "seqs": list(seqs), "span": None if span is None else list(span)}
     row = connection.exec_driver_sql(_SUPERSEDED, values).first()
     return None if row is None else Superseded(*row)
 
 
 def unsuperseded(connection: Connection, agent_id: str, nodes: Sequence[int]) -> list[int]:
-    """Return those of these nodes that hold."""
+    """Return the nodes that are not superseded."""
     return list(connection.exec_driver_sql(_UNSUPERSEDED, (agent_id, list(nodes))).scalars())

@@ -1,10 +1,10 @@
-"""Editions: rebuilt networks beside the current ones, and the log of events that builds them (M24).
+"""Editions: rebuilt networks beside the current ones, and the replay log that builds them (M24).
 
-Its nodes and all that belongs to them lie in tables of the same names in a schema of their own
-(``Database.on_edition``). Lanes must be locked by whoever writes here.
+The rebuilt nodes and their rows are in tables of the same names in a schema of their own
+(``Database.on_edition``). Writers must lock the lane.
 
-Written in the transaction of what it logs. While a network is rebuilt, the same statements write
-the log of the rebuilt one.
+The log is written in the transaction of the logged change. During a rebuild the same statements
+write the log of the rebuilt network.
 """
 
 from collections.abc import Mapping, Sequence
@@ -92,7 +92,7 @@ def begin_edition(
     up_to_seq: int | None,
     cut_at: int | None,
 ) -> Edition:
-    """Begin one with an empty network; there must be none that is open."""
+    """Begin an edition with an empty network; no other one may be open."""
     clear_edition(connection, agent_id)
     values = (agent_id, begun_at, up_to_seq, cut_at, agent_id)
     number = connection.exec_driver_sql(_INSERT, values).scalar_one()
@@ -112,7 +112,7 @@ def last_edition(connection: Connection, agent_id: str) -> Known | None:
 
 
 def save_edition(connection: Connection, agent_id: str, edition: Edition) -> None:
-    """Write how far it is."""
+    """Store the progress of an edition."""
     values = {
         "agent": agent_id,
         "number": edition.number,
@@ -126,20 +126,20 @@ def save_edition(connection: Connection, agent_id: str, edition: Edition) -> Non
 
 
 def drop_edition(connection: Connection, agent_id: str, edition: Edition) -> None:
-    """Delete the rebuilt network; jobs that were to take it further find nothing to do."""
+    """Delete the rebuilt network; jobs that would continue it find nothing to do."""
     clear_edition(connection, agent_id)
     save_edition(connection, agent_id, replace(edition, state=EditionState.DROPPED))
 
 
 def has_stale_vectors(connection: Connection, agent_id: str) -> bool:
-    """Return True if the rebuilt network has vectors of an embedder that is no longer in use."""
+    """Return True if the rebuilt network has vectors of an embedder that is not in use."""
     return bool(connection.exec_driver_sql(_STALE, (agent_id,)).scalar())
 
 
 def switch_networks(connection: Connection, agent_id: str) -> None:
-    """Put the rebuilt network in the place of the current one, which is gone then.
+    """Replace the current network, which is deleted, by the rebuilt one.
 
-    Trails of its nodes stay. The log tells from now on what has made the new one.
+    Trails of the deleted nodes stay. From now on the replay log is that of the new network.
     """
     succession = (NodeEvent.FORGOTTEN, Forgetting.SWITCHED, agent_id)
     connection.exec_driver_sql(_SUCCEED, succession)
@@ -164,7 +164,7 @@ def switch_networks(connection: Connection, agent_id: str) -> None:
 
 
 def clear_edition(connection: Connection, agent_id: str) -> None:
-    """Delete the rebuilt network of an agent, with all that belongs to it."""
+    """Delete the rebuilt network of an agent with all its rows."""
     for table in EDITION_TABLES:
         connection.exec_driver_sql(
             f"DELETE FROM {EDITION_SCHEMA}.{table.name} WHERE agent_id = %s",  # noqa: S608 - ours
@@ -220,7 +220,7 @@ def log_event(
     seqs: Sequence[int] = (),
     details: Mapping[str, Any] | None = None,
 ) -> None:
-    """Log what a job or a command did to the network: ids and numbers, no text of messages."""
+    """Log what a job or a command did to the network: ids and numbers, no message text."""
     connection.exec_driver_sql(
         _LOG, (agent_id, event, job_id, sorted(seqs), Jsonb(dict(details or {})))
     )
@@ -229,13 +229,13 @@ def log_event(
 def log_scanned(
     connection: Connection, agent_id: str, number: int, scanned: int, *, ended: bool = False
 ) -> None:
-    """Log that a pass has scanned so many more nodes, and whether it ended."""
+    """Log that a pass has scanned ``scanned`` more nodes, and whether it ended."""
     values = {"agent": agent_id, "pass": number, "scanned": scanned, "ended": ended}
     connection.exec_driver_sql(_SCANNED, values)
 
 
 def next_entry(connection: Connection, agent_id: str, edition: Edition) -> ReplayEntry | None:
-    """Return the first entry of which something is left to replay for an edition."""
+    """Return the first log entry that an edition has not completely replayed."""
     for row in connection.exec_driver_sql(_NEXT, _values(agent_id, edition)):
         entry = ReplayEntry(
             place=row.place,
@@ -253,18 +253,18 @@ def next_entry(connection: Connection, agent_id: str, edition: Edition) -> Repla
 
 
 def replayed(connection: Connection, agent_id: str, edition: Edition) -> tuple[int, int]:
-    """Return how many entries an edition has replayed, and of how many."""
+    """Return how many log entries an edition has replayed, and how many there are."""
     done, entries = connection.exec_driver_sql(_COUNTS, _values(agent_id, edition)).one()
     return done, entries
 
 
 def end_of_log(connection: Connection, agent_id: str) -> int:
-    """Return the place of the last entry, 0 when there is none."""
+    """Return the position of the last entry, 0 if there is none."""
     return int(connection.exec_driver_sql(_END, (agent_id,)).scalar_one())
 
 
 def first_beyond(connection: Connection, agent_id: str, seq: int) -> int | None:
-    """Return the place of the first entry that takes a message after ``seq``."""
+    """Return the position of the first entry that takes a message after ``seq``."""
     found = connection.exec_driver_sql(_FIRST_BEYOND, (agent_id, seq)).scalar()
     return None if found is None else int(found)
 

@@ -1,7 +1,7 @@
 """The history of each node, its successors and its origins (M24, M27, R5).
 
-A memory that was restored lives on as the one that was made anew, a merged one as the one that
-stands for it and others; those may be forgotten, restored and merged in turn. Ids ascend.
+The successor of a restored memory is the one made again; the successor of a merged memory is the
+one that replaced the group. Successors may be forgotten, restored and merged in turn. Ids ascend.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -30,7 +30,7 @@ def append_history(
     pass_number: int,
     details: Mapping[int, Mapping[str, Any]],
 ) -> None:
-    """Note that ``event`` happened to nodes; ``details`` by node id, without text."""
+    """Add an event to the history of nodes; ``details`` by node id, without text."""
     if details:
         connection.exec_driver_sql(
             _APPEND,
@@ -75,9 +75,9 @@ FATAL: tuple[NodeEvent, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Successor:
-    """The last node in line that stands for one that is gone: itself if none does.
+    """The last successor of a node that is gone; the node itself if there is none.
 
-    ``living``: the one that lives, of all in line.
+    ``living``: the successor that is alive, if any.
     """
 
     last: int
@@ -87,7 +87,7 @@ class Successor:
 def successors_of(
     connection: Connection, agent_id: str, nodes: Collection[int]
 ) -> dict[int, Successor]:
-    """Return who stands for each of these nodes."""
+    """Return the successor of each of these nodes."""
     if not nodes:
         return {}
     values = {"agent": agent_id, "nodes": list(nodes)}
@@ -96,7 +96,7 @@ def successors_of(
 
 
 def was_merged(connection: Connection, agent_id: str, node_id: int) -> bool:
-    """Return True if a node, or what it was restored as, was merged into another."""
+    """Return True if a node or a successor was merged into another."""
     values = {"agent": agent_id, "node": node_id}
     return bool(connection.exec_driver_sql(_MERGED, values).scalar())
 
@@ -104,14 +104,14 @@ def was_merged(connection: Connection, agent_id: str, node_id: int) -> bool:
 def fates_of(
     connection: Connection, agent_id: str, gone: Sequence[int]
 ) -> dict[int, RemovalReason]:
-    """Return what became of nodes that are gone; where no trail tells, they are forgotten."""
+    """Return why nodes were removed; forgotten where no trail says otherwise."""
     rows = connection.exec_driver_sql(_LAST, (agent_id, list(gone), list(FATAL)))
     known = {row.node_id: fate_by(row.event, row.details) for row in rows}
     return {node: known.get(node, RemovalReason.FORGOTTEN) for node in gone}
 
 
 def fate_by(event: str, details: Mapping[str, object]) -> RemovalReason:
-    """Return what became of a node that is gone, by the last fatal event of its trail."""
+    """Return why a node was removed, by the last fatal event of its trail."""
     if event == NodeEvent.FORGOTTEN and details.get("reason") == Forgetting.SWITCHED:
         return RemovalReason.SWITCHED
     return RemovalReason(event)
@@ -166,7 +166,7 @@ SELECT (t.details->>'as')::bigint, (t.details->>'job')::uuid,
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a node was made of. ``complete``: all those messages are still stored."""
+    """The messages of a node. ``complete``: all of them are still stored."""
 
     kind: NodeKind
     seqs: tuple[int, ...]
@@ -176,12 +176,12 @@ class Origin:
 
     @property
     def span(self) -> Sequence[int] | None:
-        """Return what tells it from others of the same messages, if anything does."""
+        """The span that distinguishes it from other nodes of the same messages, if any."""
         return details_of(self.passages).get("span")
 
 
 def origin_of(connection: Connection, agent_id: str, node_id: int) -> Origin | None:
-    """Return a node's origin; None: there never was such a node."""
+    """Return a node's origin; None if the node never existed."""
     row = connection.exec_driver_sql(_ORIGIN, (agent_id, node_id)).first()
     if row is None:
         return None
@@ -198,7 +198,7 @@ def origin_of(connection: Connection, agent_id: str, node_id: int) -> Origin | N
 def passages_of(
     connection: Connection, agent_id: str, nodes: Collection[int]
 ) -> dict[int, tuple[Passage, ...]]:
-    """Return what memories were made of, by node."""
+    """Return the passages that memories were made of, by node."""
     rows = connection.exec_driver_sql(_MADE_OF, (agent_id, list(nodes)))
     return {row.node_id: passages(row.details["messages"], row.details) for row in rows}
 
@@ -206,14 +206,14 @@ def passages_of(
 def memory_telling(
     connection: Connection, agent_id: str, seqs: Sequence[int], span: Sequence[int] | None
 ) -> int | None:
-    """Return a living memory that was made of the same, or stands for one that was."""
+    """Return a living memory of the same messages and span, or its living successor."""
     return connection.exec_driver_sql(_TELLS, _same(agent_id, seqs, span)).scalar()
 
 
 def forgotten_telling(
     connection: Connection, agent_id: str, seqs: Sequence[int], span: Sequence[int] | None
 ) -> list[int]:
-    """Return the memories that were made of the same, are forgotten and were not restored."""
+    """Return the forgotten, unrestored memories of the same messages and span."""
     rows = connection.exec_driver_sql(_FORGOTTEN_TELLING, _same(agent_id, seqs, span))
     return list(rows.scalars())
 
@@ -223,7 +223,7 @@ def _same(agent_id: str, seqs: Sequence[int], span: Sequence[int] | None) -> dic
 
 
 class Restored(NamedTuple):
-    """The node as which a forgotten one was made anew, by which job, and whether it lives."""
+    """The node that restores a forgotten one, its job, and whether the node lives."""
 
     node_id: int
     job_id: UUID
@@ -231,6 +231,6 @@ class Restored(NamedTuple):
 
 
 def last_restored(connection: Connection, agent_id: str, node_id: int) -> Restored | None:
-    """Return as what a forgotten node was last made anew."""
+    """Return the last restoration of a forgotten node."""
     row = connection.exec_driver_sql(_RESTORED, (agent_id, node_id)).first()
     return None if row is None else Restored(*row)

@@ -95,7 +95,7 @@ def add_nodes(
     slots: Sequence[int],
     pass_number: int,
 ) -> None:
-    """Write new nodes into their slots; raises the lane's last node id, which must be locked."""
+    """Write new nodes into slots; raises the last node id of the lane, which must be locked."""
     if not nodes:
         return
     rows = [_row(node, slot) for node, slot in zip(nodes, slots, strict=True)]
@@ -113,7 +113,7 @@ def entity_nodes(connection: Connection, agent_id: str, keys: Collection[str]) -
 
 
 def phrases_of(connection: Connection, agent_id: str, nodes: Collection[int]) -> dict[int, str]:
-    """Return the phrases of those nodes that live."""
+    """Return the phrases of living nodes."""
     rows = connection.exec_driver_sql(_PHRASES, (agent_id, list(nodes)))
     return {row.id: row.phrase for row in rows}
 
@@ -121,9 +121,9 @@ def phrases_of(connection: Connection, agent_id: str, nodes: Collection[int]) ->
 def last_memories(
     connection: Connection, agent_id: str, sessions: Collection[str | None]
 ) -> dict[str | None, int]:
-    """Return the living memory of each session that goes on to its latest message (M7).
+    """Return the living memory of each session that contains its latest message (M7).
 
-    None is "without a session".
+    The key None stands for messages without a session.
     """
     values = {
         "agent": agent_id,
@@ -137,9 +137,9 @@ def last_memories(
 def memory_before(
     connection: Connection, agent_id: str, session_id: str | None, seq: int, start: int
 ) -> int | None:
-    """Return the living memory of a session that comes right before a place in it (M7).
+    """Return the living memory of a session right before a place in it (M7).
 
-    The place is a message, and how many characters of it lie before, blanks not counted.
+    The place is a message and a number of its characters, blanks not counted.
     """
     statement = in_session(_BEFORE, session_id)
     values = {"agent": agent_id, "session": session_id, "seq": seq, "start": start}
@@ -149,7 +149,7 @@ def memory_before(
 def free_slots(connection: Connection, agent_id: str, wanted: int, capacity: int) -> list[int]:
     """Return at most ``wanted`` free slots; ``capacity`` 0 is unbounded (M19).
 
-    Slots above the highest one are taken first: looking for gaps reads the whole network.
+    Slots above the highest one are taken first: a search for gaps reads the whole network.
     """
     highest: int = connection.exec_driver_sql(_HIGHEST_SLOT, (agent_id,)).scalar_one()
     if not capacity or highest + wanted <= capacity:
@@ -161,7 +161,7 @@ def free_slots(connection: Connection, agent_id: str, wanted: int, capacity: int
 def eviction_candidates(connection: Connection, agent_id: str, kept: Collection[int]) -> list[int]:
     """Return the nodes that may give up their slot: no focus points, none of ``kept`` (M19).
 
-    In the order of their ids: the same lots draw the same victims when a network is rebuilt.
+    Ordered by id, so that the same draws evict the same nodes when a network is rebuilt.
     """
     values = {"agent": agent_id, "kept": list(kept)}
     return list(connection.exec_driver_sql(_CANDIDATES, values).scalars())
@@ -170,9 +170,9 @@ def eviction_candidates(connection: Connection, agent_id: str, kept: Collection[
 def forget_nodes(
     connection: Connection, agent_id: str, reasons: Mapping[int, Forgetting], pass_number: int
 ) -> list[int]:
-    """Forget nodes with their own links, and return their slots (M14).
+    """Delete nodes with their own links, and return their slots (M14).
 
-    What points at them stays as it is, and dangles.
+    Links to them stay and dangle.
     """
     if not reasons:
         return []
@@ -209,9 +209,9 @@ def _row(node: NewNode, slot: int) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class SlotNeed:
-    """How many slots are wanted, of how many in all (0: unbounded), and who must not pay.
+    """A request for slots. A ``capacity`` of 0 is unbounded.
 
-    ``kept`` never give up their slots, ``spared`` only when nobody else is left.
+    ``kept`` nodes never give up their slots, ``spared`` ones only if no others are left.
     """
 
     wanted: int
@@ -231,10 +231,10 @@ class Taken:
 def take_slots(
     connection: Connection, agent_id: str, need: SlotNeed, pass_number: int, random: Random
 ) -> Taken:
-    """Return slots for as many new nodes as are wanted, or as can be had.
+    """Return slots for as many new nodes as needed, or as possible.
 
-    Nodes give up their slots when none is free; focus points and kept nodes never do. A
-    network that is over a capacity set lower later shrinks by forgetting alone.
+    Nodes are evicted if no slot is free, but never focus points and kept nodes. A network above a
+    capacity that was lowered shrinks by forgetting alone.
     """
     slots = free_slots(connection, agent_id, need.wanted, need.capacity)
     missing = need.wanted - len(slots)
@@ -253,7 +253,7 @@ def take_slots(
 def _drawn(
     connection: Connection, agent_id: str, candidates: list[int], count: int, random: Random
 ) -> set[int]:
-    """Return so many of the candidates, or all: each the least important of those drawn."""
+    """Return ``count`` of the candidates, or all: each the least important of a random sample."""
     victims: set[int] = set()
     while candidates and len(victims) < count:
         lots = [draw(candidates, random) for _ in range(count - len(victims))]

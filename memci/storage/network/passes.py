@@ -50,7 +50,7 @@ FROM node WHERE agent_id = %(agent)s AND last_pass < %(pass)s
 
 @dataclass(frozen=True, slots=True)
 class CompressionState:
-    """What the lane says about compression. It is wanted while requested > done."""
+    """The lane's state of compression, which is due while requested > done."""
 
     requested: int
     done: int
@@ -60,7 +60,7 @@ class CompressionState:
 
 @dataclass(frozen=True, slots=True)
 class PassCounts:
-    """What happened in a part of a pass."""
+    """Counts of what happened in a part of a pass."""
 
     scanned: int
     compressed: int
@@ -71,7 +71,7 @@ class PassCounts:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """Nodes that a pass has not scanned yet, and how many of them wait for a model until when."""
+    """Unscanned nodes of a pass; ``waiting`` ones are retried by a model at ``retry_at``."""
 
     nodes: int
     waiting: int
@@ -79,14 +79,14 @@ class Left:
 
 
 def compression_state(connection: Connection, agent_id: str) -> CompressionState:
-    """Read it; the lane must exist."""
+    """Read the state of compression; the lane must exist."""
     row = connection.exec_driver_sql(_READ, (agent_id,)).one()
     cursor = row.compress_cursor and _cursor(row.compress_cursor)
     return CompressionState(row.compress_req, row.compress_done, cursor, row.pass_number)
 
 
 def position(connection: Connection, agent_id: str) -> tuple[int, int]:
-    """Return the last node id that was given out, and the number of the network's last pass.
+    """Return the last node id, and the number of the network's last pass.
 
     Ids are the lane's in every edition; passes are the edition's own. The lane should be locked.
     """
@@ -95,7 +95,7 @@ def position(connection: Connection, agent_id: str) -> tuple[int, int]:
 
 
 def begin_pass(connection: Connection, agent_id: str) -> int:
-    """Take the next pass number and log where in the raw messages the pass runs."""
+    """Take the next pass number and log the position of the pass in the messages."""
     number, message_seq = connection.exec_driver_sql(_BEGIN, (agent_id,)).one()
     open_pass(connection, agent_id, number, message_seq)
     return int(number)
@@ -111,7 +111,7 @@ def open_pass(connection: Connection, agent_id: str, number: int, message_seq: i
 
 
 def move_cursor(connection: Connection, agent_id: str, cursor: scan.PassCursor) -> None:
-    """Store where the pass stands."""
+    """Store the position of the pass."""
     body = {
         "pass": cursor.number,
         "req": cursor.request,
@@ -133,13 +133,13 @@ def log_pass(connection: Connection, agent_id: str, number: int, counts: PassCou
 
 
 def left_of_pass(connection: Connection, agent_id: str, number: int, now: datetime) -> Left:
-    """Count what a pass has still to scan."""
+    """Count the nodes that a pass has still to scan."""
     values = {"agent": agent_id, "pass": number, "now": now}
     return Left(*connection.exec_driver_sql(_LEFT, values).one())
 
 
 def close_pass(connection: Connection, agent_id: str, number: int) -> None:
-    """Log that a pass has scanned all that it had to."""
+    """Log that a pass has scanned all its nodes."""
     connection.exec_driver_sql(
         "UPDATE pass_log SET finished_at = now() WHERE agent_id = %s AND number = %s",
         (agent_id, number),
@@ -148,7 +148,7 @@ def close_pass(connection: Connection, agent_id: str, number: int) -> None:
 
 
 def end_pass(connection: Connection, agent_id: str, cursor: scan.PassCursor) -> None:
-    """Mark a pass as finished, and the request that it fulfilled as done."""
+    """Mark a pass as finished, and the request for it as done."""
     close_pass(connection, agent_id, cursor.number)
     connection.exec_driver_sql(
         "UPDATE lane SET compress_cursor = NULL, compress_done = greatest(compress_done, %s)"
@@ -207,7 +207,7 @@ WHERE node.agent_id = %s AND node.id = new.id
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The next nodes of a pass, in scan order, with all that their scans depend on.
+    """The next nodes of a pass, in scan order, with everything their scans depend on.
 
     ``attempts`` are the small-model calls already counted in this pass, by node.
     """
@@ -236,7 +236,7 @@ def next_batch(
 def count_attempts(
     connection: Connection, agent_id: str, nodes: Collection[int], pass_number: int
 ) -> dict[int, scan.NodeText]:
-    """Count small-model calls that are about to be made, and return what to compress (M13).
+    """Count small-model calls before they are made; return the texts to compress (M13).
 
     Nodes that are gone are left out.
     """
@@ -253,7 +253,7 @@ def write_outcome(
     pass_number: int,
     outcome: scan.Outcome,
 ) -> None:
-    """Write what a batch of scans did to its nodes; their links fade apart (``decay_links``)."""
+    """Write the results of a batch of scans to its nodes; ``decay_links`` writes the links."""
     forget_nodes(connection, agent_id, outcome.forgotten, pass_number)
     _write_compressed(connection, agent_id, pass_number, outcome.compressed)
     scanned = [*outcome.protected, *outcome.fading]
@@ -336,9 +336,9 @@ _ROOM = 0.75
 
 
 def take_snapshot(connection: Connection, agent_id: str, number: int, budget: int) -> None:
-    """Keep the network as this pass leaves it; all that are kept weigh ``budget`` bytes at most.
+    """Store the network after this pass; all stored snapshots have at most ``budget`` bytes.
 
-    The newest is kept whatever it weighs; with a budget of 0 none is taken.
+    The newest is stored regardless of its size; with a budget of 0 none is taken.
     """
     if not budget:
         return
@@ -350,7 +350,7 @@ def take_snapshot(connection: Connection, agent_id: str, number: int, budget: in
 
 
 def snapshots_weight(connection: Connection, agent_id: str) -> int:
-    """Return the bytes that the snapshots of an agent take."""
+    """Return the bytes of all snapshots of an agent."""
     return int(connection.exec_driver_sql(_WEIGHT, (agent_id,)).scalar_one())
 
 
@@ -361,10 +361,10 @@ def mention_entity(
     parameters: MemoryParameters,
     mention_id: UUID,
 ) -> bool:
-    """Make an entity the newest focus point, with a node if it has none; the lane must be locked.
+    """Make an entity the newest focus point, with a new node if needed; the lane must be locked.
 
-    ``mention_id`` seeds the draw of who gives up a slot (M19). Where nobody may, an entity
-    without a node stays out of the focus, and the answer is False.
+    ``mention_id`` seeds the draw of the evicted node (M19). If none can be evicted, an entity
+    without a node stays out of the focus, and the result is False.
     """
     last_node_id, pass_number = position(connection, agent_id)
     focus = links.focus_of(connection, agent_id)

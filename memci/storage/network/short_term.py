@@ -1,6 +1,6 @@
 """Short-term memories: similar pairs, merges, ends of terms (R5).
 
-Upkeep sees lanes and no nodes, and finds by it whom to ask.
+Upkeep sees lanes but no nodes, so the lanes hold counts and times of what is due.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -102,7 +102,7 @@ def links_at(connection: Connection, agent_id: str, nodes: Collection[int]) -> l
 
 
 def new_node_ids(connection: Connection, agent_id: str, count: int) -> range:
-    """Return ids that no node had before (M1); the lane must be locked."""
+    """Return unused node ids (M1); the lane must be locked."""
     last = int(connection.exec_driver_sql(_NEXT_IDS, (count, agent_id)).scalar_one())
     return range(last - count + 1, last + 1)
 
@@ -115,9 +115,9 @@ def write_merges(
     pass_number: int,
     job: str,
 ) -> None:
-    """Put one memory in the place of each group; no memory is in two. The lane must be locked.
+    """Replace each group of memories by one; no memory is in two groups. The lane must be locked.
 
-    ``links``: all those that the merged ones had; every link at one of them is a link at the new
+    ``links``: all links of the merged memories; every link at one of them becomes a link at the new
     one.
     """
     if not merges:
@@ -248,9 +248,9 @@ WHERE agent_id = %(agent)s AND id = ANY(%(nodes)s)
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """When short terms end: now, and for how long a session may be silent before.
+    """When short terms end: the present time, and the silence that ends a session.
 
-    ``over``: all of them, since there are no tiers any more.
+    ``over``: all short terms end, since tiers are switched off.
     """
 
     now: datetime
@@ -259,7 +259,7 @@ class Term:
 
 
 def young_memories(connection: Connection, agent_id: str, most: int) -> list[int]:
-    """Return short-term memories that were not compared with others yet, ascending."""
+    """Return short-term memories that have not been compared with others, ascending."""
     values = {"agent": agent_id, "most": most}
     return list(connection.exec_driver_sql(_YOUNG, values).scalars())
 
@@ -269,8 +269,8 @@ def alike_pairs(
 ) -> list[tuple[int, int]]:
     """Return pairs of short-term memories of a session and day with at least this cosine.
 
-    The nearest come first, and more than can be compared in a second are left out. One of each is
-    among ``young``; the other too, or it was compared before.
+    The most similar come first; pairs beyond about a second of work are left out. One of each pair
+    is in ``young``; the other is, too, or was compared before.
     """
     if not young:
         return []
@@ -281,7 +281,7 @@ def alike_pairs(
 def short_memories(
     connection: Connection, agent_id: str, nodes: Collection[int]
 ) -> dict[int, ShortMemory]:
-    """Return those of these nodes that are short-term memories and hold, by id."""
+    """Return the nodes that are short-term memories and not superseded, by id."""
     if not nodes:
         return {}
     rows = connection.exec_driver_sql(_READ, (agent_id, list(nodes)))
@@ -308,7 +308,7 @@ def short_memories(
 
 
 def mark_compared(connection: Connection, agent_id: str, nodes: Collection[int]) -> None:
-    """Note that these were compared with all that were there."""
+    """Mark memories as compared with all others."""
     if nodes:
         connection.exec_driver_sql(_COMPARED, (agent_id, list(nodes)))
 
@@ -330,14 +330,14 @@ def due_memories(connection: Connection, agent_id: str, term: Term) -> list[DueM
 def made_of(
     connection: Connection, agent_id: str, nodes: Collection[int] | None = None
 ) -> dict[int, Source]:
-    """Return what short-term memories were made of, ascending; all, or those of ``nodes``."""
+    """Return the sources of short-term memories, ascending; of all, or of ``nodes``."""
     values = {"agent": agent_id, "nodes": None if nodes is None else list(nodes)}
     rows = connection.exec_driver_sql(_MADE_OF, values)
     return {row.id: (tuple(row.message_seqs), tuple(row.span or ())) for row in rows}
 
 
 def next_end(connection: Connection, agent_id: str, silence: timedelta) -> datetime | None:
-    """Return when the next short term ends; None: there is no short-term memory."""
+    """Return when the next short term ends; None if there is no short-term memory."""
     values = {"agent": agent_id, "silence": silence}
     found: datetime | None = connection.exec_driver_sql(_NEXT, values).scalar()
     return found
@@ -350,7 +350,7 @@ def settle(
     term: Term,
     pass_number: int,
 ) -> None:
-    """Make short-term memories long-term ones, and note what spoke for each, if anything did."""
+    """Make short-term memories long-term ones, and store the reason for each, if any."""
     if not judged:
         return
     promoted = {node: why for node, why in judged.items() if why is not None}
@@ -386,20 +386,20 @@ def note_new(
     *,
     silence: timedelta,
 ) -> int:
-    """Count new memories and return how many are new by now.
+    """Add to the count of new memories; return the count.
 
-    The short terms among them end then at the earliest (None: there is none), or when their
-    session has been silent for so long.
+    The earliest end of their short terms is ``expire_at`` (None: there is none), or when their
+    session has been silent for ``silence``.
     """
     values = {"agent": agent_id, "memories": memories, "end": expire_at, "silence": silence}
     return int(connection.exec_driver_sql(_NOTE, values).scalar_one())
 
 
 def count_new(connection: Connection, agent_id: str, memories: int) -> None:
-    """Note how many memories are left that were not compared with others."""
+    """Store how many memories have not been compared with others."""
     connection.exec_driver_sql(_COUNTED, (memories, agent_id))
 
 
 def note_end(connection: Connection, agent_id: str, expire_at: datetime | None) -> None:
-    """Note when the next short term ends; None: none is left."""
+    """Store when the next short term ends; None if none is left."""
     connection.exec_driver_sql(_ENDS, (expire_at, agent_id))

@@ -1,4 +1,4 @@
-"""Texts of notes in Postgres: the store that is used unless another is named."""
+"""Texts of notes in Postgres: the default page store."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class PostgresPageStore(PageStore):
     """
 
     def __init__(self, database: Database, joined: Connection | None = None) -> None:
-        """Keep them in the agent's own rows; ``joined``: an open transaction of that agent."""
+        """Use the agent's own rows; ``joined``: an open transaction of that agent."""
         self._database = database
         self._joined = joined
 
@@ -96,6 +96,5 @@ class PostgresPageStore(PageStore):
 
 
 def _values_of(keys: Sequence[TextKey]) -> dict[str, Any]:
-    """Return keys of one agent as values of statements."""
     pages, versions = [key.page for key in keys], [key.version for key in keys]
     return {"agent": keys[0].agent_id, "pages": pages, "versions": versions}

@@ -117,7 +117,7 @@ def _for_user(statement: str, user_id: str | None) -> str:
 
 
 def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return fields of a page as JSON values; ``recalls`` is the only one that is none."""
+    """Return fields of a page as JSON values; only ``recalls`` needs a conversion."""
     return {
         name: astuple(value) if isinstance(value, RecallStats) else value
         for name, value in values.items()

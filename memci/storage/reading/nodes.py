@@ -125,7 +125,7 @@ def list_focus(connection: Connection, agent_id: str) -> Sequence[RowMapping]:
 def list_trail(
     connection: Connection, agent_id: str, node_id: int, *, after: int, limit: int
 ) -> Sequence[RowMapping]:
-    """Return the trail of a node, the oldest event first; the node itself may be gone."""
+    """Return the trail of a node, the oldest event first; the node itself may be removed."""
     return connection.exec_driver_sql(_TRAIL, (agent_id, node_id, after, limit)).mappings().all()
 
 
@@ -321,9 +321,9 @@ def ended_memories(
     seqs: Collection[int],
     as_of: datetime | None,
 ) -> list[Ended]:
-    """Return which of these memories, and of the memories of these messages, no longer hold.
+    """Return which of these memories, and of the memories of these messages, are superseded.
 
-    With ``as_of``: no longer held then.
+    With ``as_of``: were superseded at that time.
     """
     values = {
         "agent": agent_id,
@@ -415,5 +415,5 @@ def versions_of(
 
 
 def ever_was(connection: Connection, agent_id: str, node_id: int) -> bool:
-    """Return True if there is, or was, such a node."""
+    """Return True if the node exists or existed."""
     return bool(connection.exec_driver_sql(_EVER, (agent_id, node_id)).scalar())

@@ -1,4 +1,4 @@
-"""Reads for recall: focus, links, matches, visibility, what was once known (M20, M23, R5, R6)."""
+"""Reads for recall: focus, links, matches, visibility, forgotten memories (M20, M23, R5, R6)."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ _AS_OF = "n.said_at <= %(as_of)s"
 
 @dataclass(frozen=True, slots=True)
 class Visibility:
-    """Which memories a reader may see; all, if nothing is set (R5, R6)."""
+    """The memories that a reader may see; all if no field is set (R5, R6)."""
 
     session_id: str | None = None  # its short-term memories, and the long-term ones
     user_id: str | None = None  # long-term memories of this user
@@ -76,9 +76,9 @@ class Visibility:
 
     @property
     def gone_condition(self) -> str:
-        """The condition on the forgotten target of a link ``l``, likewise.
+        """The condition on the forgotten target of a link ``l``.
 
-        A forgotten entity is visible to those who may see the message that first named it.
+        A forgotten entity is visible to readers who may see the message that first named it.
         """
         if self == EVERYTHING:
             return "true"
@@ -96,7 +96,7 @@ EVERYTHING = Visibility()
 def seen(
     connection: Connection, agent_id: str, nodes: Collection[int], visibility: Visibility
 ) -> set[int]:
-    """Return those of these nodes that are visible."""
+    """Return the nodes that are visible."""
     if visibility == EVERYTHING or not nodes:
         return set(nodes)
     values = {**visibility.values, "agent": agent_id, "nodes": list(nodes)}
@@ -188,7 +188,7 @@ _KINDS = {kind.value: kind for kind in NodeKind}
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A memory node's text and what belongs to it; ``importance`` by M11."""
+    """A memory node's text and properties; ``importance`` by M11."""
 
     node_id: int
     content: str
@@ -272,7 +272,7 @@ def dangling_links(
     relations: Sequence[str],
     visibility: Visibility = EVERYTHING,
 ) -> list[Forgotten]:
-    """Return what links still say of forgotten nodes that were visible; their layer is 0."""
+    """Return forgotten nodes that were visible, as their links describe them; in layer 0."""
     values = {**visibility.values, "agent": agent_id, "relations": list(relations) or None}
     statement = _ALL_DANGLING.format(gone=visibility.gone_condition)
     rows = connection.exec_driver_sql(statement, values)
@@ -305,7 +305,7 @@ def memories(connection: Connection, agent_id: str, node_ids: Sequence[int]) -> 
 
 
 def restorable(connection: Connection, agent_id: str, node_ids: Sequence[int]) -> set[int]:
-    """Return those of these forgotten nodes that can be restored (M24)."""
+    """Return the forgotten nodes that can be restored (M24)."""
     if not node_ids:
         return set()
     values = {"agent": agent_id, "nodes": list(node_ids)}
@@ -385,7 +385,8 @@ def was_known(
 ) -> bool:
     """Return True if a visible message that became a memory contains all terms of a keyword.
 
-    Or one of the ``characters``, which are in no index. Without either, any such message counts.
+    One of the ``characters``, which are in no index, counts as well. Without keywords and
+    characters any such message counts.
     """
     values = _keyword_values(agent_id, keywords, characters, visibility)
     parts = [
@@ -445,7 +446,7 @@ def _keyword_values(
 def forgotten_at(
     connection: Connection, agent_id: str, nodes: Sequence[int]
 ) -> dict[int, datetime]:
-    """Return when each of these nodes was forgotten, as far as its trail tells."""
+    """Return when nodes were forgotten, for those whose trail says so."""
     if not nodes:
         return {}
     rows = connection.exec_driver_sql(_FORGOTTEN_AT, (agent_id, list(nodes))).all()

@@ -29,7 +29,7 @@ _KNOWN = "SELECT agent_id FROM lane WHERE agent_id = ANY(%s)"
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an agent's memory is."""
+    """The progress of an agent's memory."""
 
     seq: int  # memory has caught up with the messages up to here (R18)
     message_seq: int  # the agent's last message
@@ -54,7 +54,7 @@ def progress(connection: Connection, agent_id: str) -> Progress:
 def touch_read(connection: Connection, agent_ids: Collection[str]) -> set[str]:
     """Store that these agents were read now (M16); return those whose lane was busy.
 
-    The lanes of the others are locked until the transaction ends: end it at once.
+    The lanes of the others are locked until the transaction ends, which should be at once.
     """
     ids = list(agent_ids)
     touched = {row[0] for row in connection.exec_driver_sql(_TOUCH, (ids,))}
@@ -129,12 +129,12 @@ class SnapshotState:
 
 
 def snapshot_state(connection: Connection, agent_id: str) -> SnapshotState:
-    """Return the state for a search, which follows no list."""
+    """Return the state for a search, which does not use the last list."""
     return _read(connection, _NO_LIST, {"agent": agent_id})
 
 
 def last_list_state(connection: Connection, agent_id: str, session_id: str | None) -> SnapshotState:
-    """Return the state with the last list of a session, or (None) of no session."""
+    """Return the state with the last list of a session (None: of requests without one)."""
     last = _LAST_LIST.format_map({"of_session": _OF_NONE if session_id is None else _OF_SESSION})
     return _read(connection, last, {"agent": agent_id, "session": session_id})
 

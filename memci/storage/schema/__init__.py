@@ -1,4 +1,4 @@
-"""The one description of the tables; a test compares it with what the migrations make."""
+"""The description of the tables; a test compares it with the result of the migrations."""
 
 from memci.storage.schema import documents, messages, network, pages, work
 from memci.storage.schema.columns import metadata

@@ -1,6 +1,6 @@
-"""What a value in a column can be, as pydantic types; rows from an archive are checked by them.
+"""Pydantic types of column values; they check the rows of an archive.
 
-What many rows must be together is in ``archive/consistency.py``.
+``archive/consistency.py`` checks rows together.
 """
 
 import base64
@@ -31,7 +31,7 @@ _PAGE_RULES = PageRules()
 
 
 def must(check: Callable[[Any], bool]) -> AfterValidator:
-    """Return a part of a type that refuses the values for which ``check`` is false."""
+    """Return an annotation that refuses values for which ``check`` is false."""
 
     def checked(value: Any) -> Any:
         if not check(value):
@@ -113,13 +113,13 @@ Parameters: TypeAlias = Annotated[dict[str, Any], must(_are_parameters)]
 
 
 class JsonObject(BaseModel):
-    """An object in a JSON column; fields that it does not name mean nothing."""
+    """An object in a JSON column; unknown fields are ignored."""
 
     model_config = ConfigDict(strict=True, frozen=True)
 
 
 class ClosedObject(JsonObject):
-    """An object that has no other fields than it names."""
+    """An object without unknown fields."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -147,7 +147,7 @@ class Passages(JsonObject):
 
 
 class JobPayload(Passages):
-    """Fields of a job that statements read as something else than JSON."""
+    """The fields of a job that statements read with other types than JSON."""
 
     seqs: list[Seq] | None = None
     wanted: list[Seq] | None = None
@@ -166,13 +166,13 @@ class PassCursorValue(ClosedObject):
 
 
 class ReceiptBody(JsonObject):
-    """What a receipt says of the prefix that two contexts share: digests and lengths."""
+    """The prefix that two contexts share: digests and lengths."""
 
     prefix: list[Lax[tuple[str, Seq]]] | None = None
 
 
 class ModelUse(ClosedObject):
-    """What one language model took for one task, as ``storage/usage.py`` writes it."""
+    """The usage of one language model for one task, as ``storage/usage.py`` writes it."""
 
     task: str
     model: str
@@ -198,7 +198,7 @@ class SegmentValue(ClosedObject):
 
 
 class ChangedFields(ClosedObject):
-    """What operations change of a page, and thus what a step may bring back (P17)."""
+    """The fields of a page that operations change, and that a step may restore (P17)."""
 
     parent: PageIndex | None = None
     place: Seq = 0
@@ -213,7 +213,7 @@ class ChangedFields(ClosedObject):
 
 
 class PageChange(ClosedObject):
-    """The change of one page in a step: the same fields as they were and as they became."""
+    """The change of one page in a step: the fields before and after."""
 
     index: PageIndex
     was: ChangedFields

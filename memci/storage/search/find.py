@@ -50,10 +50,10 @@ RAW_TAIL = 200  # newest messages that are not indexed yet (R10b)
 
 @dataclass(frozen=True, slots=True)
 class Restriction:
-    """What every candidate has to be like; empty: anything.
+    """Conditions on every candidate; none if empty.
 
-    With ``session_id`` the short-term memories are that session's, with ``user_id`` alone there
-    are none (R5).
+    With ``session_id`` the short-term memories are that session's, with ``user_id`` alone there are
+    none (R5).
     """
 
     since: datetime | None = None
@@ -71,7 +71,7 @@ class Restriction:
 
     @property
     def excludes_files(self) -> bool:
-        """Whether it asks for something that files do not have."""
+        """True if a condition is set that files cannot meet."""
         asked = (self.since, self.until, self.roles, self.names, self.sessions, self.types)
         return any((*asked, self.tags, self.metadata))
 
@@ -94,7 +94,7 @@ class Restriction:
         return {name: value for name, value in asked.items() if value not in (None, [])}
 
     def _users(self) -> list[str]:
-        """Return whose pages, pins, plans and summaries are visible; empty: everybody's."""
+        """Return the user whose pages, pins, plans and summaries are visible; empty: all users."""
         viewer = self.viewer or Viewer(self.session_id, self.user_id)
         # No user has the empty name: in a new session only what belongs to nobody is visible.
         return [] if viewer.sees_all else [viewer.user_id or ""]
@@ -128,7 +128,7 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What one query found."""
+    """The result of one query."""
 
     candidates: list[Candidate]  # of the indexes; a message has the score of its own words
     tail: list[Message]  # not indexed yet, the newest first; without scores
@@ -149,7 +149,7 @@ def search(
     """Return the best candidates of each source and channel, and the raw tail (R10b).
 
     ``owners`` have documents to search: the agent, and visible collections (``see_collections``).
-    Sources that are ``absent`` are empty and not searched.
+    ``absent`` sources are empty and not searched.
     """
     asked = query.restriction.values()
     sources = _searched(query, owners).difference(absent)
@@ -197,7 +197,7 @@ def search(
 
 
 def _times_asked(query: SearchQuery) -> dict[str, object]:
-    """Return the times of a query; those that it names share the candidates evenly."""
+    """Return the times of a query; those that the query names share the candidates evenly."""
     named = sum(not each.besides for each in query.stretches)
     return {
         # Under row-level security a coalesce() in the statement would keep it from the index.
@@ -262,7 +262,7 @@ def _said(row: Row) -> Message:
 
 
 def _message(row: tuple[Any, ...]) -> Candidate:
-    """Return a message by the places of its columns: each search has hundreds of them."""
+    """Return a message by the positions of its columns, for speed: each search has hundreds."""
     (_, seq, dense, lexical, linked, content, role, name, calls, session, at, _, position, _,
      offset) = row  # fmt: skip
     return Candidate(

@@ -58,20 +58,20 @@ _ON_CHUNK = {
 
 
 def node_filters(restricted: Iterable[str]) -> str:
-    """Return the conditions on a ``node m`` for what ``Restriction.values`` names."""
+    """Return the conditions on a ``node m`` for the names in ``Restriction.values``."""
     hidden = [HIDDEN.format("m.id")] if "tier" in restricted else []
     return " ".join([memory_filters(restricted), *hidden])
 
 
 def message_filters(restricted: Iterable[str]) -> str:
-    """Return the conditions on a ``message m`` for what ``Restriction.values`` names."""
+    """Return the conditions on a ``message m`` for the names in ``Restriction.values``."""
     return " ".join(
         f"AND {_ON_MESSAGE[name]}" for name in sorted(restricted) if name in _ON_MESSAGE
     )
 
 
 def memory_filters(restricted: Iterable[str]) -> str:
-    """Return those of them that are not about the tier."""
+    """Return the conditions on a ``node m``, except that on the tier."""
     return " ".join(f"AND {_ON_NODE[name]}" for name in sorted(restricted) if name in _ON_NODE)
 
 
@@ -85,7 +85,7 @@ def chunk_filters(sources: Collection[Source], restricted: Collection[str]) -> s
 
 
 class Row(NamedTuple):
-    """A row of the answer, whatever the source: columns by place."""
+    """A result row of any source; columns by position."""
 
     source: str
     key: Any
@@ -295,7 +295,7 @@ _OF_MESSAGES = frozenset({"roles", "names", "types", "tags", "metadata"})
 def searched_unindexed(
     sources: Collection[Source], restricted: Collection[str]
 ) -> frozenset[Source]:
-    """Return those of the sources without an index that may contain what is asked for."""
+    """Return the sources without an index that may contain matches."""
     kept = KEPT.intersection(sources)
     if not _OF_MESSAGES.isdisjoint(restricted):
         return frozenset()
@@ -321,7 +321,7 @@ def unindexed_rows(sources: Collection[Source], restricted: Collection[str]) -> 
 
 
 def unindexed_values(terms: Iterable[str], session_id: str | None) -> dict[str, object]:
-    """Return the values of ``unindexed_rows``, beside the agent and the restrictions."""
+    """Return the values of ``unindexed_rows``, without the agent and the restrictions."""
     return {
         "probes": probes_of(list(terms)),
         "session": session_id,
@@ -332,7 +332,7 @@ def unindexed_values(terms: Iterable[str], session_id: str | None) -> dict[str, 
 
 
 def unindexed_candidate(row: Row) -> Candidate:
-    """Return a row as a candidate; it has no score yet."""
+    """Return a row as a candidate without a score."""
     source = Source(row.source)
     seqs: list[int] = list(row.seqs or ())
     about = (seqs[0], seqs[-1]) if seqs else None

@@ -94,7 +94,7 @@ VALUES = {
 def walk(
     channels: Collection[Channel], restricted: Collection[str], *, focus: bool, says: bool
 ) -> str:
-    """Write the walk from the best memories of these ``channels``, and from the ``focus``.
+    """Return the walk from the best memories of these ``channels``, and from the ``focus``.
 
     ``restricted`` as in ``Restriction.values``; ``says``: find messages of memories as well.
     """
@@ -276,7 +276,7 @@ SELECT 'postings', NULL, NULL::float8, NULL::float8, NULL::float8, term, {_NOTHI
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a statement searches."""
+    """The parts of a search statement."""
 
     sources: frozenset[Source]
     restricted: frozenset[str]  # names of ``Restriction.values``
@@ -295,7 +295,7 @@ _VISIBILITY_FILTERS = frozenset({"user", "as_of"})
 
 @functools.lru_cache(maxsize=256)
 def search_statement(shape: Shape) -> str:
-    """Write the statement of a shape."""
+    """Return the statement of a shape."""
     channels: list[str] = []
     cosines: list[str] = []
     selects: list[str] = []
@@ -324,7 +324,6 @@ def search_statement(shape: Shape) -> str:
 
 
 def _alone(others: Iterable[str]) -> str:
-    """Return the query for messages that only their time found."""
     but = "".join(f" EXCEPT SELECT key FROM ({part}) other" for part in others)  # noqa: S608 - constants
     return _ALONE.format(nothing=_NOTHING, but_others=but)
 
@@ -349,7 +348,7 @@ def _indexes(shape: Shape) -> Iterator[tuple[Source, str]]:
 
 
 def _parts(source: Source, shape: Shape) -> Iterator[tuple[str, str]]:
-    """Yield the channels of an index, the dense one first: what materializes and what reads it."""
+    """Yield (materialized query, query that reads it) of each channel, the dense one first."""
     if shape.dense:
         yield _DENSE, _DENSE_PART
     if shape.lexical:
@@ -370,7 +369,6 @@ def _wants_more_than_sight(shape: Shape) -> bool:
 
 
 def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
-    """Return the values of the names in the templates of one index."""
     if source is Source.CHAT:
         index, filters = CHAT, message_filters(shape.restricted)
     elif source is Source.MEMORY:

@@ -69,7 +69,7 @@ END $$;
 
 
 def upgrade() -> None:
-    """Create all tables, and let a transaction see the rows of its agent alone."""
+    """Create all tables, and restrict each transaction to the rows of its agent."""
     op.execute(_TABLES.read_text(encoding="utf-8"))
     for table in _tables():
         if table not in _OPEN_TABLES:
@@ -83,7 +83,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop all of it; the schema stays, since the owner may be unable to create it again."""
+    """Drop everything but the schema, which the owner may be unable to create again."""
     for table in _NETWORK_TABLES:
         op.execute(f"DROP TABLE memci_edition.{table}")
     for table in _tables():
