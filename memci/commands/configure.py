@@ -49,11 +49,11 @@ class Defaults:
 
     def with_values(self, values: Mapping[str, object]) -> dict[str, object]:
         """Return all parameters by name; ``InvalidInputError`` names an invalid one."""
-        known = values_of(self.memory) | values_of(self.pages)
+        defaults = values_of(self.memory) | values_of(self.pages)
         for name in values:
-            if name not in known:
+            if name not in defaults:
                 raise InvalidInputError(
-                    f"unknown parameter; known are {', '.join(sorted(known))}", field=name
+                    f"unknown parameter; known are {', '.join(sorted(defaults))}", field=name
                 )
         return values_of(agents.own_of(self.memory, values)) | values_of(
             agents.own_of(self.pages, values)

@@ -10,7 +10,7 @@ from uuid import uuid4
 from memci.broker.agent_queues import AgentQueues
 from memci.broker.health import broker_errors
 from memci.broker.wakeup import Wakeups
-from memci.commands.erase_search import Words, excerpt, shown_pages, shown_pins
+from memci.commands.erase_search import Words, excerpt, preview_pages, preview_pins
 from memci.domain.job import JobKind, JobSource
 from memci.errors import (
     DatabaseBusyError,
@@ -178,7 +178,7 @@ def run_agent(
     with database.agent_snapshot(agent_id) as connection:
         is_left = is_left_of(connection, agent_id)
     try:
-        with _preempted_lane(database, wakeups, agent_id, there=not is_left) as connection:
+        with _preempted_lane(database, wakeups, agent_id, must_exist=not is_left) as connection:
             texts |= note_keys(connection, agent_id)
             pages = count_pages(connection, agent_id)
             rows = erase_agent(connection, agent_id)
@@ -209,10 +209,10 @@ def _remove_texts(store: PageStore, agent_id: str, texts: Collection[TextKey], d
 
 @contextmanager
 def _preempted_lane(
-    database: Database, wakeups: Wakeups, agent_id: str, *, there: bool = True
+    database: Database, wakeups: Wakeups, agent_id: str, *, must_exist: bool = True
 ) -> Iterator[Connection]:
     """Take the lane from its worker for one transaction; free it and wake workers afterwards."""
-    lease = preempt_lane(database, agent_id, must_exist=there)
+    lease = preempt_lane(database, agent_id, must_exist=must_exist)
     try:
         with lease.effect() as connection:
             # Whoever changes a page waits, and finds what is left; who did so is waited for.
@@ -283,8 +283,8 @@ def preview(
 
     Raises ``NotFoundError`` for anything that never existed.
     """
-    pages = shown_pages(database, store, agent_id, selection.page_indexes[:_MOST_SHOWN], words)
-    pinned = shown_pins(database, agent_id, selection.pins[:_MOST_SHOWN], words)
+    pages = preview_pages(database, store, agent_id, selection.page_indexes[:_MOST_SHOWN], words)
+    pinned = preview_pins(database, agent_id, selection.pins[:_MOST_SHOWN], words)
     with snapshot_of(database, agent_id) as connection:
         deletion = find_selected(connection, agent_id, selection)
         ids = deletion_set.ids_of(connection, agent_id, deletion.seqs)

@@ -58,8 +58,8 @@ class Words:
         """Return True if a text contains all words."""
         if not (self.terms or self.characters):
             return False
-        held = set(self.lexicon.terms(text))
-        return held.issuperset(self.terms) and all(each in text for each in self.characters)
+        terms = set(self.lexicon.terms(text))
+        return terms.issuperset(self.terms) and all(each in text for each in self.characters)
 
     def densest_place(self, line: str) -> int:
         """Return the position from which most words are close together; 0 if there are none."""
@@ -75,8 +75,8 @@ class Words:
 
     def _in_piece(self, piece: re.Match[str]) -> list[tuple[int, str]]:
         """Return positions and terms; Chinese terms occur literally in a piece without spaces."""
-        held = set(self.lexicon.terms(piece[0]))
-        words = [each for each in self.terms if each in held]
+        terms = set(self.lexicon.terms(piece[0]))
+        words = [each for each in self.terms if each in terms]
         words += [each for each in self.characters if each in piece[0]]
         return [(piece.start() + max(0, piece[0].casefold().find(each)), each) for each in words]
 
@@ -149,7 +149,7 @@ def find_pages(
     return FoundPages(found, len(unread))
 
 
-def shown_pages(
+def preview_pages(
     database: Database,
     store: PageStore,
     agent_id: str,
@@ -208,7 +208,7 @@ def find_pins(database: Database, agent_id: str, words: Words, *, most: int) -> 
     return [each.number for each in found[::-1][:most]]
 
 
-def shown_pins(
+def preview_pins(
     database: Database, agent_id: str, numbers: Collection[int], words: Words | None
 ) -> list[PreviewedPin]:
     """Return the texts of pins for a preview."""

@@ -98,18 +98,18 @@ def prune_checkpoints(
         lock_lane(connection, agent_id)
         if request.threads and not request.keep_latest:
             threads = dict.fromkeys(request.threads)
-            gone = sum(stored.delete_thread(connection, agent_id, each) for each in threads)
-            return shapes.ThreadAnswer(checkpoints=gone)
+            deleted = sum(stored.delete_thread(connection, agent_id, each) for each in threads)
+            return shapes.ThreadAnswer(checkpoints=deleted)
         if stored.has_deltas(connection, agent_id, request.threads, request.run_ids):
             raise ConflictError(
                 "a thread among these has delta channels, which are read from its earlier "
                 "checkpoints: delete the whole thread, or leave it"
             )
         if request.threads:
-            gone = stored.delete_but_latest(connection, agent_id, request.threads)
+            deleted = stored.delete_but_latest(connection, agent_id, request.threads)
         else:
-            gone = stored.delete_runs(connection, agent_id, request.run_ids)
-        return shapes.ThreadAnswer(checkpoints=gone)
+            deleted = stored.delete_runs(connection, agent_id, request.run_ids)
+        return shapes.ThreadAnswer(checkpoints=deleted)
 
 
 @contextmanager

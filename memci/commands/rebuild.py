@@ -14,7 +14,7 @@ from memci.storage.agents import snapshot_of
 from memci.storage.network import editions
 from memci.storage.reading.snapshot_state import progress as progress_of_agent
 from memci.storage.session import Connection, Database
-from memci.storage.vectors import HeldModel, VectorModel, change_model, held_model
+from memci.storage.vectors import ModelInUse, VectorModel, change_model, held_model
 
 
 def begin(
@@ -113,15 +113,15 @@ _AT_ONCE = 500  # agents in one transaction
 class Progress:
     """The progress of a change of the embedder."""
 
-    held: HeldModel | None  # the model in use; None before the first vector
+    held: ModelInUse | None  # the model in use; None before the first vector
     left: job_requests.ReembeddingLeft
 
 
 def is_in_use(database: Database, embedder: Embedder) -> bool:
     """Return True if this embedder is the model in use."""
     with database.upkeep_transaction() as connection:
-        held = held_model(connection)
-    return held is not None and held.model == VectorModel(embedder.model, embedder.dimension)
+        in_use = held_model(connection)
+    return in_use is not None and in_use.model == VectorModel(embedder.model, embedder.dimension)
 
 
 def run(database: Database, embedder: Embedder) -> int:

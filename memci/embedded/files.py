@@ -97,9 +97,9 @@ def make_socket_folder(home: Path, account: Account) -> Path:
     It is ``home/run``; where that path is too long for a socket, ``home/run`` is a link to a
     private folder in the system's temporary folder.
     """
-    known = socket_folder(home, account)
-    if known:
-        return known
+    existing = socket_folder(home, account)
+    if existing:
+        return existing
     link = home / "run"
     link.unlink(missing_ok=True)  # the folder behind it is gone, or not ours
     if len(os.fsencode(link)) <= _LONGEST_SOCKET_FOLDER:

@@ -218,10 +218,10 @@ class Postgres(Server):
         of a real server is its cluster before it writes locks.
         """
         for lock in (self.cluster / "postmaster.pid", *sockets.glob(".s.PGSQL.*.lock")):
-            if lock.exists() and not self._is_held(lock):
+            if lock.exists() and not self._is_in_use(lock):
                 lock.unlink()
 
-    def _is_held(self, lock: Path) -> bool:
+    def _is_in_use(self, lock: Path) -> bool:
         pid = lock.read_text(encoding="utf-8", errors="replace").partition("\n")[0]
         try:
             return Path(f"/proc/{int(pid)}/cwd").readlink() == self.cluster.resolve()

@@ -56,7 +56,7 @@ class ServerProcess:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                **_surroundings(account, home),
+                **_popen_arguments(account, home),
             )
         except OSError as error:
             raise _cannot_run(command, error) from error
@@ -83,25 +83,25 @@ class ServerProcess:
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._pidfd, number)
 
-    def wait_gone(self, timeout_s: float) -> bool:
+    def wait_for_end(self, timeout_s: float) -> bool:
         """Wait until the process has ended; return False after the timeout."""
         poll = select.poll()
         poll.register(self._pidfd, select.POLLIN)
-        gone = bool(poll.poll(timeout_s * 1000))
-        if gone and self._child:
+        ended = bool(poll.poll(timeout_s * 1000))
+        if ended and self._child:
             self._child.wait()
-        return gone
+        return ended
 
     def with_children(self, stack: ExitStack) -> list[ServerProcess]:
         """Return this process and its children; the stack releases the children."""
-        held = [self]
+        processes = [self]
         listing = Path(f"/proc/{self.pid}/task/{self.pid}/children")
         with suppress(OSError):
             for pid in map(int, listing.read_text().split()):
                 with suppress(ProcessLookupError):
-                    held.append(ServerProcess(pid))
-                    stack.callback(held[-1].release)
-        return held
+                    processes.append(ServerProcess(pid))
+                    stack.callback(processes[-1].release)
+        return processes
 
     def release(self) -> None:
         """Close the process's descriptor; the process keeps running."""
@@ -120,16 +120,16 @@ def run(command: Sequence[str], account: Account, *, home: Path) -> None:
             (*account.prefix, *command),
             capture_output=True,
             check=False,
-            **_surroundings(account, home),
+            **_popen_arguments(account, home),
         )
     except OSError as error:
         raise _cannot_run(command, error) from error
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip()
-        raise ConfigurationError(f"{Path(command[0]).name} failed in {home}: {said}")
+        output = done.stderr.decode(errors="replace").strip()
+        raise ConfigurationError(f"{Path(command[0]).name} failed in {home}: {output}")
 
 
-def _surroundings(account: Account, home: Path) -> dict[str, Any]:
+def _popen_arguments(account: Account, home: Path) -> dict[str, Any]:
     """Return the arguments of ``Popen`` for a command.
 
     The environment has none of our variables (PGOPTIONS, keys): they are for other programs.
@@ -238,7 +238,7 @@ class Server(ABC):
                 member.send(signal.SIGCONT)  # a frozen one hears nothing
             for number, wait_s in self.stop_signals:
                 process.send(number)
-                if process.wait_gone(wait_s):
+                if process.wait_for_end(wait_s):
                     break
         files.remove_socket_folder(self.home)
 
@@ -254,7 +254,7 @@ class Server(ABC):
             for member in family:
                 member.send(signal.SIGKILL)
             for member in family:
-                member.wait_gone(_KILL_TIMEOUT_S)
+                member.wait_for_end(_KILL_TIMEOUT_S)
 
     def restart(self) -> None:
         """Stop the server and start it again, on the same port and data."""
@@ -295,7 +295,7 @@ class Server(ABC):
     def _take(self) -> ServerProcess | None:
         """Return the process that we launched, or else the one that listens."""
         process, self._process = self._process, None
-        if process and not process.wait_gone(0):
+        if process and not process.wait_for_end(0):
             return process
         if process:
             process.release()
@@ -307,7 +307,7 @@ class Server(ABC):
         if process is None:
             process, adopted = self._launch(), False
         self._process = process
-        while not process.wait_gone(_LOOK_EVERY_S):
+        while not process.wait_for_end(_LOOK_EVERY_S):
             sockets = self._sockets()
             if sockets and self._is_up(sockets):
                 return True

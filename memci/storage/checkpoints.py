@@ -105,8 +105,8 @@ def put_checkpoint(
     values: Sequence[tuple[str, str, str, bytes]],
 ) -> None:
     """Store a checkpoint and channel values: (channel, version, kind, body)."""
-    told = {name: json.dumps(fields[name]) for name in ("versions", "metadata")}
-    connection.exec_driver_sql(_PUT, {**fields, **told, "agent": agent_id})
+    as_json = {name: json.dumps(fields[name]) for name in ("versions", "metadata")}
+    connection.exec_driver_sql(_PUT, {**fields, **as_json, "agent": agent_id})
     place = (agent_id, fields["thread"], fields["namespace"])
     for value in values:
         connection.exec_driver_sql(_PUT_VALUE, (*place, *value))
@@ -156,8 +156,8 @@ def writes_of(connection: Connection, agent_id: str, row: Row[Any]) -> list[Row[
 
 def has_thread(connection: Connection, agent_id: str, thread: str) -> bool:
     """Return True if a thread has a checkpoint."""
-    look = "SELECT FROM checkpoint WHERE agent_id = %s AND thread = %s LIMIT 1"
-    return connection.exec_driver_sql(look, (agent_id, thread)).first() is not None
+    query = "SELECT FROM checkpoint WHERE agent_id = %s AND thread = %s LIMIT 1"
+    return connection.exec_driver_sql(query, (agent_id, thread)).first() is not None
 
 
 def copy_thread(connection: Connection, agent_id: str, thread: str, target: str) -> int:

@@ -103,7 +103,7 @@ def database_state(database_url: str) -> DatabaseState:
     )
     try:
         with engine.connect() as connection:
-            return _look(connection)
+            return _inspect(connection)
     except DBAPIError as error:
         raise DatabaseUnavailableError(
             f"the database cannot be used ({type(error.orig).__name__})"
@@ -126,7 +126,7 @@ def standstill(connection: Connection, *, overdue_s: float) -> Standstill:
     )
 
 
-def _look(connection: Connection) -> DatabaseState:
+def _inspect(connection: Connection) -> DatabaseState:
     from memci.storage.migrate import head_revision  # noqa: PLC0415
 
     version, superuser, vector = connection.exec_driver_sql(_SERVER).one()

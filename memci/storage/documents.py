@@ -150,19 +150,19 @@ def document_by_name(connection: Connection, owner: str, name: str) -> StoredDoc
 
 
 def keep_document(
-    connection: Connection, owner: str, new: NewDocument, held: int | None, job_id: UUID
+    connection: Connection, owner: str, new: NewDocument, document_id: int | None, job_id: UUID
 ) -> int:
     """Store a file for the job that is to read it, in place of document ``held``; return its id."""
-    if held is None:
-        held = int(connection.exec_driver_sql(_COUNT, (owner,)).scalar_one())
-        row = (owner, held, new.name, new.digest, len(new.body), job_id)
+    if document_id is None:
+        document_id = int(connection.exec_driver_sql(_COUNT, (owner,)).scalar_one())
+        row = (owner, document_id, new.name, new.digest, len(new.body), job_id)
         connection.exec_driver_sql(_INSERT, row)
     else:
-        change = (new.digest, len(new.body), job_id, owner, held)
+        change = (new.digest, len(new.body), job_id, owner, document_id)
         connection.exec_driver_sql(_REPLACE, change)
     connection.exec_driver_sql(_WRITTEN, (owner,))
-    connection.exec_driver_sql(_KEEP_BODY, (owner, held, new.body))
-    return held
+    connection.exec_driver_sql(_KEEP_BODY, (owner, document_id, new.body))
+    return document_id
 
 
 def next_named(connection: Connection, owner: str, prefix: str, limit: int) -> Sequence[int]:
@@ -225,9 +225,9 @@ def see_collections(
     """
     owners = [collection_owner(name) for name in dict.fromkeys(names)]
     if must_be_there:
-        there = set(connection.exec_driver_sql(_THERE, (owners,)).scalars())
+        existing = set(connection.exec_driver_sql(_THERE, (owners,)).scalars())
         for owner in owners:
-            if owner not in there:
+            if owner not in existing:
                 raise nobody(owner)
     connection.exec_driver_sql(_SEE, (" ".join(owners),))
     return owners
@@ -270,7 +270,7 @@ WHERE agent_id = %s AND id = %s
 _NAME_JOB = """
 UPDATE document SET job_id = %s WHERE agent_id = %s AND id = %s AND state = 'indexing'
 """
-_STILL = "SELECT id FROM chunk WHERE agent_id = %s AND id = ANY(%s) AND NOT indexed"
+_UNINDEXED = "SELECT id FROM chunk WHERE agent_id = %s AND id = ANY(%s) AND NOT indexed"
 _ADD_VECTORS = """
 INSERT INTO chunk_vector (agent_id, chunk_id, embedding, model)
 SELECT %s, chunk_id, embedding::halfvec, %s
@@ -357,15 +357,15 @@ def index_chunks(
 ) -> int | None:
     """Index chunks that are not indexed yet; return how many are left, None without a document."""
     keys = list(embedded.keys)
-    still = set(connection.exec_driver_sql(_STILL, (owner, keys)).scalars())
-    rows = [row for row, key in enumerate(keys) if key in still]
+    unindexed = set(connection.exec_driver_sql(_UNINDEXED, (owner, keys)).scalars())
+    rows = [row for row, key in enumerate(keys) if key in unindexed]
     if rows:
-        kept = [keys[row] for row in rows]
+        chunk_ids = [keys[row] for row in rows]
         vectors = to_text(embedded.vectors[rows])
-        connection.exec_driver_sql(_ADD_VECTORS, (owner, embedded.model, kept, vectors))
-        counted = {key: terms[key] for key in kept}
+        connection.exec_driver_sql(_ADD_VECTORS, (owner, embedded.model, chunk_ids, vectors))
+        counted = {key: terms[key] for key in chunk_ids}
         connection.exec_driver_sql(_ADD_TERMS, (owner, *posting_columns(counted)))
-        connection.exec_driver_sql(_MARK, (owner, kept))
+        connection.exec_driver_sql(_MARK, (owner, chunk_ids))
         lengths = [each.length for each in counted.values() if each.length]
         connection.exec_driver_sql(_COUNT_CHUNKS, (len(lengths), sum(lengths), owner))
     values = {"owner": owner, "document": document_id, "count": len(rows)}

@@ -192,14 +192,14 @@ def _compared(path: tuple[str, ...], operator: str, operand: object, values: dic
     values[f"path{number}"] = list(path)
     values[f"operand{number}"] = json.dumps(operand)
     # What is missing is null, as to the framework.
-    held = f"coalesce(value #> %(path{number})s::text[], 'null')"
-    given = f"%(operand{number})s::jsonb"
+    stored = f"coalesce(value #> %(path{number})s::text[], 'null')"
+    bound = f"%(operand{number})s::jsonb"
     if operator == "$eq":
-        return f"{held} = {given}"
+        return f"{stored} = {bound}"
     if operator == "$ne":
-        return f"{held} <> {given}"
-    same = f"jsonb_typeof({held}) = jsonb_typeof({given})"
-    return f"({same} AND {held} {_COMPARED[operator]} {given})"
+        return f"{stored} <> {bound}"
+    same = f"jsonb_typeof({stored}) = jsonb_typeof({bound})"
+    return f"({same} AND {stored} {_COMPARED[operator]} {bound})"
 
 
 def place_of(row: Row[Any]) -> Place:
@@ -350,8 +350,8 @@ def find_items(connection: Connection, agent_id: str, question: ItemQuestion) ->
     values |= {"terms": list(question.terms), "model": question.model}
 
     def rows(statement: str, most: int) -> list[Row[Any]]:
-        asked = statement.format(conditions=conditions)
-        return list(connection.exec_driver_sql(asked, {**values, "most": most}))
+        query = statement.format(conditions=conditions)
+        return list(connection.exec_driver_sql(query, {**values, "most": most}))
 
     collected = _collected(connection, values)
     by_words, by_meaning = [], []

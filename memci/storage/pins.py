@@ -58,11 +58,11 @@ def read_pins(connection: Connection, agent_id: str, as_of: datetime | None = No
     ``as_of``: without messages said later, and without other texts pinned later.
     """
     rows = connection.exec_driver_sql(_LIST, (agent_id,)).all()
-    shown = [row for row in rows if not row.unpinned]
-    messages = _messages(connection, agent_id, shown)
+    pinned = [row for row in rows if not row.unpinned]
+    messages = _messages(connection, agent_id, pinned)
     pins = [
         _pin(row, message)
-        for row in shown
+        for row in pinned
         for message in (messages.get(row.message_seq),)
         if as_of is None or (message.said_at if message else row.created_at) <= as_of
     ]

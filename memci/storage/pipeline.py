@@ -49,7 +49,7 @@ class PipelinedStatements:
             try:
                 async with asyncio.timeout(_PATIENCE_S):
                     connection = await self._take()
-                    return await self._fly(connection, agent_id, statement, values)
+                    return await self._execute(connection, agent_id, statement, values)
             except TimeoutError:
                 raise DatabaseUnavailableError from None
             except (psycopg.OperationalError, psycopg.InternalError) as error:
@@ -63,11 +63,11 @@ class PipelinedStatements:
     @asynccontextmanager
     async def _place(self, agent_id: str) -> AsyncIterator[None]:
         turn = self._turns.setdefault(agent_id, asyncio.Semaphore(_OF_ONE_AGENT))
-        async with AsyncExitStack() as taken:
+        async with AsyncExitStack() as stack:
             try:
                 async with asyncio.timeout(_IN_LINE_S):
-                    await taken.enter_async_context(turn)
-                    await taken.enter_async_context(self._places)
+                    await stack.enter_async_context(turn)
+                    await stack.enter_async_context(self._places)
             except TimeoutError:
                 raise DatabaseBusyError from None
             yield
@@ -80,7 +80,7 @@ class PipelinedStatements:
             await connection.close()
         return await AsyncConnection.connect(self._conninfo, autocommit=True, **CONNECT)
 
-    async def _fly(
+    async def _execute(
         self, connection: AsyncConnection, agent_id: str, statement: str, values: Mapping[str, Any]
     ) -> tuple[Any, ...]:
         try:

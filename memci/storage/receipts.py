@@ -207,8 +207,8 @@ def messages_given(
 ) -> Iterator[tuple[int, str]]:
     """Yield messages as (seq, text), reading a few at a time."""
     for some in batches(seqs, _AT_ONCE):
-        said = connection.exec_driver_sql(_MESSAGES, (agent_id, some, _LONGEST))
-        yield from ((each.seq, each.text) for each in map(to_message, said))
+        rows = connection.exec_driver_sql(_MESSAGES, (agent_id, some, _LONGEST))
+        yield from ((each.seq, each.text) for each in map(to_message, rows))
 
 
 def memories_given(
@@ -242,14 +242,14 @@ def append_uses(
     """
     if not agents_without_erasure(connection, [agent_id]):
         return False
-    kept = [(each, each.given) for each in receipts if each.given is not None]
-    seqs = {seq for _, given in kept for seq in given.seqs}
+    pairs = [(each, each.given) for each in receipts if each.given is not None]
+    seqs = {seq for _, given in pairs for seq in given.seqs}
     stored = set(stored_seqs(connection, agent_id, seqs))
-    kept = [(each, given) for each, given in kept if given.seqs <= stored]
-    new = [each for each, _ in kept if each.id not in written]
+    pairs = [(each, given) for each, given in pairs if given.seqs <= stored]
+    new = [each for each, _ in pairs if each.id not in written]
     write_receipts(connection, agent_id, new)
     used: dict[int, list[str]] = {}
-    for receipt, given in kept:
+    for receipt, given in pairs:
         for node in given.nodes:
             used.setdefault(node, []).append(str(receipt.id))
     if not used:

@@ -41,7 +41,7 @@ def from_arrays(rows: Sequence[Sequence[float]] | Vectors) -> Vectors:
 _CLAIM = """
 INSERT INTO vector_model (model, dimension) VALUES (%s, %s) ON CONFLICT DO NOTHING
 """
-_HELD = "SELECT model, dimension, change, changed_at FROM vector_model"
+_IN_USE = "SELECT model, dimension, change, changed_at FROM vector_model"
 _CHANGE = """
 INSERT INTO vector_model (model, dimension) VALUES (%(model)s, %(dimension)s)
 ON CONFLICT (only_one) DO UPDATE
@@ -63,7 +63,7 @@ class VectorModel:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldModel:
+class ModelInUse:
     """The model in use, and how often the model was changed."""
 
     model: VectorModel
@@ -71,10 +71,10 @@ class HeldModel:
     changed_at: datetime
 
 
-def held_model(connection: Connection) -> HeldModel | None:
+def held_model(connection: Connection) -> ModelInUse | None:
     """Return the model in use; None for a database without vectors."""
-    row = connection.exec_driver_sql(_HELD).first()
-    return None if row is None else HeldModel(VectorModel(row[0], row[1]), row[2], row[3])
+    row = connection.exec_driver_sql(_IN_USE).first()
+    return None if row is None else ModelInUse(VectorModel(row[0], row[1]), row[2], row[3])
 
 
 def claim_model(connection: Connection, model: VectorModel) -> None:
@@ -85,17 +85,17 @@ def claim_model(connection: Connection, model: VectorModel) -> None:
 
 def check_model(connection: Connection, model: VectorModel) -> None:
     """Raise ``WrongEmbedderError`` when another model is in use."""
-    held = held_model(connection)
-    if held is not None and held.model != model:
+    in_use = held_model(connection)
+    if in_use is not None and in_use.model != model:
         raise WrongEmbedderError(
-            f"the vectors in this database were made by {held.model}, and"
+            f"the vectors in this database were made by {in_use.model}, and"
             f" MEMCI_MODELS__EMBEDDER__MODEL names {model}: set it back, or run"
             " `memci db reembed` with the new setting and then start the workers again"
         )
 
 
-def change_model(connection: Connection, model: VectorModel) -> HeldModel:
+def change_model(connection: Connection, model: VectorModel) -> ModelInUse:
     """Use this model from now on; vectors of others must be recomputed."""
     connection.exec_driver_sql(_CHANGE, {"model": model.name, "dimension": model.dimension})
-    row = connection.exec_driver_sql(_HELD).one()
-    return HeldModel(VectorModel(row[0], row[1]), row[2], row[3])
+    row = connection.exec_driver_sql(_IN_USE).one()
+    return ModelInUse(VectorModel(row[0], row[1]), row[2], row[3])

@@ -79,8 +79,8 @@ def _renderer(*, pretty: bool) -> Processor:
 def _write_exception(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
     """Write the traceback, without messages of errors that quote their input."""
     del logger, method
-    given = event.pop("exc_info", None)
-    error = sys.exc_info()[1] if given is True else given
+    info = event.pop("exc_info", None)
+    error = sys.exc_info()[1] if info is True else info
     if isinstance(error, tuple):
         error = error[1]
     if isinstance(error, BaseException):

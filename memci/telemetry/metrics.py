@@ -58,9 +58,9 @@ class LaneCollector(Collector):
             yield GaugeMetricFamily("memci_database_up", "Whether the database answers", value=0)
             return
         yield GaugeMetricFamily("memci_database_up", "Whether the database answers", value=1)
-        for field, told in LANE_GAUGES.items():
+        for field, description in LANE_GAUGES.items():
             name = f"memci_{field.removesuffix('_s')}" + "_seconds" * field.endswith("_s")
-            yield GaugeMetricFamily(name, told, value=getattr(gauges, field))
+            yield GaugeMetricFamily(name, description, value=getattr(gauges, field))
 
 
 # Field of Usage → what it tells; the metric is memci_model_<field>_total.
@@ -93,8 +93,10 @@ class ModelCollector(Collector):
             uses = list(self._read())
         except UnavailableError:
             return
-        for field, told in MODEL_COUNTERS.items():
-            counter = CounterMetricFamily(f"memci_model_{field}", told, labels=("task", "model"))
+        for field, description in MODEL_COUNTERS.items():
+            counter = CounterMetricFamily(
+                f"memci_model_{field}", description, labels=("task", "model")
+            )
             for use, usage in uses:
                 counter.add_metric(use, getattr(usage, field) or 0)
             yield counter

@@ -43,12 +43,12 @@ class _Copy:
     def of(self, value: object, place: str, depth: int) -> JsonValue:
         if depth > MAX_DEPTH:
             raise NotJsonError(f"{self.name} is nested more than {MAX_DEPTH} levels deep")
-        self._spend(value)
+        self._add_size(value)
         match value:
             case None | bool() | str():
                 return value
             case int():
-                return _whole(value, place)
+                return _checked_int(value, place)
             case float() if not math.isfinite(value):
                 raise NotJsonError(f"{place} is {value}, which is no number of JSON")
             case float():
@@ -62,17 +62,19 @@ class _Copy:
                     )
                     for key, each in value.items()
                 }
-        raise NotJsonError(f"{place} is {_kind(value)}, which is no value of JSON: {_way(value)}")
+        raise NotJsonError(
+            f"{place} is {_kind(value)}, which is no value of JSON: {_advice(value)}"
+        )
 
     def _key(self, key: object, place: str) -> str:
         if isinstance(key, int) and not isinstance(key, bool):
-            key = str(_whole(key, place))
+            key = str(_checked_int(key, place))
         if not isinstance(key, str):
             raise NotJsonError(f"the keys of {place} must be text, not {_kind(key)}: use str(key)")
-        self._spend(key)
+        self._add_size(key)
         return key
 
-    def _spend(self, value: object) -> None:
+    def _add_size(self, value: object) -> None:
         self.used += _OVERHEAD + (len(value) if isinstance(value, str) else 0)
         if self.used > self.limit:
             raise NotJsonError(
@@ -80,7 +82,7 @@ class _Copy:
             )
 
 
-def _whole(value: int, place: str) -> int:
+def _checked_int(value: int, place: str) -> int:
     if abs(value) > _MOST_INT:
         raise NotJsonError(f"{place} is a whole number above 2**63: use str() or float()")
     return value
@@ -92,7 +94,7 @@ def _kind(value: object) -> str:
     return f"of type {(kind or type(value).__name__)[:60]}"
 
 
-def _way(value: object) -> str:
+def _advice(value: object) -> str:
     match value:
         case set() | frozenset():
             return "use sorted(…) or list(…)"
@@ -132,11 +134,11 @@ class Fault:
 
     def __str__(self) -> str:
         place = f" in line {self.line}" if self.line else ""
-        shown = f" ({self.source.strip()[:LONGEST_LINE]})" if self.source else ""
+        source = f" ({self.source.strip()[:LONGEST_LINE]})" if self.source else ""
         message = self.message[:LONGEST_MESSAGE].rstrip(". \n")
         end = "" if message.endswith("?") else "."
         advice = f" {self.advice}" if self.advice else ""
-        return f"{self.kind}{place}{shown}: {message}{end}{advice}"
+        return f"{self.kind}{place}{source}: {message}{end}{advice}"
 
     def at(self, line: int | None, code: str) -> Fault:
         """Return the fault with its place in the code, unless it has one."""

@@ -80,12 +80,12 @@ def _request(tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Reque
     if len(args) > len(names):
         expected = ", ".join(names) or "nothing"
         raise CallError("TypeError", f"{tool.name} takes {expected}, not {len(args)} values")
-    given = dict(zip(names, args, strict=False))
-    twice = next((name for name in given if name in kwargs), None)
+    named = dict(zip(names, args, strict=False))
+    twice = next((name for name in named if name in kwargs), None)
     if twice is not None:
         raise CallError("TypeError", f"{tool.name}: {twice} is given twice")
     try:
-        return tool.request.model_validate(given | kwargs)
+        return tool.request.model_validate(named | kwargs)
     except ValidationError as error:
         what = describe_misuse(error, names)
         raise CallError("ValueError", f"{tool.name}({', '.join(names)}): {what}") from None

@@ -168,14 +168,14 @@ def _call(document: Mapping[str, Any]) -> ToolCall:
         found = f", found {_names(document)}" if document else ""
         raise _wrong(f"expected a table [tool_call]{found}")
     status = _status(table)
-    wanted, other = ("code", "message") if status is AttpStatus.SUCCESS else ("message", "code")
-    if not _text(table, wanted).strip():
+    expected, other = ("code", "message") if status is AttpStatus.SUCCESS else ("message", "code")
+    if not _text(table, expected).strip():
         raise _wrong(
-            f'with status = "{status}", tool_call.{wanted} is expected, found {_names(table)}',
-            f"tool_call.{wanted}",
+            f'with status = "{status}", tool_call.{expected} is expected, found {_names(table)}',
+            f"tool_call.{expected}",
         )
     if table.get(other):
-        raise _wrong(f"tool_call has code and message: with {status} only {wanted} is expected")
+        raise _wrong(f"tool_call has code and message: with {status} only {expected} is expected")
     return ToolCall(
         thought=_text(document, "thought", LONGEST_MESSAGE, prefix=""),
         target=_text(table, "target", LONGEST_TARGET),
@@ -185,11 +185,11 @@ def _call(document: Mapping[str, Any]) -> ToolCall:
 
 
 def _status(table: Mapping[str, Any]) -> AttpStatus:
-    given = table.get("status")
+    status = table.get("status")
     try:
-        return AttpStatus(given.strip().lower() if isinstance(given, str) else "")
+        return AttpStatus(status.strip().lower() if isinstance(status, str) else "")
     except ValueError:
-        found = "found none" if given is None else f"found {str(given)[:40]!r}"
+        found = "found none" if status is None else f"found {str(status)[:40]!r}"
         raise _wrong(
             f'tool_call.status: expected "success" (with code to run) or "fail" (with a message), '
             f"{found}",

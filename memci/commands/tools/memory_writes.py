@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from memci.commands.memory import bring_into_focus
+from memci.commands.memory import add_to_focus
 from memci.commands.pages.perform import ToolRequest
 from memci.commands.tools.caller import Caller, session_caller
 from memci.domain.job import JobSource
@@ -90,7 +90,7 @@ class MemoryWrites:
                 return shapes.Noted(message=call.id, corrects=memory)
             case shapes.Focus(entity=entity):
                 if writes:
-                    points = bring_into_focus(connection, agent_id, entity, self.defaults)
+                    points = add_to_focus(connection, agent_id, entity, self.defaults)
                     return shapes.InFocus(focus=[each.name for each in points.focus])
                 names = [row["name"] for row in list_focus(connection, agent_id)]
                 return shapes.InFocus(focus=[entity, *(each for each in names if each != entity)])

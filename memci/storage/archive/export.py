@@ -77,7 +77,7 @@ def write_archive(
     """
     if connection.exec_driver_sql(_FIND_AGENT, (agent_id,)).first() is None:
         raise no_agent(agent_id)
-    held = held_model(connection)
+    in_use = held_model(connection)
     archive = ZipFile(file, "w", ZIP_DEFLATED, compresslevel=_LEVEL)
     tables = {}
     for table in EXPORTED_TABLES:
@@ -93,7 +93,8 @@ def write_archive(
         schema_revision=connection.exec_driver_sql(_REVISION).scalar_one(),
         agent_id=agent_id,
         exported_at=datetime.now(UTC),
-        embedder=held and ArchiveEmbedder(model=held.model.name, dimension=held.model.dimension),
+        embedder=in_use
+        and ArchiveEmbedder(model=in_use.model.name, dimension=in_use.model.dimension),
         left_out=LEFT_OUT,
         tables=tables,
     )

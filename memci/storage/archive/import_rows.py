@@ -88,8 +88,8 @@ def lock_empty_agent(connection: Connection, agent_id: str) -> None:
     lock_for_erasure(connection, agent_id)
     for table in EXPORTED_TABLES:
         allowed = table.info.get("outlives") or _HOLDS_NOTHING.get(table.name, "false")
-        look = f"SELECT FROM {table.name} WHERE agent_id = %s AND NOT ({allowed}) LIMIT 1"
-        if connection.exec_driver_sql(look, (agent_id,)).first() is not None:
+        query = f"SELECT FROM {table.name} WHERE agent_id = %s AND NOT ({allowed}) LIMIT 1"
+        if connection.exec_driver_sql(query, (agent_id,)).first() is not None:
             raise ConflictError(
                 f"agent {agent_id} is there already, and holds something: import under another "
                 "id, or erase that agent first"

@@ -69,26 +69,26 @@ def checked_row(table: sa.Table, line: bytes) -> dict[str, Any]:
 @cache
 def _row_model(table: sa.Table) -> type[BaseModel]:
     fields: dict[str, Any] = {
-        column.name: (_held(column) | None if column.nullable else _held(column), ...)
+        column.name: (_column_type(column) | None if column.nullable else _column_type(column), ...)
         for column in exported_columns(table)
     }
     return create_model(table.name, __config__=ConfigDict(strict=True), **fields)
 
 
-def _held(column: sa.Column[Any]) -> Any:
+def _column_type(column: sa.Column[Any]) -> Any:
     """Return the pydantic type of a column; numbers in a key start at 1."""
-    held = column.info.get("holds")
-    if isinstance(held, type) and issubclass(held, StrEnum):
-        return _LAX[held]
-    if held is None and column.primary_key and isinstance(column.type, sa.BigInteger):
+    declared = column.info.get("holds")
+    if isinstance(declared, type) and issubclass(declared, StrEnum):
+        return _LAX[declared]
+    if declared is None and column.primary_key and isinstance(column.type, sa.BigInteger):
         return values.Positive
-    return held or _of_type(column.type)
+    return declared or _type_of(column.type)
 
 
-def _of_type(kind: TypeEngine[Any]) -> Any:
+def _type_of(kind: TypeEngine[Any]) -> Any:
     if isinstance(kind, ARRAY):
-        return list[_of_type(kind.item_type)]  # type: ignore[misc]  # a type of pydantic's
-    return next(held for types, held in _BY_TYPE if isinstance(kind, types))
+        return list[_type_of(kind.item_type)]  # type: ignore[misc]  # a type of pydantic's
+    return next(python_type for types, python_type in _BY_TYPE if isinstance(kind, types))
 
 
 def _details(needed: Mapping[str, Any] | None = None, /, **optional: Any) -> type[BaseModel]:

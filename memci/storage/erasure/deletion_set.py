@@ -170,13 +170,13 @@ def _memories(
     otherwise that message would be remembered twice.
     """
     erased, memories = set(seqs), set[int]()
-    repeated, looked_for = set[int](), list(seqs)
-    while looked_for:
-        found = connection.exec_driver_sql(_MEMORIES, (agent_id, looked_for)).all()
+    repeated, pending = set[int](), list(seqs)
+    while pending:
+        found = connection.exec_driver_sql(_MEMORIES, (agent_id, pending)).all()
         memories.update(row.id for row in found)
         others = {seq for row in found for seq in row.message_seqs} - erased - repeated
         repeated |= others
-        looked_for = list(others)
+        pending = list(others)
     return memories, stored_seqs(connection, agent_id, repeated)
 
 

@@ -20,7 +20,7 @@ from memci.storage.agents import is_there
 from memci.storage.erasure.deletion_set import DeletionSet
 from memci.storage.erasure.pages import reword_pages
 from memci.storage.erasure.statements import statements_of
-from memci.storage.network.beliefs import believe_anew, superseded_by_any
+from memci.storage.network.beliefs import supersede_again, superseded_by_any
 from memci.storage.network.editions import clear_edition, drop_edition, open_edition
 from memci.storage.network.node_history import append_history
 from memci.storage.network.passes import position
@@ -139,7 +139,7 @@ def erase_messages(connection: Connection, agent_id: str, deletion: DeletionSet)
             count = connection.exec_driver_sql(statement, values).rowcount
             if "DELETE FROM" in statement:
                 removed[table.name] += count
-    believe_anew(connection, agent_id, unfounded)
+    supersede_again(connection, agent_id, unfounded)
     connection.exec_driver_sql(_COUNT, (removed["message"], agent_id))
     connection.exec_driver_sql(_REPEAT, (agent_id, list(deletion.repeated)))
     _, pass_number = position(connection, agent_id)
@@ -176,13 +176,13 @@ def is_left_of(connection: Connection, agent_id: str) -> bool:
     """Return True if an agent that does not exist still has rows."""
     if is_there(connection, agent_id):
         return False
-    look = " UNION ALL ".join(
+    queries = " UNION ALL ".join(
         f"SELECT FROM {table.name}"
         f" WHERE agent_id = %(agent)s AND NOT ({table.info.get('outlives', 'false')})"
         for table in AGENT_TABLES
         if table.name not in _BEFORE_AGENT
     )
-    found = connection.exec_driver_sql(f"SELECT EXISTS ({look})", {"agent": agent_id})
+    found = connection.exec_driver_sql(f"SELECT EXISTS ({queries})", {"agent": agent_id})
     return bool(found.scalar_one())
 
 

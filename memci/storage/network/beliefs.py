@@ -37,18 +37,19 @@ _MOST = 100
 def add_claims(connection: Connection, agent_id: str, claims: Sequence[StoredClaim]) -> None:
     """Write the claims of memories; of two about one attribute in one message the later wins."""
     last = {
-        (held.node_id, held.claim.subject, held.claim.attribute, held.seq): held for held in claims
+        (stored.node_id, stored.claim.subject, stored.claim.attribute, stored.seq): stored
+        for stored in claims
     }
     if last:
         each = list(last.values())
         columns = (
-            [held.node_id for held in each],
-            [held.claim.subject for held in each],
-            [held.claim.attribute for held in each],
-            [held.seq for held in each],
-            [held.claim.value for held in each],
-            [held.claim.ended for held in each],
-            [held.said_at for held in each],
+            [stored.node_id for stored in each],
+            [stored.claim.subject for stored in each],
+            [stored.claim.attribute for stored in each],
+            [stored.seq for stored in each],
+            [stored.claim.value for stored in each],
+            [stored.claim.ended for stored in each],
+            [stored.said_at for stored in each],
         )
         connection.exec_driver_sql(_ADD, (agent_id, *columns))
 
@@ -61,20 +62,20 @@ def claims_about(
         return []
     subjects, attributes = zip(*keys, strict=True)
     values = (list(subjects), list(attributes), agent_id, _MOST)
-    return [_held(row) for row in connection.exec_driver_sql(_ABOUT, values)]
+    return [_stored_claim(row) for row in connection.exec_driver_sql(_ABOUT, values)]
 
 
 def claims_since(connection: Connection, agent_id: str, seq: int) -> list[StoredClaim]:
     """Return the claims made in messages from ``seq`` on."""
-    return [_held(row) for row in connection.exec_driver_sql(_RECENT, (agent_id, seq))]
+    return [_stored_claim(row) for row in connection.exec_driver_sql(_RECENT, (agent_id, seq))]
 
 
-def _held(row: Row[Any]) -> StoredClaim:
+def _stored_claim(row: Row[Any]) -> StoredClaim:
     claim = Claim(row.subject, row.attribute, row.value, row.ended, evidence="")
     return StoredClaim(claim, row.node_id, row.seq, row.said_at)
 
 
-_KEEP = """
+_STORE_VERSIONS = """
 INSERT INTO node_version (agent_id, node_id, replaced_by, reason, content, phrase, keywords,
                           language, type, message_seqs, session_id, user_id, said_at, until,
                           said_offset)
@@ -103,21 +104,21 @@ def supersede(
 
     Their present text is added to their history; they decay like all others.
     """
-    kept = _keep(connection, agent_id, nodes, by=by, until=until)
-    if kept:
-        values = {"agent": agent_id, "nodes": kept, "by": by, "until": until}
+    superseded = _store_versions(connection, agent_id, nodes, by=by, until=until)
+    if superseded:
+        values = {"agent": agent_id, "nodes": superseded, "by": by, "until": until}
         connection.exec_driver_sql(_SUPERSEDE, values)
-        details = {node: {"by": by} for node in kept}
+        details = {node: {"by": by} for node in superseded}
         append_history(connection, agent_id, NodeEvent.SUPERSEDED, pass_number, details)
-    return kept
+    return superseded
 
 
-def _keep(
+def _store_versions(
     connection: Connection, agent_id: str, nodes: Sequence[int], *, by: int, until: datetime
 ) -> list[int]:
     reason = VersionReason.SUPERSEDED
     values = {"agent": agent_id, "nodes": list(nodes), "by": by, "reason": reason, "until": until}
-    return list(connection.exec_driver_sql(_KEEP, values).scalars())
+    return list(connection.exec_driver_sql(_STORE_VERSIONS, values).scalars())
 
 
 # Of memories that told the same: forgotten, they left their versions and trails.
@@ -150,8 +151,8 @@ def supersede_older(
     The lane must be locked.
     """
     by_key: defaultdict[tuple[str, str], list[StoredClaim]] = defaultdict(list)
-    for held in claims_about(connection, agent_id, keys):
-        by_key[held.claim.subject, held.claim.attribute].append(held)
+    for stored in claims_about(connection, agent_id, keys):
+        by_key[stored.claim.subject, stored.claim.attribute].append(stored)
     _, pass_number = position(connection, agent_id)
     superseded: set[int] = set()
     for about in sorted(by_key):
@@ -174,7 +175,7 @@ def superseded_by_any(connection: Connection, agent_id: str, nodes: Collection[i
     return list(connection.exec_driver_sql(_BY_ANY, (agent_id, list(nodes))).scalars())
 
 
-def believe_anew(connection: Connection, agent_id: str, nodes: Sequence[int]) -> None:
+def supersede_again(connection: Connection, agent_id: str, nodes: Sequence[int]) -> None:
     """Supersede those of these memories again that other memories contradict, too."""
     rows = connection.exec_driver_sql(_KEYS, (agent_id, list(nodes)))
     supersede_older(connection, agent_id, {(row.subject, row.attribute) for row in rows})

@@ -45,7 +45,7 @@ SELECT line.of, step.heir FROM line CROSS JOIN LATERAL (
      WHERE t.agent_id = %(agent)s AND t.node_id = line.id
        AND (t.event = 'merged' OR t.event = 'restored' AND t.details ? 'as') OFFSET 0) step
 """
-_HEIRS = f"""
+_SUCCESSORS = f"""
 WITH RECURSIVE line AS (
     SELECT each.id AS of, each.id FROM unnest(%(nodes)s::bigint[]) AS each(id)
      UNION {FOLLOWED})
@@ -91,7 +91,7 @@ def successors_of(
     if not nodes:
         return {}
     values = {"agent": agent_id, "nodes": list(nodes)}
-    rows = connection.exec_driver_sql(_HEIRS, values)
+    rows = connection.exec_driver_sql(_SUCCESSORS, values)
     return {row.of: Successor(row.last, row.living) for row in rows}
 
 
@@ -106,11 +106,11 @@ def fates_of(
 ) -> dict[int, RemovalReason]:
     """Return why nodes were removed; forgotten where no trail says otherwise."""
     rows = connection.exec_driver_sql(_LAST, (agent_id, list(gone), list(FATAL)))
-    known = {row.node_id: fate_by(row.event, row.details) for row in rows}
+    known = {row.node_id: removal_reason(row.event, row.details) for row in rows}
     return {node: known.get(node, RemovalReason.FORGOTTEN) for node in gone}
 
 
-def fate_by(event: str, details: Mapping[str, object]) -> RemovalReason:
+def removal_reason(event: str, details: Mapping[str, object]) -> RemovalReason:
     """Return why a node was removed, by the last fatal event of its trail."""
     if event == NodeEvent.FORGOTTEN and details.get("reason") == Forgetting.SWITCHED:
         return RemovalReason.SWITCHED
@@ -126,7 +126,7 @@ SELECT t.details->'messages', t.details, t.details->>'kind',
 """
 # What was made before spans were kept has none, and is held for the whole of its messages. Merged
 # ones are told by what stands for them now.
-_TELLS = f"""
+_SAME_MESSAGES_LIVING = f"""
 WITH RECURSIVE same AS (
     SELECT id FROM node WHERE agent_id = %(agent)s AND kind = 'memory'
        AND message_seqs = %(seqs)s::bigint[]
@@ -140,7 +140,7 @@ line AS (
      UNION {FOLLOWED})
 SELECT max(n.id) FROM line JOIN node n ON n.agent_id = %(agent)s AND n.id = line.id
 """  # noqa: S608 - a constant of ours
-_FORGOTTEN_TELLING = """
+_SAME_MESSAGES_FORGOTTEN = """
 SELECT t.node_id FROM trail t
  WHERE t.agent_id = %(agent)s AND t.event = 'created'
    AND t.details->'messages' = to_jsonb(%(seqs)s::bigint[])
@@ -207,14 +207,14 @@ def memory_telling(
     connection: Connection, agent_id: str, seqs: Sequence[int], span: Sequence[int] | None
 ) -> int | None:
     """Return a living memory of the same messages and span, or its living successor."""
-    return connection.exec_driver_sql(_TELLS, _same(agent_id, seqs, span)).scalar()
+    return connection.exec_driver_sql(_SAME_MESSAGES_LIVING, _same(agent_id, seqs, span)).scalar()
 
 
 def forgotten_telling(
     connection: Connection, agent_id: str, seqs: Sequence[int], span: Sequence[int] | None
 ) -> list[int]:
     """Return the forgotten, unrestored memories of the same messages and span."""
-    rows = connection.exec_driver_sql(_FORGOTTEN_TELLING, _same(agent_id, seqs, span))
+    rows = connection.exec_driver_sql(_SAME_MESSAGES_FORGOTTEN, _same(agent_id, seqs, span))
     return list(rows.scalars())
 
 

@@ -176,13 +176,13 @@ def forget_nodes(
     """
     if not reasons:
         return []
-    gone = connection.exec_driver_sql(_FORGET, (agent_id, list(reasons))).all()
+    forgotten = connection.exec_driver_sql(_FORGET, (agent_id, list(reasons))).all()
     for statement in _FORGET_WITH_IT:
         connection.exec_driver_sql(statement, (agent_id, list(reasons)))
     # The tier, for links that still tell of it: not every read may hear of a short-term memory.
-    details = {node: {"reason": reasons[node], "tier": tier} for node, _, tier in gone}
+    details = {node: {"reason": reasons[node], "tier": tier} for node, _, tier in forgotten}
     append_history(connection, agent_id, NodeEvent.FORGOTTEN, pass_number, details)
-    return [slot for _, slot, _ in gone]
+    return [slot for _, slot, _ in forgotten]
 
 
 def _row(node: NewNode, slot: int) -> dict[str, object]:
@@ -243,14 +243,14 @@ def take_slots(
     candidates = eviction_candidates(connection, agent_id, need.kept)
     spared = [node for node in candidates if node in need.spared]
     others = [node for node in candidates if node not in need.spared]
-    victims = _drawn(connection, agent_id, others, missing, random)
-    of_spared = _drawn(connection, agent_id, spared, missing - len(victims), random)
+    victims = _draw_victims(connection, agent_id, others, missing, random)
+    of_spared = _draw_victims(connection, agent_id, spared, missing - len(victims), random)
     reasons = dict.fromkeys(victims | of_spared, Forgetting.SLOT_TAKEN)
     slots += forget_nodes(connection, agent_id, reasons, pass_number)
     return Taken(slots, bool(of_spared))
 
 
-def _drawn(
+def _draw_victims(
     connection: Connection, agent_id: str, candidates: list[int], count: int, random: Random
 ) -> set[int]:
     """Return ``count`` of the candidates, or all: each the least important of a random sample."""

@@ -126,10 +126,10 @@ def write_merges(
     for statement in _STATEMENTS:
         connection.exec_driver_sql(statement, values)
     merged_into = {node: each.node.id for each in merges for node in each.group}
-    theirs = [each for each in links if merged_into.keys() & {each.source, each.target}]
-    add_links(connection, agent_id, joined_links(theirs, merged_into))
-    gone = {node: {"into": new} for node, new in merged_into.items()}
-    append_history(connection, agent_id, NodeEvent.MERGED, pass_number, gone)
+    merged_links = [each for each in links if merged_into.keys() & {each.source, each.target}]
+    add_links(connection, agent_id, joined_links(merged_links, merged_into))
+    merged = {node: {"into": new} for node, new in merged_into.items()}
+    append_history(connection, agent_id, NodeEvent.MERGED, pass_number, merged)
     made = {each.node.id: {"job": job, **each.details()} for each in merges}
     append_history(connection, agent_id, NodeEvent.CREATED, pass_number, made)
 
@@ -149,18 +149,18 @@ def _values(agent_id: str, merges: Sequence[Merge], pass_number: int) -> Mapping
 
 
 def _row(merge: Merge) -> dict[str, object]:
-    whole = merge.node
+    node = merge.node
     return {
-        "new": whole.id,
+        "new": node.id,
         "teller": merge.text_of,
-        "keywords": whole.keywords,
-        "length": whole.original_length,
-        "worth": whole.worth,
-        "seqs": whole.seqs,
-        "said_at": whole.said_at.isoformat() if whole.said_at else None,
-        "said_offset": offset_of(whole.said_at) if whole.said_at else None,
-        "expires_at": whole.expires_at.isoformat() if whole.expires_at else None,
-        "scans": whole.scan_count,
+        "keywords": node.keywords,
+        "length": node.original_length,
+        "worth": node.worth,
+        "seqs": node.seqs,
+        "said_at": node.said_at.isoformat() if node.said_at else None,
+        "said_offset": offset_of(node.said_at) if node.said_at else None,
+        "expires_at": node.expires_at.isoformat() if node.expires_at else None,
+        "scans": node.scan_count,
     }
 
 

@@ -31,10 +31,10 @@ class MemoryPageStore(PageStore):
 
     def load(self, key: TextKey) -> str:
         with self._lock:
-            held = self._texts.get((key.agent_id, key.file_name))
-        if held is None:
+            stored = self._texts.get((key.agent_id, key.file_name))
+        if stored is None:
             raise key.not_found()
-        return held[0]
+        return stored[0]
 
     def delete(self, key: TextKey) -> None:
         with self._lock:
@@ -47,8 +47,8 @@ class MemoryPageStore(PageStore):
     def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
         latest = monotonic() - older_s
         with self._lock:
-            held = list(self._texts.items())
-        keys = [parse_file_name(*place) for place, (_, at) in held if at <= latest]
+            stored = list(self._texts.items())
+        keys = [parse_file_name(*place) for place, (_, at) in stored if at <= latest]
         return iter([key for key in keys if key is not None and key.agent_id == agent_id])
 
 

@@ -133,7 +133,7 @@ def latest_seqs(
     In a session with this user alone, messages without a user belong to the user, too.
     """
     asked: dict[str, object] = {"session": session_id}
-    end = f"{_whose(user_id, session_id)} ORDER BY m.seq DESC LIMIT %(most)s"
+    end = f"{_user_condition(user_id, session_id)} ORDER BY m.seq DESC LIMIT %(most)s"
     statement = _select(asked, end, columns="m.seq")
     values = {**asked, "agent": agent_id, "with_user": user_id, "most": most}
     return list(connection.exec_driver_sql(statement, values).scalars())
@@ -151,7 +151,7 @@ def seqs_of(
 
     Only of one user, if given, as in ``latest_seqs``.
     """
-    end = f"AND m.id = ANY(%(ids)s) {_whose(user_id, session_id)}"
+    end = f"AND m.id = ANY(%(ids)s) {_user_condition(user_id, session_id)}"
     statement = _select({}, end, columns="m.id, m.seq")
     values = {"agent": agent_id, "ids": list(ids), "session": session_id, "with_user": user_id}
     return dict(rows(connection, statement, values))
@@ -168,13 +168,13 @@ def list_messages(
     return [(to_message(row), row.memory_state, row.memory_reason) for row in found]
 
 
-def _whose(user_id: str | None, session_id: str | None) -> str:
+def _user_condition(user_id: str | None, session_id: str | None) -> str:
     return "" if user_id is None else f"AND {of_user(session_id)}"
 
 
 def _select(asked: Mapping[str, object], end: str, *, columns: str = COLUMNS) -> str:
-    given = (f"AND {_CONDITIONS[name]}" for name, value in asked.items() if value is not None)
-    return _SELECT.format_map({"columns": columns, "conditions": " ".join(given), "end": end})
+    conditions = (f"AND {_CONDITIONS[name]}" for name, value in asked.items() if value is not None)
+    return _SELECT.format_map({"columns": columns, "conditions": " ".join(conditions), "end": end})
 
 
 # So many messages are searched, of the current session and of all others.

@@ -10,7 +10,7 @@ from sqlalchemy.engine import RowMapping
 
 from memci.domain.memory.edition import ComparedNetwork, ComparedNode
 from memci.domain.memory.node import RemovalReason, importance
-from memci.storage.network.node_history import FATAL, fate_by
+from memci.storage.network.node_history import FATAL, removal_reason
 from memci.storage.network.passes import COLUMNS, NETWORK
 
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
@@ -137,7 +137,11 @@ def switches(connection: Connection, agent_id: str) -> list[int]:
 
 def fate_in(event: RowMapping | None) -> RemovalReason:
     """Return why a node was removed, by its last event."""
-    return RemovalReason.FORGOTTEN if event is None else fate_by(event["event"], event["details"])
+    return (
+        RemovalReason.FORGOTTEN
+        if event is None
+        else removal_reason(event["event"], event["details"])
+    )
 
 
 def list_passes(
@@ -166,11 +170,13 @@ def compared_network(connection: Connection, agent_id: str) -> ComparedNetwork:
         (source, target): strength
         for source, target, strength in connection.exec_driver_sql(_LINKS, (agent_id,))
     }
-    own: dict[int, list[float]] = {}
+    by_source: dict[int, list[float]] = {}
     for (source, _), strength in strengths.items():
-        own.setdefault(source, []).append(strength)
+        by_source.setdefault(source, []).append(strength)
     nodes = [
-        ComparedNode(id_, key, tuple(seqs), original, length, digest, importance(own.get(id_, ())))
+        ComparedNode(
+            id_, key, tuple(seqs), original, length, digest, importance(by_source.get(id_, ()))
+        )
         for id_, key, seqs, original, length, digest in connection.exec_driver_sql(
             _NODES, (agent_id,)
         )

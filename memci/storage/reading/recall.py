@@ -75,7 +75,7 @@ class Visibility:
         return " AND ".join(conditions)
 
     @property
-    def gone_condition(self) -> str:
+    def forgotten_condition(self) -> str:
         """The condition on the forgotten target of a link ``l``.
 
         A forgotten entity is visible to readers who may see the message that first named it.
@@ -226,7 +226,7 @@ def steps_from(
         "frontier": list(frontier),
         "relations": list(relations) or None,
     }
-    statement = _STEPS.format(seen=visibility.condition, gone=visibility.gone_condition)
+    statement = _STEPS.format(seen=visibility.condition, gone=visibility.forgotten_condition)
     rows = connection.exec_driver_sql(statement, values).all()
     return [
         Step(origin, neighbour, relation, strength, hint, _KINDS.get(kind))
@@ -274,7 +274,7 @@ def dangling_links(
 ) -> list[Forgotten]:
     """Return forgotten nodes that were visible, as their links describe them; in layer 0."""
     values = {**visibility.values, "agent": agent_id, "relations": list(relations) or None}
-    statement = _ALL_DANGLING.format(gone=visibility.gone_condition)
+    statement = _ALL_DANGLING.format(gone=visibility.forgotten_condition)
     rows = connection.exec_driver_sql(statement, values)
     strongest: dict[int, Forgotten] = {}
     for target, relation, strength, hint in rows:

@@ -143,7 +143,7 @@ def _read(connection: Connection, last: str, values: Mapping[str, Any]) -> Snaps
     (row,) = rows(connection, _READ.format_map({"is_there": IS_THERE, "last": last}), values)
     prefix, recent_begins = row.last or (None, None)
     return SnapshotState(
-        progress=_progress(row.message_seq, row.first_queued, gone=row.gone),
+        progress=_progress(row.message_seq, row.first_queued, new_agent=row.gone),
         parameters=row.parameters or {},
         prefix=[(digest, length) for digest, length in prefix or ()],
         recent_begins=recent_begins,
@@ -154,8 +154,8 @@ def _read(connection: Connection, last: str, values: Mapping[str, Any]) -> Snaps
     )
 
 
-def _progress(message_seq: int | None, first_queued: int | None, *, gone: bool) -> Progress:
+def _progress(message_seq: int | None, first_queued: int | None, *, new_agent: bool) -> Progress:
     if message_seq is None:
         return Progress(0, 0, new_agent=True)
     seq = message_seq if first_queued is None else first_queued - 1
-    return Progress(seq, message_seq, gone)
+    return Progress(seq, message_seq, new_agent)

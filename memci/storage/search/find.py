@@ -179,7 +179,7 @@ def search(
         **asked,
         **named,
         **unindexed_values(query.terms, query.restriction.session_id),
-        **_times_asked(query),
+        **_time_values(query),
         "agent": agent_id,
         "vector": None if query.vector is None else to_text(query.vector[None])[0],
         "model": query.model,
@@ -196,7 +196,7 @@ def search(
     return _result(tuples(connection, search_statement(shape), values), owners)
 
 
-def _times_asked(query: SearchQuery) -> dict[str, object]:
+def _time_values(query: SearchQuery) -> dict[str, object]:
     """Return the times of a query; those that the query names share the candidates evenly."""
     named = sum(not each.besides for each in query.stretches)
     return {
@@ -222,8 +222,10 @@ def _searched(query: SearchQuery, owners: Sequence[str]) -> frozenset[Source]:
         sources -= {Source.CHAT}  # messages have no type
     if not owners or query.restriction.excludes_files:
         sources -= WRITTEN
-    kept = searched_unindexed(sources, query.restriction.values()) if query.terms else frozenset()
-    return sources - KEPT | kept
+    unindexed = (
+        searched_unindexed(sources, query.restriction.values()) if query.terms else frozenset()
+    )
+    return sources - KEPT | unindexed
 
 
 def _result(answered: Sequence[tuple[Any, ...]], owners: Sequence[str]) -> SearchResult:
@@ -245,7 +247,7 @@ def _result(answered: Sequence[tuple[Any, ...]], owners: Sequence[str]) -> Searc
         elif source == "alone":
             found = replace(found, by_time_only=frozenset(row.seqs or ()))
         elif source == "tail":
-            found.tail.append(_said(row))
+            found.tail.append(_unindexed_message(row))
         elif source in KEPT:
             found.kept.append(unindexed_candidate(row))
         else:
@@ -254,7 +256,7 @@ def _result(answered: Sequence[tuple[Any, ...]], owners: Sequence[str]) -> Searc
     return found
 
 
-def _said(row: Row) -> Message:
+def _unindexed_message(row: Row) -> Message:
     calls = row.tool_calls or ()
     role = Role(row.role)
     at = at_offset(row.at, row.said_offset)

@@ -77,8 +77,8 @@ def memory_filters(restricted: Iterable[str]) -> str:
 
 def chunk_filters(sources: Collection[Source], restricted: Collection[str]) -> str:
     """Return the conditions on a ``chunk m`` if only some ``sources`` are searched."""
-    wanted = WRITTEN.intersection(sources)
-    conditions = [_ON_CHUNK[each.value] for each in wanted] if len(wanted) == 1 else []
+    searched = WRITTEN.intersection(sources)
+    conditions = [_ON_CHUNK[each.value] for each in searched] if len(searched) == 1 else []
     if "as_of" in restricted:
         conditions.append(_ON_CHUNK["as_of"])
     return " ".join(conditions)
@@ -296,20 +296,20 @@ def searched_unindexed(
     sources: Collection[Source], restricted: Collection[str]
 ) -> frozenset[Source]:
     """Return the sources without an index that may contain matches."""
-    kept = KEPT.intersection(sources)
+    searched = KEPT.intersection(sources)
     if not _OF_MESSAGES.isdisjoint(restricted):
         return frozenset()
-    return kept - _OF_NOW if "as_of" in restricted else kept
+    return searched - _OF_NOW if "as_of" in restricted else searched
 
 
 def unindexed_rows(sources: Collection[Source], restricted: Collection[str]) -> Iterator[str]:
     """Yield the part of the statement for each source without an index."""
-    own = "seen_by" in restricted
+    of_user = "seen_by" in restricted
     conditions = [f"AND {_CONDITIONS[name]}" for name in sorted(restricted) if name in _CONDITIONS]
     for source in sorted(KEPT.intersection(sources)):
         names = {
-            "user": _OF_USER if own else "",
-            "whose": _SUMMARY_OF_USER if own else _SUMMARY_OF_ALL,
+            "user": _OF_USER if of_user else "",
+            "whose": _SUMMARY_OF_USER if of_user else _SUMMARY_OF_ALL,
             "sessions": _OF_SESSIONS if "sessions" in restricted else "",
             "newest": _NEWEST if _OF_TIMES.isdisjoint(restricted) else "",
         }
@@ -336,13 +336,13 @@ def unindexed_candidate(row: Row) -> Candidate:
     source = Source(row.source)
     seqs: list[int] = list(row.seqs or ())
     about = (seqs[0], seqs[-1]) if seqs else None
-    told = row.tool_calls
+    extra = row.tool_calls
     kept = Kept(row.name, about)
     if source is Source.PIN:
-        kept = kept._replace(kind=PinKind(row.role), by=Maker(told))
+        kept = kept._replace(kind=PinKind(row.role), by=Maker(extra))
     elif source is Source.PLAN:
         kept = kept._replace(state=StepState(row.role))
-    name = f"{row.name}\n{row.session_id}\n{told}"
+    name = f"{row.name}\n{row.session_id}\n{extra}"
     key = _key(source, name)
     at = at_offset(row.at, row.said_offset) if row.at else UNTIMED
     return Candidate(source, key, row.text, tuple(dict.fromkeys(seqs)), at, row.session_id,

@@ -220,7 +220,7 @@ _TIMED_PART = """
 SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical, NULL::float8 AS linked FROM chat_timed
 """
 # Those of them that nothing else has found.
-_ALONE = """
+_TIME_ONLY = """
 SELECT 'alone', NULL, NULL::float8, NULL::float8, NULL::float8, NULL,
        {nothing}, array_agg(key), NULL::bigint, NULL::integer[], NULL::smallint
   FROM (SELECT key FROM chat_timed {but_others}) alone
@@ -304,14 +304,14 @@ def search_statement(shape: Shape) -> str:
         parts = list(_parts(source, shape))
         channels += [channel.format_map(names) for channel, _ in parts if channel]
         found = [part.format_map(names) for _, part in parts]
-        alone = _alone(part for part in found if part != _TIMED_PART)
+        time_only = _time_only(part for part in found if part != _TIMED_PART)
         if shape.dense and len(found) > 1:
             others = " UNION ALL ".join(found[1:])
             cosines.append(_COSINE.format_map({**names, "others": others}))
             found.append(_COSINE_PART.format_map(names))
         selects.append(_TEXTS.format_map({**names, "parts": " UNION ALL ".join(found)}))
         if source is Source.CHAT and shape.timed:
-            selects.append(alone)
+            selects.append(time_only)
         if source is Source.CHAT and (shape.lexical or shape.timed):
             selects.append(_TAIL.format_map(names))
         if source is Source.CHAT and shape.lexical:
@@ -323,9 +323,9 @@ def search_statement(shape: Shape) -> str:
     return " ".join([*indexes, " UNION ALL ".join(selects)])
 
 
-def _alone(others: Iterable[str]) -> str:
-    but = "".join(f" EXCEPT SELECT key FROM ({part}) other" for part in others)  # noqa: S608 - constants
-    return _ALONE.format(nothing=_NOTHING, but_others=but)
+def _time_only(parts: Iterable[str]) -> str:
+    exclusions = "".join(f" EXCEPT SELECT key FROM ({part}) other" for part in parts)  # noqa: S608 - constants
+    return _TIME_ONLY.format(nothing=_NOTHING, but_others=exclusions)
 
 
 def _walk(shape: Shape) -> str:
