@@ -173,7 +173,8 @@ def run_agent(
     if the store cannot list the texts. A ``PageStoreError`` that says so means that everything is
     erased except some texts; a repeated erasure, or upkeep, erases them.
     """
-    # First, and again with the lane locked: what is there when nobody is, is of no life to come.
+    # Before the lane is locked, and again afterwards: remains of an agent that does not exist may
+    # be erased, but not rows of a new one.
     texts = set(store.list(agent_id))
     with database.agent_snapshot(agent_id) as connection:
         is_left = is_left_of(connection, agent_id)
@@ -184,14 +185,14 @@ def run_agent(
             rows = erase_agent(connection, agent_id)
             body = {"erased": "agent", "pages": pages, "rows": rows}
             receipt = _write_receipt(connection, agent_id, body)
-            # Last, so that no failure but that of the commit follows. Nobody else moves messages
-            # in.
+            # Last, so that only the commit can fail afterwards. No other code moves messages into
+            # these queues.
             with broker_errors():
                 queues.empty(agent_id)
     except NotFoundError:
         if not texts:
             raise
-        # An erasure before has left them behind.
+        # An earlier erasure has left these texts behind.
         with database.agent_transaction(agent_id) as connection:
             body = {"erased": "agent", "rows": {}, "texts": len(texts)}
             receipt = _write_receipt(connection, agent_id, body)
@@ -215,7 +216,7 @@ def _preempted_lane(
     lease = preempt_lane(database, agent_id, must_exist=must_exist)
     try:
         with lease.effect() as connection:
-            # Whoever changes a page waits, and finds what is left; who did so is waited for.
+            # Wait for transactions that change a page; later ones see what is left.
             lock_tree(connection, agent_id)
             yield connection
     except FencedOffError:
@@ -223,7 +224,7 @@ def _preempted_lane(
             "somebody else erases something of this agent right now; nothing was erased"
         ) from None
     finally:
-        # Where that fails, the lease runs out.
+        # If this fails, the lease expires.
         with suppress(FencedOffError, UnavailableError):
             with lease.effect(durable=False) as connection:
                 freed = mailbox.free(connection, agent_id)
@@ -237,7 +238,7 @@ def _repeat_memories(connection: Connection, agent_id: str, seqs: Sequence[int])
     """Queue a job that makes memories again from the remaining messages of shared memories."""
     if not seqs:
         return None
-    # They passed the filter once; what they leaned on then may be gone now.
+    # They passed the filter before; messages that the decision relied on may be erased now.
     payload = {"seqs": list(seqs), "wanted": list(seqs)}
     job = mailbox.NewJob(
         agent_id, JobKind.CREATE, first_seq=seqs[0], last_seq=seqs[-1], payload=payload

@@ -27,12 +27,12 @@ from memci.storage.pages.undo_steps import words_of_steps
 from memci.storage.pins import read_pins
 from memci.storage.session import Database, batches
 
-# Messages that no index holds yet, notes of a far store and texts in memory at once; the newest.
+# Limits, newest first: unindexed messages, notes of a remote store, texts in memory at once.
 _MOST_UNINDEXED = 500
 _MOST_TEXTS = 5_000
 _AT_ONCE = 100
-_BEFORE = 24  # characters that an excerpt shows in front of the match
-_WINDOW = 60  # characters within which as many of the words as possible are to stand
+_BEFORE = 24  # characters of an excerpt before the match
+_WINDOW = 60  # characters within which most of the words should be
 _PIECE = re.compile(r"\S+")
 
 
@@ -86,7 +86,7 @@ def excerpt(text: str, words: Words | None, length: int = 240) -> str:
     line = " ".join(text.split())
     start = 0 if words is None else max(0, words.densest_place(line) - _BEFORE)
     if start:
-        # A word that is cut in two says nothing.
+        # Do not cut words in two.
         space = line.find(" ", start, start + _BEFORE)
         start = start if space < 0 else space + 1
     return (("…" if start else "") + line[start:])[:length]

@@ -94,7 +94,7 @@ def prune_checkpoints(
     an unknown agent.
     """
     with database.agent_transaction(agent_id) as connection:
-        # A checkpoint that is stored meanwhile may refer to values that nothing else needs.
+        # A checkpoint that is stored meanwhile may need values that no other checkpoint needs.
         lock_lane(connection, agent_id)
         if request.threads and not request.keep_latest:
             threads = dict.fromkeys(request.threads)

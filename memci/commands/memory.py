@@ -58,7 +58,7 @@ def mention_in_focus(
         woken = lock_agent(connection, agent_id)
         points = add_to_focus(connection, agent_id, name, defaults)
         unlock_lane(connection, agent_id, woken=woken)
-    if not woken:  # a worker that looked while the lane was locked has gone again
+    if not woken:  # a worker that found the lane locked has given up
         wakeups.wake_lane(agent_id)
     return points
 
@@ -105,7 +105,7 @@ def restore_memory(
         _check(connection, agent_id, node_id, origin)
         payload = {"node": node_id, "seqs": origin.seqs, **details_of(origin.passages)}
         job_id = request_restore(connection, agent_id, payload)
-    # A worker that looked while the lane was locked has gone again.
+    # A worker that found the lane locked has given up.
     wakeups.wake_lane(agent_id)
     return RestoreAnswer(job_id=job_id, node_id=node_id, restored_as=None)
 

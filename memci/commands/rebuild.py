@@ -92,7 +92,7 @@ def drop(database: Database, wakeups: Wakeups, agent_id: str) -> EditionAnswer:
         edition = _lock_open_edition(connection, agent_id)
         editions.drop_edition(connection, agent_id, edition)
         answer = job_requests.edition_answer(connection, agent_id)
-    # A worker that looked while the lane was locked has gone again.
+    # A worker that found the lane locked has given up.
     wakeups.wake_lane(agent_id)
     return answer
 

@@ -48,7 +48,7 @@ def run(
                 insert_job(connection, job)
                 reembed_job_id = job.id
             queued = import_rows.count_queued_jobs(connection, agent_id)
-            # As after any work: what waits decides which wakeups there are to be.
+            # As after a job: the queued work determines the wakeups.
             freed = free(connection, agent_id)
             import_rows.save_note_texts(connection, store, agent_id, archive)
         from_agent_id = archive.manifest.agent_id

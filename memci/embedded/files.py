@@ -101,7 +101,7 @@ def make_socket_folder(home: Path, account: Account) -> Path:
     if existing:
         return existing
     link = home / "run"
-    link.unlink(missing_ok=True)  # the folder behind it is gone, or not ours
+    link.unlink(missing_ok=True)  # the folder that it links to is gone, or not ours
     if len(os.fsencode(link)) <= _LONGEST_SOCKET_FOLDER:
         return private_folder(link, account)
     folder = Path(tempfile.mkdtemp(prefix="memci-"))

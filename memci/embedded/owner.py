@@ -87,7 +87,7 @@ def owner_of(data_dir: Path) -> str | None:
             except BlockingIOError:
                 return lock.read().strip() or "(unknown)"
     except OSError:
-        pass  # nobody was ever there, or what is there is told by who starts the servers
+        pass  # without a lock file, or if it is unreadable, starting the servers reports the owner
     return None
 
 
@@ -103,7 +103,7 @@ def _sole_owner(data_dir: Path) -> Iterator[None]:
                 f"process {lock.read().strip() or '(unknown)'} already runs the servers in "
                 f"{data_dir}: stop it first, or set MEMCI_DATA_DIR to another folder"
             ) from None
-        # For the message above only: what counts is the lock.
+        # Only for the message above: the lock decides.
         lock.truncate()
         lock.write(f"{os.getpid()}\n")
         lock.flush()

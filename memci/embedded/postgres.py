@@ -68,11 +68,11 @@ _SETTINGS = {
     "max_connections": "200",
     "shared_buffers": "128MB",
     "synchronous_commit": "on",
-    "jit": "off",  # compiling costs more than our short statements take
+    "jit": "off",  # compiling costs more than our short statements gain
     "timezone": "UTC",
     "log_timezone": "UTC",
     "log_checkpoints": "off",
-    # The detail of an error quotes rows, which hold what people said.
+    # The detail of an error quotes rows, which contain messages.
     "log_error_verbosity": "terse",
 }
 _NOT_DURABLE = {"fsync": "off", "full_page_writes": "off"}
@@ -81,7 +81,7 @@ _INITDB = (
     f"--username={SUPERUSER}",
     "--encoding=UTF8",
     "--locale=C",
-    "--locale-provider=builtin",  # the same order of text on every machine
+    "--locale-provider=builtin",  # the same sort order on every machine
     "--builtin-locale=C.UTF-8",
     "--no-instructions",
 )
@@ -104,9 +104,9 @@ class Postgres(Server):
     )
     passing_troubles: ClassVar[Sequence[str]] = (
         "Address already in use",
-        # Children of a killed server that have not noticed yet.
+        # Children of a killed server that have not ended yet.
         "pre-existing shared memory block",
-        # A killed owner was just starting one: soon it listens, and is adopted.
+        # A killed owner was starting a server: it will listen soon, and is adopted.
         'lock file "postmaster.pid" already exists',
     )
 

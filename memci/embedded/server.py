@@ -72,7 +72,7 @@ class ServerProcess:
             process = cls(pid)
         except ProcessLookupError:
             return None
-        # It may have gone, and its id been reused, just before we took hold.
+        # The process may have ended, and its id been reused, just before it was opened.
         if _listener(path) == pid:
             return process
         process.release()
@@ -109,7 +109,7 @@ class ServerProcess:
             os.close(self._pidfd)
             self._pidfd = -1
         if self._child and self._child.returncode is None:
-            # The launcher's handle would warn that the process still runs: it is meant to.
+            # Otherwise ``Popen`` would warn that the process still runs, which is intended.
             self._child.returncode = 0
 
 
@@ -164,7 +164,7 @@ def _listener(path: Path) -> int | None:
     return pid or None
 
 
-_START_TIMEOUT_S = 60.0  # replaying a log after a crash takes its time
+_START_TIMEOUT_S = 60.0  # replaying the log after a crash takes time
 _KILL_TIMEOUT_S = 10.0
 _LOOK_EVERY_S = 0.01
 _TRY_AGAIN_AFTER_S = 0.1
@@ -178,9 +178,9 @@ class Server(ABC):
     """
 
     name: ClassVar[str]
-    # How to ask it to stop: each signal, and the seconds to wait before the next, harder one.
+    # The signals that stop it, each with the seconds to wait before the next one.
     stop_signals: ClassVar[Sequence[tuple[signal.Signals, float]]]
-    # What its log says when a start failed for a reason that passes by itself.
+    # Log lines of a start that failed for a temporary reason.
     passing_troubles: ClassVar[Sequence[str]]
 
     def __init__(self, home: Path, *, account: Account | None = None, durable: bool = True) -> None:
@@ -209,7 +209,7 @@ class Server(ABC):
     @property
     def pid(self) -> int | None:
         """The process that listens on the socket of this home, if there is one."""
-        process = self._find()
+        process = self._listening_process()
         if process is None:
             return None
         process.release()
@@ -229,13 +229,13 @@ class Server(ABC):
 
     def stop(self) -> None:
         """Stop the server, gently at first; return when it has ended."""
-        process = self._take()
+        process = self._take_process()
         if process is None:
             return
         with ExitStack() as stack:
             stack.callback(process.release)
             for member in process.with_children(stack):
-                member.send(signal.SIGCONT)  # a frozen one hears nothing
+                member.send(signal.SIGCONT)  # a stopped process receives no signals
             for number, wait_s in self.stop_signals:
                 process.send(number)
                 if process.wait_for_end(wait_s):
@@ -244,12 +244,12 @@ class Server(ABC):
 
     def kill(self) -> None:
         """Kill the server and all its processes at once, as a crash does; return at their end."""
-        process = self._take()
+        process = self._take_process()
         if process is None:
             return
         with ExitStack() as stack:
             stack.callback(process.release)
-            process.send(signal.SIGSTOP)  # no new children from here
+            process.send(signal.SIGSTOP)  # so that it starts no new children
             family = process.with_children(stack)
             for member in family:
                 member.send(signal.SIGKILL)
@@ -286,24 +286,24 @@ class Server(ABC):
     def _sockets(self) -> Path | None:
         return files.socket_folder(self.home, self.account)
 
-    def _find(self) -> ServerProcess | None:
+    def _listening_process(self) -> ServerProcess | None:
         sockets = self._sockets()
         if sockets is None or not (self.home / "port").exists():
             return None
         return ServerProcess.listening_on(self._socket(sockets))
 
-    def _take(self) -> ServerProcess | None:
+    def _take_process(self) -> ServerProcess | None:
         """Return the process that we launched, or else the one that listens."""
         process, self._process = self._process, None
         if process and not process.wait_for_end(0):
             return process
         if process:
             process.release()
-        return self._find()
+        return self._listening_process()
 
     def _try_start(self, deadline: float) -> bool:
         """Adopt or launch the server; False if it ended for a temporary reason."""
-        process, adopted = self._take(), True
+        process, adopted = self._take_process(), True
         if process is None:
             process, adopted = self._launch(), False
         self._process = process
@@ -312,12 +312,12 @@ class Server(ABC):
             if sockets and self._is_up(sockets):
                 return True
             if time.monotonic() > deadline:
-                raise ConfigurationError(self._complaint("does not answer"))
+                raise ConfigurationError(self._error_text("does not answer"))
         self.release()
         trouble = files.read_from(self.log, self._log_start)
         passes = adopted or any(known in trouble for known in self.passing_troubles)
         if not passes or time.monotonic() > deadline:
-            raise ConfigurationError(self._complaint("does not start"))
+            raise ConfigurationError(self._error_text("does not start"))
         return False
 
     def _launch(self) -> ServerProcess:
@@ -338,7 +338,7 @@ class Server(ABC):
         files.write_private(recorded, str(port), self.account)
         return port
 
-    def _complaint(self, what: str) -> str:
+    def _error_text(self, what: str) -> str:
         end = files.read_from(self.log, self._log_start).splitlines()[-8:]
         return "\n".join([f"{self.name} {what}; the end of {self.log}:", *end])
 

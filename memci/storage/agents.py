@@ -11,10 +11,10 @@ from memci.domain.pages.parameters import PageRules
 from memci.domain.parameters import P, replaced, settings_of
 from memci.storage.session import Connection, Database
 
-# A condition on ``lane``. Of an erased agent the lane stays, so that its ids never come back; with
-# the next message or page something is written, and another life begins.
+# A condition on ``lane``. The lane of an erased agent stays, so that its ids are never reused; the
+# next message or page creates the agent again.
 IS_THERE = "NOT (epoch > 0 AND message_seq = erased_messages AND written_at IS NULL)"
-# The same, and it is no lane that a claim, or a letter that could not be read, has made.
+# The same, for lanes that were not made by a claim or an unreadable broker message alone.
 IS_AGENT = f"message_seq > 0 AND {IS_THERE}"
 _FIND = f"SELECT FROM lane WHERE agent_id = %s AND {IS_THERE}"
 

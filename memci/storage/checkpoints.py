@@ -18,7 +18,7 @@ _PUT_VALUE = """
 INSERT INTO checkpoint_value (agent_id, thread, namespace, channel, version, kind, body)
 VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING
 """
-# A task that is tried again keeps what it wrote first; how it ended may change.
+# A repeated task keeps its first writes; its outcome may change.
 _PUT_WRITE = """
 INSERT INTO checkpoint_write AS held (agent_id, thread, namespace, checkpoint_id, task_id, place,
                                       channel, kind, body, path)
@@ -32,13 +32,13 @@ SELECT thread, namespace, id, parent, kind, body, versions, metadata FROM checkp
 WHERE agent_id = %(agent)s {conditions}
 ORDER BY id COLLATE "C" DESC, thread, namespace LIMIT %(limit)s
 """
-# In its pieces, so that the planner sees only what is asked.
+# In pieces, so that the planner sees only the conditions that are used.
 _CONDITIONS = {
     "thread": "thread = %(thread)s",
     "namespace": "namespace = %(namespace)s",
     "id": "id = %(id)s",
     "before": 'id COLLATE "C" < %(before)s',
-    # What is missing is null, as to the framework.
+    # A missing value is null, as in the framework.
     "filter": """NOT EXISTS (SELECT FROM jsonb_each(%(filter)s::jsonb) AS asked
         WHERE coalesce(metadata->asked.key, 'null') <> asked.value)""",
     "after_id": """(id COLLATE "C" < %(after_id)s OR id = %(after_id)s
@@ -78,7 +78,7 @@ DELETE FROM checkpoint AS old WHERE agent_id = %(agent)s AND thread = ANY(%(thre
     AND later.id COLLATE "C" > old.id COLLATE "C")
 RETURNING thread
 """
-# A channel of deltas is put together from the writes of all checkpoints before.
+# A delta channel is composed of the writes of all earlier checkpoints.
 _DELTAS = """
 SELECT EXISTS (SELECT FROM checkpoint WHERE agent_id = %(agent)s
     AND metadata ? 'counters_since_delta_snapshot'
@@ -145,13 +145,13 @@ def find_checkpoints(
 
 def values_of(connection: Connection, agent_id: str, row: Row[Any]) -> list[Row[Any]]:
     """Return the channel values of a checkpoint."""
-    values = {**_place(agent_id, row), "versions": json.dumps(row.versions)}
+    values = {**_checkpoint_values(agent_id, row), "versions": json.dumps(row.versions)}
     return list(connection.exec_driver_sql(_VALUES, values))
 
 
 def writes_of(connection: Connection, agent_id: str, row: Row[Any]) -> list[Row[Any]]:
     """Return the writes after a checkpoint, in the order in which tasks take effect."""
-    return list(connection.exec_driver_sql(_WRITES, _place(agent_id, row)))
+    return list(connection.exec_driver_sql(_WRITES, _checkpoint_values(agent_id, row)))
 
 
 def has_thread(connection: Connection, agent_id: str, thread: str) -> bool:
@@ -208,5 +208,5 @@ def _delete(connection: Connection, statement: str, values: dict[str, Any]) -> i
     return len(threads)
 
 
-def _place(agent_id: str, row: Row[Any]) -> dict[str, Any]:
+def _checkpoint_values(agent_id: str, row: Row[Any]) -> dict[str, Any]:
     return {"agent": agent_id, "thread": row.thread, "namespace": row.namespace, "id": row.id}

@@ -39,18 +39,15 @@ class DatabaseState:
 
 @dataclass(frozen=True, slots=True)
 class Standstill:
-    """Agents whose lanes stand still, a few of each kind, and their jobs.
-
-    Jobs of paused or halted lanes are ``held``: they do not wait for workers.
-    """
+    """Agents whose lanes stand still, a few of each kind, and their jobs."""
 
     halted: tuple[str, ...]  # by a dead job
     paused: tuple[str, ...]
-    overdue: tuple[str, ...]  # a worker holds the lease, and is at one job for very long
-    dead: tuple[tuple[str, int], ...]  # with how many dead jobs, those with most first
+    overdue: tuple[str, ...]  # a worker holds the lease, and its job has run for very long
+    dead: tuple[tuple[str, int], ...]  # with the number of dead jobs, most first
     waiting: int
     oldest_waiting_age_s: float
-    held: int
+    held: int  # jobs of paused or halted lanes, which do not wait for workers
 
 
 _ROLES = """
@@ -153,7 +150,7 @@ def _revision(connection: Connection, *, readable: bool) -> str | None:
 
 
 # Three reads: queued and dead jobs by their partial indexes, and all lanes (30 ms at 100,000).
-# Seconds after which a token that nobody took counts as lost.
+# Seconds after which an unclaimed token counts as lost.
 TOKEN_STALE_S = 10.0
 _GAUGES = """
 SELECT queued.jobs, queued.age_s, queued.lag_s, dead.jobs, lanes.*

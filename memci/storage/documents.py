@@ -25,10 +25,10 @@ from memci.domain.documents import (
 from memci.storage.search_index import Embedded, Terms, posting_columns
 from memci.storage.vectors import to_text
 
-# In bites, since no statement may last for a minute.
+# In batches, since no statement may last for a minute.
 _BITE = 500
 _BITTEN = "SELECT id FROM chunk WHERE agent_id = %s AND document_id = %s ORDER BY id LIMIT %s"
-# A chunk's postings all say how many terms it has.
+# Each posting of a chunk stores the chunk's number of terms.
 _UNCOUNT = """
 UPDATE lane SET indexed_chunks = indexed_chunks - texts.chunks,
                 chunk_terms = chunk_terms - texts.terms
@@ -59,7 +59,7 @@ def remove_chunks(connection: Connection, owner: str, document_id: int) -> int:
         removed += len(found)
 
 
-# Its job may be dead, of which the job tells, and what it says was written for people.
+# If its job is dead, the job has the error; errors of documents were written for people.
 _COLUMNS = """
 d.id, d.name, d.digest, d.bytes, CASE WHEN j.state = 'dead' THEN 'failed' ELSE d.state END AS state,
 CASE WHEN j.state = 'dead' THEN j.last_error ELSE d.error END AS error, d.chunks, d.indexed_chunks,
@@ -80,7 +80,7 @@ _COUNT = """
 UPDATE lane SET documents = documents + 1, last_document_id = last_document_id + 1
 WHERE agent_id = %s RETURNING last_document_id
 """
-# Nobody resumes the lane of a collection: what comes next goes on without the dead job.
+# Nobody resumes the lane of a collection: its next job continues after the dead one.
 _WRITTEN = """
 UPDATE lane SET written_at = now(),
                 halted_by = CASE WHEN starts_with(agent_id, 'collection/') THEN NULL
@@ -90,7 +90,7 @@ WHERE agent_id = %s
 _INSERT = """
 INSERT INTO document (agent_id, id, name, digest, bytes, job_id) VALUES (%s, %s, %s, %s, %s, %s)
 """
-# What could be found of it before is found until the new bytes have been read.
+# The old content can be found until the new bytes have been read.
 _REPLACE = """
 UPDATE document SET digest = %s, bytes = %s, job_id = %s, state = 'queued', error = NULL,
                     sent_at = now(), indexed_at = NULL
@@ -152,7 +152,7 @@ def document_by_name(connection: Connection, owner: str, name: str) -> StoredDoc
 def keep_document(
     connection: Connection, owner: str, new: NewDocument, document_id: int | None, job_id: UUID
 ) -> int:
-    """Store a file for the job that is to read it, in place of document ``held``; return its id."""
+    """Store a file for the job that reads it, in place of ``document_id``; return its id."""
     if document_id is None:
         document_id = int(connection.exec_driver_sql(_COUNT, (owner,)).scalar_one())
         row = (owner, document_id, new.name, new.digest, len(new.body), job_id)
@@ -166,7 +166,7 @@ def keep_document(
 
 
 def next_named(connection: Connection, owner: str, prefix: str, limit: int) -> Sequence[int]:
-    """Return the ids of the first documents whose names begin so."""
+    """Return the ids of the first documents whose names begin with ``prefix``."""
     values = {"owner": owner, "prefix": prefix, "limit": limit}
     return connection.exec_driver_sql(_IDS, values).scalars().all()
 
@@ -184,7 +184,7 @@ def _document(row: RowMapping) -> StoredDocument:
     return StoredDocument(**{**row, "state": DocumentState(row["state"])})
 
 
-# Lanes hold no content: anybody may look at them, and the caller's key says at which.
+# Lanes have no content, so all may be read; the caller's key limits which.
 _LIST_COLLECTIONS = """
 SELECT substr(agent_id, length(%(prefix)s) + 1) AS name, documents, indexed_chunks AS chunks
   FROM lane WHERE starts_with(agent_id, %(prefix)s) AND documents > 0
@@ -266,7 +266,7 @@ _STATE = """
 UPDATE document SET state = %s, error = %s, chunks = %s, indexed_chunks = 0
 WHERE agent_id = %s AND id = %s
 """
-# Bytes that came meanwhile have a job of their own.
+# Bytes that arrived meanwhile have a job of their own.
 _NAME_JOB = """
 UPDATE document SET job_id = %s WHERE agent_id = %s AND id = %s AND state = 'indexing'
 """

@@ -13,7 +13,7 @@ from memci.domain.search import bm25
 from memci.domain.search.bm25 import Collected
 from memci.storage.vectors import Vectors, to_text
 
-# Of one agent; an item whose time is over is gone, whether or not somebody has removed it.
+# Of one agent; an expired item does not exist, whether or not it has been deleted.
 THERE = "agent_id = %(agent)s AND (expires_at IS NULL OR expires_at > now())"
 COLUMNS = "namespace, key, value, created_at, updated_at"
 
@@ -180,18 +180,20 @@ def _conditions(
         here = (*path, name)
         if isinstance(expected, Mapping) and is_comparison(expected):
             for operator, operand in expected.items():
-                yield _compared(here, operator, operand, values)
+                yield _comparison(here, operator, operand, values)
         elif isinstance(expected, Mapping) and expected:
             yield from _conditions(here, expected, values)
         else:
-            yield _compared(here, "$eq", expected, values)
+            yield _comparison(here, "$eq", expected, values)
 
 
-def _compared(path: tuple[str, ...], operator: str, operand: object, values: dict[str, Any]) -> str:
+def _comparison(
+    path: tuple[str, ...], operator: str, operand: object, values: dict[str, Any]
+) -> str:
     number = len(values)
     values[f"path{number}"] = list(path)
     values[f"operand{number}"] = json.dumps(operand)
-    # What is missing is null, as to the framework.
+    # A missing value is null, as in the framework.
     stored = f"coalesce(value #> %(path{number})s::text[], 'null')"
     bound = f"%(operand{number})s::jsonb"
     if operator == "$eq":
@@ -222,7 +224,7 @@ _UNINDEXED = f"""
 SELECT namespace, key, text, updated_at FROM item WHERE agent_id = %(agent)s AND {_STALE}
 ORDER BY updated_at DESC LIMIT %(limit)s
 """  # noqa: S608 - a constant of this module
-# One that was written again meanwhile is indexed by the job that this has asked for.
+# An item that was written again meanwhile is indexed by the job of that write.
 _INDEX = """
 UPDATE item SET terms = new.terms, length = new.length, model = %(model)s,
                 embedding = new.embedding::halfvec
@@ -239,7 +241,7 @@ SELECT {COLUMNS}, text, terms IS NOT NULL AS counted
 FROM item WHERE {THERE} AND {BELOW} AND {_STALE} {{conditions}}
 ORDER BY updated_at DESC, namespace, key LIMIT %(most)s
 """  # noqa: S608 - constants of this package
-# As ``bm25.score``: of a common word there may be more than are asked for.
+# As ``bm25.score``; a common word may have more texts than are requested.
 _BY_WORDS = f"""
 SELECT {COLUMNS}, length, hits.counts AS hits
 FROM item CROSS JOIN LATERAL (
@@ -297,16 +299,13 @@ class ItemQuestion:
 
 @dataclass(frozen=True, slots=True)
 class FoundItems:
-    """Rows by channel. ``tail`` has no index yet, ``others`` are the latest of all.
-
-    ``collected`` describes all indexed items below the namespace, regardless of their values.
-    """
+    """Rows by channel."""
 
     by_words: list[Row[Any]]
     by_meaning: list[Row[Any]]
-    tail: list[Row[Any]]
-    others: list[Row[Any]]
-    collected: Collected
+    tail: list[Row[Any]]  # not indexed yet
+    others: list[Row[Any]]  # the latest of all
+    collected: Collected  # of all indexed items below the namespace, whatever their values
 
 
 def unindexed_items(

@@ -62,7 +62,7 @@ class Unasked:
     """Messages for which memories are requested, and the positions of unknown ids."""
 
     seqs: list[int]  # ascending
-    filtered: list[int]  # those among them of which the filter refused a memory (R2)
+    filtered: list[int]  # those among them whose memory the filter refused (R2)
     missing: list[int]
 
 

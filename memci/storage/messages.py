@@ -15,13 +15,13 @@ from memci.domain.memory.message_filter import MemoryState
 from memci.language.times.calendar import at_offset
 from memci.message import NOTE_PATH, Message, NewMessage, Role
 
-# What ``to_message`` reads.
+# The columns for ``to_message``.
 COLUMNS = (
     "seq, id, role, content, said_at, said_offset, name, session_id, user_id, tool_calls,"
     " tool_call_id, metadata"
 )
 
-# What an agent noted for its memory, and said to nobody (R20): as ``Message.is_note`` tells it.
+# Notes of an agent to itself (R20), as in ``Message.is_note``.
 IS_NOTE = f"""(role = 'assistant'
     AND metadata->'{NOTE_PATH[0]}'->'{NOTE_PATH[1]}' = 'true'::jsonb) IS TRUE"""
 
@@ -107,7 +107,7 @@ def last_speaker(
     return None if row is None else (row.session_id, row.user_id)
 
 
-# Messages without a session make one together. "IS NOT DISTINCT FROM" would not use the index.
+# Messages without a session count as one session. "IS NOT DISTINCT FROM" would use no index.
 _BEFORE = f"""
 SELECT asked.seq AS before, latest.*
   FROM unnest(%(sessions)s::text[], %(users)s::text[], %(seqs)s::bigint[])

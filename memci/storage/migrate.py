@@ -14,7 +14,7 @@ from sqlalchemy.pool import NullPool
 from memci.errors import ConfigurationError
 from memci.storage.session import DatabaseRole
 
-# Any two upgrades of one database wait for each other on this advisory lock.
+# Upgrades of one database wait for each other on this advisory lock.
 _LOCK_KEY = 0x6D656D6369
 _HERE = Path(__file__).parent / "migrations"
 
@@ -59,7 +59,7 @@ def _prepare(connection: Connection) -> None:
             _ensure_role(connection, role)
         if not _holds(connection, "has_schema_privilege(:role, 'public', 'CREATE')"):
             _run(connection, f"GRANT CREATE, USAGE ON SCHEMA public TO {DatabaseRole.OWNER}")
-        # The schema for rebuilt networks (M24), where its owner may not make it itself.
+        # The schema for rebuilt networks (M24), if its owner may not create it.
         if not _holds(
             connection,
             "to_regnamespace('memci_edition') IS NOT NULL"

@@ -18,10 +18,11 @@ from sqlalchemy.engine import make_url
 from memci.errors import DatabaseBusyError, DatabaseUnavailableError
 from memci.storage.session import CONNECT, ENTER, DatabaseRole, is_cut, unavailable_error
 
-# Longer than any statement may take; it ends a wait for a server that is frozen.
+# Longer than any statement may take; ends a wait for a server that is frozen.
 _PATIENCE_S = 65
 _IN_LINE_S = 5
-# Those of one agent wait for each other on its lane's row: no need to do so on all connections.
+# Statements of one agent wait for each other on its lane's row, which need not block all
+# connections.
 _OF_ONE_AGENT = 2
 
 
@@ -45,10 +46,10 @@ class PipelinedStatements:
         Durable when it returns. Raises, with nothing written, psycopg's ``IntegrityError`` or
         ``DatabaseBusyError``. After a ``DatabaseUnavailableError`` the outcome is unknown.
         """
-        async with self._place(agent_id):
+        async with self._wait_for_slot(agent_id):
             try:
                 async with asyncio.timeout(_PATIENCE_S):
-                    connection = await self._take()
+                    connection = await self._take_connection()
                     return await self._execute(connection, agent_id, statement, values)
             except TimeoutError:
                 raise DatabaseUnavailableError from None
@@ -61,7 +62,7 @@ class PipelinedStatements:
             await self._idle.pop().close()
 
     @asynccontextmanager
-    async def _place(self, agent_id: str) -> AsyncIterator[None]:
+    async def _wait_for_slot(self, agent_id: str) -> AsyncIterator[None]:
         turn = self._turns.setdefault(agent_id, asyncio.Semaphore(_OF_ONE_AGENT))
         async with AsyncExitStack() as stack:
             try:
@@ -72,7 +73,7 @@ class PipelinedStatements:
                 raise DatabaseBusyError from None
             yield
 
-    async def _take(self) -> AsyncConnection:
+    async def _take_connection(self) -> AsyncConnection:
         while self._idle:
             connection = self._idle.pop()
             if not is_cut(connection):
@@ -93,7 +94,7 @@ class PipelinedStatements:
             self._idle.append(connection)
             raise
         except BaseException:
-            # Psycopg may take a statement for prepared that the server never saw.
+            # Psycopg may consider a statement prepared that the server never received.
             await connection.close()
             raise
         self._idle.append(connection)

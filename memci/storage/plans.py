@@ -39,7 +39,7 @@ _UNTRACKED = f"""
 SELECT {COLUMNS} FROM message
 WHERE agent_id = %s AND seq > %s AND role = ANY(%s) ORDER BY seq LIMIT %s
 """  # noqa: S608 - a constant of another module
-# Of a message that names no user, whom its session was with then.
+# For a message without a user: the user of its session at that time.
 _WHOSE = """
 SELECT m.seq, (SELECT b.user_id FROM message b
                 WHERE b.agent_id = m.agent_id AND b.session_id = m.session_id AND b.seq <= m.seq

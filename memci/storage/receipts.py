@@ -38,7 +38,7 @@ DELETE FROM receipt WHERE agent_id = %(agent)s AND id IN (
        AND kind <> 'erasure'
      LIMIT %(most)s)
 """
-# A lane that its worker holds is left for the next time.
+# A lane that a worker holds is skipped.
 _NOTE_OLDEST = """
 UPDATE lane SET receipts_from = (SELECT min(created_at) FROM receipt
                                   WHERE agent_id = %(agent)s AND kind <> 'erasure')
@@ -150,7 +150,7 @@ SELECT seq FROM message WHERE agent_id = %(agent)s AND role = 'user' AND seq < %
                          ORDER BY seq DESC OFFSET %(interactions)s - 1 LIMIT 1), 0)
  ORDER BY seq
 """
-# However many reads there were: what one gives again and again is looked at once.
+# DISTINCT, since many reads may give the same items.
 _RECEIPTS = """
 SELECT DISTINCT at_seq, given, nodes FROM receipt
  WHERE agent_id = %s AND at_seq >= %s AND at_seq < %s ORDER BY at_seq
@@ -160,9 +160,9 @@ SELECT {COLUMNS} FROM message WHERE agent_id = %s AND seq = ANY(%s)
    AND coalesce(length(content), 0) <= %s
 """  # noqa: S608 - a constant of this package
 _NODES = "SELECT id, content FROM node WHERE agent_id = %s AND id = ANY(%s) AND kind = 'memory'"
-# Texts that are read at once.
+# Texts read at once.
 _AT_ONCE = 100
-# Characters: longer messages than this, nobody repeats.
+# Characters: longer messages are not repeated.
 _LONGEST = 100_000
 
 
@@ -224,7 +224,7 @@ _LIVING = """
 SELECT id, (SELECT pass_number FROM lane WHERE lane.agent_id = node.agent_id) AS pass_number
 FROM node WHERE agent_id = %s AND id = ANY(%s)
 """
-# Of more uses at once a trail tells the number alone.
+# With more uses at once the trail has only their number.
 _MOST_NAMED = 8
 
 

@@ -33,14 +33,14 @@ JOIN document d ON d.agent_id = v.agent_id AND d.id = c.document_id
 WHERE v.agent_id = %(agent)s AND v.chunk_id > %(after)s AND {_OTHER}
 ORDER BY v.chunk_id LIMIT %(limit)s
 """  # noqa: S608 - a constant of this module
-# Of one that has no vector yet another job makes it. No place to go on from: what has got its new
-# vector is not found again.
+# Another job embeds items without a vector. No place to continue from: items with a new vector are
+# not found again.
 _ITEMS = f"""
 SELECT v.namespace, v.key, v.text FROM item v
 WHERE v.agent_id = %(agent)s AND v.text IS NOT NULL AND v.embedding IS NOT NULL AND {_OTHER}
 ORDER BY v.updated_at DESC, v.namespace, v.key LIMIT %(limit)s
 """  # noqa: S608 - a constant of this module
-# Only rows that are still there: what was erased or forgotten meanwhile stays so.
+# Only rows that still exist: erased and forgotten ones stay so.
 _REPLACE = """
 UPDATE {table} SET embedding = new.embedding::halfvec, model = %s
 FROM unnest(%s::bigint[], %s::text[]) AS new(key, embedding)

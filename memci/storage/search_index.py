@@ -19,7 +19,7 @@ from memci.storage.vectors import Vectors, from_arrays, to_text
 _SESSIONS = """
 SELECT seq, session_id FROM message WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq
 """
-# By the index of sessions: the latest that are indexed come nearly first.
+# By the index of sessions: the latest indexed messages are nearly first.
 _LAST_OF_SESSION = """
 SELECT position FROM message
  WHERE agent_id = %(agent)s AND session_id {session} AND position IS NOT NULL
@@ -41,7 +41,9 @@ def next_positions(connection: Connection, agent_id: str, seqs: Sequence[int]) -
         if session_id not in new:
             last = _last_of(connection, agent_id, session_id)
             if last is None:
-                new[session_id] = position_at(_sessions(connection, agent_id) + begun, 0)
+                latest = connection.exec_driver_sql(_LAST, (agent_id,)).scalar()
+                sessions = 0 if latest is None else session_at(latest) + 1
+                new[session_id] = position_at(sessions + begun, 0)
                 begun += 1
             else:
                 new[session_id] = last + 1
@@ -61,16 +63,10 @@ def _last_of(connection: Connection, agent_id: str, session_id: str | None) -> i
     return int(connection.exec_driver_sql(_LAST_BEFORE, (agent_id, end)).scalar_one())
 
 
-def _sessions(connection: Connection, agent_id: str) -> int:
-    """Count the sessions that have a number."""
-    last = connection.exec_driver_sql(_LAST, (agent_id,)).scalar()
-    return 0 if last is None else session_at(last) + 1
-
-
-# 1, 0.5 and 0.2 times 5: pgvector refuses products that a halfvec cannot hold, as small ones
-# times less than one would be. The sum is scaled to length one.
-# Of users who share a session, nobody's words lend their sense to another's.
-# Row by row by their keys: joined, all messages of the agent would be read.
+# 1, 0.5 and 0.2 times 5: pgvector refuses products below the range of a halfvec, and smaller
+# weights would cause some. The sum is scaled to length one.
+# Messages of different users of a session are not summed.
+# Row by row by their keys: a join would read all messages of the agent.
 _SUMS = """
 SELECT %(agent)s, c.seq, c.position, l2_normalize(sum(n.embedding * w.weight)), v.model
   FROM {positions} p
@@ -102,7 +98,7 @@ _ABOUT = """
   CROSS JOIN generate_series(-2, 2) AS steps)
 """
 _ALL = "(SELECT position FROM message WHERE agent_id = %(agent)s AND position IS NOT NULL)"
-# For those whose vectors are gone already and whose rows are still there.
+# For messages whose vectors are deleted but whose rows still exist.
 RENEW_ABOUT = _INTO.format(sums=_SUMS.format(positions=_ABOUT))
 RENEW_ALL = _INTO.format(sums=_SUMS.format(positions=_ALL))
 
@@ -151,8 +147,8 @@ _COUNT = """
 UPDATE lane SET indexed_messages = indexed_messages + %s, indexed_terms = indexed_terms + %s
 WHERE agent_id = %s
 """
-# One exact search per vector, over this agent's rows alone: filtering an approximate index by
-# agent would lose most of what is near. Materialized, or each vector is read anew for each row.
+# One exact search per vector, over this agent's rows alone: filtering an approximate index by agent
+# would lose most of the nearest. Materialized, or each vector is read again for each row.
 _NEAREST = """
 WITH query AS MATERIALIZED (
     SELECT place, embedding::halfvec AS embedding
@@ -164,7 +160,7 @@ SELECT query.place, found.node_id, found.cosine FROM query, LATERAL (
     ORDER BY node_vector.embedding <#> query.embedding, node_id LIMIT %(limit)s
 ) AS found
 """
-# Vectors searched for in one statement, which must not run into the statement time-out.
+# Vectors in one statement, which must not exceed the statement time-out.
 _AT_ONCE = 32
 
 

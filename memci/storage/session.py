@@ -50,7 +50,7 @@ class DatabaseRole(StrEnum):
     UPKEEP = "memci_upkeep"
 
 
-# The type of what the doors open, for rooms that speak no SQL themselves.
+# The type of the transactions, for modules without SQL.
 __all__ = ["Connection", "Database", "batches", "rows", "sending", "tuples"]
 
 T = TypeVar("T")
@@ -60,26 +60,26 @@ ENTER = (
     "SELECT set_config('role', %s, true), set_config('memci.agent', %s, true),"
     " set_config('synchronous_commit', %s, true)"
 )
-# A rebuilt network lies in tables of the same names, in a schema that is searched first (M24).
+# A rebuilt network is in tables of the same names, in a schema that is searched first (M24).
 _USE_EDITION = """
 SELECT set_config('search_path', 'memci_edition, ' || current_setting('search_path'), true)
 """
 _PATH = "SELECT current_setting('search_path')"
 _SET_PATH = "SELECT set_config('search_path', %s, true)"
-# Reads differ widely in what they touch (ten links or ten thousand): one plan kept for all of
-# them is often many times slower than one made for each.
+# Reads differ widely in the rows that they read (ten links or ten thousand): a generic plan is
+# often many times slower than a custom one.
 _ENTER_SNAPSHOT = ENTER + ", set_config('plan_cache_mode', 'force_custom_plan', true)"
-# Others look up by keys and by limits, whoever asks. To plan a search takes longer than to run most
-# of it, and by indexes it is right for all agents, even while tables are small.
+# Other statements look up rows by keys and limits. Planning a search takes longer than running most
+# of it, and its plan by indexes is right for all agents, even while tables are small.
 _ENTER_PLANNED = (
     ENTER + ", set_config('plan_cache_mode', 'force_generic_plan', true),"
     " set_config('enable_seqscan', 'off', true)"
 )
-# Threads cannot be killed: no statement, lock or forgotten transaction lasts for ever.
+# Threads cannot be killed, so statements, locks and idle transactions have time limits.
 _OPTIONS = (
     "-c statement_timeout=60000 -c lock_timeout=20000"
     " -c idle_in_transaction_session_timeout=60000 -c jit=off -c timezone=UTC"
-    # Many small statements side by side: one that takes all cores only makes the others wait.
+    # Many small statements run in parallel: one on all cores would only delay the others.
     " -c max_parallel_workers_per_gather=0"
 )
 CONNECT: dict[str, Any] = {
@@ -99,13 +99,13 @@ class Database:
         """Take a PostgreSQL URL; connects when first used."""
         self.engine: Engine = create_engine(
             make_url(url).set(drivername="postgresql+psycopg"),
-            # Errors must not quote what was said.
+            # Errors must not quote messages.
             hide_parameters=True,
             pool_size=pool_size,
             max_overflow=8,
             pool_timeout=5,
             pool_recycle=1800,
-            # Few connections are busy, and those know the statements that come again and again.
+            # Few connections are busy, and those have prepared the frequent statements.
             pool_use_lifo=True,
             connect_args=CONNECT,
         )
@@ -172,7 +172,7 @@ class Database:
                 driver.autocommit = False
                 return cursor.fetchall()
             except BaseException:
-                # Psycopg may take a statement for prepared that the server never saw.
+                # Psycopg may consider a statement prepared that the server never received.
                 pooled.invalidate()
                 raise
             finally:
@@ -197,7 +197,7 @@ class Database:
         enter: str = ENTER,
     ) -> Iterator[Connection]:
         with _own_errors():
-            # To send a member of an enumeration takes Psycopg as long as to send a statement.
+            # Psycopg needs as much time for a member of an enumeration as for a statement.
             settings = (role.value, agent_id, "on" if durable else "off")
             connection = self._enter(enter, settings, snapshot=snapshot)
             with connection:
@@ -311,17 +311,17 @@ def _own_errors() -> Iterator[None]:
         raise unavailable_error(error) or error from error
 
 
-# A lock or a statement took too long, or is in use; a deadlock, or another transaction came first.
+# A lock or a statement took too long, or is in use; a deadlock, or another transaction was first.
 _BUSY = ("55P03", "55006", "57014", "40001", "40002", "40P01")
-# It is stopping or starting, the way to it is cut, or its resources or its disk fail; we were idle
-# for too long in a transaction; another server is the primary now.
+# The server is stopping or starting, unreachable, or out of resources or disk; we were idle for too
+# long in a transaction; another server is the primary now.
 _AWAY = ("57P", "08", "53", "58000", "58030", "25P03", "25P04", "25006")
 
 
 def unavailable_error(error: BaseException | None) -> UnavailableError | None:
     """Return our own error for a driver error that is not about the statement, else None."""
     state = getattr(error, "sqlstate", None)
-    if state is None:  # the server did not answer, unless the driver itself is confused
+    if state is None:  # the server did not answer, unless the driver has an internal error
         return None if isinstance(error, psycopg.InternalError) else DatabaseUnavailableError()
     if str(state).startswith(_AWAY):
         return DatabaseUnavailableError()

@@ -12,7 +12,7 @@ from memci.language.detection import Language, language_of
 from memci.message import Message
 from memci.storage.messages import COLUMNS, IS_NOTE, in_session, to_message
 
-# From one session to the next by the index: messages are read of those alone that are listed.
+# From one session to the next by the index: reads only messages of the listed sessions.
 _LIST = """
 WITH RECURSIVE named AS (
     (SELECT session_id FROM message WHERE agent_id = %(agent)s AND session_id > %(after)s
@@ -36,7 +36,7 @@ SELECT named.session_id, said.*, e.seq AS ended_seq, e.ended_at,
   LEFT JOIN session_end e ON e.agent_id = %(agent)s AND e.session_id = named.session_id
  ORDER BY named.session_id
 """
-# Ended again, it has ended when it was first ended, unless something was said since.
+# A repeated end keeps the first time, unless there was a message since.
 _END = """
 INSERT INTO session_end (agent_id, session_id, seq)
 SELECT agent_id, session_id, max(seq) FROM message
@@ -63,7 +63,7 @@ class Session:
     received_at: datetime
     began_offset: int | None
     last_offset: int | None
-    # The last message when somebody ended the session.
+    # The last message and the time, if the session was ended by request.
     ended_seq: int | None
     ended_at: datetime | None
     short_memories: int
@@ -88,7 +88,7 @@ def end_session(
     return (row.seq, row.ended_at) if row else None
 
 
-# A message that names no user is of the one whom its session was with then, as pages have it.
+# A message without a user belongs to the user of its session at that time, as on pages.
 _WHOSE = """
 (SELECT b.user_id FROM message b WHERE b.agent_id = m.agent_id AND b.session_id {session}
     AND b.seq <= m.seq AND b.user_id IS NOT NULL ORDER BY b.seq DESC LIMIT 1)
@@ -103,7 +103,7 @@ _SAID = f"SELECT {COLUMNS}, {_WHOSE} AS whose {_BETWEEN}"
 _FIRST = f"{_SAID} ORDER BY seq LIMIT %(most)s"
 _NEWEST = f"{_SAID} ORDER BY seq DESC LIMIT %(most)s"
 _COUNT = f"SELECT count(*) {_BETWEEN}"
-# Where the latest interactions begin: notes are said to nobody, and begin none.
+# The starts of the latest interactions: notes are in no conversation, and start none.
 _RECENT = f"""
 SELECT seq FROM message m
  WHERE agent_id = %(agent)s AND session_id {{session}} AND role = 'user' AND NOT {IS_NOTE}
@@ -202,7 +202,7 @@ def conversation_at(
 
 _MOST_SAID = 8  # so that an "OK" among Chinese questions changes nothing
 _LONGEST = 300  # characters of each
-# The user's last messages among the last ones: tools may have said very much since.
+# The user's last messages among the last ones: tools may have sent many since.
 _SAID_BY_USER = """
 SELECT left(content, %(longest)s) AS said FROM (
     SELECT seq, role, content, user_id FROM message

@@ -15,8 +15,8 @@ _COLUMNS = (
 _OF_SESSION = f"""
 SELECT {_COLUMNS} FROM summary WHERE agent_id = %s AND session_id = %s
 """  # noqa: S608 - constants of this module
-# Of several that a user may see the one that goes furthest: alone in a session, that of all that
-# was said; beside others, the user's own.
+# Of several visible ones the one that reaches furthest: for the only user of a session that of all
+# messages, else the user's own.
 _READ = f"""
 SELECT {_COLUMNS} FROM summary
  WHERE agent_id = %(agent)s AND session_id = %(session)s AND text <> ''
@@ -45,7 +45,7 @@ _COUNTED = """
 UPDATE summary SET counted_seq = %s, counted_tokens = %s, final = %s
 WHERE agent_id = %s AND session_id = %s AND user_id = ''
 """
-# With messages that go, and so their summaries; of what is left there are to be others.
+# Summaries with erased messages; new ones are made of the remaining messages.
 _LOSING = """
 SELECT DISTINCT session_id FROM summary JOIN (
     SELECT coalesce(session_id, '') AS session, min(seq) AS first FROM message
@@ -56,7 +56,7 @@ SELECT DISTINCT session_id FROM summary JOIN (
 _OPEN = """
 INSERT INTO summary (agent_id, session_id, user_id) VALUES (%s, %s, '') ON CONFLICT DO NOTHING
 """
-# Those that somebody has ended, or that nobody has said anything in for so long; when others will.
+# Sessions that were ended by request or by silence, and when the others will end.
 _OPEN_SESSIONS = """
 SELECT s.session_id, last.received_at + %(silence)s AS ends_at,
        coalesce(e.seq >= last.seq, false) AS ended
@@ -75,10 +75,10 @@ class StoredSummary:
 
     # None: of the messages without a session.
     session_id: str | None
-    # Where several users speak in the session, the user who may see all of it; None: it covers all
-    # messages. Of the messages up to ``through_seq`` that this user may see none is left out.
+    # If several users speak in the session, the user who may see the summary; None: it covers all
+    # messages. It includes every message up to ``through_seq`` that this user may see.
     user_id: str | None = None
-    # Users whose words are in it.
+    # Users whose words it contains.
     users: frozenset[str] = frozenset()
     from_seq: int = 0
     through_seq: int = 0

@@ -23,7 +23,7 @@ cost = CASE WHEN coalesce(old.cost, excluded.cost) IS NOT NULL
 """
 _SUMS = ", ".join([*(f"{name} = old.{name} + excluded.{name}" for name in _COUNTS), _COST_SUM])
 _VALUES = ", ".join(f"%({name})s" for name in _NAMES)
-# Of an agent that was erased meanwhile nothing comes back (M25).
+# Nothing of an agent that was erased meanwhile is written again (M25).
 _ADD = f"""
 INSERT INTO model_usage AS old (agent_id, day, task, model, {", ".join(_NAMES)})
 SELECT %(agent)s, %(day)s, %(task)s, %(model)s, {_VALUES}

@@ -15,7 +15,7 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 
 from memci.config.unknown_names import misspelt_settings
 
-# Errors of these packages quote what they were given: SQL parameters, rows, input.
+# Errors of these packages quote their input: SQL parameters, rows, JSON.
 _QUOTING = ("sqlalchemy", "psycopg", "pydantic", "pydantic_core")
 
 
@@ -38,16 +38,18 @@ def configure_logs(
             foreign_pre_chain=_shared(),
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                _renderer(pretty=out.isatty()),
+                structlog.dev.ConsoleRenderer(colors=True)
+                if out.isatty()
+                else structlog.processors.JSONRenderer(ensure_ascii=False),
             ],
         )
     )
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
-    # Every request that a client of ours sends would be a line.
+    # It logs every request of our clients.
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    # It warns of second errors behind one that is raised, and quotes them: they may hold rows.
+    # It warns of further errors behind one that is raised, and quotes them: they may contain rows.
     logging.getLogger("psycopg").setLevel(logging.ERROR)
-    # It tells of each request that it begins and ends.
+    # It logs the start and the end of each request.
     logging.getLogger("mcp").setLevel(logging.WARNING)
 
 
@@ -68,12 +70,6 @@ def _shared() -> list[Processor]:
         structlog.processors.StackInfoRenderer(),
         _write_exception,
     ]
-
-
-def _renderer(*, pretty: bool) -> Processor:
-    if pretty:
-        return structlog.dev.ConsoleRenderer(colors=True)
-    return structlog.processors.JSONRenderer(ensure_ascii=False)
 
 
 def _write_exception(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:

@@ -27,7 +27,7 @@ class LaneGauges:
     compress_pending: int
 
 
-# Field → what it tells; the metric is memci_<field>, with _s written out.
+# Field → description; the metric is memci_<field>, with _s written out.
 LANE_GAUGES: dict[str, str] = {
     "queued_jobs": "Jobs that wait in mailboxes",
     "oldest_queued_age_s": "Age of the job that waits longest",
@@ -63,7 +63,7 @@ class LaneCollector(Collector):
             yield GaugeMetricFamily(name, description, value=getattr(gauges, field))
 
 
-# Field of Usage → what it tells; the metric is memci_model_<field>_total.
+# Field of Usage → description; the metric is memci_model_<field>_total.
 MODEL_COUNTERS: dict[str, str] = {
     "calls": "Calls of language models, failed ones included",
     "failures": "Calls of language models without a usable answer",

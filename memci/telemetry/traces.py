@@ -15,7 +15,7 @@ from memci.errors import ConfigurationError
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
 
-# Version, trace id, span id, flags; ids of zeros alone mean nothing.
+# Version, trace id, span id, flags; ids of zeros alone are invalid.
 _TRACEPARENT = re.compile(
     r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}"
 )
@@ -63,7 +63,7 @@ class OpenTelemetryTraces(Traces):
             name,
             context=context,
             attributes=attributes,
-            # Both would send the error's words along.
+            # Both would send the error's message.
             record_exception=False,
             set_status_on_exception=False,
         ) as span:

@@ -17,7 +17,7 @@ JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, J
 
 MAX_DEPTH = 32
 _MOST_INT = 2**63 - 1
-# Characters that one value costs beside its own text: brackets, quotes, commas.
+# Characters that each value needs beside its own text: brackets, quotes, commas.
 _OVERHEAD = 2
 
 
@@ -188,7 +188,7 @@ def fault_of(error: MontyRuntimeError | MontySyntaxError, code: str) -> Fault:
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# Of a run of quotes that could be taken for the end of a text.
+# Quotes that could be read as a part of the end of a text.
 _CLOSING = re.compile(r'"(?=""|\Z)')
 
 

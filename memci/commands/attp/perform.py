@@ -129,11 +129,11 @@ class AttpCommands:
             return _failed("", str(error))
         if call.status is AttpStatus.FAIL:
             return _failed(call.target, call.message)
-        # First, so that whoever waits holds no connection to the database.
+        # Before the transaction, so that a waiting request holds no database connection.
         with self.sandbox.reserve():
             begun = now = monotonic()
             end = now + self.sandbox.limits.seconds
-            while now + (now - begun) < end:  # as long as another run would be done in time
+            while now + (now - begun) < end:  # as long as a second run would finish in time
                 begun = now
                 answer = self._try(agent_id, call, session_id, end - begun)
                 if answer is not None:
@@ -153,7 +153,7 @@ class AttpCommands:
             functions = ToolFunctions(self.tools, context, self.sandbox.limits.notes)
             before = context.rendering.tokens()
             outcome = self.sandbox.run(call.code, functions.by_name(), seconds=seconds)
-            # What went wrong may have left the tree half changed.
+            # After an error the tree may be partly changed.
             over = context.workspace.enforce_if_over() if outcome.fault is None else 0
         if outcome.fault is not None:
             error = str(outcome.fault)

@@ -65,7 +65,7 @@ class Deadline:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # After this the number may be that of another process.
+        # Afterwards the process id may belong to another process.
         with self._lock:
             self._left = True
         self._timer.cancel()
@@ -185,7 +185,7 @@ def _refusal(snapshot: monty.FunctionSnapshot) -> CallError:
 
 
 MIB = 2**20
-# Looking up names suspends the code as well.
+# Name lookups also suspend the code.
 _LOOKUPS = 1_000
 _ALL_AT_WORK = "all sandboxes are at work; try again in a moment"
 _LESS = "Do less in one call."
@@ -196,11 +196,11 @@ _BROKEN = Fault("SystemError", "the code broke the interpreter", advice="Write i
 class Limits:
     """The limits of one run."""
 
-    seconds: float = 5.0  # by the clock, with all calls
+    seconds: float = 5.0  # wall clock, including calls
     memory_bytes: int = 32 * MIB
     calls: int = 100
     notes: int = 20  # new ones
-    depth: int = 200  # of calls within the code
+    depth: int = 200  # by the code
     # Characters: of the arguments or the answer of one call, of ``__result__``, and printed ones.
     longest: int = 200_000
     result: int = 20_000

@@ -97,7 +97,7 @@ class MemoryWrites:
             case UpdatePlan() as request:
                 change = change_plan(connection, caller, request, last_seq(connection, agent_id))
                 if writes and change.words is not None:
-                    # Words of a plan are always a message's, and are erased with it (M25). No
+                    # Words of a plan always come from a message, and are erased with it (M25). No
                     # memory is made of that message: the plan itself is shown.
                     seq = _append(
                         connection, caller, call.id, change.words, remember=Remember.NEVER

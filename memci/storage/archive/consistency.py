@@ -34,7 +34,7 @@ def _laws_of_columns(table: Table) -> dict[str, str]:
     return laws
 
 
-# Sentences, and statements that return what breaks them, if anything does.
+# Descriptions of laws, and statements that return a row that breaks them, if there is one.
 _LAWS_OF_MEMORY: Mapping[str, str] = {
     "a summary begins before it ends": """
         SELECT from_seq FROM summary WHERE agent_id = %(agent)s AND from_seq > through_seq LIMIT 1
@@ -43,7 +43,7 @@ _LAWS_OF_MEMORY: Mapping[str, str] = {
         SELECT unnest(message_seqs) FROM node WHERE agent_id = %(agent)s AND kind = 'memory'
         EXCEPT SELECT seq FROM message WHERE agent_id = %(agent)s LIMIT 1
     """,
-    # Earlier releases left entities as they were when messages of theirs were erased.
+    # Earlier releases did not change entities when their messages were erased.
     "no one of node.message_seqs is above lane.message_seq": """
         SELECT seq FROM node JOIN lane USING (agent_id), unnest(message_seqs) AS origin(seq)
          WHERE agent_id = %(agent)s AND seq > message_seq LIMIT 1
@@ -181,8 +181,8 @@ _LAWS_OF_PAGES: Mapping[str, str] = {
               FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL) AS each
          WHERE first_seq <= before LIMIT 1
     """,
-    # Messages by session and kind in the order of their seqs, and before each where pages begin. A
-    # note is said to nobody: where no interaction goes on it is on no page (R20).
+    # Messages by session and kind in the order of their seqs, with the starts of pages between
+    # them. A note outside of an interaction is on no page (R20).
     "every message up to page_tree.settled_seq, but a note, is on a page": f"""
         SELECT seq FROM (
             SELECT seq, is_page, max(last_seq) OVER (
@@ -234,7 +234,7 @@ def check_consistency(connection: Connection, agent_id: str) -> None:
     for law, statement in LAWS.items():
         broken = connection.exec_driver_sql(statement, {"agent": agent_id}).first()
         if broken is not None:
-            # Numbers, ids and names of models: what people have said stands in no statement.
+            # Numbers, ids and names of models: no statement returns text of messages.
             raise InvalidInputError(f"the archive contradicts itself: {law}; not so {broken[0]}")
     lost = _lost_folder(connection, agent_id)
     if lost is not None:

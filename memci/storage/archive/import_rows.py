@@ -26,17 +26,17 @@ from memci.storage.vectors import to_text
 
 # A row of an archive: its line, and the values in it, which were checked.
 _Row = tuple[bytes, dict[str, Any]]
-# One statement's share: no more rows, and no more bytes but for one long row.
+# Limits of one statement: rows, and bytes unless a single row is longer.
 _MOST_ROWS = 500
 _MOST_BYTES = 1024 * 1024
-# Beside what outlives an erasure an agent that holds nothing may have: what was set for it, and
-# texts that no page refers to.
+# Rows that an agent without content may have, apart from those that outlive an erasure: settings,
+# and texts that no page refers to.
 _HOLDS_NOTHING = {"agent_setting": "true", "page_text": "true"}
-# Whoever was at work for the agent, which had nothing to do, looks anew.
+# Fences off a worker of the lane, which had nothing to do.
 _FENCE_OFF = """
 UPDATE lane SET fence = fence + 1, lease_owner = NULL, lease_until = NULL WHERE agent_id = %s
 """
-# Ids and seqs of an erased life that was here before do not come back either.
+# Ids and seqs of an agent that was erased here are not reused either.
 _NEVER_LESS = frozenset({"message_seq", "last_node_id", "last_document_id", "last_chunk_id"})
 _COUNT_ERASED = """
 UPDATE lane SET written_at = coalesce(written_at, now()), erased_messages =
@@ -59,7 +59,7 @@ _OFFSET = """
 CASE WHEN said_at ~ '[+-][0-9]{2}:[0-9]{2}$'
      THEN nullif((extract(epoch FROM right(said_at, 6)::interval) / 60)::smallint, 0) END
 """
-# Tombstones of two servers all stay; what was set for an agent that holds nothing is replaced.
+# Tombstones of both servers are kept; settings of an agent without content are replaced.
 _ON_CONFLICT = {
     "erased_message": "ON CONFLICT DO NOTHING",
     "agent_setting": """
@@ -73,7 +73,7 @@ ON CONFLICT (agent_id) DO UPDATE SET version = excluded.version, segments = excl
     last_step = excluded.last_step
 """,
 }
-# SQLSTATE of an upsert that was given one row twice, and the class of exceeded program limits.
+# SQLSTATE of an upsert with the same row twice, and the class of exceeded program limits.
 _TWICE = "21000"
 _OVER_LIMITS = "54"
 _FIND_NOTE = "SELECT FROM page WHERE agent_id = %s AND id = %s AND text_version = %s"
@@ -112,7 +112,7 @@ def insert_archive(connection: Connection, agent_id: str, archive: OpenArchive) 
             continue
         for batch in _batches(archive.rows(table)):
             if table is message:
-                # The database would refuse erased ones, too, but not say how many.
+                # The database would refuse erased messages, too, but not return their number.
                 erased += len(erased_among(connection, agent_id, [row["id"] for _, row in batch]))
             if not erased:
                 _insert(connection, agent_id, table, batch)
@@ -160,7 +160,7 @@ def save_note_texts(
         _check(without is None, "every note has its text", without)
     except BaseException:
         for key in saved.values():
-            # What cannot be deleted is swept: no page refers to it.
+            # Upkeep removes texts that could not be deleted: no page refers to them.
             with suppress(PageStoreError):
                 store.delete(key)
         raise
@@ -211,7 +211,7 @@ def _insert(connection: Connection, agent_id: str, table: Table, batch: Sequence
     if "embedding" in casts:
         rows = json.dumps(_with_vectors([row for _, row in batch]))
     else:
-        # In the words of the archive: Python's numbers lose digits.
+        # In the words of the archive: Python's floats lose digits.
         rows = "[" + ",".join(line.decode() for line, _ in batch) + "]"
     try:
         connection.exec_driver_sql(statement, {"agent": agent_id, "rows": rows})

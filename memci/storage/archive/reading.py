@@ -22,14 +22,14 @@ from memci.schemas.archive import FORMAT_VERSION, MANIFEST, MANIFEST_BYTES, Arch
 from memci.storage.archive.row_checks import LineError, checked_row
 from memci.storage.archive.tables import EXPORTED_TABLES, file_of
 
-# The directory of an archive of ours is two kilobytes; compressed data is read in smaller pieces.
+# The directory of a valid archive has two kilobytes; compressed data is read in smaller pieces.
 _MOST_READ = 1024 * 1024
-# A row with a message of the largest size, or a snapshot of the largest network, is well below.
+# A row with the largest message or a snapshot of the largest network is much shorter.
 _LONGEST_LINE = 32 * 1024 * 1024
-# Lines of JSON are seldom packed to less than a tenth.
+# Lines of JSON are rarely compressed to less than a tenth.
 _MOST_UNPACKED_TIMES = 32
 _ENCRYPTED = 0x1
-# All that zipfile raises for bytes that somebody has made up.
+# The errors that zipfile raises for invalid bytes.
 _DAMAGED = (BadZipFile, LargeZipFile, EOFError, KeyError, OSError, OverflowError, RuntimeError,
             ValueError, struct.error, zlib.error)  # fmt: skip
 
@@ -126,7 +126,7 @@ def _read_manifest(text: bytes) -> ArchiveManifest:
         found = decode(text)
     except NotStrictError as error:
         raise InvalidInputError(f"manifest.json {error}") from None
-    # The version first: nobody knows what a manifest of another one has.
+    # The version first: the manifest of another version may differ.
     if not isinstance(found, dict) or found.get("format") != "memci-agent":
         raise InvalidInputError("this is no archive of an agent: its manifest says otherwise")
     version = found.get("version")

@@ -163,7 +163,7 @@ def _is_page(row: Mapping[str, Any]) -> bool:
         return False
     if is_folder or is_note:
         return not shows_messages and not (is_folder and is_note)
-    # A page that the system writes anew each time shows no messages of its own.
+    # A page that the system rewrites each time shows no messages of its own.
     return _is_span(row) or (row["managed"] and not shows_messages)
 
 
@@ -177,7 +177,7 @@ def _is_span(row: Mapping[str, Any]) -> bool:
     return bool(row["segment"] == USER)
 
 
-# By table: what its rows must be beyond what each column holds.
+# Checks of rows by table, beyond those of the columns.
 _ROW_CHECKS: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
     "trail": lambda row: _fits(_NODE_EVENTS[NodeEvent(row["event"])], row["details"]),
     "replay_log": _is_replay_entry,

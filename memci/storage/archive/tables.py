@@ -8,7 +8,7 @@ EXPORTED_TABLES = tuple(table for table in AGENT_TABLES if "left_out" not in tab
 LEFT_OUT = {
     table.name: table.info["left_out"] for table in AGENT_TABLES if "left_out" in table.info
 }
-# The manifest says whose rows they are; a ``said_at`` has the offset that it was said with.
+# Not exported: the manifest names the agent, and ``said_at`` includes its offset.
 _SAID_ELSEWHERE = frozenset({"agent_id", "said_offset"})
 
 

@@ -13,14 +13,14 @@ from memci.storage.messages import COLUMNS, read_messages, stored_seqs, to_messa
 from memci.storage.session import batches
 from memci.storage.summaries import losing_summaries
 
-# Each with all the messages that it was made of.
+# Each with all its messages.
 _MEMORIES = """
 SELECT n.id, n.message_seqs FROM node n
  WHERE n.agent_id = %s AND n.kind = 'memory'
    AND EXISTS (SELECT FROM unnest(n.message_seqs) AS origin(seq) WHERE seq = ANY(%s::bigint[]))
 """
-# Histories tell what former nodes were made of. Nodes of before a rebuilt network took the place of
-# theirs do not count as forgotten: what was made anew may live.
+# Histories name the messages of former nodes. Nodes of a replaced network do not count as
+# forgotten: memories that were made again may live.
 _FORMER_NODES = """
 SELECT t.node_id, bool_or(t.id > coalesce((
            SELECT max(s.id) FROM trail s
@@ -49,7 +49,7 @@ SELECT DISTINCT details->>'entity' FROM replay_log WHERE agent_id = %s AND event
 """
 _ENTITIES_BY_KEY = "SELECT entity_key, id FROM node WHERE agent_id = %s AND entity_key = ANY(%s)"
 # Messages of those memories at entities that stay; the newest first, as they are the likeliest to
-# speak of what is talked about now.
+# name current topics.
 _NAMING_MESSAGES = """
 SELECT DISTINCT beside.entity, origin.seq
   FROM (SELECT target AS entity, source AS memory FROM link
@@ -62,7 +62,7 @@ SELECT DISTINCT beside.entity, origin.seq
  WHERE NOT n.id = ANY(%(nodes)s::bigint[]) AND NOT origin.seq = ANY(%(seqs)s::bigint[])
  ORDER BY origin.seq DESC
 """
-# As ``Message.text``, of which no more is read than is needed.
+# As ``Message.text``, but reading only the beginning.
 _BEGINNINGS = """
 SELECT left(concat_ws(E'\\n', nullif(left(content, %(most)s), ''), (
     SELECT string_agg(concat(call->'function'->>'name', '(',
@@ -71,7 +71,7 @@ SELECT left(concat_ws(E'\\n', nullif(left(content, %(most)s), ''), (
       FROM jsonb_array_elements(tool_calls) WITH ORDINALITY AS each(call, place))), %(most)s)
   FROM message WHERE agent_id = %(agent)s AND seq = ANY(%(seqs)s::bigint[]) ORDER BY seq
 """
-# Messages that are read at once.
+# Messages read at once.
 _AT_ONCE = 200
 
 
@@ -80,23 +80,23 @@ class DeletionSet:
     """Messages to erase, and everything derived from them."""
 
     seqs: Sequence[int]
-    # Living nodes that go.
+    # Living nodes to erase.
     memories: Sequence[int]
     entities: Sequence[int]
     # Nodes that were gone before, and how many of them were forgotten: the others were in a network
     # that was rebuilt (M24).
     former_nodes: Sequence[int]
     forgotten: int
-    # Messages that stay and whose memories go: memories are made of them again.
+    # Messages that stay and whose memories are erased: memories are made of them again.
     repeated: Sequence[int]
-    # Entities that somebody has mentioned, as the log has them.
+    # Mentioned entities in the replay log.
     names: Sequence[str] = ()
-    # The session, when all of it goes.
+    # The session, if all of it is erased.
     session_id: str | None = None
-    # Entities that stay, each with the newest message of a memory beside it that names it.
+    # Entities that stay, each with the newest message that names it, of a memory linked to it.
     named_by: Mapping[int, int] = field(default_factory=dict)
     pages: DeletedPages = field(default_factory=DeletedPages)
-    # Numbers of pinned texts.
+    # Numbers of pins.
     pins: Sequence[int] = ()
 
     @property
@@ -246,8 +246,8 @@ def count_derived(connection: Connection, agent_id: str, deletion: DeletionSet) 
     return {"summaries": len(losing_summaries(connection, agent_id, seqs)), **counts}
 
 
-# A single Chinese character is no term of the index, which holds pairs: it is looked for in texts,
-# and in what tools say and are given as JSON's escape.
+# A single Chinese character is not in the index, which has pairs: texts are searched for it, and
+# tool calls and results for its JSON escape.
 _CHARACTERS = """
 NOT EXISTS (SELECT 1 FROM unnest(%(characters)s::text[]) AS k(word),
                    concat_ws(' ', m.name, m.content, m.tool_calls::text) AS said

@@ -29,7 +29,7 @@ from memci.storage.schema import AGENT_TABLES
 from memci.storage.schema.messages import message
 from memci.storage.session import rows
 
-# Writers of receipts share the lock of an agent that its erasures hold alone.
+# Writers of receipts share an agent's lock, which erasures take exclusively.
 _LOCK_SHARED = "SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 25))"
 _TRY_SHARED = """
 SELECT agent_id FROM unnest(%s::text[]) AS agent(agent_id)
@@ -73,7 +73,7 @@ _REPEAT = """
 UPDATE message SET memory_state = 'pending', memory_reason = NULL
  WHERE agent_id = %s AND seq = ANY(%s::bigint[])
 """
-# Rows of a whole agent that one statement removes: none may last for a minute.
+# Rows of a whole agent that one statement deletes: none may last for a minute.
 _MOST_ROWS = 20_000
 _DELETE_ROWS = """
 DELETE FROM {table} WHERE agent_id = %(agent)s AND ctid = ANY(ARRAY(
@@ -89,7 +89,7 @@ buried AS (
     SELECT %(agent)s, sha256(convert_to(id, 'UTF8')) FROM erased ON CONFLICT DO NOTHING)
 SELECT FROM erased
 """
-# Ids go on where they were: none comes back. What producers wish from now on is another life.
+# Counters of ids stay: no id is reused. Later requests of producers belong to a new agent.
 _RESET_LANE = """
 UPDATE lane SET epoch = epoch + 1, erased_messages = message_seq, compress_done = compress_req,
                 compress_cursor = NULL, pass_number = 0, mentions = 0, indexed_messages = 0,
@@ -99,7 +99,7 @@ UPDATE lane SET epoch = epoch + 1, erased_messages = message_seq, compress_done 
                 new_memories = 0, expire_at = NULL
 WHERE agent_id = %s
 """
-# What is asked and set before an agent's first message leaves these: they make nobody an agent.
+# Requests and settings before an agent's first message leave these: they do not make an agent.
 _BEFORE_AGENT = frozenset({"agent_setting", "receipt", "model_usage"})
 _ERASED_AMONG = "SELECT digest FROM erased_message WHERE agent_id = %s AND digest = ANY(%s)"
 

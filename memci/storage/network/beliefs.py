@@ -30,7 +30,7 @@ _RECENT = """
 SELECT subject, attribute, value, ended, node_id, seq, said_at FROM claim
  WHERE agent_id = %s AND seq >= %s
 """
-# Claims about one attribute that are looked at: the latest.
+# The number of latest claims about one attribute that are read.
 _MOST = 100
 
 
@@ -104,24 +104,17 @@ def supersede(
 
     Their present text is added to their history; they decay like all others.
     """
-    superseded = _store_versions(connection, agent_id, nodes, by=by, until=until)
+    values = {"agent": agent_id, "nodes": list(nodes), "by": by, "until": until}
+    versions = {**values, "reason": VersionReason.SUPERSEDED}
+    superseded = list(connection.exec_driver_sql(_STORE_VERSIONS, versions).scalars())
     if superseded:
-        values = {"agent": agent_id, "nodes": superseded, "by": by, "until": until}
-        connection.exec_driver_sql(_SUPERSEDE, values)
+        connection.exec_driver_sql(_SUPERSEDE, {**values, "nodes": superseded})
         details = {node: {"by": by} for node in superseded}
         append_history(connection, agent_id, NodeEvent.SUPERSEDED, pass_number, details)
     return superseded
 
 
-def _store_versions(
-    connection: Connection, agent_id: str, nodes: Sequence[int], *, by: int, until: datetime
-) -> list[int]:
-    reason = VersionReason.SUPERSEDED
-    values = {"agent": agent_id, "nodes": list(nodes), "by": by, "reason": reason, "until": until}
-    return list(connection.exec_driver_sql(_STORE_VERSIONS, values).scalars())
-
-
-# Of memories that told the same: forgotten, they left their versions and trails.
+# Of memories of the same messages: forgotten ones leave their versions and trails.
 _SUPERSEDED = """
 SELECT v.replaced_by, v.until FROM node_version v
   JOIN trail t ON t.agent_id = v.agent_id AND t.node_id = v.node_id AND t.event = 'created'

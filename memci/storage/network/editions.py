@@ -38,13 +38,13 @@ UPDATE edition SET state = %(state)s, place = %(place)s, scanned = %(scanned)s,
     settled = %(settled)s, finished_at = CASE WHEN %(finished)s THEN now() END
 WHERE agent_id = %(agent)s AND number = %(number)s
 """
-# What lived so far is succeeded by what was made of the same messages.
+# Living nodes are succeeded by nodes of the same messages.
 _SUCCEED = """
 INSERT INTO trail (agent_id, node_id, event, pass_number, details)
 SELECT lane.agent_id, node.id, %s, lane.pass_number, jsonb_build_object('reason', %s::text)
 FROM public.node JOIN lane USING (agent_id) WHERE node.agent_id = %s ORDER BY node.id
 """
-# Use speaks for a memory at the end of its short term (R5), under its new id too.
+# Uses of a memory count at the end of its short term (R5), also under its new id.
 _CARRY_USES = f"""
 INSERT INTO {EDITION_SCHEMA}.trail (agent_id, node_id, event, pass_number, details)
 SELECT used.agent_id, new.id, used.event, used.pass_number, used.details
@@ -58,8 +58,8 @@ SELECT used.agent_id, new.id, used.event, used.pass_number, used.details
     ON used.agent_id = old.agent_id AND used.node_id = old.id AND used.event = %s
  WHERE new.agent_id = %s AND new.tier = 'short' AND new.kind = 'memory' ORDER BY used.id
 """  # noqa: S608 - a constant of ours
-# A network as of an earlier message leaves out what came later: that may be asked for anew, and
-# does not go to memory by itself.
+# A network as of an earlier message leaves out later messages: they may be requested again, and are
+# not handed over automatically.
 _LEAVE_OUT = f"""
 UPDATE message SET memory_state = 'none', memory_reason = NULL, remember = 'never'
 WHERE agent_id = %(agent)s AND memory_state IN ('made', 'filtered') AND seq IN (
@@ -72,11 +72,11 @@ SELECT EXISTS (SELECT FROM {EDITION_SCHEMA}.node_vector v
     JOIN vector_model held
     ON (v.model, vector_dims(v.embedding)) <> (held.model, held.dimension) WHERE v.agent_id = %s)
 """  # noqa: S608 - a constant of ours
-# Logs of passes tell what has run; those of a rebuilt network only tell when it was rebuilt.
+# The log of passes tells what ran; that of a rebuilt network only when it was rebuilt.
 _KEPT = frozenset({"pass_log"})
 
 
-class Known(NamedTuple):
+class LastEdition(NamedTuple):
     """The last edition of an agent; ``finished_at``: when it was switched to or dropped."""
 
     edition: Edition
@@ -105,10 +105,10 @@ def open_edition(connection: Connection, agent_id: str) -> Edition | None:
     return None if row is None else _edition(tuple(row))
 
 
-def last_edition(connection: Connection, agent_id: str) -> Known | None:
+def last_edition(connection: Connection, agent_id: str) -> LastEdition | None:
     """Return the latest edition, open or not."""
     row = connection.exec_driver_sql(_LAST, (agent_id,)).first()
-    return None if row is None else Known(_edition(tuple(row)[:-2]), row[-2], row[-1])
+    return None if row is None else LastEdition(_edition(tuple(row)[:-2]), row[-2], row[-1])
 
 
 def save_edition(connection: Connection, agent_id: str, edition: Edition) -> None:
@@ -180,7 +180,7 @@ def _edition(row: tuple[object, ...]) -> Edition:
 _LOG = """
 INSERT INTO replay_log (agent_id, event, job_id, seqs, details) VALUES (%s, %s, %s, %s, %s)
 """
-# A pass is one entry for as long as nothing else happens to the network.
+# A pass is one entry until something else changes the network.
 _SCANNED = """
 WITH last AS (
     SELECT place, event, pass_number FROM replay_log WHERE agent_id = %(agent)s

@@ -38,7 +38,7 @@ def append_history(
         )
 
 
-# To be put behind "WITH RECURSIVE line AS (SELECT of, id ... UNION", up to the end of the line.
+# Follows "WITH RECURSIVE line AS (SELECT of, id ... UNION", up to the end of the line.
 FOLLOWED = """
 SELECT line.of, step.heir FROM line CROSS JOIN LATERAL (
     SELECT coalesce(t.details->>'into', t.details->>'as')::bigint AS heir FROM trail t
@@ -64,7 +64,7 @@ WITH RECURSIVE line AS (
 SELECT EXISTS (SELECT FROM line JOIN trail t ON t.agent_id = %(agent)s AND t.node_id = line.id
                 WHERE t.event = 'merged')
 """  # noqa: S608 - as above
-# What a node that is gone is gone by, and what is no more than a note on one.
+# The events that remove a node; all others are notes on it.
 FATAL: tuple[NodeEvent, ...] = (
     NodeEvent.FORGOTTEN,
     NodeEvent.RESTORED,
@@ -75,13 +75,10 @@ FATAL: tuple[NodeEvent, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Successor:
-    """The last successor of a node that is gone; the node itself if there is none.
+    """The successors of a node that is gone."""
 
-    ``living``: the successor that is alive, if any.
-    """
-
-    last: int
-    living: int | None
+    last: int  # the node itself if there is none
+    living: int | None  # the one that is alive
 
 
 def successors_of(
@@ -124,8 +121,8 @@ SELECT t.details->'messages', t.details, t.details->>'kind',
             SELECT taken::bigint FROM jsonb_array_elements_text(t.details->'messages') AS o(taken)))
   FROM trail t WHERE t.agent_id = %s AND t.node_id = %s AND t.event = 'created'
 """
-# What was made before spans were kept has none, and is held for the whole of its messages. Merged
-# ones are told by what stands for them now.
+# Nodes from before spans were stored have none, and count as made of their whole messages. Merged
+# nodes are found by their successors.
 _SAME_MESSAGES_LIVING = f"""
 WITH RECURSIVE same AS (
     SELECT id FROM node WHERE agent_id = %(agent)s AND kind = 'memory'
@@ -166,13 +163,13 @@ SELECT (t.details->>'as')::bigint, (t.details->>'job')::uuid,
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The messages of a node. ``complete``: all of them are still stored."""
+    """The messages of a node."""
 
     kind: NodeKind
     seqs: tuple[int, ...]
     passages: tuple[Passage, ...]
     lives: bool
-    complete: bool
+    complete: bool  # all messages are still stored
 
     @property
     def span(self) -> Sequence[int] | None:
@@ -207,18 +204,24 @@ def memory_telling(
     connection: Connection, agent_id: str, seqs: Sequence[int], span: Sequence[int] | None
 ) -> int | None:
     """Return a living memory of the same messages and span, or its living successor."""
-    return connection.exec_driver_sql(_SAME_MESSAGES_LIVING, _same(agent_id, seqs, span)).scalar()
+    return connection.exec_driver_sql(
+        _SAME_MESSAGES_LIVING, _same_messages(agent_id, seqs, span)
+    ).scalar()
 
 
 def forgotten_telling(
     connection: Connection, agent_id: str, seqs: Sequence[int], span: Sequence[int] | None
 ) -> list[int]:
     """Return the forgotten, unrestored memories of the same messages and span."""
-    rows = connection.exec_driver_sql(_SAME_MESSAGES_FORGOTTEN, _same(agent_id, seqs, span))
+    rows = connection.exec_driver_sql(
+        _SAME_MESSAGES_FORGOTTEN, _same_messages(agent_id, seqs, span)
+    )
     return list(rows.scalars())
 
 
-def _same(agent_id: str, seqs: Sequence[int], span: Sequence[int] | None) -> dict[str, object]:
+def _same_messages(
+    agent_id: str, seqs: Sequence[int], span: Sequence[int] | None
+) -> dict[str, object]:
     return {"agent": agent_id, "seqs": list(seqs), "span": None if span is None else list(span)}
 
 

@@ -15,8 +15,8 @@ from memci.storage.messages import in_session
 from memci.storage.network.links import supports_of
 from memci.storage.network.node_history import append_history
 
-# Rows travel as JSON where they hold lists of different lengths, which arrays cannot.
-# A node is born as if the pass under way had been there: it waits for the next one (M18).
+# Rows are passed as JSON if they contain lists of different lengths, which arrays cannot.
+# A new node counts as scanned by the running pass: it waits for the next one (M18).
 _ADD = """
 INSERT INTO node (agent_id, id, slot, kind, type, content, original_length, phrase, keywords,
                   language, entity_key, worth, message_seqs, session_id, user_id, said_at,
@@ -31,8 +31,8 @@ FROM jsonb_to_recordset(%(nodes)s) AS new(
 """
 _ENTITIES = "SELECT entity_key, id FROM node WHERE agent_id = %s AND entity_key = ANY(%s)"
 _PHRASES = "SELECT id, phrase FROM node WHERE agent_id = %s AND id = ANY(%s)"
-# By the last message, since merged and restored memories have new ids. Twice, since "IS NOT
-# DISTINCT FROM" would not use the index.
+# By the last message, since merged and restored memories have new ids. Two statements, since "IS
+# NOT DISTINCT FROM" would use no index.
 _LAST_OF_SESSION = """
 SELECT n.id FROM node n
  WHERE n.agent_id = %(agent)s AND n.session_id {session} AND n.kind = 'memory'
@@ -47,8 +47,8 @@ SELECT NULL, last.id
   FROM (SELECT WHERE %(without)s) AS asked
  CROSS JOIN LATERAL ({_LAST_OF_SESSION.format(session="IS NULL")}) AS last
 """  # noqa: S608 - a constant of this module
-# As the order of a memory: the last of its messages, the first that it does not only quote, and
-# where in that one it begins.
+# The order of memories: the last message, the first one that is not only quoted, and the start in
+# that one.
 _BEFORE = """
 SELECT n.id FROM node n
  CROSS JOIN LATERAL (
@@ -179,7 +179,7 @@ def forget_nodes(
     forgotten = connection.exec_driver_sql(_FORGET, (agent_id, list(reasons))).all()
     for statement in _FORGET_WITH_IT:
         connection.exec_driver_sql(statement, (agent_id, list(reasons)))
-    # The tier, for links that still tell of it: not every read may hear of a short-term memory.
+    # Links to it need the tier: not every reader may see a short-term memory.
     details = {node: {"reason": reasons[node], "tier": tier} for node, _, tier in forgotten}
     append_history(connection, agent_id, NodeEvent.FORGOTTEN, pass_number, details)
     return [slot for _, slot, _ in forgotten]
@@ -209,28 +209,25 @@ def _row(node: NewNode, slot: int) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class SlotNeed:
-    """A request for slots. A ``capacity`` of 0 is unbounded.
-
-    ``kept`` nodes never give up their slots, ``spared`` ones only if no others are left.
-    """
+    """A request for slots."""
 
     wanted: int
-    capacity: int
-    kept: Collection[int] = ()
-    spared: Collection[int] = ()
+    capacity: int  # of the network; 0: unbounded
+    kept: Collection[int] = ()  # nodes that never give up their slots
+    spared: Collection[int] = ()  # nodes that give up their slots only if no others are left
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """Slots for new nodes, and whether spared nodes had to give up some of them."""
+class TakenSlots:
+    """Slots for new nodes."""
 
     slots: list[int]
-    of_spared: bool = False
+    of_spared: bool = False  # some were of spared nodes
 
 
 def take_slots(
     connection: Connection, agent_id: str, need: SlotNeed, pass_number: int, random: Random
-) -> Taken:
+) -> TakenSlots:
     """Return slots for as many new nodes as needed, or as possible.
 
     Nodes are evicted if no slot is free, but never focus points and kept nodes. A network above a
@@ -239,7 +236,7 @@ def take_slots(
     slots = free_slots(connection, agent_id, need.wanted, need.capacity)
     missing = need.wanted - len(slots)
     if not missing:
-        return Taken(slots)
+        return TakenSlots(slots)
     candidates = eviction_candidates(connection, agent_id, need.kept)
     spared = [node for node in candidates if node in need.spared]
     others = [node for node in candidates if node not in need.spared]
@@ -247,7 +244,7 @@ def take_slots(
     of_spared = _draw_victims(connection, agent_id, spared, missing - len(victims), random)
     reasons = dict.fromkeys(victims | of_spared, Forgetting.SLOT_TAKEN)
     slots += forget_nodes(connection, agent_id, reasons, pass_number)
-    return Taken(slots, bool(of_spared))
+    return TakenSlots(slots, bool(of_spared))
 
 
 def _draw_victims(

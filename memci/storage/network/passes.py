@@ -70,7 +70,7 @@ class PassCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class UnscannedNodes:
     """Unscanned nodes of a pass; ``waiting`` ones are retried by a model at ``retry_at``."""
 
     nodes: int
@@ -132,10 +132,12 @@ def log_pass(connection: Connection, agent_id: str, number: int, counts: PassCou
     log_scanned(connection, agent_id, number, counts.scanned)
 
 
-def left_of_pass(connection: Connection, agent_id: str, number: int, now: datetime) -> Left:
+def left_of_pass(
+    connection: Connection, agent_id: str, number: int, now: datetime
+) -> UnscannedNodes:
     """Count the nodes that a pass has still to scan."""
     values = {"agent": agent_id, "pass": number, "now": now}
-    return Left(*connection.exec_driver_sql(_LEFT, values).one())
+    return UnscannedNodes(*connection.exec_driver_sql(_LEFT, values).one())
 
 
 def close_pass(connection: Connection, agent_id: str, number: int) -> None:
@@ -169,8 +171,8 @@ def _cursor(body: dict[str, Any]) -> scan.PassCursor:
     )
 
 
-# A node that waits for its model is passed over (M13). The inner query keeps Postgres from
-# measuring the contents of all nodes before it takes the first ones.
+# A node that waits for its model is skipped (M13). The inner query keeps Postgres from measuring
+# the contents of all nodes before it takes the first ones.
 _NEXT = """
 SELECT id, kind, char_length(content) AS length, original_length,
        CASE WHEN attempts_pass = %(pass)s THEN attempts ELSE 0 END AS attempts
@@ -286,7 +288,8 @@ def _write_compressed(
 
 
 # Arrays in the order of ids. Importance is the sum of a node's own links whose target lives (M11).
-# What no REAL can hold would be an error, not a 0: such strengths are where links never break.
+# A strength too small for REAL would be an error, not a 0; such strengths exist where links never
+# break.
 NETWORK = """
     n.node_ids, n.lengths, n.original_lengths, n.importances, n.entities,
     ARRAY(SELECT f.node_id FROM focus f WHERE f.agent_id = %(agent)s ORDER BY f.mentioned DESC)
@@ -322,7 +325,7 @@ _TAKE = f"""
 INSERT INTO pass_snapshot (agent_id, number, {COLUMNS})
 SELECT %(agent)s, %(number)s, {NETWORK}
 """
-# What a column weighs where it is stored, compressed; reads none of the arrays themselves.
+# The stored, compressed size of a column; reads none of the arrays themselves.
 _BYTES = " + ".join(f"pg_column_size({column})" for column in COLUMNS.split(", "))
 _WEIGHT = f"""
 SELECT coalesce(sum({_BYTES}), 0) FROM pass_snapshot WHERE agent_id = %s
@@ -331,7 +334,7 @@ _WEIGHTS = f"""
 SELECT number, {_BYTES} FROM pass_snapshot WHERE agent_id = %s
 """  # noqa: S608 - columns of this module
 _DROP = "DELETE FROM pass_snapshot WHERE agent_id = %s AND number <> ALL(%s)"
-# What is let go of beyond need, so that it is not done after every pass.
+# The share of the budget that remains after deletions, so that not every pass deletes.
 _ROOM = 0.75
 
 

@@ -35,9 +35,9 @@ SELECT source, target, relation, strength, hint FROM link
 SELECT source, target, relation, strength, hint FROM link
  WHERE agent_id = %(agent)s AND target = ANY(%(nodes)s)
 """
-# Which memory takes the place of which. Those whose text stays keep their rows, and with them
-# their slots (M19), under new ids; they were born during the pass under way, and wait for the
-# next (M18). Rows travel as JSON where they hold lists, which arrays of arrays cannot.
+# Which memory replaces which. Memories whose text stays keep their rows, and with them their slots
+# (M19), under new ids; they count as made during the running pass, and wait for the next (M18).
+# Rows are passed as JSON if they contain lists, which arrays of arrays cannot.
 _STATEMENTS = (
     """
     INSERT INTO node_version (agent_id, node_id, replaced_by, reason, content, phrase, keywords,
@@ -84,7 +84,7 @@ _STATEMENTS = (
     "DELETE FROM node_vector WHERE agent_id = %(agent)s AND node_id = ANY(%(nodes)s)",
     "DELETE FROM node_term WHERE agent_id = %(agent)s AND node_id = ANY(%(nodes)s)",
     "DELETE FROM node WHERE agent_id = %(agent)s AND id = ANY(%(nodes)s)",
-    # What one of them superseded is superseded by the one that stands for it.
+    # A memory that one of them superseded is superseded by the merged one.
     """
     UPDATE node SET superseded_by = merged.new
       FROM unnest(%(nodes)s::bigint[], %(news)s::bigint[]) AS merged(old, new)
@@ -164,14 +164,14 @@ def _row(merge: Merge) -> dict[str, object]:
     }
 
 
-# Those not yet compared with any, the oldest first.
+# Memories that were not compared with any, the oldest first.
 _YOUNG = """
 SELECT id FROM node WHERE agent_id = %(agent)s AND tier = 'short' AND kind = 'memory'
    AND NOT compared ORDER BY id LIMIT %(most)s
 """
-# Where a model finds all texts alike, as one does in a language that it does not know.
+# For a model that finds all texts alike, for example in a language that it does not know.
 _MOST_PAIRS = 100_000
-# Each pair once. What two memories of different sessions, users or days say is never compared.
+# Each pair once. Memories of different sessions, users or days are never compared.
 _ALIKE = """
 WITH near AS MATERIALIZED (
     SELECT n.id, n.id = ANY(%(young)s) AS young, v.embedding, v.model,
@@ -199,7 +199,7 @@ SELECT n.id, n.content, n.phrase, n.keywords, n.language, n.type, n.original_len
    AND n.superseded_by IS NULL
 """
 _COMPARED = "UPDATE node SET compared = true WHERE agent_id = %s AND id = ANY(%s)"
-# The last message of each session that short-term memories are of, and where somebody ended it.
+# The last message of each session with short-term memories, and where it was ended.
 _SESSIONS = """
 sessions AS MATERIALIZED (
     SELECT of.session_id, e.seq AS ended,
@@ -230,7 +230,7 @@ WITH {_SESSIONS}
 SELECT min(least(n.expires_at, s.silent_at)) FROM node n LEFT JOIN sessions s USING (session_id)
  WHERE n.agent_id = %(agent)s AND n.tier = 'short'
 """  # noqa: S608 - constants of this module
-# What each was made of: in a network that is rebuilt it has another id.
+# The messages of each memory: in a rebuilt network it has another id.
 _MADE_OF = """
 SELECT n.id, n.message_seqs, t.details->'span' AS span
   FROM node n
@@ -248,14 +248,11 @@ WHERE agent_id = %(agent)s AND id = ANY(%(nodes)s)
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """When short terms end: the present time, and the silence that ends a session.
-
-    ``over``: all short terms end, since tiers are switched off.
-    """
+    """When short terms end."""
 
     now: datetime
-    silence: timedelta
-    over: bool = False
+    silence: timedelta  # ends a session
+    over: bool = False  # all short terms end, since tiers are switched off
 
 
 def young_memories(connection: Connection, agent_id: str, most: int) -> list[int]:
@@ -367,7 +364,7 @@ def settle(
     append_history(connection, agent_id, NodeEvent.SETTLED, pass_number, ordinary)
 
 
-# Unchanged where an earlier end is known: then no index is written.
+# Unchanged if an earlier end is stored: then no index is written.
 _NOTE = """
 UPDATE lane SET new_memories = new_memories + %(memories)s,
                 expire_at = CASE WHEN %(end)s::timestamptz IS NULL THEN expire_at ELSE

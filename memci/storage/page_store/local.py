@@ -76,7 +76,7 @@ class FilePageStore(PageStore):
         self._database = database
 
     def save(self, key: TextKey, text: str) -> None:
-        place, content = self._place(key), encode_text(text)
+        place, content = self._path(key), encode_text(text)
         with _os_errors():
             place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._write(place, content)
@@ -90,13 +90,13 @@ class FilePageStore(PageStore):
     def load(self, key: TextKey) -> str:
         with _os_errors():
             try:
-                content = self._place(key).read_bytes()
+                content = self._path(key).read_bytes()
             except FileNotFoundError:
                 raise key.not_found() from None
         return key.decoded(content)
 
     def delete(self, key: TextKey) -> None:
-        place = self._place(key)
+        place = self._path(key)
         self._check_folder(has_texts=True)
         with _os_errors():
             for file in (place, *place.parent.glob(f"{place.name}.*{_UNFINISHED}")):
@@ -105,7 +105,7 @@ class FilePageStore(PageStore):
     def exists(self, key: TextKey) -> bool:
         with _os_errors():
             try:
-                self._place(key).stat()
+                self._path(key).stat()
             except FileNotFoundError:
                 return False
         return True
@@ -166,7 +166,7 @@ class FilePageStore(PageStore):
     def _home(self, agent_id: str) -> Path:
         return self._folder / sha256(agent_id.encode()).hexdigest()
 
-    def _place(self, key: TextKey) -> Path:
+    def _path(self, key: TextKey) -> Path:
         return self._home(key.agent_id) / key.file_name
 
 

@@ -85,7 +85,7 @@ class PostgresPageStore(PageStore):
                 connection.exec_driver_sql(_DELETE_MANY, _values_of(keys))
 
     def _writing(self, agent_id: str) -> AbstractContextManager[Connection]:
-        if self._joined is not None:  # row-level security lets no other agent's rows in
+        if self._joined is not None:  # row-level security admits no rows of other agents
             return nullcontext(self._joined)
         return self._database.agent_transaction(agent_id)
 

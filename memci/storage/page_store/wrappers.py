@@ -52,7 +52,7 @@ class MovingPageStore(PageStore):
     def __init__(
         self, now: PageStore, also: PageStore, *, outside: tuple[PageStore, PageStore] | None = None
     ) -> None:
-        """Take both; ``whole`` are the same stores outside of the transaction."""
+        """Take both; ``outside`` are the same stores outside of the transaction."""
         self._now = now
         self._also = also
         self._outside = outside or (now, also)

@@ -15,7 +15,7 @@ from sqlalchemy.engine import RowMapping
 
 from memci.storage.agents import IS_THERE
 
-# All dead jobs are few and have an index; those of one agent would be sought among its done ones.
+# All dead jobs are few and have an index; for one agent all its done jobs would be read.
 _LIST = f"""
 SELECT l.agent_id, l.message_seq - l.erased_messages AS messages, l.paused, l.written_at,
        l.compress_req > l.compress_done AS compress_pending,
@@ -64,12 +64,12 @@ SELECT coalesce((SELECT p.scanned FROM pass_log p WHERE p.agent_id = %(agent)s
                     AND p.number = %(number)s), 0),
        (SELECT count(*) FROM node n WHERE n.agent_id = %(agent)s AND n.last_pass < %(number)s)
 """
-# As LIKE reads them: ours are * and ?, and what LIKE would read is meant as it stands.
+# As LIKE patterns: ours are * and ?, and characters special to LIKE are escaped.
 _LIKE = str.maketrans({"*": "%", "?": "_", "%": "\\%", "_": "\\_", "\\": "\\\\"})
 
 
 @dataclass(frozen=True, slots=True)
-class PassUnderWay:
+class PassProgress:
     """A running pass: the nodes that it has scanned, and those left."""
 
     number: int
@@ -79,14 +79,14 @@ class PassUnderWay:
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """Counts of an agent's rows and queued work. ``lease_until``: a worker holds its lane."""
+    """Counts of an agent's rows and queued work."""
 
     message_seq: int
     fence: int
     paused: bool
     halted_by: Any
     compress: bool
-    lease_until: datetime | None
+    lease_until: datetime | None  # a worker holds the lane
     pass_number: int | None
     passes: int
     queued: int
@@ -121,12 +121,12 @@ def holdings(connection: Connection, agent_id: str) -> Holdings | None:
     return Holdings(**row) if row else None
 
 
-def pass_under_way(connection: Connection, agent_id: str, number: int) -> PassUnderWay:
+def pass_under_way(connection: Connection, agent_id: str, number: int) -> PassProgress:
     """Return the progress of a pass."""
     scanned, left = connection.exec_driver_sql(
         _SCANNED, {"agent": agent_id, "number": number}
     ).one()
-    return PassUnderWay(number, scanned, left)
+    return PassProgress(number, scanned, left)
 
 
 _JOB = """
@@ -153,7 +153,7 @@ def read_job(connection: Connection, agent_id: str, job_id: UUID) -> RowMapping 
     return connection.exec_driver_sql(statement, values).mappings().first()
 
 
-# Each text once, however often it was said.
+# Each text once, however often it was sent.
 _ASKED = """
 WITH said AS MATERIALIZED (
     SELECT DISTINCT content, encode(sha256(convert_to(content, 'UTF8')), 'hex') AS digest

@@ -41,7 +41,8 @@ COLUMNS = (
 MOST_RECENT = 500
 
 _IDS = "SELECT seq, id FROM message WHERE agent_id = %s AND seq = ANY(%s)"
-# In pieces, so that the planner sees only what is asked: "or it is null" would hide an index.
+# In pieces, so that the planner sees only conditions that are used: "or it is null" would prevent
+# an index.
 _CONDITIONS = {
     "session": "m.session_id = %(session)s",
     "user": "m.user_id = %(user)s",
@@ -177,7 +178,7 @@ def _select(asked: Mapping[str, object], end: str, *, columns: str = COLUMNS) ->
     return _SELECT.format_map({"columns": columns, "conditions": " ".join(conditions), "end": end})
 
 
-# So many messages are searched, of the current session and of all others.
+# The number of messages that are searched, of the current session and of all others.
 _MOST = 2_000
 _SAID = f"""
 SELECT m.session_id, m.said_at, m.seq FROM message m

@@ -42,7 +42,7 @@ SELECT DISTINCT ON (t.node_id) t.node_id, t.event, t.pass_number, t.details, t.a
  WHERE t.agent_id = %s AND t.node_id = ANY(%s) AND t.event = ANY(%s)
  ORDER BY t.node_id, t.id DESC
 """
-# The trail is the only thing that tells of it and goes along with an exported agent.
+# Only the trail has the events of removed nodes, also in an exported agent.
 _SWITCHES = """
 SELECT DISTINCT pass_number FROM trail
  WHERE agent_id = %s AND event = 'forgotten' AND details->>'reason' = 'switched'
@@ -63,12 +63,9 @@ SELECT p.number, p.message_seq, p.started_at, p.finished_at, p.scanned, p.compre
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A network: arrays of one kind are parallel, nodes ascend, links by source and target.
+    """A network: arrays of one kind are parallel, nodes ascend, links by source and target."""
 
-    ``number`` and ``taken_at`` are those of a pass; None: the current network.
-    """
-
-    number: int | None
+    number: int | None  # of the pass; None: the current network
     taken_at: datetime | None
     node_ids: list[int]
     lengths: list[int]

@@ -180,7 +180,7 @@ def important_memories(
     ]
 
 
-# In pieces, so that the planner sees only what is asked.
+# In pieces, so that the planner sees only the conditions that are used.
 _MEMORIES = """
 SELECT n.id, n.content, n.said_at, n.said_offset, n.superseded_by,
        ARRAY(SELECT m.id FROM message m
@@ -266,7 +266,7 @@ def _values(asked: Mapping[str, Any]) -> dict[str, Any]:
     return {**asked, "metadata": None if metadata is None else json.dumps(metadata)}
 
 
-# A version outlives its memory, as messages do.
+# A version remains after its memory, as messages do.
 _ENDED = """
 WITH RECURSIVE ended AS MATERIALIZED (
     SELECT v.node_id, min(v.until) AS until, min(v.message_seqs) AS seqs,

@@ -124,7 +124,7 @@ SELECT l.target, l.source, l.relation, l.strength, l.hint, n.kind
    AND (%(relations)s::text[] IS NULL OR l.relation = ANY(%(relations)s))
    AND (n.kind = 'entity' OR ({seen}))
 """
-# A keyword is there when all its terms are.
+# A keyword is present if all its terms are.
 _BY_TERMS = """
 SELECT DISTINCT found.node_id
   FROM (SELECT k.keyword, t.node_id
@@ -134,7 +134,7 @@ SELECT DISTINCT found.node_id
                               WHERE agent_id = %(agent)s AND term = k.term OFFSET 0) t
          GROUP BY k.keyword, t.node_id HAVING count(*) = max(k.needed)) found
 """
-# One Chinese character is no term of the index, which holds pairs: look into the texts.
+# A single Chinese character is not in the index, which has pairs: the texts are searched.
 _BY_CHARACTER = """
 SELECT id FROM node WHERE agent_id = %s AND kind = 'memory'
    AND EXISTS (SELECT 1 FROM unnest(%s::text[]) AS k(word) WHERE strpos(content, k.word) > 0)
@@ -312,8 +312,8 @@ def restorable(connection: Connection, agent_id: str, node_ids: Sequence[int]) -
     return {row[0] for row in connection.exec_driver_sql(_RESTORABLE, values)}
 
 
-# Those made into memories, and those whose memories a rebuilt network has left out (M24), which
-# only trails tell: they are looked into when there is such a message at all.
+# Messages of memories, and those whose memories a rebuilt network has left out (M24), which only
+# trails name: trails are read only if there is such a message.
 _MADE = """
 m.agent_id = %(agent)s {visibility} AND (m.memory_state = 'made'
     OR m.memory_state = 'none' AND m.remember = 'never' AND m.seq IN (
@@ -321,13 +321,13 @@ m.agent_id = %(agent)s {visibility} AND (m.memory_state = 'made'
         CROSS JOIN LATERAL jsonb_array_elements_text(t.details->'messages') AS of(taken)
         WHERE t.agent_id = %(agent)s AND t.event = 'created'))
 """
-# Of another session, none that is a short-term memory there (R5).
+# Without short-term memories of other sessions (R5).
 _IN_REACH_OF_SESSION = """
 AND NOT EXISTS (SELECT 1 FROM node h
                  WHERE h.agent_id = %(agent)s AND h.tier = 'short'
                    AND h.session_id IS DISTINCT FROM %(session)s AND m.seq = ANY(h.message_seqs))
 """
-# In order, so that it is this agent's rows that are gone through, not the first that come.
+# Ordered, so that this agent's rows are read instead of the first ones of the table.
 _MADE_ANY = "(SELECT m.seq FROM message m WHERE {made} ORDER BY m.seq DESC LIMIT 1) IS NOT NULL"
 _MADE_BY_TERMS = """
 EXISTS (SELECT 1
@@ -360,7 +360,7 @@ SELECT m.seq FROM message m
   WHERE {made} AND EXISTS (SELECT 1 FROM unnest(%(characters)s::text[]) AS k(word)
                             WHERE strpos(m.content, k.word) > 0)
 """
-# The memories that were made of the latest of these messages, latest first.
+# The memories of the latest of these messages, latest first.
 _WHO_KNEW = """
 WITH told AS ({seqs} ORDER BY 1 DESC LIMIT %(messages)s)
 SELECT DISTINCT t.node_id FROM trail t

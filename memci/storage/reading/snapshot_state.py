@@ -16,7 +16,7 @@ SELECT l.message_seq, NOT ({IS_THERE}),
          WHERE j.agent_id = l.agent_id AND j.state = 'queued' AND j.first_seq IS NOT NULL)
   FROM lane l WHERE l.agent_id = %s
 """  # noqa: S608 - a constant of this module
-# A lane that a worker holds waits for the next time: a read never waits for a write.
+# A lane that a worker holds is skipped: a read never waits for a write.
 _TOUCH = """
 UPDATE lane SET read_at = now(), receipts_from = coalesce(receipts_from, now())
 WHERE agent_id IN (
@@ -33,7 +33,7 @@ class Progress:
 
     seq: int  # memory has caught up with the messages up to here (R18)
     message_seq: int  # the agent's last message
-    new_agent: bool = False  # there is no such agent yet
+    new_agent: bool = False  # the agent does not exist yet
 
     @property
     def pending(self) -> int:
@@ -97,14 +97,14 @@ SELECT l.message_seq, NOT ({is_there}) AS gone,
   LEFT JOIN lane l ON l.agent_id = asked.agent_id
 """
 _NO_LIST = "NULL::jsonb AS last"
-# Of no session: ordered by the session, too, there is but one index that has the order. By time
-# alone the planner may look through all that was ever read.
+# Of no session: with the session in the order, only one index has that order. By time alone the
+# planner may read all receipts.
 _LAST_LIST = """
 (SELECT jsonb_build_array(r.body->'prefix', r.body->'recent_begins') FROM receipt r
   WHERE r.agent_id = asked.agent_id AND r.kind = 'context' AND {of_session}
   ORDER BY r.session_id DESC, r.created_at DESC LIMIT 1) AS last
 """
-# In its pieces, so that the planner sees only what is asked.
+# In pieces, so that the planner sees only the conditions that are used.
 _OF_SESSION = "r.session_id = %(session)s"
 _OF_NONE = "r.session_id IS NULL"
 
@@ -116,11 +116,11 @@ class SnapshotState:
     progress: Progress
     parameters: Mapping[str, Any]  # that differ from the defaults
     prefix: Sequence[tuple[str, int]]  # pieces of the last list as (hash, bytes)
-    recent_begins: int | None  # the seq that its recent interactions began with
+    recent_begins: int | None  # the first seq of its recent interactions
     has_documents: bool = False
     has_pages: bool = False  # it has a note or a folder, or an operation changed its pages
-    holds: frozenset[Source] = frozenset()  # not empty, of memories and sources without an index
-    has_ended: bool = False  # some memories no longer hold (R6)
+    holds: frozenset[Source] = frozenset()  # of memories and sources without an index
+    has_ended: bool = False  # some memories are superseded (R6)
 
     @property
     def lacks(self) -> frozenset[Source]:

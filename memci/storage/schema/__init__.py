@@ -16,7 +16,7 @@ __all__ = [
     "work",
 ]
 
-# Tables with rows of agents. A table that others reference comes before them.
+# Tables with rows of agents. A referenced table comes before those that refer to it.
 AGENT_TABLES = tuple(
     table
     for table in metadata.tables.values()

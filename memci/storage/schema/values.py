@@ -21,11 +21,11 @@ from memci.domain.session.plan import MOST_STEPS
 from memci.errors import InvalidInputError
 
 _T = TypeVar("_T")
-# JSON numbers that every reader takes for the same; and there is always a next one.
+# JSON integers that every reader reads exactly; the next one is always valid, too.
 _MOST = 2**53
 _MOST_INTEGER = 2**31 - 1
 _MOST_DIMENSIONS = 16_000
-# Halves of numbers do not add up to exactly one.
+# Sums of half-precision numbers are not exactly one.
 _UNIT = 1.01
 _PAGE_RULES = PageRules()
 
@@ -92,7 +92,7 @@ Uuid: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[
 # As PostgreSQL writes them.
 Bytes: TypeAlias = Annotated[str, Field(pattern=r"^\\x([0-9a-f]{2})*$")]
 Digest: TypeAlias = Annotated[str, Field(pattern=r"^\\x[0-9a-f]{64}$")]
-# Halves, big end first, as base64; of no more than unit length.
+# Big-endian half-precision numbers, as base64; of at most unit length.
 Vector: TypeAlias = Annotated[str, must(_is_vector)]
 Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=256)]
 DocumentName: TypeAlias = Annotated[str, must(_is_document_name)]
@@ -101,13 +101,13 @@ SegmentId: TypeAlias = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 Operation: TypeAlias = Annotated[str, Field(pattern=r"^[a-z_]{1,64}$")]
 # What ``page.session_key`` returns, or nothing.
 SessionKey: TypeAlias = Annotated[str, Field(pattern=r"(?s)^(-|\+.{1,256})?$")]
-# What ``page_store.port.new_version`` may draw.
+# The range of ``page_store.port.new_version``.
 TextVersion: TypeAlias = Annotated[int, Field(gt=0, lt=10**18)]
 StoredText: TypeAlias = Annotated[str, must(lambda value: value.encode() and "\0" not in value)]
 PageName: TypeAlias = Annotated[str, Field(max_length=page.LONGEST_NAME), _ONE_LINE]
 PageDescription: TypeAlias = Annotated[str, Field(max_length=page.LONGEST_DESCRIPTION), _ONE_LINE]
 PageEntry: TypeAlias = Annotated[str, Field(max_length=page.LONGEST_ENTRY), _ONE_LINE]
-# Of ``page.Recalls``.
+# The fields of ``page.Recalls``.
 Recalls: TypeAlias = Lax[tuple[Count, Seq, Seq, Seq, Seq]]
 Parameters: TypeAlias = Annotated[dict[str, Any], must(_are_parameters)]
 

@@ -35,15 +35,15 @@ from memci.storage.search.statement import Shape, search_statement
 from memci.storage.session import tuples
 from memci.storage.vectors import Vectors, to_text
 
-# Postings that are scored for one query, however small the index.
+# Postings that are scored for one query, regardless of the size of the index.
 MOST_POSTINGS = 2_000
 # The newest messages of one time, from which candidates are chosen.
 MOST_TIMED = 2_000
 _ROLES = {role.value: role for role in Role}
-# No owner has so many chunks, and no agent so many messages.
+# More than the chunks of any owner and the messages of any agent.
 _KEYS_OF_OWNER = 1 << 48
-# Of the best messages by words, each third lends its words to its neighbours: measured, more of
-# them change nothing.
+# Of the best messages by words, a third adds its words to its neighbours: more of them changed
+# nothing in measurements.
 _LENDERS = 3
 RAW_TAIL = 200  # newest messages that are not indexed yet (R10b)
 
@@ -57,14 +57,14 @@ class Restriction:
     """
 
     since: datetime | None = None
-    until: datetime | None = None  # excluded
+    until: datetime | None = None  # exclusive
     roles: tuple[Role, ...] = ()
     names: tuple[str, ...] = ()
     sessions: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
     user_id: str | None = None
     session_id: str | None = None
-    as_of: datetime | None = None  # nothing that was said later
+    as_of: datetime | None = None  # nothing said later
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, object] | None = None
     viewer: Viewer | None = None  # of pages, pins, plans and summaries; None: ``user_id``
@@ -96,7 +96,7 @@ class Restriction:
     def _users(self) -> list[str]:
         """Return the user whose pages, pins, plans and summaries are visible; empty: all users."""
         viewer = self.viewer or Viewer(self.session_id, self.user_id)
-        # No user has the empty name: in a new session only what belongs to nobody is visible.
+        # No user has the empty name: in a new session only rows without a user are visible.
         return [] if viewer.sees_all else [viewer.user_id or ""]
 
 
@@ -110,10 +110,10 @@ class SearchQuery:
     sources: frozenset[Source]
     restriction: Restriction = field(default_factory=Restriction)
     best: int = DEEPEST  # candidates of each channel
-    names: tuple[str, ...] = ()  # written as programs write them
-    walks: bool = False  # follow links of the network from what is found, if memories are searched
+    names: tuple[str, ...] = ()  # in their spelling in programs
+    walks: bool = False  # follow links of the network from the results, if memories are searched
     focus: bool = False  # … and from the focus
-    # Messages of these times are candidates whatever their words are.
+    # Messages of these times are candidates regardless of their words.
     stretches: tuple[TimeSpan, ...] = ()
 
     @property
@@ -157,7 +157,7 @@ def search(
     timed = bool(query.stretches) and Source.CHAT in sources
     walks = query.walks and Source.MEMORY in sources
     scored = query.vector is not None or bool(query.terms)
-    # What the focus was at another time is not known.
+    # Earlier states of the focus are not stored.
     focus = walks and query.focus and query.restriction.as_of is None
     if not (scored or focus):
         sources, walks = sources & {Source.CHAT}, False
@@ -200,7 +200,7 @@ def _time_values(query: SearchQuery) -> dict[str, object]:
     """Return the times of a query; those that the query names share the candidates evenly."""
     named = sum(not each.besides for each in query.stretches)
     return {
-        # Under row-level security a coalesce() in the statement would keep it from the index.
+        # Under row-level security a coalesce() in the statement would prevent the index.
         "begins": [_iso(each.since) or "-infinity" for each in query.stretches],
         "ends": [_iso(each.until) or "infinity" for each in query.stretches],
         "asked_sessions": [each.session for each in query.stretches],
@@ -217,7 +217,7 @@ def _searched(query: SearchQuery, owners: Sequence[str]) -> frozenset[Source]:
     """Return the sources that may contain what the query asks for."""
     sources = query.sources
     if query.vector is None and not query.terms:
-        sources -= WRITTEN  # no link leads there
+        sources -= WRITTEN  # links do not lead to them
     if query.restriction.types:
         sources -= {Source.CHAT}  # messages have no type
     if not owners or query.restriction.excludes_files:
@@ -293,7 +293,7 @@ def _chunk(row: Row, place: int, owner: str) -> Candidate:
     """Return a chunk; its key differs from those of other owners, and of messages."""
     path, *place_in_file = row.tool_calls
     source = Source.CODE if row.role == ChunkKind.CODE else Source.DOCUMENT
-    # The headings are part of what the text says.
+    # The headings are part of the text.
     text = row.text if source is Source.CODE or not path else f"{path}\n{row.text}"
     return Candidate(
         source,
