@@ -1,1 +1,1 @@
-"""What people ask of an agent's lane, one verb a file: a short transaction, no lease, no model."""
+"""Commands on an agent's lane, one group a file: a short transaction, no lease, no model."""

@@ -1,4 +1,4 @@
-"""Sets the parameters of one agent; warns when its window cannot hold what must stay (P13)."""
+"""Sets the parameters of one agent; warns if its unhideable pages exceed the window (P13)."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -42,18 +42,18 @@ def warnings_of(pages: PageCommands, agent_id: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """The values for agents that have none of their own."""
+    """The values for agents without values of their own."""
 
     memory: MemoryParameters
     pages: PageRules
 
     def with_values(self, values: Mapping[str, object]) -> dict[str, object]:
-        """Return all parameters by name; ``InvalidInputError`` names one that is wrong."""
-        known = values_of(self.memory) | values_of(self.pages)
+        """Return all parameters by name; ``InvalidInputError`` names an invalid one."""
+        defaults = values_of(self.memory) | values_of(self.pages)
         for name in values:
-            if name not in known:
+            if name not in defaults:
                 raise InvalidInputError(
-                    f"unknown parameter; known are {', '.join(sorted(known))}", field=name
+                    f"unknown parameter; known are {', '.join(sorted(defaults))}", field=name
                 )
         return values_of(agents.own_of(self.memory, values)) | values_of(
             agents.own_of(self.pages, values)
@@ -74,8 +74,8 @@ def run(
 ) -> SettingsAnswer:
     """Replace all of an agent's own parameters by ``values``, also before its first message.
 
-    Earlier messages are put onto pages by the former rules first: readers may have seen that.
-    Raises ``InvalidInputError`` that names the parameter, with nothing written.
+    Earlier messages are first put onto pages by the former rules, since readers may have seen those
+    pages. Raises ``InvalidInputError`` that names the parameter, with nothing written.
     """
     defaults.with_values(values)
     pages.settle(agent_id)  # so that little is left to be done with the lane locked

@@ -50,8 +50,8 @@ def add(
 ) -> DocumentAnswer:
     """Store a file, and queue a job that reads it; the same content is stored once.
 
-    A document that failed is tried again. A document of the same name is replaced: searches find
-    its old content until the new one has been read.
+    A failed document is tried again. A document of the same name is replaced: searches find its old
+    content until the new one has been read.
     """
     with database.agent_transaction(owner) as connection:
         woken, _ = lock_lane(connection, owner)
@@ -98,7 +98,7 @@ def remove_named(database: Database, owner: str, prefix: str) -> DocumentsRemove
 
 @contextmanager
 def _locked(database: Database, owner: str) -> Iterator[Connection]:
-    """Open a transaction with the lane of a known owner locked, and not woken."""
+    """Open a transaction with the lane of a known owner locked."""
     exists = is_collection_there if is_collection(owner) else is_there
     with database.agent_transaction(owner) as connection:
         if not exists(connection, owner):

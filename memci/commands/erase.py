@@ -10,7 +10,7 @@ from uuid import uuid4
 from memci.broker.agent_queues import AgentQueues
 from memci.broker.health import broker_errors
 from memci.broker.wakeup import Wakeups
-from memci.commands.erase_search import Words, excerpt, shown_pages, shown_pins
+from memci.commands.erase_search import Words, excerpt, preview_pages, preview_pins
 from memci.domain.job import JobKind, JobSource
 from memci.errors import (
     DatabaseBusyError,
@@ -53,7 +53,7 @@ class ErasureSelection:
 
     @classmethod
     def of(cls, request: EraseRequest) -> Self:
-        """Return what a request names without a query."""
+        """Return the selection of a request that has no query."""
         return cls(
             request.message_ids or (),
             request.session_id,
@@ -65,9 +65,9 @@ class ErasureSelection:
 def find_selected(
     connection: Connection, agent_id: str, selection: ErasureSelection
 ) -> DeletionSet:
-    """Return all that goes; what was erased before is passed over.
+    """Return everything to erase; what was erased before is skipped.
 
-    Raises ``NotFoundError`` for what never was.
+    Raises ``NotFoundError`` for anything that never existed.
     """
     if selection.session_id is not None:
         seqs = deletion_set.seqs_of_session(connection, agent_id, selection.session_id)
@@ -93,7 +93,7 @@ def find_selected(
 
 
 def _pins(connection: Connection, agent_id: str, numbers: Sequence[int]) -> list[int]:
-    """Return those of these pins that are shown; those taken down before are passed over."""
+    """Return the pins that are shown; those unpinned before are skipped."""
     if not numbers:
         return []
     known = read_pins(connection, agent_id)
@@ -122,14 +122,14 @@ def run(
     *,
     settle: Settle | None = None,
 ) -> ReceiptAnswer:
-    """Erase messages and everything derived, all or nothing; return the receipt, which is kept.
+    """Erase messages and everything derived, all or nothing; return the stored receipt.
 
-    ``settle`` has what goes take its index with it (P1): what was said until the lane is locked may
-    have been seen on a page already.
+    ``settle`` first puts messages onto pages, so that erased pages keep their indexes (P1): readers
+    may have seen messages that arrived before the lane was locked on a page.
 
-    Those erased before are passed over. Raises ``NotFoundError``, with nothing erased, when one
-    never was, or when the session has none; and ``PageStoreError`` when all is erased but texts of
-    notes, which go when the same is erased again, or by upkeep.
+    Selected items that were erased before are skipped. Raises ``NotFoundError``, with nothing
+    erased, if one never existed or the session has no messages. Raises ``PageStoreError`` if
+    everything is erased except texts of notes; a repeated erasure, or upkeep, erases them.
     """
     indexes = frozenset(selection.page_indexes)
     texts = {key for key in store.list(agent_id) if key.page in indexes} if indexes else set()
@@ -164,34 +164,35 @@ def run(
 def run_agent(
     database: Database, store: PageStore, wakeups: Wakeups, queues: AgentQueues, agent_id: str
 ) -> ReceiptAnswer:
-    """Erase all that an agent holds, here and in the broker; return the receipt, which is kept.
+    """Erase everything of an agent, here and in the broker; return the stored receipt.
 
-    Also what is left of one that is there no more.
+    Also the remains of an agent that no longer exists.
 
-    Raises ``NotFoundError`` when there is no such agent, ``BrokerUnavailableError``, with nothing
-    erased, when nobody can say what waits for it there, and ``PageStoreError``: with nothing
-    erased when nobody can say which texts there are, or, as it says, when all is erased but some
-    of them. They go when the agent is erased again, or by upkeep.
+    Raises ``NotFoundError`` if there is no such agent, and, with nothing erased,
+    ``BrokerUnavailableError`` if the broker cannot list the agent's queues, or ``PageStoreError``
+    if the store cannot list the texts. A ``PageStoreError`` that says so means that everything is
+    erased except some texts; a repeated erasure, or upkeep, erases them.
     """
-    # First, and again with the lane locked: what is there when nobody is, is of no life to come.
+    # Before the lane is locked, and again afterwards: remains of an agent that does not exist may
+    # be erased, but not rows of a new one.
     texts = set(store.list(agent_id))
     with database.agent_snapshot(agent_id) as connection:
         is_left = is_left_of(connection, agent_id)
     try:
-        with _preempted_lane(database, wakeups, agent_id, there=not is_left) as connection:
+        with _preempted_lane(database, wakeups, agent_id, must_exist=not is_left) as connection:
             texts |= note_keys(connection, agent_id)
             pages = count_pages(connection, agent_id)
             rows = erase_agent(connection, agent_id)
             body = {"erased": "agent", "pages": pages, "rows": rows}
             receipt = _write_receipt(connection, agent_id, body)
-            # Last, so that no failure but that of the commit follows. Nobody else moves messages
-            # in.
+            # Last, so that only the commit can fail afterwards. No other code moves messages into
+            # these queues.
             with broker_errors():
                 queues.empty(agent_id)
     except NotFoundError:
         if not texts:
             raise
-        # An erasure before has left them behind.
+        # An earlier erasure has left these texts behind.
         with database.agent_transaction(agent_id) as connection:
             body = {"erased": "agent", "rows": {}, "texts": len(texts)}
             receipt = _write_receipt(connection, agent_id, body)
@@ -200,7 +201,7 @@ def run_agent(
 
 
 def _remove_texts(store: PageStore, agent_id: str, texts: Collection[TextKey], done: str) -> None:
-    """Remove texts; where the page store does not answer, say what is done already."""
+    """Delete texts; a ``PageStoreError`` says what is already erased."""
     try:
         remove_texts(store, agent_id, texts)
     except PageStoreError as error:
@@ -209,13 +210,13 @@ def _remove_texts(store: PageStore, agent_id: str, texts: Collection[TextKey], d
 
 @contextmanager
 def _preempted_lane(
-    database: Database, wakeups: Wakeups, agent_id: str, *, there: bool = True
+    database: Database, wakeups: Wakeups, agent_id: str, *, must_exist: bool = True
 ) -> Iterator[Connection]:
-    """Take the lane from its worker for one transaction, and let workers go on afterwards."""
-    lease = preempt_lane(database, agent_id, must_exist=there)
+    """Take the lane from its worker for one transaction; free it and wake workers afterwards."""
+    lease = preempt_lane(database, agent_id, must_exist=must_exist)
     try:
         with lease.effect() as connection:
-            # Whoever changes a page waits, and finds what is left; who did so is waited for.
+            # Wait for transactions that change a page; later ones see what is left.
             lock_tree(connection, agent_id)
             yield connection
     except FencedOffError:
@@ -223,7 +224,7 @@ def _preempted_lane(
             "somebody else erases something of this agent right now; nothing was erased"
         ) from None
     finally:
-        # Where that fails, the lease runs out.
+        # If this fails, the lease expires.
         with suppress(FencedOffError, UnavailableError):
             with lease.effect(durable=False) as connection:
                 freed = mailbox.free(connection, agent_id)
@@ -234,10 +235,10 @@ def _preempted_lane(
 
 
 def _repeat_memories(connection: Connection, agent_id: str, seqs: Sequence[int]) -> str | None:
-    """Ask for memories of messages whose memories were shared; return the job."""
+    """Queue a job that makes memories again from the remaining messages of shared memories."""
     if not seqs:
         return None
-    # They passed the filter once; what they leaned on then may be gone now.
+    # They passed the filter before; messages that the decision relied on may be erased now.
     payload = {"seqs": list(seqs), "wanted": list(seqs)}
     job = mailbox.NewJob(
         agent_id, JobKind.CREATE, first_seq=seqs[0], last_seq=seqs[-1], payload=payload
@@ -257,7 +258,7 @@ def _counts(deletion: DeletionSet) -> dict[str, int]:
 
 
 def _page_indexes(selection: ErasureSelection, deletion: DeletionSet) -> list[str]:
-    """Return those of the named pages that lose something."""
+    """Return the named pages that are deleted or reworded."""
     losing = {*deletion.pages.deleted, *deletion.pages.reworded}
     return [each for each in selection.page_indexes if each in losing]
 
@@ -279,12 +280,12 @@ def preview(
     selection: ErasureSelection,
     words: Words | None = None,
 ) -> ErasurePreview:
-    """Return what would go, with excerpts around ``words``.
+    """Return what would be erased, with excerpts around ``words``.
 
-    Raises ``NotFoundError`` for what never was.
+    Raises ``NotFoundError`` for anything that never existed.
     """
-    pages = shown_pages(database, store, agent_id, selection.page_indexes[:_MOST_SHOWN], words)
-    pinned = shown_pins(database, agent_id, selection.pins[:_MOST_SHOWN], words)
+    pages = preview_pages(database, store, agent_id, selection.page_indexes[:_MOST_SHOWN], words)
+    pinned = preview_pins(database, agent_id, selection.pins[:_MOST_SHOWN], words)
     with snapshot_of(database, agent_id) as connection:
         deletion = find_selected(connection, agent_id, selection)
         ids = deletion_set.ids_of(connection, agent_id, deletion.seqs)

@@ -1,12 +1,11 @@
-"""Finds messages, pages and pins that hold all words of a query, to propose them for erasure (M25).
+"""Finds messages, pages and pins that contain all words of a query, to propose for erasure (M25).
 
-Nothing is found by meaning or by way of a memory: what goes for good has to hold the words.
+There is no search by meaning or through memories: anything to be erased must contain the words.
 
-Notes, names and descriptions are an agent's own: no message says that they speak of something. What
-a page was called before counts as well, as long as ``undo`` or ``redo`` could bring it back.
+Names and descriptions of pages, and notes, are an agent's own words, not those of a message. Former
+names of a page count as well, as long as ``undo`` or ``redo`` could restore them.
 
-A text is pinned by who works with the agent or by the agent itself: no message says what it says. A
-message that is pinned goes with the message.
+A pinned text is not derived from a message either. A pinned message is erased with the message.
 """
 
 from __future__ import annotations
@@ -28,18 +27,18 @@ from memci.storage.pages.undo_steps import words_of_steps
 from memci.storage.pins import read_pins
 from memci.storage.session import Database, batches
 
-# Messages that no index holds yet, notes of a far store and texts in memory at once; the newest.
+# Limits, newest first: unindexed messages, notes of a remote store, texts in memory at once.
 _MOST_UNINDEXED = 500
 _MOST_TEXTS = 5_000
 _AT_ONCE = 100
-_BEFORE = 24  # characters that an excerpt shows in front of the match
-_WINDOW = 60  # characters within which as many of the words as possible are to stand
+_BEFORE = 24  # characters of an excerpt before the match
+_WINDOW = 60  # characters within which most of the words should be
 _PIECE = re.compile(r"\S+")
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The terms of a query, and those of a single Chinese character, which no index holds."""
+    """The terms of a query, and its single Chinese characters, which are in no index."""
 
     terms: Sequence[str]
     characters: Sequence[str]
@@ -47,7 +46,7 @@ class Words:
 
     @classmethod
     def of(cls, query: str, lexicon: Lexicon) -> Words:
-        """Read a query: English stems, pairs of Chinese characters."""
+        """Split a query into English stems and pairs of Chinese characters."""
         distinct = list(dict.fromkeys(lexicon.terms(query)))
         characters = [
             each for each in distinct if len(each) == 1 and language_of(each) is Language.CHINESE
@@ -56,14 +55,14 @@ class Words:
         return cls(terms, characters, lexicon)
 
     def are_in(self, text: str) -> bool:
-        """Return True if a text holds all of them."""
+        """Return True if a text contains all words."""
         if not (self.terms or self.characters):
             return False
-        held = set(self.lexicon.terms(text))
-        return held.issuperset(self.terms) and all(each in text for each in self.characters)
+        terms = set(self.lexicon.terms(text))
+        return terms.issuperset(self.terms) and all(each in text for each in self.characters)
 
     def densest_place(self, line: str) -> int:
-        """Return the place from which most of them stand close together; 0 if none is there."""
+        """Return the position from which most words are close together; 0 if there are none."""
         found = [each for piece in _PIECE.finditer(line) for each in self._in_piece(piece)]
         return max(
             found,
@@ -75,26 +74,26 @@ class Words:
         )[0]
 
     def _in_piece(self, piece: re.Match[str]) -> list[tuple[int, str]]:
-        """Return places and terms; Chinese terms stand literally in a piece without spaces."""
-        held = set(self.lexicon.terms(piece[0]))
-        words = [each for each in self.terms if each in held]
+        """Return positions and terms; Chinese terms occur literally in a piece without spaces."""
+        terms = set(self.lexicon.terms(piece[0]))
+        words = [each for each in self.terms if each in terms]
         words += [each for each in self.characters if each in piece[0]]
         return [(piece.start() + max(0, piece[0].casefold().find(each)), each) for each in words]
 
 
 def excerpt(text: str, words: Words | None, length: int = 240) -> str:
-    """Return part of a text, on one line: its beginning, or from where most of the words stand."""
+    """Return part of a text on one line, from its beginning or from where most words are."""
     line = " ".join(text.split())
     start = 0 if words is None else max(0, words.densest_place(line) - _BEFORE)
     if start:
-        # A word that is cut in two says nothing.
+        # Do not cut words in two.
         space = line.find(" ", start, start + _BEFORE)
         start = start if space < 0 else space + 1
     return (("…" if start else "") + line[start:])[:length]
 
 
 def find_messages(database: Database, agent_id: str, words: Words, *, most: int) -> list[str]:
-    """Return the ids of the newest messages that hold all of these words, at most ``most``.
+    """Return the ids of the newest messages that contain all words, at most ``most``.
 
     Raises ``NotFoundError`` for no agent.
     """
@@ -109,14 +108,14 @@ def find_messages(database: Database, agent_id: str, words: Words, *, most: int)
 
 
 class FoundPages(NamedTuple):
-    """Indexes, and how many notes there are whose texts were not looked at."""
+    """Page indexes, and the number of notes whose texts were not read."""
 
     indexes: list[str]
     unread: int = 0
 
 
 class _WrittenPage(NamedTuple):
-    """A page, and what it was called in steps that ``undo`` or ``redo`` could bring back."""
+    """A page, and its former names that ``undo`` or ``redo`` could restore."""
 
     page: Page
     earlier: Sequence[str]
@@ -133,10 +132,10 @@ class _WrittenPage(NamedTuple):
 def find_pages(
     database: Database, store: PageStore, agent_id: str, words: Words, *, most: int
 ) -> FoundPages:
-    """Return the newest pages whose own words hold all of these, at most ``most``.
+    """Return the newest pages whose own words contain all words, at most ``most``.
 
-    Of a far store the texts of the newest 5,000 notes are read, of others but their names. Raises
-    ``NotFoundError`` for no agent, and ``PageStoreError``.
+    Of a remote store only the texts of the newest 5,000 notes are read. Raises ``NotFoundError``
+    for no agent, and ``PageStoreError``.
     """
     written = _written_pages(database, agent_id)[::-1]
     notes = [each.page for each in written if each.page.text_version is not None]
@@ -150,14 +149,14 @@ def find_pages(
     return FoundPages(found, len(unread))
 
 
-def shown_pages(
+def preview_pages(
     database: Database,
     store: PageStore,
     agent_id: str,
     indexes: Collection[str],
     words: Words | None,
 ) -> list[PreviewedPage]:
-    """Return what is to be read of pages before they go; those without own words are left out."""
+    """Return the own words of pages for a preview; pages without own words are left out."""
     if not indexes:
         return []
     return [
@@ -185,7 +184,7 @@ def _written_pages(
 def _with_own_words(
     store: PageStore, agent_id: str, pages: Sequence[_WrittenPage], unread: Collection[str] = ()
 ) -> Iterator[tuple[Page, str]]:
-    """Yield pages and all their own words; a text that somebody erases right now is none."""
+    """Yield pages with all their own words; a text that is erased meanwhile is empty."""
     for some in batches(pages, _AT_ONCE):
         keys = {
             page.index: TextKey(agent_id, page.index, page.text_version)
@@ -199,7 +198,7 @@ def _with_own_words(
 
 
 def find_pins(database: Database, agent_id: str, words: Words, *, most: int) -> list[int]:
-    """Return the numbers of the newest pinned texts that hold all of these words, at most ``most``.
+    """Return the numbers of the newest pins that contain all words, at most ``most``.
 
     Raises ``NotFoundError`` for no agent.
     """
@@ -209,10 +208,10 @@ def find_pins(database: Database, agent_id: str, words: Words, *, most: int) -> 
     return [each.number for each in found[::-1][:most]]
 
 
-def shown_pins(
+def preview_pins(
     database: Database, agent_id: str, numbers: Collection[int], words: Words | None
 ) -> list[PreviewedPin]:
-    """Return what is to be read of pinned texts before they go."""
+    """Return the texts of pins for a preview."""
     if not numbers:
         return []
     with snapshot_of(database, agent_id) as connection:

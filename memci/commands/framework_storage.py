@@ -65,7 +65,7 @@ def put_checkpoint(
 def put_writes(
     database: Database, agent_id: str, thread: str, request: shapes.WritesIn
 ) -> shapes.CheckpointStored:
-    """Store what a task has written after a checkpoint."""
+    """Store the writes of a task after a checkpoint."""
     place = (thread, request.namespace, request.checkpoint_id, request.task_id)
     writes = [(each.place, each.channel, each.kind, each.body) for each in request.writes]
     with _storing(database, agent_id) as connection:
@@ -94,22 +94,22 @@ def prune_checkpoints(
     an unknown agent.
     """
     with database.agent_transaction(agent_id) as connection:
-        # A checkpoint that is stored meanwhile may refer to values that nothing else needs.
+        # A checkpoint that is stored meanwhile may need values that no other checkpoint needs.
         lock_lane(connection, agent_id)
         if request.threads and not request.keep_latest:
             threads = dict.fromkeys(request.threads)
-            gone = sum(stored.delete_thread(connection, agent_id, each) for each in threads)
-            return shapes.ThreadAnswer(checkpoints=gone)
+            deleted = sum(stored.delete_thread(connection, agent_id, each) for each in threads)
+            return shapes.ThreadAnswer(checkpoints=deleted)
         if stored.has_deltas(connection, agent_id, request.threads, request.run_ids):
             raise ConflictError(
                 "a thread among these has delta channels, which are read from its earlier "
                 "checkpoints: delete the whole thread, or leave it"
             )
         if request.threads:
-            gone = stored.delete_but_latest(connection, agent_id, request.threads)
+            deleted = stored.delete_but_latest(connection, agent_id, request.threads)
         else:
-            gone = stored.delete_runs(connection, agent_id, request.run_ids)
-        return shapes.ThreadAnswer(checkpoints=gone)
+            deleted = stored.delete_runs(connection, agent_id, request.run_ids)
+        return shapes.ThreadAnswer(checkpoints=deleted)
 
 
 @contextmanager

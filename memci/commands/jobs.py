@@ -63,7 +63,7 @@ def pause(database: Database, agent_id: str) -> LaneAnswer:
 
 
 def resume(database: Database, wakeups: Wakeups, agent_id: str) -> LaneAnswer:
-    """Let the lane go on, after a pause or after a dead job that halted it."""
+    """Resume the lane after a pause or after a dead job that halted it."""
     with database.lane_transaction() as connection:
         state = lane_control.resume(connection, agent_id)
     wakeups.wake_lane(agent_id)

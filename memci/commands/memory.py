@@ -24,12 +24,12 @@ from memci.storage.summaries import open_session
 
 
 def consolidate(database: Database, wakeups: Wakeups, agent_id: str) -> ConsolidateAnswer:
-    """Ask for it; requests that wait are one. Raises ``NotFoundError`` for no agent."""
+    """Request a consolidation; waiting requests count as one. Raises ``NotFoundError``."""
     with database.lane_transaction() as connection:
-        asked = request_consolidation(connection, agent_id)
-    if asked.woken:
+        requested = request_consolidation(connection, agent_id)
+    if requested.woken:
         wakeups.wake_lane(agent_id)
-    return ConsolidateAnswer(job_id=asked.job_id, coalesced=asked.coalesced)
+    return ConsolidateAnswer(job_id=requested.job_id, coalesced=requested.coalesced)
 
 
 def end_session(
@@ -37,34 +37,36 @@ def end_session(
 ) -> SessionEndAnswer:
     """End a session up to its last message; idempotent. Raises ``NotFoundError`` for no session."""
     with database.agent_transaction(agent_id) as connection:
-        asked = request_consolidation(connection, agent_id)
+        requested = request_consolidation(connection, agent_id)
         ended = sessions_end_session(connection, agent_id, session_id)
         if ended is None:
             raise NotFoundError("there is no such session: one exists from its first message on")
         open_session(connection, agent_id, session_id)
-    if asked.woken:
+    if requested.woken:
         wakeups.wake_lane(agent_id)
     seq, ended_at = ended
-    return SessionEndAnswer(session_id=session_id, seq=seq, ended_at=ended_at, job_id=asked.job_id)
+    return SessionEndAnswer(
+        session_id=session_id, seq=seq, ended_at=ended_at, job_id=requested.job_id
+    )
 
 
 def mention_in_focus(
     database: Database, wakeups: Wakeups, agent_id: str, name: str, defaults: MemoryParameters
 ) -> FocusList:
-    """Make a thing the newest focus point; return all of them. Raises as ``bring_into_focus``."""
+    """Make a thing the newest focus point; return the focus. Raises as ``add_to_focus``."""
     with database.agent_transaction(agent_id) as connection:
         woken = lock_agent(connection, agent_id)
-        points = bring_into_focus(connection, agent_id, name, defaults)
+        points = add_to_focus(connection, agent_id, name, defaults)
         unlock_lane(connection, agent_id, woken=woken)
-    if not woken:  # a worker that looked while the lane was locked has gone again
+    if not woken:  # a worker that found the lane locked has given up
         wakeups.wake_lane(agent_id)
     return points
 
 
-def bring_into_focus(
+def add_to_focus(
     connection: Connection, agent_id: str, name: str, defaults: MemoryParameters
 ) -> FocusList:
-    """Do it in a transaction in which the lane is locked.
+    """Make a thing the newest focus point, in a transaction with the lane locked.
 
     Raises ``InvalidInputError`` for a pronoun, and ``ConflictError`` when nothing can enter the
     focus.
@@ -86,10 +88,10 @@ def bring_into_focus(
 def restore_memory(
     database: Database, wakeups: Wakeups, agent_id: str, node_id: int
 ) -> RestoreAnswer:
-    """Queue it; asking twice is asking once.
+    """Queue the restoration of a memory; a repeated request changes nothing.
 
-    Raises ``NotFoundError`` when there never was such a node, or no such agent, and
-    ``ConflictError`` when there is nothing to restore, or nothing to restore it from.
+    Raises ``NotFoundError`` for no such node or agent, and ``ConflictError`` when there is nothing
+    to restore, or nothing to restore it from.
     """
     with database.agent_transaction(agent_id) as connection:
         woken = lock_agent(connection, agent_id)
@@ -103,7 +105,7 @@ def restore_memory(
         _check(connection, agent_id, node_id, origin)
         payload = {"node": node_id, "seqs": origin.seqs, **details_of(origin.passages)}
         job_id = request_restore(connection, agent_id, payload)
-    # A worker that looked while the lane was locked has gone again.
+    # A worker that found the lane locked has given up.
     wakeups.wake_lane(agent_id)
     return RestoreAnswer(job_id=job_id, node_id=node_id, restored_as=None)
 
@@ -124,7 +126,7 @@ def _check(connection: Connection, agent_id: str, node_id: int, origin: Origin) 
             f"node {node_id} was erased with messages that it was made of: what is left of them "
             "was remembered again"
         )
-    _check_whole(connection, agent_id, node_id, origin)
+    _check_complete(connection, agent_id, node_id, origin)
 
 
 def _refuse_replaced(
@@ -142,11 +144,11 @@ def _refuse_replaced(
         raise ConflictError(f"{became} {last}, which was erased")
     origin = history.origin_of(connection, agent_id, last)
     if origin is not None:
-        _check_whole(connection, agent_id, last, origin)
+        _check_complete(connection, agent_id, last, origin)
     raise ConflictError(f"{became} {last}, which is forgotten: restore that one")
 
 
-def _check_whole(connection: Connection, agent_id: str, node_id: int, origin: Origin) -> None:
+def _check_complete(connection: Connection, agent_id: str, node_id: int, origin: Origin) -> None:
     """Raise ``ConflictError`` if messages are missing, or another memory has the same ones."""
     if not origin.complete:
         raise ConflictError(f"messages that node {node_id} was made of are erased")

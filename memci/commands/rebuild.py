@@ -14,7 +14,7 @@ from memci.storage.agents import snapshot_of
 from memci.storage.network import editions
 from memci.storage.reading.snapshot_state import progress as progress_of_agent
 from memci.storage.session import Connection, Database
-from memci.storage.vectors import HeldModel, VectorModel, change_model, held_model
+from memci.storage.vectors import ModelInUse, VectorModel, change_model, held_model
 
 
 def begin(
@@ -87,12 +87,12 @@ def switch(database: Database, wakeups: Wakeups, agent_id: str) -> EditionAnswer
 
 
 def drop(database: Database, wakeups: Wakeups, agent_id: str) -> EditionAnswer:
-    """Delete the rebuilt network; the current one stays as it is."""
+    """Delete the rebuilt network; the current one is unchanged."""
     with database.agent_transaction(agent_id) as connection:
         edition = _lock_open_edition(connection, agent_id)
         editions.drop_edition(connection, agent_id, edition)
         answer = job_requests.edition_answer(connection, agent_id)
-    # A worker that looked while the lane was locked has gone again.
+    # A worker that found the lane locked has given up.
     wakeups.wake_lane(agent_id)
     return answer
 
@@ -113,19 +113,19 @@ _AT_ONCE = 500  # agents in one transaction
 class Progress:
     """The progress of a change of the embedder."""
 
-    held: HeldModel | None  # the model in use; None before the first vector
+    held: ModelInUse | None  # the model in use; None before the first vector
     left: job_requests.ReembeddingLeft
 
 
 def is_in_use(database: Database, embedder: Embedder) -> bool:
-    """Return True if this embedder makes the vectors already, or is about to."""
+    """Return True if this embedder is the model in use."""
     with database.upkeep_transaction() as connection:
-        held = held_model(connection)
-    return held is not None and held.model == VectorModel(embedder.model, embedder.dimension)
+        in_use = held_model(connection)
+    return in_use is not None and in_use.model == VectorModel(embedder.model, embedder.dimension)
 
 
 def run(database: Database, embedder: Embedder) -> int:
-    """Use this embedder from now on: queue a job for each agent, return how many. Idempotent."""
+    """Use this embedder from now on; queue a job for each agent, return how many. Idempotent."""
     model = VectorModel(embedder.model, embedder.dimension)
     with database.lane_transaction() as connection:
         change = change_model(connection, model).change

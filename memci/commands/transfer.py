@@ -1,4 +1,4 @@
-"""Move one agent as one archive: from here, and to here."""
+"""Export an agent as one archive, and import it."""
 
 from typing import IO
 
@@ -14,7 +14,7 @@ from memci.storage.session import Database
 
 
 def export(database: Database, store: PageStore, agent_id: str, file: IO[bytes]) -> ArchiveManifest:
-    """Write all that an agent is at one moment.
+    """Write an archive of an agent from one snapshot.
 
     Raises ``NotFoundError``, ``PageStoreError``, and ``ConflictError`` when a note has no text.
     """
@@ -31,11 +31,11 @@ def run(
     *,
     max_bytes: int,
 ) -> ImportAnswer:
-    """Make an agent of an archive, all or nothing; ``agent_id`` need not be the archive's.
+    """Create an agent from an archive, all or nothing; ``agent_id`` may differ from the archive's.
 
-    Raises ``InvalidInputError`` for what is no sound archive, ``ConflictError`` when the agent
-    holds something already, ``ErasedError`` when a message was erased from it for good, and
-    ``PageStoreError`` when texts of notes cannot be kept.
+    Raises ``InvalidInputError`` for an invalid archive, ``ConflictError`` when the agent has data
+    already, ``ErasedError`` when a message was erased from it for good, and ``PageStoreError`` when
+    texts of notes cannot be stored.
     """
     with open_archive(file, max_bytes=max_bytes) as archive:
         with database.agent_transaction(agent_id) as connection:
@@ -48,7 +48,7 @@ def run(
                 insert_job(connection, job)
                 reembed_job_id = job.id
             queued = import_rows.count_queued_jobs(connection, agent_id)
-            # As after any work: what waits decides which wakeups there are to be.
+            # As after a job: the queued work determines the wakeups.
             freed = free(connection, agent_id)
             import_rows.save_note_texts(connection, store, agent_id, archive)
         from_agent_id = archive.manifest.agent_id

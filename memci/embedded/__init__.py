@@ -8,7 +8,7 @@
 
 The data folder, where everything is private to its owner::
 
-    lock                      held by the owner; the system lets go of it when the owner dies
+    lock                      locked by the owner; the system unlocks it when the owner ends
     postgres/cluster/         the data
              memci.pass       password of the login of memci, in libpq's format
              postgres.pass    password of the superuser

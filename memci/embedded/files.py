@@ -2,7 +2,7 @@
 
 A plain user's servers run as that user. Root's run in a user namespace, where root's files look
 like nobody's, so that no owner or mode has to change. Where namespaces are forbidden, they run
-as nobody, and live in a folder that nobody can reach.
+as nobody, with their files in a folder that nobody can access.
 """
 
 import functools
@@ -23,19 +23,14 @@ _UNSHARE = ("unshare", "--user", f"--map-user={_NOBODY}", f"--map-group={_NOBODY
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What it takes to run a command as the servers' account.
+    """The account that runs the servers, and how a command is run as it."""
 
-    ``prefix`` goes before the command. ``uid`` is the account to switch to, and the owner of
-    the servers' files; None means to stay who we are. ``homes`` is the only folder in which
-    that account can live; None means that any folder will do.
-    """
-
-    prefix: tuple[str, ...] = ()
-    uid: int | None = None
-    homes: Path | None = None
+    prefix: tuple[str, ...] = ()  # goes before the command
+    uid: int | None = None  # of the owner of files, to switch to; None: no change
+    homes: Path | None = None  # the only folder that the account can use; None: any folder
 
     def own(self, path: Path) -> None:
-        """Give the account a file or folder that we just made."""
+        """Make the account the owner of a file or folder that we just created."""
         if self.uid is not None:
             os.chown(path, self.uid, self.uid)
 
@@ -92,21 +87,21 @@ def write_private(path: Path, content: str, account: Account) -> None:
 
 
 def new_password() -> str:
-    """Return 192 random bits, in characters that need no quoting anywhere."""
+    """Return 192 random bits, in characters that never need quoting."""
     return secrets.token_urlsafe(24)
 
 
 def make_socket_folder(home: Path, account: Account) -> Path:
-    """Return the folder for the sockets of the server in ``home``, made if need be.
+    """Return the folder for the sockets of the server in ``home``, created if necessary.
 
     It is ``home/run``; where that path is too long for a socket, ``home/run`` is a link to a
-    private folder among the system's temporary files.
+    private folder in the system's temporary folder.
     """
-    known = socket_folder(home, account)
-    if known:
-        return known
+    existing = socket_folder(home, account)
+    if existing:
+        return existing
     link = home / "run"
-    link.unlink(missing_ok=True)  # the folder behind it is gone, or not ours
+    link.unlink(missing_ok=True)  # the folder that it links to is gone, or not ours
     if len(os.fsencode(link)) <= _LONGEST_SOCKET_FOLDER:
         return private_folder(link, account)
     folder = Path(tempfile.mkdtemp(prefix="memci-"))
@@ -116,7 +111,7 @@ def make_socket_folder(home: Path, account: Account) -> Path:
 
 
 def socket_folder(home: Path, account: Account) -> Path | None:
-    """Return the folder for sockets if it is there and nobody else can reach into it."""
+    """Return the folder for sockets if it exists and only its owner can access it."""
     link = home / "run"
     try:
         folder = link.readlink() if link.is_symlink() else link
@@ -137,7 +132,7 @@ def remove_socket_folder(home: Path) -> None:
 
 
 def port_is_free(port: int) -> bool:
-    """Tell whether a server could listen on this port of 127.0.0.1 now."""
+    """Return True if a server could listen on this port of 127.0.0.1 now."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -148,13 +143,13 @@ def port_is_free(port: int) -> bool:
 
 
 def free_port() -> int:
-    """Return a port of 127.0.0.1 that nobody listens on."""
+    """Return an unused port of 127.0.0.1."""
     candidates = random.sample(_PORTS, k=len(_PORTS))
     return next(port for port in candidates if port_is_free(port))
 
 
 def open_log(path: Path, account: Account) -> int:
-    """Open a log to append to and return its descriptor; one that grew big is set aside."""
+    """Open a log for appending and return its descriptor; a large one is renamed before."""
     if path.exists() and path.stat().st_size > _LOG_LIMIT_BYTES:
         path.replace(path.with_suffix(".old.log"))
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -163,7 +158,7 @@ def open_log(path: Path, account: Account) -> int:
 
 
 def read_from(path: Path, start: int) -> str:
-    """Return what a log says from this byte on."""
+    """Return the text of a log from this byte on."""
     if not path.exists():
         return ""
     with path.open("rb") as log:

@@ -19,7 +19,7 @@ _LOCK = "lock"
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where the servers are; the broker's address holds its password."""
+    """The addresses of the servers; the broker's contains its password."""
 
     database_url: str
     broker_url: str = field(repr=False)
@@ -34,7 +34,7 @@ class Servers:
 
     @property
     def addresses(self) -> Addresses:
-        """Where programs reach them."""
+        """The addresses for programs."""
         return Addresses(self.postgres.url, self.redis.url)
 
 
@@ -42,8 +42,9 @@ class Servers:
 def own(data_dir: Path) -> Iterator[Servers]:
     """Own the servers of this folder: start or adopt them, and stop them at the end.
 
-    An owner that is killed leaves them running for the next one. Raises ``ConfigurationError``
-    when another process owns them, the wheels are not installed, or a server does not start.
+    The servers of an owner that is killed keep running for the next one. Raises
+    ``ConfigurationError`` when another process owns them, the wheels are not installed, or a server
+    does not start.
     """
     servers = servers_of(data_dir)
     with _sole_owner(data_dir), ExitStack() as stack:
@@ -63,9 +64,9 @@ def connect(data_dir: Path) -> Addresses | None:
 
 
 def servers_of(data_dir: Path, *, durable: bool = True) -> Servers:
-    """Return the servers of this folder as they are, made but not started; nobody owns them.
+    """Return the servers of this folder, not started and without an owner.
 
-    For tests, which start, kill and restart them one by one; all else goes through ``own``.
+    For tests, which start, kill and restart them one by one; all other code uses ``own``.
     """
     account = server_account()
     data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -75,9 +76,9 @@ def servers_of(data_dir: Path, *, durable: bool = True) -> Servers:
 
 
 def owner_of(data_dir: Path) -> str | None:
-    """Return the number of the process that owns the servers of this folder now, if any.
+    """Return the process id of the present owner of this folder's servers, if any.
 
-    It only says so early: who owns them is settled when they are started.
+    It is an early check only: ownership is decided when the servers are started.
     """
     try:
         with (data_dir / _LOCK).open(encoding="ascii") as lock:
@@ -86,7 +87,7 @@ def owner_of(data_dir: Path) -> str | None:
             except BlockingIOError:
                 return lock.read().strip() or "(unknown)"
     except OSError:
-        pass  # nobody was ever there, or what is there is told by who starts the servers
+        pass  # without a lock file, or if it is unreadable, starting the servers reports the owner
     return None
 
 
@@ -102,7 +103,7 @@ def _sole_owner(data_dir: Path) -> Iterator[None]:
                 f"process {lock.read().strip() or '(unknown)'} already runs the servers in "
                 f"{data_dir}: stop it first, or set MEMCI_DATA_DIR to another folder"
             ) from None
-        # For the message above only: what counts is the lock.
+        # Only for the message above: the lock decides.
         lock.truncate()
         lock.write(f"{os.getpid()}\n")
         lock.flush()
@@ -110,7 +111,7 @@ def _sole_owner(data_dir: Path) -> Iterator[None]:
 
 
 def _base(data_dir: Path, account: Account) -> Path:
-    """Return the folder that holds the servers' homes: the data folder, if the account can."""
+    """Return the folder of the servers' homes: the data folder, if the account can use it."""
     if account.homes is None:
         return data_dir.absolute()
     return account.homes / hashlib.sha256(os.fsencode(data_dir.absolute())).hexdigest()[:16]

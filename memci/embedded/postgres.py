@@ -23,7 +23,7 @@ ROLES = (OWNER, "memci_app", "memci_upkeep")  # M21
 
 
 def ensure_roles(connection: psycopg.Connection, password: str) -> None:
-    """Make the three roles of M21, and the login that may take each of them on by SET ROLE.
+    """Create the three roles of M21, and the login that may SET ROLE to each of them.
 
     The login inherits nothing: a statement outside one of the roles sees no table.
     """
@@ -41,13 +41,13 @@ def ensure_roles(connection: psycopg.Connection, password: str) -> None:
 
 
 def ensure_database(connection: psycopg.Connection) -> None:
-    """Make the database, owned by the role that runs migrations."""
+    """Create the database, owned by the role that runs migrations."""
     if not _exists(connection, "SELECT FROM pg_database WHERE datname = %s", DATABASE):
         _execute(connection, "CREATE DATABASE {} OWNER {}", DATABASE, OWNER)
 
 
 def ensure_vector(connection: psycopg.Connection) -> None:
-    """Make the extension, in the database of this connection."""
+    """Create the extension in the database of this connection."""
     if not _exists(connection, "SELECT FROM pg_extension WHERE extname = %s", "vector"):
         connection.execute("CREATE EXTENSION vector")
 
@@ -68,11 +68,11 @@ _SETTINGS = {
     "max_connections": "200",
     "shared_buffers": "128MB",
     "synchronous_commit": "on",
-    "jit": "off",  # compiling costs more than our short statements take
+    "jit": "off",  # compiling costs more than our short statements gain
     "timezone": "UTC",
     "log_timezone": "UTC",
     "log_checkpoints": "off",
-    # The detail of an error quotes rows, which hold what people said.
+    # The detail of an error quotes rows, which contain messages.
     "log_error_verbosity": "terse",
 }
 _NOT_DURABLE = {"fsync": "off", "full_page_writes": "off"}
@@ -81,7 +81,7 @@ _INITDB = (
     f"--username={SUPERUSER}",
     "--encoding=UTF8",
     "--locale=C",
-    "--locale-provider=builtin",  # the same order of text on every machine
+    "--locale-provider=builtin",  # the same sort order on every machine
     "--builtin-locale=C.UTF-8",
     "--no-instructions",
 )
@@ -92,8 +92,8 @@ _ASK_ID = "SELECT system_identifier FROM pg_control_system()"
 class Postgres(Server):
     """The PostgreSQL server of a folder.
 
-    Its URL logs in as ``memci``, who is no superuser, to the database ``memci``; the password
-    is not in the URL but in a file of mode 0600 that the URL names.
+    Its URL logs in as ``memci``, who is no superuser, to the database ``memci``. The URL has no
+    password but names a file of mode 0600 with it.
     """
 
     name: ClassVar[str] = "postgres"
@@ -104,26 +104,26 @@ class Postgres(Server):
     )
     passing_troubles: ClassVar[Sequence[str]] = (
         "Address already in use",
-        # Children of a killed server that have not noticed yet.
+        # Children of a killed server that have not ended yet.
         "pre-existing shared memory block",
-        # A killed owner was just starting one: soon it listens, and is adopted.
+        # A killed owner was starting a server: it will listen soon, and is adopted.
         'lock file "postmaster.pid" already exists',
     )
 
     @property
     def cluster(self) -> Path:
-        """The data directory, as PostgreSQL calls it."""
+        """PostgreSQL's data directory."""
         return self.home / "cluster"
 
     @property
     def url(self) -> str:
-        """Where programs reach the database ``memci``."""
+        """The URL of the database ``memci`` for programs."""
         return self.database_url(DATABASE)
 
     def database_url(self, database: str) -> str:
         """Return the URL of one database, for the login ``memci``.
 
-        A stranger on our port gets no password from it: the client insists on SCRAM.
+        Another program on our port gets no password from the client, which insists on SCRAM.
         """
         passfile = quote(os.fspath(self._passfile(LOGIN)), safe="/")
         return (
@@ -132,20 +132,20 @@ class Postgres(Server):
         )
 
     def connect_as_superuser(self, database: str = "postgres") -> psycopg.Connection:
-        """Connect over the socket, committing each statement."""
+        """Connect over the socket, with autocommit."""
         sockets = self._sockets()
         if sockets is None:
             raise ConfigurationError(f"PostgreSQL does not run in {self.home}")
         return self._connect(os.fspath(sockets), SUPERUSER, database)
 
     def answers(self) -> bool:
-        """Tell whether ``url`` leads to the cluster of this home, and the login works."""
+        """Return True if ``url`` leads to the cluster of this home, and the login works."""
         if self.pid is None:
             return False
         return self._answers_with_id("127.0.0.1", LOGIN, DATABASE)
 
     def start(self) -> None:
-        """Adopt or launch the server, and make what is missing: roles, database, pgvector."""
+        """Adopt or launch the server, and create what is missing: roles, database, pgvector."""
         super().start()
         password = self._passfile(LOGIN).read_text(encoding="ascii").strip()
         with self.connect_as_superuser() as connection:
@@ -194,7 +194,7 @@ class Postgres(Server):
         return sockets / f".s.PGSQL.{self.port}"
 
     def _make_cluster(self) -> None:
-        """Run initdb beside the place, then move the cluster in: it is there whole or not."""
+        """Run initdb in another folder, then rename it: the cluster is complete or missing."""
         fresh = self.home / "cluster.new"
         shutil.rmtree(fresh, ignore_errors=True)
         password = files.new_password()
@@ -213,15 +213,15 @@ class Postgres(Server):
     def _drop_stale_locks(self, sockets: Path) -> None:
         """Remove lock files of a server that was killed.
 
-        PostgreSQL takes any process that has the number in them now for the server, even one
-        that is dead and not yet collected by its parent, and would not start. Called when
-        nobody listens on our socket; a real server stands in its cluster from before it locks.
+        PostgreSQL does not start if any process has the id in a lock file, even a dead one that its
+        parent has not collected. Called when nothing listens on our socket; the working directory
+        of a real server is its cluster before it writes locks.
         """
         for lock in (self.cluster / "postmaster.pid", *sockets.glob(".s.PGSQL.*.lock")):
-            if lock.exists() and not self._is_held(lock):
+            if lock.exists() and not self._is_in_use(lock):
                 lock.unlink()
 
-    def _is_held(self, lock: Path) -> bool:
+    def _is_in_use(self, lock: Path) -> bool:
         pid = lock.read_text(encoding="utf-8", errors="replace").partition("\n")[0]
         try:
             return Path(f"/proc/{int(pid)}/cwd").readlink() == self.cluster.resolve()

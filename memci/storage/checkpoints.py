@@ -1,4 +1,4 @@
-"""Checkpoints of threads: written by a framework, and read as it wrote them."""
+"""Checkpoints of threads, stored for agent frameworks as they wrote them."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ _PUT_VALUE = """
 INSERT INTO checkpoint_value (agent_id, thread, namespace, channel, version, kind, body)
 VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING
 """
-# A task that is tried again keeps what it wrote first; how it ended may change.
+# A repeated task keeps its first writes; its outcome may change.
 _PUT_WRITE = """
 INSERT INTO checkpoint_write AS held (agent_id, thread, namespace, checkpoint_id, task_id, place,
                                       channel, kind, body, path)
@@ -32,13 +32,13 @@ SELECT thread, namespace, id, parent, kind, body, versions, metadata FROM checkp
 WHERE agent_id = %(agent)s {conditions}
 ORDER BY id COLLATE "C" DESC, thread, namespace LIMIT %(limit)s
 """
-# In its pieces, so that the planner sees only what is asked.
+# In pieces, so that the planner sees only the conditions that are used.
 _CONDITIONS = {
     "thread": "thread = %(thread)s",
     "namespace": "namespace = %(namespace)s",
     "id": "id = %(id)s",
     "before": 'id COLLATE "C" < %(before)s',
-    # What is missing is null, as to the framework.
+    # A missing value is null, as in the framework.
     "filter": """NOT EXISTS (SELECT FROM jsonb_each(%(filter)s::jsonb) AS asked
         WHERE coalesce(metadata->asked.key, 'null') <> asked.value)""",
     "after_id": """(id COLLATE "C" < %(after_id)s OR id = %(after_id)s
@@ -78,7 +78,7 @@ DELETE FROM checkpoint AS old WHERE agent_id = %(agent)s AND thread = ANY(%(thre
     AND later.id COLLATE "C" > old.id COLLATE "C")
 RETURNING thread
 """
-# A channel of deltas is put together from the writes of all checkpoints before.
+# A delta channel is composed of the writes of all earlier checkpoints.
 _DELTAS = """
 SELECT EXISTS (SELECT FROM checkpoint WHERE agent_id = %(agent)s
     AND metadata ? 'counters_since_delta_snapshot'
@@ -104,9 +104,9 @@ def put_checkpoint(
     fields: Mapping[str, Any],
     values: Sequence[tuple[str, str, str, bytes]],
 ) -> None:
-    """Store a checkpoint, and values of channels: channel, version, kind, body."""
-    told = {name: json.dumps(fields[name]) for name in ("versions", "metadata")}
-    connection.exec_driver_sql(_PUT, {**fields, **told, "agent": agent_id})
+    """Store a checkpoint and channel values: (channel, version, kind, body)."""
+    as_json = {name: json.dumps(fields[name]) for name in ("versions", "metadata")}
+    connection.exec_driver_sql(_PUT, {**fields, **as_json, "agent": agent_id})
     place = (agent_id, fields["thread"], fields["namespace"])
     for value in values:
         connection.exec_driver_sql(_PUT_VALUE, (*place, *value))
@@ -119,9 +119,9 @@ def put_writes(
     writes: Sequence[tuple[int, str, str, bytes]],
     path: str,
 ) -> None:
-    """Store what a task wrote: place, channel, kind, body.
+    """Store the writes of a task: (place, channel, kind, body).
 
-    ``place`` is thread, namespace, checkpoint and task.
+    ``place`` is (thread, namespace, checkpoint, task).
     """
     for write in writes:
         connection.exec_driver_sql(_PUT_WRITE, (agent_id, *place, *write, path))
@@ -130,7 +130,7 @@ def put_writes(
 def find_checkpoints(
     connection: Connection, agent_id: str, asked: Mapping[str, Any], limit: int
 ) -> list[Row[Any]]:
-    """Return the latest checkpoints that are as asked: by the names of ``_CONDITIONS``."""
+    """Return the latest checkpoints that meet the conditions in ``asked`` (see ``_CONDITIONS``)."""
     values = {"agent": agent_id, "limit": limit, **asked}
     if values.get("filter") is not None:
         values["filter"] = json.dumps(values["filter"])
@@ -144,24 +144,24 @@ def find_checkpoints(
 
 
 def values_of(connection: Connection, agent_id: str, row: Row[Any]) -> list[Row[Any]]:
-    """Return what the channels of a checkpoint hold."""
-    values = {**_place(agent_id, row), "versions": json.dumps(row.versions)}
+    """Return the channel values of a checkpoint."""
+    values = {**_checkpoint_values(agent_id, row), "versions": json.dumps(row.versions)}
     return list(connection.exec_driver_sql(_VALUES, values))
 
 
 def writes_of(connection: Connection, agent_id: str, row: Row[Any]) -> list[Row[Any]]:
-    """Return what was written after a checkpoint, in the order in which tasks take effect."""
-    return list(connection.exec_driver_sql(_WRITES, _place(agent_id, row)))
+    """Return the writes after a checkpoint, in the order in which tasks take effect."""
+    return list(connection.exec_driver_sql(_WRITES, _checkpoint_values(agent_id, row)))
 
 
 def has_thread(connection: Connection, agent_id: str, thread: str) -> bool:
     """Return True if a thread has a checkpoint."""
-    look = "SELECT FROM checkpoint WHERE agent_id = %s AND thread = %s LIMIT 1"
-    return connection.exec_driver_sql(look, (agent_id, thread)).first() is not None
+    query = "SELECT FROM checkpoint WHERE agent_id = %s AND thread = %s LIMIT 1"
+    return connection.exec_driver_sql(query, (agent_id, thread)).first() is not None
 
 
 def copy_thread(connection: Connection, agent_id: str, thread: str, target: str) -> int:
-    """Store a thread under another name in the place of what is there."""
+    """Replace the thread ``target`` by a copy of ``thread``; return its number of checkpoints."""
     delete_thread(connection, agent_id, target)
     values = {"agent": agent_id, "thread": thread, "target": target}
     counts = [
@@ -172,7 +172,7 @@ def copy_thread(connection: Connection, agent_id: str, thread: str, target: str)
 
 
 def delete_thread(connection: Connection, agent_id: str, thread: str) -> int:
-    """Remove a thread; return how many checkpoints it had."""
+    """Delete a thread; return how many checkpoints it had."""
     values = {"agent": agent_id, "thread": thread}
     counts = [
         connection.exec_driver_sql(_DELETE.format(table=table), values).rowcount
@@ -184,19 +184,19 @@ def delete_thread(connection: Connection, agent_id: str, thread: str) -> int:
 def has_deltas(
     connection: Connection, agent_id: str, threads: Sequence[str], runs: Sequence[str]
 ) -> bool:
-    """Return True if some of these cannot do without their earlier checkpoints."""
+    """Return True if some of these depend on their earlier checkpoints."""
     values = {"agent": agent_id, "threads": list(threads), "runs": list(runs)}
     return bool(connection.exec_driver_sql(_DELTAS, values).scalar_one())
 
 
 def delete_runs(connection: Connection, agent_id: str, runs: Sequence[str]) -> int:
-    """Remove the checkpoints of some runs, and what nothing needs any more."""
+    """Delete the checkpoints of some runs and their unused values; return how many."""
     values = {"agent": agent_id, "runs": list(runs)}
     return _delete(connection, _OF_RUNS, values)
 
 
 def delete_but_latest(connection: Connection, agent_id: str, threads: Sequence[str]) -> int:
-    """Remove all checkpoints but the latest of each namespace of some threads."""
+    """Delete all checkpoints but the latest of each namespace of some threads."""
     return _delete(connection, _BUT_LATEST, {"agent": agent_id, "threads": list(threads)})
 
 
@@ -208,5 +208,5 @@ def _delete(connection: Connection, statement: str, values: dict[str, Any]) -> i
     return len(threads)
 
 
-def _place(agent_id: str, row: Row[Any]) -> dict[str, Any]:
+def _checkpoint_values(agent_id: str, row: Row[Any]) -> dict[str, Any]:
     return {"agent": agent_id, "thread": row.thread, "namespace": row.namespace, "id": row.id}

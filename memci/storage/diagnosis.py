@@ -1,4 +1,4 @@
-"""Is the database ready, may we work in it, does the queue move: for health checks and operators.
+"""Health checks for operators: is the database ready, may we use it, does the queue move.
 
 Alembic takes long to import, so only the functions that compare revisions import it.
 """
@@ -19,7 +19,7 @@ _TIMEOUT_S = 5
 
 @dataclass(frozen=True, slots=True)
 class Revisions:
-    """Where the schema is, and where this release needs it."""
+    """The schema's revision and the one that this release needs."""
 
     current: str | None
     needed: str
@@ -27,7 +27,7 @@ class Revisions:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseState:
-    """What a login finds in its database."""
+    """The state of the database as a login sees it."""
 
     version: int  # as PostgreSQL numbers it: 180000 is 18
     superuser: bool
@@ -39,18 +39,15 @@ class DatabaseState:
 
 @dataclass(frozen=True, slots=True)
 class Standstill:
-    """Agents whose lanes do not move by themselves, at most a handful of each; and what waits.
-
-    Of lanes that are paused or halted nothing waits for workers: their jobs are ``held``.
-    """
+    """Agents whose lanes stand still, a few of each kind, and their jobs."""
 
     halted: tuple[str, ...]  # by a dead job
     paused: tuple[str, ...]
-    overdue: tuple[str, ...]  # a worker holds the lease, and is at one job for very long
-    dead: tuple[tuple[str, int], ...]  # with how many dead jobs, those with most first
+    overdue: tuple[str, ...]  # a worker holds the lease, and its job has run for very long
+    dead: tuple[tuple[str, int], ...]  # with the number of dead jobs, most first
     waiting: int
     oldest_waiting_age_s: float
-    held: int
+    held: int  # jobs of paused or halted lanes, which do not wait for workers
 
 
 _ROLES = """
@@ -87,14 +84,14 @@ FROM (
 
 
 def schema_revisions(database_url: str) -> Revisions:
-    """Return where the schema is; raises ``DatabaseUnavailableError``."""
+    """Return the schema's revisions; raises ``DatabaseUnavailableError``."""
     return database_state(database_url).revisions
 
 
 def database_state(database_url: str) -> DatabaseState:
-    """Look around as the login itself, which needs no rights for it.
+    """Inspect the database as the login itself, which needs no rights for it.
 
-    Raises ``DatabaseUnavailableError`` that says why, without address or password.
+    Raises ``DatabaseUnavailableError`` with the cause, without address or password.
     """
     engine = create_engine(
         make_url(database_url).set(drivername="postgresql+psycopg"),
@@ -103,7 +100,7 @@ def database_state(database_url: str) -> DatabaseState:
     )
     try:
         with engine.connect() as connection:
-            return _look(connection)
+            return _inspect(connection)
     except DBAPIError as error:
         raise DatabaseUnavailableError(
             f"the database cannot be used ({type(error.orig).__name__})"
@@ -111,7 +108,7 @@ def database_state(database_url: str) -> DatabaseState:
 
 
 def standstill(connection: Connection, *, overdue_s: float) -> Standstill:
-    """Return lanes that stand still; wants an upkeep transaction."""
+    """Return lanes that stand still; needs an upkeep transaction."""
     halted, paused, overdue = connection.exec_driver_sql(_STANDSTILL, (overdue_s,)).one()
     dead = connection.exec_driver_sql(_DEAD).all()
     waiting, age_s, held = connection.exec_driver_sql(_WAITING).one()
@@ -126,7 +123,7 @@ def standstill(connection: Connection, *, overdue_s: float) -> Standstill:
     )
 
 
-def _look(connection: Connection) -> DatabaseState:
+def _inspect(connection: Connection) -> DatabaseState:
     from memci.storage.migrate import head_revision  # noqa: PLC0415
 
     version, superuser, vector = connection.exec_driver_sql(_SERVER).one()
@@ -153,7 +150,7 @@ def _revision(connection: Connection, *, readable: bool) -> str | None:
 
 
 # Three reads: queued and dead jobs by their partial indexes, and all lanes (30 ms at 100,000).
-# Seconds after which a token that nobody took counts as lost.
+# Seconds after which an unclaimed token counts as lost.
 TOKEN_STALE_S = 10.0
 _GAUGES = """
 SELECT queued.jobs, queued.age_s, queued.lag_s, dead.jobs, lanes.*
@@ -179,7 +176,7 @@ FROM (
 
 
 def lane_gauges(connection: Connection, *, token_stale_s: float = TOKEN_STALE_S) -> LaneGauges:
-    """Return the gauges of this moment; wants an upkeep transaction.
+    """Return the current gauges; needs an upkeep transaction.
 
     A lane is due and unclaimed when its token has been out for longer than ``token_stale_s``.
     """
@@ -197,13 +194,13 @@ def lane_gauges(connection: Connection, *, token_stale_s: float = TOKEN_STALE_S)
 
 
 def check_database(database: Database) -> None:
-    """Raise ``DatabaseUnavailableError`` when it does not answer."""
+    """Raise ``DatabaseUnavailableError`` if the database does not answer."""
     with database.lane_transaction(durable=False) as connection:
         connection.exec_driver_sql("SELECT 1")
 
 
 def check_migrations(database: Database) -> None:
-    """Raise ``UnavailableError`` when migrations are missing, or newer than this release."""
+    """Raise ``UnavailableError`` if migrations are missing, or newer than this release."""
     from memci.storage.migrate import current_revision, head_revision  # noqa: PLC0415
 
     with database.lane_transaction(durable=False) as connection:

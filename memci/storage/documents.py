@@ -1,7 +1,7 @@
 """Documents, their chunks and collections (R9).
 
-Every function takes an owner: an agent's id, or ``collection/NAME``. Nobody writes an owner's rows
-without its lane locked, so counters and ids are right however many write.
+Every function takes an owner: an agent's id, or ``collection/NAME``. Writers hold the lock of the
+owner's lane, so counters and ids are right with any number of writers.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,10 +25,10 @@ from memci.domain.documents import (
 from memci.storage.search_index import Embedded, Terms, posting_columns
 from memci.storage.vectors import to_text
 
-# In bites, since no statement may last for a minute.
+# In batches, since no statement may last for a minute.
 _BITE = 500
 _BITTEN = "SELECT id FROM chunk WHERE agent_id = %s AND document_id = %s ORDER BY id LIMIT %s"
-# A chunk's postings all say how many terms it has.
+# Each posting of a chunk stores the chunk's number of terms.
 _UNCOUNT = """
 UPDATE lane SET indexed_chunks = indexed_chunks - texts.chunks,
                 chunk_terms = chunk_terms - texts.terms
@@ -46,7 +46,7 @@ _REMOVE = (
 
 
 def remove_chunks(connection: Connection, owner: str, document_id: int) -> int:
-    """Remove all chunks of a document; return how many there were."""
+    """Delete all chunks of a document; return how many there were."""
     removed = 0
     while True:
         found = connection.exec_driver_sql(_BITTEN, (owner, document_id, _BITE)).scalars().all()
@@ -59,7 +59,7 @@ def remove_chunks(connection: Connection, owner: str, document_id: int) -> int:
         removed += len(found)
 
 
-# Its job may be dead, of which the job tells, and what it says was written for people.
+# If its job is dead, the job has the error; errors of documents were written for people.
 _COLUMNS = """
 d.id, d.name, d.digest, d.bytes, CASE WHEN j.state = 'dead' THEN 'failed' ELSE d.state END AS state,
 CASE WHEN j.state = 'dead' THEN j.last_error ELSE d.error END AS error, d.chunks, d.indexed_chunks,
@@ -80,7 +80,7 @@ _COUNT = """
 UPDATE lane SET documents = documents + 1, last_document_id = last_document_id + 1
 WHERE agent_id = %s RETURNING last_document_id
 """
-# Nobody resumes the lane of a collection: what comes next goes on without the dead job.
+# Nobody resumes the lane of a collection: its next job continues after the dead one.
 _WRITTEN = """
 UPDATE lane SET written_at = now(),
                 halted_by = CASE WHEN starts_with(agent_id, 'collection/') THEN NULL
@@ -90,7 +90,7 @@ WHERE agent_id = %s
 _INSERT = """
 INSERT INTO document (agent_id, id, name, digest, bytes, job_id) VALUES (%s, %s, %s, %s, %s, %s)
 """
-# What could be found of it before is found until the new bytes have been read.
+# The old content can be found until the new bytes have been read.
 _REPLACE = """
 UPDATE document SET digest = %s, bytes = %s, job_id = %s, state = 'queued', error = NULL,
                     sent_at = now(), indexed_at = NULL
@@ -111,7 +111,7 @@ _UNCOUNT_DOCUMENTS = "UPDATE lane SET documents = documents - %s WHERE agent_id 
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """One document: how far it is, and how many of its chunks can be found."""
+    """A document, its state, and how many of its chunks are indexed."""
 
     id: int
     name: str
@@ -130,7 +130,7 @@ class StoredDocument:
 def list_documents(
     connection: Connection, owner: str, *, prefix: str, after: int, limit: int
 ) -> list[StoredDocument]:
-    """Return documents whose names begin so, by id, after one id."""
+    """Return documents whose names begin with ``prefix``, by id, after one id."""
     values = {"owner": owner, "prefix": prefix, "after": after, "limit": limit}
     return [
         _document(row) for row in connection.exec_driver_sql(_LIST_DOCUMENTS, values).mappings()
@@ -150,23 +150,23 @@ def document_by_name(connection: Connection, owner: str, name: str) -> StoredDoc
 
 
 def keep_document(
-    connection: Connection, owner: str, new: NewDocument, held: int | None, job_id: UUID
+    connection: Connection, owner: str, new: NewDocument, document_id: int | None, job_id: UUID
 ) -> int:
-    """Store a file for the job that is to read it, in place of document ``held``; return its id."""
-    if held is None:
-        held = int(connection.exec_driver_sql(_COUNT, (owner,)).scalar_one())
-        row = (owner, held, new.name, new.digest, len(new.body), job_id)
+    """Store a file for the job that reads it, in place of ``document_id``; return its id."""
+    if document_id is None:
+        document_id = int(connection.exec_driver_sql(_COUNT, (owner,)).scalar_one())
+        row = (owner, document_id, new.name, new.digest, len(new.body), job_id)
         connection.exec_driver_sql(_INSERT, row)
     else:
-        change = (new.digest, len(new.body), job_id, owner, held)
+        change = (new.digest, len(new.body), job_id, owner, document_id)
         connection.exec_driver_sql(_REPLACE, change)
     connection.exec_driver_sql(_WRITTEN, (owner,))
-    connection.exec_driver_sql(_KEEP_BODY, (owner, held, new.body))
-    return held
+    connection.exec_driver_sql(_KEEP_BODY, (owner, document_id, new.body))
+    return document_id
 
 
 def next_named(connection: Connection, owner: str, prefix: str, limit: int) -> Sequence[int]:
-    """Return the ids of the first documents whose names begin so."""
+    """Return the ids of the first documents whose names begin with ``prefix``."""
     values = {"owner": owner, "prefix": prefix, "limit": limit}
     return connection.exec_driver_sql(_IDS, values).scalars().all()
 
@@ -184,7 +184,7 @@ def _document(row: RowMapping) -> StoredDocument:
     return StoredDocument(**{**row, "state": DocumentState(row["state"])})
 
 
-# Lanes hold no content: anybody may look at them, and the caller's key says at which.
+# Lanes have no content, so all may be read; the caller's key limits which.
 _LIST_COLLECTIONS = """
 SELECT substr(agent_id, length(%(prefix)s) + 1) AS name, documents, indexed_chunks AS chunks
   FROM lane WHERE starts_with(agent_id, %(prefix)s) AND documents > 0
@@ -197,7 +197,7 @@ _SEE = "SELECT set_config('memci.collections', %s, true)"
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A collection, its documents, and the chunks that can be found."""
+    """A collection with its counts of documents and indexed chunks."""
 
     name: str
     documents: int
@@ -205,7 +205,7 @@ class Collection:
 
 
 def list_collections(connection: Connection, *, after: str) -> list[Collection]:
-    """Return collections after one name, by name; there are few."""
+    """Return all collections with a name after ``after``, by name."""
     values = {"prefix": COLLECTION_PREFIX, "after": after}
     return [Collection(*row) for row in connection.exec_driver_sql(_LIST_COLLECTIONS, values)]
 
@@ -218,16 +218,16 @@ def is_collection_there(connection: Connection, owner: str) -> bool:
 def see_collections(
     connection: Connection, names: Iterable[str], *, must_be_there: bool = True
 ) -> list[str]:
-    """Let the rest of a transaction read these collections beside its agent; return their owners.
+    """Make collections readable for the rest of an agent's transaction; return their owners.
 
-    Whoever asked must be allowed to read them. Raises ``InvalidInputError`` for no name of one. One
-    that ``must_be_there`` and has no document is more likely a slip than a wish: ``NotFoundError``.
+    The caller must be allowed to read them. Raises ``InvalidInputError`` for an invalid name, and
+    with ``must_be_there`` ``NotFoundError`` for a collection without documents.
     """
     owners = [collection_owner(name) for name in dict.fromkeys(names)]
     if must_be_there:
-        there = set(connection.exec_driver_sql(_THERE, (owners,)).scalars())
+        existing = set(connection.exec_driver_sql(_THERE, (owners,)).scalars())
         for owner in owners:
-            if owner not in there:
+            if owner not in existing:
                 raise nobody(owner)
     connection.exec_driver_sql(_SEE, (" ".join(owners),))
     return owners
@@ -266,11 +266,11 @@ _STATE = """
 UPDATE document SET state = %s, error = %s, chunks = %s, indexed_chunks = 0
 WHERE agent_id = %s AND id = %s
 """
-# Bytes that came meanwhile have a job of their own.
+# Bytes that arrived meanwhile have a job of their own.
 _NAME_JOB = """
 UPDATE document SET job_id = %s WHERE agent_id = %s AND id = %s AND state = 'indexing'
 """
-_STILL = "SELECT id FROM chunk WHERE agent_id = %s AND id = ANY(%s) AND NOT indexed"
+_UNINDEXED = "SELECT id FROM chunk WHERE agent_id = %s AND id = ANY(%s) AND NOT indexed"
 _ADD_VECTORS = """
 INSERT INTO chunk_vector (agent_id, chunk_id, embedding, model)
 SELECT %s, chunk_id, embedding::halfvec, %s
@@ -297,7 +297,7 @@ WHERE agent_id = %(owner)s AND id = %(document)s RETURNING chunks - indexed_chun
 
 @dataclass(frozen=True, slots=True)
 class WaitingFile:
-    """A file that nobody has read yet."""
+    """A file that has not been read yet."""
 
     name: str
     digest: str
@@ -305,7 +305,7 @@ class WaitingFile:
 
 
 def waiting_file(connection: Connection, owner: str, document_id: int) -> WaitingFile | None:
-    """Return the bytes of a document; None when they have been read, or it is gone."""
+    """Return the bytes of a document; None when they have been read or it is gone."""
     row = connection.exec_driver_sql(_WAITING_FILE, (owner, document_id)).first()
     return None if row is None else WaitingFile(row.name, row.digest, bytes(row.body))
 
@@ -313,19 +313,19 @@ def waiting_file(connection: Connection, owner: str, document_id: int) -> Waitin
 def waiting_chunks(
     connection: Connection, owner: str, document_id: int, limit: int
 ) -> dict[int, str]:
-    """Return what is searched of the next chunks of a document that cannot be found yet, by id."""
+    """Return the search texts of a document's next chunks without an index, by id."""
     rows = connection.exec_driver_sql(_WAITING_CHUNKS, (owner, document_id, limit))
     return {row.id: searched_text(row.name, row.path, row.text) for row in rows}
 
 
 def is_waiting(connection: Connection, owner: str, document_id: int, digest: str) -> bool:
-    """Return True if a document still waits with these bytes: others may have come since."""
+    """Return True if a document still waits with these bytes; they may have been replaced."""
     found = connection.exec_driver_sql(_IS_WAITING, (owner, document_id, digest))
     return found.first() is not None
 
 
 def refuse(connection: Connection, owner: str, document_id: int, error: str) -> None:
-    """Say why a document cannot be read; what was found of earlier bytes is found no more."""
+    """Store why a document cannot be read, and delete the chunks of its earlier content."""
     remove_chunks(connection, owner, document_id)
     connection.exec_driver_sql(_FORGET_BODY, (owner, document_id))
     values = (DocumentState.FAILED, error, 0, owner, document_id)
@@ -335,7 +335,7 @@ def refuse(connection: Connection, owner: str, document_id: int, error: str) -> 
 def replace_chunks(
     connection: Connection, owner: str, document_id: int, chunks: Sequence[Chunk]
 ) -> list[int]:
-    """Put chunks in the place of those that a document has, and return their ids."""
+    """Replace the chunks of a document; return the new ids."""
     remove_chunks(connection, owner, document_id)
     connection.exec_driver_sql(_FORGET_BODY, (owner, document_id))
     last = int(connection.exec_driver_sql(_GIVE_IDS, (len(chunks), owner)).scalar_one())
@@ -355,20 +355,17 @@ def index_chunks(
     embedded: Embedded,
     terms: Mapping[int, Terms],
 ) -> int | None:
-    """Let those of the chunks be found that wait for it still; return how many are left to do.
-
-    None when the document is gone.
-    """
+    """Index chunks that are not indexed yet; return how many are left, None without a document."""
     keys = list(embedded.keys)
-    still = set(connection.exec_driver_sql(_STILL, (owner, keys)).scalars())
-    rows = [row for row, key in enumerate(keys) if key in still]
+    unindexed = set(connection.exec_driver_sql(_UNINDEXED, (owner, keys)).scalars())
+    rows = [row for row, key in enumerate(keys) if key in unindexed]
     if rows:
-        kept = [keys[row] for row in rows]
+        chunk_ids = [keys[row] for row in rows]
         vectors = to_text(embedded.vectors[rows])
-        connection.exec_driver_sql(_ADD_VECTORS, (owner, embedded.model, kept, vectors))
-        counted = {key: terms[key] for key in kept}
+        connection.exec_driver_sql(_ADD_VECTORS, (owner, embedded.model, chunk_ids, vectors))
+        counted = {key: terms[key] for key in chunk_ids}
         connection.exec_driver_sql(_ADD_TERMS, (owner, *posting_columns(counted)))
-        connection.exec_driver_sql(_MARK, (owner, kept))
+        connection.exec_driver_sql(_MARK, (owner, chunk_ids))
         lengths = [each.length for each in counted.values() if each.length]
         connection.exec_driver_sql(_COUNT_CHUNKS, (len(lengths), sum(lengths), owner))
     values = {"owner": owner, "document": document_id, "count": len(rows)}
@@ -377,7 +374,7 @@ def index_chunks(
 
 
 def name_job(connection: Connection, owner: str, document_id: int, job_id: UUID) -> None:
-    """Say which job goes on with a document: should it die, the document tells."""
+    """Store the job that continues a document, so that a dead job shows at the document."""
     connection.exec_driver_sql(_NAME_JOB, (job_id, owner, document_id))
 
 

@@ -13,7 +13,7 @@ from memci.domain.search import bm25
 from memci.domain.search.bm25 import Collected
 from memci.storage.vectors import Vectors, to_text
 
-# Of one agent; an item whose time is over is gone, whether or not somebody has removed it.
+# Of one agent; an expired item does not exist, whether or not it has been deleted.
 THERE = "agent_id = %(agent)s AND (expires_at IS NULL OR expires_at > now())"
 COLUMNS = "namespace, key, value, created_at, updated_at"
 
@@ -76,7 +76,7 @@ def put_item(
     text: str | None,
     ttl_minutes: float | None,
 ) -> None:
-    """Keep an item in the place of what was there; the transaction must hold the lane."""
+    """Store or replace an item; the transaction must hold the lane."""
     values = {
         **_where(agent_id, place),
         "value": json.dumps(value),
@@ -87,25 +87,25 @@ def put_item(
 
 
 def remove_item(connection: Connection, agent_id: str, place: Place) -> bool:
-    """Take an item away; tell whether there was one."""
+    """Delete an item; return True if it existed."""
     return connection.exec_driver_sql(_REMOVE, _where(agent_id, place)).rowcount > 0
 
 
 def remove_expired(connection: Connection, agent_id: str) -> None:
-    """Take some of those away whose time is over."""
+    """Delete some of the expired items."""
     connection.exec_driver_sql(_EXPIRED, (agent_id, agent_id))
 
 
 def get_items(
     connection: Connection, agent_id: str, places: Sequence[Place]
 ) -> dict[Place, Row[Any]]:
-    """Return those of these items that there are."""
+    """Return the items that exist, by place."""
     rows = connection.exec_driver_sql(_GET, {"agent": agent_id, "places": as_json(places)})
     return {place_of(row): row for row in rows}
 
 
 def refresh_items(connection: Connection, agent_id: str, places: Sequence[Place]) -> None:
-    """Put off when these items go, of those that do."""
+    """Extend the lifetime of items that expire."""
     connection.exec_driver_sql(_REFRESH, {"agent": agent_id, "places": as_json(places)})
 
 
@@ -134,7 +134,7 @@ def list_namespaces(
     limit: int,
     offset: int,
 ) -> list[list[str]]:
-    """Return namespaces that match all of these, cut to ``max_depth`` labels.
+    """Return namespaces that meet all ``matches``, cut to ``max_depth`` labels.
 
     A match is how a namespace begins (``prefix``) or ends (``suffix``).
     """
@@ -163,9 +163,9 @@ def list_namespaces(
 def where_below(
     agent_id: str, prefix: Sequence[str], condition: Mapping[str, Any] | None
 ) -> tuple[str, dict[str, Any]]:
-    """Return SQL for what an item's value must be like, after ``AND``, and all its values.
+    """Return the SQL conditions on item values, from ``AND`` on, and all bound values.
 
-    With it go ``THERE`` and ``BELOW``, which take their values from the same mapping.
+    ``THERE`` and ``BELOW`` take their values from the same mapping.
     """
     values: dict[str, Any] = {"agent": agent_id, "prefix": list(prefix)}
     parts = list(_conditions((), condition or {}, values))
@@ -175,40 +175,42 @@ def where_below(
 def _conditions(
     path: tuple[str, ...], condition: Mapping[str, Any], values: dict[str, Any]
 ) -> Iterator[str]:
-    """Yield conditions on the value at a path, field by field; all values are bound."""
+    """Yield SQL conditions on the value at a path, field by field; all values are bound."""
     for name, expected in condition.items():
         here = (*path, name)
         if isinstance(expected, Mapping) and is_comparison(expected):
             for operator, operand in expected.items():
-                yield _compared(here, operator, operand, values)
+                yield _comparison(here, operator, operand, values)
         elif isinstance(expected, Mapping) and expected:
             yield from _conditions(here, expected, values)
         else:
-            yield _compared(here, "$eq", expected, values)
+            yield _comparison(here, "$eq", expected, values)
 
 
-def _compared(path: tuple[str, ...], operator: str, operand: object, values: dict[str, Any]) -> str:
+def _comparison(
+    path: tuple[str, ...], operator: str, operand: object, values: dict[str, Any]
+) -> str:
     number = len(values)
     values[f"path{number}"] = list(path)
     values[f"operand{number}"] = json.dumps(operand)
-    # What is missing is null, as to the framework.
-    held = f"coalesce(value #> %(path{number})s::text[], 'null')"
-    given = f"%(operand{number})s::jsonb"
+    # A missing value is null, as in the framework.
+    stored = f"coalesce(value #> %(path{number})s::text[], 'null')"
+    bound = f"%(operand{number})s::jsonb"
     if operator == "$eq":
-        return f"{held} = {given}"
+        return f"{stored} = {bound}"
     if operator == "$ne":
-        return f"{held} <> {given}"
-    same = f"jsonb_typeof({held}) = jsonb_typeof({given})"
-    return f"({same} AND {held} {_COMPARED[operator]} {given})"
+        return f"{stored} <> {bound}"
+    same = f"jsonb_typeof({stored}) = jsonb_typeof({bound})"
+    return f"({same} AND {stored} {_COMPARED[operator]} {bound})"
 
 
 def place_of(row: Row[Any]) -> Place:
-    """Return where a row's item is."""
+    """Return the place of a row's item."""
     return tuple(row.namespace), row.key
 
 
 def as_json(places: Sequence[Place]) -> str:
-    """Return places as statements take them: arrays of arrays have one length in PostgreSQL."""
+    """Return places as JSON for statements: PostgreSQL's nested arrays must have one length."""
     return json.dumps([{"namespace": list(each), "key": key} for each, key in places])
 
 
@@ -222,7 +224,7 @@ _UNINDEXED = f"""
 SELECT namespace, key, text, updated_at FROM item WHERE agent_id = %(agent)s AND {_STALE}
 ORDER BY updated_at DESC LIMIT %(limit)s
 """  # noqa: S608 - a constant of this module
-# One that was written again meanwhile is indexed by the job that this has asked for.
+# An item that was written again meanwhile is indexed by the job of that write.
 _INDEX = """
 UPDATE item SET terms = new.terms, length = new.length, model = %(model)s,
                 embedding = new.embedding::halfvec
@@ -239,7 +241,7 @@ SELECT {COLUMNS}, text, terms IS NOT NULL AS counted
 FROM item WHERE {THERE} AND {BELOW} AND {_STALE} {{conditions}}
 ORDER BY updated_at DESC, namespace, key LIMIT %(most)s
 """  # noqa: S608 - constants of this package
-# As ``bm25.score``: of a common word there may be more than are asked for.
+# As ``bm25.score``; a common word may have more texts than are requested.
 _BY_WORDS = f"""
 SELECT {COLUMNS}, length, hits.counts AS hits
 FROM item CROSS JOIN LATERAL (
@@ -275,7 +277,7 @@ WHERE {THERE} AND {BELOW} AND terms ?| %(terms)s::text[] GROUP BY asked.term
 
 @dataclass(frozen=True, slots=True)
 class Unindexed:
-    """A text that is to be indexed, and of when it is."""
+    """A text without an index, and the time of its item."""
 
     place: Place
     text: str
@@ -284,7 +286,7 @@ class Unindexed:
 
 @dataclass(frozen=True, slots=True)
 class ItemQuestion:
-    """What is asked: below which namespace, with which values, by which words and vector."""
+    """A query: the namespace, the conditions on values, the words and the vector."""
 
     prefix: Sequence[str]
     condition: Mapping[str, Any] | None
@@ -297,22 +299,19 @@ class ItemQuestion:
 
 @dataclass(frozen=True, slots=True)
 class FoundItems:
-    """Rows by channel; ``tail`` is not indexed yet, ``others`` are the latest of all.
-
-    ``collected`` is of what is indexed below the namespace, whatever its values are.
-    """
+    """Rows by channel."""
 
     by_words: list[Row[Any]]
     by_meaning: list[Row[Any]]
-    tail: list[Row[Any]]
-    others: list[Row[Any]]
-    collected: Collected
+    tail: list[Row[Any]]  # not indexed yet
+    others: list[Row[Any]]  # the latest of all
+    collected: Collected  # of all indexed items below the namespace, whatever their values
 
 
 def unindexed_items(
     connection: Connection, agent_id: str, model: str, limit: int
 ) -> list[Unindexed]:
-    """Return texts without an index by this model, the newest first."""
+    """Return texts without an index of this model, the newest first."""
     values = {"agent": agent_id, "model": model, "limit": limit}
     rows = connection.exec_driver_sql(_UNINDEXED, values)
     return [Unindexed(place_of(row), row.text, row.updated_at) for row in rows]
@@ -326,7 +325,7 @@ def index_items(
     vectors: Vectors,
     model: str,
 ) -> int:
-    """Write the index of texts, row by row of ``vectors``; return how many still stood."""
+    """Write the index of texts, row by row of ``vectors``; return how many still exist."""
     if not items:
         return 0
     rows = [
@@ -350,8 +349,8 @@ def find_items(connection: Connection, agent_id: str, question: ItemQuestion) ->
     values |= {"terms": list(question.terms), "model": question.model}
 
     def rows(statement: str, most: int) -> list[Row[Any]]:
-        asked = statement.format(conditions=conditions)
-        return list(connection.exec_driver_sql(asked, {**values, "most": most}))
+        query = statement.format(conditions=conditions)
+        return list(connection.exec_driver_sql(query, {**values, "most": most}))
 
     collected = _collected(connection, values)
     by_words, by_meaning = [], []
@@ -378,7 +377,7 @@ def _collected(connection: Connection, values: Mapping[str, Any]) -> Collected:
 
 
 def _weights(terms: Sequence[str], collected: Collected) -> dict[str, Any]:
-    """Return what ``_BY_WORDS`` takes of the collection."""
+    """Return the values that ``_BY_WORDS`` takes from the collection."""
     frequency, texts = collected.frequency, collected.texts
     weights = [bm25.rarity(min(frequency.get(term, 0.0), texts), texts) for term in terms]
     return {"weights": weights, "mean": collected.mean_length, "k1": bm25.K1, "b": bm25.B}

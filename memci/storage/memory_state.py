@@ -1,4 +1,4 @@
-"""Messages that memories are made of: read them, lock them, note their state."""
+"""The memory state of messages: which are handed over, locked, marked or asked for."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ WHERE agent_id = %s AND seq = ANY(%s)
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """Stored messages that are locked until commit, by what may be done with them."""
+    """Stored messages, locked until commit, by what may be done with them."""
 
     stored: frozenset[int]
     unindexed: frozenset[int]
@@ -59,10 +59,10 @@ class Locked:
 
 @dataclass(frozen=True, slots=True)
 class Unasked:
-    """Messages that somebody asks memories of, and the places of unknown ids among them."""
+    """Messages for which memories are requested, and the positions of unknown ids."""
 
     seqs: list[int]  # ascending
-    filtered: list[int]  # those among them of which the filter refused a memory (R2)
+    filtered: list[int]  # those among them whose memory the filter refused (R2)
     missing: list[int]
 
 
@@ -73,7 +73,7 @@ def handed_messages(
     remember: Collection[Remember],
     only: Sequence[int] | None = None,
 ) -> list[Message]:
-    """Return the messages from the first to the last seq of which memory is still to be made.
+    """Return the messages between two seqs that are still to be made into memories.
 
     ``only`` these seqs, if given.
     """
@@ -83,12 +83,12 @@ def handed_messages(
 def unindexed_messages(
     connection: Connection, agent_id: str, seqs: tuple[int, int]
 ) -> list[Message]:
-    """Return the messages from the first to the last seq that search does not find yet."""
+    """Return the messages between two seqs that have no index yet."""
     return _messages(connection, _UNINDEXED, (agent_id, *seqs))
 
 
 def lock_messages(connection: Connection, agent_id: str, seqs: Sequence[int]) -> Locked:
-    """Lock those of the messages that are still stored, so that no erasure gets between."""
+    """Lock the messages that are still stored against erasure."""
     rows = connection.exec_driver_sql(_LOCK, (agent_id, list(seqs))).all()
     return Locked(
         stored=frozenset(row.seq for row in rows),
@@ -102,7 +102,7 @@ def mark_memory(
     agent_id: str,
     states: Mapping[int, tuple[MemoryState, FilterReason | None]],
 ) -> None:
-    """Note what memory made of messages, by seq."""
+    """Store the memory state of messages, by seq."""
     columns = ([s for s, _ in states.values()], [r for _, r in states.values()])
     connection.exec_driver_sql(_MARK, (list(states), *columns, agent_id))
 
@@ -113,9 +113,9 @@ def window_messages(connection: Connection, agent_id: str) -> list[Message]:
 
 
 def recent_from(connection: Connection, agent_id: str, interactions: int) -> int | None:
-    """Return the seq at which the last so many interactions begin; None: there are fewer.
+    """Return the seq at which the last ``interactions`` begin; None if there are fewer.
 
-    An interaction is a user message and what answers it.
+    An interaction is a user message with its answers.
     """
     if not interactions:
         return 2**62
@@ -124,7 +124,7 @@ def recent_from(connection: Connection, agent_id: str, interactions: int) -> int
 
 
 def hand_over(connection: Connection, agent_id: str, seqs: Sequence[int]) -> list[int]:
-    """Note that messages go to memory; return those that had not gone before, ascending."""
+    """Mark messages as handed to memory; return those that were not before, ascending."""
     return sorted(connection.exec_driver_sql(_HAND_OVER, (agent_id, list(seqs))).scalars())
 
 
@@ -141,7 +141,7 @@ def unasked_messages(connection: Connection, agent_id: str, ids: Sequence[str]) 
 
 
 def mark_asked(connection: Connection, agent_id: str, seqs: Sequence[int]) -> None:
-    """Note that messages go to memory because somebody asks, whatever was wished when they came."""
+    """Mark messages as handed to memory by request, regardless of their ``remember``."""
     connection.exec_driver_sql(_MARK_ASKED, (agent_id, list(seqs)))
 
 

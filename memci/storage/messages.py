@@ -1,6 +1,6 @@
-"""The message sequence: append-only, the source of everything else (M2).
+"""The message sequence, append-only (M2), and broker messages that could not be read.
 
-Broker messages that could not be taken in, kept under their dead job's id.
+The latter are stored under the id of their dead job.
 """
 
 from collections.abc import Collection, Sequence
@@ -15,13 +15,13 @@ from memci.domain.memory.message_filter import MemoryState
 from memci.language.times.calendar import at_offset
 from memci.message import NOTE_PATH, Message, NewMessage, Role
 
-# What ``to_message`` reads.
+# The columns for ``to_message``.
 COLUMNS = (
     "seq, id, role, content, said_at, said_offset, name, session_id, user_id, tool_calls,"
     " tool_call_id, metadata"
 )
 
-# What an agent noted for its memory, and said to nobody (R20): as ``Message.is_note`` tells it.
+# Notes of an agent to itself (R20), as in ``Message.is_note``.
 IS_NOTE = f"""(role = 'assistant'
     AND metadata->'{NOTE_PATH[0]}'->'{NOTE_PATH[1]}' = 'true'::jsonb) IS TRUE"""
 
@@ -50,7 +50,7 @@ class Stored:
 
 
 def said_by(message: NewMessage) -> tuple[object, ...]:
-    """Return what makes two messages the same."""
+    """Return the fields that make two messages the same."""
     calls = [dict(call) for call in message.tool_calls] or None
     return (message.role, message.content, message.name, calls, message.tool_call_id)
 
@@ -81,18 +81,18 @@ def to_message(row: Row[Any]) -> Message:
 
 
 def in_session(statement: str, session_id: str | None) -> str:
-    """Complete ``session_id {session}`` in a statement: both forms are found by index."""
+    """Fill ``session_id {session}`` in a statement; ``=`` and ``IS NULL`` both use the index."""
     return statement.format(session="IS NULL" if session_id is None else "= %(session)s")
 
 
 def read_messages(connection: Connection, agent_id: str, seqs: Collection[int]) -> list[Message]:
-    """Return those of the messages that are stored, ascending."""
+    """Return the messages that are stored, ascending."""
     rows = connection.exec_driver_sql(_BY_SEQ, (agent_id, list(seqs)))
     return [to_message(row) for row in rows]
 
 
 def stored_seqs(connection: Connection, agent_id: str, seqs: Collection[int]) -> list[int]:
-    """Return those of the messages that are stored, ascending; others were erased."""
+    """Return the seqs that are stored, ascending; the others were erased."""
     statement = "SELECT seq FROM message WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq"
     return list(connection.exec_driver_sql(statement, (agent_id, list(seqs))).scalars())
 
@@ -107,7 +107,7 @@ def last_speaker(
     return None if row is None else (row.session_id, row.user_id)
 
 
-# Messages without a session make one together. "IS NOT DISTINCT FROM" would not use the index.
+# Messages without a session count as one session. "IS NOT DISTINCT FROM" would use no index.
 _BEFORE = f"""
 SELECT asked.seq AS before, latest.*
   FROM unnest(%(sessions)s::text[], %(users)s::text[], %(seqs)s::bigint[])
@@ -129,7 +129,7 @@ _ALL_BEFORE = (
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """A message from before, and whether a memory was made of it."""
+    """An earlier message, and whether a memory was made of it."""
 
     message: Message
     made: bool
@@ -138,10 +138,10 @@ class Earlier:
 def said_before(
     connection: Connection, agent_id: str, messages: Collection[Message], most: int
 ) -> dict[int, list[Earlier]]:
-    """Return, by seq, the messages of the same session and user before each message, ascending.
+    """Return, by seq, the earlier messages of the same session and user, ascending.
 
-    At most ``most`` of them, without notes, which nobody was told, and without those that came with
-    ``never``: nothing of theirs may get into a memory.
+    At most ``most`` of them, without notes and without messages that came with ``never``: nothing
+    of theirs may get into a memory.
     """
     values = {
         "agent": agent_id,
@@ -160,7 +160,7 @@ def said_before(
 def receipt_times(
     connection: Connection, agent_id: str, seqs: Sequence[int]
 ) -> dict[int, datetime]:
-    """Return when messages came in, by seq: aware UTC."""
+    """Return when messages were received, by seq: aware UTC."""
     query = "SELECT seq, received_at FROM message WHERE agent_id = %s AND seq = ANY(%s)"
     rows = connection.exec_driver_sql(query, (agent_id, list(seqs)))
     return {row.seq: row.received_at for row in rows}

@@ -14,13 +14,13 @@ from sqlalchemy.pool import NullPool
 from memci.errors import ConfigurationError
 from memci.storage.session import DatabaseRole
 
-# Any two upgrades of one database wait for each other on this advisory lock.
+# Upgrades of one database wait for each other on this advisory lock.
 _LOCK_KEY = 0x6D656D6369
 _HERE = Path(__file__).parent / "migrations"
 
 
 def upgrade(database_url: str, revision: str = "head") -> None:
-    """Prepare the roles and run every migration up to ``revision``; does nothing when there."""
+    """Prepare the roles and run every migration up to ``revision``; idempotent."""
     with _engine(database_url).begin() as connection:
         _lock(connection)
         _prepare(connection)
@@ -29,7 +29,7 @@ def upgrade(database_url: str, revision: str = "head") -> None:
 
 
 def downgrade(database_url: str, revision: str) -> None:
-    """Take migrations back down to ``revision`` (``base``: all). Data of dropped tables is lost."""
+    """Revert migrations down to ``revision`` (``base``: all). Data of dropped tables is lost."""
     with _engine(database_url).begin() as connection:
         _lock(connection)
         _as_owner(connection)
@@ -50,7 +50,7 @@ def current_revision(connection: Connection) -> str | None:
 
 
 def _prepare(connection: Connection) -> None:
-    """Create what migrations stand on, where it is missing: roles, their grants, pgvector.
+    """Create missing prerequisites of the migrations: roles, their grants, pgvector.
 
     Raises ``ConfigurationError`` with the SQL for an administrator when this login may not.
     """
@@ -59,7 +59,7 @@ def _prepare(connection: Connection) -> None:
             _ensure_role(connection, role)
         if not _holds(connection, "has_schema_privilege(:role, 'public', 'CREATE')"):
             _run(connection, f"GRANT CREATE, USAGE ON SCHEMA public TO {DatabaseRole.OWNER}")
-        # The schema for rebuilt networks (M24), where its owner may not make it itself.
+        # The schema for rebuilt networks (M24), if its owner may not create it.
         if not _holds(
             connection,
             "to_regnamespace('memci_edition') IS NOT NULL"

@@ -46,7 +46,7 @@ SELECT id FROM page WHERE agent_id = %s AND pinned_by IS NOT NULL AND NOT cold O
 
 
 class Pins(NamedTuple):
-    """An agent's pins, the oldest first, and the last number that one was given."""
+    """An agent's pins, the oldest first, and the last pin number."""
 
     pins: list[Pin]
     last: int
@@ -58,11 +58,11 @@ def read_pins(connection: Connection, agent_id: str, as_of: datetime | None = No
     ``as_of``: without messages said later, and without other texts pinned later.
     """
     rows = connection.exec_driver_sql(_LIST, (agent_id,)).all()
-    shown = [row for row in rows if not row.unpinned]
-    messages = _messages(connection, agent_id, shown)
+    pinned = [row for row in rows if not row.unpinned]
+    messages = _messages(connection, agent_id, pinned)
     pins = [
         _pin(row, message)
-        for row in shown
+        for row in pinned
         for message in (messages.get(row.message_seq),)
         if as_of is None or (message.said_at if message else row.created_at) <= as_of
     ]
@@ -100,7 +100,7 @@ def save_pins(
 ) -> None:
     """Write changes of pins. The tree must be locked.
 
-    The detector does not pin again what was ``unpinned``; what was ``replaced`` it may.
+    The detector does not pin ``unpinned`` texts again, but may pin ``replaced`` ones.
     """
     for pin in added:
         text = pin.text if pin.message_seq is None else ""

@@ -1,8 +1,8 @@
 """Sends one transaction of one agent as pipelined statements: one round trip, no thread.
 
-``Database`` (session.py) is the door for everything else: it asks for a thread and four round
-trips for each transaction. An API that accepts messages would spend more time on changing threads
-than on its SQL.
+Everything else uses ``Database`` (session.py), which needs a thread and four round trips for each
+transaction. An API that accepts messages would spend more time on switching threads than on its
+SQL.
 """
 
 import asyncio
@@ -18,10 +18,11 @@ from sqlalchemy.engine import make_url
 from memci.errors import DatabaseBusyError, DatabaseUnavailableError
 from memci.storage.session import CONNECT, ENTER, DatabaseRole, is_cut, unavailable_error
 
-# Longer than any statement may take; it ends a wait for a server that is frozen.
+# Longer than any statement may take; ends a wait for a server that is frozen.
 _PATIENCE_S = 65
 _IN_LINE_S = 5
-# Those of one agent wait for each other on its lane's row: no need to do so on all connections.
+# Statements of one agent wait for each other on its lane's row, which need not block all
+# connections.
 _OF_ONE_AGENT = 2
 
 
@@ -29,7 +30,7 @@ class PipelinedStatements:
     """Connections of one event loop; each runs one statement at a time."""
 
     def __init__(self, url: str, *, most: int = 16) -> None:
-        """Take a PostgreSQL URL; connects when first used, at most so many times."""
+        """Take a PostgreSQL URL; connects at first use, with at most ``most`` connections."""
         self._conninfo = (
             make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
         )
@@ -43,36 +44,36 @@ class PipelinedStatements:
         """Run a statement under the agent's row-level security; return its one row.
 
         Durable when it returns. Raises, with nothing written, psycopg's ``IntegrityError`` or
-        ``DatabaseBusyError``; after a ``DatabaseUnavailableError`` nobody knows.
+        ``DatabaseBusyError``. After a ``DatabaseUnavailableError`` the outcome is unknown.
         """
-        async with self._place(agent_id):
+        async with self._wait_for_slot(agent_id):
             try:
                 async with asyncio.timeout(_PATIENCE_S):
-                    connection = await self._take()
-                    return await self._fly(connection, agent_id, statement, values)
+                    connection = await self._take_connection()
+                    return await self._execute(connection, agent_id, statement, values)
             except TimeoutError:
                 raise DatabaseUnavailableError from None
             except (psycopg.OperationalError, psycopg.InternalError) as error:
                 raise unavailable_error(error) or error from error
 
     async def aclose(self) -> None:
-        """Close the connections; another loop will do."""
+        """Close the connections; another event loop may use the object afterwards."""
         while self._idle:
             await self._idle.pop().close()
 
     @asynccontextmanager
-    async def _place(self, agent_id: str) -> AsyncIterator[None]:
+    async def _wait_for_slot(self, agent_id: str) -> AsyncIterator[None]:
         turn = self._turns.setdefault(agent_id, asyncio.Semaphore(_OF_ONE_AGENT))
-        async with AsyncExitStack() as taken:
+        async with AsyncExitStack() as stack:
             try:
                 async with asyncio.timeout(_IN_LINE_S):
-                    await taken.enter_async_context(turn)
-                    await taken.enter_async_context(self._places)
+                    await stack.enter_async_context(turn)
+                    await stack.enter_async_context(self._places)
             except TimeoutError:
                 raise DatabaseBusyError from None
             yield
 
-    async def _take(self) -> AsyncConnection:
+    async def _take_connection(self) -> AsyncConnection:
         while self._idle:
             connection = self._idle.pop()
             if not is_cut(connection):
@@ -80,7 +81,7 @@ class PipelinedStatements:
             await connection.close()
         return await AsyncConnection.connect(self._conninfo, autocommit=True, **CONNECT)
 
-    async def _fly(
+    async def _execute(
         self, connection: AsyncConnection, agent_id: str, statement: str, values: Mapping[str, Any]
     ) -> tuple[Any, ...]:
         try:
@@ -93,7 +94,7 @@ class PipelinedStatements:
             self._idle.append(connection)
             raise
         except BaseException:
-            # Psycopg may take a statement for prepared that the server never saw.
+            # Psycopg may consider a statement prepared that the server never received.
             await connection.close()
             raise
         self._idle.append(connection)

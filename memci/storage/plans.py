@@ -1,4 +1,4 @@
-"""Plans in the database (R7), and how far messages were looked through."""
+"""Plans in the database (R7), and the last message that the plan tracker has read."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ _UNTRACKED = f"""
 SELECT {COLUMNS} FROM message
 WHERE agent_id = %s AND seq > %s AND role = ANY(%s) ORDER BY seq LIMIT %s
 """  # noqa: S608 - a constant of another module
-# Of a message that names no user, whom its session was with then.
+# For a message without a user: the user of its session at that time.
 _WHOSE = """
 SELECT m.seq, (SELECT b.user_id FROM message b
                 WHERE b.agent_id = m.agent_id AND b.session_id = m.session_id AND b.seq <= m.seq
@@ -51,7 +51,7 @@ _LAST = "SELECT message_seq FROM lane WHERE agent_id = %s"
 
 @dataclass(frozen=True, slots=True)
 class Untracked:
-    """Messages of users and assistants behind ``seq``, up to ``until``; ``more`` wait behind."""
+    """Messages of users and assistants after ``seq``, up to ``until``; ``more`` come later."""
 
     seq: int
     until: int
@@ -60,15 +60,15 @@ class Untracked:
 
 
 def read_plan(connection: Connection, agent_id: str, viewer: Viewer) -> Plan | None:
-    """Return the plan that the viewer's session (None: what was said in none) follows."""
+    """Return the current plan of the viewer's session (None: of messages without a session)."""
     plans = read_plans(connection, agent_id, viewer, most=1)
     return plans[0] if plans else None
 
 
 def read_plans(connection: Connection, agent_id: str, viewer: Viewer, *, most: int) -> list[Plan]:
-    """Return the plans that the viewer's session has had, the newest first.
+    """Return the plans of the viewer's session, the newest first.
 
-    Those of another user are left out: a session may have been with several.
+    Plans of another user are left out: a session may have had several users.
     """
     statement = in_session(_OF_SESSION, viewer.session_id)
     values = {
@@ -99,7 +99,7 @@ def save_plan(connection: Connection, agent_id: str, plan: Plan) -> None:
 
 
 def untracked_messages(connection: Connection, agent_id: str, most: int) -> Untracked:
-    """Return what was not looked through yet, at most so many messages."""
+    """Return at most ``most`` messages that the tracker has not read."""
     seq = connection.exec_driver_sql(_TRACKED, (agent_id,)).scalar() or 0
     last = last_seq(connection, agent_id)
     roles = [Role.USER.value, Role.ASSISTANT.value]
@@ -112,23 +112,23 @@ def untracked_messages(connection: Connection, agent_id: str, most: int) -> Untr
 def users_then(
     connection: Connection, agent_id: str, seqs: Collection[int]
 ) -> dict[int, str | None]:
-    """Return whom the sessions of messages were with when they were said; None: with nobody."""
+    """Return the user of each message's session at that time; None: no user."""
     rows = connection.exec_driver_sql(_WHOSE, (agent_id, list(seqs)))
     return {seq: user_id for seq, user_id in rows}  # noqa: C416 - dict() refuses rows
 
 
 def tracked_seq(connection: Connection, agent_id: str) -> int:
-    """Return the last message that was looked through; 0: none was."""
+    """Return the last message that the tracker has read; 0 if none."""
     return connection.exec_driver_sql(_TRACKED, (agent_id,)).scalar() or 0
 
 
 def last_seq(connection: Connection, agent_id: str) -> int:
-    """Return the seq of the agent's last message; 0: there was none."""
+    """Return the seq of the agent's last message; 0 if there is none."""
     return connection.exec_driver_sql(_LAST, (agent_id,)).scalar() or 0
 
 
 def note_tracked(connection: Connection, agent_id: str, seq: int) -> None:
-    """Note that messages up to this one were looked through. The lane must be locked."""
+    """Store that messages up to this one were read. The lane must be locked."""
     connection.exec_driver_sql(_TRACK, (agent_id, seq))
 
 

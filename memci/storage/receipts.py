@@ -1,4 +1,4 @@
-"""Receipts, what reads gave to an agent, and use events (R11, R16, M26, M27)."""
+"""Receipts, the messages and memories given by reads, and use events (R11, R16, M26, M27)."""
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -38,7 +38,7 @@ DELETE FROM receipt WHERE agent_id = %(agent)s AND id IN (
        AND kind <> 'erasure'
      LIMIT %(most)s)
 """
-# A lane that its worker holds is left for the next time.
+# A lane that a worker holds is skipped.
 _NOTE_OLDEST = """
 UPDATE lane SET receipts_from = (SELECT min(created_at) FROM receipt
                                   WHERE agent_id = %(agent)s AND kind <> 'erasure')
@@ -49,21 +49,17 @@ UPDATE lane SET receipts_from = (SELECT min(created_at) FROM receipt
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a read gave its agent, in seqs and ids.
+    """The messages (seqs) and memories (ids) that a read gave its agent."""
 
-    ``at_seq`` was the agent's last message then. ``seqs`` are all messages that the receipt speaks
-    of; ``given`` those of them whose words the agent got, also as memories: the ``nodes``.
-    """
-
-    at_seq: int
-    seqs: frozenset[int]
-    given: frozenset[int]
-    nodes: frozenset[int]
+    at_seq: int  # the agent's last message then
+    seqs: frozenset[int]  # all messages that the receipt names
+    given: frozenset[int]  # those of ``seqs`` whose words were given, directly or in memories
+    nodes: frozenset[int]  # memories
 
 
 @dataclass(frozen=True, slots=True)
 class NewReceipt:
-    """A receipt to keep; ``body`` is JSON. Of a read it says under which session, and what."""
+    """A receipt to store; ``body`` is JSON. A read sets its session and what it gave."""
 
     id: UUID
     kind: str
@@ -108,7 +104,7 @@ def write_receipts(connection: Connection, agent_id: str, receipts: Iterable[New
 
 
 def read_receipt(connection: Connection, agent_id: str, receipt_id: UUID) -> Receipt | None:
-    """Return a receipt, or None when there is none of this id."""
+    """Return a receipt; None if there is none of this id."""
     row = connection.exec_driver_sql(_READ, (agent_id, receipt_id)).first()
     return Receipt(*row) if row else None
 
@@ -116,19 +112,19 @@ def read_receipt(connection: Connection, agent_id: str, receipt_id: UUID) -> Rec
 def agents_with_old_receipts(connection: Connection, *, older_s: float, most: int) -> list[str]:
     """Return agents that may have receipts older than this, those with the oldest first.
 
-    Reads lanes alone.
+    Reads only lanes.
     """
     return list(connection.exec_driver_sql(_WITH_OLD, (older_s, most)).scalars())
 
 
 def delete_old_receipts(connection: Connection, agent_id: str, *, keep_s: float, most: int) -> int:
-    """Delete receipts that are older, at most so many; return how many."""
+    """Delete at most ``most`` receipts that are older than ``keep_s``; return how many."""
     values = {"agent": agent_id, "keep": keep_s, "most": most}
     return connection.exec_driver_sql(_DELETE_OLD, values).rowcount
 
 
 def note_oldest_receipt(connection: Connection, agent_id: str) -> None:
-    """Note on the lane how old the oldest receipt is now."""
+    """Store the age of the oldest receipt on the lane."""
     connection.exec_driver_sql(_NOTE_OLDEST, {"agent": agent_id})
 
 
@@ -154,7 +150,7 @@ SELECT seq FROM message WHERE agent_id = %(agent)s AND role = 'user' AND seq < %
                          ORDER BY seq DESC OFFSET %(interactions)s - 1 LIMIT 1), 0)
  ORDER BY seq
 """
-# However many reads there were: what one gives again and again is looked at once.
+# DISTINCT, since many reads may give the same items.
 _RECEIPTS = """
 SELECT DISTINCT at_seq, given, nodes FROM receipt
  WHERE agent_id = %s AND at_seq >= %s AND at_seq < %s ORDER BY at_seq
@@ -164,9 +160,9 @@ SELECT {COLUMNS} FROM message WHERE agent_id = %s AND seq = ANY(%s)
    AND coalesce(length(content), 0) <= %s
 """  # noqa: S608 - a constant of this package
 _NODES = "SELECT id, content FROM node WHERE agent_id = %s AND id = ANY(%s) AND kind = 'memory'"
-# Texts that are read at once.
+# Texts read at once.
 _AT_ONCE = 100
-# Characters: longer messages than this, nobody repeats.
+# Characters: longer messages are not repeated.
 _LONGEST = 100_000
 
 
@@ -181,7 +177,7 @@ class GivenThen:
 
 @dataclass(frozen=True, slots=True)
 class GivenBefore:
-    """Receipts by ``at_seq``, and the seqs at which interactions began; both ascending."""
+    """Receipts by ``at_seq``, and the first seqs of interactions; both ascending."""
 
     receipts: list[GivenThen]
     beginnings: list[int]
@@ -197,7 +193,7 @@ class GivenBefore:
 
 
 def given_before(connection: Connection, agent_id: str, first: int, last: int) -> GivenBefore:
-    """Return what was given before the messages from the first to the last seq."""
+    """Return what reads gave before the messages from the first to the last seq."""
     values = {"agent": agent_id, "first": first, "last": last, "interactions": ECHO_INTERACTIONS}
     beginnings = list(connection.exec_driver_sql(_BEGINNINGS, values).scalars())
     since = beginnings[0] if len(beginnings) >= ECHO_INTERACTIONS else 0
@@ -209,16 +205,16 @@ def given_before(connection: Connection, agent_id: str, first: int, last: int) -
 def messages_given(
     connection: Connection, agent_id: str, seqs: Iterable[int]
 ) -> Iterator[tuple[int, str]]:
-    """Yield messages by seq and what they say, a few at a time."""
+    """Yield messages as (seq, text), reading a few at a time."""
     for some in batches(seqs, _AT_ONCE):
-        said = connection.exec_driver_sql(_MESSAGES, (agent_id, some, _LONGEST))
-        yield from ((each.seq, each.text) for each in map(to_message, said))
+        rows = connection.exec_driver_sql(_MESSAGES, (agent_id, some, _LONGEST))
+        yield from ((each.seq, each.text) for each in map(to_message, rows))
 
 
 def memories_given(
     connection: Connection, agent_id: str, nodes: Iterable[int]
 ) -> Iterator[tuple[int, str]]:
-    """Yield memories by id and what they say now, as far as they live, likewise."""
+    """Yield living memories as (id, present text), reading a few at a time."""
     for some in batches(nodes, _AT_ONCE):
         rows = connection.exec_driver_sql(_NODES, (agent_id, some))
         yield from ((row.id, row.content) for row in rows)
@@ -228,7 +224,7 @@ _LIVING = """
 SELECT id, (SELECT pass_number FROM lane WHERE lane.agent_id = node.agent_id) AS pass_number
 FROM node WHERE agent_id = %s AND id = ANY(%s)
 """
-# Of more uses at once a trail tells the number alone.
+# With more uses at once the trail has only their number.
 _MOST_NAMED = 8
 
 
@@ -238,22 +234,22 @@ def append_uses(
     receipts: Iterable[NewReceipt],
     written: Collection[UUID],
 ) -> bool:
-    """Note on the trails of memories that these receipts gave them; one event a memory.
+    """Add an event to the trail of each memory that these receipts gave.
 
-    Receipts that are not among the ``written`` are kept now. One that speaks of a message that was
-    erased in the meantime is passed over. False, and nothing is noted, while something of the
-    agent is being erased: whoever writes for many agents waits for none.
+    Receipts that are not in ``written`` are written now. Those with a message that was erased
+    meanwhile are skipped. Returns False, with nothing written, while something of the agent is
+    being erased: a caller that writes for many agents does not wait.
     """
     if not agents_without_erasure(connection, [agent_id]):
         return False
-    kept = [(each, each.given) for each in receipts if each.given is not None]
-    seqs = {seq for _, given in kept for seq in given.seqs}
+    pairs = [(each, each.given) for each in receipts if each.given is not None]
+    seqs = {seq for _, given in pairs for seq in given.seqs}
     stored = set(stored_seqs(connection, agent_id, seqs))
-    kept = [(each, given) for each, given in kept if given.seqs <= stored]
-    new = [each for each, _ in kept if each.id not in written]
+    pairs = [(each, given) for each, given in pairs if given.seqs <= stored]
+    new = [each for each, _ in pairs if each.id not in written]
     write_receipts(connection, agent_id, new)
     used: dict[int, list[str]] = {}
-    for receipt, given in kept:
+    for receipt, given in pairs:
         for node in given.nodes:
             used.setdefault(node, []).append(str(receipt.id))
     if not used:

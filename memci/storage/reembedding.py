@@ -1,4 +1,4 @@
-"""Texts whose vectors were made by another embedder, and writing their new ones."""
+"""Texts with vectors of another embedder, and writing their new vectors."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -33,14 +33,14 @@ JOIN document d ON d.agent_id = v.agent_id AND d.id = c.document_id
 WHERE v.agent_id = %(agent)s AND v.chunk_id > %(after)s AND {_OTHER}
 ORDER BY v.chunk_id LIMIT %(limit)s
 """  # noqa: S608 - a constant of this module
-# Of one that has no vector yet another job makes it. No place to go on from: what has got its new
-# vector is not found again.
+# Another job embeds items without a vector. No place to continue from: items with a new vector are
+# not found again.
 _ITEMS = f"""
 SELECT v.namespace, v.key, v.text FROM item v
 WHERE v.agent_id = %(agent)s AND v.text IS NOT NULL AND v.embedding IS NOT NULL AND {_OTHER}
 ORDER BY v.updated_at DESC, v.namespace, v.key LIMIT %(limit)s
 """  # noqa: S608 - a constant of this module
-# Only rows that are still there: what was erased or forgotten meanwhile stays so.
+# Only rows that still exist: erased and forgotten ones stay so.
 _REPLACE = """
 UPDATE {table} SET embedding = new.embedding::halfvec, model = %s
 FROM unnest(%s::bigint[], %s::text[]) AS new(key, embedding)
@@ -58,7 +58,7 @@ WHERE item.agent_id = %(agent)s AND item.namespace = new.namespace AND item.key 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """How far an agent's texts have been gone through: the last message, node and chunk."""
+    """The progress through an agent's texts: the last message, node and chunk."""
 
     seq: int = 0
     node_id: int = 0
@@ -67,7 +67,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class StaleTexts:
-    """Texts to embed, by seq, by node id, by chunk id and by where items are, in this order."""
+    """Texts to embed, by seq, by node id, by chunk id and by place of items, in this order."""
 
     messages: dict[int, str]
     nodes: dict[int, str]
@@ -76,12 +76,12 @@ class StaleTexts:
 
     @property
     def texts(self) -> list[str]:
-        """All of them, messages first."""
+        """All texts, messages first."""
         parts = (self.messages, self.nodes, self.chunks, self.items)
         return [text for part in parts for text in part.values()]
 
     def end(self, begin: Place) -> Place:
-        """Return how far these reach."""
+        """Return the progress after these texts."""
         return Place(
             max(self.messages, default=begin.seq),
             max(self.nodes, default=begin.node_id),
@@ -92,7 +92,7 @@ class StaleTexts:
 def stale_texts(
     connection: Connection, agent_id: str, model: VectorModel, after: Place, limit: int
 ) -> StaleTexts:
-    """Return the next texts of one agent whose vectors are another model's."""
+    """Return an agent's next texts with vectors of another model."""
     values = _values(agent_id, model, after.seq, limit)
     found = map(to_message, connection.exec_driver_sql(_MESSAGES, values))
     messages = {message.seq: message.searched for message in found}
@@ -108,7 +108,7 @@ def stale_texts(
 def stale_nodes(
     connection: Connection, agent_id: str, model: VectorModel, after: int, limit: int
 ) -> dict[int, str]:
-    """Return the next memories of one agent whose vectors are another model's, by id."""
+    """Return an agent's next memories with vectors of another model, by id."""
     values = _values(agent_id, model, after, limit)
     return {row[0]: row[1] for row in connection.exec_driver_sql(_NODES, values)}
 
@@ -121,7 +121,7 @@ def _values(agent_id: str, model: VectorModel, after: int, limit: int) -> dict[s
 def replace_vectors(
     connection: Connection, agent_id: str, stale: StaleTexts, vectors: Vectors, model: VectorModel
 ) -> int:
-    """Write new vectors, row by row of ``stale.texts``; return how many were still wanted."""
+    """Write new vectors, row by row of ``stale.texts``; return how many were needed."""
     left = iter(to_text(vectors))
     replaced = 0
     for table, key, texts in (

@@ -1,7 +1,8 @@
 """Writes vectors, terms and positions that make messages and memories searchable (R11b).
 
-Kept beside the vector itself, so that a search reads one row a message. Whatever adds, replaces
-or erases vectors renews the rows about it, in the same transaction.
+Sums over neighbouring messages are stored with the vector, so that a search reads one row a
+message. Whatever adds, replaces or erases vectors renews the rows around it, in the same
+transaction.
 
 Entity nodes are in neither index: they are found by name, as focus points and by links.
 """
@@ -18,7 +19,7 @@ from memci.storage.vectors import Vectors, from_arrays, to_text
 _SESSIONS = """
 SELECT seq, session_id FROM message WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq
 """
-# By the index of sessions: the latest that are indexed come nearly first.
+# By the index of sessions: the latest indexed messages are nearly first.
 _LAST_OF_SESSION = """
 SELECT position FROM message
  WHERE agent_id = %(agent)s AND session_id {session} AND position IS NOT NULL
@@ -31,7 +32,7 @@ _LAST = "SELECT max(position) FROM message WHERE agent_id = %s"
 
 
 def next_positions(connection: Connection, agent_id: str, seqs: Sequence[int]) -> dict[int, int]:
-    """Return a position for each of these messages that are stored, at the end of its session."""
+    """Return new positions, at the end of each session, for the messages that are stored."""
     rows = connection.exec_driver_sql(_SESSIONS, (agent_id, list(seqs))).all()
     new: dict[str | None, int] = {}
     positions: dict[int, int] = {}
@@ -40,7 +41,9 @@ def next_positions(connection: Connection, agent_id: str, seqs: Sequence[int]) -
         if session_id not in new:
             last = _last_of(connection, agent_id, session_id)
             if last is None:
-                new[session_id] = position_at(_sessions(connection, agent_id) + begun, 0)
+                latest = connection.exec_driver_sql(_LAST, (agent_id,)).scalar()
+                sessions = 0 if latest is None else session_at(latest) + 1
+                new[session_id] = position_at(sessions + begun, 0)
                 begun += 1
             else:
                 new[session_id] = last + 1
@@ -50,7 +53,7 @@ def next_positions(connection: Connection, agent_id: str, seqs: Sequence[int]) -
 
 
 def _last_of(connection: Connection, agent_id: str, session_id: str | None) -> int | None:
-    """Return the greatest position in a session; None: it has none yet."""
+    """Return the greatest position in a session; None if it has none yet."""
     statement = in_session(_LAST_OF_SESSION, session_id)
     values = {"agent": agent_id, "session": session_id}
     any_of_it: int | None = connection.exec_driver_sql(statement, values).scalar()
@@ -60,16 +63,10 @@ def _last_of(connection: Connection, agent_id: str, session_id: str | None) -> i
     return int(connection.exec_driver_sql(_LAST_BEFORE, (agent_id, end)).scalar_one())
 
 
-def _sessions(connection: Connection, agent_id: str) -> int:
-    """Count the sessions that have had a number."""
-    last = connection.exec_driver_sql(_LAST, (agent_id,)).scalar()
-    return 0 if last is None else session_at(last) + 1
-
-
-# 1, 0.5 and 0.2 times 5: pgvector refuses products that a halfvec cannot hold, as small ones
-# times less than one would be. The sum is scaled to length one.
-# Of users who share a session, nobody's words lend their sense to another's.
-# Row by row by their keys: joined, all messages of the agent would be read.
+# 1, 0.5 and 0.2 times 5: pgvector refuses products below the range of a halfvec, and smaller
+# weights would cause some. The sum is scaled to length one.
+# Messages of different users of a session are not summed.
+# Row by row by their keys: a join would read all messages of the agent.
 _SUMS = """
 SELECT %(agent)s, c.seq, c.position, l2_normalize(sum(n.embedding * w.weight)), v.model
   FROM {positions} p
@@ -101,20 +98,20 @@ _ABOUT = """
   CROSS JOIN generate_series(-2, 2) AS steps)
 """
 _ALL = "(SELECT position FROM message WHERE agent_id = %(agent)s AND position IS NOT NULL)"
-# For those whose vectors are gone already and whose rows are still there.
+# For messages whose vectors are deleted but whose rows still exist.
 RENEW_ABOUT = _INTO.format(sums=_SUMS.format(positions=_ABOUT))
 RENEW_ALL = _INTO.format(sums=_SUMS.format(positions=_ALL))
 
 
 def renew_around(connection: Connection, agent_id: str, seqs: Collection[int]) -> None:
-    """Sum anew for these messages and for those beside them, whose vectors have changed."""
+    """Recompute the sums of these messages and their neighbours, whose vectors have changed."""
     if seqs:
         values = {"agent": agent_id, "seqs": list(seqs)}
         connection.exec_driver_sql(RENEW_ABOUT, values)
 
 
 def sum_all(connection: Connection, agent_id: str) -> None:
-    """Sum for all messages of an agent whose vectors came without their sums."""
+    """Compute the sums of all messages of an agent whose vectors came without them."""
     connection.exec_driver_sql(RENEW_ALL, {"agent": agent_id})
 
 
@@ -150,8 +147,8 @@ _COUNT = """
 UPDATE lane SET indexed_messages = indexed_messages + %s, indexed_terms = indexed_terms + %s
 WHERE agent_id = %s
 """
-# One exact search per vector, over this agent's rows alone: filtering an approximate index by
-# agent would lose most of what is near. Materialized, or each vector is read anew for each row.
+# One exact search per vector, over this agent's rows alone: filtering an approximate index by agent
+# would lose most of the nearest. Materialized, or each vector is read again for each row.
 _NEAREST = """
 WITH query AS MATERIALIZED (
     SELECT place, embedding::halfvec AS embedding
@@ -163,19 +160,19 @@ SELECT query.place, found.node_id, found.cosine FROM query, LATERAL (
     ORDER BY node_vector.embedding <#> query.embedding, node_id LIMIT %(limit)s
 ) AS found
 """
-# Vectors searched for in one statement, which must not run into the statement time-out.
+# Vectors in one statement, which must not exceed the statement time-out.
 _AT_ONCE = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The lexical terms of one text: how often each stands in it."""
+    """The lexical terms of one text with their counts."""
 
     counts: Mapping[str, int]
 
     @property
     def length(self) -> int:
-        """Terms in the text, repeats included."""
+        """The number of terms in the text, repeats included."""
         return sum(self.counts.values())
 
 
@@ -216,7 +213,7 @@ def index_messages(
 def index_nodes(
     connection: Connection, agent_id: str, embedded: Embedded, terms: Mapping[int, Terms]
 ) -> None:
-    """Write vectors and postings of those of the nodes that live, in place of what they have."""
+    """Write vectors and postings of the nodes that live, replacing earlier ones."""
     if not embedded.keys:
         return
     rows = (list(embedded.keys), to_text(embedded.vectors))
@@ -230,7 +227,7 @@ def index_nodes(
 def message_vectors(
     connection: Connection, agent_id: str, seqs: Sequence[int], model: str
 ) -> tuple[list[int], Vectors]:
-    """Return which of the messages have a vector of this model, and those vectors."""
+    """Return the messages with a vector of this model, and those vectors."""
     found = connection.exec_driver_sql(
         "SELECT seq, embedding::real[] FROM message_vector"
         " WHERE agent_id = %s AND seq = ANY(%s) AND model = %s ORDER BY seq",
@@ -258,7 +255,7 @@ def nearest_nodes(
 def posting_columns(
     terms: Mapping[int, Terms],
 ) -> tuple[list[str], list[int], list[int], list[int]]:
-    """Return postings as columns, in the order of the index that they go into."""
+    """Return postings as columns, in the order of the index."""
     postings = sorted(
         (term, owner, count, text.length)
         for owner, text in terms.items()

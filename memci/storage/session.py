@@ -1,4 +1,4 @@
-"""The one door to the database: every transaction says whose rows it may touch (M21).
+"""Transactions on the database: each names the agent whose rows it may use (M21).
 
 ``agent_transaction``  content of one agent, under row-level security
 ``agent_snapshot``     the same, read-only, and all statements see one moment
@@ -6,13 +6,13 @@
 ``run_on_lanes``       the same for one statement, in one round trip
 ``upkeep_transaction`` lanes and heads of jobs of all agents, no text
 
-A database that is away raises ``DatabaseUnavailableError``, at the door or from any statement; one
-that lets us wait too long for others ``DatabaseBusyError``.
+Opening a transaction and any statement raise ``DatabaseUnavailableError`` if the database does not
+answer, and ``DatabaseBusyError`` after waiting too long for other transactions.
 
 ``memci_owner`` owns the tables and runs migrations; ``memci_app`` works under row-level
 security; ``memci_upkeep`` sees lanes and heads of jobs of all agents, and no text. None of them
-can log in: a login role that was granted them takes one on for each transaction, so one URL is
-enough and nothing depends on the state of a pooled connection.
+can log in: a login role that was granted them sets one for each transaction, so one URL is enough
+and nothing depends on the state of a pooled connection.
 """
 
 import select
@@ -43,14 +43,14 @@ from memci.errors import (
 
 
 class DatabaseRole(StrEnum):
-    """Who a transaction runs as."""
+    """The role of a transaction."""
 
     OWNER = "memci_owner"
     APP = "memci_app"
     UPKEEP = "memci_upkeep"
 
 
-# The type of what the doors open, for rooms that speak no SQL themselves.
+# The type of the transactions, for modules without SQL.
 __all__ = ["Connection", "Database", "batches", "rows", "sending", "tuples"]
 
 T = TypeVar("T")
@@ -60,26 +60,26 @@ ENTER = (
     "SELECT set_config('role', %s, true), set_config('memci.agent', %s, true),"
     " set_config('synchronous_commit', %s, true)"
 )
-# A rebuilt network lies in tables of the same names, in a schema that is searched first (M24).
+# A rebuilt network is in tables of the same names, in a schema that is searched first (M24).
 _USE_EDITION = """
 SELECT set_config('search_path', 'memci_edition, ' || current_setting('search_path'), true)
 """
 _PATH = "SELECT current_setting('search_path')"
 _SET_PATH = "SELECT set_config('search_path', %s, true)"
-# Reads differ widely in what they touch (ten links or ten thousand): one plan kept for all of
-# them is often many times slower than one made for each.
+# Reads differ widely in the rows that they read (ten links or ten thousand): a generic plan is
+# often many times slower than a custom one.
 _ENTER_SNAPSHOT = ENTER + ", set_config('plan_cache_mode', 'force_custom_plan', true)"
-# Others look up by keys and by limits, whoever asks. To plan a search takes longer than to run most
-# of it, and by indexes it is right for all agents, even while tables are small.
+# Other statements look up rows by keys and limits. Planning a search takes longer than running most
+# of it, and its plan by indexes is right for all agents, even while tables are small.
 _ENTER_PLANNED = (
     ENTER + ", set_config('plan_cache_mode', 'force_generic_plan', true),"
     " set_config('enable_seqscan', 'off', true)"
 )
-# Threads cannot be killed: no statement, lock or forgotten transaction lasts for ever.
+# Threads cannot be killed, so statements, locks and idle transactions have time limits.
 _OPTIONS = (
     "-c statement_timeout=60000 -c lock_timeout=20000"
     " -c idle_in_transaction_session_timeout=60000 -c jit=off -c timezone=UTC"
-    # Many small statements side by side: one that takes all cores only makes the others wait.
+    # Many small statements run in parallel: one on all cores would only delay the others.
     " -c max_parallel_workers_per_gather=0"
 )
 CONNECT: dict[str, Any] = {
@@ -99,31 +99,31 @@ class Database:
         """Take a PostgreSQL URL; connects when first used."""
         self.engine: Engine = create_engine(
             make_url(url).set(drivername="postgresql+psycopg"),
-            # Errors must not quote what was said.
+            # Errors must not quote messages.
             hide_parameters=True,
             pool_size=pool_size,
             max_overflow=8,
             pool_timeout=5,
             pool_recycle=1800,
-            # Few connections are busy, and those know the statements that come again and again.
+            # Few connections are busy, and those have prepared the frequent statements.
             pool_use_lifo=True,
             connect_args=CONNECT,
         )
 
     def on_edition(self) -> Self:
-        """Return the same doors to networks that are rebuilt beside the current ones (M24).
+        """Return a copy for networks that are rebuilt beside the current ones (M24).
 
-        Whatever asks for nodes, links, focus points, trails and passes through them gets those of
-        the rebuilt network; all else is the same. They share the pool.
+        Its transactions read and write nodes, links, focus points, trails and passes of the rebuilt
+        network; everything else is the same. Both share the pool.
         """
         database = copy(self)
         database._uses_edition = True  # noqa: SLF001 - our own
         return database
 
     def dry_run(self) -> Self:
-        """Return the same doors, whose transactions are rolled back at their end.
+        """Return a copy whose transactions are rolled back at their end; both share the pool.
 
-        For trials of reads, which are no reads as far as anybody else can see. They share the pool.
+        For trials of reads, which leave no trace of a read.
         """
         database = copy(self)
         database._commits = False  # noqa: SLF001 - our own
@@ -134,8 +134,8 @@ class Database:
     ) -> AbstractContextManager[Connection]:
         """Open a transaction on one agent's rows.
 
-        With ``durable=False`` its commit does not wait for the disk: only for what a crash of
-        the database may undo without harm.
+        With ``durable=False`` its commit does not wait for the disk: only for changes that a crash
+        of the database may undo without harm.
         """
         return self._transaction(DatabaseRole.APP, agent_id, durable=durable)
 
@@ -144,7 +144,7 @@ class Database:
     ) -> AbstractContextManager[Connection]:
         """Open a read-only transaction in which every statement sees the same moment.
 
-        ``planned``: its statements are planned once for all agents, and go by indexes.
+        ``planned``: its statements are planned once for all agents, and use indexes.
         """
         enter = _ENTER_PLANNED if planned else _ENTER_SNAPSHOT
         return self._transaction(DatabaseRole.APP, agent_id, enter=enter, snapshot=True)
@@ -157,7 +157,7 @@ class Database:
         """Run one statement on lanes and jobs as a whole transaction, in one round trip.
 
         Its commit does not wait for the disk. Returns its rows. Raises psycopg's errors, except
-        where the other doors raise our own.
+        where the other methods raise our own.
         """
         if not self._commits:
             raise TypeError("this statement cannot be rolled back: open a transaction")
@@ -172,7 +172,7 @@ class Database:
                 driver.autocommit = False
                 return cursor.fetchall()
             except BaseException:
-                # Psycopg may take a statement for prepared that the server never saw.
+                # Psycopg may consider a statement prepared that the server never received.
                 pooled.invalidate()
                 raise
             finally:
@@ -197,7 +197,7 @@ class Database:
         enter: str = ENTER,
     ) -> Iterator[Connection]:
         with _own_errors():
-            # To send a member of an enumeration takes Psycopg as long as to send a statement.
+            # Psycopg needs as much time for a member of an enumeration as for a statement.
             settings = (role.value, agent_id, "on" if durable else "off")
             connection = self._enter(enter, settings, snapshot=snapshot)
             with connection:
@@ -206,7 +206,6 @@ class Database:
                     connection.commit()
 
     def _live_connection(self) -> tuple[psycopg.Connection, PoolProxiedConnection]:
-        """Take a pooled connection that no restart of the server has cut."""
         while True:
             pooled = self.engine.raw_connection()
             driver = cast("psycopg.Connection", pooled.driver_connection)
@@ -216,7 +215,7 @@ class Database:
             pooled.close()
 
     def _enter(self, enter: str, settings: tuple[str, str, str], *, snapshot: bool) -> Connection:
-        """Begin; a pooled connection that a restart of the server has cut is replaced once."""
+        """Begin a transaction; replace a connection once if a restart of the server cut it."""
         try:
             return self._begin(enter, settings, snapshot=snapshot)
         except DBAPIError as error:
@@ -239,11 +238,11 @@ class Database:
 
 
 def rows(connection: Connection, statement: str, values: Mapping[str, Any] | Sequence[Any]) -> Any:
-    """Run a statement of an open transaction at the driver; return its rows, as named tuples.
+    """Run a statement of an open transaction in the driver; return its rows, as named tuples.
 
-    For what every read asks: to describe a result, SQLAlchemy takes longer than many a statement.
-    Columns have different names. Raises the driver's errors; the doors make of them what they do
-    of SQLAlchemy's.
+    For statements of every read: SQLAlchemy takes longer to describe a result than many statements
+    take to run. Column names must be distinct. Raises the driver's errors, which the transaction
+    translates like SQLAlchemy's.
     """
     driver = cast("psycopg.Connection", connection.connection.driver_connection)
     with driver.cursor(row_factory=namedtuple_row) as cursor:
@@ -251,14 +250,14 @@ def rows(connection: Connection, statement: str, values: Mapping[str, Any] | Seq
 
 
 def tuples(connection: Connection, statement: str, values: Mapping[str, Any]) -> list[Any]:
-    """Do as ``rows``; columns have places and no names, which is faster for hundreds of rows."""
+    """Do as ``rows``; columns have positions and no names, which is faster for hundreds of rows."""
     driver = cast("psycopg.Connection", connection.connection.driver_connection)
     with driver.cursor() as cursor:
         return cursor.execute(statement, values).fetchall()
 
 
 def batches(values: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Yield values in lists of at most ``size``: no statement takes very many at once."""
+    """Yield values in lists of at most ``size``, to limit the values of one statement."""
     left = iter(values)
     while some := list(islice(left, size)):
         yield some
@@ -266,9 +265,9 @@ def batches(values: Iterable[T], size: int) -> Iterator[list[T]]:
 
 @contextmanager
 def sending(connection: Connection, statement: str, values: Sequence[Any]) -> Iterator[None]:
-    """Run a statement whose rows nobody wants while the block does something else.
+    """Run a statement without reading its rows while the block does something else.
 
-    Raises the driver's errors at the end of the block, which holds no other statement.
+    Raises the driver's errors at the end of the block, which may hold no other statement.
     """
     driver = cast("psycopg.Connection", connection.connection.driver_connection)
     with driver.pipeline():
@@ -278,7 +277,7 @@ def sending(connection: Connection, statement: str, values: Sequence[Any]) -> It
 
 @contextmanager
 def use_edition(connection: Connection) -> Iterator[None]:
-    """Let statements of a transaction find the rebuilt network, until the block ends (M24)."""
+    """Let the statements of a transaction use the rebuilt network until the block ends (M24)."""
     path = connection.exec_driver_sql(_PATH).scalar_one()
     connection.exec_driver_sql(_USE_EDITION)
     yield
@@ -286,9 +285,9 @@ def use_edition(connection: Connection) -> Iterator[None]:
 
 
 def is_cut(driver: psycopg.Connection | psycopg.AsyncConnection) -> bool:
-    """Return True if the server has ended an idle connection: else it says nothing to one.
+    """Return True if the server has ended an idle connection, which the driver does not report.
 
-    A pipeline must not be tried again, since nobody knows whether it has arrived.
+    A pipeline must not be retried, since it may have arrived.
     """
     poll = select.poll()
     poll.register(driver.fileno(), select.POLLIN)
@@ -297,7 +296,7 @@ def is_cut(driver: psycopg.Connection | psycopg.AsyncConnection) -> bool:
 
 @contextmanager
 def _own_errors() -> Iterator[None]:
-    """Turn "the server is away" into our own error, which holds no SQL and no address."""
+    """Turn errors of an unavailable server into our own, without SQL and address."""
     try:
         yield
     except PoolTimeoutError as error:
@@ -312,17 +311,17 @@ def _own_errors() -> Iterator[None]:
         raise unavailable_error(error) or error from error
 
 
-# A lock or a statement took too long, or is in use; a deadlock, or another transaction came first.
+# A lock or a statement took too long, or is in use; a deadlock, or another transaction was first.
 _BUSY = ("55P03", "55006", "57014", "40001", "40002", "40P01")
-# It is stopping or starting, the way to it is cut, or its resources or its disk fail; we were idle
-# for too long in a transaction; another server is the primary now.
+# The server is stopping or starting, unreachable, or out of resources or disk; we were idle for too
+# long in a transaction; another server is the primary now.
 _AWAY = ("57P", "08", "53", "58000", "58030", "25P03", "25P04", "25006")
 
 
 def unavailable_error(error: BaseException | None) -> UnavailableError | None:
-    """Return our own error for one of the driver's that says nothing about the statement."""
+    """Return our own error for a driver error that is not about the statement, else None."""
     state = getattr(error, "sqlstate", None)
-    if state is None:  # the server did not answer, unless the driver itself is confused
+    if state is None:  # the server did not answer, unless the driver has an internal error
         return None if isinstance(error, psycopg.InternalError) else DatabaseUnavailableError()
     if str(state).startswith(_AWAY):
         return DatabaseUnavailableError()

@@ -12,7 +12,7 @@ from memci.language.detection import Language, language_of
 from memci.message import Message
 from memci.storage.messages import COLUMNS, IS_NOTE, in_session, to_message
 
-# From one session to the next by the index: messages are read of those alone that are listed.
+# From one session to the next by the index: reads only messages of the listed sessions.
 _LIST = """
 WITH RECURSIVE named AS (
     (SELECT session_id FROM message WHERE agent_id = %(agent)s AND session_id > %(after)s
@@ -36,7 +36,7 @@ SELECT named.session_id, said.*, e.seq AS ended_seq, e.ended_at,
   LEFT JOIN session_end e ON e.agent_id = %(agent)s AND e.session_id = named.session_id
  ORDER BY named.session_id
 """
-# Ended again, it has ended when it was first ended, unless something was said since.
+# A repeated end keeps the first time, unless there was a message since.
 _END = """
 INSERT INTO session_end (agent_id, session_id, seq)
 SELECT agent_id, session_id, max(seq) FROM message
@@ -63,7 +63,7 @@ class Session:
     received_at: datetime
     began_offset: int | None
     last_offset: int | None
-    # The last message when somebody ended the session.
+    # The last message and the time, if the session was ended by request.
     ended_seq: int | None
     ended_at: datetime | None
     short_memories: int
@@ -80,15 +80,15 @@ def list_sessions(
 def end_session(
     connection: Connection, agent_id: str, session_id: str
 ) -> tuple[int, datetime] | None:
-    """Note that a session has ended, up to its last message; return which, and when.
+    """Mark a session as ended at its last message; return which, and when.
 
-    None when there is no message of it.
+    None if the session has no message.
     """
     row = connection.exec_driver_sql(_END, (agent_id, session_id)).first()
     return (row.seq, row.ended_at) if row else None
 
 
-# A message that names no user is of the one whom its session was with then, as pages have it.
+# A message without a user belongs to the user of its session at that time, as on pages.
 _WHOSE = """
 (SELECT b.user_id FROM message b WHERE b.agent_id = m.agent_id AND b.session_id {session}
     AND b.seq <= m.seq AND b.user_id IS NOT NULL ORDER BY b.seq DESC LIMIT 1)
@@ -103,7 +103,7 @@ _SAID = f"SELECT {COLUMNS}, {_WHOSE} AS whose {_BETWEEN}"
 _FIRST = f"{_SAID} ORDER BY seq LIMIT %(most)s"
 _NEWEST = f"{_SAID} ORDER BY seq DESC LIMIT %(most)s"
 _COUNT = f"SELECT count(*) {_BETWEEN}"
-# Where the latest interactions begin: notes are said to nobody, and begin none.
+# The starts of the latest interactions: notes are in no conversation, and start none.
 _RECENT = f"""
 SELECT seq FROM message m
  WHERE agent_id = %(agent)s AND session_id {{session}} AND role = 'user' AND NOT {IS_NOTE}
@@ -122,14 +122,14 @@ SELECT m.seq, m.received_at, coalesce(e.seq >= m.seq, false) AS ended FROM messa
 
 
 class SessionMessage(NamedTuple):
-    """A message, and the user whom it was said by or to; None: nobody was named so far."""
+    """A message, and the user who said or received it; None if no user was named before."""
 
     message: Message
     user_id: str | None
 
 
 class LastMessage(NamedTuple):
-    """A session's last message, and whether somebody has ended the session with it."""
+    """A session's last message, and whether the session was ended at it."""
 
     seq: int
     received_at: datetime
@@ -138,14 +138,14 @@ class LastMessage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What was said in a session (None: in no session), as it is at one moment."""
+    """The messages of a session (None: without a session), in one snapshot."""
 
     connection: Connection
     agent_id: str
     session_id: str | None
 
     def last(self) -> LastMessage | None:
-        """Return its last message; None: there is none."""
+        """Return its last message, if there is one."""
         row = self._run(_LAST).first()
         return row and LastMessage(row.seq, row.received_at, row.ended)
 
@@ -154,7 +154,7 @@ class Conversation:
     ) -> list[SessionMessage]:
         """Return the first ``most`` messages after a seq and through another, ascending.
 
-        ``user``: what is in this user's sight alone, the user's own and nobody's.
+        ``user``: only this user's messages, and those without a user.
         """
         rows = self._run(_FIRST, after=after, through=through, most=most, user=user)
         return [SessionMessage(to_message(row), row.whose) for row in rows]
@@ -171,15 +171,15 @@ class Conversation:
         return int(self._run(_COUNT, after=after, through=through, user=user).scalar_one())
 
     def before_recent(self, interactions: int, user: str | None = None) -> int:
-        """Return the last seq before so many of the latest interactions, at least one.
+        """Return the last seq before the latest ``interactions``, at least one.
 
-        0: there are no more than these.
+        0 if there are no more than these.
         """
         found = self._run(_RECENT, before=interactions - 1, user=user).scalar()
         return 0 if found is None else int(found) - 1
 
     def users(self, *, after: int) -> frozenset[str]:
-        """Return the users that are named in it after a seq."""
+        """Return the users named in messages after a seq."""
         return frozenset(self._run(_USERS, after=after).scalars())
 
     def _run(self, statement: str, **values: object) -> CursorResult[Any]:
@@ -192,7 +192,7 @@ class Conversation:
 def conversation_at(
     connection: Connection, agent_id: str, seqs: Sequence[int]
 ) -> Conversation | None:
-    """Return the session that the first of these messages was said in; None: it is not there."""
+    """Return the session of the first of these messages; None if it is not stored."""
     if not seqs:
         return None
     statement = "SELECT session_id FROM message WHERE agent_id = %s AND seq = %s"
@@ -202,7 +202,7 @@ def conversation_at(
 
 _MOST_SAID = 8  # so that an "OK" among Chinese questions changes nothing
 _LONGEST = 300  # characters of each
-# The user's last messages among the last ones: tools may have said very much since.
+# The user's last messages among the last ones: tools may have sent many since.
 _SAID_BY_USER = """
 SELECT left(content, %(longest)s) AS said FROM (
     SELECT seq, role, content, user_id FROM message
@@ -213,9 +213,9 @@ SELECT left(content, %(longest)s) AS said FROM (
 
 
 def language_spoken(connection: Connection, agent_id: str, viewer: Viewer) -> Language | None:
-    """Return the language of what a viewer's user has said last; None: nobody has said anything.
+    """Return the language of the latest messages of a viewer's user; None without messages.
 
-    What anybody does with pages leaves it as it is, and so does what others say.
+    Page operations and messages of others have no effect on it.
     """
     values = {
         "agent": agent_id,

@@ -1,4 +1,4 @@
-"""Summaries of sessions in the database: whose words they hold, and who may see them (R8)."""
+"""Summaries of sessions in the database, their users, and who may see them (R8)."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ _COLUMNS = (
 _OF_SESSION = f"""
 SELECT {_COLUMNS} FROM summary WHERE agent_id = %s AND session_id = %s
 """  # noqa: S608 - constants of this module
-# Of several that a user may see the one that goes furthest: alone in a session, that of all that
-# was said; beside others, the user's own.
+# Of several visible ones the one that reaches furthest: for the only user of a session that of all
+# messages, else the user's own.
 _READ = f"""
 SELECT {_COLUMNS} FROM summary
  WHERE agent_id = %(agent)s AND session_id = %(session)s AND text <> ''
@@ -45,7 +45,7 @@ _COUNTED = """
 UPDATE summary SET counted_seq = %s, counted_tokens = %s, final = %s
 WHERE agent_id = %s AND session_id = %s AND user_id = ''
 """
-# With messages that go, and so their summaries; of what is left there are to be others.
+# Summaries with erased messages; new ones are made of the remaining messages.
 _LOSING = """
 SELECT DISTINCT session_id FROM summary JOIN (
     SELECT coalesce(session_id, '') AS session, min(seq) AS first FROM message
@@ -56,7 +56,7 @@ SELECT DISTINCT session_id FROM summary JOIN (
 _OPEN = """
 INSERT INTO summary (agent_id, session_id, user_id) VALUES (%s, %s, '') ON CONFLICT DO NOTHING
 """
-# Those that somebody has ended, or that nobody has said anything in for so long; when others will.
+# Sessions that were ended by request or by silence, and when the others will end.
 _OPEN_SESSIONS = """
 SELECT s.session_id, last.received_at + %(silence)s AS ends_at,
        coalesce(e.seq >= last.seq, false) AS ended
@@ -71,14 +71,14 @@ SELECT s.session_id, last.received_at + %(silence)s AS ends_at,
 
 @dataclass(frozen=True, slots=True)
 class StoredSummary:
-    """The summary of the messages of a session from a seq through another."""
+    """The summary of the messages of a session between two seqs."""
 
     # None: of the messages without a session.
     session_id: str | None
-    # Where several users speak in the session, the user who may see all of it; None: it covers all
-    # messages. Of the messages up to ``through_seq`` that this user may see none is left out.
+    # If several users speak in the session, the user who may see the summary; None: it covers all
+    # messages. It includes every message up to ``through_seq`` that this user may see.
     user_id: str | None = None
-    # Users whose words are in it.
+    # Users whose words it contains.
     users: frozenset[str] = frozenset()
     from_seq: int = 0
     through_seq: int = 0
@@ -95,7 +95,7 @@ class StoredSummary:
 
 @dataclass(frozen=True, slots=True)
 class OpenSession:
-    """A session whose final summary is not made, and when it ends if nothing more is said."""
+    """A session without a final summary, and when it ends without another message."""
 
     session_id: str
     ends_at: datetime
@@ -105,9 +105,9 @@ class OpenSession:
 def read_summary(
     connection: Connection, agent_id: str, session_id: str | None, viewer: Viewer
 ) -> StoredSummary | None:
-    """Return a session's newest summary in sight of a viewer; None: there is none.
+    """Return a session's newest summary that the viewer may see, if there is one.
 
-    None for ``session_id`` means what was said in no session. Nobody is shown another user's words.
+    None for ``session_id`` means messages without a session. Words of other users are not visible.
     """
     values = {
         "agent": agent_id,
@@ -122,7 +122,7 @@ def read_summary(
 def summaries_of(
     connection: Connection, agent_id: str, session_id: str | None
 ) -> dict[str | None, StoredSummary]:
-    """Return what is stored of a session by user: None is all that was said."""
+    """Return the summaries of a session by user; under None, that of all messages."""
     rows = connection.exec_driver_sql(_OF_SESSION, (agent_id, session_id or ""))
     found = map(_to_summary, rows.mappings())
     return {each.user_id: each for each in found}
@@ -136,7 +136,7 @@ def list_summaries(
     after: tuple[str, str],
     limit: int,
 ) -> list[StoredSummary]:
-    """Return summaries after a session and user, ascending; of one session alone, if given."""
+    """Return summaries after a session and user, ascending; ``only`` of one session, if given."""
     values = {
         "agent": agent_id,
         "only": only,
@@ -148,7 +148,7 @@ def list_summaries(
 
 
 def save_summary(connection: Connection, agent_id: str, summary: StoredSummary) -> None:
-    """Put a summary in the place of the one before; what is said after it is to be counted."""
+    """Replace the summary of a session and user; messages after it are not counted yet."""
     values = {
         "agent": agent_id,
         "session": summary.session_id or "",
@@ -165,13 +165,13 @@ def save_summary(connection: Connection, agent_id: str, summary: StoredSummary) 
 
 
 def save_count(connection: Connection, agent_id: str, counted: StoredSummary) -> None:
-    """Keep how much was said since the summary, and whether the session is done with."""
+    """Store how many tokens follow the summary, and whether it is final."""
     values = (counted.counted_seq, counted.counted_tokens, counted.final)
     connection.exec_driver_sql(_COUNTED, (*values, agent_id, counted.session_id or ""))
 
 
 def open_session(connection: Connection, agent_id: str, session_id: str | None) -> None:
-    """Have a session known, so that it gets a final summary when it has ended."""
+    """Register a session, so that it gets a final summary when it has ended."""
     connection.exec_driver_sql(_OPEN, (agent_id, session_id or ""))
 
 
@@ -186,7 +186,7 @@ def open_sessions(
 def losing_summaries(
     connection: Connection, agent_id: str, seqs: Collection[int]
 ) -> list[str | None]:
-    """Return the sessions whose summaries go with these messages, which are still there."""
+    """Return the sessions whose summaries must be erased with these stored messages."""
     values = {"agent": agent_id, "seqs": list(seqs)}
     found = connection.exec_driver_sql(_LOSING, values).scalars()
     return [each or None for each in found]

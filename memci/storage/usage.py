@@ -1,7 +1,7 @@
-"""What language models took, written as it happens and read for budgets and lists.
+"""Usage of language models, written as it happens and read for budgets and lists.
 
-It is no effect of a job: calls that were made count, whatever becomes of the work that they were
-made for. So it is written outside the fence, and never holds text.
+Usage is not an effect of a job: calls count even if the work that they were made for is lost. So it
+is written outside the fence, and never holds text.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ cost = CASE WHEN coalesce(old.cost, excluded.cost) IS NOT NULL
 """
 _SUMS = ", ".join([*(f"{name} = old.{name} + excluded.{name}" for name in _COUNTS), _COST_SUM])
 _VALUES = ", ".join(f"%({name})s" for name in _NAMES)
-# Of an agent that was erased meanwhile nothing comes back (M25).
+# Nothing of an agent that was erased meanwhile is written again (M25).
 _ADD = f"""
 INSERT INTO model_usage AS old (agent_id, day, task, model, {", ".join(_NAMES)})
 SELECT %(agent)s, %(day)s, %(task)s, %(model)s, {_VALUES}
@@ -59,7 +59,7 @@ class Use(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DayOfUse:
-    """What one model took for one task on one day."""
+    """The usage of one model for one task on one day."""
 
     day: date
     use: Use
@@ -75,12 +75,12 @@ def add_usage(connection: Connection, agent_id: str, day: date, use: Use, usage:
 
 
 def add_to_job(connection: Connection, agent_id: str, job_id: UUID, use: Use, usage: Usage) -> None:
-    """Note on a job what it made a model do."""
+    """Add usage to a job."""
     _add_to_row(connection, "job", "id", (agent_id, job_id), use, usage)
 
 
 def add_to_pass(connection: Connection, agent_id: str, number: int, use: Use, usage: Usage) -> None:
-    """Note on a pass what it made a model do."""
+    """Add usage to a pass."""
     _add_to_row(connection, "pass_log", "number", (agent_id, number), use, usage)
 
 
@@ -101,7 +101,7 @@ def _add_to_row(
 
 
 def usage_of_day(connection: Connection, agent_id: str, day: date) -> Usage:
-    """Return what all models took for an agent on one day."""
+    """Return the usage of all models for an agent on one day."""
     row = connection.exec_driver_sql(_OF_DAY, (agent_id, day)).mappings().one()
     return Usage(**row)
 
@@ -109,7 +109,7 @@ def usage_of_day(connection: Connection, agent_id: str, day: date) -> Usage:
 def usage_by_day(
     connection: Connection, agent_id: str, first: date, last: date
 ) -> Sequence[DayOfUse]:
-    """Return what each model took for each task, the latest day first."""
+    """Return the usage by model and task, the latest day first."""
     rows = connection.exec_driver_sql(_BY_DAY, (agent_id, first, last)).mappings()
     return [DayOfUse(row["day"], Use(row["task"], row["model"]), _usage(row)) for row in rows]
 
@@ -120,7 +120,7 @@ def passes_with_models(connection: Connection, agent_id: str, limit: int) -> Seq
 
 
 def total_usage(connection: Connection) -> list[tuple[Use, Usage]]:
-    """Return what each model took for each task, for all agents; wants an upkeep transaction."""
+    """Return the usage by model and task of all agents; needs an upkeep transaction."""
     rows = connection.exec_driver_sql(_ALL).mappings()
     return [(Use(row["task"], row["model"]), _usage(row)) for row in rows]
 

@@ -1,7 +1,7 @@
-"""Vectors as values of halfvec columns, and which embedder made them.
+"""Vectors as values of halfvec columns, and the embedder that made them.
 
-Each vector is stored with its model's name and has its model's dimension. One row says which
-model is in use: whoever brings another one is refused until vectors are made anew.
+Each vector is stored with its model's name and has its model's dimension. One row names the model
+in use; other models are refused until all vectors are recomputed.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def to_text(vectors: Vectors) -> list[str]:
 
 
 def as_stored(vectors: Vectors) -> Vectors:
-    """Return unit vectors as they will be read back: a rebuilt network sees the same ones."""
+    """Return unit vectors as they will be read back, so that a rebuilt network sees the same."""
     return from_arrays(vectors.astype(np.float16).astype(np.float32))
 
 
@@ -41,7 +41,7 @@ def from_arrays(rows: Sequence[Sequence[float]] | Vectors) -> Vectors:
 _CLAIM = """
 INSERT INTO vector_model (model, dimension) VALUES (%s, %s) ON CONFLICT DO NOTHING
 """
-_HELD = "SELECT model, dimension, change, changed_at FROM vector_model"
+_IN_USE = "SELECT model, dimension, change, changed_at FROM vector_model"
 _CHANGE = """
 INSERT INTO vector_model (model, dimension) VALUES (%(model)s, %(dimension)s)
 ON CONFLICT (only_one) DO UPDATE
@@ -53,7 +53,7 @@ WHERE (vector_model.model, vector_model.dimension) <> (excluded.model, excluded.
 
 @dataclass(frozen=True, slots=True)
 class VectorModel:
-    """An embedder as vectors know it: its name, and the numbers in one vector."""
+    """The name of an embedder, and the dimension of its vectors."""
 
     name: str
     dimension: int
@@ -63,39 +63,39 @@ class VectorModel:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldModel:
-    """The model in use, and its number: each change of the model counts."""
+class ModelInUse:
+    """The model in use, and how often the model was changed."""
 
     model: VectorModel
     change: int
     changed_at: datetime
 
 
-def held_model(connection: Connection) -> HeldModel | None:
-    """Return the model in use; None for a database without any vector yet."""
-    row = connection.exec_driver_sql(_HELD).first()
-    return None if row is None else HeldModel(VectorModel(row[0], row[1]), row[2], row[3])
+def held_model(connection: Connection) -> ModelInUse | None:
+    """Return the model in use; None for a database without vectors."""
+    row = connection.exec_driver_sql(_IN_USE).first()
+    return None if row is None else ModelInUse(VectorModel(row[0], row[1]), row[2], row[3])
 
 
 def claim_model(connection: Connection, model: VectorModel) -> None:
-    """Use this model if none is in use; ``WrongEmbedderError`` when it is another one."""
+    """Use this model if none is in use; raises ``WrongEmbedderError`` for another one."""
     connection.exec_driver_sql(_CLAIM, (model.name, model.dimension))
     check_model(connection, model)
 
 
 def check_model(connection: Connection, model: VectorModel) -> None:
     """Raise ``WrongEmbedderError`` when another model is in use."""
-    held = held_model(connection)
-    if held is not None and held.model != model:
+    in_use = held_model(connection)
+    if in_use is not None and in_use.model != model:
         raise WrongEmbedderError(
-            f"the vectors in this database were made by {held.model}, and"
+            f"the vectors in this database were made by {in_use.model}, and"
             f" MEMCI_MODELS__EMBEDDER__MODEL names {model}: set it back, or run"
             " `memci db reembed` with the new setting and then start the workers again"
         )
 
 
-def change_model(connection: Connection, model: VectorModel) -> HeldModel:
-    """Use this model from now on; vectors of others are to be made anew."""
+def change_model(connection: Connection, model: VectorModel) -> ModelInUse:
+    """Use this model from now on; vectors of others must be recomputed."""
     connection.exec_driver_sql(_CHANGE, {"model": model.name, "dimension": model.dimension})
-    row = connection.exec_driver_sql(_HELD).one()
-    return HeldModel(VectorModel(row[0], row[1]), row[2], row[3])
+    row = connection.exec_driver_sql(_IN_USE).one()
+    return ModelInUse(VectorModel(row[0], row[1]), row[2], row[3])

@@ -1,6 +1,6 @@
-"""Logs: one line an event, with the ids that are bound, and never the text of a message.
+"""Logs: one line an event, with the bound ids, and never the text of a message.
 
-Everything goes to stderr through structlog, what uvicorn and Celery log as well. Bind ids with
+All logs, also of uvicorn and Celery, go to stderr through structlog. Bind ids with
 ``structlog.contextvars.bound_contextvars(agent_id=…, job_id=…)``.
 """
 
@@ -15,7 +15,7 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 
 from memci.config.unknown_names import misspelt_settings
 
-# Errors of these packages quote what they were given: SQL parameters, rows, input.
+# Errors of these packages quote their input: SQL parameters, rows, JSON.
 _QUOTING = ("sqlalchemy", "psycopg", "pydantic", "pydantic_core")
 
 
@@ -24,7 +24,7 @@ def configure_logs(
     *,
     stream: TextIO | None = None,
 ) -> None:
-    """Set up logging of this process: for people on a terminal, as JSON elsewhere."""
+    """Configure logging of this process: for people on a terminal, as JSON elsewhere."""
     out = stream or sys.stderr
     structlog.configure(
         processors=[*_shared(), structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
@@ -38,21 +38,23 @@ def configure_logs(
             foreign_pre_chain=_shared(),
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                _renderer(pretty=out.isatty()),
+                structlog.dev.ConsoleRenderer(colors=True)
+                if out.isatty()
+                else structlog.processors.JSONRenderer(ensure_ascii=False),
             ],
         )
     )
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
-    # Every request that a client of ours sends would be a line.
+    # It logs every request of our clients.
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    # It warns of second errors behind one that is raised, and quotes them: they may hold rows.
+    # It warns of further errors behind one that is raised, and quotes them: they may contain rows.
     logging.getLogger("psycopg").setLevel(logging.ERROR)
-    # It tells of each request that it begins and ends.
+    # It logs the start and the end of each request.
     logging.getLogger("mcp").setLevel(logging.WARNING)
 
 
 def warn_of_misspelt_settings() -> None:
-    """Log each name that looks like a setting and is none; a process does it once, at its start."""
+    """Log each unknown name that looks like a setting; called once, at the start of a process."""
     log = structlog.get_logger("memci.settings")
     for each in misspelt_settings():
         log.warning("no such setting", name=each.name, nearest=each.nearest)
@@ -70,17 +72,11 @@ def _shared() -> list[Processor]:
     ]
 
 
-def _renderer(*, pretty: bool) -> Processor:
-    if pretty:
-        return structlog.dev.ConsoleRenderer(colors=True)
-    return structlog.processors.JSONRenderer(ensure_ascii=False)
-
-
 def _write_exception(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
-    """Write the traceback, without the words of errors that quote what they were given."""
+    """Write the traceback, without messages of errors that quote their input."""
     del logger, method
-    given = event.pop("exc_info", None)
-    error = sys.exc_info()[1] if given is True else given
+    info = event.pop("exc_info", None)
+    error = sys.exc_info()[1] if info is True else info
     if isinstance(error, tuple):
         error = error[1]
     if isinstance(error, BaseException):
@@ -98,7 +94,7 @@ def _headline(error: BaseException) -> str:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield the causes of an error, first cause first, as Python prints them."""
+    """Yield an error's causes in the order in which Python prints them, first cause first."""
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     if cause is not None:
         yield from _chain(cause)

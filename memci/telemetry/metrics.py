@@ -16,7 +16,7 @@ _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 @dataclass(frozen=True, slots=True)
 class LaneGauges:
-    """The queue at one moment; ages in seconds, 0 when nothing waits."""
+    """Gauges of the queue; ages in seconds, 0 if nothing waits."""
 
     queued_jobs: int
     oldest_queued_age_s: float
@@ -27,7 +27,7 @@ class LaneGauges:
     compress_pending: int
 
 
-# Field → what it tells; the metric is memci_<field>, with _s written out.
+# Field → description; the metric is memci_<field>, with _s written out.
 LANE_GAUGES: dict[str, str] = {
     "queued_jobs": "Jobs that wait in mailboxes",
     "oldest_queued_age_s": "Age of the job that waits longest",
@@ -40,30 +40,30 @@ LANE_GAUGES: dict[str, str] = {
 
 
 class LaneCollector(Collector):
-    """Reads the queue's gauges when Prometheus asks for them."""
+    """Reads the queue's gauges at each scrape."""
 
     def __init__(self, read: Callable[[], LaneGauges]) -> None:
-        """Take what reads them; an ``UnavailableError`` leaves them out of one scrape."""
+        """Take the reader; if it raises ``UnavailableError``, a scrape has no gauges."""
         self._read = read
 
     def describe(self) -> list[Metric]:
-        """Return nothing: registering must not ask the database."""
+        """Return nothing: registering must not query the database."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """Yield all gauges of one moment."""
+        """Yield all gauges."""
         try:
             gauges = self._read()
         except UnavailableError:
             yield GaugeMetricFamily("memci_database_up", "Whether the database answers", value=0)
             return
         yield GaugeMetricFamily("memci_database_up", "Whether the database answers", value=1)
-        for field, told in LANE_GAUGES.items():
+        for field, description in LANE_GAUGES.items():
             name = f"memci_{field.removesuffix('_s')}" + "_seconds" * field.endswith("_s")
-            yield GaugeMetricFamily(name, told, value=getattr(gauges, field))
+            yield GaugeMetricFamily(name, description, value=getattr(gauges, field))
 
 
-# Field of Usage → what it tells; the metric is memci_model_<field>_total.
+# Field of Usage → description; the metric is memci_model_<field>_total.
 MODEL_COUNTERS: dict[str, str] = {
     "calls": "Calls of language models, failed ones included",
     "failures": "Calls of language models without a usable answer",
@@ -77,34 +77,36 @@ MODEL_COUNTERS: dict[str, str] = {
 
 
 class ModelCollector(Collector):
-    """Reads what language models took, by task and model, when Prometheus asks for it."""
+    """Reads the usage of language models, by task and model, at each scrape."""
 
     def __init__(self, read: Callable[[], Iterable[tuple[tuple[str, str], Usage]]]) -> None:
-        """Take what reads it; an ``UnavailableError`` leaves it out of one scrape."""
+        """Take the reader; if it raises ``UnavailableError``, a scrape has no counters."""
         self._read = read
 
     def describe(self) -> list[Metric]:
-        """Return nothing: registering must not ask the database."""
+        """Return nothing: registering must not query the database."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """Yield all counters of one moment."""
+        """Yield all counters."""
         try:
             uses = list(self._read())
         except UnavailableError:
             return
-        for field, told in MODEL_COUNTERS.items():
-            counter = CounterMetricFamily(f"memci_model_{field}", told, labels=("task", "model"))
+        for field, description in MODEL_COUNTERS.items():
+            counter = CounterMetricFamily(
+                f"memci_model_{field}", description, labels=("task", "model")
+            )
             for use, usage in uses:
                 counter.add_metric(use, getattr(usage, field) or 0)
             yield counter
 
 
 class HttpMetrics:
-    """How many requests, and how long they take, by route; one registry an app."""
+    """Counts and durations of requests by route; one registry an app."""
 
     def __init__(self) -> None:
-        """Make the registry."""
+        """Create the registry."""
         self.registry = CollectorRegistry()
         self._requests = Counter(
             "memci_http_requests",

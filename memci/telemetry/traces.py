@@ -15,34 +15,34 @@ from memci.errors import ConfigurationError
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
 
-# Version, trace id, span id, flags; ids of zeros alone mean nothing.
+# Version, trace id, span id, flags; ids of zeros alone are invalid.
 _TRACEPARENT = re.compile(
     r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}"
 )
 
 
 class Traces:
-    """No traces: hands the caller's traceparent on as it is."""
+    """Without tracing: passes the caller's traceparent on."""
 
     def span(
         self, name: str, *, parent: str | None = None, **attributes: str | int
     ) -> AbstractContextManager[str | None]:
-        """Open a span below ``parent``; gives the traceparent for what follows from it."""
+        """Open a span below ``parent``; yields the traceparent for its children."""
         del name, attributes
         return nullcontext(parent)
 
     def close(self) -> None:
-        """Send what is left."""
+        """Send the remaining spans."""
 
 
 NO_TRACES = Traces()
 
 
 class OpenTelemetryTraces(Traces):
-    """Spans sent to a collector, in batches, by a thread of their own."""
+    """Sends spans to a collector, in batches, in a thread."""
 
     def __init__(self, provider: TracerProvider) -> None:
-        """Take the provider; closes it in the end."""
+        """Take the provider, which ``close`` shuts down."""
         from opentelemetry.trace import StatusCode  # noqa: PLC0415 - an extra
         from opentelemetry.trace.propagation.tracecontext import (  # noqa: PLC0415 - an extra
             TraceContextTextMapPropagator,
@@ -57,13 +57,13 @@ class OpenTelemetryTraces(Traces):
     def span(
         self, name: str, *, parent: str | None = None, **attributes: str | int
     ) -> Iterator[str | None]:
-        """Open a span below ``parent``; an error that leaves it is marked on it by its type."""
+        """Open a span below ``parent``; an exception is recorded on it by its type."""
         context = self._propagator.extract({"traceparent": parent}) if parent else None
         with self._tracer.start_as_current_span(
             name,
             context=context,
             attributes=attributes,
-            # Both would send the error's words along.
+            # Both would send the error's message.
             record_exception=False,
             set_status_on_exception=False,
         ) as span:
@@ -76,12 +76,12 @@ class OpenTelemetryTraces(Traces):
                 raise
 
     def close(self) -> None:
-        """Send what is left."""
+        """Send the remaining spans."""
         self._provider.shutdown()
 
 
 def open_traces(endpoint: str | None, service: str) -> Traces:
-    """Return traces of this process, sent by OTLP over HTTP; none without an endpoint."""
+    """Return the traces of this process, sent by OTLP over HTTP; none without an endpoint."""
     if endpoint is None:
         return NO_TRACES
     try:
@@ -104,5 +104,5 @@ def open_traces(endpoint: str | None, service: str) -> Traces:
 
 
 def valid_traceparent(header: str | None) -> str | None:
-    """Return the header if it is a W3C traceparent, else None: a wrong one is ignored."""
+    """Return the header if it is a W3C traceparent, else None."""
     return header if header and _TRACEPARENT.fullmatch(header) else None

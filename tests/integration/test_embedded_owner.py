@@ -79,7 +79,7 @@ def test_the_end_of_ownership_leaves_no_process(tmp_path: Path):
             rows = connection.execute("SELECT pid FROM pg_stat_activity").fetchall()
         held += [ServerProcess(pid) for (pid,) in rows if Path(f"/proc/{pid}").exists()]
     assert len(held) > 4  # the servers, and PostgreSQL's processes for the log and the disk
-    assert all(process.wait_gone(0) for process in held)
+    assert all(process.wait_for_end(0) for process in held)
     for process in held:
         process.release()
 
@@ -149,10 +149,10 @@ def test_what_a_killed_test_run_left_is_cleared_by_the_next(
         folder, pid = said(killed).split()
         left = ServerProcess(int(pid))
         with RunServers.begin():  # not left over yet
-            assert not left.wait_gone(0)
+            assert not left.wait_for_end(0)
         killed.kill()
     with RunServers.begin():
-        assert left.wait_gone(0)
+        assert left.wait_for_end(0)
         assert not Path(folder).exists()
     left.release()
 

@@ -17,12 +17,12 @@ JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, J
 
 MAX_DEPTH = 32
 _MOST_INT = 2**63 - 1
-# Characters that one value costs beside its own text: brackets, quotes, commas.
+# Characters that each value needs beside its own text: brackets, quotes, commas.
 _OVERHEAD = 2
 
 
 class NotJsonError(Exception):
-    """A value that cannot cross: the message names its place, and says what to do."""
+    """A value that is not JSON; the message names its place and a remedy."""
 
 
 def to_json_value(value: object, limit: int, name: str = "the value") -> JsonValue:
@@ -43,12 +43,12 @@ class _Copy:
     def of(self, value: object, place: str, depth: int) -> JsonValue:
         if depth > MAX_DEPTH:
             raise NotJsonError(f"{self.name} is nested more than {MAX_DEPTH} levels deep")
-        self._spend(value)
+        self._add_size(value)
         match value:
             case None | bool() | str():
                 return value
             case int():
-                return _whole(value, place)
+                return _checked_int(value, place)
             case float() if not math.isfinite(value):
                 raise NotJsonError(f"{place} is {value}, which is no number of JSON")
             case float():
@@ -62,17 +62,19 @@ class _Copy:
                     )
                     for key, each in value.items()
                 }
-        raise NotJsonError(f"{place} is {_kind(value)}, which is no value of JSON: {_way(value)}")
+        raise NotJsonError(
+            f"{place} is {_kind(value)}, which is no value of JSON: {_advice(value)}"
+        )
 
     def _key(self, key: object, place: str) -> str:
         if isinstance(key, int) and not isinstance(key, bool):
-            key = str(_whole(key, place))
+            key = str(_checked_int(key, place))
         if not isinstance(key, str):
             raise NotJsonError(f"the keys of {place} must be text, not {_kind(key)}: use str(key)")
-        self._spend(key)
+        self._add_size(key)
         return key
 
-    def _spend(self, value: object) -> None:
+    def _add_size(self, value: object) -> None:
         self.used += _OVERHEAD + (len(value) if isinstance(value, str) else 0)
         if self.used > self.limit:
             raise NotJsonError(
@@ -80,7 +82,7 @@ class _Copy:
             )
 
 
-def _whole(value: int, place: str) -> int:
+def _checked_int(value: int, place: str) -> int:
     if abs(value) > _MOST_INT:
         raise NotJsonError(f"{place} is a whole number above 2**63: use str() or float()")
     return value
@@ -92,7 +94,7 @@ def _kind(value: object) -> str:
     return f"of type {(kind or type(value).__name__)[:60]}"
 
 
-def _way(value: object) -> str:
+def _advice(value: object) -> str:
     match value:
         case set() | frozenset():
             return "use sorted(…) or list(…)"
@@ -122,7 +124,7 @@ _ADVICE = {
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why code failed: the class of the error, where, and what to do."""
+    """Why code failed: the error class, the place, and a hint."""
 
     kind: str
     message: str
@@ -132,14 +134,14 @@ class Fault:
 
     def __str__(self) -> str:
         place = f" in line {self.line}" if self.line else ""
-        shown = f" ({self.source.strip()[:LONGEST_LINE]})" if self.source else ""
+        source = f" ({self.source.strip()[:LONGEST_LINE]})" if self.source else ""
         message = self.message[:LONGEST_MESSAGE].rstrip(". \n")
         end = "" if message.endswith("?") else "."
         advice = f" {self.advice}" if self.advice else ""
-        return f"{self.kind}{place}{shown}: {message}{end}{advice}"
+        return f"{self.kind}{place}{source}: {message}{end}{advice}"
 
     def at(self, line: int | None, code: str) -> Fault:
-        """Return it with its place in the code, unless it has one."""
+        """Return the fault with its place in the code, unless it has one."""
         if line is None or self.line is not None:
             return self
         lines = code.split("\n")
@@ -148,7 +150,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The value of ``__result__`` (None: there is none), the printed text, or the fault."""
+    """The value of ``__result__`` (None: not set), the printed text, or the fault."""
 
     result: JsonValue = None
     printed: str = ""
@@ -157,7 +159,7 @@ class Outcome:
 
 
 class StopError(Exception):
-    """Ends a run from our side: code cannot catch it."""
+    """Ends a run from outside: the code cannot catch it."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(str(fault))
@@ -165,7 +167,7 @@ class StopError(Exception):
 
 
 def fault_of(error: MontyRuntimeError | MontySyntaxError, code: str) -> Fault:
-    """Return the fault for an error of the interpreter, whose class the code may have made."""
+    """Return the fault for an error of the interpreter, which the code may have raised."""
     is_syntax = type(error).__name__ == "MontySyntaxError"
     kind = "SyntaxError" if is_syntax else error.display("type-msg").partition(":")[0]
     message = error.display("msg").strip() or "it says no more"
@@ -186,15 +188,15 @@ def fault_of(error: MontyRuntimeError | MontySyntaxError, code: str) -> Fault:
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# Of a run of quotes that could be taken for the end of a text.
+# Quotes that could be read as a part of the end of a text.
 _CLOSING = re.compile(r'"(?=""|\Z)')
 
 
 def to_toml(document: Mapping[str, Any]) -> str:
-    """Write a document: its plain values first, then each mapping in it as a table.
+    """Return a document as TOML: its plain values first, then each mapping as a table.
 
-    Mappings within a table stand in one line each. Nulls are left out, but for lists: there they
-    are ``{}``.
+    Mappings within a table take one line each. Nulls are left out, except in lists, where they are
+    ``{}``.
     """
     values = {name: value for name, value in document.items() if value is not None}
     lines = [_pair(*each) for each in values.items() if not isinstance(each[1], Mapping)]
@@ -207,7 +209,6 @@ def to_toml(document: Mapping[str, Any]) -> str:
 
 
 def _pair(name: str, value: object) -> str:
-    """Write a key with its value, which may take several lines."""
     if not isinstance(value, str) or "\n" not in value:
         return f"{_key(name)} = {_value(value)}"
     parts = (
@@ -242,6 +243,6 @@ def _value(value: object) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Write a text as JSON does, which TOML reads, too."""
+    """Quote a text as JSON does, which is valid TOML."""
     quoted = json.dumps(_SURROGATE.sub("\ufffd", text), ensure_ascii=False)
     return quoted.replace("\x7f", "\\u007f")

@@ -38,7 +38,7 @@ _KINDS: Mapping[type[MemciError], Kind] = {
 
 @dataclass
 class ToolFunctions:
-    """Tools as functions for sandboxed code, working on one context."""
+    """Tools as functions for sandboxed code, on one context."""
 
     tools: Tools
     context: OperationContext
@@ -80,12 +80,12 @@ def _request(tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Reque
     if len(args) > len(names):
         expected = ", ".join(names) or "nothing"
         raise CallError("TypeError", f"{tool.name} takes {expected}, not {len(args)} values")
-    given = dict(zip(names, args, strict=False))
-    twice = next((name for name in given if name in kwargs), None)
+    named = dict(zip(names, args, strict=False))
+    twice = next((name for name in named if name in kwargs), None)
     if twice is not None:
         raise CallError("TypeError", f"{tool.name}: {twice} is given twice")
     try:
-        return tool.request.model_validate(given | kwargs)
+        return tool.request.model_validate(named | kwargs)
     except ValidationError as error:
         what = describe_misuse(error, names)
         raise CallError("ValueError", f"{tool.name}({', '.join(names)}): {what}") from None
@@ -119,9 +119,9 @@ class AttpCommands:
     def run(self, agent_id: str, text: str, *, session_id: str | None = None) -> AttpAnswer:
         """Run a model's answer on the window of a session (None: the latest).
 
-        Our answer contains errors of the answer, its code and its calls. Raises
-        ``NotFoundError`` for no agent, ``UnavailableError`` when all sandboxes are at work, and
-        ``ConfigurationError`` without a sandbox.
+        The result contains errors of the answer, its code and its calls. Raises ``NotFoundError``
+        for no agent, ``UnavailableError`` when all sandboxes are busy, and ``ConfigurationError``
+        without a sandbox.
         """
         try:
             call = read_answer(text)
@@ -129,11 +129,11 @@ class AttpCommands:
             return _failed("", str(error))
         if call.status is AttpStatus.FAIL:
             return _failed(call.target, call.message)
-        # First, so that whoever waits holds no connection to the database.
+        # Before the transaction, so that a waiting request holds no database connection.
         with self.sandbox.reserve():
             begun = now = monotonic()
             end = now + self.sandbox.limits.seconds
-            while now + (now - begun) < end:  # as long as another run would be done in time
+            while now + (now - begun) < end:  # as long as a second run would finish in time
                 begun = now
                 answer = self._try(agent_id, call, session_id, end - begun)
                 if answer is not None:
@@ -153,7 +153,7 @@ class AttpCommands:
             functions = ToolFunctions(self.tools, context, self.sandbox.limits.notes)
             before = context.rendering.tokens()
             outcome = self.sandbox.run(call.code, functions.by_name(), seconds=seconds)
-            # What went wrong may have left the tree half changed.
+            # After an error the tree may be partly changed.
             over = context.workspace.enforce_if_over() if outcome.fault is None else 0
         if outcome.fault is not None:
             error = str(outcome.fault)

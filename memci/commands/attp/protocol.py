@@ -21,7 +21,7 @@ _BEGINNING = re.compile(r"^[ \t]*(?:thought[ \t]*=|\[tool_call\])", re.MULTILINE
 _GAP = re.compile(r"\n[ \t]*\n")
 _LIKE_TOML = re.compile(r"^[ \t]*(\[|[\w.-]+[ \t]*=)|'''|\"\"\"", re.MULTILINE)
 _AT_LINE = re.compile(r"\(at line (\d+), column (\d+)\)")
-# Fences within code look like the end of the fence around it; so many are tried.
+# Fences within code look like the end of the outer fence, so up to this many ends are tried.
 _MOST_ENDS = 8
 
 
@@ -51,7 +51,7 @@ def excerpts(text: str) -> Iterator[Excerpt]:
         return
     rest = _cut(text, begins.start())
     yield rest
-    for fence in list(_FENCE.finditer(rest.text))[:_MOST_ENDS]:  # it may end what none began
+    for fence in list(_FENCE.finditer(rest.text))[:_MOST_ENDS]:  # its opening one may be missing
         yield Excerpt(rest.text[: fence.start()], rest.lines_before)
     # Without paragraphs at the end that do not look like TOML.
     for gap in reversed(list(_GAP.finditer(rest.text))[-_MOST_ENDS:]):
@@ -108,7 +108,7 @@ _HINTS = {
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A model's call: ``code`` to be run, or, if that is empty, a message why it gives up."""
+    """A model's call: ``code`` to run, or, if that is empty, a message why it gives up."""
 
     thought: str
     target: str
@@ -117,15 +117,15 @@ class ToolCall:
 
     @property
     def status(self) -> AttpStatus:
-        """Whether there is something to run."""
+        """Success if there is code to run, else failure."""
         return AttpStatus.SUCCESS if self.code else AttpStatus.FAIL
 
 
 def read_answer(text: str) -> ToolCall:
-    """Read a model's answer.
+    """Return the call in a model's answer.
 
-    Raises ``InvalidInputError`` when it is no ATTP: with the line, counted in the whole text, and
-    what was expected; ``TooLargeError`` above 100,000 characters, or 32,000 of code.
+    Raises ``InvalidInputError`` if the answer is no ATTP, with the line in the whole text and what
+    was expected; ``TooLargeError`` above 100,000 characters, or 32,000 of code.
     """
     if len(text) > LONGEST_ANSWER:
         raise TooLargeError(
@@ -133,9 +133,9 @@ def read_answer(text: str) -> ToolCall:
             "in one call"
         )
     if not text.strip():
-        raise _wrong("the answer is empty")
+        raise _invalid("the answer is empty")
     if _LONG_KEY.search(text):
-        raise _wrong("a key has more than 64 parts with dots between them")
+        raise _invalid("a key has more than 64 parts with dots between them")
     return _call(_document(text))
 
 
@@ -147,11 +147,11 @@ def _document(text: str) -> Mapping[str, Any]:
         try:
             documents.append(tomllib.loads(excerpt.text))
         except RecursionError:
-            errors.append(_wrong("it is nested too deeply"))
+            errors.append(_invalid("it is nested too deeply"))
         except tomllib.TOMLDecodeError as error:
             message = excerpt.in_place(str(error))
             hint = next((f"; {hint}" for sign, hint in _HINTS.items() if sign in message), "")
-            errors.append(_wrong(f"not valid TOML: {message}{hint}"))
+            errors.append(_invalid(f"not valid TOML: {message}{hint}"))
         else:
             if "tool_call" in documents[-1]:
                 return documents[-1]
@@ -163,19 +163,19 @@ def _document(text: str) -> Mapping[str, Any]:
 def _call(document: Mapping[str, Any]) -> ToolCall:
     table = document.get("tool_call")
     if isinstance(table, list):
-        raise _wrong("expected one [tool_call], not [[tool_call]]: make one call at a time")
+        raise _invalid("expected one [tool_call], not [[tool_call]]: make one call at a time")
     if not isinstance(table, dict):
         found = f", found {_names(document)}" if document else ""
-        raise _wrong(f"expected a table [tool_call]{found}")
+        raise _invalid(f"expected a table [tool_call]{found}")
     status = _status(table)
-    wanted, other = ("code", "message") if status is AttpStatus.SUCCESS else ("message", "code")
-    if not _text(table, wanted).strip():
-        raise _wrong(
-            f'with status = "{status}", tool_call.{wanted} is expected, found {_names(table)}',
-            f"tool_call.{wanted}",
+    expected, other = ("code", "message") if status is AttpStatus.SUCCESS else ("message", "code")
+    if not _text(table, expected).strip():
+        raise _invalid(
+            f'with status = "{status}", tool_call.{expected} is expected, found {_names(table)}',
+            f"tool_call.{expected}",
         )
     if table.get(other):
-        raise _wrong(f"tool_call has code and message: with {status} only {wanted} is expected")
+        raise _invalid(f"tool_call has code and message: with {status} only {expected} is expected")
     return ToolCall(
         thought=_text(document, "thought", LONGEST_MESSAGE, prefix=""),
         target=_text(table, "target", LONGEST_TARGET),
@@ -185,12 +185,12 @@ def _call(document: Mapping[str, Any]) -> ToolCall:
 
 
 def _status(table: Mapping[str, Any]) -> AttpStatus:
-    given = table.get("status")
+    status = table.get("status")
     try:
-        return AttpStatus(given.strip().lower() if isinstance(given, str) else "")
+        return AttpStatus(status.strip().lower() if isinstance(status, str) else "")
     except ValueError:
-        found = "found none" if given is None else f"found {str(given)[:40]!r}"
-        raise _wrong(
+        found = "found none" if status is None else f"found {str(status)[:40]!r}"
+        raise _invalid(
             f'tool_call.status: expected "success" (with code to run) or "fail" (with a message), '
             f"{found}",
             "tool_call.status",
@@ -202,7 +202,7 @@ def _text(
 ) -> str:
     value, field = table.get(name, ""), f"{prefix}{name}"
     if not isinstance(value, str):
-        raise _wrong(f"{field}: expected text in quotes", field)
+        raise _invalid(f"{field}: expected text in quotes", field)
     if len(value) > limit:
         raise TooLargeError(
             f"{field}: expected at most {limit} characters, got {len(value)}", field=field
@@ -214,7 +214,7 @@ def _names(table: Mapping[str, Any]) -> str:
     return ", ".join(name[:40] for name in list(table)[:8]) or "nothing"
 
 
-def _wrong(what: str, field: str | None = None) -> InvalidInputError:
+def _invalid(what: str, field: str | None = None) -> InvalidInputError:
     return InvalidInputError(
         f"this is no ATTP: {what}. Answer with TOML like this:\n{EXAMPLE}", field=field
     )

@@ -1,9 +1,9 @@
-"""Run a model's Python in a sandbox: no failure of it is a failure of ours (P15).
+"""Run a model's Python in a sandbox, isolated from our process (P15).
 
 The interpreter is pydantic-monty's. It has no files, network or environment. Each run has a new
-process, which inherits nothing: a broken interpreter breaks nothing else, and no run finds anything
-of another. The interpreter enforces limits of time, memory and depth; where it cannot (within one
-long multiplication, for example), the process is killed when the time is up.
+process, which inherits nothing: a broken interpreter breaks nothing else, and no run sees data of
+another. The interpreter enforces limits of time, memory and depth; where it cannot (within one long
+multiplication, for example), the process is killed when the time is up.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _GRACE_S = 0.2
 
 @dataclass
 class Deadline:
-    """Kills a process when its time is up, unless the block was left before."""
+    """Kills a process when its time is up, unless the block has ended before."""
 
     pid: int | None
     seconds: float
@@ -56,7 +56,7 @@ class Deadline:
         self.fault = Fault("TimeoutError", message, advice=_LESS)
 
     def check(self) -> None:
-        """Raise ``StopError`` if the time is up: between calls the interpreter does not look."""
+        """Raise ``StopError`` if the time is up: the interpreter does not check between calls."""
         if monotonic() >= self._end:
             raise StopError(self.fault)
 
@@ -65,7 +65,7 @@ class Deadline:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # After this the number may be that of another process.
+        # Afterwards the process id may belong to another process.
         with self._lock:
             self._left = True
         self._timer.cancel()
@@ -148,7 +148,7 @@ class SandboxRun:
         return snapshot.resume({"return_value": answer})
 
     def _look_up(self, snapshot: monty.NameLookupSnapshot) -> monty.SyncSnapshot:
-        """Answer for a name that is not called but read: as ``look`` in ``f = look``."""
+        """Resolve a name that is read but not called, such as ``look`` in ``f = look``."""
         if snapshot.variable_name not in self.hosting.functions:
             return snapshot.resume()
 
@@ -163,7 +163,7 @@ _NO_WAIT = "Call the functions directly, without await."
 
 
 def _read(value: Callable[[], Any]) -> Any:
-    """Read a value of the sandbox; some cannot be made here, as endless numbers."""
+    """Read a value of the sandbox; some cannot be converted, such as endless numbers."""
     try:
         return value()
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
@@ -171,7 +171,7 @@ def _read(value: Callable[[], Any]) -> Any:
 
 
 def _refusal(snapshot: monty.FunctionSnapshot) -> CallError:
-    """Return the error for access to the outside: other modules, files, clocks to wait for."""
+    """Return the error for access to the outside: other modules, files, clocks."""
     name = snapshot.function_name
     if name == "import":
         return CallError("ImportError", allowed.import_refusal(str(snapshot.args[0])))
@@ -185,7 +185,7 @@ def _refusal(snapshot: monty.FunctionSnapshot) -> CallError:
 
 
 MIB = 2**20
-# Looking up names suspends the code as well.
+# Name lookups also suspend the code.
 _LOOKUPS = 1_000
 _ALL_AT_WORK = "all sandboxes are at work; try again in a moment"
 _LESS = "Do less in one call."
@@ -194,13 +194,13 @@ _BROKEN = Fault("SystemError", "the code broke the interpreter", advice="Write i
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one run may use."""
+    """The limits of one run."""
 
-    seconds: float = 5.0  # by the clock, with all calls
+    seconds: float = 5.0  # wall clock, including calls
     memory_bytes: int = 32 * MIB
     calls: int = 100
     notes: int = 20  # new ones
-    depth: int = 200  # of calls within the code
+    depth: int = 200  # by the code
     # Characters: of the arguments or the answer of one call, of ``__result__``, and printed ones.
     longest: int = 200_000
     result: int = 20_000
@@ -209,7 +209,7 @@ class Limits:
 
 @dataclass
 class Sandbox:
-    """Runs code, in at most so many processes at once; other runs wait."""
+    """Runs code in a limited number of processes; other runs wait."""
 
     limits: Limits = field(default_factory=Limits)
     processes: int = 4
@@ -221,9 +221,9 @@ class Sandbox:
 
     @contextmanager
     def reserve(self) -> Iterator[None]:
-        """Wait until a process is free: a run in this block begins at once.
+        """Wait until a process is free, so that a run in this block starts at once.
 
-        Raises ``UnavailableError`` when none gets free in the time that a run may take.
+        Raises ``UnavailableError`` if none is free within the time limit of a run.
         """
         if not self._places.acquire(timeout=self.limits.seconds):
             raise UnavailableError(_ALL_AT_WORK)
@@ -235,10 +235,10 @@ class Sandbox:
     def run(
         self, code: str, functions: Mapping[str, Function], *, seconds: float | None = None
     ) -> Outcome:
-        """Run code with functions, for at most so many seconds (None: as the limits say).
+        """Run code with functions, for at most ``seconds`` (None: the limit).
 
-        Whatever the code does comes back as an outcome. Raises ``UnavailableError`` when no
-        process got free meanwhile, and ``ConfigurationError`` without an interpreter.
+        Every result or error of the code is an outcome. Raises ``UnavailableError`` if no process
+        was free in time, and ``ConfigurationError`` without an interpreter.
         """
         code = code.encode(errors="replace").decode()
         forbidden = allowed.first_forbidden_import(code)

@@ -1,4 +1,4 @@
-"""What sandboxed code can use: allowed imports, a prelude, and functions of ours (P15)."""
+"""The environment of sandboxed code: allowed imports, a prelude, and our functions (P15)."""
 
 import io
 import tokenize
@@ -33,7 +33,7 @@ _SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT}
 
 
 class Import(NamedTuple):
-    """A module that code imports, and the line that does."""
+    """An imported module, and the line of the import."""
 
     module: str
     line: int
@@ -136,10 +136,10 @@ class CallError(Exception):
 
 @dataclass
 class HostFunctions:
-    """The functions of one run, and how many calls it has made.
+    """The functions of one run, and the number of calls so far.
 
-    A function raises ``CallError`` for what code may catch and ``StopError`` to end the run. Any
-    other exception ends the run as well, and only the log shows it.
+    A function raises ``CallError`` for errors that code may catch, and ``StopError`` to end the
+    run. Any other exception also ends the run, and only the log shows it.
     """
 
     functions: Mapping[str, Function]

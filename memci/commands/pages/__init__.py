@@ -1,1 +1,1 @@
-"""Operations on pages: one table, from which every way in is made (P4, P15)."""
+"""Operations on pages: one table, from which every interface is made (P4, P15)."""

@@ -13,7 +13,7 @@ from memci.storage.session import Database
 
 @dataclass
 class TextCounts:
-    """How many agents were visited, and what became of their texts."""
+    """Counts of visited agents, and of texts by result."""
 
     agents: int = 0
     copied: int = 0
@@ -37,8 +37,8 @@ class TextMigration:
     def run(self, *, clear: bool, report: Callable[[TextCounts], None]) -> TextCounts:
         """Copy all texts; ``report`` is called after each agent.
 
-        With ``clear`` a text is removed from the source after it was read back from the target and
-        was the same. Raises ``PageStoreError`` when a store does not answer.
+        With ``clear`` each text is deleted from the source after the target returned the same text.
+        Raises ``PageStoreError`` when a store does not answer.
         """
         counts = TextCounts()
         for agent_id in all_agents(self.database):

@@ -99,15 +99,15 @@ def _opening(operation: Operation) -> OperationHandler:
 def collapse(context: OperationContext, request: shapes.AutoCollapse) -> pages.CollapseAnswer:
     """Hide pages until the window takes at most ``max_tokens``, if possible."""
     tree, rendering, most = context.tree, context.rendering, request.max_tokens
-    kept: set[str] = set()
+    protected: set[str] = set()
     if context.actor is Actor.AGENT:  # it may not hide these, the archive aside (P5)
-        kept = {
+        protected = {
             page.index
             for page in tree.pages.values()
             if tree.segment_of(page).permission is not Permission.READ_WRITE
         }
     before = rendering.tokens()
-    collapsed, _ = context.do(lambda: collapse_to(rendering, most, kept))
+    collapsed, _ = context.do(lambda: collapse_to(rendering, most, protected))
     context.workspace.report_excess()
     after = rendering.tokens()
     return pages.CollapseAnswer(

@@ -53,8 +53,8 @@ class PinChanges:
 
     def take_down(self, number: int, by: Actor) -> None:
         """Unpin a text; raises ``RefusedError`` if an agent unpins a developer's pin."""
-        known = self.rendering.pins if by is Actor.AGENT else [*self.pins, *self._added.values()]
-        pin = next((each for each in known if each.number == number), None)
+        visible = self.rendering.pins if by is Actor.AGENT else [*self.pins, *self._added.values()]
+        pin = next((each for each in visible if each.number == number), None)
         if pin is None:
             raise NotFoundError(f"nothing is pinned as {number}")
         if by is Actor.AGENT and pin.by == Maker.DEVELOPER:
@@ -77,8 +77,8 @@ class PinChanges:
         """Yield the other pins of this window, then those of each user who will see the pin."""
         if self.rendering.tree.viewer.sees(pin):
             yield self.rendering.pins
-        gone = self._taken_down | self._dropped
-        left = [each for each in (*self.pins, *self._added.values()) if each.number not in gone]
+        unpinned = self._taken_down | self._dropped
+        left = [each for each in (*self.pins, *self._added.values()) if each.number not in unpinned]
         users = [pin.user_id] if pin.user_id else [each.user_id for each in left if each.user_id]
         for user in dict.fromkeys(users):
             yield [each for each in left if each.user_id in {None, user}]

@@ -11,7 +11,7 @@ from memci.storage.session import Connection
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """An agent with its session and user, who limit what it may see (R5)."""
+    """An agent with its session and user, who limit what is visible (R5)."""
 
     agent_id: str
     session_id: str | None

@@ -195,8 +195,8 @@ def _page_summary(pages: PageCommands, caller: Caller, index: str, max_tokens: i
         texts=tuple(texts[each.index] for each in notes if texts.get(each.index)),
         max_tokens=max_tokens,
     )
-    whole = sum(map(len, texts.values())) < _MOST_CHARACTERS and len(texts) == len(notes)
-    return SummaryInput(request, is_partial=len(seqs) > _MOST or not whole)
+    complete = sum(map(len, texts.values())) < _MOST_CHARACTERS and len(texts) == len(notes)
+    return SummaryInput(request, is_partial=len(seqs) > _MOST or not complete)
 
 
 def _newest_seqs(context: OperationContext, pages: Iterable[Page]) -> list[int]:
@@ -206,8 +206,8 @@ def _newest_seqs(context: OperationContext, pages: Iterable[Page]) -> list[int]:
     seqs: list[int] = []
     while waiting and len(seqs) <= _MOST:
         some = [waiting.pop() for _ in waiting[-_PAGES_AT_ONCE:]]
-        shown = shown_messages(context.connection, context.agent_id, some)
-        seqs += [each.seq for messages in shown.values() for each in messages]
+        by_page = shown_messages(context.connection, context.agent_id, some)
+        seqs += [each.seq for messages in by_page.values() for each in messages]
     return sorted(set(seqs), reverse=True)
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from memci.commands.memory import bring_into_focus
+from memci.commands.memory import add_to_focus
 from memci.commands.pages.perform import ToolRequest
 from memci.commands.tools.caller import Caller, session_caller
 from memci.domain.job import JobSource
@@ -28,7 +28,7 @@ from memci.storage.session import Connection
 
 @dataclass(frozen=True, slots=True)
 class PlanChange:
-    """A changed plan; ``words``: new words, which a message must hold."""
+    """A changed plan; ``words``: new words, which a message must contain."""
 
     plan: Plan
     words: str | None
@@ -90,14 +90,14 @@ class MemoryWrites:
                 return shapes.Noted(message=call.id, corrects=memory)
             case shapes.Focus(entity=entity):
                 if writes:
-                    points = bring_into_focus(connection, agent_id, entity, self.defaults)
+                    points = add_to_focus(connection, agent_id, entity, self.defaults)
                     return shapes.InFocus(focus=[each.name for each in points.focus])
                 names = [row["name"] for row in list_focus(connection, agent_id)]
                 return shapes.InFocus(focus=[entity, *(each for each in names if each != entity)])
             case UpdatePlan() as request:
                 change = change_plan(connection, caller, request, last_seq(connection, agent_id))
                 if writes and change.words is not None:
-                    # Words of a plan are always a message's, and are erased with it (M25). No
+                    # Words of a plan always come from a message, and are erased with it (M25). No
                     # memory is made of that message: the plan itself is shown.
                     seq = _append(
                         connection, caller, call.id, change.words, remember=Remember.NEVER
@@ -140,7 +140,7 @@ def _append(
 
 
 def _correctable(connection: Connection, caller: Caller, memory: int) -> CorrectedMemory:
-    """Return what identifies a memory; raises if there is none that can be corrected."""
+    """Return the identity of a memory; raises an error if it cannot be corrected."""
     caller.check_visible(connection)
     row = read_node(connection, caller.agent_id, memory)
     origin = origin_of(connection, caller.agent_id, memory)

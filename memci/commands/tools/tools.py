@@ -141,7 +141,7 @@ class Tools:
                 performer=performer,
             )
         if any(map(_writes, calls)):
-            # Always: a worker that looked while the lane was locked has gone again.
+            # Always: a worker that found the lane locked has given up.
             self.wakeups.wake_lane(agent_id)
         return answers
 

@@ -1,1 +1,1 @@
-"""One agent as one archive: what is in it, how it is read, and what is believed of it."""
+"""One agent as one archive: its content, how it is written and read, and its checks."""

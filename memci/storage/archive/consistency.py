@@ -12,7 +12,7 @@ from memci.storage.messages import IS_NOTE
 
 
 def _laws_of_columns(table: Table) -> dict[str, str]:
-    """Return what a table's columns say: the rows that they name exist, no counter is exceeded."""
+    """Return the queries that a table's columns imply: on referenced rows and counters."""
     laws = {}
     for column in table.columns:
         place = f"{table.name}.{column.name}"
@@ -34,7 +34,7 @@ def _laws_of_columns(table: Table) -> dict[str, str]:
     return laws
 
 
-# Sentences, and statements that return what breaks them, if anything does.
+# Descriptions of laws, and statements that return a row that breaks them, if there is one.
 _LAWS_OF_MEMORY: Mapping[str, str] = {
     "a summary begins before it ends": """
         SELECT from_seq FROM summary WHERE agent_id = %(agent)s AND from_seq > through_seq LIMIT 1
@@ -43,7 +43,7 @@ _LAWS_OF_MEMORY: Mapping[str, str] = {
         SELECT unnest(message_seqs) FROM node WHERE agent_id = %(agent)s AND kind = 'memory'
         EXCEPT SELECT seq FROM message WHERE agent_id = %(agent)s LIMIT 1
     """,
-    # Earlier releases left entities as they were when messages of theirs were erased.
+    # Earlier releases did not change entities when their messages were erased.
     "no one of node.message_seqs is above lane.message_seq": """
         SELECT seq FROM node JOIN lane USING (agent_id), unnest(message_seqs) AS origin(seq)
          WHERE agent_id = %(agent)s AND seq > message_seq LIMIT 1
@@ -181,8 +181,8 @@ _LAWS_OF_PAGES: Mapping[str, str] = {
               FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL) AS each
          WHERE first_seq <= before LIMIT 1
     """,
-    # Messages by session and kind in the order of their seqs, and before each where pages begin. A
-    # note is said to nobody: where no interaction goes on it is on no page (R20).
+    # Messages by session and kind in the order of their seqs, with the starts of pages between
+    # them. A note outside of an interaction is on no page (R20).
     "every message up to page_tree.settled_seq, but a note, is on a page": f"""
         SELECT seq FROM (
             SELECT seq, is_page, max(last_seq) OVER (
@@ -230,11 +230,11 @@ _FOLDERS = "SELECT id, parent FROM page WHERE agent_id = %s AND kind = 'contents
 
 
 def check_consistency(connection: Connection, agent_id: str) -> None:
-    """Raise ``InvalidInputError`` that says which law is broken, and by what."""
+    """Raise ``InvalidInputError`` with the law that is broken and the row that breaks it."""
     for law, statement in LAWS.items():
         broken = connection.exec_driver_sql(statement, {"agent": agent_id}).first()
         if broken is not None:
-            # Numbers, ids and names of models: what people have said stands in no statement.
+            # Numbers, ids and names of models: no statement returns text of messages.
             raise InvalidInputError(f"the archive contradicts itself: {law}; not so {broken[0]}")
     lost = _lost_folder(connection, agent_id)
     if lost is not None:
@@ -245,9 +245,9 @@ def check_consistency(connection: Connection, agent_id: str) -> None:
 
 
 def _lost_folder(connection: Connection, agent_id: str) -> str | None:
-    """Return a folder that lies below itself, or too deep for any window (P1).
+    """Return a folder that lies below itself or too deep for any window (P1).
 
-    All parents must exist. Each folder is looked at once, however they hang together.
+    All parents must exist. Each folder is visited once.
     """
     rows = connection.exec_driver_sql(_FOLDERS, (agent_id,))
     parents: dict[str, str | None] = {row.id: row.parent for row in rows}

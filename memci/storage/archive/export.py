@@ -32,20 +32,20 @@ from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.schema.pages import page_text
 from memci.storage.vectors import held_model
 
-# Half the time of zlib's own default, for a twentieth more bytes.
+# Half the time of zlib's default level, for a twentieth more bytes.
 _LEVEL = 3
 _NO_DATE = (1980, 1, 1, 0, 0, 0)
-# A developer's first page or document makes an agent before its first message.
+# A developer's first page or document creates an agent before its first message.
 _FIND_AGENT = f"""
 SELECT FROM lane WHERE agent_id = %s AND ({IS_AGENT} OR {IS_THERE} AND EXISTS (
     SELECT FROM page_tree WHERE page_tree.agent_id = lane.agent_id AND version > 0)
     OR documents > 0)
 """  # noqa: S608 - constants of another module
-# Asked for here, since Alembic takes longer to import than all of the rest.
+# Queried here, since Alembic takes longer to import than everything else.
 _REVISION = "SELECT version_num FROM alembic_version"
-# Columns that an archive has in another form: a time with its offset, a cursor without the fence,
-# which is of this server's leases, and a vector as base64: two bytes a number, behind four for
-# its length.
+# Columns with another form in an archive: a time with its offset, a cursor without the fence, which
+# belongs to this server's leases, and a vector as base64: two bytes a number, after four for its
+# length.
 _SAID_AT = """
 CASE WHEN said_offset IS NULL THEN to_json(said_at) #>> '{}'
      ELSE to_char(said_at AT TIME ZONE 'UTC' + said_offset * interval '1 minute',
@@ -58,8 +58,8 @@ _WRITTEN_AS = {
     "embedding": "translate(encode(substring(halfvec_send(embedding) FROM 5), 'base64'),"
     " E'\\n', '') AS embedding",
 }
-# Rows that a cursor hands over at once; texts come one by one, from far away maybe, and between two
-# of them the database hears of us.
+# Rows of a cursor at a time. Texts come one by one, perhaps from a remote store, and statements
+# between them keep the connection alive.
 _ROWS_AT_ONCE = 200
 _NOTES_AT_ONCE = 20
 _NOTES = (
@@ -71,13 +71,13 @@ _MOST_NAMED = 100
 def write_archive(
     connection: Connection, store: PageStore, agent_id: str, file: IO[bytes]
 ) -> ArchiveManifest:
-    """Write the archive; memory holds a few hundred rows of it, however large the agent is.
+    """Write the archive; only a few hundred rows are in memory at a time.
 
     Raises ``NotFoundError`` for no agent, and ``ConflictError`` when a note has no text.
     """
     if connection.exec_driver_sql(_FIND_AGENT, (agent_id,)).first() is None:
         raise no_agent(agent_id)
-    held = held_model(connection)
+    in_use = held_model(connection)
     archive = ZipFile(file, "w", ZIP_DEFLATED, compresslevel=_LEVEL)
     tables = {}
     for table in EXPORTED_TABLES:
@@ -93,7 +93,8 @@ def write_archive(
         schema_revision=connection.exec_driver_sql(_REVISION).scalar_one(),
         agent_id=agent_id,
         exported_at=datetime.now(UTC),
-        embedder=held and ArchiveEmbedder(model=held.model.name, dimension=held.model.dimension),
+        embedder=in_use
+        and ArchiveEmbedder(model=in_use.model.name, dimension=in_use.model.dimension),
         left_out=LEFT_OUT,
         tables=tables,
     )
@@ -125,9 +126,9 @@ def table_lines(connection: Connection, agent_id: str, table: Table) -> Iterator
 
 
 def _note_lines(connection: Connection, store: PageStore, agent_id: str) -> Iterator[bytes]:
-    """Yield the text of each note, from whichever page store there is (P14).
+    """Yield the text of each note, from whichever page store is used (P14).
 
-    Raises ``ConflictError``, behind the last one, when the store has none for some notes.
+    Raises ``ConflictError`` after the last one if the store lacks some.
     """
     lost: list[str] = []
     options = {"yield_per": _NOTES_AT_ONCE}
@@ -162,13 +163,13 @@ def _add_file(archive: ZipFile, name: str, lines: Iterable[bytes]) -> ArchiveFil
                 digest.update(line)
                 rows, size = rows + 1, size + len(line)
     except BaseException:
-        archive.close()  # while its file is open; later on nobody would do it
+        archive.close()  # while the file is open; later it is not added
         raise
     return ArchiveFile(rows=rows, bytes=size, sha256=digest.hexdigest())
 
 
 def _entry(name: str) -> ZipInfo:
-    """Return an entry that the same rows make alike at any time."""
+    """Return an entry with a fixed time, so that the same rows make the same archive."""
     entry = ZipInfo(name, _NO_DATE)
     entry.compress_type = ZIP_DEFLATED
     return entry

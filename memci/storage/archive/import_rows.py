@@ -1,4 +1,4 @@
-"""Puts an archive's rows in their place, inside one transaction with the lane locked."""
+"""Inserts an archive's rows inside one transaction with the lane locked."""
 
 import base64
 import json
@@ -26,17 +26,17 @@ from memci.storage.vectors import to_text
 
 # A row of an archive: its line, and the values in it, which were checked.
 _Row = tuple[bytes, dict[str, Any]]
-# One statement's share: no more rows, and no more bytes but for one long row.
+# Limits of one statement: rows, and bytes unless a single row is longer.
 _MOST_ROWS = 500
 _MOST_BYTES = 1024 * 1024
-# Beside what outlives an erasure an agent that holds nothing may have: what was set for it, and
-# texts that no page refers to.
+# Rows that an agent without content may have, apart from those that outlive an erasure: settings,
+# and texts that no page refers to.
 _HOLDS_NOTHING = {"agent_setting": "true", "page_text": "true"}
-# Whoever was at work for the agent, which had nothing to do, looks anew.
+# Fences off a worker of the lane, which had nothing to do.
 _FENCE_OFF = """
 UPDATE lane SET fence = fence + 1, lease_owner = NULL, lease_until = NULL WHERE agent_id = %s
 """
-# Ids and seqs of an erased life that was here before do not come back either.
+# Ids and seqs of an agent that was erased here are not reused either.
 _NEVER_LESS = frozenset({"message_seq", "last_node_id", "last_document_id", "last_chunk_id"})
 _COUNT_ERASED = """
 UPDATE lane SET written_at = coalesce(written_at, now()), erased_messages =
@@ -59,7 +59,7 @@ _OFFSET = """
 CASE WHEN said_at ~ '[+-][0-9]{2}:[0-9]{2}$'
      THEN nullif((extract(epoch FROM right(said_at, 6)::interval) / 60)::smallint, 0) END
 """
-# Tombstones of two servers all stay; what was set for an agent that holds nothing is replaced.
+# Tombstones of both servers are kept; settings of an agent without content are replaced.
 _ON_CONFLICT = {
     "erased_message": "ON CONFLICT DO NOTHING",
     "agent_setting": """
@@ -73,7 +73,7 @@ ON CONFLICT (agent_id) DO UPDATE SET version = excluded.version, segments = excl
     last_step = excluded.last_step
 """,
 }
-# SQLSTATE of an upsert that was given one row twice, and the class of exceeded program limits.
+# SQLSTATE of an upsert with the same row twice, and the class of exceeded program limits.
 _TWICE = "21000"
 _OVER_LIMITS = "54"
 _FIND_NOTE = "SELECT FROM page WHERE agent_id = %s AND id = %s AND text_version = %s"
@@ -84,12 +84,12 @@ ORDER BY id LIMIT 1
 
 
 def lock_empty_agent(connection: Connection, agent_id: str) -> None:
-    """Let nobody else write for the agent; ``ConflictError`` when it holds something already."""
+    """Lock the agent against other writers; ``ConflictError`` if it has rows already."""
     lock_for_erasure(connection, agent_id)
     for table in EXPORTED_TABLES:
         allowed = table.info.get("outlives") or _HOLDS_NOTHING.get(table.name, "false")
-        look = f"SELECT FROM {table.name} WHERE agent_id = %s AND NOT ({allowed}) LIMIT 1"
-        if connection.exec_driver_sql(look, (agent_id,)).first() is not None:
+        query = f"SELECT FROM {table.name} WHERE agent_id = %s AND NOT ({allowed}) LIMIT 1"
+        if connection.exec_driver_sql(query, (agent_id,)).first() is not None:
             raise ConflictError(
                 f"agent {agent_id} is there already, and holds something: import under another "
                 "id, or erase that agent first"
@@ -98,10 +98,10 @@ def lock_empty_agent(connection: Connection, agent_id: str) -> None:
 
 
 def insert_archive(connection: Connection, agent_id: str, archive: OpenArchive) -> dict[str, int]:
-    """Insert all rows but texts of notes (``save_note_texts``); return how many by table.
+    """Insert all rows except texts of notes (``save_note_texts``); return the counts by table.
 
-    Raises ``InvalidInputError`` that says where the archive is wrong, and ``ErasedError`` when a
-    message in it was erased from this agent for good.
+    Raises ``InvalidInputError`` with the place of the error in the archive, and ``ErasedError``
+    when a message in it was erased from this agent for good.
     """
     erased = 0
     for table in EXPORTED_TABLES:
@@ -112,7 +112,7 @@ def insert_archive(connection: Connection, agent_id: str, archive: OpenArchive) 
             continue
         for batch in _batches(archive.rows(table)):
             if table is message:
-                # The database would refuse erased ones, too, but not say how many.
+                # The database would refuse erased messages, too, but not return their number.
                 erased += len(erased_among(connection, agent_id, [row["id"] for _, row in batch]))
             if not erased:
                 _insert(connection, agent_id, table, batch)
@@ -128,12 +128,12 @@ def insert_archive(connection: Connection, agent_id: str, archive: OpenArchive) 
 
 
 def has_other_vectors(connection: Connection, agent_id: str) -> bool:
-    """Return True if the agent has vectors of another embedder than the one in use."""
+    """Return True if the agent has vectors of an embedder that is not the one in use."""
     return bool(connection.exec_driver_sql(_OTHER_MODELS, {"agent": agent_id}).scalar_one())
 
 
 def count_queued_jobs(connection: Connection, agent_id: str) -> int:
-    """Count the jobs that are to be run."""
+    """Count the queued jobs."""
     statement = "SELECT count(*) FROM job WHERE agent_id = %s AND state = 'queued'"
     return int(connection.exec_driver_sql(statement, (agent_id,)).scalar_one())
 
@@ -160,7 +160,7 @@ def save_note_texts(
         _check(without is None, "every note has its text", without)
     except BaseException:
         for key in saved.values():
-            # What cannot be deleted is swept: no page refers to it.
+            # Upkeep removes texts that could not be deleted: no page refers to them.
             with suppress(PageStoreError):
                 store.delete(key)
         raise
@@ -191,7 +191,7 @@ def _update_lane(connection: Connection, agent_id: str, archive: OpenArchive) ->
 
 
 def _insert(connection: Connection, agent_id: str, table: Table, batch: Sequence[_Row]) -> None:
-    """Insert rows; raises ``InvalidInputError`` for what only the database finds wrong."""
+    """Insert rows; raises ``InvalidInputError`` for errors that only the database finds."""
     columns = exported_columns(table)
     # Vectors, and times with offsets, travel as text.
     casts = {each.name: "halfvec" for each in columns if isinstance(each.type, HALFVEC)}
@@ -211,7 +211,7 @@ def _insert(connection: Connection, agent_id: str, table: Table, batch: Sequence
     if "embedding" in casts:
         rows = json.dumps(_with_vectors([row for _, row in batch]))
     else:
-        # In the words of the archive: Python's numbers lose digits.
+        # In the words of the archive: Python's floats lose digits.
         rows = "[" + ",".join(line.decode() for line, _ in batch) + "]"
     try:
         connection.exec_driver_sql(statement, {"agent": agent_id, "rows": rows})
@@ -225,7 +225,7 @@ def _insert(connection: Connection, agent_id: str, table: Table, batch: Sequence
 def _refusal(
     error: IntegrityError | DataError | ProgrammingError | OperationalError,
 ) -> str | None:
-    """Return what is wrong with the rows; None: it is not the rows' fault."""
+    """Return the error in the rows; None if the rows are not the cause."""
     if isinstance(error, IntegrityError):
         constraint = getattr(getattr(error.orig, "diag", None), "constraint_name", None)
         return f"a row contradicts another one ({constraint or 'it was erased for good'})"
@@ -240,7 +240,7 @@ def _refusal(
 
 
 def _with_vectors(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows whose vectors are in pgvector's words; those of one length go together."""
+    """Return rows with vectors in pgvector's format, converted in groups of one length."""
     by_length: dict[int, list[int]] = {}
     for at, row in enumerate(rows):
         by_length.setdefault(len(row["embedding"]), []).append(at)
@@ -253,7 +253,7 @@ def _with_vectors(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _record_type(columns: Sequence[Column[object]], casts: Mapping[str, str]) -> str:
-    """Return columns as a record is declared; what is cast travels as text."""
+    """Return columns as a record type; a column with a cast is text."""
     dialect = postgresql.dialect()  # type: ignore[no-untyped-call]  # SQLAlchemy's own
     return ", ".join(
         f"{each.name} {'text' if each.name in casts else each.type.compile(dialect)}"

@@ -1,6 +1,6 @@
-"""Reads an archive from outside; nothing in it is trusted before it is checked.
+"""Reads an archive; trusts nothing in it before it is checked.
 
-Names in it are looked up, never used as paths. Sizes are bounded before anything is unpacked, and
+Names in it are looked up, never used as paths. Sizes are limited before anything is unpacked, and
 ``zipfile`` unpacks no more of a file than its directory says.
 """
 
@@ -22,27 +22,27 @@ from memci.schemas.archive import FORMAT_VERSION, MANIFEST, MANIFEST_BYTES, Arch
 from memci.storage.archive.row_checks import LineError, checked_row
 from memci.storage.archive.tables import EXPORTED_TABLES, file_of
 
-# The directory of an archive of ours is two kilobytes; compressed data is read in smaller pieces.
+# The directory of a valid archive has two kilobytes; compressed data is read in smaller pieces.
 _MOST_READ = 1024 * 1024
-# A row with a message of the largest size, or a snapshot of the largest network, is well below.
+# A row with the largest message or a snapshot of the largest network is much shorter.
 _LONGEST_LINE = 32 * 1024 * 1024
-# Lines of JSON are seldom packed to less than a tenth.
+# Lines of JSON are rarely compressed to less than a tenth.
 _MOST_UNPACKED_TIMES = 32
 _ENCRYPTED = 0x1
-# All that zipfile raises for bytes that somebody has made up.
+# The errors that zipfile raises for invalid bytes.
 _DAMAGED = (BadZipFile, LargeZipFile, EOFError, KeyError, OSError, OverflowError, RuntimeError,
             ValueError, struct.error, zlib.error)  # fmt: skip
 
 
 class _BoundedFile:
-    """A file that ``zipfile`` reads: a directory that would fill the memory is not read at all."""
+    """A file for ``zipfile`` that refuses to read a directory too large for memory."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._read = file.read
         self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
 
     def read(self, size: int = -1) -> bytes:
-        """Read ``size`` bytes, or all that is left; no more than a directory of ours could be."""
+        """Read ``size`` bytes, or all that is left up to the limit."""
         found = b"" if size > _MOST_READ else self._read(_MOST_READ + 1 if size < 0 else size)
         if max(size, len(found)) > _MOST_READ:
             raise InvalidInputError("the archive's directory is larger than any of memci's")
@@ -50,7 +50,7 @@ class _BoundedFile:
 
 
 class OpenArchive:
-    """An archive whose directory and manifest are those of one of ours."""
+    """An archive with a checked directory and manifest."""
 
     def __init__(self, archive: ZipFile, manifest: ArchiveManifest) -> None:
         """Use ``open_archive`` to get one."""
@@ -58,10 +58,10 @@ class OpenArchive:
         self.manifest = manifest
 
     def rows(self, table: Table) -> Iterator[tuple[bytes, dict[str, Any]]]:
-        """Yield the rows of a table, each as its line and as the values in it.
+        """Yield the rows of a table, each as its line and its values.
 
-        Raises ``InvalidInputError`` that says where, at the end too: when there were more or
-        fewer rows than the manifest says, or others.
+        Raises ``InvalidInputError`` with the place; at the end, too, if the number or the digest of
+        the rows is not that of the manifest.
         """
         number, digest, name = 0, sha256(), file_of(table)
         expected = self.manifest.tables[table.name]
@@ -84,8 +84,8 @@ class OpenArchive:
 def open_archive(file: IO[bytes], *, max_bytes: int) -> Iterator[OpenArchive]:
     """Open an archive of at most ``max_bytes``.
 
-    Raises ``InvalidInputError`` for what is none, or one of another version, and
-    ``TooLargeError`` for one that would unpack to too much.
+    Raises ``InvalidInputError`` for another kind of file or another version, and ``TooLargeError``
+    for an archive that would unpack to too many bytes.
     """
     with _refuse_damage("the archive"):
         archive = ZipFile(cast("IO[bytes]", _BoundedFile(file)))
@@ -126,7 +126,7 @@ def _read_manifest(text: bytes) -> ArchiveManifest:
         found = decode(text)
     except NotStrictError as error:
         raise InvalidInputError(f"manifest.json {error}") from None
-    # The version first: nobody knows what a manifest of another one has.
+    # The version first: the manifest of another version may differ.
     if not isinstance(found, dict) or found.get("format") != "memci-agent":
         raise InvalidInputError("this is no archive of an agent: its manifest says otherwise")
     version = found.get("version")

@@ -1,6 +1,6 @@
 """Checks of single rows in an archive, before the database sees them.
 
-What a column holds derives from its type and ``info`` in ``storage.schema``.
+The type of a column derives from its SQL type and ``info`` in ``storage.schema``.
 """
 
 from collections.abc import Callable, Mapping
@@ -44,7 +44,7 @@ _LAX: Any = Lax
 
 
 class LineError(InvalidInputError):
-    """A line of an archive is not a row of its table; the message goes on from where it is."""
+    """A line of an archive is not a row of its table; the caller completes the message."""
 
 
 def checked_row(table: sa.Table, line: bytes) -> dict[str, Any]:
@@ -69,30 +69,30 @@ def checked_row(table: sa.Table, line: bytes) -> dict[str, Any]:
 @cache
 def _row_model(table: sa.Table) -> type[BaseModel]:
     fields: dict[str, Any] = {
-        column.name: (_held(column) | None if column.nullable else _held(column), ...)
+        column.name: (_column_type(column) | None if column.nullable else _column_type(column), ...)
         for column in exported_columns(table)
     }
     return create_model(table.name, __config__=ConfigDict(strict=True), **fields)
 
 
-def _held(column: sa.Column[Any]) -> Any:
-    """Return the pydantic type of a column; numbers in a key begin with 1."""
-    held = column.info.get("holds")
-    if isinstance(held, type) and issubclass(held, StrEnum):
-        return _LAX[held]
-    if held is None and column.primary_key and isinstance(column.type, sa.BigInteger):
+def _column_type(column: sa.Column[Any]) -> Any:
+    """Return the pydantic type of a column; numbers in a key start at 1."""
+    declared = column.info.get("holds")
+    if isinstance(declared, type) and issubclass(declared, StrEnum):
+        return _LAX[declared]
+    if declared is None and column.primary_key and isinstance(column.type, sa.BigInteger):
         return values.Positive
-    return held or _of_type(column.type)
+    return declared or _type_of(column.type)
 
 
-def _of_type(kind: TypeEngine[Any]) -> Any:
+def _type_of(kind: TypeEngine[Any]) -> Any:
     if isinstance(kind, ARRAY):
-        return list[_of_type(kind.item_type)]  # type: ignore[misc]  # a type of pydantic's
-    return next(held for types, held in _BY_TYPE if isinstance(kind, types))
+        return list[_type_of(kind.item_type)]  # type: ignore[misc]  # a type of pydantic's
+    return next(python_type for types, python_type in _BY_TYPE if isinstance(kind, types))
 
 
 def _details(needed: Mapping[str, Any] | None = None, /, **optional: Any) -> type[BaseModel]:
-    """Return the type of an event's details: fields that it must have, and that it may have."""
+    """Return the type of an event's details, with required and optional fields."""
     fields: dict[str, Any] = {name: (kind, ...) for name, kind in (needed or {}).items()}
     fields |= {name: (kind, None) for name, kind in optional.items()}
     return create_model("Details", __base__=Passages, **fields)
@@ -138,7 +138,7 @@ def _fits(model: type[BaseModel], details: Any) -> bool:
 
 
 def _is_replay_entry(row: Mapping[str, Any]) -> bool:
-    """Check an entry as a replay takes it; all but a pass draw lots by their job."""
+    """Check an entry as a replay reads it; all events but passes seed their draws by job."""
     event = ReplayEvent(row["event"])
     is_seeded = event is ReplayEvent.SCANNED or row["job_id"] is not None
     return is_seeded and _fits(_REPLAY_EVENTS[event], row["details"])
@@ -163,7 +163,7 @@ def _is_page(row: Mapping[str, Any]) -> bool:
         return False
     if is_folder or is_note:
         return not shows_messages and not (is_folder and is_note)
-    # A page that the system writes anew each time shows no messages of its own.
+    # A page that the system rewrites each time shows no messages of its own.
     return _is_span(row) or (row["managed"] and not shows_messages)
 
 
@@ -177,7 +177,7 @@ def _is_span(row: Mapping[str, Any]) -> bool:
     return bool(row["segment"] == USER)
 
 
-# By table: what its rows must be beyond what each column holds.
+# Checks of rows by table, beyond those of the columns.
 _ROW_CHECKS: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
     "trail": lambda row: _fits(_NODE_EVENTS[NodeEvent(row["event"])], row["details"]),
     "replay_log": _is_replay_entry,

@@ -1,4 +1,4 @@
-"""What an archive has of each table; derived from ``storage.schema``."""
+"""The file, columns and order of each table in an archive; derived from ``storage.schema``."""
 
 from sqlalchemy import Column, Table
 
@@ -8,12 +8,12 @@ EXPORTED_TABLES = tuple(table for table in AGENT_TABLES if "left_out" not in tab
 LEFT_OUT = {
     table.name: table.info["left_out"] for table in AGENT_TABLES if "left_out" in table.info
 }
-# The manifest says whose rows they are; a ``said_at`` has the offset that it was said with.
+# Not exported: the manifest names the agent, and ``said_at`` includes its offset.
 _SAID_ELSEWHERE = frozenset({"agent_id", "said_offset"})
 
 
 def file_of(table: Table) -> str:
-    """Return where the rows of a table are in an archive."""
+    """Return the path of a table's rows in an archive."""
     return f"tables/{table.name}.jsonl"
 
 

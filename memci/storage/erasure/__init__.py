@@ -1,1 +1,1 @@
-"""Erasing for good (M25): what is condemned, how each table gives it up, what refuses it later."""
+"""Erasing for good (M25): the rows that go, the statements for each table, the tombstones."""

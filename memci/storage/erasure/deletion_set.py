@@ -13,14 +13,14 @@ from memci.storage.messages import COLUMNS, read_messages, stored_seqs, to_messa
 from memci.storage.session import batches
 from memci.storage.summaries import losing_summaries
 
-# Each with all the messages that it was made of.
+# Each with all its messages.
 _MEMORIES = """
 SELECT n.id, n.message_seqs FROM node n
  WHERE n.agent_id = %s AND n.kind = 'memory'
    AND EXISTS (SELECT FROM unnest(n.message_seqs) AS origin(seq) WHERE seq = ANY(%s::bigint[]))
 """
-# Histories tell what former nodes were made of. Nodes of before a rebuilt network took the place of
-# theirs do not count as forgotten: what was made anew may live.
+# Histories name the messages of former nodes. Nodes of a replaced network do not count as
+# forgotten: memories that were made again may live.
 _FORMER_NODES = """
 SELECT t.node_id, bool_or(t.id > coalesce((
            SELECT max(s.id) FROM trail s
@@ -49,7 +49,7 @@ SELECT DISTINCT details->>'entity' FROM replay_log WHERE agent_id = %s AND event
 """
 _ENTITIES_BY_KEY = "SELECT entity_key, id FROM node WHERE agent_id = %s AND entity_key = ANY(%s)"
 # Messages of those memories at entities that stay; the newest first, as they are the likeliest to
-# speak of what is talked about now.
+# name current topics.
 _NAMING_MESSAGES = """
 SELECT DISTINCT beside.entity, origin.seq
   FROM (SELECT target AS entity, source AS memory FROM link
@@ -62,7 +62,7 @@ SELECT DISTINCT beside.entity, origin.seq
  WHERE NOT n.id = ANY(%(nodes)s::bigint[]) AND NOT origin.seq = ANY(%(seqs)s::bigint[])
  ORDER BY origin.seq DESC
 """
-# As ``Message.text``, of which no more is read than is needed.
+# As ``Message.text``, but reading only the beginning.
 _BEGINNINGS = """
 SELECT left(concat_ws(E'\\n', nullif(left(content, %(most)s), ''), (
     SELECT string_agg(concat(call->'function'->>'name', '(',
@@ -71,48 +71,48 @@ SELECT left(concat_ws(E'\\n', nullif(left(content, %(most)s), ''), (
       FROM jsonb_array_elements(tool_calls) WITH ORDINALITY AS each(call, place))), %(most)s)
   FROM message WHERE agent_id = %(agent)s AND seq = ANY(%(seqs)s::bigint[]) ORDER BY seq
 """
-# Messages that are read at once.
+# Messages read at once.
 _AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True)
 class DeletionSet:
-    """Messages that are erased, and what was made of them."""
+    """Messages to erase, and everything derived from them."""
 
     seqs: Sequence[int]
-    # Living nodes that go.
+    # Living nodes to erase.
     memories: Sequence[int]
     entities: Sequence[int]
     # Nodes that were gone before, and how many of them were forgotten: the others were in a network
     # that was rebuilt (M24).
     former_nodes: Sequence[int]
     forgotten: int
-    # Messages that stay and whose memories go: memories are made of them again.
+    # Messages that stay and whose memories are erased: memories are made of them again.
     repeated: Sequence[int]
-    # Entities that somebody has mentioned, as the log has them.
+    # Mentioned entities in the replay log.
     names: Sequence[str] = ()
-    # The session, when all of it goes.
+    # The session, if all of it is erased.
     session_id: str | None = None
-    # Entities that stay, each with the newest message of a memory beside it that names it.
+    # Entities that stay, each with the newest message that names it, of a memory linked to it.
     named_by: Mapping[int, int] = field(default_factory=dict)
     pages: DeletedPages = field(default_factory=DeletedPages)
-    # Numbers of pinned texts.
+    # Numbers of pins.
     pins: Sequence[int] = ()
 
     @property
     def nodes(self) -> list[int]:
-        """All living nodes that go."""
+        """All living nodes to erase."""
         return [*self.memories, *self.entities]
 
 
 def seqs_of_ids(connection: Connection, agent_id: str, ids: Collection[str]) -> dict[str, int]:
-    """Return the seqs of those of these messages that are stored."""
+    """Return the seqs of the messages that are stored, by id."""
     statement = "SELECT id, seq FROM message WHERE agent_id = %s AND id = ANY(%s)"
     return {row.id: row.seq for row in connection.exec_driver_sql(statement, (agent_id, list(ids)))}
 
 
 def seqs_of_session(connection: Connection, agent_id: str, session_id: str) -> list[int]:
-    """Return the messages of a session, ascending."""
+    """Return the seqs of a session's messages, ascending."""
     statement = "SELECT seq FROM message WHERE agent_id = %s AND session_id = %s ORDER BY seq"
     return list(connection.exec_driver_sql(statement, (agent_id, session_id)).scalars())
 
@@ -139,7 +139,7 @@ def find_deletions(
     session_id: str | None = None,
     page_indexes: Collection[str] = (),
 ) -> DeletionSet:
-    """Return what goes with these messages and of these pages; nothing is written."""
+    """Return everything to erase with these messages and pages; writes nothing."""
     memories, repeated = _memories(connection, agent_id, seqs)
     nodes = sorted(memories)
     values = {"agent": agent_id, "seqs": list(seqs), "nodes": nodes}
@@ -164,29 +164,26 @@ def find_deletions(
 def _memories(
     connection: Connection, agent_id: str, seqs: Sequence[int]
 ) -> tuple[set[int], list[int]]:
-    """Return the memories that go, and the messages of them that stay.
+    """Return the memories to erase, and the messages of them that stay.
 
-    Memory is made of whole messages: a memory that shares a message which memory gets again goes as
-    well, or that message would be remembered twice.
+    Memory is made of whole messages. A memory that shares a message with a repeated one goes, too:
+    otherwise that message would be remembered twice.
     """
     erased, memories = set(seqs), set[int]()
-    repeated, looked_for = set[int](), list(seqs)
-    while looked_for:
-        found = connection.exec_driver_sql(_MEMORIES, (agent_id, looked_for)).all()
+    repeated, pending = set[int](), list(seqs)
+    while pending:
+        found = connection.exec_driver_sql(_MEMORIES, (agent_id, pending)).all()
         memories.update(row.id for row in found)
         others = {seq for row in found for seq in row.message_seqs} - erased - repeated
         repeated |= others
-        looked_for = list(others)
+        pending = list(others)
     return memories, stored_seqs(connection, agent_id, repeated)
 
 
 def _naming_messages(
     connection: Connection, entities: Mapping[int, str], values: Mapping[str, Any]
 ) -> dict[int, int]:
-    """Return the entities that a memory beside them which stays names, by its messages.
-
-    Each with the newest of those messages.
-    """
+    """Return the entities that a staying message still names, with the newest such message."""
     if not entities:
         return {}
     entities_at: dict[int, set[int]] = {}
@@ -206,10 +203,10 @@ def _naming_messages(
 def _mentioned_names(
     connection: Connection, agent_id: str, seqs: Sequence[int], entities: Sequence[int]
 ) -> list[str]:
-    """Return the names that somebody mentioned and that go: with a node, or with these messages.
+    """Return mentioned names to erase: of erased nodes, or of these messages alone.
 
-    A replay would bring them back, or the log at least would still hold them. The name of a node
-    that stays, stays.
+    A replay would bring them back, and the log would still hold them. The name of a node that
+    stays, stays.
     """
     mentions = connection.exec_driver_sql(_MENTIONS, (agent_id,)).scalars()
     keys = {name: Entity.named(name).key for name in mentions}
@@ -238,10 +235,10 @@ SELECT (SELECT count(*) FROM pin WHERE agent_id = %(agent)s AND unpinned_at IS N
 
 
 def count_derived(connection: Connection, agent_id: str, deletion: DeletionSet) -> dict[str, int]:
-    """Count what goes with these messages; nothing is written.
+    """Count what would be erased with these messages; writes nothing.
 
     ``summaries``: sessions that lose theirs. ``pinned_sentences``: of these messages, shown now.
-    ``plan_steps``. ``checkpoints``: of the session's thread, when all of a session goes.
+    ``plan_steps``. ``checkpoints``: of the session's thread, if the whole session is erased.
     """
     seqs = list(deletion.seqs)
     values = {"agent": agent_id, "seqs": seqs, "session": deletion.session_id}
@@ -249,8 +246,8 @@ def count_derived(connection: Connection, agent_id: str, deletion: DeletionSet) 
     return {"summaries": len(losing_summaries(connection, agent_id, seqs)), **counts}
 
 
-# A single Chinese character is no term of the index, which holds pairs: it is looked for in texts,
-# and in what tools say and are given as JSON's escape.
+# A single Chinese character is not in the index, which has pairs: texts are searched for it, and
+# tool calls and results for its JSON escape.
 _CHARACTERS = """
 NOT EXISTS (SELECT 1 FROM unnest(%(characters)s::text[]) AS k(word),
                    concat_ws(' ', m.name, m.content, m.tool_calls::text) AS said
@@ -286,7 +283,7 @@ def find_seqs_by_words(
     characters: Sequence[str],
     most: int,
 ) -> list[int]:
-    """Return the newest messages that hold all of the terms (distinct ones) and characters."""
+    """Return the newest messages that contain all of the distinct terms and characters."""
     if not (terms or characters):
         return []
     values = {
@@ -297,5 +294,5 @@ def find_seqs_by_words(
 
 
 def unindexed_messages(connection: Connection, agent_id: str, *, most: int) -> list[Message]:
-    """Return the newest messages whose terms are not in the index yet."""
+    """Return the newest messages whose terms are not indexed yet."""
     return [to_message(row) for row in connection.exec_driver_sql(_NOT_INDEXED, (agent_id, most))]

@@ -1,11 +1,11 @@
 """Erases inside one transaction with the lane locked; tombstones; locks against reads (M25).
 
-The database itself refuses a message with a tombstone, whoever inserts it. Who wants to say which
-one it was, or to leave it out beforehand (a rebuild, an import), asks ``erased_among``.
+The database itself refuses a message with a tombstone, whoever inserts it. Callers that need to
+name the message, or to leave it out beforehand (a rebuild, an import), use ``erased_among``.
 
-A context that was assembled just before an erasure leaves its receipt just after it; and an
-erasure does not see a receipt that is being written. So both pass here, in the transaction in
-which they write, before they look. Reads do not wait for each other, nor for the lane.
+A read may write its receipt just after an erasure, and an erasure does not see uncommitted
+receipts. So both take a lock here, in the transaction in which they write. Reads wait neither for
+each other nor for the lane.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ from memci.storage.agents import is_there
 from memci.storage.erasure.deletion_set import DeletionSet
 from memci.storage.erasure.pages import reword_pages
 from memci.storage.erasure.statements import statements_of
-from memci.storage.network.beliefs import believe_anew, superseded_by_any
+from memci.storage.network.beliefs import supersede_again, superseded_by_any
 from memci.storage.network.editions import clear_edition, drop_edition, open_edition
 from memci.storage.network.node_history import append_history
 from memci.storage.network.passes import position
@@ -29,7 +29,7 @@ from memci.storage.schema import AGENT_TABLES
 from memci.storage.schema.messages import message
 from memci.storage.session import rows
 
-# Writers of receipts share the lock of an agent that its erasures hold alone.
+# Writers of receipts share an agent's lock, which erasures take exclusively.
 _LOCK_SHARED = "SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 25))"
 _TRY_SHARED = """
 SELECT agent_id FROM unnest(%s::text[]) AS agent(agent_id)
@@ -39,14 +39,14 @@ _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 25))"
 
 
 def wait_for_erasure(connection: Connection, agent_id: str) -> None:
-    """Wait for an erasure of this agent that is under way; none begins before this commits."""
+    """Wait for a running erasure of this agent; none starts before this commits."""
     rows(connection, _LOCK_SHARED, (agent_id,))
 
 
 def agents_without_erasure(connection: Connection, agent_ids: Collection[str]) -> frozenset[str]:
-    """Return the agents of which nothing is erased, without waiting.
+    """Return the agents of which nothing is being erased, without waiting.
 
-    An erasure of one of these begins after this commits; of others one is under way or waits.
+    No erasure of one of these starts before this commits. Of the others, one runs or waits.
     """
     found = connection.exec_driver_sql(_TRY_SHARED, (list(agent_ids),))
     return frozenset(found.scalars())
@@ -73,7 +73,7 @@ _REPEAT = """
 UPDATE message SET memory_state = 'pending', memory_reason = NULL
  WHERE agent_id = %s AND seq = ANY(%s::bigint[])
 """
-# Rows of a whole agent that one statement removes: none may last for a minute.
+# Rows of a whole agent that one statement deletes: none may last for a minute.
 _MOST_ROWS = 20_000
 _DELETE_ROWS = """
 DELETE FROM {table} WHERE agent_id = %(agent)s AND ctid = ANY(ARRAY(
@@ -89,7 +89,7 @@ buried AS (
     SELECT %(agent)s, sha256(convert_to(id, 'UTF8')) FROM erased ON CONFLICT DO NOTHING)
 SELECT FROM erased
 """
-# Ids go on where they were: none comes back. What producers wish from now on is another life.
+# Counters of ids stay: no id is reused. Later requests of producers belong to a new agent.
 _RESET_LANE = """
 UPDATE lane SET epoch = epoch + 1, erased_messages = message_seq, compress_done = compress_req,
                 compress_cursor = NULL, pass_number = 0, mentions = 0, indexed_messages = 0,
@@ -99,16 +99,16 @@ UPDATE lane SET epoch = epoch + 1, erased_messages = message_seq, compress_done 
                 new_memories = 0, expire_at = NULL
 WHERE agent_id = %s
 """
-# What is asked and set before an agent's first message leaves these: they make nobody an agent.
+# Requests and settings before an agent's first message leave these: they do not make an agent.
 _BEFORE_AGENT = frozenset({"agent_setting", "receipt", "model_usage"})
 _ERASED_AMONG = "SELECT digest FROM erased_message WHERE agent_id = %s AND digest = ANY(%s)"
 
 
 def erase_messages(connection: Connection, agent_id: str, deletion: DeletionSet) -> dict[str, int]:
-    """Remove messages and all that was made of them; return how many rows went, by table.
+    """Delete messages and everything derived from them; return the counts of rows by table.
 
-    The tree of pages must be locked. The messages of which memories are made again are only marked
-    so: a job for them is the caller's, and so are texts in another page store than Postgres.
+    The tree of pages must be locked. Messages whose memories are made again are only marked: the
+    caller adds a job for them, and deletes texts in page stores other than Postgres.
     """
     lock_for_erasure(connection, agent_id)
     edition = open_edition(connection, agent_id)
@@ -139,7 +139,7 @@ def erase_messages(connection: Connection, agent_id: str, deletion: DeletionSet)
             count = connection.exec_driver_sql(statement, values).rowcount
             if "DELETE FROM" in statement:
                 removed[table.name] += count
-    believe_anew(connection, agent_id, unfounded)
+    supersede_again(connection, agent_id, unfounded)
     connection.exec_driver_sql(_COUNT, (removed["message"], agent_id))
     connection.exec_driver_sql(_REPEAT, (agent_id, list(deletion.repeated)))
     _, pass_number = position(connection, agent_id)
@@ -150,9 +150,9 @@ def erase_messages(connection: Connection, agent_id: str, deletion: DeletionSet)
 
 
 def erase_agent(connection: Connection, agent_id: str) -> dict[str, int]:
-    """Remove all that an agent holds; return how many rows went, by table.
+    """Delete all rows of an agent; return their counts by table.
 
-    What is left says that there was something, and refuses it should it come again.
+    Tombstones remain, which refuse the same messages later.
     """
     lock_tree(connection, agent_id)
     lock_for_erasure(connection, agent_id)
@@ -173,26 +173,26 @@ def erase_agent(connection: Connection, agent_id: str) -> dict[str, int]:
 
 
 def is_left_of(connection: Connection, agent_id: str) -> bool:
-    """Return True if an agent that does not exist has rows all the same."""
+    """Return True if an agent that does not exist still has rows."""
     if is_there(connection, agent_id):
         return False
-    look = " UNION ALL ".join(
+    queries = " UNION ALL ".join(
         f"SELECT FROM {table.name}"
         f" WHERE agent_id = %(agent)s AND NOT ({table.info.get('outlives', 'false')})"
         for table in AGENT_TABLES
         if table.name not in _BEFORE_AGENT
     )
-    found = connection.exec_driver_sql(f"SELECT EXISTS ({look})", {"agent": agent_id})
+    found = connection.exec_driver_sql(f"SELECT EXISTS ({queries})", {"agent": agent_id})
     return bool(found.scalar_one())
 
 
 def digest_of(message_id: str) -> bytes:
-    """Return what is kept of a message id: its SHA-256, the same on every server."""
+    """Return the stored digest of a message id: SHA-256, the same on every server."""
     return sha256(message_id.encode()).digest()
 
 
 def erased_among(connection: Connection, agent_id: str, ids: Collection[str]) -> frozenset[str]:
-    """Return those of these message ids that were erased and are refused for good."""
+    """Return the message ids that were erased and are refused for good."""
     by_digest = {digest_of(each): each for each in ids}
     found = connection.exec_driver_sql(_ERASED_AMONG, (agent_id, list(by_digest)))
     return frozenset(by_digest[bytes(row.digest)] for row in found)

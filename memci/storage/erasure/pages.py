@@ -1,4 +1,4 @@
-"""What goes from an agent's pages with messages, or because it says so itself (M25, P14)."""
+"""Pages that are erased with messages or by request (M25, P14)."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -12,8 +12,8 @@ from memci.storage.pages.texts import shown_messages
 from memci.storage.pages.tree import page_from_row, save_pages
 from memci.storage.session import batches
 
-# An interaction's page is found by the message: of one session and kind, none covers another. The
-# session is compared in two ways, so that each is found by index.
+# An interaction's page is found by the message: pages of one session and kind do not overlap. The
+# session is compared in two ways, so that both use an index.
 _TOUCHED = f"""
 WITH erased AS MATERIALIZED (
     SELECT seq, session_id, role = 'system' AS system FROM message
@@ -39,25 +39,25 @@ SELECT page.id, EXISTS (
   FROM page WHERE page.agent_id = %(agent)s AND page.id IN (SELECT id FROM touched)
  ORDER BY page.id
 """  # noqa: S608 - a constant of another module
-# A folder that was erased before says nothing more.
+# A folder that was erased before has no words.
 _NAMED = """
 SELECT id, text_version IS NOT NULL AS note FROM page WHERE agent_id = %s AND id = ANY(%s)
    AND (text_version IS NOT NULL OR first_seq IS NOT NULL OR named OR description <> ''
         OR name NOT IN ('', %s))
 """
-# Every index below the next of its segment was given once.
+# Every index below the next of its segment was used once.
 _NEXT = """
 SELECT segment->>'id' AS id, (segment->>'next_number')::bigint AS next
   FROM page_tree, jsonb_array_elements(segments) AS segment WHERE agent_id = %s
 """
-# What an agent, a developer or a small model has written; the rest stands in for messages.
+# Words written by an agent, a developer or a small model; the rest is derived from messages.
 _WRITTEN = """
 SELECT * FROM page
  WHERE agent_id = %(agent)s AND (first_seq IS NULL OR named OR summarized OR id = ANY(%(others)s))
    AND (%(only)s::text[] IS NULL OR id = ANY(%(only)s::text[])) ORDER BY place, id
 """
 _PAGES = "SELECT * FROM page WHERE agent_id = %s AND id = ANY(%s) ORDER BY id"
-# Notes are said to nobody, and go with the page that they were made on: they count for its end.
+# Notes are in no conversation, and go with the page that they were made on: they count for its end.
 _LAST = """
 SELECT page.id, max(m.seq) AS seq FROM page JOIN message m ON m.agent_id = page.agent_id
    AND m.seq BETWEEN page.first_seq AND page.last_seq
@@ -66,28 +66,28 @@ SELECT page.id, max(m.seq) AS seq FROM page JOIN message m ON m.agent_id = page.
  WHERE page.agent_id = %s AND page.id = ANY(%s) AND NOT m.seq = ANY(%s::bigint[])
  GROUP BY page.id
 """
-# Pages that are read at once.
+# Pages read at once.
 _AT_ONCE = 200
-# Stands for what a folder was called, in any language.
+# Replaces the name of a folder, in any language.
 UNNAMED = "…"
 
 
 @dataclass(frozen=True, slots=True)
 class DeletedPages:
-    """Pages that go, and those that lose what they say."""
+    """Pages to delete, and pages to reword."""
 
     deleted: Sequence[str] = ()
-    # An interaction's page is named anew by the messages that it keeps, a folder has no name.
+    # An interaction's page is renamed by its remaining messages; a folder has no name.
     reworded: Sequence[str] = ()
 
 
 def find_deleted_pages(
     connection: Connection, agent_id: str, seqs: Sequence[int], indexes: Collection[str]
 ) -> DeletedPages:
-    """Return what goes with messages, and what goes of these pages; nothing is written.
+    """Return the pages to erase with messages and the pages named; writes nothing.
 
-    A page goes when nothing that was said on it stays, and so does a note that is named; pages
-    that are named and are no notes lose their words.
+    A page is deleted if none of its messages stays, or if it is a named note. Other named pages
+    only lose their words.
     """
     touched, named = [], []
     if seqs:
@@ -103,7 +103,7 @@ def find_deleted_pages(
 
 
 def unknown_pages(connection: Connection, agent_id: str, indexes: Collection[str]) -> list[str]:
-    """Return those of these indexes that no page of the agent ever had."""
+    """Return the indexes that no page of the agent ever had."""
     following = {row.id: row.next for row in connection.exec_driver_sql(_NEXT, (agent_id,))}
     unknown = []
     for index in sorted(indexes):
@@ -119,7 +119,7 @@ def written_pages(
     others: Collection[str] = (),
     only: Collection[str] | None = None,
 ) -> list[Page]:
-    """Return the pages with words that somebody wrote, removed ones too, and these others.
+    """Return the pages with words of their own, removed ones too, and the pages in ``others``.
 
     ``only``: among these; None: among all.
     """
@@ -131,13 +131,13 @@ def written_pages(
 def reword_pages(
     connection: Connection, agent_id: str, indexes: Sequence[str], seqs: Collection[int]
 ) -> None:
-    """Let pages say nothing but what the messages that stay do (P6). The tree must be locked."""
+    """Recompute the words of pages from the messages that stay (P6). The tree must be locked."""
     erased = frozenset(seqs)
     for some in batches(indexes, _AT_ONCE):
         rows = connection.exec_driver_sql(_PAGES, (agent_id, some))
         pages = [page_from_row(row) for row in rows]
         shown = shown_messages(connection, agent_id, pages)
-        # The last message of each page that keeps any, an agent's own notes included.
+        # The last remaining message of each page, an agent's own notes included.
         rows = connection.exec_driver_sql(_LAST, (agent_id, some, list(seqs)))
         last = {row.id: row.seq for row in rows}
         reworded = []
@@ -145,7 +145,7 @@ def reword_pages(
             messages = shown.get(page.index, ())
             kept = [message for message in messages if message.seq not in erased]
             if kept:
-                # What is left takes about its share of what all took.
+                # The remaining messages take about their share of the tokens of all.
                 left, length = (sum(len(m.text) for m in part) for part in (kept, messages))
                 shorter = with_placeholders(page, kept, last[page.index])
                 tokens = page.content_tokens * left // max(1, length)

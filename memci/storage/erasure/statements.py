@@ -1,25 +1,25 @@
 """The statements that remove erased messages and all that was made of them, table by table (M25).
 
-Rows that are erased or name what is erased derive from the columns' references in
-``storage.schema``; what else is to be done stands here.
+Statements on rows that are erased or refer to erased ones derive from the columns' references in
+``storage.schema``; this module has the others.
 
 Statements take these values:
 
 ``%(agent)s``         the agent
 ``%(seqs)s``          the messages
-``%(nodes)s``         living nodes that go with them, memories and entities
+``%(nodes)s``         living nodes to erase with them, memories and entities
 ``%(repeated)s``      messages that stay, and of which memories are made again
-``%(former_nodes)s``  nodes made of them that were gone before: links may still name them
-``%(names)s``         entities that somebody has mentioned, and that go or are named by them alone
-``%(named)s``         entities that stay because a message still names them, and in the same order
-``%(named_by)s``      these messages, one for each
-``%(session)s``       the session, when all of it goes; else null
-``%(hashes)s``        SHA-256 of what the messages said, as hexadecimal digits
-``%(pages)s``         pages that go: of no other messages, or notes that were named
-``%(reworded)s``      pages that stay and say something else from now on
-``%(pins)s``          texts that are pinned, by their numbers
+``%(former_nodes)s``  nodes made of them that were gone before: links may still refer to them
+``%(names)s``         mentioned entities that are erased, or that no other message names
+``%(named)s``         entities that stay because a message still names them
+``%(named_by)s``      these messages, one for each, in the same order
+``%(session)s``       the session, if all of it is erased; else null
+``%(hashes)s``        SHA-256 of the texts of the messages, as hexadecimal digits
+``%(pages)s``         pages to delete: of no other messages, or notes that were selected
+``%(reworded)s``      pages that stay with other words
+``%(pins)s``          pins, by their numbers
 
-Arrays may be long, so each stands in ``= ANY`` alone, which PostgreSQL hashes.
+Arrays may be long, so each is used only in ``= ANY``, which PostgreSQL hashes.
 """
 
 from collections.abc import Mapping
@@ -30,18 +30,18 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from memci.storage.schema import metadata
 from memci.storage.search_index import RENEW_ABOUT
 
-# The values of rows that are erased, and their type, by the column that they are known by.
+# The values of erased rows, and their type, by the column that identifies the rows.
 _ERASED_KEYS = {
     "message.seq": ("seqs", "bigint[]"),
     "node.id": ("nodes", "bigint[]"),
     "page.id": ("pages", "text[]"),
 }
-# A framework calls a conversation a thread: that of the session's name is the same one.
+# A framework's thread with the session's name is the same conversation.
 _THREADS = "DELETE FROM {table} WHERE agent_id = %(agent)s AND thread = %(session)s"
 
 
 def statements_of(table: Table) -> list[str]:
-    """Return the statements for one table, in order; none: nothing in it comes from messages."""
+    """Return the statements for one table, in order; none if no row comes from messages."""
     statements = list(_BEFORE_DELETION.get(table.name, ()))
     for column in table.columns:
         value, array = _erased_rows(column)
@@ -61,7 +61,7 @@ def statements_of(table: Table) -> list[str]:
 
 
 def _erased_rows(column: Column[object]) -> tuple[str | None, str]:
-    """Return the value, and its type, with the erased rows that a column names."""
+    """Return the value with the erased rows that a column refers to, and its type."""
     place = f"{column.table}.{column.name}"
     if place in _ERASED_KEYS:
         return _ERASED_KEYS[place]
@@ -73,7 +73,7 @@ def _erased_rows(column: Column[object]) -> tuple[str | None, str]:
 
 _BEFORE_DELETION: Mapping[str, tuple[str, ...]] = {
     "message_term": (
-        # The counters of the index (R11b): a message's postings all say how many terms it has.
+        # The counters of the index (R11b): each posting of a message has its number of terms.
         """
         UPDATE lane SET indexed_messages = indexed_messages - texts.messages,
                         indexed_terms = indexed_terms - texts.terms
@@ -84,10 +84,10 @@ _BEFORE_DELETION: Mapping[str, tuple[str, ...]] = {
          WHERE agent_id = %(agent)s AND texts.messages > 0
         """,
     ),
-    # Sums of their neighbours' vectors must not go on meaning what they said.
+    # Sums of their neighbours' vectors must not contain their vectors any more.
     "message_around": (RENEW_ABOUT,),
     "replay_log": (
-        # What is remembered anew is so by a job of its own, which the log will name.
+        # A job of its own makes repeated memories, and writes its own log entry.
         """
         UPDATE replay_log SET seqs = ARRAY(
             SELECT seq FROM unnest(seqs) AS kept(seq)
@@ -106,9 +106,9 @@ _BEFORE_DELETION: Mapping[str, tuple[str, ...]] = {
         """,
     ),
     "node_version": (
-        # Of memories that go, and of those that were merged into living ones, there were no
-        # versions, and they took no one's place: messages of theirs that stay are remembered again.
-        # What was forgotten is not, so there it still counts what the others said.
+        # Versions of erased memories, and of memories that were merged into living ones, are
+        # deleted: messages of theirs that stay are made into memories again.
+        # Versions of memories that were merged into former nodes stay: these are not made again.
         """
         WITH RECURSIVE merged AS (
             SELECT id FROM unnest(%(nodes)s::bigint[]) AS each(id)
@@ -124,7 +124,7 @@ _BEFORE_DELETION: Mapping[str, tuple[str, ...]] = {
         """,
     ),
     "node": (
-        # What was superseded by a memory that goes is believed again (R6), unless another did so
+        # A memory that an erased one superseded is valid again (R6), unless another superseded it,
         # too.
         """
         UPDATE node SET (superseded_by, superseded_at) = (
@@ -134,9 +134,9 @@ _BEFORE_DELETION: Mapping[str, tuple[str, ...]] = {
          WHERE agent_id = %(agent)s AND (superseded_by = ANY(%(nodes)s::bigint[])
                                          OR superseded_by = ANY(%(former_nodes)s::bigint[]))
         """,
-        # An entity that stays is one of the message that still names it, not of one that is no
-        # more: it is never left without any, or it would be its agent's own. Its trail tells the
-        # same, should it be forgotten before that message is erased, too.
+        # An entity that stays belongs to the message that still names it: without any message it
+        # would count as its agent's own. Its trail gets the same message, for erasures after it is
+        # forgotten.
         """
         WITH kept AS (
             UPDATE node SET message_seqs = ARRAY(
@@ -153,7 +153,7 @@ _BEFORE_DELETION: Mapping[str, tuple[str, ...]] = {
         """,
     ),
     "session_end": (
-        # Its name goes with the last message of a session.
+        # Its name is deleted with the last message of a session.
         """
         DELETE FROM session_end WHERE agent_id = %(agent)s AND NOT EXISTS (
             SELECT FROM message m
@@ -162,21 +162,21 @@ _BEFORE_DELETION: Mapping[str, tuple[str, ...]] = {
         """,
     ),
     "summary": (
-        # What was said cannot be taken out of what sums it up: that is made anew of what is left.
+        # Summaries with erased messages are deleted, and made again from the remaining ones.
         """
         DELETE FROM summary USING (
             SELECT coalesce(session_id, '') AS session, min(seq) AS first FROM message
              WHERE agent_id = %(agent)s AND seq = ANY(%(seqs)s::bigint[]) GROUP BY 1) AS erased
          WHERE agent_id = %(agent)s AND session_id = erased.session AND through_seq >= erased.first
         """,
-        # What was counted towards the next one is counted anew, too.
+        # The count towards the next summary starts again, too.
         """
         UPDATE summary SET counted_seq = through_seq, counted_tokens = 0 FROM (
             SELECT coalesce(session_id, '') AS session, min(seq) AS first FROM message
              WHERE agent_id = %(agent)s AND seq = ANY(%(seqs)s::bigint[]) GROUP BY 1) AS erased
          WHERE agent_id = %(agent)s AND session_id = erased.session AND counted_seq >= erased.first
         """,
-        # Its name goes with the last message of a session.
+        # Its name is deleted with the last message of a session.
         """
         DELETE FROM summary WHERE agent_id = %(agent)s AND session_id <> '' AND NOT EXISTS (
             SELECT FROM message m WHERE m.agent_id = %(agent)s AND m.session_id = summary.session_id
@@ -184,8 +184,7 @@ _BEFORE_DELETION: Mapping[str, tuple[str, ...]] = {
         """,
     ),
     "receipt": (
-        # Those that do not say what they speak of are from before they did. A receipt of an erasure
-        # itself is what remains of it.
+        # Receipts without seqs are older than that column. A receipt of an erasure itself remains.
         """
         DELETE FROM receipt WHERE agent_id = %(agent)s AND kind <> 'erasure'
            AND (seqs IS NULL OR session_id = %(session)s
@@ -195,7 +194,7 @@ _BEFORE_DELETION: Mapping[str, tuple[str, ...]] = {
         """,
     ),
     "job": (
-        # The place of a forgotten memory's text is known in all its messages alone.
+        # The place of a forgotten memory's text refers to all its messages together.
         """
         UPDATE job SET payload = jsonb_set(payload - '{quoted,parts}'::text[], '{seqs}', '[]')
          WHERE agent_id = %(agent)s AND payload ?| '{span,quoted,parts}'
@@ -203,7 +202,7 @@ _BEFORE_DELETION: Mapping[str, tuple[str, ...]] = {
            AND EXISTS (SELECT FROM jsonb_array_elements(payload->'seqs') AS named(seq)
                         WHERE seq::bigint = ANY(%(seqs)s::bigint[]))
         """,
-        # Numbers all, but they would name what is no more.
+        # Only numbers, but they refer to erased rows.
         """
         UPDATE job SET payload = payload || (
             SELECT jsonb_object_agg(field, coalesce((
@@ -219,8 +218,7 @@ _BEFORE_DELETION: Mapping[str, tuple[str, ...]] = {
         """,
     ),
     "pin": (
-        # Its number is not given again. Of what the detector pinned the message is known when it
-        # was taken down, too.
+        # Its number is not reused. A pin of the detector keeps its message after it was unpinned.
         """
         UPDATE pin SET text = '', message_seq = NULL, span_start = NULL, span_end = NULL,
                        user_id = NULL, unpinned_at = coalesce(unpinned_at, now())
@@ -230,14 +228,14 @@ _BEFORE_DELETION: Mapping[str, tuple[str, ...]] = {
         """,
     ),
     "plan": (
-        # How far other steps have come stays, in numbers; a plan without steps goes.
+        # The progress of other steps stays, in numbers; a plan without steps is deleted.
         """
         DELETE FROM plan WHERE agent_id = %(agent)s AND NOT EXISTS (
             SELECT FROM plan_step s WHERE s.agent_id = plan.agent_id AND s.made_seq = plan.made_seq)
         """,
     ),
     "page_step": (
-        # What was undone or redone would bring back names that pages have no more.
+        # Undo or redo would restore names that pages no longer have.
         """
         DELETE FROM page_step WHERE agent_id = %(agent)s AND EXISTS (
             SELECT FROM jsonb_array_elements(changes) AS change
@@ -246,7 +244,7 @@ _BEFORE_DELETION: Mapping[str, tuple[str, ...]] = {
         """,
     ),
     "page_tree": (
-        # What its notice says of them, and what segments are called after their roots.
+        # The notice and the names of segments after their roots.
         """
         UPDATE page_tree SET version = version + 1,
             notice = array(
@@ -260,7 +258,7 @@ _BEFORE_DELETION: Mapping[str, tuple[str, ...]] = {
            AND cardinality(%(pages)s::text[] || %(reworded)s::text[]) > 0
         """,
     ),
-    # Other page stores give up texts when this is committed.
+    # Other page stores delete texts after this is committed.
     "page_text": (
         """
         DELETE FROM page_text WHERE agent_id = %(agent)s AND page_id = ANY(%(pages)s::text[])

@@ -30,25 +30,26 @@ _RECENT = """
 SELECT subject, attribute, value, ended, node_id, seq, said_at FROM claim
  WHERE agent_id = %s AND seq >= %s
 """
-# Claims about one attribute that are looked at: the latest.
+# The number of latest claims about one attribute that are read.
 _MOST = 100
 
 
 def add_claims(connection: Connection, agent_id: str, claims: Sequence[StoredClaim]) -> None:
-    """Write what memories claim; of two about one attribute in one message the later stays."""
+    """Write the claims of memories; of two about one attribute in one message the later wins."""
     last = {
-        (held.node_id, held.claim.subject, held.claim.attribute, held.seq): held for held in claims
+        (stored.node_id, stored.claim.subject, stored.claim.attribute, stored.seq): stored
+        for stored in claims
     }
     if last:
         each = list(last.values())
         columns = (
-            [held.node_id for held in each],
-            [held.claim.subject for held in each],
-            [held.claim.attribute for held in each],
-            [held.seq for held in each],
-            [held.claim.value for held in each],
-            [held.claim.ended for held in each],
-            [held.said_at for held in each],
+            [stored.node_id for stored in each],
+            [stored.claim.subject for stored in each],
+            [stored.claim.attribute for stored in each],
+            [stored.seq for stored in each],
+            [stored.claim.value for stored in each],
+            [stored.claim.ended for stored in each],
+            [stored.said_at for stored in each],
         )
         connection.exec_driver_sql(_ADD, (agent_id, *columns))
 
@@ -61,20 +62,20 @@ def claims_about(
         return []
     subjects, attributes = zip(*keys, strict=True)
     values = (list(subjects), list(attributes), agent_id, _MOST)
-    return [_held(row) for row in connection.exec_driver_sql(_ABOUT, values)]
+    return [_stored_claim(row) for row in connection.exec_driver_sql(_ABOUT, values)]
 
 
 def claims_since(connection: Connection, agent_id: str, seq: int) -> list[StoredClaim]:
-    """Return the claims that were made in messages from ``seq`` on."""
-    return [_held(row) for row in connection.exec_driver_sql(_RECENT, (agent_id, seq))]
+    """Return the claims made in messages from ``seq`` on."""
+    return [_stored_claim(row) for row in connection.exec_driver_sql(_RECENT, (agent_id, seq))]
 
 
-def _held(row: Row[Any]) -> StoredClaim:
+def _stored_claim(row: Row[Any]) -> StoredClaim:
     claim = Claim(row.subject, row.attribute, row.value, row.ended, evidence="")
     return StoredClaim(claim, row.node_id, row.seq, row.said_at)
 
 
-_KEEP = """
+_STORE_VERSIONS = """
 INSERT INTO node_version (agent_id, node_id, replaced_by, reason, content, phrase, keywords,
                           language, type, message_seqs, session_id, user_id, said_at, until,
                           said_offset)
@@ -99,28 +100,21 @@ def supersede(
     until: datetime,
     pass_number: int,
 ) -> list[int]:
-    """Note that another memory says otherwise since then; return those it is new for.
+    """Mark memories as superseded by another since a time; return those it is new for.
 
-    Their text stays under history as it is now; they themselves decay as all others.
+    Their present text is added to their history; they decay like all others.
     """
-    kept = _keep(connection, agent_id, nodes, by=by, until=until)
-    if kept:
-        values = {"agent": agent_id, "nodes": kept, "by": by, "until": until}
-        connection.exec_driver_sql(_SUPERSEDE, values)
-        details = {node: {"by": by} for node in kept}
+    values = {"agent": agent_id, "nodes": list(nodes), "by": by, "until": until}
+    versions = {**values, "reason": VersionReason.SUPERSEDED}
+    superseded = list(connection.exec_driver_sql(_STORE_VERSIONS, versions).scalars())
+    if superseded:
+        connection.exec_driver_sql(_SUPERSEDE, {**values, "nodes": superseded})
+        details = {node: {"by": by} for node in superseded}
         append_history(connection, agent_id, NodeEvent.SUPERSEDED, pass_number, details)
-    return kept
+    return superseded
 
 
-def _keep(
-    connection: Connection, agent_id: str, nodes: Sequence[int], *, by: int, until: datetime
-) -> list[int]:
-    reason = VersionReason.SUPERSEDED
-    values = {"agent": agent_id, "nodes": list(nodes), "by": by, "reason": reason, "until": until}
-    return list(connection.exec_driver_sql(_KEEP, values).scalars())
-
-
-# Of memories that told the same: forgotten, they left their versions and trails.
+# Of memories of the same messages: forgotten ones leave their versions and trails.
 _SUPERSEDED = """
 SELECT v.replaced_by, v.until FROM node_version v
   JOIN trail t ON t.agent_id = v.agent_id AND t.node_id = v.node_id AND t.event = 'created'
@@ -136,7 +130,7 @@ _KEYS = "SELECT DISTINCT subject, attribute FROM claim WHERE agent_id = %s AND n
 
 
 class Superseded(NamedTuple):
-    """By which memory, and since when."""
+    """The memory that supersedes another, and since when."""
 
     by: int
     until: datetime
@@ -145,13 +139,13 @@ class Superseded(NamedTuple):
 def supersede_older(
     connection: Connection, agent_id: str, keys: Collection[tuple[str, str]]
 ) -> set[int]:
-    """Let the newest claims about each (subject, attribute) hold; return what they supersede now.
+    """Supersede all but the newest claims of each (subject, attribute); return the memories.
 
     The lane must be locked.
     """
     by_key: defaultdict[tuple[str, str], list[StoredClaim]] = defaultdict(list)
-    for held in claims_about(connection, agent_id, keys):
-        by_key[held.claim.subject, held.claim.attribute].append(held)
+    for stored in claims_about(connection, agent_id, keys):
+        by_key[stored.claim.subject, stored.claim.attribute].append(stored)
     _, pass_number = position(connection, agent_id)
     superseded: set[int] = set()
     for about in sorted(by_key):
@@ -170,12 +164,12 @@ def supersede_older(
 
 
 def superseded_by_any(connection: Connection, agent_id: str, nodes: Collection[int]) -> list[int]:
-    """Return the memories that these supersede."""
+    """Return the memories that any of these supersedes."""
     return list(connection.exec_driver_sql(_BY_ANY, (agent_id, list(nodes))).scalars())
 
 
-def believe_anew(connection: Connection, agent_id: str, nodes: Sequence[int]) -> None:
-    """Supersede those of these memories again that others contradict as well."""
+def supersede_again(connection: Connection, agent_id: str, nodes: Sequence[int]) -> None:
+    """Supersede those of these memories again that other memories contradict, too."""
     rows = connection.exec_driver_sql(_KEYS, (agent_id, list(nodes)))
     supersede_older(connection, agent_id, {(row.subject, row.attribute) for row in rows})
 
@@ -183,12 +177,12 @@ def believe_anew(connection: Connection, agent_id: str, nodes: Sequence[int]) ->
 def superseded_telling(
     connection: Connection, agent_id: str, seqs: Iterable[int], span: Sequence[int] | None
 ) -> Superseded | None:
-    """Return what superseded a memory that was made of the same, first of all; None: nothing."""
+    """Return what first superseded a memory of the same messages; None if nothing did."""
     values = {"agent": agent_id, "seqs": list(seqs), "span": None if span is None else list(span)}
     row = connection.exec_driver_sql(_SUPERSEDED, values).first()
     return None if row is None else Superseded(*row)
 
 
 def unsuperseded(connection: Connection, agent_id: str, nodes: Sequence[int]) -> list[int]:
-    """Return those of these nodes that hold."""
+    """Return the nodes that are not superseded."""
     return list(connection.exec_driver_sql(_UNSUPERSEDED, (agent_id, list(nodes))).scalars())

@@ -1,10 +1,10 @@
-"""Editions: rebuilt networks beside the current ones, and the log of events that builds them (M24).
+"""Editions: rebuilt networks beside the current ones, and the replay log that builds them (M24).
 
-Its nodes and all that belongs to them lie in tables of the same names in a schema of their own
-(``Database.on_edition``). Lanes must be locked by whoever writes here.
+The rebuilt nodes and their rows are in tables of the same names in a schema of their own
+(``Database.on_edition``). Writers must lock the lane.
 
-Written in the transaction of what it logs. While a network is rebuilt, the same statements write
-the log of the rebuilt one.
+The log is written in the transaction of the logged change. During a rebuild the same statements
+write the log of the rebuilt network.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,13 +38,13 @@ UPDATE edition SET state = %(state)s, place = %(place)s, scanned = %(scanned)s,
     settled = %(settled)s, finished_at = CASE WHEN %(finished)s THEN now() END
 WHERE agent_id = %(agent)s AND number = %(number)s
 """
-# What lived so far is succeeded by what was made of the same messages.
+# Living nodes are succeeded by nodes of the same messages.
 _SUCCEED = """
 INSERT INTO trail (agent_id, node_id, event, pass_number, details)
 SELECT lane.agent_id, node.id, %s, lane.pass_number, jsonb_build_object('reason', %s::text)
 FROM public.node JOIN lane USING (agent_id) WHERE node.agent_id = %s ORDER BY node.id
 """
-# Use speaks for a memory at the end of its short term (R5), under its new id too.
+# Uses of a memory count at the end of its short term (R5), also under its new id.
 _CARRY_USES = f"""
 INSERT INTO {EDITION_SCHEMA}.trail (agent_id, node_id, event, pass_number, details)
 SELECT used.agent_id, new.id, used.event, used.pass_number, used.details
@@ -58,8 +58,8 @@ SELECT used.agent_id, new.id, used.event, used.pass_number, used.details
     ON used.agent_id = old.agent_id AND used.node_id = old.id AND used.event = %s
  WHERE new.agent_id = %s AND new.tier = 'short' AND new.kind = 'memory' ORDER BY used.id
 """  # noqa: S608 - a constant of ours
-# A network as of an earlier message leaves out what came later: that may be asked for anew, and
-# does not go to memory by itself.
+# A network as of an earlier message leaves out later messages: they may be requested again, and are
+# not handed over automatically.
 _LEAVE_OUT = f"""
 UPDATE message SET memory_state = 'none', memory_reason = NULL, remember = 'never'
 WHERE agent_id = %(agent)s AND memory_state IN ('made', 'filtered') AND seq IN (
@@ -72,11 +72,11 @@ SELECT EXISTS (SELECT FROM {EDITION_SCHEMA}.node_vector v
     JOIN vector_model held
     ON (v.model, vector_dims(v.embedding)) <> (held.model, held.dimension) WHERE v.agent_id = %s)
 """  # noqa: S608 - a constant of ours
-# Logs of passes tell what has run; those of a rebuilt network only tell when it was rebuilt.
+# The log of passes tells what ran; that of a rebuilt network only when it was rebuilt.
 _KEPT = frozenset({"pass_log"})
 
 
-class Known(NamedTuple):
+class LastEdition(NamedTuple):
     """The last edition of an agent; ``finished_at``: when it was switched to or dropped."""
 
     edition: Edition
@@ -92,7 +92,7 @@ def begin_edition(
     up_to_seq: int | None,
     cut_at: int | None,
 ) -> Edition:
-    """Begin one with an empty network; there must be none that is open."""
+    """Begin an edition with an empty network; no other one may be open."""
     clear_edition(connection, agent_id)
     values = (agent_id, begun_at, up_to_seq, cut_at, agent_id)
     number = connection.exec_driver_sql(_INSERT, values).scalar_one()
@@ -105,14 +105,14 @@ def open_edition(connection: Connection, agent_id: str) -> Edition | None:
     return None if row is None else _edition(tuple(row))
 
 
-def last_edition(connection: Connection, agent_id: str) -> Known | None:
+def last_edition(connection: Connection, agent_id: str) -> LastEdition | None:
     """Return the latest edition, open or not."""
     row = connection.exec_driver_sql(_LAST, (agent_id,)).first()
-    return None if row is None else Known(_edition(tuple(row)[:-2]), row[-2], row[-1])
+    return None if row is None else LastEdition(_edition(tuple(row)[:-2]), row[-2], row[-1])
 
 
 def save_edition(connection: Connection, agent_id: str, edition: Edition) -> None:
-    """Write how far it is."""
+    """Store the progress of an edition."""
     values = {
         "agent": agent_id,
         "number": edition.number,
@@ -126,20 +126,20 @@ def save_edition(connection: Connection, agent_id: str, edition: Edition) -> Non
 
 
 def drop_edition(connection: Connection, agent_id: str, edition: Edition) -> None:
-    """Delete the rebuilt network; jobs that were to take it further find nothing to do."""
+    """Delete the rebuilt network; jobs that would continue it find nothing to do."""
     clear_edition(connection, agent_id)
     save_edition(connection, agent_id, replace(edition, state=EditionState.DROPPED))
 
 
 def has_stale_vectors(connection: Connection, agent_id: str) -> bool:
-    """Return True if the rebuilt network has vectors of an embedder that is no longer in use."""
+    """Return True if the rebuilt network has vectors of an embedder that is not in use."""
     return bool(connection.exec_driver_sql(_STALE, (agent_id,)).scalar())
 
 
 def switch_networks(connection: Connection, agent_id: str) -> None:
-    """Put the rebuilt network in the place of the current one, which is gone then.
+    """Replace the current network, which is deleted, by the rebuilt one.
 
-    Trails of its nodes stay. The log tells from now on what has made the new one.
+    Trails of the deleted nodes stay. From now on the replay log is that of the new network.
     """
     succession = (NodeEvent.FORGOTTEN, Forgetting.SWITCHED, agent_id)
     connection.exec_driver_sql(_SUCCEED, succession)
@@ -164,7 +164,7 @@ def switch_networks(connection: Connection, agent_id: str) -> None:
 
 
 def clear_edition(connection: Connection, agent_id: str) -> None:
-    """Delete the rebuilt network of an agent, with all that belongs to it."""
+    """Delete the rebuilt network of an agent with all its rows."""
     for table in EDITION_TABLES:
         connection.exec_driver_sql(
             f"DELETE FROM {EDITION_SCHEMA}.{table.name} WHERE agent_id = %s",  # noqa: S608 - ours
@@ -180,7 +180,7 @@ def _edition(row: tuple[object, ...]) -> Edition:
 _LOG = """
 INSERT INTO replay_log (agent_id, event, job_id, seqs, details) VALUES (%s, %s, %s, %s, %s)
 """
-# A pass is one entry for as long as nothing else happens to the network.
+# A pass is one entry until something else changes the network.
 _SCANNED = """
 WITH last AS (
     SELECT place, event, pass_number FROM replay_log WHERE agent_id = %(agent)s
@@ -220,7 +220,7 @@ def log_event(
     seqs: Sequence[int] = (),
     details: Mapping[str, Any] | None = None,
 ) -> None:
-    """Log what a job or a command did to the network: ids and numbers, no text of messages."""
+    """Log what a job or a command did to the network: ids and numbers, no message text."""
     connection.exec_driver_sql(
         _LOG, (agent_id, event, job_id, sorted(seqs), Jsonb(dict(details or {})))
     )
@@ -229,13 +229,13 @@ def log_event(
 def log_scanned(
     connection: Connection, agent_id: str, number: int, scanned: int, *, ended: bool = False
 ) -> None:
-    """Log that a pass has scanned so many more nodes, and whether it ended."""
+    """Log that a pass has scanned ``scanned`` more nodes, and whether it ended."""
     values = {"agent": agent_id, "pass": number, "scanned": scanned, "ended": ended}
     connection.exec_driver_sql(_SCANNED, values)
 
 
 def next_entry(connection: Connection, agent_id: str, edition: Edition) -> ReplayEntry | None:
-    """Return the first entry of which something is left to replay for an edition."""
+    """Return the first log entry that an edition has not completely replayed."""
     for row in connection.exec_driver_sql(_NEXT, _values(agent_id, edition)):
         entry = ReplayEntry(
             place=row.place,
@@ -253,18 +253,18 @@ def next_entry(connection: Connection, agent_id: str, edition: Edition) -> Repla
 
 
 def replayed(connection: Connection, agent_id: str, edition: Edition) -> tuple[int, int]:
-    """Return how many entries an edition has replayed, and of how many."""
+    """Return how many log entries an edition has replayed, and how many there are."""
     done, entries = connection.exec_driver_sql(_COUNTS, _values(agent_id, edition)).one()
     return done, entries
 
 
 def end_of_log(connection: Connection, agent_id: str) -> int:
-    """Return the place of the last entry, 0 when there is none."""
+    """Return the position of the last entry, 0 if there is none."""
     return int(connection.exec_driver_sql(_END, (agent_id,)).scalar_one())
 
 
 def first_beyond(connection: Connection, agent_id: str, seq: int) -> int | None:
-    """Return the place of the first entry that takes a message after ``seq``."""
+    """Return the position of the first entry that takes a message after ``seq``."""
     found = connection.exec_driver_sql(_FIRST_BEYOND, (agent_id, seq)).scalar()
     return None if found is None else int(found)
 

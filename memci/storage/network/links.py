@@ -22,8 +22,8 @@ SELECT link.source, link.target, link.strength FROM link
 JOIN node ON node.agent_id = link.agent_id AND node.id = link.target
 WHERE link.agent_id = %s AND link.source = ANY(%s)
 """
-# Arrays of the columns' own type are looked up by hash; psycopg sends smaller numbers as smallint.
-# The same float arithmetic as memci.domain.memory.node.decayed; a test holds both together.
+# Arrays of the column's own type are looked up by hash; psycopg sends small numbers as smallint.
+# The same float arithmetic as memci.domain.memory.node.decayed; a test compares both.
 _BREAK = """
 DELETE FROM link WHERE agent_id = %(agent)s AND source = ANY(%(sources)s::bigint[])
 AND target <> ALL(%(focus)s::bigint[])
@@ -60,7 +60,7 @@ def add_links(connection: Connection, agent_id: str, links: Sequence[node.Link])
 
 
 def lock_links(connection: Connection, agent_id: str, nodes: Collection[int]) -> None:
-    """Set every link of nodes that enter the focus, both ways, to full strength (M10)."""
+    """Set all links, both ways, of nodes that enter the focus to full strength (M10)."""
     if nodes:
         for statement in (_LOCK_OUT, _LOCK_IN):
             connection.exec_driver_sql(statement, (node.LOCKED, agent_id, list(nodes)))
@@ -83,7 +83,7 @@ def decay_links(
     focus: Collection[int],
     parameters: MemoryParameters,
 ) -> int:
-    """Let the unlocked links of scanned nodes fade once; return how many broke (M12.3).
+    """Weaken the unlocked links of scanned nodes once; return how many broke (M12.3).
 
     ``sources`` are no focus points; their links to ``focus`` are locked (M10).
     """
@@ -103,7 +103,7 @@ def decay_links(
 
 
 def drop_dangling(connection: Connection, agent_id: str, targets: Collection[int]) -> int:
-    """Remove all links to those of the nodes that are gone; return how many (M15)."""
+    """Delete all links to nodes that are gone; return how many (M15)."""
     values = {"agent": agent_id, "targets": list(targets)}
     return connection.exec_driver_sql(_DROP, values).rowcount
 
@@ -111,7 +111,7 @@ def drop_dangling(connection: Connection, agent_id: str, targets: Collection[int
 def make_generic(
     connection: Connection, agent_id: str, nodes: Collection[int], language: Language
 ) -> None:
-    """Give every relation at these nodes the generic name (M12.6)."""
+    """Replace every relation at these nodes by the generic name (M12.6)."""
     if nodes:
         name = node.relation_names(language).related
         for statement in (_GENERIC_OUT, _GENERIC_IN):

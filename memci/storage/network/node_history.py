@@ -1,7 +1,7 @@
 """The history of each node, its successors and its origins (M24, M27, R5).
 
-A memory that was restored lives on as the one that was made anew, a merged one as the one that
-stands for it and others; those may be forgotten, restored and merged in turn. Ids ascend.
+The successor of a restored memory is the one made again; the successor of a merged memory is the
+one that replaced the group. Successors may be forgotten, restored and merged in turn. Ids ascend.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -30,7 +30,7 @@ def append_history(
     pass_number: int,
     details: Mapping[int, Mapping[str, Any]],
 ) -> None:
-    """Note that ``event`` happened to nodes; ``details`` by node id, without text."""
+    """Add an event to the history of nodes; ``details`` by node id, without text."""
     if details:
         connection.exec_driver_sql(
             _APPEND,
@@ -38,14 +38,14 @@ def append_history(
         )
 
 
-# To be put behind "WITH RECURSIVE line AS (SELECT of, id ... UNION", up to the end of the line.
+# Follows "WITH RECURSIVE line AS (SELECT of, id ... UNION", up to the end of the line.
 FOLLOWED = """
 SELECT line.of, step.heir FROM line CROSS JOIN LATERAL (
     SELECT coalesce(t.details->>'into', t.details->>'as')::bigint AS heir FROM trail t
      WHERE t.agent_id = %(agent)s AND t.node_id = line.id
        AND (t.event = 'merged' OR t.event = 'restored' AND t.details ? 'as') OFFSET 0) step
 """
-_HEIRS = f"""
+_SUCCESSORS = f"""
 WITH RECURSIVE line AS (
     SELECT each.id AS of, each.id FROM unnest(%(nodes)s::bigint[]) AS each(id)
      UNION {FOLLOWED})
@@ -64,7 +64,7 @@ WITH RECURSIVE line AS (
 SELECT EXISTS (SELECT FROM line JOIN trail t ON t.agent_id = %(agent)s AND t.node_id = line.id
                 WHERE t.event = 'merged')
 """  # noqa: S608 - as above
-# What a node that is gone is gone by, and what is no more than a note on one.
+# The events that remove a node; all others are notes on it.
 FATAL: tuple[NodeEvent, ...] = (
     NodeEvent.FORGOTTEN,
     NodeEvent.RESTORED,
@@ -75,28 +75,25 @@ FATAL: tuple[NodeEvent, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Successor:
-    """The last node in line that stands for one that is gone: itself if none does.
+    """The successors of a node that is gone."""
 
-    ``living``: the one that lives, of all in line.
-    """
-
-    last: int
-    living: int | None
+    last: int  # the node itself if there is none
+    living: int | None  # the one that is alive
 
 
 def successors_of(
     connection: Connection, agent_id: str, nodes: Collection[int]
 ) -> dict[int, Successor]:
-    """Return who stands for each of these nodes."""
+    """Return the successor of each of these nodes."""
     if not nodes:
         return {}
     values = {"agent": agent_id, "nodes": list(nodes)}
-    rows = connection.exec_driver_sql(_HEIRS, values)
+    rows = connection.exec_driver_sql(_SUCCESSORS, values)
     return {row.of: Successor(row.last, row.living) for row in rows}
 
 
 def was_merged(connection: Connection, agent_id: str, node_id: int) -> bool:
-    """Return True if a node, or what it was restored as, was merged into another."""
+    """Return True if a node or a successor was merged into another."""
     values = {"agent": agent_id, "node": node_id}
     return bool(connection.exec_driver_sql(_MERGED, values).scalar())
 
@@ -104,14 +101,14 @@ def was_merged(connection: Connection, agent_id: str, node_id: int) -> bool:
 def fates_of(
     connection: Connection, agent_id: str, gone: Sequence[int]
 ) -> dict[int, RemovalReason]:
-    """Return what became of nodes that are gone; where no trail tells, they are forgotten."""
+    """Return why nodes were removed; forgotten where no trail says otherwise."""
     rows = connection.exec_driver_sql(_LAST, (agent_id, list(gone), list(FATAL)))
-    known = {row.node_id: fate_by(row.event, row.details) for row in rows}
+    known = {row.node_id: removal_reason(row.event, row.details) for row in rows}
     return {node: known.get(node, RemovalReason.FORGOTTEN) for node in gone}
 
 
-def fate_by(event: str, details: Mapping[str, object]) -> RemovalReason:
-    """Return what became of a node that is gone, by the last fatal event of its trail."""
+def removal_reason(event: str, details: Mapping[str, object]) -> RemovalReason:
+    """Return why a node was removed, by the last fatal event of its trail."""
     if event == NodeEvent.FORGOTTEN and details.get("reason") == Forgetting.SWITCHED:
         return RemovalReason.SWITCHED
     return RemovalReason(event)
@@ -124,9 +121,9 @@ SELECT t.details->'messages', t.details, t.details->>'kind',
             SELECT taken::bigint FROM jsonb_array_elements_text(t.details->'messages') AS o(taken)))
   FROM trail t WHERE t.agent_id = %s AND t.node_id = %s AND t.event = 'created'
 """
-# What was made before spans were kept has none, and is held for the whole of its messages. Merged
-# ones are told by what stands for them now.
-_TELLS = f"""
+# Nodes from before spans were stored have none, and count as made of their whole messages. Merged
+# nodes are found by their successors.
+_SAME_MESSAGES_LIVING = f"""
 WITH RECURSIVE same AS (
     SELECT id FROM node WHERE agent_id = %(agent)s AND kind = 'memory'
        AND message_seqs = %(seqs)s::bigint[]
@@ -140,7 +137,7 @@ line AS (
      UNION {FOLLOWED})
 SELECT max(n.id) FROM line JOIN node n ON n.agent_id = %(agent)s AND n.id = line.id
 """  # noqa: S608 - a constant of ours
-_FORGOTTEN_TELLING = """
+_SAME_MESSAGES_FORGOTTEN = """
 SELECT t.node_id FROM trail t
  WHERE t.agent_id = %(agent)s AND t.event = 'created'
    AND t.details->'messages' = to_jsonb(%(seqs)s::bigint[])
@@ -166,22 +163,22 @@ SELECT (t.details->>'as')::bigint, (t.details->>'job')::uuid,
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a node was made of. ``complete``: all those messages are still stored."""
+    """The messages of a node."""
 
     kind: NodeKind
     seqs: tuple[int, ...]
     passages: tuple[Passage, ...]
     lives: bool
-    complete: bool
+    complete: bool  # all messages are still stored
 
     @property
     def span(self) -> Sequence[int] | None:
-        """Return what tells it from others of the same messages, if anything does."""
+        """The span that distinguishes it from other nodes of the same messages, if any."""
         return details_of(self.passages).get("span")
 
 
 def origin_of(connection: Connection, agent_id: str, node_id: int) -> Origin | None:
-    """Return a node's origin; None: there never was such a node."""
+    """Return a node's origin; None if the node never existed."""
     row = connection.exec_driver_sql(_ORIGIN, (agent_id, node_id)).first()
     if row is None:
         return None
@@ -198,7 +195,7 @@ def origin_of(connection: Connection, agent_id: str, node_id: int) -> Origin | N
 def passages_of(
     connection: Connection, agent_id: str, nodes: Collection[int]
 ) -> dict[int, tuple[Passage, ...]]:
-    """Return what memories were made of, by node."""
+    """Return the passages that memories were made of, by node."""
     rows = connection.exec_driver_sql(_MADE_OF, (agent_id, list(nodes)))
     return {row.node_id: passages(row.details["messages"], row.details) for row in rows}
 
@@ -206,24 +203,30 @@ def passages_of(
 def memory_telling(
     connection: Connection, agent_id: str, seqs: Sequence[int], span: Sequence[int] | None
 ) -> int | None:
-    """Return a living memory that was made of the same, or stands for one that was."""
-    return connection.exec_driver_sql(_TELLS, _same(agent_id, seqs, span)).scalar()
+    """Return a living memory of the same messages and span, or its living successor."""
+    return connection.exec_driver_sql(
+        _SAME_MESSAGES_LIVING, _same_messages(agent_id, seqs, span)
+    ).scalar()
 
 
 def forgotten_telling(
     connection: Connection, agent_id: str, seqs: Sequence[int], span: Sequence[int] | None
 ) -> list[int]:
-    """Return the memories that were made of the same, are forgotten and were not restored."""
-    rows = connection.exec_driver_sql(_FORGOTTEN_TELLING, _same(agent_id, seqs, span))
+    """Return the forgotten, unrestored memories of the same messages and span."""
+    rows = connection.exec_driver_sql(
+        _SAME_MESSAGES_FORGOTTEN, _same_messages(agent_id, seqs, span)
+    )
     return list(rows.scalars())
 
 
-def _same(agent_id: str, seqs: Sequence[int], span: Sequence[int] | None) -> dict[str, object]:
+def _same_messages(
+    agent_id: str, seqs: Sequence[int], span: Sequence[int] | None
+) -> dict[str, object]:
     return {"agent": agent_id, "seqs": list(seqs), "span": None if span is None else list(span)}
 
 
 class Restored(NamedTuple):
-    """The node as which a forgotten one was made anew, by which job, and whether it lives."""
+    """The node that restores a forgotten one, its job, and whether the node lives."""
 
     node_id: int
     job_id: UUID
@@ -231,6 +234,6 @@ class Restored(NamedTuple):
 
 
 def last_restored(connection: Connection, agent_id: str, node_id: int) -> Restored | None:
-    """Return as what a forgotten node was last made anew."""
+    """Return the last restoration of a forgotten node."""
     row = connection.exec_driver_sql(_RESTORED, (agent_id, node_id)).first()
     return None if row is None else Restored(*row)

@@ -15,8 +15,8 @@ from memci.storage.messages import in_session
 from memci.storage.network.links import supports_of
 from memci.storage.network.node_history import append_history
 
-# Rows travel as JSON where they hold lists of different lengths, which arrays cannot.
-# A node is born as if the pass under way had been there: it waits for the next one (M18).
+# Rows are passed as JSON if they contain lists of different lengths, which arrays cannot.
+# A new node counts as scanned by the running pass: it waits for the next one (M18).
 _ADD = """
 INSERT INTO node (agent_id, id, slot, kind, type, content, original_length, phrase, keywords,
                   language, entity_key, worth, message_seqs, session_id, user_id, said_at,
@@ -31,8 +31,8 @@ FROM jsonb_to_recordset(%(nodes)s) AS new(
 """
 _ENTITIES = "SELECT entity_key, id FROM node WHERE agent_id = %s AND entity_key = ANY(%s)"
 _PHRASES = "SELECT id, phrase FROM node WHERE agent_id = %s AND id = ANY(%s)"
-# By the last message, since merged and restored memories have new ids. Twice, since "IS NOT
-# DISTINCT FROM" would not use the index.
+# By the last message, since merged and restored memories have new ids. Two statements, since "IS
+# NOT DISTINCT FROM" would use no index.
 _LAST_OF_SESSION = """
 SELECT n.id FROM node n
  WHERE n.agent_id = %(agent)s AND n.session_id {session} AND n.kind = 'memory'
@@ -47,8 +47,8 @@ SELECT NULL, last.id
   FROM (SELECT WHERE %(without)s) AS asked
  CROSS JOIN LATERAL ({_LAST_OF_SESSION.format(session="IS NULL")}) AS last
 """  # noqa: S608 - a constant of this module
-# As the order of a memory: the last of its messages, the first that it does not only quote, and
-# where in that one it begins.
+# The order of memories: the last message, the first one that is not only quoted, and the start in
+# that one.
 _BEFORE = """
 SELECT n.id FROM node n
  CROSS JOIN LATERAL (
@@ -95,7 +95,7 @@ def add_nodes(
     slots: Sequence[int],
     pass_number: int,
 ) -> None:
-    """Write new nodes into their slots; raises the lane's last node id, which must be locked."""
+    """Write new nodes into slots; raises the last node id of the lane, which must be locked."""
     if not nodes:
         return
     rows = [_row(node, slot) for node, slot in zip(nodes, slots, strict=True)]
@@ -113,7 +113,7 @@ def entity_nodes(connection: Connection, agent_id: str, keys: Collection[str]) -
 
 
 def phrases_of(connection: Connection, agent_id: str, nodes: Collection[int]) -> dict[int, str]:
-    """Return the phrases of those nodes that live."""
+    """Return the phrases of living nodes."""
     rows = connection.exec_driver_sql(_PHRASES, (agent_id, list(nodes)))
     return {row.id: row.phrase for row in rows}
 
@@ -121,9 +121,9 @@ def phrases_of(connection: Connection, agent_id: str, nodes: Collection[int]) ->
 def last_memories(
     connection: Connection, agent_id: str, sessions: Collection[str | None]
 ) -> dict[str | None, int]:
-    """Return the living memory of each session that goes on to its latest message (M7).
+    """Return the living memory of each session that contains its latest message (M7).
 
-    None is "without a session".
+    The key None stands for messages without a session.
     """
     values = {
         "agent": agent_id,
@@ -137,9 +137,9 @@ def last_memories(
 def memory_before(
     connection: Connection, agent_id: str, session_id: str | None, seq: int, start: int
 ) -> int | None:
-    """Return the living memory of a session that comes right before a place in it (M7).
+    """Return the living memory of a session right before a place in it (M7).
 
-    The place is a message, and how many characters of it lie before, blanks not counted.
+    The place is a message and a number of its characters, blanks not counted.
     """
     statement = in_session(_BEFORE, session_id)
     values = {"agent": agent_id, "session": session_id, "seq": seq, "start": start}
@@ -149,7 +149,7 @@ def memory_before(
 def free_slots(connection: Connection, agent_id: str, wanted: int, capacity: int) -> list[int]:
     """Return at most ``wanted`` free slots; ``capacity`` 0 is unbounded (M19).
 
-    Slots above the highest one are taken first: looking for gaps reads the whole network.
+    Slots above the highest one are taken first: a search for gaps reads the whole network.
     """
     highest: int = connection.exec_driver_sql(_HIGHEST_SLOT, (agent_id,)).scalar_one()
     if not capacity or highest + wanted <= capacity:
@@ -161,7 +161,7 @@ def free_slots(connection: Connection, agent_id: str, wanted: int, capacity: int
 def eviction_candidates(connection: Connection, agent_id: str, kept: Collection[int]) -> list[int]:
     """Return the nodes that may give up their slot: no focus points, none of ``kept`` (M19).
 
-    In the order of their ids: the same lots draw the same victims when a network is rebuilt.
+    Ordered by id, so that the same draws evict the same nodes when a network is rebuilt.
     """
     values = {"agent": agent_id, "kept": list(kept)}
     return list(connection.exec_driver_sql(_CANDIDATES, values).scalars())
@@ -170,19 +170,19 @@ def eviction_candidates(connection: Connection, agent_id: str, kept: Collection[
 def forget_nodes(
     connection: Connection, agent_id: str, reasons: Mapping[int, Forgetting], pass_number: int
 ) -> list[int]:
-    """Forget nodes with their own links, and return their slots (M14).
+    """Delete nodes with their own links, and return their slots (M14).
 
-    What points at them stays as it is, and dangles.
+    Links to them stay and dangle.
     """
     if not reasons:
         return []
-    gone = connection.exec_driver_sql(_FORGET, (agent_id, list(reasons))).all()
+    forgotten = connection.exec_driver_sql(_FORGET, (agent_id, list(reasons))).all()
     for statement in _FORGET_WITH_IT:
         connection.exec_driver_sql(statement, (agent_id, list(reasons)))
-    # The tier, for links that still tell of it: not every read may hear of a short-term memory.
-    details = {node: {"reason": reasons[node], "tier": tier} for node, _, tier in gone}
+    # Links to it need the tier: not every reader may see a short-term memory.
+    details = {node: {"reason": reasons[node], "tier": tier} for node, _, tier in forgotten}
     append_history(connection, agent_id, NodeEvent.FORGOTTEN, pass_number, details)
-    return [slot for _, slot, _ in gone]
+    return [slot for _, slot, _ in forgotten]
 
 
 def _row(node: NewNode, slot: int) -> dict[str, object]:
@@ -209,51 +209,48 @@ def _row(node: NewNode, slot: int) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class SlotNeed:
-    """How many slots are wanted, of how many in all (0: unbounded), and who must not pay.
-
-    ``kept`` never give up their slots, ``spared`` only when nobody else is left.
-    """
+    """A request for slots."""
 
     wanted: int
-    capacity: int
-    kept: Collection[int] = ()
-    spared: Collection[int] = ()
+    capacity: int  # of the network; 0: unbounded
+    kept: Collection[int] = ()  # nodes that never give up their slots
+    spared: Collection[int] = ()  # nodes that give up their slots only if no others are left
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """Slots for new nodes, and whether spared nodes had to give up some of them."""
+class TakenSlots:
+    """Slots for new nodes."""
 
     slots: list[int]
-    of_spared: bool = False
+    of_spared: bool = False  # some were of spared nodes
 
 
 def take_slots(
     connection: Connection, agent_id: str, need: SlotNeed, pass_number: int, random: Random
-) -> Taken:
-    """Return slots for as many new nodes as are wanted, or as can be had.
+) -> TakenSlots:
+    """Return slots for as many new nodes as needed, or as possible.
 
-    Nodes give up their slots when none is free; focus points and kept nodes never do. A
-    network that is over a capacity set lower later shrinks by forgetting alone.
+    Nodes are evicted if no slot is free, but never focus points and kept nodes. A network above a
+    capacity that was lowered shrinks by forgetting alone.
     """
     slots = free_slots(connection, agent_id, need.wanted, need.capacity)
     missing = need.wanted - len(slots)
     if not missing:
-        return Taken(slots)
+        return TakenSlots(slots)
     candidates = eviction_candidates(connection, agent_id, need.kept)
     spared = [node for node in candidates if node in need.spared]
     others = [node for node in candidates if node not in need.spared]
-    victims = _drawn(connection, agent_id, others, missing, random)
-    of_spared = _drawn(connection, agent_id, spared, missing - len(victims), random)
+    victims = _draw_victims(connection, agent_id, others, missing, random)
+    of_spared = _draw_victims(connection, agent_id, spared, missing - len(victims), random)
     reasons = dict.fromkeys(victims | of_spared, Forgetting.SLOT_TAKEN)
     slots += forget_nodes(connection, agent_id, reasons, pass_number)
-    return Taken(slots, bool(of_spared))
+    return TakenSlots(slots, bool(of_spared))
 
 
-def _drawn(
+def _draw_victims(
     connection: Connection, agent_id: str, candidates: list[int], count: int, random: Random
 ) -> set[int]:
-    """Return so many of the candidates, or all: each the least important of those drawn."""
+    """Return ``count`` of the candidates, or all: each the least important of a random sample."""
     victims: set[int] = set()
     while candidates and len(victims) < count:
         lots = [draw(candidates, random) for _ in range(count - len(victims))]

@@ -50,7 +50,7 @@ FROM node WHERE agent_id = %(agent)s AND last_pass < %(pass)s
 
 @dataclass(frozen=True, slots=True)
 class CompressionState:
-    """What the lane says about compression. It is wanted while requested > done."""
+    """The lane's state of compression, which is due while requested > done."""
 
     requested: int
     done: int
@@ -60,7 +60,7 @@ class CompressionState:
 
 @dataclass(frozen=True, slots=True)
 class PassCounts:
-    """What happened in a part of a pass."""
+    """Counts of what happened in a part of a pass."""
 
     scanned: int
     compressed: int
@@ -70,8 +70,8 @@ class PassCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
-    """Nodes that a pass has not scanned yet, and how many of them wait for a model until when."""
+class UnscannedNodes:
+    """Unscanned nodes of a pass; ``waiting`` ones are retried by a model at ``retry_at``."""
 
     nodes: int
     waiting: int
@@ -79,14 +79,14 @@ class Left:
 
 
 def compression_state(connection: Connection, agent_id: str) -> CompressionState:
-    """Read it; the lane must exist."""
+    """Read the state of compression; the lane must exist."""
     row = connection.exec_driver_sql(_READ, (agent_id,)).one()
     cursor = row.compress_cursor and _cursor(row.compress_cursor)
     return CompressionState(row.compress_req, row.compress_done, cursor, row.pass_number)
 
 
 def position(connection: Connection, agent_id: str) -> tuple[int, int]:
-    """Return the last node id that was given out, and the number of the network's last pass.
+    """Return the last node id, and the number of the network's last pass.
 
     Ids are the lane's in every edition; passes are the edition's own. The lane should be locked.
     """
@@ -95,7 +95,7 @@ def position(connection: Connection, agent_id: str) -> tuple[int, int]:
 
 
 def begin_pass(connection: Connection, agent_id: str) -> int:
-    """Take the next pass number and log where in the raw messages the pass runs."""
+    """Take the next pass number and log the position of the pass in the messages."""
     number, message_seq = connection.exec_driver_sql(_BEGIN, (agent_id,)).one()
     open_pass(connection, agent_id, number, message_seq)
     return int(number)
@@ -111,7 +111,7 @@ def open_pass(connection: Connection, agent_id: str, number: int, message_seq: i
 
 
 def move_cursor(connection: Connection, agent_id: str, cursor: scan.PassCursor) -> None:
-    """Store where the pass stands."""
+    """Store the position of the pass."""
     body = {
         "pass": cursor.number,
         "req": cursor.request,
@@ -132,14 +132,16 @@ def log_pass(connection: Connection, agent_id: str, number: int, counts: PassCou
     log_scanned(connection, agent_id, number, counts.scanned)
 
 
-def left_of_pass(connection: Connection, agent_id: str, number: int, now: datetime) -> Left:
-    """Count what a pass has still to scan."""
+def left_of_pass(
+    connection: Connection, agent_id: str, number: int, now: datetime
+) -> UnscannedNodes:
+    """Count the nodes that a pass has still to scan."""
     values = {"agent": agent_id, "pass": number, "now": now}
-    return Left(*connection.exec_driver_sql(_LEFT, values).one())
+    return UnscannedNodes(*connection.exec_driver_sql(_LEFT, values).one())
 
 
 def close_pass(connection: Connection, agent_id: str, number: int) -> None:
-    """Log that a pass has scanned all that it had to."""
+    """Log that a pass has scanned all its nodes."""
     connection.exec_driver_sql(
         "UPDATE pass_log SET finished_at = now() WHERE agent_id = %s AND number = %s",
         (agent_id, number),
@@ -148,7 +150,7 @@ def close_pass(connection: Connection, agent_id: str, number: int) -> None:
 
 
 def end_pass(connection: Connection, agent_id: str, cursor: scan.PassCursor) -> None:
-    """Mark a pass as finished, and the request that it fulfilled as done."""
+    """Mark a pass as finished, and the request for it as done."""
     close_pass(connection, agent_id, cursor.number)
     connection.exec_driver_sql(
         "UPDATE lane SET compress_cursor = NULL, compress_done = greatest(compress_done, %s)"
@@ -169,8 +171,8 @@ def _cursor(body: dict[str, Any]) -> scan.PassCursor:
     )
 
 
-# A node that waits for its model is passed over (M13). The inner query keeps Postgres from
-# measuring the contents of all nodes before it takes the first ones.
+# A node that waits for its model is skipped (M13). The inner query keeps Postgres from measuring
+# the contents of all nodes before it takes the first ones.
 _NEXT = """
 SELECT id, kind, char_length(content) AS length, original_length,
        CASE WHEN attempts_pass = %(pass)s THEN attempts ELSE 0 END AS attempts
@@ -207,7 +209,7 @@ WHERE node.agent_id = %s AND node.id = new.id
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The next nodes of a pass, in scan order, with all that their scans depend on.
+    """The next nodes of a pass, in scan order, with everything their scans depend on.
 
     ``attempts`` are the small-model calls already counted in this pass, by node.
     """
@@ -236,7 +238,7 @@ def next_batch(
 def count_attempts(
     connection: Connection, agent_id: str, nodes: Collection[int], pass_number: int
 ) -> dict[int, scan.NodeText]:
-    """Count small-model calls that are about to be made, and return what to compress (M13).
+    """Count small-model calls before they are made; return the texts to compress (M13).
 
     Nodes that are gone are left out.
     """
@@ -253,7 +255,7 @@ def write_outcome(
     pass_number: int,
     outcome: scan.Outcome,
 ) -> None:
-    """Write what a batch of scans did to its nodes; their links fade apart (``decay_links``)."""
+    """Write the results of a batch of scans to its nodes; ``decay_links`` writes the links."""
     forget_nodes(connection, agent_id, outcome.forgotten, pass_number)
     _write_compressed(connection, agent_id, pass_number, outcome.compressed)
     scanned = [*outcome.protected, *outcome.fading]
@@ -286,7 +288,8 @@ def _write_compressed(
 
 
 # Arrays in the order of ids. Importance is the sum of a node's own links whose target lives (M11).
-# What no REAL can hold would be an error, not a 0: such strengths are where links never break.
+# A strength too small for REAL would be an error, not a 0; such strengths exist where links never
+# break.
 NETWORK = """
     n.node_ids, n.lengths, n.original_lengths, n.importances, n.entities,
     ARRAY(SELECT f.node_id FROM focus f WHERE f.agent_id = %(agent)s ORDER BY f.mentioned DESC)
@@ -322,7 +325,7 @@ _TAKE = f"""
 INSERT INTO pass_snapshot (agent_id, number, {COLUMNS})
 SELECT %(agent)s, %(number)s, {NETWORK}
 """
-# What a column weighs where it is stored, compressed; reads none of the arrays themselves.
+# The stored, compressed size of a column; reads none of the arrays themselves.
 _BYTES = " + ".join(f"pg_column_size({column})" for column in COLUMNS.split(", "))
 _WEIGHT = f"""
 SELECT coalesce(sum({_BYTES}), 0) FROM pass_snapshot WHERE agent_id = %s
@@ -331,14 +334,14 @@ _WEIGHTS = f"""
 SELECT number, {_BYTES} FROM pass_snapshot WHERE agent_id = %s
 """  # noqa: S608 - columns of this module
 _DROP = "DELETE FROM pass_snapshot WHERE agent_id = %s AND number <> ALL(%s)"
-# What is let go of beyond need, so that it is not done after every pass.
+# The share of the budget that remains after deletions, so that not every pass deletes.
 _ROOM = 0.75
 
 
 def take_snapshot(connection: Connection, agent_id: str, number: int, budget: int) -> None:
-    """Keep the network as this pass leaves it; all that are kept weigh ``budget`` bytes at most.
+    """Store the network after this pass; all stored snapshots have at most ``budget`` bytes.
 
-    The newest is kept whatever it weighs; with a budget of 0 none is taken.
+    The newest is stored regardless of its size; with a budget of 0 none is taken.
     """
     if not budget:
         return
@@ -350,7 +353,7 @@ def take_snapshot(connection: Connection, agent_id: str, number: int, budget: in
 
 
 def snapshots_weight(connection: Connection, agent_id: str) -> int:
-    """Return the bytes that the snapshots of an agent take."""
+    """Return the bytes of all snapshots of an agent."""
     return int(connection.exec_driver_sql(_WEIGHT, (agent_id,)).scalar_one())
 
 
@@ -361,10 +364,10 @@ def mention_entity(
     parameters: MemoryParameters,
     mention_id: UUID,
 ) -> bool:
-    """Make an entity the newest focus point, with a node if it has none; the lane must be locked.
+    """Make an entity the newest focus point, with a new node if needed; the lane must be locked.
 
-    ``mention_id`` seeds the draw of who gives up a slot (M19). Where nobody may, an entity
-    without a node stays out of the focus, and the answer is False.
+    ``mention_id`` seeds the draw of the evicted node (M19). If none can be evicted, an entity
+    without a node stays out of the focus, and the result is False.
     """
     last_node_id, pass_number = position(connection, agent_id)
     focus = links.focus_of(connection, agent_id)

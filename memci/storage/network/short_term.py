@@ -1,6 +1,6 @@
 """Short-term memories: similar pairs, merges, ends of terms (R5).
 
-Upkeep sees lanes and no nodes, and finds by it whom to ask.
+Upkeep sees lanes but no nodes, so the lanes hold counts and times of what is due.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -35,9 +35,9 @@ SELECT source, target, relation, strength, hint FROM link
 SELECT source, target, relation, strength, hint FROM link
  WHERE agent_id = %(agent)s AND target = ANY(%(nodes)s)
 """
-# Which memory takes the place of which. Those whose text stays keep their rows, and with them
-# their slots (M19), under new ids; they were born during the pass under way, and wait for the
-# next (M18). Rows travel as JSON where they hold lists, which arrays of arrays cannot.
+# Which memory replaces which. Memories whose text stays keep their rows, and with them their slots
+# (M19), under new ids; they count as made during the running pass, and wait for the next (M18).
+# Rows are passed as JSON if they contain lists, which arrays of arrays cannot.
 _STATEMENTS = (
     """
     INSERT INTO node_version (agent_id, node_id, replaced_by, reason, content, phrase, keywords,
@@ -84,7 +84,7 @@ _STATEMENTS = (
     "DELETE FROM node_vector WHERE agent_id = %(agent)s AND node_id = ANY(%(nodes)s)",
     "DELETE FROM node_term WHERE agent_id = %(agent)s AND node_id = ANY(%(nodes)s)",
     "DELETE FROM node WHERE agent_id = %(agent)s AND id = ANY(%(nodes)s)",
-    # What one of them superseded is superseded by the one that stands for it.
+    # A memory that one of them superseded is superseded by the merged one.
     """
     UPDATE node SET superseded_by = merged.new
       FROM unnest(%(nodes)s::bigint[], %(news)s::bigint[]) AS merged(old, new)
@@ -102,7 +102,7 @@ def links_at(connection: Connection, agent_id: str, nodes: Collection[int]) -> l
 
 
 def new_node_ids(connection: Connection, agent_id: str, count: int) -> range:
-    """Return ids that no node had before (M1); the lane must be locked."""
+    """Return unused node ids (M1); the lane must be locked."""
     last = int(connection.exec_driver_sql(_NEXT_IDS, (count, agent_id)).scalar_one())
     return range(last - count + 1, last + 1)
 
@@ -115,9 +115,9 @@ def write_merges(
     pass_number: int,
     job: str,
 ) -> None:
-    """Put one memory in the place of each group; no memory is in two. The lane must be locked.
+    """Replace each group of memories by one; no memory is in two groups. The lane must be locked.
 
-    ``links``: all those that the merged ones had; every link at one of them is a link at the new
+    ``links``: all links of the merged memories; every link at one of them becomes a link at the new
     one.
     """
     if not merges:
@@ -126,10 +126,10 @@ def write_merges(
     for statement in _STATEMENTS:
         connection.exec_driver_sql(statement, values)
     merged_into = {node: each.node.id for each in merges for node in each.group}
-    theirs = [each for each in links if merged_into.keys() & {each.source, each.target}]
-    add_links(connection, agent_id, joined_links(theirs, merged_into))
-    gone = {node: {"into": new} for node, new in merged_into.items()}
-    append_history(connection, agent_id, NodeEvent.MERGED, pass_number, gone)
+    merged_links = [each for each in links if merged_into.keys() & {each.source, each.target}]
+    add_links(connection, agent_id, joined_links(merged_links, merged_into))
+    merged = {node: {"into": new} for node, new in merged_into.items()}
+    append_history(connection, agent_id, NodeEvent.MERGED, pass_number, merged)
     made = {each.node.id: {"job": job, **each.details()} for each in merges}
     append_history(connection, agent_id, NodeEvent.CREATED, pass_number, made)
 
@@ -149,29 +149,29 @@ def _values(agent_id: str, merges: Sequence[Merge], pass_number: int) -> Mapping
 
 
 def _row(merge: Merge) -> dict[str, object]:
-    whole = merge.node
+    node = merge.node
     return {
-        "new": whole.id,
+        "new": node.id,
         "teller": merge.text_of,
-        "keywords": whole.keywords,
-        "length": whole.original_length,
-        "worth": whole.worth,
-        "seqs": whole.seqs,
-        "said_at": whole.said_at.isoformat() if whole.said_at else None,
-        "said_offset": offset_of(whole.said_at) if whole.said_at else None,
-        "expires_at": whole.expires_at.isoformat() if whole.expires_at else None,
-        "scans": whole.scan_count,
+        "keywords": node.keywords,
+        "length": node.original_length,
+        "worth": node.worth,
+        "seqs": node.seqs,
+        "said_at": node.said_at.isoformat() if node.said_at else None,
+        "said_offset": offset_of(node.said_at) if node.said_at else None,
+        "expires_at": node.expires_at.isoformat() if node.expires_at else None,
+        "scans": node.scan_count,
     }
 
 
-# Those not yet compared with any, the oldest first.
+# Memories that were not compared with any, the oldest first.
 _YOUNG = """
 SELECT id FROM node WHERE agent_id = %(agent)s AND tier = 'short' AND kind = 'memory'
    AND NOT compared ORDER BY id LIMIT %(most)s
 """
-# Where a model finds all texts alike, as one does in a language that it does not know.
+# For a model that finds all texts alike, for example in a language that it does not know.
 _MOST_PAIRS = 100_000
-# Each pair once. What two memories of different sessions, users or days say is never compared.
+# Each pair once. Memories of different sessions, users or days are never compared.
 _ALIKE = """
 WITH near AS MATERIALIZED (
     SELECT n.id, n.id = ANY(%(young)s) AS young, v.embedding, v.model,
@@ -199,7 +199,7 @@ SELECT n.id, n.content, n.phrase, n.keywords, n.language, n.type, n.original_len
    AND n.superseded_by IS NULL
 """
 _COMPARED = "UPDATE node SET compared = true WHERE agent_id = %s AND id = ANY(%s)"
-# The last message of each session that short-term memories are of, and where somebody ended it.
+# The last message of each session with short-term memories, and where it was ended.
 _SESSIONS = """
 sessions AS MATERIALIZED (
     SELECT of.session_id, e.seq AS ended,
@@ -230,7 +230,7 @@ WITH {_SESSIONS}
 SELECT min(least(n.expires_at, s.silent_at)) FROM node n LEFT JOIN sessions s USING (session_id)
  WHERE n.agent_id = %(agent)s AND n.tier = 'short'
 """  # noqa: S608 - constants of this module
-# What each was made of: in a network that is rebuilt it has another id.
+# The messages of each memory: in a rebuilt network it has another id.
 _MADE_OF = """
 SELECT n.id, n.message_seqs, t.details->'span' AS span
   FROM node n
@@ -248,18 +248,15 @@ WHERE agent_id = %(agent)s AND id = ANY(%(nodes)s)
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """When short terms end: now, and for how long a session may be silent before.
-
-    ``over``: all of them, since there are no tiers any more.
-    """
+    """When short terms end."""
 
     now: datetime
-    silence: timedelta
-    over: bool = False
+    silence: timedelta  # ends a session
+    over: bool = False  # all short terms end, since tiers are switched off
 
 
 def young_memories(connection: Connection, agent_id: str, most: int) -> list[int]:
-    """Return short-term memories that were not compared with others yet, ascending."""
+    """Return short-term memories that have not been compared with others, ascending."""
     values = {"agent": agent_id, "most": most}
     return list(connection.exec_driver_sql(_YOUNG, values).scalars())
 
@@ -269,8 +266,8 @@ def alike_pairs(
 ) -> list[tuple[int, int]]:
     """Return pairs of short-term memories of a session and day with at least this cosine.
 
-    The nearest come first, and more than can be compared in a second are left out. One of each is
-    among ``young``; the other too, or it was compared before.
+    The most similar come first; pairs beyond about a second of work are left out. One of each pair
+    is in ``young``; the other is, too, or was compared before.
     """
     if not young:
         return []
@@ -281,7 +278,7 @@ def alike_pairs(
 def short_memories(
     connection: Connection, agent_id: str, nodes: Collection[int]
 ) -> dict[int, ShortMemory]:
-    """Return those of these nodes that are short-term memories and hold, by id."""
+    """Return the nodes that are short-term memories and not superseded, by id."""
     if not nodes:
         return {}
     rows = connection.exec_driver_sql(_READ, (agent_id, list(nodes)))
@@ -308,7 +305,7 @@ def short_memories(
 
 
 def mark_compared(connection: Connection, agent_id: str, nodes: Collection[int]) -> None:
-    """Note that these were compared with all that were there."""
+    """Mark memories as compared with all others."""
     if nodes:
         connection.exec_driver_sql(_COMPARED, (agent_id, list(nodes)))
 
@@ -330,14 +327,14 @@ def due_memories(connection: Connection, agent_id: str, term: Term) -> list[DueM
 def made_of(
     connection: Connection, agent_id: str, nodes: Collection[int] | None = None
 ) -> dict[int, Source]:
-    """Return what short-term memories were made of, ascending; all, or those of ``nodes``."""
+    """Return the sources of short-term memories, ascending; of all, or of ``nodes``."""
     values = {"agent": agent_id, "nodes": None if nodes is None else list(nodes)}
     rows = connection.exec_driver_sql(_MADE_OF, values)
     return {row.id: (tuple(row.message_seqs), tuple(row.span or ())) for row in rows}
 
 
 def next_end(connection: Connection, agent_id: str, silence: timedelta) -> datetime | None:
-    """Return when the next short term ends; None: there is no short-term memory."""
+    """Return when the next short term ends; None if there is no short-term memory."""
     values = {"agent": agent_id, "silence": silence}
     found: datetime | None = connection.exec_driver_sql(_NEXT, values).scalar()
     return found
@@ -350,7 +347,7 @@ def settle(
     term: Term,
     pass_number: int,
 ) -> None:
-    """Make short-term memories long-term ones, and note what spoke for each, if anything did."""
+    """Make short-term memories long-term ones, and store the reason for each, if any."""
     if not judged:
         return
     promoted = {node: why for node, why in judged.items() if why is not None}
@@ -367,7 +364,7 @@ def settle(
     append_history(connection, agent_id, NodeEvent.SETTLED, pass_number, ordinary)
 
 
-# Unchanged where an earlier end is known: then no index is written.
+# Unchanged if an earlier end is stored: then no index is written.
 _NOTE = """
 UPDATE lane SET new_memories = new_memories + %(memories)s,
                 expire_at = CASE WHEN %(end)s::timestamptz IS NULL THEN expire_at ELSE
@@ -386,20 +383,20 @@ def note_new(
     *,
     silence: timedelta,
 ) -> int:
-    """Count new memories and return how many are new by now.
+    """Add to the count of new memories; return the count.
 
-    The short terms among them end then at the earliest (None: there is none), or when their
-    session has been silent for so long.
+    The earliest end of their short terms is ``expire_at`` (None: there is none), or when their
+    session has been silent for ``silence``.
     """
     values = {"agent": agent_id, "memories": memories, "end": expire_at, "silence": silence}
     return int(connection.exec_driver_sql(_NOTE, values).scalar_one())
 
 
 def count_new(connection: Connection, agent_id: str, memories: int) -> None:
-    """Note how many memories are left that were not compared with others."""
+    """Store how many memories have not been compared with others."""
     connection.exec_driver_sql(_COUNTED, (memories, agent_id))
 
 
 def note_end(connection: Connection, agent_id: str, expire_at: datetime | None) -> None:
-    """Note when the next short term ends; None: none is left."""
+    """Store when the next short term ends; None if none is left."""
     connection.exec_driver_sql(_ENDS, (expire_at, agent_id))

@@ -31,10 +31,10 @@ class MemoryPageStore(PageStore):
 
     def load(self, key: TextKey) -> str:
         with self._lock:
-            held = self._texts.get((key.agent_id, key.file_name))
-        if held is None:
+            stored = self._texts.get((key.agent_id, key.file_name))
+        if stored is None:
             raise key.not_found()
-        return held[0]
+        return stored[0]
 
     def delete(self, key: TextKey) -> None:
         with self._lock:
@@ -47,8 +47,8 @@ class MemoryPageStore(PageStore):
     def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
         latest = monotonic() - older_s
         with self._lock:
-            held = list(self._texts.items())
-        keys = [parse_file_name(*place) for place, (_, at) in held if at <= latest]
+            stored = list(self._texts.items())
+        keys = [parse_file_name(*place) for place, (_, at) in stored if at <= latest]
         return iter([key for key in keys if key is not None and key.agent_id == agent_id])
 
 
@@ -76,7 +76,7 @@ class FilePageStore(PageStore):
         self._database = database
 
     def save(self, key: TextKey, text: str) -> None:
-        place, content = self._place(key), encode_text(text)
+        place, content = self._path(key), encode_text(text)
         with _os_errors():
             place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._write(place, content)
@@ -90,13 +90,13 @@ class FilePageStore(PageStore):
     def load(self, key: TextKey) -> str:
         with _os_errors():
             try:
-                content = self._place(key).read_bytes()
+                content = self._path(key).read_bytes()
             except FileNotFoundError:
                 raise key.not_found() from None
         return key.decoded(content)
 
     def delete(self, key: TextKey) -> None:
-        place = self._place(key)
+        place = self._path(key)
         self._check_folder(has_texts=True)
         with _os_errors():
             for file in (place, *place.parent.glob(f"{place.name}.*{_UNFINISHED}")):
@@ -105,7 +105,7 @@ class FilePageStore(PageStore):
     def exists(self, key: TextKey) -> bool:
         with _os_errors():
             try:
-                self._place(key).stat()
+                self._path(key).stat()
             except FileNotFoundError:
                 return False
         return True
@@ -166,7 +166,7 @@ class FilePageStore(PageStore):
     def _home(self, agent_id: str) -> Path:
         return self._folder / sha256(agent_id.encode()).hexdigest()
 
-    def _place(self, key: TextKey) -> Path:
+    def _path(self, key: TextKey) -> Path:
         return self._home(key.agent_id) / key.file_name
 
 

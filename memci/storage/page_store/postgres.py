@@ -1,4 +1,4 @@
-"""Texts of notes in Postgres: the store that is used unless another is named."""
+"""Texts of notes in Postgres: the default page store."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class PostgresPageStore(PageStore):
     """
 
     def __init__(self, database: Database, joined: Connection | None = None) -> None:
-        """Keep them in the agent's own rows; ``joined``: an open transaction of that agent."""
+        """Use the agent's own rows; ``joined``: an open transaction of that agent."""
         self._database = database
         self._joined = joined
 
@@ -85,7 +85,7 @@ class PostgresPageStore(PageStore):
                 connection.exec_driver_sql(_DELETE_MANY, _values_of(keys))
 
     def _writing(self, agent_id: str) -> AbstractContextManager[Connection]:
-        if self._joined is not None:  # row-level security lets no other agent's rows in
+        if self._joined is not None:  # row-level security admits no rows of other agents
             return nullcontext(self._joined)
         return self._database.agent_transaction(agent_id)
 
@@ -96,6 +96,5 @@ class PostgresPageStore(PageStore):
 
 
 def _values_of(keys: Sequence[TextKey]) -> dict[str, Any]:
-    """Return keys of one agent as values of statements."""
     pages, versions = [key.page for key in keys], [key.version for key in keys]
     return {"agent": keys[0].agent_id, "pages": pages, "versions": versions}

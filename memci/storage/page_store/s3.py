@@ -72,35 +72,35 @@ class S3PageStore(PageStore):
         self._opened: Any = None
 
     def save(self, key: TextKey, text: str) -> None:
-        place, content = self._place(key), encode_text(text)
+        object_key, content = self._object_key(key), encode_text(text)
         with translate_errors():  # S3 shows an object whole, or not at all
             self._client().put_object(
                 Bucket=self._address.bucket,
-                Key=place,
+                Key=object_key,
                 Body=content,
                 ContentType="text/plain; charset=utf-8",
             )
 
     def load(self, key: TextKey) -> str:
-        place = self._place(key)
+        object_key = self._object_key(key)
         with translate_errors(key):
-            answer = self._client().get_object(Bucket=self._address.bucket, Key=place)
+            answer = self._client().get_object(Bucket=self._address.bucket, Key=object_key)
             content: bytes = answer["Body"].read()
         return key.decoded(content)
 
     def delete(self, key: TextKey) -> None:
-        place = self._place(key)
+        object_key = self._object_key(key)
         with translate_errors():
-            self._client().delete_object(Bucket=self._address.bucket, Key=place)
+            self._client().delete_object(Bucket=self._address.bucket, Key=object_key)
 
     def exists(self, key: TextKey) -> bool:
         # By a listing: the answer to HEAD cannot tell a missing bucket from a missing object.
-        place = self._place(key)
+        object_key = self._object_key(key)
         with translate_errors():
             found = self._client().list_objects_v2(
-                Bucket=self._address.bucket, Prefix=place, MaxKeys=1
+                Bucket=self._address.bucket, Prefix=object_key, MaxKeys=1
             )
-        return any(each["Key"] == place for each in found.get("Contents", ()))
+        return any(each["Key"] == object_key for each in found.get("Contents", ()))
 
     def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
         """Do as ``PageStore.list``; ages are by this machine's clock."""
@@ -154,7 +154,7 @@ class S3PageStore(PageStore):
         digest = sha256(agent_id.encode()).hexdigest()
         return f"{prefix}/{digest}/".lstrip("/")
 
-    def _place(self, key: TextKey) -> str:
+    def _object_key(self, key: TextKey) -> str:
         return self._home(key.agent_id) + key.file_name
 
     def _client(self) -> Any:

@@ -50,17 +50,17 @@ class MovingPageStore(PageStore):
     """
 
     def __init__(
-        self, now: PageStore, also: PageStore, *, whole: tuple[PageStore, PageStore] | None = None
+        self, now: PageStore, also: PageStore, *, outside: tuple[PageStore, PageStore] | None = None
     ) -> None:
-        """Take both; ``whole`` are the same stores outside of the transaction."""
+        """Take both; ``outside`` are the same stores outside of the transaction."""
         self._now = now
         self._also = also
-        self._whole = whole or (now, also)
+        self._outside = outside or (now, also)
         self.is_remote = now.is_remote or also.is_remote
 
     def in_transaction(self, connection: Connection) -> MovingPageStore:
         now, also = self._now.in_transaction(connection), self._also.in_transaction(connection)
-        return MovingPageStore(now, also, whole=self._whole)
+        return MovingPageStore(now, also, outside=self._outside)
 
     def save(self, key: TextKey, text: str) -> None:
         self._now.save(key, text)
@@ -102,7 +102,7 @@ class MovingPageStore(PageStore):
 
     def _readers(self) -> Iterator[PageStore]:
         """Yield the stores to read in order; repeated, since a text may be moved meanwhile."""
-        now, also = self._whole
+        now, also = self._outside
         yield from (self._now, self._also, now, also, now)
 
 

@@ -68,7 +68,7 @@ LATERAL (SELECT lower(text) AS lower FROM page_text
           WHERE agent_id = %(agent)s AND page_id = wanted.page AND version = wanted.version
          OFFSET 0) AS note
 """
-# So many of the newest texts in other stores are read, one by one.
+# The number of newest texts in other stores that are read, one by one.
 _MOST_READ = 50
 
 

@@ -145,7 +145,7 @@ def unnamed_pages(connection: Connection, agent_id: str, most: int) -> list[str]
 
 
 def messages_exist(connection: Connection, agent_id: str, seqs: list[int]) -> bool:
-    """Return True if all of these messages are stored: none was erased."""
+    """Return True if all of these messages are stored."""
     found = connection.exec_driver_sql(_STORED, (agent_id, seqs)).scalar_one()
     return int(found) == len(set(seqs))
 

@@ -64,7 +64,7 @@ def add_step(
     drop = {"agent": agent_id, "user": user_id, "kept": _KEPT - 1}
     connection.exec_driver_sql(_for_user(_DROP, user_id), drop)
     changes = [
-        {"index": each.index, "was": _plain(each.was), "became": _plain(each.became)}
+        {"index": each.index, "was": _to_json(each.was), "became": _to_json(each.became)}
         for each in edits
     ]
     values = (agent_id, number, list(operations), json.dumps(changes), user_id)
@@ -106,7 +106,8 @@ def _find(
     if row is None:
         return None
     edits = [
-        Edit(each["index"], _values(each["was"]), _values(each["became"])) for each in row.changes
+        Edit(each["index"], _from_json(each["was"]), _from_json(each["became"]))
+        for each in row.changes
     ]
     return Step(row.number, tuple(row.operations), tuple(edits))
 
@@ -116,15 +117,15 @@ def _for_user(statement: str, user_id: str | None) -> str:
     return statement.format(user="IS NULL" if user_id is None else "= %(user)s")
 
 
-def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return fields of a page as JSON values; ``recalls`` is the only one that is none."""
+def _to_json(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return fields of a page as JSON values; only ``recalls`` needs a conversion."""
     return {
         name: astuple(value) if isinstance(value, RecallStats) else value
         for name, value in values.items()
     }
 
 
-def _values(plain: Mapping[str, Any]) -> dict[str, Any]:
+def _from_json(plain: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: RecallStats(*value) if name == "recalls" else value for name, value in plain.items()
     }

@@ -130,7 +130,7 @@ class Workspace:
         return self.over
 
     def report_excess(self) -> None:
-        """Set ``over``, and let the window say by how much it exceeds its limit (P13)."""
+        """Set ``over``, and show in the window by how much it exceeds its limit (P13)."""
         over = [
             self.rendering.tokens_of(each) - each.max_tokens
             for each in self.tree.segments.values()

@@ -1,1 +1,1 @@
-"""Queries of reads; what they find is decided about in ``memci.domain``."""
+"""Queries of reads; ``memci.domain`` decides what to do with the results."""

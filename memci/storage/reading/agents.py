@@ -1,7 +1,7 @@
-"""Reads agents, what they hold, their jobs and their last questions.
+"""Reads agents, counts of their rows, their jobs and their last questions.
 
-Receipts keep a hash of the question and no text; but most questions are then stored as what the
-user said, and that has the same hash.
+Receipts keep a hash of the question and no text. Most questions are also stored as a user message,
+which has the same hash.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from sqlalchemy.engine import RowMapping
 
 from memci.storage.agents import IS_THERE
 
-# All dead jobs are few and have an index; those of one agent would be sought among its done ones.
+# All dead jobs are few and have an index; for one agent all its done jobs would be read.
 _LIST = f"""
 SELECT l.agent_id, l.message_seq - l.erased_messages AS messages, l.paused, l.written_at,
        l.compress_req > l.compress_done AS compress_pending,
@@ -64,13 +64,13 @@ SELECT coalesce((SELECT p.scanned FROM pass_log p WHERE p.agent_id = %(agent)s
                     AND p.number = %(number)s), 0),
        (SELECT count(*) FROM node n WHERE n.agent_id = %(agent)s AND n.last_pass < %(number)s)
 """
-# As LIKE reads them: ours are * and ?, and what LIKE would read is meant as it stands.
+# As LIKE patterns: ours are * and ?, and characters special to LIKE are escaped.
 _LIKE = str.maketrans({"*": "%", "?": "_", "%": "\\%", "_": "\\_", "\\": "\\\\"})
 
 
 @dataclass(frozen=True, slots=True)
-class PassUnderWay:
-    """Nodes that the pass has scanned, and that it has still to scan."""
+class PassProgress:
+    """A running pass: the nodes that it has scanned, and those left."""
 
     number: int
     scanned: int
@@ -79,14 +79,14 @@ class PassUnderWay:
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What one agent holds, and what is still to do for it. ``lease_until``: a worker is at it."""
+    """Counts of an agent's rows and queued work."""
 
     message_seq: int
     fence: int
     paused: bool
     halted_by: Any
     compress: bool
-    lease_until: datetime | None
+    lease_until: datetime | None  # a worker holds the lane
     pass_number: int | None
     passes: int
     queued: int
@@ -107,26 +107,26 @@ class Holdings:
 def list_agents(
     connection: Connection, *, pattern: str, after: str, limit: int
 ) -> list[RowMapping]:
-    """Return lines of agents whose ids match a pattern of * and ?, after one id.
+    """Return rows of agents whose ids match a pattern of * and ?, after one id.
 
-    There may be several, with commas between.
+    Several patterns are separated by commas.
     """
     values = {"after": after, "like": pattern.translate(_LIKE).split(","), "limit": limit}
     return list(connection.exec_driver_sql(_LIST, values).mappings())
 
 
 def holdings(connection: Connection, agent_id: str) -> Holdings | None:
-    """Return what an agent holds; None for one that is not there."""
+    """Return the counts of an agent's rows; None if it does not exist."""
     row = connection.exec_driver_sql(_LANE, (agent_id,)).mappings().first()
     return Holdings(**row) if row else None
 
 
-def pass_under_way(connection: Connection, agent_id: str, number: int) -> PassUnderWay:
-    """Return how far a pass is."""
+def pass_under_way(connection: Connection, agent_id: str, number: int) -> PassProgress:
+    """Return the progress of a pass."""
     scanned, left = connection.exec_driver_sql(
         _SCANNED, {"agent": agent_id, "number": number}
     ).one()
-    return PassUnderWay(number, scanned, left)
+    return PassProgress(number, scanned, left)
 
 
 _JOB = """
@@ -153,7 +153,7 @@ def read_job(connection: Connection, agent_id: str, job_id: UUID) -> RowMapping 
     return connection.exec_driver_sql(statement, values).mappings().first()
 
 
-# Each text once, however often it was said.
+# Each text once, however often it was sent.
 _ASKED = """
 WITH said AS MATERIALIZED (
     SELECT DISTINCT content, encode(sha256(convert_to(content, 'UTF8')), 'hex') AS digest
@@ -167,7 +167,7 @@ SELECT r.id, said.content, (r.body->>'budget_tokens')::bigint, r.session_id,
 
 
 class Asked(NamedTuple):
-    """A question, the receipt of the context that was given, and when."""
+    """A question, the receipt of its context, and the time."""
 
     receipt_id: UUID
     query: str
@@ -177,6 +177,6 @@ class Asked(NamedTuple):
 
 
 def last_asked(connection: Connection, agent_id: str, most: int) -> list[Asked]:
-    """Return the latest questions whose text is known, at most so many, the oldest first."""
+    """Return the latest ``most`` questions whose text is stored, the oldest first."""
     rows = connection.exec_driver_sql(_ASKED, {"agent": agent_id, "most": most})
     return [Asked(*row) for row in rows][::-1]

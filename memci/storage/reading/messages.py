@@ -28,7 +28,7 @@ def of_user(session_id: str | None) -> str:
     """Return the condition that a message ``m`` belongs to a user.
 
     Its values are ``agent``, ``session`` (None: messages of no session) and ``with_user``. A
-    message without a user belongs to the one user of its session.
+    message without a user belongs to the only user of its session.
     """
     return _OF_USER.format(session="IS NULL" if session_id is None else "= %(session)s")
 
@@ -41,7 +41,8 @@ COLUMNS = (
 MOST_RECENT = 500
 
 _IDS = "SELECT seq, id FROM message WHERE agent_id = %s AND seq = ANY(%s)"
-# In pieces, so that the planner sees only what is asked: "or it is null" would hide an index.
+# In pieces, so that the planner sees only conditions that are used: "or it is null" would prevent
+# an index.
 _CONDITIONS = {
     "session": "m.session_id = %(session)s",
     "user": "m.user_id = %(user)s",
@@ -76,8 +77,7 @@ def recent_messages(
 ) -> list[Message]:
     """Return the messages of the last interactions, ascending: each begins with a user message.
 
-    Without a session, of the agent's whole sequence or of one user; only messages until ``as_of``,
-    if given.
+    Without a session, of all messages or of one user's; only messages until ``as_of``, if given.
     """
     if interactions == 0:
         return []
@@ -96,10 +96,10 @@ def pending_messages(
     as_of: datetime | None,
     most: int,
 ) -> list[Message]:
-    """Return messages that are still to be made into memories, newest first, at most ``most``.
+    """Return messages that are not memories yet, newest first, at most ``most``.
 
-    Those of one user alone, if given, and of what was said until ``as_of``; of all sessions: which
-    of them will be long-term memories, visible to all (R5), is not known yet.
+    Of one user, if given, and until ``as_of``. Of all sessions: it is not known yet which of them
+    become long-term memories, visible to all (R5).
     """
     asked: dict[str, object] = {"user": user_id, "as_of": as_of}
     statement = _select(asked, _PENDING)
@@ -108,14 +108,14 @@ def pending_messages(
 
 
 def message_ids(connection: Connection, agent_id: str, seqs: Collection[int]) -> dict[int, str]:
-    """Return the ids of those messages that are stored, by seq."""
+    """Return the ids of stored messages, by seq."""
     if not seqs:
         return {}
     return dict(rows(connection, _IDS, (agent_id, sorted(seqs))))
 
 
 def messages_at(connection: Connection, agent_id: str, seqs: Collection[int]) -> list[Message]:
-    """Return those messages that are stored, ascending."""
+    """Return the messages that are stored, ascending."""
     statement = _select({}, "AND m.seq = ANY(%(seqs)s) ORDER BY m.seq")
     values = {"agent": agent_id, "seqs": sorted(seqs)}
     return [to_message(row) for row in connection.exec_driver_sql(statement, values)]
@@ -129,12 +129,12 @@ def latest_seqs(
     user_id: str | None,
     most: int,
 ) -> list[int]:
-    """Return the seqs of the last messages of a session, or of all, and of one user; descending.
+    """Return the seqs of the last messages of a session (None: of all) and a user, descending.
 
     In a session with this user alone, messages without a user belong to the user, too.
     """
     asked: dict[str, object] = {"session": session_id}
-    end = f"{_whose(user_id, session_id)} ORDER BY m.seq DESC LIMIT %(most)s"
+    end = f"{_user_condition(user_id, session_id)} ORDER BY m.seq DESC LIMIT %(most)s"
     statement = _select(asked, end, columns="m.seq")
     values = {**asked, "agent": agent_id, "with_user": user_id, "most": most}
     return list(connection.exec_driver_sql(statement, values).scalars())
@@ -148,11 +148,11 @@ def seqs_of(
     session_id: str | None = None,
     user_id: str | None = None,
 ) -> dict[str, int]:
-    """Return the seqs of those of these messages that are stored, by id.
+    """Return the seqs of stored messages, by id.
 
     Only of one user, if given, as in ``latest_seqs``.
     """
-    end = f"AND m.id = ANY(%(ids)s) {_whose(user_id, session_id)}"
+    end = f"AND m.id = ANY(%(ids)s) {_user_condition(user_id, session_id)}"
     statement = _select({}, end, columns="m.id, m.seq")
     values = {"agent": agent_id, "ids": list(ids), "session": session_id, "with_user": user_id}
     return dict(rows(connection, statement, values))
@@ -161,7 +161,7 @@ def seqs_of(
 def list_messages(
     connection: Connection, agent_id: str, *, session_id: str | None, after: int, limit: int
 ) -> list[tuple[Message, str, str | None]]:
-    """Return messages after a seq, ascending, each with its memory state and the reason for it."""
+    """Return messages after a seq, ascending, with memory state and its reason."""
     asked = {"session": session_id}
     statement = _select(asked, "AND m.seq > %(after)s ORDER BY m.seq LIMIT %(limit)s")
     values = {**asked, "agent": agent_id, "after": after, "limit": limit}
@@ -169,16 +169,16 @@ def list_messages(
     return [(to_message(row), row.memory_state, row.memory_reason) for row in found]
 
 
-def _whose(user_id: str | None, session_id: str | None) -> str:
+def _user_condition(user_id: str | None, session_id: str | None) -> str:
     return "" if user_id is None else f"AND {of_user(session_id)}"
 
 
 def _select(asked: Mapping[str, object], end: str, *, columns: str = COLUMNS) -> str:
-    given = (f"AND {_CONDITIONS[name]}" for name, value in asked.items() if value is not None)
-    return _SELECT.format_map({"columns": columns, "conditions": " ".join(given), "end": end})
+    conditions = (f"AND {_CONDITIONS[name]}" for name, value in asked.items() if value is not None)
+    return _SELECT.format_map({"columns": columns, "conditions": " ".join(conditions), "end": end})
 
 
-# So many messages are searched, of the current session and of all others.
+# The number of messages that are searched, of the current session and of all others.
 _MOST = 2_000
 _SAID = f"""
 SELECT m.session_id, m.said_at, m.seq FROM message m
@@ -207,8 +207,8 @@ def last_session(
 ) -> Conversation | None:
     """Return the last conversation before ``now`` (aware), if there was one.
 
-    It is not the current one in ``restriction.session_id``; it is of the same user, and its
-    messages meet the restriction.
+    The current one, ``restriction.session_id``, is left out. The conversation is of the same user,
+    and its messages meet the restriction.
     """
     here, user = restriction.session_id, restriction.user_id
     whose = request_viewer(connection, agent_id, here, user).user_id
@@ -240,14 +240,14 @@ WHERE m.agent_id = %s AND m.seq = ANY(%s::bigint[])
 
 
 class Place(NamedTuple):
-    """The id of a message, and the index of its page; None: it has none yet (P6)."""
+    """The id of a message, and the index of its page; None if it has no page yet (P6)."""
 
     message_id: str
     page: str | None
 
 
 def places_of(connection: Connection, agent_id: str, seqs: Collection[int]) -> dict[int, Place]:
-    """Return the places of those messages that are stored, by seq."""
+    """Return the places of stored messages, by seq."""
     if not seqs:
         return {}
     found = rows(connection, _PLACES, (agent_id, sorted(seqs)))

@@ -10,7 +10,7 @@ from sqlalchemy.engine import RowMapping
 
 from memci.domain.memory.edition import ComparedNetwork, ComparedNode
 from memci.domain.memory.node import RemovalReason, importance
-from memci.storage.network.node_history import FATAL, fate_by
+from memci.storage.network.node_history import FATAL, removal_reason
 from memci.storage.network.passes import COLUMNS, NETWORK
 
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
@@ -42,7 +42,7 @@ SELECT DISTINCT ON (t.node_id) t.node_id, t.event, t.pass_number, t.details, t.a
  WHERE t.agent_id = %s AND t.node_id = ANY(%s) AND t.event = ANY(%s)
  ORDER BY t.node_id, t.id DESC
 """
-# The trail is the only thing that tells of it and goes along with an exported agent.
+# Only the trail has the events of removed nodes, also in an exported agent.
 _SWITCHES = """
 SELECT DISTINCT pass_number FROM trail
  WHERE agent_id = %s AND event = 'forgotten' AND details->>'reason' = 'switched'
@@ -63,12 +63,9 @@ SELECT p.number, p.message_seq, p.started_at, p.finished_at, p.scanned, p.compre
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A network: arrays of one kind are parallel, nodes ascend, links by source and target.
+    """A network: arrays of one kind are parallel, nodes ascend, links by source and target."""
 
-    ``number`` and ``taken_at`` are those of a pass; None: it is the network of now.
-    """
-
-    number: int | None
+    number: int | None  # of the pass; None: the current network
     taken_at: datetime | None
     node_ids: list[int]
     lengths: list[int]
@@ -82,31 +79,31 @@ class Snapshot:
 
 
 def network_now(connection: Connection, agent_id: str) -> Snapshot:
-    """Read the network as it is."""
+    """Return the current network."""
     return Snapshot(*connection.exec_driver_sql(_NOW, {"agent": agent_id}).one())
 
 
 def network_at(connection: Connection, agent_id: str, number: int) -> Snapshot | None:
-    """Read the latest snapshot of this pass or one before it, if any is kept."""
+    """Return the latest snapshot of this pass or an earlier one, if one is stored."""
     row = connection.exec_driver_sql(_AT, (agent_id, number)).first()
     return Snapshot(*row) if row else None
 
 
 def last_pass(connection: Connection, agent_id: str) -> int | None:
-    """Return the number of the last pass, which may be under way; None before the first."""
+    """Return the number of the last pass, which may be running; None before the first."""
     last: int | None = connection.exec_driver_sql(_LATEST, (agent_id,)).scalar()
     return last
 
 
 def snapshot_numbers(connection: Connection, agent_id: str) -> list[int]:
-    """Return the passes of which a snapshot is kept, ascending."""
+    """Return the passes with a stored snapshot, ascending."""
     return list(connection.exec_driver_sql(_NUMBERS, (agent_id,)).scalars())
 
 
 def fading_rows(
     connection: Connection, agent_id: str, numbers: Sequence[int]
 ) -> Iterator[dict[str, Any]]:
-    """Read snapshots one by one: their nodes, and of their links the quantiles of strength."""
+    """Read snapshots one by one: their nodes, and quantiles of the strength of links."""
     for number in numbers:
         values = (list(QUANTILES), agent_id, number)
         yield dict(connection.exec_driver_sql(_FADING, values).mappings().one())
@@ -115,7 +112,7 @@ def fading_rows(
 def words_of_links(
     connection: Connection, agent_id: str, pairs: Sequence[tuple[int, int]]
 ) -> dict[tuple[int, int], tuple[str, str]]:
-    """Return relation and hint of those links that are still there, by source and target."""
+    """Return relation and hint of the links that still exist, by source and target."""
     sources, targets = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     rows = connection.exec_driver_sql(_WORDS, (sources, targets, agent_id))
     return {(source, target): (relation, hint) for source, target, relation, hint in rows}
@@ -124,20 +121,24 @@ def words_of_links(
 def last_events(
     connection: Connection, agent_id: str, gone: Collection[int]
 ) -> dict[int, RowMapping]:
-    """Return what happened last to each of these nodes that are gone, uses left out."""
+    """Return the last event, except uses, of each of these removed nodes."""
     values = (agent_id, list(gone), list(FATAL))
     rows = connection.exec_driver_sql(_LAST_EVENTS, values).mappings()
     return {row["node_id"]: row for row in rows}
 
 
 def switches(connection: Connection, agent_id: str) -> list[int]:
-    """Return the passes after which a rebuilt network took the place of the current one (M24)."""
+    """Return the passes after which a rebuilt network replaced the current one (M24)."""
     return list(connection.exec_driver_sql(_SWITCHES, (agent_id,)).scalars())
 
 
 def fate_in(event: RowMapping | None) -> RemovalReason:
-    """Return what became of a node that is gone, of which this is the last event."""
-    return RemovalReason.FORGOTTEN if event is None else fate_by(event["event"], event["details"])
+    """Return why a node was removed, by its last event."""
+    return (
+        RemovalReason.FORGOTTEN
+        if event is None
+        else removal_reason(event["event"], event["details"])
+    )
 
 
 def list_passes(
@@ -161,16 +162,18 @@ _TEXTS = "SELECT id, left(content, %s) FROM node WHERE agent_id = %s AND id = AN
 
 
 def compared_network(connection: Connection, agent_id: str) -> ComparedNetwork:
-    """Return the network with the strengths of links whose ends live, without texts."""
+    """Return the network with the strengths of links between living nodes, without texts."""
     strengths = {
         (source, target): strength
         for source, target, strength in connection.exec_driver_sql(_LINKS, (agent_id,))
     }
-    own: dict[int, list[float]] = {}
+    by_source: dict[int, list[float]] = {}
     for (source, _), strength in strengths.items():
-        own.setdefault(source, []).append(strength)
+        by_source.setdefault(source, []).append(strength)
     nodes = [
-        ComparedNode(id_, key, tuple(seqs), original, length, digest, importance(own.get(id_, ())))
+        ComparedNode(
+            id_, key, tuple(seqs), original, length, digest, importance(by_source.get(id_, ()))
+        )
         for id_, key, seqs, original, length, digest in connection.exec_driver_sql(
             _NODES, (agent_id,)
         )
@@ -179,13 +182,13 @@ def compared_network(connection: Connection, agent_id: str) -> ComparedNetwork:
 
 
 def count_links(connection: Connection, agent_id: str) -> int:
-    """Return how many links there are, those that dangle among them."""
+    """Return the number of links, dangling ones included."""
     return int(connection.exec_driver_sql(_COUNT, (agent_id,)).scalar_one())
 
 
 def beginnings(
     connection: Connection, agent_id: str, nodes: Sequence[int], *, most: int
 ) -> dict[int, str]:
-    """Return the first so many characters of nodes' texts, by id."""
+    """Return the first ``most`` characters of nodes' texts, by id."""
     rows = connection.exec_driver_sql(_TEXTS, (most, agent_id, list(nodes)))
     return {row[0]: row[1] for row in rows}

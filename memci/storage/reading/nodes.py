@@ -38,7 +38,7 @@ SELECT n.id, n.kind, n.type, n.content, n.phrase, n.keywords, n.original_length,
  WHERE n.agent_id = %(agent)s {conditions}
  ORDER BY n.id LIMIT %(limit)s
 """
-_WANTED = {
+_CONDITIONS = {
     "kind": "AND n.kind = %(kind)s",
     "type": "AND n.type = %(type)s",
     "tier": "AND n.tier = %(tier)s",
@@ -73,10 +73,12 @@ def list_nodes(
     limit: int,
 ) -> list[dict[str, Any]]:
     """Return nodes after an id, ascending; ``asked``: kind, type, tier, as_of, None for any."""
-    wanted = [_WANTED[name] for name, value in asked.items() if value is not None]
-    statement = _NODE.format_map({"conditions": " ".join(["AND n.id > %(after)s", *wanted])})
+    conditions = [_CONDITIONS[name] for name, value in asked.items() if value is not None]
+    statement = _NODE.format_map({"conditions": " ".join(["AND n.id > %(after)s", *conditions])})
     values = {**asked, "agent": agent_id, "after": after, "limit": limit}
-    return [with_said_at(row) for row in connection.exec_driver_sql(statement, values).mappings()]
+    return [
+        with_local_time(row) for row in connection.exec_driver_sql(statement, values).mappings()
+    ]
 
 
 def read_node(connection: Connection, agent_id: str, node_id: int) -> dict[str, Any] | None:
@@ -84,10 +86,10 @@ def read_node(connection: Connection, agent_id: str, node_id: int) -> dict[str, 
     statement = _NODE.format_map({"conditions": "AND n.id = %(id)s"})
     values = {"agent": agent_id, "id": node_id, "limit": 1}
     row = connection.exec_driver_sql(statement, values).mappings().first()
-    return None if row is None else with_said_at(row)
+    return None if row is None else with_local_time(row)
 
 
-def with_said_at(row: RowMapping) -> dict[str, Any]:
+def with_local_time(row: RowMapping) -> dict[str, Any]:
     """Return a row with ``said_at`` in the zone of ``said_offset``, which is removed."""
     fields = dict(row)
     offset = fields.pop("said_offset")
@@ -125,7 +127,7 @@ def list_focus(connection: Connection, agent_id: str) -> Sequence[RowMapping]:
 def list_trail(
     connection: Connection, agent_id: str, node_id: int, *, after: int, limit: int
 ) -> Sequence[RowMapping]:
-    """Return the trail of a node, the oldest event first; the node itself may be gone."""
+    """Return the trail of a node, the oldest event first; the node itself may be removed."""
     return connection.exec_driver_sql(_TRAIL, (agent_id, node_id, after, limit)).mappings().all()
 
 
@@ -178,7 +180,7 @@ def important_memories(
     ]
 
 
-# In pieces, so that the planner sees only what is asked.
+# In pieces, so that the planner sees only the conditions that are used.
 _MEMORIES = """
 SELECT n.id, n.content, n.said_at, n.said_offset, n.superseded_by,
        ARRAY(SELECT m.id FROM message m
@@ -246,17 +248,17 @@ def filtered_messages(
 
     ``asked`` as above. With a user, only messages of that user.
     """
-    whose = "" if visibility.user_id is None else f"AND {of_user(visibility.session_id)}"
+    of_one_user = "" if visibility.user_id is None else f"AND {of_user(visibility.session_id)}"
     statement = _MESSAGES.format_map(
-        {"columns": COLUMNS, "conditions": f"{_conditions(_OF_MESSAGES, asked)} {whose}"}
+        {"columns": COLUMNS, "conditions": f"{_conditions(_OF_MESSAGES, asked)} {of_one_user}"}
     )
     user_values = {"session": visibility.session_id, "with_user": visibility.user_id}
     values = {**_values(asked), **user_values, "agent": agent_id, "limit": limit}
     return [to_message(row) for row in connection.exec_driver_sql(statement, values)]
 
 
-def _conditions(known: Mapping[str, str], asked: Mapping[str, Any]) -> str:
-    return " ".join(f"AND {known[name]}" for name, value in asked.items() if value is not None)
+def _conditions(templates: Mapping[str, str], asked: Mapping[str, Any]) -> str:
+    return " ".join(f"AND {templates[name]}" for name, value in asked.items() if value is not None)
 
 
 def _values(asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -264,7 +266,7 @@ def _values(asked: Mapping[str, Any]) -> dict[str, Any]:
     return {**asked, "metadata": None if metadata is None else json.dumps(metadata)}
 
 
-# A version outlives its memory, as messages do.
+# A version remains after its memory, as messages do.
 _ENDED = """
 WITH RECURSIVE ended AS MATERIALIZED (
     SELECT v.node_id, min(v.until) AS until, min(v.message_seqs) AS seqs,
@@ -321,9 +323,9 @@ def ended_memories(
     seqs: Collection[int],
     as_of: datetime | None,
 ) -> list[Ended]:
-    """Return which of these memories, and of the memories of these messages, no longer hold.
+    """Return which of these memories, and of the memories of these messages, are superseded.
 
-    With ``as_of``: no longer held then.
+    With ``as_of``: were superseded at that time.
     """
     values = {
         "agent": agent_id,
@@ -355,12 +357,12 @@ def messages_of(
     values = {**asked, "agent": agent_id, "nodes": list(nodes)}
     for row in connection.exec_driver_sql(statement, values):
         at = at_offset(row.said_at, row.said_offset)
-        said = Message(row.seq, "", Role(row.role), row.content, at,
+        message = Message(row.seq, "", Role(row.role), row.content, at,
                        tool_calls=row.tool_calls or ())  # fmt: skip
         found[row.node_id].append(
             Candidate(
-                Source.CHAT, row.seq, said.text, (row.seq,), at, row.session_id,
-                said.role, row.name,
+                Source.CHAT, row.seq, message.text, (row.seq,), at, row.session_id,
+                message.role, row.name,
             )
         )  # fmt: skip
     return found
@@ -411,9 +413,9 @@ def versions_of(
     """
     values = {"agent": agent_id, "node": node_id, "as_of": as_of}
     rows = connection.exec_driver_sql(_LINE, values).mappings()
-    return [with_said_at(row) for row in rows]
+    return [with_local_time(row) for row in rows]
 
 
 def ever_was(connection: Connection, agent_id: str, node_id: int) -> bool:
-    """Return True if there is, or was, such a node."""
+    """Return True if the node exists or existed."""
     return bool(connection.exec_driver_sql(_EVER, (agent_id, node_id)).scalar())

@@ -1,4 +1,4 @@
-"""Reads for recall: focus, links, matches, visibility, what was once known (M20, M23, R5, R6)."""
+"""Reads for recall: focus, links, matches, visibility, forgotten memories (M20, M23, R5, R6)."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ _AS_OF = "n.said_at <= %(as_of)s"
 
 @dataclass(frozen=True, slots=True)
 class Visibility:
-    """Which memories a reader may see; all, if nothing is set (R5, R6)."""
+    """The memories that a reader may see; all if no field is set (R5, R6)."""
 
     session_id: str | None = None  # its short-term memories, and the long-term ones
     user_id: str | None = None  # long-term memories of this user
@@ -75,10 +75,10 @@ class Visibility:
         return " AND ".join(conditions)
 
     @property
-    def gone_condition(self) -> str:
-        """The condition on the forgotten target of a link ``l``, likewise.
+    def forgotten_condition(self) -> str:
+        """The condition on the forgotten target of a link ``l``.
 
-        A forgotten entity is visible to those who may see the message that first named it.
+        A forgotten entity is visible to readers who may see the message that first named it.
         """
         if self == EVERYTHING:
             return "true"
@@ -96,7 +96,7 @@ EVERYTHING = Visibility()
 def seen(
     connection: Connection, agent_id: str, nodes: Collection[int], visibility: Visibility
 ) -> set[int]:
-    """Return those of these nodes that are visible."""
+    """Return the nodes that are visible."""
     if visibility == EVERYTHING or not nodes:
         return set(nodes)
     values = {**visibility.values, "agent": agent_id, "nodes": list(nodes)}
@@ -124,7 +124,7 @@ SELECT l.target, l.source, l.relation, l.strength, l.hint, n.kind
    AND (%(relations)s::text[] IS NULL OR l.relation = ANY(%(relations)s))
    AND (n.kind = 'entity' OR ({seen}))
 """
-# A keyword is there when all its terms are.
+# A keyword is present if all its terms are.
 _BY_TERMS = """
 SELECT DISTINCT found.node_id
   FROM (SELECT k.keyword, t.node_id
@@ -134,7 +134,7 @@ SELECT DISTINCT found.node_id
                               WHERE agent_id = %(agent)s AND term = k.term OFFSET 0) t
          GROUP BY k.keyword, t.node_id HAVING count(*) = max(k.needed)) found
 """
-# One Chinese character is no term of the index, which holds pairs: look into the texts.
+# A single Chinese character is not in the index, which has pairs: the texts are searched.
 _BY_CHARACTER = """
 SELECT id FROM node WHERE agent_id = %s AND kind = 'memory'
    AND EXISTS (SELECT 1 FROM unnest(%s::text[]) AS k(word) WHERE strpos(content, k.word) > 0)
@@ -188,7 +188,7 @@ _KINDS = {kind.value: kind for kind in NodeKind}
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A memory node's text and what belongs to it; ``importance`` by M11."""
+    """A memory node's text and properties; ``importance`` by M11."""
 
     node_id: int
     content: str
@@ -226,7 +226,7 @@ def steps_from(
         "frontier": list(frontier),
         "relations": list(relations) or None,
     }
-    statement = _STEPS.format(seen=visibility.condition, gone=visibility.gone_condition)
+    statement = _STEPS.format(seen=visibility.condition, gone=visibility.forgotten_condition)
     rows = connection.exec_driver_sql(statement, values).all()
     return [
         Step(origin, neighbour, relation, strength, hint, _KINDS.get(kind))
@@ -272,9 +272,9 @@ def dangling_links(
     relations: Sequence[str],
     visibility: Visibility = EVERYTHING,
 ) -> list[Forgotten]:
-    """Return what links still say of forgotten nodes that were visible; their layer is 0."""
+    """Return forgotten nodes that were visible, as their links describe them; in layer 0."""
     values = {**visibility.values, "agent": agent_id, "relations": list(relations) or None}
-    statement = _ALL_DANGLING.format(gone=visibility.gone_condition)
+    statement = _ALL_DANGLING.format(gone=visibility.forgotten_condition)
     rows = connection.exec_driver_sql(statement, values)
     strongest: dict[int, Forgotten] = {}
     for target, relation, strength, hint in rows:
@@ -305,15 +305,15 @@ def memories(connection: Connection, agent_id: str, node_ids: Sequence[int]) -> 
 
 
 def restorable(connection: Connection, agent_id: str, node_ids: Sequence[int]) -> set[int]:
-    """Return those of these forgotten nodes that can be restored (M24)."""
+    """Return the forgotten nodes that can be restored (M24)."""
     if not node_ids:
         return set()
     values = {"agent": agent_id, "nodes": list(node_ids)}
     return {row[0] for row in connection.exec_driver_sql(_RESTORABLE, values)}
 
 
-# Those made into memories, and those whose memories a rebuilt network has left out (M24), which
-# only trails tell: they are looked into when there is such a message at all.
+# Messages of memories, and those whose memories a rebuilt network has left out (M24), which only
+# trails name: trails are read only if there is such a message.
 _MADE = """
 m.agent_id = %(agent)s {visibility} AND (m.memory_state = 'made'
     OR m.memory_state = 'none' AND m.remember = 'never' AND m.seq IN (
@@ -321,13 +321,13 @@ m.agent_id = %(agent)s {visibility} AND (m.memory_state = 'made'
         CROSS JOIN LATERAL jsonb_array_elements_text(t.details->'messages') AS of(taken)
         WHERE t.agent_id = %(agent)s AND t.event = 'created'))
 """
-# Of another session, none that is a short-term memory there (R5).
+# Without short-term memories of other sessions (R5).
 _IN_REACH_OF_SESSION = """
 AND NOT EXISTS (SELECT 1 FROM node h
                  WHERE h.agent_id = %(agent)s AND h.tier = 'short'
                    AND h.session_id IS DISTINCT FROM %(session)s AND m.seq = ANY(h.message_seqs))
 """
-# In order, so that it is this agent's rows that are gone through, not the first that come.
+# Ordered, so that this agent's rows are read instead of the first ones of the table.
 _MADE_ANY = "(SELECT m.seq FROM message m WHERE {made} ORDER BY m.seq DESC LIMIT 1) IS NOT NULL"
 _MADE_BY_TERMS = """
 EXISTS (SELECT 1
@@ -360,7 +360,7 @@ SELECT m.seq FROM message m
   WHERE {made} AND EXISTS (SELECT 1 FROM unnest(%(characters)s::text[]) AS k(word)
                             WHERE strpos(m.content, k.word) > 0)
 """
-# The memories that were made of the latest of these messages, latest first.
+# The memories of the latest of these messages, latest first.
 _WHO_KNEW = """
 WITH told AS ({seqs} ORDER BY 1 DESC LIMIT %(messages)s)
 SELECT DISTINCT t.node_id FROM trail t
@@ -385,7 +385,8 @@ def was_known(
 ) -> bool:
     """Return True if a visible message that became a memory contains all terms of a keyword.
 
-    Or one of the ``characters``, which are in no index. Without either, any such message counts.
+    One of the ``characters``, which are in no index, counts as well. Without keywords and
+    characters any such message counts.
     """
     values = _keyword_values(agent_id, keywords, characters, visibility)
     parts = [
@@ -445,7 +446,7 @@ def _keyword_values(
 def forgotten_at(
     connection: Connection, agent_id: str, nodes: Sequence[int]
 ) -> dict[int, datetime]:
-    """Return when each of these nodes was forgotten, as far as its trail tells."""
+    """Return when nodes were forgotten, for those whose trail says so."""
     if not nodes:
         return {}
     rows = connection.exec_driver_sql(_FORGOTTEN_AT, (agent_id, list(nodes))).all()

@@ -16,7 +16,7 @@ SELECT l.message_seq, NOT ({IS_THERE}),
          WHERE j.agent_id = l.agent_id AND j.state = 'queued' AND j.first_seq IS NOT NULL)
   FROM lane l WHERE l.agent_id = %s
 """  # noqa: S608 - a constant of this module
-# A lane that a worker holds waits for the next time: a read never waits for a write.
+# A lane that a worker holds is skipped: a read never waits for a write.
 _TOUCH = """
 UPDATE lane SET read_at = now(), receipts_from = coalesce(receipts_from, now())
 WHERE agent_id IN (
@@ -29,11 +29,11 @@ _KNOWN = "SELECT agent_id FROM lane WHERE agent_id = ANY(%s)"
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an agent's memory is."""
+    """The progress of an agent's memory."""
 
     seq: int  # memory has caught up with the messages up to here (R18)
     message_seq: int  # the agent's last message
-    new_agent: bool = False  # there is no such agent yet
+    new_agent: bool = False  # the agent does not exist yet
 
     @property
     def pending(self) -> int:
@@ -54,7 +54,7 @@ def progress(connection: Connection, agent_id: str) -> Progress:
 def touch_read(connection: Connection, agent_ids: Collection[str]) -> set[str]:
     """Store that these agents were read now (M16); return those whose lane was busy.
 
-    The lanes of the others are locked until the transaction ends: end it at once.
+    The lanes of the others are locked until the transaction ends, which should be at once.
     """
     ids = list(agent_ids)
     touched = {row[0] for row in connection.exec_driver_sql(_TOUCH, (ids,))}
@@ -97,14 +97,14 @@ SELECT l.message_seq, NOT ({is_there}) AS gone,
   LEFT JOIN lane l ON l.agent_id = asked.agent_id
 """
 _NO_LIST = "NULL::jsonb AS last"
-# Of no session: ordered by the session, too, there is but one index that has the order. By time
-# alone the planner may look through all that was ever read.
+# Of no session: with the session in the order, only one index has that order. By time alone the
+# planner may read all receipts.
 _LAST_LIST = """
 (SELECT jsonb_build_array(r.body->'prefix', r.body->'recent_begins') FROM receipt r
   WHERE r.agent_id = asked.agent_id AND r.kind = 'context' AND {of_session}
   ORDER BY r.session_id DESC, r.created_at DESC LIMIT 1) AS last
 """
-# In its pieces, so that the planner sees only what is asked.
+# In pieces, so that the planner sees only the conditions that are used.
 _OF_SESSION = "r.session_id = %(session)s"
 _OF_NONE = "r.session_id IS NULL"
 
@@ -116,11 +116,11 @@ class SnapshotState:
     progress: Progress
     parameters: Mapping[str, Any]  # that differ from the defaults
     prefix: Sequence[tuple[str, int]]  # pieces of the last list as (hash, bytes)
-    recent_begins: int | None  # the seq that its recent interactions began with
+    recent_begins: int | None  # the first seq of its recent interactions
     has_documents: bool = False
     has_pages: bool = False  # it has a note or a folder, or an operation changed its pages
-    holds: frozenset[Source] = frozenset()  # not empty, of memories and sources without an index
-    has_ended: bool = False  # some memories no longer hold (R6)
+    holds: frozenset[Source] = frozenset()  # of memories and sources without an index
+    has_ended: bool = False  # some memories are superseded (R6)
 
     @property
     def lacks(self) -> frozenset[Source]:
@@ -129,12 +129,12 @@ class SnapshotState:
 
 
 def snapshot_state(connection: Connection, agent_id: str) -> SnapshotState:
-    """Return the state for a search, which follows no list."""
+    """Return the state for a search, which does not use the last list."""
     return _read(connection, _NO_LIST, {"agent": agent_id})
 
 
 def last_list_state(connection: Connection, agent_id: str, session_id: str | None) -> SnapshotState:
-    """Return the state with the last list of a session, or (None) of no session."""
+    """Return the state with the last list of a session (None: of requests without one)."""
     last = _LAST_LIST.format_map({"of_session": _OF_NONE if session_id is None else _OF_SESSION})
     return _read(connection, last, {"agent": agent_id, "session": session_id})
 
@@ -143,7 +143,7 @@ def _read(connection: Connection, last: str, values: Mapping[str, Any]) -> Snaps
     (row,) = rows(connection, _READ.format_map({"is_there": IS_THERE, "last": last}), values)
     prefix, recent_begins = row.last or (None, None)
     return SnapshotState(
-        progress=_progress(row.message_seq, row.first_queued, gone=row.gone),
+        progress=_progress(row.message_seq, row.first_queued, new_agent=row.gone),
         parameters=row.parameters or {},
         prefix=[(digest, length) for digest, length in prefix or ()],
         recent_begins=recent_begins,
@@ -154,8 +154,8 @@ def _read(connection: Connection, last: str, values: Mapping[str, Any]) -> Snaps
     )
 
 
-def _progress(message_seq: int | None, first_queued: int | None, *, gone: bool) -> Progress:
+def _progress(message_seq: int | None, first_queued: int | None, *, new_agent: bool) -> Progress:
     if message_seq is None:
         return Progress(0, 0, new_agent=True)
     seq = message_seq if first_queued is None else first_queued - 1
-    return Progress(seq, message_seq, gone)
+    return Progress(seq, message_seq, new_agent)

@@ -1,4 +1,4 @@
-"""The one description of the tables; a test compares it with what the migrations make."""
+"""The description of the tables; a test compares it with the result of the migrations."""
 
 from memci.storage.schema import documents, messages, network, pages, work
 from memci.storage.schema.columns import metadata
@@ -16,7 +16,7 @@ __all__ = [
     "work",
 ]
 
-# Tables with rows of agents. A table that others reference comes before them.
+# Tables with rows of agents. A referenced table comes before those that refer to it.
 AGENT_TABLES = tuple(
     table
     for table in metadata.tables.values()

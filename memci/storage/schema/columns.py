@@ -1,13 +1,13 @@
-"""How tables are described: their columns, and what archives and erasures must know beside.
+"""How tables are described: their columns, and metadata for archives and erasures.
 
 A column's ``info``:
 
 ``holds``       the pydantic type of its values in an archive, where the SQL type says too little
-``references``  ``table.column`` that it names a row by; the row is there, and is erased with that
-``dangling``    True: the row that is named may be gone
-``on_erase``    ``set null``: the row stays when what it names is erased
+``references``  the ``table.column`` that it refers to; the row exists, and is erased with that one
+``dangling``    True: the row that it refers to may be gone
+``on_erase``    ``set null``: the row stays when the one that it refers to is erased
 ``at_most``     ``table.column``, a counter that no value exceeds
-``local``       True: it is this server's own, and no archive has it
+``local``       True: specific to this server, and in no archive
 
 A table's ``info``:
 

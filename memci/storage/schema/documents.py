@@ -20,7 +20,7 @@ from memci.storage.schema.columns import (
     required,
 )
 
-# Somebody has sent them as files, and removes them as such.
+# Files that were sent as documents, and are removed as such.
 _OF_FILES = "made of documents, and not of messages"
 
 document = agent_table(
@@ -36,7 +36,7 @@ document = agent_table(
     required("indexed_chunks", sa.Integer, "0"),
     required("job_id", sa.Uuid),
     moment(),
-    # When its present bytes came, and when all of them could be found.
+    # When its present bytes arrived, and when all of its chunks were indexed.
     moment("sent_at"),
     optional("indexed_at", Instant),
     index("document_name", "name", unique=True),
@@ -60,7 +60,7 @@ chunk = agent_table(
     required("place", sa.Integer),
     required("kind", sa.Text, holds=ChunkKind),
     required("text", sa.Text),
-    # Headings above it, or the symbol that it is: "Guide › Install".
+    # Headings above it, or its symbol: "Guide › Install".
     required("path", sa.Text),
     optional("symbol", sa.Text),
     # The last part of the symbol, in small letters.
@@ -86,7 +86,7 @@ chunk_vector = agent_table(
     no_content=_OF_FILES,
 )
 
-# Postings: how often a term stands in a chunk of how many terms.
+# Postings: how often a term occurs in a chunk, and the chunk's number of terms.
 chunk_term = agent_table(
     "chunk_term",
     key("term", sa.Text),
@@ -102,15 +102,15 @@ item = agent_table(
     key("namespace", ARRAY(sa.Text)),
     key("key", sa.Text),
     required("value", Json),
-    # What it is searched by; none: it is found by its place and value alone.
+    # The text to search for; null: the item is found by place and value alone.
     optional("text", sa.Text),
     moment(),
     moment("updated_at"),
-    # Minutes after the last look at it, and when that is.
+    # Minutes from the last read to the expiry, and the time of the expiry.
     optional("ttl_minutes", sa.Double),
     optional("expires_at", Instant),
-    # How often a term stands in the text of how many terms; none: it is still to be indexed. A job
-    # indexes it anew after an import.
+    # How often each term occurs in the text, and its number of terms; null: not indexed yet. A job
+    # indexes it again after an import.
     optional("terms", Json, local=True),
     optional("length", sa.Integer, local=True),
     optional("embedding", HALFVEC(), local=True),
@@ -120,7 +120,7 @@ item = agent_table(
     no_content="of no message: what a program has put there, and takes away itself",
 )
 
-# Kinds and bodies are a framework's own: they are kept as bytes and never read here.
+# Kinds and bodies belong to a framework: they are stored as bytes and never read here.
 checkpoint = agent_table(
     "checkpoint",
     key("thread", sa.Text),
@@ -129,7 +129,7 @@ checkpoint = agent_table(
     optional("parent", sa.Text),
     required("kind", sa.Text),
     required("body", sa.LargeBinary),
-    # Of each channel the version that its value has here.
+    # The version of each channel's value at this checkpoint.
     required("versions", Json),
     required("metadata", Json),
     moment(),
@@ -151,7 +151,7 @@ checkpoint_write = agent_table(
     key("namespace", sa.Text),
     key("checkpoint_id", sa.Text),
     key("task_id", sa.Text),
-    # Below zero: how a task ended.
+    # Negative: the outcome of a task.
     key("place", sa.Integer, holds=values.WritePlace),
     required("channel", sa.Text),
     required("kind", sa.Text),

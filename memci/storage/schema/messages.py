@@ -35,14 +35,14 @@ message = agent_table(
     required("said_at", Instant),
     moment("received_at"),
     required("remember", sa.Text, holds=Remember),
-    # none, pending, made, filtered: what memory made of it (R2), and why not.
+    # none, pending, made, filtered: the memory state (R2), and the reason for no memory.
     required("memory_state", sa.Text, "'none'", holds=MemoryState),
     optional("memory_reason", sa.Text, holds=FilterReason),
     # False: not yet in message_term and message_vector; part of the raw tail (R10b).
     required("indexed", sa.Boolean, "false"),
-    # Where it stands among the indexed ones (R11b); null until it is indexed.
+    # Its position among the indexed messages (R11b); null until it is indexed.
     optional("position", sa.BigInteger, holds=values.Position),
-    # Minutes east of UTC of the clock it was said by; null: UTC.
+    # The sender's UTC offset in minutes; null: UTC.
     optional("said_offset", sa.SmallInteger),
     index("message_id", "id", unique=True),
     index(
@@ -70,7 +70,7 @@ message_vector = agent_table(
     required("model", sa.Text),
 )
 
-# Postings: how often a term stands in a message of how many terms.
+# Postings: how often a term occurs in a message, and the message's number of terms.
 message_term = agent_table(
     "message_term",
     key("term", sa.Text),
@@ -80,23 +80,23 @@ message_term = agent_table(
     required("position", sa.BigInteger, holds=values.Position),
 )
 
-# One row a session, made with the first thing that is said in it, and replaced each time that the
-# summary goes on; its text is empty until there is one. Where several users speak in a session,
-# each has a row besides, of what is in that user's sight.
+# One row a session, created with its first message and replaced with each new summary; its text is
+# empty before the first. If several users speak in a session, each user has a further row, of the
+# messages that this user may see.
 summary = agent_table(
     "summary",
-    key("session_id", sa.Text),  # '': what was said in no session
-    key("user_id", sa.Text),  # '': of all that was said in it
-    # Whose words are in it.
+    key("session_id", sa.Text),  # '': of messages without a session
+    key("user_id", sa.Text),  # '': of all messages of the session
+    # The users whose words it contains.
     required("users", ARRAY(sa.Text), "'{}'"),
     counter("from_seq"),
     counter("through_seq", at_most="lane.message_seq"),
     required("text", sa.Text, "''"),
     required("tokens", sa.Integer, "0"),
     required("model", sa.Text, "''"),
-    # The session has ended, and all of it is covered.
+    # The session has ended, and the summary covers all of it.
     required("final", sa.Boolean, "false"),
-    # So many tokens were said after through_seq, up to here: nothing is counted twice.
+    # The tokens of the messages after through_seq and up to here: none is counted twice.
     counter("counted_seq", at_most="lane.message_seq"),
     counter("counted_tokens"),
     moment("made_at"),
@@ -105,7 +105,7 @@ summary = agent_table(
     storage={"fillfactor": 70},
 )
 
-# Sessions that somebody has ended: up to which message. Others end by silence, which needs no row.
+# Sessions that were ended by request, and at which message. Others end by silence, without a row.
 session_end = agent_table(
     "session_end",
     key("session_id", sa.Text),
@@ -113,12 +113,12 @@ session_end = agent_table(
     moment("ended_at"),
 )
 
-# Named by the message that made it. The newest of a session is its plan, the others were before it.
+# Identified by the message that made it. The newest plan of a session is the current one.
 plan = agent_table(
     "plan",
     key("made_seq", sa.BigInteger, references="message.seq"),
     optional("session_id", sa.Text),
-    # In whose sessions alone it is seen; none: in all.
+    # The user in whose sessions alone it is visible; null: in all.
     optional("user_id", sa.Text),
     moment(),
     index("plan_session", "session_id", "made_seq"),
@@ -129,15 +129,15 @@ plan_step = agent_table(
     key("made_seq", sa.BigInteger, references="plan.made_seq"),
     key("position", sa.Integer, holds=values.StepNumber),
     required("text", sa.Text),
-    # The message whose words it is.
+    # The message that contains its text.
     required("said_seq", sa.BigInteger, references="message.seq"),
     required("state", sa.Text, holds=StepState),
-    # Which messages of the session belong to it, both ends included.
+    # The messages of the session that belong to it, both ends included.
     optional("first_seq", sa.BigInteger),
     optional("last_seq", sa.BigInteger, at_most="lane.message_seq"),
 )
 
-# Messages up to this one were looked through for key messages and plans.
+# Messages up to this one were searched for key messages and plans.
 tracking = agent_table(
     "tracking",
     required("seq", sa.BigInteger, at_most="lane.message_seq"),

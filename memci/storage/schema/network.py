@@ -34,31 +34,31 @@ node = agent_table(
     required("phrase", sa.Text),
     required("keywords", ARRAY(sa.Text)),
     required("language", sa.Text, holds=Language),
-    # Of an entity: its name, case folded; finds the one living node of that name.
+    # The case-folded name of an entity; identifies its one living node.
     optional("entity_key", sa.Text),
     required("worth", sa.Double, "0", holds=values.Worth),
     required("message_seqs", ARRAY(sa.BigInteger)),
     optional("session_id", sa.Text),
     optional("user_id", sa.Text),
-    # When what it tells was said; null for an entity.
+    # When the content of a memory was said; null for an entity.
     optional("said_at", Instant),
-    # short or long (R3); a short-term memory is judged anew when its time is over (R5).
+    # short or long (R3); a short-term memory is judged again when its term ends (R5).
     required("tier", sa.Text, "'long'", holds=NodeTier),
     optional("expires_at", Instant),
-    # When something spoke for it at the end of its short term; whether it was compared with others.
+    # When a reason kept it at the end of its short term; whether it was compared with others.
     optional("promoted_at", Instant),
     required("compared", sa.Boolean, "false"),
-    # The memory that says otherwise now, and since when (R6).
+    # The memory that contradicts it now, and since when (R6).
     optional("superseded_by", sa.BigInteger, at_most="lane.last_node_id"),
     optional("superseded_at", Instant),
     counter("scan_count"),
     counter("last_pass", at_most="lane.pass_number"),
-    # Small-model calls of the compression under way (M13), in which pass, and when to try again.
+    # Small-model calls of the present compression (M13), in which pass, and when to retry.
     required("attempts", sa.Integer, "0"),
     counter("attempts_pass"),
     optional("retry_at", Instant),
     moment(),
-    # Minutes east of UTC of the clock what it tells was said by; null: UTC.
+    # The speaker's UTC offset in minutes; null: UTC.
     optional("said_offset", sa.SmallInteger),
     index("node_slot", "slot", unique=True),
     index("node_entity", "entity_key", unique=True, where="entity_key IS NOT NULL"),
@@ -74,7 +74,7 @@ node = agent_table(
     storage={"fillfactor": 80},
 )
 
-# Of memory nodes alone, as node_term is: an entity is found by its name.
+# Only of memories, like node_term: an entity is found by its name.
 node_vector = agent_table(
     "node_vector",
     key("node_id", sa.BigInteger, references="node.id"),
@@ -91,7 +91,7 @@ node_term = agent_table(
     index("node_term_node", "node_id"),
 )
 
-# A link belongs to its source; its target may be gone, and then it dangles (M14, M15).
+# A link belongs to its source; its target may be removed, and then it dangles (M14, M15).
 link = agent_table(
     "link",
     key("source", sa.BigInteger, references="node.id"),
@@ -107,11 +107,11 @@ link = agent_table(
 focus = agent_table(
     "focus",
     key("node_id", sa.BigInteger, references="node.id"),
-    # Value of lane.mentions at the last mention: the least is evicted first (M5).
+    # The value of lane.mentions at the last mention: the least is evicted first (M5).
     required("mentioned", sa.BigInteger, at_most="lane.mentions"),
 )
 
-# What living memories say to be so (R6); goes with its memory.
+# Claims of living memories (R6); deleted with the memory.
 claim = agent_table(
     "claim",
     key("node_id", sa.BigInteger, references="node.id"),
@@ -125,8 +125,8 @@ claim = agent_table(
     index("claim_message", "seq"),
 )
 
-# Memories as they were when another took their place: merged (R5) or superseded (R6). They outlive
-# both; an erasure removes them by node or by message.
+# Memories as they were when another replaced them: merged (R5) or superseded (R6). They remain
+# after both are forgotten; an erasure deletes them by node or by message.
 node_version = agent_table(
     "node_version",
     key("node_id", sa.BigInteger, at_most="lane.last_node_id"),
@@ -141,7 +141,7 @@ node_version = agent_table(
     optional("session_id", sa.Text),
     optional("user_id", sa.Text),
     optional("said_at", Instant),
-    # Of a superseded one: since when the other holds.
+    # Of a superseded one: since when the other is valid.
     optional("until", Instant),
     moment("replaced_at"),
     optional("said_offset", sa.SmallInteger),
@@ -161,17 +161,17 @@ trail = agent_table(
     no_content=_NUMBERS,
 )
 
-# What has made the network, in order; jobs are pruned, this is kept. No text, save the names of
-# entities that somebody has mentioned.
+# The events that made the network, in order; jobs are pruned, but not these. No text, except the
+# names of mentioned entities.
 replay_log = agent_table(
     "replay_log",
     sa.Column("place", sa.BigInteger, sa.Identity(always=True), primary_key=True),
     required("event", sa.Text, holds=ReplayEvent),
     optional("job_id", sa.Uuid),
-    # Messages that a creation took, as it took them.
+    # The messages of a creation, in its order.
     required("seqs", ARRAY(sa.BigInteger), "'{}'"),
     counter("pass_number"),
-    # Of a pass: how many nodes it scanned before something else happened, and if it ended then.
+    # Of a pass: how many nodes it scanned before the next event, and whether it ended then.
     counter("scanned"),
     required("ended", sa.Boolean, "false"),
     required("details", Json, "'{}'"),
@@ -181,7 +181,7 @@ replay_log = agent_table(
 pass_log = agent_table(
     "pass_log",
     key("number", sa.BigInteger, at_most="lane.pass_number"),
-    # Position in the raw log at which it ran (M18).
+    # The position in the messages at which it ran (M18).
     required("message_seq", sa.BigInteger),
     moment("started_at"),
     optional("finished_at", Instant),
@@ -190,12 +190,12 @@ pass_log = agent_table(
     counter("forgotten"),
     counter("broken"),
     counter("given_up"),
-    # What language models took for it.
+    # The usage of language models.
     optional("models", Json, holds=values.ModelUses),
     no_content=_NUMBERS,
 )
 
-# The network as a pass left it: ids and numbers, no text. Arrays of one kind are parallel.
+# The network after a pass: ids and numbers, no text. Arrays of one kind are parallel.
 pass_snapshot = agent_table(
     "pass_snapshot",
     key("number", sa.BigInteger, at_most="lane.pass_number"),
@@ -211,8 +211,8 @@ pass_snapshot = agent_table(
     required("sources", ARRAY(sa.BigInteger)),
     required("targets", ARRAY(sa.BigInteger)),
     required("strengths", ARRAY(sa.REAL)),
-    # Short arrays are compressed as well, and lie beside the row: more of them fit, and weighing
-    # them reads none.
+    # Short arrays are compressed as well, and stored outside of the row: more rows fit a page, and
+    # computing their size reads none.
     storage={"toast_tuple_target": 128},
     no_content=_NUMBERS,
 )
@@ -222,8 +222,8 @@ edition = agent_table(
     key("number", sa.BigInteger),
     required("state", sa.Text),
     optional("up_to_seq", sa.BigInteger),
-    # Places in the replay log: its end when this edition was begun; the first entry that takes a
-    # message beyond up_to_seq; the entry that was replayed last, and how far.
+    # Positions in the replay log: its end when this edition was begun, the first entry that takes a
+    # message after up_to_seq, and the last replayed entry with the progress in it.
     required("begun_at", sa.BigInteger),
     optional("cut_at", sa.BigInteger),
     counter("place"),
@@ -236,9 +236,9 @@ edition = agent_table(
     no_content="numbers; a network that is rebuilt is dropped at any erasure",
 )
 
-# The schema of the tables that hold a rebuilt network, until it is switched to or dropped.
+# The schema of the tables of a rebuilt network, until it is switched to or dropped.
 EDITION_SCHEMA = "memci_edition"
-# The same tables once more, in that schema: statements find them by the search path.
+# The same tables again, in that schema: statements find them by the search path.
 EDITION_TABLES = (
     node,
     node_vector,

@@ -20,8 +20,8 @@ from memci.storage.schema.columns import (
     required,
 )
 
-# One row an agent, which every change of its pages locks (P16). Pages hold the messages up to
-# settled_seq; later ones are put onto pages by whoever looks next.
+# One row an agent, which every change of its pages locks (P16). Pages contain the messages up to
+# settled_seq; the next reader puts later ones onto pages.
 page_tree = agent_table(
     "page_tree",
     counter("version", holds=values.Positive),
@@ -33,7 +33,7 @@ page_tree = agent_table(
     required("notice", ARRAY(sa.Text), "'{}'", holds=list[values.PageIndex]),
     counter("last_step"),
     storage={"fillfactor": 50},
-    # Of version 0 it is only locked.
+    # At version 0 it is only a lock.
     exported="version > 0",
     outlives="version = 0",
 )
@@ -52,8 +52,8 @@ page = agent_table(
     required("managed", sa.Boolean, "false"),
     required("named", sa.Boolean, "false"),
     required("summarized", sa.Boolean, "false"),
-    optional("pinned_by", sa.Text, holds=Actor),  # none: it is not pinned
-    # Of an interaction's page: which messages it shows (P6); number 0: a system message.
+    optional("pinned_by", sa.Text, holds=Actor),  # null: it is not pinned
+    # Of an interaction's page: the messages that it shows (P6); number 0: a system message.
     optional("first_seq", sa.BigInteger),
     optional("last_seq", sa.BigInteger, at_most="page_tree.settled_seq"),
     optional("session_id", sa.Text),
@@ -67,27 +67,27 @@ page = agent_table(
     counter("entered_at"),
     counter("archived_at"),
     counter("opened_at"),
-    # The key of another session than its own whose window shows it (P9).
+    # The key of another session whose window shows it (P9).
     required("chapter", sa.Text, "''", holds=values.SessionKey),
-    # In whose sessions alone it is seen; none: in all.
+    # The user in whose sessions alone it is visible; null: in all.
     optional("user_id", sa.Text),
-    # About what its messages or its text take where they are shown; 0: not known.
+    # The approximate tokens of its messages or text where they are shown; 0: unknown.
     required("content_tokens", sa.Integer, "0"),
-    # What lies in a folder, and of the conversation what belongs to a session.
+    # The pages in a folder, and of the conversation those of a session.
     index("page_living", "parent", "session_id", where="NOT cold"),
     index("page_inside", "parent", where="cold AND parent IS NOT NULL"),
-    # What was removed, in that order.
+    # Removed pages, in order of removal.
     index("page_removed", "place", where="cold AND parent IS NULL"),
-    # Finds what a session's next message goes on from.
+    # Finds the page that a session's next message continues.
     index("page_span", "session_id", "last_seq", where="first_seq IS NOT NULL"),
-    # What the summarizer has still to name, the newest first.
+    # Pages that the summarizer has to name, the newest first.
     index("page_unnamed", "number", where="number > 0 AND NOT (named AND summarized)"),
-    # What somebody wrote, removed or not: a search looks into it.
+    # Pages with written words, removed or not: a search reads them.
     index("page_written", where="first_seq IS NULL"),
     storage={"fillfactor": 70},
 )
 
-# The page store that is used unless another is named (P14).
+# The default page store (P14).
 page_text = agent_table(
     "page_text",
     key("page_id", sa.Text, holds=values.PageIndex),
@@ -100,28 +100,28 @@ page_step = agent_table(
     "page_step",
     key("number", sa.BigInteger, at_most="page_tree.last_step"),
     required("operations", ARRAY(sa.Text), holds=list[values.Operation]),
-    # Each page as it was and as it became, by field; without texts that come from messages.
+    # Each page before and after, by field; without texts that come from messages.
     required("changes", Json, holds=values.PageChanges),
     required("undone", sa.Boolean, "false"),
-    # In whose sessions it can be undone; none: in those of no user.
+    # The user in whose sessions it can be undone; null: in those without a user.
     optional("user_id", sa.Text),
     moment(),
     index("page_step_whose", "user_id", "number"),
 )
 
-# What is pinned (R7): a text, or a message's; both are empty once it is taken down. Of what the
-# detector pinned the message stays known: it is not pinned again.
+# Pins (R7): a text, or a message's; both are empty after unpinning. A pin of the detector keeps its
+# message, so that it is not pinned again.
 pin = agent_table(
     "pin",
     key("number", sa.BigInteger),
     required("kind", sa.Text, holds=PinKind),
     required("text", sa.Text),
     optional("message_seq", sa.BigInteger, references="message.seq", on_erase="set null"),
-    # Which part of the message's text, [start, end) in characters; none: all of it.
+    # The part of the message's text, [start, end) in characters; null: all of it.
     optional("span_start", sa.Integer),
     optional("span_end", sa.Integer),
     required("pinned_by", sa.Text, holds=Maker),
-    # In whose sessions alone it is shown; none: in all.
+    # The user in whose sessions alone it is shown; null: in all.
     optional("user_id", sa.Text),
     moment(),
     optional("unpinned_at", Instant),

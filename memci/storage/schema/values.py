@@ -1,6 +1,6 @@
-"""What a value in a column can be, as pydantic types; rows from an archive are checked by them.
+"""Pydantic types of column values; they check the rows of an archive.
 
-What many rows must be together is in ``archive/consistency.py``.
+``archive/consistency.py`` checks rows together.
 """
 
 import base64
@@ -21,17 +21,17 @@ from memci.domain.session.plan import MOST_STEPS
 from memci.errors import InvalidInputError
 
 _T = TypeVar("_T")
-# JSON numbers that every reader takes for the same; and there is always a next one.
+# JSON integers that every reader reads exactly; the next one is always valid, too.
 _MOST = 2**53
 _MOST_INTEGER = 2**31 - 1
 _MOST_DIMENSIONS = 16_000
-# Halves of numbers do not add up to exactly one.
+# Sums of half-precision numbers are not exactly one.
 _UNIT = 1.01
 _PAGE_RULES = PageRules()
 
 
 def must(check: Callable[[Any], bool]) -> AfterValidator:
-    """Return a part of a type that refuses the values for which ``check`` is false."""
+    """Return an annotation that refuses values for which ``check`` is false."""
 
     def checked(value: Any) -> Any:
         if not check(value):
@@ -92,7 +92,7 @@ Uuid: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[
 # As PostgreSQL writes them.
 Bytes: TypeAlias = Annotated[str, Field(pattern=r"^\\x([0-9a-f]{2})*$")]
 Digest: TypeAlias = Annotated[str, Field(pattern=r"^\\x[0-9a-f]{64}$")]
-# Halves, big end first, as base64; of no more than unit length.
+# Big-endian half-precision numbers, as base64; of at most unit length.
 Vector: TypeAlias = Annotated[str, must(_is_vector)]
 Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=256)]
 DocumentName: TypeAlias = Annotated[str, must(_is_document_name)]
@@ -101,25 +101,25 @@ SegmentId: TypeAlias = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 Operation: TypeAlias = Annotated[str, Field(pattern=r"^[a-z_]{1,64}$")]
 # What ``page.session_key`` returns, or nothing.
 SessionKey: TypeAlias = Annotated[str, Field(pattern=r"(?s)^(-|\+.{1,256})?$")]
-# What ``page_store.port.new_version`` may draw.
+# The range of ``page_store.port.new_version``.
 TextVersion: TypeAlias = Annotated[int, Field(gt=0, lt=10**18)]
 StoredText: TypeAlias = Annotated[str, must(lambda value: value.encode() and "\0" not in value)]
 PageName: TypeAlias = Annotated[str, Field(max_length=page.LONGEST_NAME), _ONE_LINE]
 PageDescription: TypeAlias = Annotated[str, Field(max_length=page.LONGEST_DESCRIPTION), _ONE_LINE]
 PageEntry: TypeAlias = Annotated[str, Field(max_length=page.LONGEST_ENTRY), _ONE_LINE]
-# Of ``page.Recalls``.
+# The fields of ``page.Recalls``.
 Recalls: TypeAlias = Lax[tuple[Count, Seq, Seq, Seq, Seq]]
 Parameters: TypeAlias = Annotated[dict[str, Any], must(_are_parameters)]
 
 
 class JsonObject(BaseModel):
-    """An object in a JSON column; fields that it does not name mean nothing."""
+    """An object in a JSON column; unknown fields are ignored."""
 
     model_config = ConfigDict(strict=True, frozen=True)
 
 
 class ClosedObject(JsonObject):
-    """An object that has no other fields than it names."""
+    """An object without unknown fields."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -147,7 +147,7 @@ class Passages(JsonObject):
 
 
 class JobPayload(Passages):
-    """Fields of a job that statements read as something else than JSON."""
+    """The fields of a job that statements read with other types than JSON."""
 
     seqs: list[Seq] | None = None
     wanted: list[Seq] | None = None
@@ -166,13 +166,13 @@ class PassCursorValue(ClosedObject):
 
 
 class ReceiptBody(JsonObject):
-    """What a receipt says of the prefix that two contexts share: digests and lengths."""
+    """The prefix that two contexts share: digests and lengths."""
 
     prefix: list[Lax[tuple[str, Seq]]] | None = None
 
 
 class ModelUse(ClosedObject):
-    """What one language model took for one task, as ``storage/usage.py`` writes it."""
+    """The usage of one language model for one task, as ``storage/usage.py`` writes it."""
 
     task: str
     model: str
@@ -198,7 +198,7 @@ class SegmentValue(ClosedObject):
 
 
 class ChangedFields(ClosedObject):
-    """What operations change of a page, and thus what a step may bring back (P17)."""
+    """The fields of a page that operations change, and that a step may restore (P17)."""
 
     parent: PageIndex | None = None
     place: Seq = 0
@@ -213,7 +213,7 @@ class ChangedFields(ClosedObject):
 
 
 class PageChange(ClosedObject):
-    """The change of one page in a step: the same fields as they were and as they became."""
+    """The change of one page in a step: the fields before and after."""
 
     index: PageIndex
     was: ChangedFields

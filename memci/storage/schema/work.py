@@ -18,11 +18,11 @@ from memci.storage.schema.columns import (
     required,
 )
 
-# The mailbox. Payloads name stored messages and never hold their text.
+# The mailbox. Payloads name stored messages and never contain their text.
 job = agent_table(
     "job",
     key("id", sa.Uuid),
-    # Given out under the lane's row lock, so its order is the order of commits.
+    # Assigned under the lane's row lock, so its order is the order of commits.
     sa.Column("ordinal", sa.BigInteger, sa.Identity(always=True), nullable=False),
     required("kind", sa.Text),
     required("payload", Json, holds=values.JobPayload),
@@ -35,26 +35,26 @@ job = agent_table(
     optional("not_before", Instant),
     optional("last_error", sa.Text),
     optional("result", Json),
-    # What language models took for it, over all its tries.
+    # The usage of language models, over all tries.
     optional("models", Json, holds=values.ModelUses),
     optional("traceparent", sa.Text),
     moment(),
     optional("started_at", Instant),
     optional("finished_at", Instant),
     index("job_head", "ordinal", where="state = 'queued'"),
-    # Whether a job that names pages waits already.
+    # Finds a waiting job that names pages.
     index("job_naming", where="state = 'queued' AND kind = 'memci.page.name'"),
-    # Whether a job that looks for key messages and plans waits already.
+    # Finds a waiting job that looks for key messages and plans.
     index("job_tracking", where="state = 'queued' AND kind = 'memci.message.track'"),
-    # Whether a job that summarises sessions waits already.
+    # Finds a waiting job that summarises sessions.
     index("job_summing", where="state = 'queued' AND kind = 'memci.session.summarise'"),
     index("job_dead", where="state = 'dead'"),
     storage={"fillfactor": 70},
-    # A job that takes a rebuilt network further has nothing to do where there is none.
+    # A job that continues a rebuilt network is useless without one.
     exported="NOT (state = 'queued' AND kind = 'memci.memory.rebuild')",
 )
 
-# The bytes of broker messages that could not be taken in, under their dead job's id.
+# The bytes of unreadable broker messages, under their dead job's id.
 letter = agent_table(
     "letter",
     key("job_id", sa.Uuid, references="job.id"),
@@ -91,7 +91,7 @@ model_usage = agent_table(
     no_content="names of models, and numbers",
 )
 
-# For Prometheus: of no agent, so outside row-level security.
+# For Prometheus: not of an agent, so without row-level security.
 model_total = sa.Table(
     "model_total",
     metadata,
@@ -112,25 +112,25 @@ receipt = agent_table(
     "receipt",
     key("id", sa.Uuid),
     required("kind", sa.Text),
-    # Of an assembled context: whose, so that the next one can be compared with it (R16).
+    # Of an assembled context: its session, so that the next one can be compared with it (R16).
     optional("session_id", sa.Text),
     required("body", Json, holds=values.ReceiptBody),
-    # Of a read: the agent's last message at the time; messages that the receipt speaks of, and
-    # those of them that the agent was given; memories that it was given. All null: not known.
+    # Of a read: the agent's last message at the time; messages that the receipt names; those of
+    # them that the agent was given; memories that it was given. All null: unknown.
     optional("at_seq", sa.BigInteger, at_most="lane.message_seq"),
     optional("seqs", ARRAY(sa.BigInteger)),
     optional("given", ARRAY(sa.BigInteger)),
     optional("nodes", ARRAY(sa.BigInteger)),
     moment(),
-    # How upkeep finds those that are old enough to go.
+    # Finds receipts that are old enough to delete.
     index("receipt_age", "created_at"),
     index("receipt_given", "at_seq", where="at_seq IS NOT NULL"),
     index("receipt_last", "session_id", "created_at", where="kind = 'context'"),
-    # A receipt of an erasure is what remains of it.
+    # A receipt of an erasure remains after it.
     outlives="kind = 'erasure'",
 )
 
-# A trigger on ``message`` refuses whatever has a tombstone here.
+# A trigger on ``message`` refuses messages with a tombstone here.
 erased_message = agent_table(
     "erased_message",
     # SHA-256 of the message's id.
@@ -143,7 +143,7 @@ erased_message = agent_table(
 # One row per agent that ever had work. No content, so no row-level security.
 lane = agent_table(
     "lane",
-    # Who may work: a claim raises the fence and draws a nonce, an effect checks both.
+    # Who may work: a claim increments the fence and draws a nonce, an effect checks both.
     counter("fence", local=True),
     optional("lease_owner", sa.Uuid, local=True),
     optional("lease_until", Instant, local=True),
@@ -151,20 +151,20 @@ lane = agent_table(
     optional("wake_at", Instant, local=True),
     optional("compress_at", Instant, local=True),
     optional("not_before", Instant, local=True),
-    # Compression is wanted while requested > done, however often it was asked for.
+    # Compression is due while requested > done, regardless of the number of requests.
     counter("compress_req"),
     counter("compress_done"),
     optional("compress_cursor", Json, holds=values.PassCursorValue),
     required("paused", sa.Boolean, "false"),
     optional("halted_by", sa.Uuid, references="job.id"),
-    # Counters of what the agent holds.
+    # Counts of the agent's rows.
     counter("message_seq"),
     counter("last_node_id"),
     counter("pass_number"),
     counter("mentions"),
     counter("indexed_messages"),
     counter("indexed_terms"),
-    # Of documents: how many there are, ids given out, and the chunks that can be found (R9).
+    # Of documents: their number, the last ids, and the indexed chunks (R9).
     counter("documents"),
     counter("last_document_id"),
     counter("last_chunk_id"),
@@ -173,18 +173,18 @@ lane = agent_table(
     # How many of the messages up to message_seq were erased.
     counter("erased_messages"),
     required("epoch", sa.Integer, "0", local=True),
-    # What beat looks at (M16).
+    # The columns that beat reads (M16).
     optional("written_at", Instant),
     optional("read_at", Instant),
     optional("beat_at", Instant),
-    # No receipt is older; null: there is none. Upkeep looks here, since it sees no receipts.
+    # No receipt is older; null: there is none. Upkeep reads this, since it sees no receipts.
     optional("receipts_from", Instant),
-    # Memories made since alike ones were last merged, and no short term ends earlier (R5). Null:
-    # there is none. Upkeep looks here, since it sees no nodes.
+    # Memories made since similar ones were last merged, and the earliest end of a short term (R5).
+    # Null: there is none. Upkeep reads this, since it sees no nodes.
     counter("new_memories"),
     optional("expire_at", Instant),
     moment(),
-    # Only what is waited for is indexed: claims, renewals and counters stay HOT updates.
+    # Only due work is indexed: claims, renewals and counters stay HOT updates.
     sa.Index("lane_due", "wake_at", postgresql_where=sa.text("wake_at IS NOT NULL")),
     sa.Index(
         "lane_compress_due", "compress_at", postgresql_where=sa.text("compress_at IS NOT NULL")
@@ -201,7 +201,7 @@ vector_model = sa.Table(
     sa.Column("only_one", sa.Boolean, primary_key=True, server_default=sa.text("true")),
     required("model", sa.Text),
     required("dimension", sa.Integer),
-    # How often it was changed: each change asks every agent for new vectors, once.
+    # The number of changes: each change asks every agent once for new vectors.
     required("change", sa.Integer, "1"),
     moment("changed_at"),
     sa.CheckConstraint("only_one"),

@@ -35,43 +35,43 @@ from memci.storage.search.statement import Shape, search_statement
 from memci.storage.session import tuples
 from memci.storage.vectors import Vectors, to_text
 
-# Postings that are scored for one query, however small the index.
+# Postings that are scored for one query, regardless of the size of the index.
 MOST_POSTINGS = 2_000
 # The newest messages of one time, from which candidates are chosen.
 MOST_TIMED = 2_000
 _ROLES = {role.value: role for role in Role}
-# No owner has so many chunks, and no agent so many messages.
+# More than the chunks of any owner and the messages of any agent.
 _KEYS_OF_OWNER = 1 << 48
-# Of the best messages by words, each third lends its words to its neighbours: measured, more of
-# them change nothing.
+# Of the best messages by words, a third adds its words to its neighbours: more of them changed
+# nothing in measurements.
 _LENDERS = 3
 RAW_TAIL = 200  # newest messages that are not indexed yet (R10b)
 
 
 @dataclass(frozen=True, slots=True)
 class Restriction:
-    """What every candidate has to be like; empty: anything.
+    """Conditions on every candidate; none if empty.
 
-    With ``session_id`` the short-term memories are that session's, with ``user_id`` alone there
-    are none (R5).
+    With ``session_id`` the short-term memories are that session's, with ``user_id`` alone there are
+    none (R5).
     """
 
     since: datetime | None = None
-    until: datetime | None = None  # excluded
+    until: datetime | None = None  # exclusive
     roles: tuple[Role, ...] = ()
     names: tuple[str, ...] = ()
     sessions: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
     user_id: str | None = None
     session_id: str | None = None
-    as_of: datetime | None = None  # nothing that was said later
+    as_of: datetime | None = None  # nothing said later
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, object] | None = None
     viewer: Viewer | None = None  # of pages, pins, plans and summaries; None: ``user_id``
 
     @property
     def excludes_files(self) -> bool:
-        """Whether it asks for something that files do not have."""
+        """True if a condition is set that files cannot meet."""
         asked = (self.since, self.until, self.roles, self.names, self.sessions, self.types)
         return any((*asked, self.tags, self.metadata))
 
@@ -94,9 +94,9 @@ class Restriction:
         return {name: value for name, value in asked.items() if value not in (None, [])}
 
     def _users(self) -> list[str]:
-        """Return whose pages, pins, plans and summaries are visible; empty: everybody's."""
+        """Return the user whose pages, pins, plans and summaries are visible; empty: all users."""
         viewer = self.viewer or Viewer(self.session_id, self.user_id)
-        # No user has the empty name: in a new session only what belongs to nobody is visible.
+        # No user has the empty name: in a new session only rows without a user are visible.
         return [] if viewer.sees_all else [viewer.user_id or ""]
 
 
@@ -110,10 +110,10 @@ class SearchQuery:
     sources: frozenset[Source]
     restriction: Restriction = field(default_factory=Restriction)
     best: int = DEEPEST  # candidates of each channel
-    names: tuple[str, ...] = ()  # written as programs write them
-    walks: bool = False  # follow links of the network from what is found, if memories are searched
+    names: tuple[str, ...] = ()  # in their spelling in programs
+    walks: bool = False  # follow links of the network from the results, if memories are searched
     focus: bool = False  # … and from the focus
-    # Messages of these times are candidates whatever their words are.
+    # Messages of these times are candidates regardless of their words.
     stretches: tuple[TimeSpan, ...] = ()
 
     @property
@@ -128,7 +128,7 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What one query found."""
+    """The result of one query."""
 
     candidates: list[Candidate]  # of the indexes; a message has the score of its own words
     tail: list[Message]  # not indexed yet, the newest first; without scores
@@ -149,7 +149,7 @@ def search(
     """Return the best candidates of each source and channel, and the raw tail (R10b).
 
     ``owners`` have documents to search: the agent, and visible collections (``see_collections``).
-    Sources that are ``absent`` are empty and not searched.
+    ``absent`` sources are empty and not searched.
     """
     asked = query.restriction.values()
     sources = _searched(query, owners).difference(absent)
@@ -157,7 +157,7 @@ def search(
     timed = bool(query.stretches) and Source.CHAT in sources
     walks = query.walks and Source.MEMORY in sources
     scored = query.vector is not None or bool(query.terms)
-    # What the focus was at another time is not known.
+    # Earlier states of the focus are not stored.
     focus = walks and query.focus and query.restriction.as_of is None
     if not (scored or focus):
         sources, walks = sources & {Source.CHAT}, False
@@ -179,7 +179,7 @@ def search(
         **asked,
         **named,
         **unindexed_values(query.terms, query.restriction.session_id),
-        **_times_asked(query),
+        **_time_values(query),
         "agent": agent_id,
         "vector": None if query.vector is None else to_text(query.vector[None])[0],
         "model": query.model,
@@ -196,11 +196,11 @@ def search(
     return _result(tuples(connection, search_statement(shape), values), owners)
 
 
-def _times_asked(query: SearchQuery) -> dict[str, object]:
-    """Return the times of a query; those that it names share the candidates evenly."""
+def _time_values(query: SearchQuery) -> dict[str, object]:
+    """Return the times of a query; those that the query names share the candidates evenly."""
     named = sum(not each.besides for each in query.stretches)
     return {
-        # Under row-level security a coalesce() in the statement would keep it from the index.
+        # Under row-level security a coalesce() in the statement would prevent the index.
         "begins": [_iso(each.since) or "-infinity" for each in query.stretches],
         "ends": [_iso(each.until) or "infinity" for each in query.stretches],
         "asked_sessions": [each.session for each in query.stretches],
@@ -217,13 +217,15 @@ def _searched(query: SearchQuery, owners: Sequence[str]) -> frozenset[Source]:
     """Return the sources that may contain what the query asks for."""
     sources = query.sources
     if query.vector is None and not query.terms:
-        sources -= WRITTEN  # no link leads there
+        sources -= WRITTEN  # links do not lead to them
     if query.restriction.types:
         sources -= {Source.CHAT}  # messages have no type
     if not owners or query.restriction.excludes_files:
         sources -= WRITTEN
-    kept = searched_unindexed(sources, query.restriction.values()) if query.terms else frozenset()
-    return sources - KEPT | kept
+    unindexed = (
+        searched_unindexed(sources, query.restriction.values()) if query.terms else frozenset()
+    )
+    return sources - KEPT | unindexed
 
 
 def _result(answered: Sequence[tuple[Any, ...]], owners: Sequence[str]) -> SearchResult:
@@ -245,7 +247,7 @@ def _result(answered: Sequence[tuple[Any, ...]], owners: Sequence[str]) -> Searc
         elif source == "alone":
             found = replace(found, by_time_only=frozenset(row.seqs or ()))
         elif source == "tail":
-            found.tail.append(_said(row))
+            found.tail.append(_unindexed_message(row))
         elif source in KEPT:
             found.kept.append(unindexed_candidate(row))
         else:
@@ -254,7 +256,7 @@ def _result(answered: Sequence[tuple[Any, ...]], owners: Sequence[str]) -> Searc
     return found
 
 
-def _said(row: Row) -> Message:
+def _unindexed_message(row: Row) -> Message:
     calls = row.tool_calls or ()
     role = Role(row.role)
     at = at_offset(row.at, row.said_offset)
@@ -262,7 +264,7 @@ def _said(row: Row) -> Message:
 
 
 def _message(row: tuple[Any, ...]) -> Candidate:
-    """Return a message by the places of its columns: each search has hundreds of them."""
+    """Return a message by the positions of its columns, for speed: each search has hundreds."""
     (_, seq, dense, lexical, linked, content, role, name, calls, session, at, _, position, _,
      offset) = row  # fmt: skip
     return Candidate(
@@ -291,7 +293,7 @@ def _chunk(row: Row, place: int, owner: str) -> Candidate:
     """Return a chunk; its key differs from those of other owners, and of messages."""
     path, *place_in_file = row.tool_calls
     source = Source.CODE if row.role == ChunkKind.CODE else Source.DOCUMENT
-    # The headings are part of what the text says.
+    # The headings are part of the text.
     text = row.text if source is Source.CODE or not path else f"{path}\n{row.text}"
     return Candidate(
         source,

@@ -1,8 +1,8 @@
 """The sources of a search: their conditions, indexes and rows (R5, R6, R11).
 
-Pages, pins, plans and summaries have no index (R11b): the beginnings of the newest are searched for
-parts of words, those with the most parts are read whole, and Python scores them as it scores
-messages that are not indexed yet. Who may see them is decided as in windows (``Viewer``).
+Pages, pins, plans and summaries have no index (R11b). The beginnings of the newest are searched for
+parts of words, those with the most parts are read completely, and Python scores them like messages
+that are not indexed yet. They are visible as in windows (``Viewer``).
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from memci.domain.session.plan import StepState
 from memci.language.key_messages.rules import PinKind
 from memci.language.times.calendar import at_offset
 
-# Restrictions on messages, and on memories: one of a memory's messages has to be so.
+# Restrictions on messages, and on memories: one of a memory's messages has to meet them.
 _ON_MESSAGE = {
     "since": "m.said_at >= %(since)s",
     "until": "m.said_at < %(until)s",
@@ -46,7 +46,7 @@ _ON_NODE = {
     "metadata": _OF_ITS_MESSAGES.format("o.metadata @> %(metadata)s::jsonb"),
 }
 # Short-term memories of other sessions are not visible (R5). They are few: their ids are read once,
-# and no join is needed. "": of no session.
+# and no join is needed. "": without a session.
 HIDDEN = """AND {} NOT IN (
     SELECT h.id FROM node h WHERE h.agent_id = %(agent)s AND h.tier = 'short'
        AND h.session_id IS DISTINCT FROM %(tier)s)"""
@@ -58,34 +58,34 @@ _ON_CHUNK = {
 
 
 def node_filters(restricted: Iterable[str]) -> str:
-    """Return the conditions on a ``node m`` for what ``Restriction.values`` names."""
+    """Return the conditions on a ``node m`` for the names in ``Restriction.values``."""
     hidden = [HIDDEN.format("m.id")] if "tier" in restricted else []
     return " ".join([memory_filters(restricted), *hidden])
 
 
 def message_filters(restricted: Iterable[str]) -> str:
-    """Return the conditions on a ``message m`` for what ``Restriction.values`` names."""
+    """Return the conditions on a ``message m`` for the names in ``Restriction.values``."""
     return " ".join(
         f"AND {_ON_MESSAGE[name]}" for name in sorted(restricted) if name in _ON_MESSAGE
     )
 
 
 def memory_filters(restricted: Iterable[str]) -> str:
-    """Return those of them that are not about the tier."""
+    """Return the conditions on a ``node m``, except that on the tier."""
     return " ".join(f"AND {_ON_NODE[name]}" for name in sorted(restricted) if name in _ON_NODE)
 
 
 def chunk_filters(sources: Collection[Source], restricted: Collection[str]) -> str:
     """Return the conditions on a ``chunk m`` if only some ``sources`` are searched."""
-    wanted = WRITTEN.intersection(sources)
-    conditions = [_ON_CHUNK[each.value] for each in wanted] if len(wanted) == 1 else []
+    searched = WRITTEN.intersection(sources)
+    conditions = [_ON_CHUNK[each.value] for each in searched] if len(searched) == 1 else []
     if "as_of" in restricted:
         conditions.append(_ON_CHUNK["as_of"])
     return " ".join(conditions)
 
 
 class Row(NamedTuple):
-    """A row of the answer, whatever the source: columns by place."""
+    """A result row of any source; columns by position."""
 
     source: str
     key: Any
@@ -131,8 +131,8 @@ CHAT = Index(
     columns="""m.content AS text, m.role, m.name, m.tool_calls, m.session_id, m.said_at AS at,
                NULL::bigint[] AS seqs, m.position, NULL::integer[] AS counts, m.said_offset""",
 )
-# The mean length of memories is taken from the postings that are read: they have no counter, and
-# it moves all scores of one question by nearly the same factor.
+# The mean length of memories is that of the postings read: they have no counter, and it changes all
+# scores of a query by nearly the same factor.
 MEMORY = Index(
     name="memory",
     table="node",
@@ -170,10 +170,10 @@ CHUNK = Index(
 
 
 _MOST_READ = 15  # of each source
-MOST_SEARCHED = 500  # of each source, the newest: every search looks for its words in them
-_KEY_BITS = 48  # with the source's number above them no key is a message's, or a chunk's
+MOST_SEARCHED = 500  # of each source, the newest: every search reads their words
+_KEY_BITS = 48  # with the source's number above them they differ from keys of messages and chunks
 
-# As rows of the other sources: what tells where it comes from stands in place of tool calls.
+# As rows of the other sources, with the origin in place of the tool calls.
 _ROWS = """
 (SELECT '{source}' AS source, NULL::bigint AS key, NULL::float8 AS dense, NULL::float8 AS lexical,
         NULL::float8 AS linked,
@@ -208,7 +208,7 @@ SELECT coalesce(substr(m.content, coalesce(p.span_start, 0) + 1,
         OR coalesce(m.session_id = %(session)s, true))
  ORDER BY p.number DESC LIMIT %(most_looked_at)s
 """
-# The last plan of each session, or of the session that is asked from.
+# The last plan of each session, or of the requested session.
 _PLAN = """
 SELECT s.text, s.state AS kind, s.position::text AS name, to_jsonb(s.made_seq) AS more,
        c.session_id, coalesce(m.said_at, c.created_at) AS at, ARRAY[s.said_seq] AS seqs,
@@ -226,7 +226,7 @@ SELECT s.text, s.state AS kind, s.position::text AS name, to_jsonb(s.made_seq) A
                         AND made_seq = c.made_seq OFFSET 0) s
   LEFT JOIN message m ON m.agent_id = %(agent)s AND m.seq = s.said_seq
 """
-# As in ``read_summary``: of several that a user may see the one that goes furthest. The newest are
+# As in ``read_summary``: of several visible ones the one that reaches furthest. The newest are
 # found without their texts.
 _SUMMARY = """
 SELECT p.text, NULL AS kind, '' AS name, to_jsonb(p.user_id) AS more,
@@ -242,8 +242,8 @@ SELECT p.text, NULL AS kind, '' AS name, to_jsonb(p.user_id) AS more,
           AND p.user_id = c.user_id OFFSET 0) p
   LEFT JOIN message m ON m.agent_id = %(agent)s AND m.seq = p.through_seq
 """
-# Notes, removed or not, and interactions in folders; the messages of other interactions, in active
-# chapters or removed, are found themselves. A page in a folder is visible with it or not at all.
+# Notes, removed or not, and interactions in folders; search finds the messages of other
+# interactions, in active chapters or removed. A page in a folder is visible with it or not at all.
 # System prompts are left out.
 _PAGE = """
 WITH RECURSIVE written AS MATERIALIZED (
@@ -284,9 +284,9 @@ _SUMMARY_OF_USER = "p.users <@ %(seen_by)s::text[]"
 _SUMMARY_OF_ALL = "p.user_id = ''"
 _OF_SESSIONS = "AND p.session_id = ANY(%(sessions)s)"
 _NEWEST = "LIMIT %(most_looked_at)s"
-# When a summary ends is known by its message: all of them have to be looked up.
+# The end of a summary is known by its message: all of them have to be read.
 _OF_TIMES = frozenset({"since", "until"})
-# They say what is so now, whenever that was said (R6).
+# They describe the present, regardless of their time (R6).
 _OF_NOW = frozenset({Source.PAGE, Source.SUMMARY, Source.PLAN})
 # Only messages and memories have these.
 _OF_MESSAGES = frozenset({"roles", "names", "types", "tags", "metadata"})
@@ -295,21 +295,21 @@ _OF_MESSAGES = frozenset({"roles", "names", "types", "tags", "metadata"})
 def searched_unindexed(
     sources: Collection[Source], restricted: Collection[str]
 ) -> frozenset[Source]:
-    """Return those of the sources without an index that may contain what is asked for."""
-    kept = KEPT.intersection(sources)
+    """Return the sources without an index that may contain matches."""
+    searched = KEPT.intersection(sources)
     if not _OF_MESSAGES.isdisjoint(restricted):
         return frozenset()
-    return kept - _OF_NOW if "as_of" in restricted else kept
+    return searched - _OF_NOW if "as_of" in restricted else searched
 
 
 def unindexed_rows(sources: Collection[Source], restricted: Collection[str]) -> Iterator[str]:
     """Yield the part of the statement for each source without an index."""
-    own = "seen_by" in restricted
+    of_user = "seen_by" in restricted
     conditions = [f"AND {_CONDITIONS[name]}" for name in sorted(restricted) if name in _CONDITIONS]
     for source in sorted(KEPT.intersection(sources)):
         names = {
-            "user": _OF_USER if own else "",
-            "whose": _SUMMARY_OF_USER if own else _SUMMARY_OF_ALL,
+            "user": _OF_USER if of_user else "",
+            "whose": _SUMMARY_OF_USER if of_user else _SUMMARY_OF_ALL,
             "sessions": _OF_SESSIONS if "sessions" in restricted else "",
             "newest": _NEWEST if _OF_TIMES.isdisjoint(restricted) else "",
         }
@@ -321,7 +321,7 @@ def unindexed_rows(sources: Collection[Source], restricted: Collection[str]) -> 
 
 
 def unindexed_values(terms: Iterable[str], session_id: str | None) -> dict[str, object]:
-    """Return the values of ``unindexed_rows``, beside the agent and the restrictions."""
+    """Return the values of ``unindexed_rows``, without the agent and the restrictions."""
     return {
         "probes": probes_of(list(terms)),
         "session": session_id,
@@ -332,23 +332,20 @@ def unindexed_values(terms: Iterable[str], session_id: str | None) -> dict[str, 
 
 
 def unindexed_candidate(row: Row) -> Candidate:
-    """Return a row as a candidate; it has no score yet."""
+    """Return a row as a candidate without a score."""
     source = Source(row.source)
     seqs: list[int] = list(row.seqs or ())
     about = (seqs[0], seqs[-1]) if seqs else None
-    told = row.tool_calls
+    extra = row.tool_calls
     kept = Kept(row.name, about)
     if source is Source.PIN:
-        kept = kept._replace(kind=PinKind(row.role), by=Maker(told))
+        kept = kept._replace(kind=PinKind(row.role), by=Maker(extra))
     elif source is Source.PLAN:
         kept = kept._replace(state=StepState(row.role))
-    name = f"{row.name}\n{row.session_id}\n{told}"
-    key = _key(source, name)
+    name = f"{row.name}\n{row.session_id}\n{extra}"
+    digest = hashlib.blake2b(name.encode(), digest_size=_KEY_BITS // 8).digest()
+    number = 1 + len(Source) + list(Source).index(source)
+    key = (number << _KEY_BITS) + int.from_bytes(digest)
     at = at_offset(row.at, row.said_offset) if row.at else UNTIMED
     return Candidate(source, key, row.text, tuple(dict.fromkeys(seqs)), at, row.session_id,
                      kept=kept)  # fmt: skip
-
-
-def _key(source: Source, name: str) -> int:
-    digest = hashlib.blake2b(name.encode(), digest_size=_KEY_BITS // 8).digest()
-    return (1 + len(Source) + list(Source).index(source) << _KEY_BITS) + int.from_bytes(digest)

@@ -1,12 +1,12 @@
 """The one SQL statement of a search, with its walk over the network (R11, R11b).
 
-The walk begins at the nodes that the query finds best, entities among them, and at the focus if
-the conversation continues; it goes two links out. Strength is shared among all links of a node, so
-that a node to which everything is linked says little; where paths meet, they add up.
+The walk begins at the best nodes of the query, entities among them, and at the focus if the
+conversation continues. It follows two links. Strength is divided among all links of a node, so that
+a node with very many links adds little; the strengths of paths to one node add up.
 
-Each channel materializes its best, and the cosines of what only others found are looked up; all are
-put together by key, and their texts are read row by row. Nothing is joined whose size the planner
-would have to guess, numbers are float8 throughout, and only the parts that are needed are written.
+Each channel materializes its best rows, and the cosines of rows that only other channels found are
+looked up. All are grouped by key, and their texts are read row by row. There are no joins of sizes
+that the planner would have to guess, numbers are float8 throughout, and unused parts are left out.
 The statement consists of constants; all values are bound.
 """
 
@@ -27,13 +27,13 @@ from memci.storage.search.sources import (
     unindexed_rows,
 )
 
-# Restrictions on what is visible at all.
+# Filters on visibility.
 SIGHT = frozenset({"user", "as_of", "tier"})
 SEEDS = 10  # of each channel
-NEAR = 60  # nodes from which the walk goes on
-LINKED_MEMORIES = 30  # whose messages are offered, too
+NEAR = 60  # nodes at which the walk starts
+LINKED_MEMORIES = 30  # whose messages are candidates, too
 DECAY = 0.5  # of each link beyond the first
-FOCUS_WEIGHT = 0.5  # beside 1 for the best of a channel
+FOCUS_WEIGHT = 0.5  # relative to 1 for the best of a channel
 
 _SEED = """
 (SELECT key, {channel} / (max({channel}) OVER ()) AS weight FROM memory_{channel}
@@ -51,7 +51,7 @@ SELECT l.key, sum(s.weight * l.strength) AS weight
             ORDER BY k.strength DESC, k.target DESC LIMIT %(near)s) l
  GROUP BY l.key ORDER BY weight DESC, l.key DESC LIMIT %(near)s
 """
-# Entities are visible to all; a memory that is not visible leads nowhere.
+# Entities are visible to all; the walk does not pass through invisible memories.
 _SIGHT = """
 JOIN node m ON m.agent_id = k.agent_id AND m.id = k.target
                AND (m.kind = 'entity' OR true {conditions})
@@ -94,17 +94,17 @@ VALUES = {
 def walk(
     channels: Collection[Channel], restricted: Collection[str], *, focus: bool, says: bool
 ) -> str:
-    """Write the walk from the best memories of these ``channels``, and from the ``focus``.
+    """Return the walk from the best memories of these ``channels``, and from the ``focus``.
 
     ``restricted`` as in ``Restriction.values``; ``says``: find messages of memories as well.
     """
     seeds = [_SEED.format(channel=each.value) for each in channels]
     if focus:
-        seeds.append(_FOCUS.format(sight=_sight(restricted)))
+        seeds.append(_FOCUS.format(sight=_visibility_filters(restricted)))
     whole = _WALK.format(
         seeds=" UNION ALL ".join(seeds),
-        near_step=_STEP.format(origin="walk_seed", sight=_sight(restricted)),
-        far_step=_STEP.format(origin="walk_near", sight=_sight(restricted)),
+        near_step=_STEP.format(origin="walk_seed", sight=_visibility_filters(restricted)),
+        far_step=_STEP.format(origin="walk_near", sight=_visibility_filters(restricted)),
         filters=node_filters(restricted),
     )
     if not says:
@@ -112,7 +112,7 @@ def walk(
     return f"{whole},{_SAID.format(filters=message_filters(restricted))}"
 
 
-def _sight(restricted: Collection[str]) -> str:
+def _visibility_filters(restricted: Collection[str]) -> str:
     conditions = node_filters(SIGHT.intersection(restricted)).strip()
     return _SIGHT.format(conditions=conditions) if conditions else ""
 
@@ -135,9 +135,9 @@ _DENSE = """
          WHERE v.agent_id = {owner} AND v.model = %(model)s {filters} {hidden}
          ORDER BY far LIMIT %(best)s) AS nearest)
 """
-# Of the terms, the rarest whose postings are not too many to be read; always the rarest one. What
-# stands in a fifth of all texts tells hardly one from another. They are read as columns: there are
-# thousands of them.
+# Of the terms, the rarest whose postings are not too many to read; always the rarest one. A term in
+# a fifth of all texts hardly distinguishes them. Postings are read as columns: there are thousands
+# of them.
 _RARE = """
 {name}_df AS MATERIALIZED (
     SELECT asked.term, p.* FROM unnest(%(terms)s::text[]) AS asked(term) CROSS JOIN LATERAL (
@@ -174,7 +174,7 @@ _LEXICAL = """
      WHERE true {filters} {posting_hidden}
      GROUP BY v.key ORDER BY lexical DESC, v.key DESC LIMIT %(best)s)
 """
-# Who lends words to those beside them need not be what is looked for, too: only in sight.
+# A message that adds words to its neighbours only has to be visible, not meet the other filters.
 _LENDERS = (
     _LEXICAL.replace("{name}_lexical", "chat_lenders")
     .replace("{posting_join}", "")
@@ -182,7 +182,7 @@ _LENDERS = (
     .replace("%(best)s", "%(lenders)s")
 )
 _AND_LENDERS = "UNION SELECT position FROM chat_lenders"
-# A message is found by the words of those beside it, too: all of it is scored in domain/.
+# A message is also found by the words of its neighbours: domain/ scores all of it.
 _BESIDE = """
 chat_beside AS MATERIALIZED (
     SELECT n.seq AS key
@@ -192,8 +192,8 @@ chat_beside AS MATERIALIZED (
      CROSS JOIN LATERAL (SELECT m.seq FROM message m WHERE m.agent_id = %(agent)s
                             AND m.position = o.position + away.steps {filters} OFFSET 0) n)
 """
-# What was said at a time that is asked for, whatever its words: evenly of all that was said then,
-# at most a share of the candidates for each time. Where they leave room, what lies besides.
+# Messages of the requested times, regardless of their words: spread evenly over each time, at most
+# a share of the candidates for each. Remaining places go to neighbouring times.
 _TIMED = """
 chat_timed AS MATERIALIZED (
     SELECT key FROM (
@@ -219,8 +219,8 @@ chat_timed AS MATERIALIZED (
 _TIMED_PART = """
 SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical, NULL::float8 AS linked FROM chat_timed
 """
-# Those of them that nothing else has found.
-_ALONE = """
+# Those of them that no other channel has found.
+_TIME_ONLY = """
 SELECT 'alone', NULL, NULL::float8, NULL::float8, NULL::float8, NULL,
        {nothing}, array_agg(key), NULL::bigint, NULL::integer[], NULL::smallint
   FROM (SELECT key FROM chat_timed {but_others}) alone
@@ -237,7 +237,7 @@ SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical, NULL::float8 AS link
 _LINKED_PART = """
 SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical, linked FROM {name}_linked
 """
-# Of what other channels have found, looked up all at once.
+# Cosines of the results of other channels, looked up at once.
 _COSINE = """
 {name}_cosine AS MATERIALIZED (
     SELECT v.{key} AS key, -(v.embedding <#> %(vector)s::halfvec) AS dense FROM {vectors} v
@@ -276,26 +276,26 @@ SELECT 'postings', NULL, NULL::float8, NULL::float8, NULL::float8, term, {_NOTHI
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a statement searches."""
+    """The parts of a search statement."""
 
     sources: frozenset[Source]
     restricted: frozenset[str]  # names of ``Restriction.values``
     dense: bool
     lexical: bool
-    owners: tuple[str, ...] = ()  # names of the values of those whose documents are searched
-    symbols: bool = False  # names of code are asked for
+    owners: tuple[str, ...] = ()  # names of the values of owners whose documents are searched
+    symbols: bool = False  # the query has names of code
     walks: bool = False  # over links
     focus: bool = False  # … also from the focus
-    timed: bool = False  # times are asked for
+    timed: bool = False  # the query has times
 
 
-# Restrictions on which messages are visible at all.
+# Restrictions on visibility.
 _VISIBILITY_FILTERS = frozenset({"user", "as_of"})
 
 
 @functools.lru_cache(maxsize=256)
 def search_statement(shape: Shape) -> str:
-    """Write the statement of a shape."""
+    """Return the statement of a shape."""
     channels: list[str] = []
     cosines: list[str] = []
     selects: list[str] = []
@@ -304,14 +304,14 @@ def search_statement(shape: Shape) -> str:
         parts = list(_parts(source, shape))
         channels += [channel.format_map(names) for channel, _ in parts if channel]
         found = [part.format_map(names) for _, part in parts]
-        alone = _alone(part for part in found if part != _TIMED_PART)
+        time_only = _time_only(part for part in found if part != _TIMED_PART)
         if shape.dense and len(found) > 1:
             others = " UNION ALL ".join(found[1:])
             cosines.append(_COSINE.format_map({**names, "others": others}))
             found.append(_COSINE_PART.format_map(names))
         selects.append(_TEXTS.format_map({**names, "parts": " UNION ALL ".join(found)}))
         if source is Source.CHAT and shape.timed:
-            selects.append(alone)
+            selects.append(time_only)
         if source is Source.CHAT and (shape.lexical or shape.timed):
             selects.append(_TAIL.format_map(names))
         if source is Source.CHAT and shape.lexical:
@@ -323,10 +323,9 @@ def search_statement(shape: Shape) -> str:
     return " ".join([*indexes, " UNION ALL ".join(selects)])
 
 
-def _alone(others: Iterable[str]) -> str:
-    """Return the query for messages that only their time found."""
-    but = "".join(f" EXCEPT SELECT key FROM ({part}) other" for part in others)  # noqa: S608 - constants
-    return _ALONE.format(nothing=_NOTHING, but_others=but)
+def _time_only(parts: Iterable[str]) -> str:
+    exclusions = "".join(f" EXCEPT SELECT key FROM ({part}) other" for part in parts)  # noqa: S608 - constants
+    return _TIME_ONLY.format(nothing=_NOTHING, but_others=exclusions)
 
 
 def _walk(shape: Shape) -> str:
@@ -349,13 +348,13 @@ def _indexes(shape: Shape) -> Iterator[tuple[Source, str]]:
 
 
 def _parts(source: Source, shape: Shape) -> Iterator[tuple[str, str]]:
-    """Yield the channels of an index, the dense one first: what materializes and what reads it."""
+    """Yield (materialized query, query that reads it) of each channel, the dense one first."""
     if shape.dense:
         yield _DENSE, _DENSE_PART
     if shape.lexical:
         yield _RARE + "," + _LEXICAL, _LEXICAL_PART
     if shape.lexical and source is Source.CHAT:
-        lenders = _LENDERS + "," if _wants_more_than_sight(shape) else ""
+        lenders = _LENDERS + "," if _has_content_filters(shape) else ""
         yield lenders + _BESIDE, _BESIDE_PART
     if shape.timed and source is Source.CHAT:
         yield _TIMED, _TIMED_PART
@@ -365,12 +364,11 @@ def _parts(source: Source, shape: Shape) -> Iterator[tuple[str, str]]:
         yield "", _LINKED_PART
 
 
-def _wants_more_than_sight(shape: Shape) -> bool:
+def _has_content_filters(shape: Shape) -> bool:
     return bool(message_filters(shape.restricted - _VISIBILITY_FILTERS))
 
 
 def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
-    """Return the values of the names in the templates of one index."""
     if source is Source.CHAT:
         index, filters = CHAT, message_filters(shape.restricted)
     elif source is Source.MEMORY:
@@ -395,8 +393,8 @@ def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
         "filters": filters,
         "join": join + index.key if filters else "",
         "posting_join": join + "key" if filters else "",
-        "lenders": _AND_LENDERS if _wants_more_than_sight(shape) else "",
-        # Words out of sight lend nothing to what stands beside them.
+        "lenders": _AND_LENDERS if _has_content_filters(shape) else "",
+        # Invisible messages add no words to their neighbours.
         "sight": message_filters(sight) if chat else "",
         "sight_join": join + index.key if chat and sight else "",
         "hidden": HIDDEN.format(f"v.{index.key}") if hides else "",

@@ -15,11 +15,11 @@ depends_on = None
 
 _TABLES = Path(__file__).with_name("initial.sql")
 
-# Tables without the content of any agent: the queue is read over all agents, the rest counts.
+# Tables without content of agents: the queue is read for all agents, the others are counters.
 _OPEN_TABLES = frozenset({"alembic_version", "lane", "job", "model_total", "vector_model"})
 _DOCUMENT_TABLES = ("document", "chunk", "chunk_term", "chunk_vector")
-# Every table that a network is written to stands once more in a schema of its own, where a
-# network is rebuilt (M24): same names, columns and indexes.
+# Every table of a network exists again in a schema of its own, where a network is rebuilt (M24):
+# same names, columns and indexes.
 _NETWORK_TABLES = (
     "node", "node_vector", "node_term", "link", "focus", "claim", "node_version", "trail",
     "pass_log", "replay_log",
@@ -33,14 +33,14 @@ CREATE POLICY own_agent ON {table}
     WITH CHECK (agent_id = nullif(current_setting('memci.agent', true), ''));
 GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO memci_app;
 """
-# A transaction names the collections that it may read beside its agent's own rows. The owner is
-# no bare column here: else the planner would scan indexes that begin with the owner for both.
+# A transaction names the collections that it may read beside its agent's rows. The owner is not a
+# bare column here: otherwise the planner would scan indexes that begin with the owner for both.
 _NAMED_COLLECTIONS = """
 CREATE POLICY named_collections ON {table} FOR SELECT
     USING ((agent_id || '') = ANY (string_to_array(current_setting('memci.collections', true), ' '))
            AND starts_with(agent_id, 'collection/'));
 """
-# An administrator may have made the schema, where the owner of the tables may not.
+# An administrator may have created the schema, if the owner of the tables may not.
 _EDITION_SCHEMA = """
 DO $$
 BEGIN
@@ -69,7 +69,7 @@ END $$;
 
 
 def upgrade() -> None:
-    """Create all tables, and let a transaction see the rows of its agent alone."""
+    """Create all tables, and restrict each transaction to the rows of its agent."""
     op.execute(_TABLES.read_text(encoding="utf-8"))
     for table in _tables():
         if table not in _OPEN_TABLES:
@@ -83,7 +83,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop all of it; the schema stays, since the owner may be unable to create it again."""
+    """Drop everything but the schema, which the owner may be unable to create again."""
     for table in _NETWORK_TABLES:
         op.execute(f"DROP TABLE memci_edition.{table}")
     for table in _tables():

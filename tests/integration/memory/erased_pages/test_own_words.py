@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from memci.commands.erase_search import Words, find_pages, shown_pages
+from memci.commands.erase_search import Words, find_pages, preview_pages
 from memci.errors import NotFoundError, RefusedError
 from memci.smallmodel.offline.lexicon import OfflineLexicon
 from memci.storage.page_store.port import PageStore
@@ -119,7 +119,7 @@ def test_many_notes_are_looked_at_in_few_statements(
     words = Words.of("boats", OfflineLexicon())
     assert find_pages(ada.database, store, "ada", words, most=200).indexes == made[::-1]
     found = len(counted)
-    shown = shown_pages(ada.database, store, "ada", made[:2], words)
+    shown = preview_pages(ada.database, store, "ada", made[:2], words)
     assert [each.index for each in shown] == made[:2]
     assert found < len(made) / 2
     assert len(counted) - found <= found
@@ -161,7 +161,7 @@ def test_words_find_what_a_step_would_bring_back(
     pages.undo()
     pages.undo()
     assert sorted(found()) == sorted(["usr-1", folder]), "one to be undone, one to be redone"
-    shown = shown_pages(ada.database, store, "ada", found(), words)
+    shown = preview_pages(ada.database, store, "ada", found(), words)
     assert [MARK in each.excerpt for each in shown] == [True, True]
     eraser.erase(pages=found())
     assert found() == []
