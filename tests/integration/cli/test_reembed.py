@@ -41,7 +41,7 @@ def test_it_takes_the_embedder_of_the_settings_and_tells_how_far_it_is(memci, da
     assert "1 agent still to be embedded anew" in said
     assert "start the workers" in said
     code, said = memci("db", "reembed")
-    assert "nothing was begun: the embedder that is set (MEMCI_EMBEDDER) is the one in use" in said
+    assert "nothing to do: MEMCI_MODELS__EMBEDDER__MODEL names the embedder" in said
     assert "start the workers" not in said
     AgentUnderTest(database, "ben").say("[Ben] keeps cats")
     assert "start the workers" in memci("db", "reembed", "--force")[1]
