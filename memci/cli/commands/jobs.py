@@ -51,7 +51,7 @@ def show(
 
 
 def tries(job: JobAnswer) -> int:
-    """Return how often it was begun: one that came to an end is no longer among ``started``."""
+    """Return how often a job was begun; ``started`` no longer counts the run that ended it."""
     return job.attempts + job.started + (job.state is JobState.DONE)
 
 
@@ -135,7 +135,7 @@ def _chosen(memory: Agent, named: list[UUID] | None, *, every: bool, what: str) 
 
 
 def _act(chosen: Sequence[UUID], act: Callable[[UUID], JobAnswer], *, as_json: bool) -> None:
-    """Do it with each job, past those with which it cannot be done; these are named at the end."""
+    """Call ``act`` for each job; raise ``MemciError`` at the end if some jobs refused."""
     done: list[JobAnswer] = []
     refused: list[str] = []
     for each in chosen:
@@ -157,7 +157,6 @@ def _act(chosen: Sequence[UUID], act: Callable[[UUID], JobAnswer], *, as_json: b
 
 
 def _dead_jobs(memory: Agent) -> list[UUID]:
-    """Return all dead jobs, the oldest first."""
     found: list[UUID] = []
     cursor: str | None = None
     while True:
