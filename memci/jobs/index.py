@@ -143,7 +143,7 @@ class ItemIndexing:
 class DocumentIndexing:
     """Reads a new file of a document, or indexes its next chunks (R9).
 
-    A file that cannot be read makes no job dead: its document says why.
+    An unreadable file does not make the job dead; the reason is stored with the document.
     """
 
     kind = JobKind.INDEX_DOCUMENT
@@ -165,7 +165,7 @@ class DocumentIndexing:
         self._guard = VectorGuard(database, models.embedder)
 
     def prepare(self, job: Job) -> Effect:
-        """Read the file, in a process of its own, if no job has yet; embed chunks."""
+        """Read the file in a separate process, unless a job has done so; embed chunks."""
         owner, document_id = job.agent_id, int(job.payload["document"])
         with self._database.agent_snapshot(owner) as connection:
             self._guard.check(connection)
@@ -196,7 +196,7 @@ class DocumentIndexing:
         index = self._index(job, document_id, texts)
 
         def replace(connection: Connection) -> Mapping[str, Any]:
-            # Another file came meanwhile, and its job comes after this one; or there is none.
+            # The document was replaced, which has its own job, or removed meanwhile.
             if not documents.is_waiting(connection, owner, document_id, file.digest):
                 return outdated
             ids = documents.replace_chunks(connection, owner, document_id, chunks)
@@ -207,14 +207,14 @@ class DocumentIndexing:
     def _index(
         self, job: Job, document_id: int, texts: Sequence[str]
     ) -> Callable[[Connection, Sequence[int]], Mapping[str, Any]]:
-        """Embed chunks; return what indexes them by their ids and queues the next batch."""
+        """Embed chunks; return a function that indexes them by id and queues the next batch."""
         terms = [Terms(Counter(self._models.lexicon.terms(each))) for each in texts]
         vectors, model = self._models.embedder.embed(texts), self._models.embedder.model
 
         def index(connection: Connection, ids: Sequence[int]) -> Mapping[str, Any]:
             embedded, by_id = Embedded(ids, vectors, model), dict(zip(ids, terms, strict=True))
             left = documents.index_chunks(connection, job.agent_id, document_id, embedded, by_id)
-            if left and ids:  # without ids this job came for nothing
+            if left and ids:
                 payload = {"document": document_id}
                 following = mailbox.NewJob(job.agent_id, JobKind.INDEX_DOCUMENT, payload=payload)
                 mailbox.insert_job(connection, following)
