@@ -257,15 +257,15 @@ class Runtime:
 
     @_Part
     def job_limits(self) -> Limits:
-        """When a job becomes dead."""
+        """Limits after which a job becomes dead."""
         settings = self.settings
         return Limits(settings.queue_max_attempts, halt_on_dead=settings.queue_on_dead == "halt")
 
     @_Part
     def slices(self) -> Slices:
-        """How much one wakeup does.
+        """The amount of work of one wakeup.
 
-        With a language model a claimed lane would wait for another lane's calls: claim one a time.
+        With a language model one lane at a time, as claimed lanes wait for each other's calls.
         """
         offline = all(each.model == OFFLINE for each in self.settings.models.values())
         return Slices() if offline else Slices(claim_batch=1)

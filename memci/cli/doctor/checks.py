@@ -12,7 +12,7 @@ from celery import Celery
 from memci import errors
 from memci.broker.health import RedisState, check_broker, consumers, redis_state
 from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE, READ_QUEUE, UPKEEP_QUEUE
-from memci.broker.redis_queues import StrayQueue, queue_shown, stray_queues
+from memci.broker.redis_queues import StrayQueue, printable_queue_name, stray_queues
 from memci.cli.connection import client_for
 from memci.cli.doctor.findings import Finding, note, ok, wrong
 from memci.cli.output import counted
@@ -364,11 +364,12 @@ def _redis(state: RedisState) -> Iterator[Finding]:
 
 def _strays(queues: Sequence[StrayQueue]) -> Iterator[Finding]:
     for each in queues:
+        name = printable_queue_name(each.key)
         lie = "1 message lies" if each.messages == 1 else f"{each.messages} messages lie"
         how = f" with: redis-cli DEL {_quoted(each.key)}" if len(each.key) <= _MAX_KEY_BYTES else ""
         yield wrong(
             "stray queue",
-            f"'{queue_shown(each.key)}' is no agent's: {lie} there, and nobody takes them in",
+            f"'{name}' is no agent's: {lie} there, and nobody takes them in",
             f"ids of agents match {AGENT_ID_PATTERN}: put the producer right, and remove the "
             f"queue{how}",
         )
