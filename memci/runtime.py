@@ -122,10 +122,7 @@ class Runtime:
         if not is_redis(self._broker_url):
             return None
         client = redis.Redis.from_url(
-            self._broker_url,
-            socket_timeout=30,
-            socket_connect_timeout=2,
-            health_check_interval=25,
+            self._broker_url, socket_timeout=30, socket_connect_timeout=2, health_check_interval=25
         )
         return self._close_later(client)
 

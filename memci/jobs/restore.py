@@ -23,11 +23,7 @@ from memci.storage.memory_state import lock_messages
 from memci.storage.messages import read_messages
 from memci.storage.network.beliefs import supersede, superseded_telling, unsuperseded
 from memci.storage.network.editions import log_event
-from memci.storage.network.node_history import (
-    append_history,
-    forgotten_telling,
-    memory_telling,
-)
+from memci.storage.network.node_history import append_history, forgotten_telling, memory_telling
 from memci.storage.network.passes import position
 from memci.storage.session import Connection, Database
 

@@ -111,9 +111,7 @@ def take_in(connection: Connection, agent_id: str, raw: bytes, limits: AppendLim
                 _accept(connection, agent_id, message, limits)
         except ErasedError as error:
             _log.warning(
-                "incoming message holds erased messages",
-                agent_id=agent_id,
-                job_id=str(message.id),
+                "incoming message holds erased messages", agent_id=agent_id, job_id=str(message.id)
             )
             return dead_letters.bury_erased(connection, agent_id, message, error)
     except (InvalidInputError, ConflictError) as error:

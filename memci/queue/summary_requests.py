@@ -123,12 +123,7 @@ def begin_sessions(
 
 
 def request_where_long(
-    connection: Connection,
-    agent_id: str,
-    seqs: tuple[int, int],
-    *,
-    threshold: int,
-    preserved: int,
+    connection: Connection, agent_id: str, seqs: tuple[int, int], *, threshold: int, preserved: int
 ) -> int:
     """Submit a job for each of their sessions that may have grown by ``threshold`` tokens.
 
