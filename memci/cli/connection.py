@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from memci.cli.output import printable
 from memci.domain.agent import LISTED, no_agent
@@ -85,6 +85,25 @@ def agent_of(agent_id: str) -> Iterator[Agent]:
     """Yield a client of one agent."""
     with connected() as memci:
         yield memci.agent(agent_id)
+
+
+class _Page(Protocol):
+    @property
+    def next_cursor(self) -> str | None: ...
+
+
+PageT = TypeVar("PageT", bound=_Page)
+
+
+def every_page(fetch: Callable[[str | None], PageT]) -> Iterator[PageT]:
+    """Yield all pages of a list; ``fetch`` takes the cursor of a page."""
+    cursor = None
+    while True:
+        page = fetch(cursor)
+        yield page
+        cursor = page.next_cursor
+        if cursor is None:
+            return
 
 
 def check_written(agent_id: str, answer: Freshness) -> None:

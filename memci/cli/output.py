@@ -3,12 +3,14 @@
 Text of messages is untrusted: control characters never reach the terminal.
 """
 
+from __future__ import annotations
+
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from pydantic import BaseModel
@@ -18,6 +20,9 @@ from rich.table import Table
 from rich.text import Text
 
 from memci.errors import InvalidInputError, MemciError
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 # Piped output is not cut to the width of a terminal.
 _PIPED_WIDTH = 200
@@ -51,6 +56,15 @@ def working(what: str) -> Iterator[None]:
         return
     with screen.status(what):
         yield
+
+
+def progress_bar() -> Progress:
+    """Return a progress bar on stderr; it shows nothing in a pipe."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    screen = console(stderr=True)
+    return Progress(*columns, console=screen, disable=not screen.is_terminal)
 
 
 def print_json(value: BaseModel | Mapping[str, Any] | Sequence[Any]) -> None:

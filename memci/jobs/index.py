@@ -17,11 +17,11 @@ from memci.extraction.blocks import ExtractionLimits
 from memci.extraction.isolated import extract
 from memci.jobs.message_texts import MessageTexts, VectorGuard
 from memci.jobs.track import is_to_track
-from memci.message import Message, Remember
+from memci.message import Remember
 from memci.queue import mailbox
 from memci.queue.job_requests import request_naming
 from memci.queue.runner import Effect
-from memci.smallmodel.ports import Embedder, TokenCounter
+from memci.smallmodel.ports import Embedder
 from memci.smallmodel.registry import SmallModels
 from memci.storage import documents, items, memory_state, reembedding
 from memci.storage.search_index import Embedded, Terms, message_vectors
@@ -75,8 +75,10 @@ class MessageIndexing:
             messages, Embedded(*known, model), models.embedder, models.lexicon
         )
         outgrown = []
-        if recent is not None and _tokens(models.tokens, window) > self._limits.tokens:
-            outgrown = [message.seq for message in window if message.seq < recent]
+        if recent is not None:
+            count = models.tokens.count
+            if sum(count(m.text) + _TOKENS_PER_MESSAGE for m in window) > self._limits.tokens:
+                outgrown = [message.seq for message in window if message.seq < recent]
         tracks = is_to_track(messages)
 
         def effect(connection: Connection) -> Mapping[str, Any]:
@@ -90,10 +92,6 @@ class MessageIndexing:
             return {"indexed": indexed, "handed_over": _hand_over(connection, agent_id, outgrown)}
 
         return effect
-
-
-def _tokens(counter: TokenCounter, messages: Sequence[Message]) -> int:
-    return sum(counter.count(message.text) + _TOKENS_PER_MESSAGE for message in messages)
 
 
 def _hand_over(connection: Connection, agent_id: str, outgrown: list[int]) -> int:

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memci.cli.connection import connected, read_settings
+from memci.cli.connection import connected, every_page, read_settings
 from memci.cli.options import JsonOption, TimeoutOption, WaitOption
 from memci.cli.output import (
-    console,
     counted,
     hint,
     print_json,
     print_table,
     printable,
+    progress_bar,
     say,
     shortened,
 )
@@ -158,14 +158,8 @@ def remove(
 def collections(*, as_json: JsonOption = False) -> None:
     """List collections of shared documents."""
     with connected() as memci:
-        listed = []
-        cursor: str | None = None
-        while True:
-            page = memci.collections(cursor=cursor, limit=500)
-            listed += page.collections
-            cursor = page.next_cursor
-            if cursor is None:
-                break
+        pages = every_page(lambda cursor: memci.collections(cursor=cursor, limit=500))
+        listed = [each for page in pages for each in page.collections]
     if as_json:
         print_json([each.model_dump(mode="json") for each in listed])
         return
@@ -178,11 +172,7 @@ def collections(*, as_json: JsonOption = False) -> None:
 @contextmanager
 def _progress(what: str, total: int) -> Iterator[Callable[[str], None]]:
     """Show a progress bar on a terminal; yield a function to call with the name of each file."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    screen = console(stderr=True)
-    with Progress(*columns, console=screen, disable=not screen.is_terminal) as progress:
+    with progress_bar() as progress:
         bar = progress.add_task(what, total=total)
 
         def on_progress(name: str) -> None:

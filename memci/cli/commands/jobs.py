@@ -8,7 +8,7 @@ from uuid import UUID
 
 import typer
 
-from memci.cli.connection import agent_of
+from memci.cli.connection import agent_of, every_page
 from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption
 from memci.cli.output import hint, print_json, print_next, print_table, say
 from memci.domain.job import JobState
@@ -157,11 +157,5 @@ def _act(chosen: Sequence[UUID], act: Callable[[UUID], JobAnswer], *, as_json: b
 
 
 def _dead_jobs(memory: Agent) -> list[UUID]:
-    found: list[UUID] = []
-    cursor: str | None = None
-    while True:
-        page = memory.jobs(state=JobState.DEAD, limit=500, cursor=cursor)
-        found += [each.id for each in page.jobs]
-        cursor = page.next_cursor
-        if cursor is None:
-            return found
+    pages = every_page(lambda at: memory.jobs(state=JobState.DEAD, limit=500, cursor=at))
+    return [each.id for page in pages for each in page.jobs]

@@ -16,7 +16,7 @@ import typer
 from memci.cli.connection import agent_of, why_still
 from memci.cli.formats import FileFormat
 from memci.cli.options import AgentOption, JsonOption, TimeoutOption, WaitOption
-from memci.cli.output import console, counted, hint, print_json, say
+from memci.cli.output import counted, hint, print_json, progress_bar, say
 from memci.domain.job import JobState
 from memci.errors import InvalidInputError, MemciError
 from memci.message import AppendLimits
@@ -95,15 +95,11 @@ def _read(file: str, file_format: FileFormat | None) -> Parsed:
 
 
 def _send(memory: Agent, messages: list[dict[str, Any]], parsed: Parsed, **to: str | None) -> Sent:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
     from memci.config.settings import load_settings
 
     limits = load_settings().append_limits
     check_sizes(parsed, limits)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    screen = console(stderr=True)
-    with Progress(*columns, console=screen, disable=not screen.is_terminal) as progress:
+    with progress_bar() as progress:
         bar = progress.add_task("sending", total=len(messages))
         return send(
             memory,

@@ -39,21 +39,17 @@ def env(*, as_json: JsonOption = False) -> None:
     from memci.embedded.server_addresses import broker_url, database_url
 
     settings = read_settings()
+    scheme, separator, rest = database_url(settings).partition("://")
     found = {
         "MEMCI_BROKER_URL": broker_url(settings),
-        "MEMCI_DATABASE_URL": _without_driver(database_url(settings)),
+        # Without SQLAlchemy's driver, which psql rejects.
+        "MEMCI_DATABASE_URL": scheme.partition("+")[0] + separator + rest,
     }
     if as_json:
         print_json(found)
         return
     for name, value in found.items():
         sys.stdout.write(f"export {name}={shlex.quote(value)}\n")
-
-
-def _without_driver(url: str) -> str:
-    """Return the address without SQLAlchemy's driver, which psql rejects."""
-    scheme, separator, rest = url.partition("://")
-    return scheme.partition("+")[0] + separator + rest
 
 
 class Scope(StrEnum):

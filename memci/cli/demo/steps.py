@@ -184,7 +184,6 @@ def _wait(demo_agent: DemoAgent, job_id: UUID) -> JobAnswer:
 
 
 def _times_ms(job: JobAnswer) -> tuple[int, int]:
-    """Return how long a job waited, and how long it ran."""
     if job.started_at is None or job.finished_at is None:
         return 0, 0
     waited, worked = job.started_at - job.created_at, job.finished_at - job.started_at

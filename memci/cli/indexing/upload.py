@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
+from memci.cli.connection import every_page
 from memci.cli.indexing.file_search import Found
 from memci.client import Agent
 from memci.client import Collection as DocumentCollection
@@ -82,16 +83,9 @@ class Sent:
 
 def documents_of(where: Where, prefix: str = "") -> Iterator[DocumentOut]:
     """Yield the documents whose names begin with ``prefix``; none for an unknown owner."""
-    cursor: str | None = None
-    try:
-        while True:
-            page = where.documents(prefix=prefix, cursor=cursor, limit=_LISTED)
+    with suppress(NotFoundError):
+        for page in every_page(lambda at: where.documents(prefix=prefix, cursor=at, limit=_LISTED)):
             yield from page.documents
-            cursor = page.next_cursor
-            if cursor is None:
-                return
-    except NotFoundError:
-        return
 
 
 def has_documents(where: Where, prefix: str) -> bool:

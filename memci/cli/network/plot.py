@@ -258,7 +258,6 @@ def _draw_lengths(axes: Axes, fading: FadingAnswer, fonts: Fonts) -> None:
 
 
 def _explain(axes: Axes, handles: Sequence[Artist]) -> None:
-    """Put the legend above the panel."""
     axes.legend(
         handles=handles, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.2,
         fontsize="small", ncols=len(handles), frameon=False,

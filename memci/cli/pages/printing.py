@@ -128,10 +128,6 @@ def _say_step(tool: Tool, done: StepAnswer) -> None:
     _say_cost(f"{verb}: {', '.join(done.operations)}{changed}", done)
 
 
-def _say_collapse(_: Tool, done: CollapseAnswer) -> None:
-    _say_cost("nothing to collapse" if not done.collapsed else "", done)
-
-
 def _say_pin(tool: Tool, done: PinChange) -> None:
     _say_cost(f"pin {done.pin} is {'taken down' if tool.name == 'unpin' else 'set'}", done)
 
@@ -147,7 +143,9 @@ def _say_cost(what: str, done: PageChange | StepAnswer | CollapseAnswer | PinCha
 PRINTERS: Mapping[type[Answer], Callable[[Tool, Any], None]] = {
     PageChange: _say_change,
     StepAnswer: _say_step,
-    CollapseAnswer: _say_collapse,
+    CollapseAnswer: lambda _, done: _say_cost(
+        "" if done.collapsed else "nothing to collapse", done
+    ),
     PinChange: _say_pin,
     PageText: lambda _, answer: print_page(answer),
     PageList: lambda _, found: _print_list(found),
