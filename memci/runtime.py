@@ -122,10 +122,7 @@ class Runtime:
         if not is_redis(self._broker_url):
             return None
         client = redis.Redis.from_url(
-            self._broker_url,
-            socket_timeout=30,
-            socket_connect_timeout=2,
-            health_check_interval=25,
+            self._broker_url, socket_timeout=30, socket_connect_timeout=2, health_check_interval=25
         )
         return self._close_later(client)
 
@@ -257,15 +254,15 @@ class Runtime:
 
     @_Part
     def job_limits(self) -> Limits:
-        """When a job becomes dead."""
+        """Limits after which a job becomes dead."""
         settings = self.settings
         return Limits(settings.queue_max_attempts, halt_on_dead=settings.queue_on_dead == "halt")
 
     @_Part
     def slices(self) -> Slices:
-        """How much one wakeup does.
+        """The amount of work of one wakeup.
 
-        With a language model a claimed lane would wait for another lane's calls: claim one a time.
+        With a language model one lane at a time, as claimed lanes wait for each other's calls.
         """
         offline = all(each.model == OFFLINE for each in self.settings.models.values())
         return Slices() if offline else Slices(claim_batch=1)

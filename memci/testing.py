@@ -33,20 +33,20 @@ _PREFIX = "memci-run-"
 
 
 def wait_until(condition: Callable[[], T], message: str, *, timeout_s: float = 10.0) -> T:
-    """Wait until the condition is true, and return what it said.
+    """Wait until the condition is true, and return its value.
 
-    ``message`` says what was waited for; it is in the ``AssertionError`` of a wait in vain.
+    Raises ``AssertionError`` with ``message`` after the time-out.
     """
     deadline = time.monotonic() + timeout_s
-    while not (said := condition()):
+    while not (value := condition()):
         if time.monotonic() > deadline:
             raise AssertionError(f"not within {timeout_s:g} s: {message}")
         time.sleep(_LOOK_EVERY_S)
-    return said
+    return value
 
 
 class FakeClock:
-    """A clock that stands still until it is told to go on: ``clock()`` is its time, aware UTC."""
+    """A clock that moves only by ``advance``; ``clock()`` is its time, aware UTC."""
 
     def __init__(self, now: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
         """Set the clock."""
@@ -57,19 +57,19 @@ class FakeClock:
         return self.now
 
     def advance(self, seconds: float) -> None:
-        """Go on by this much."""
+        """Move the clock forward."""
         self.now += timedelta(seconds=seconds)
 
 
 class RunServers:
     """The servers of one test run, each in a folder of the run.
 
-    The process that runs the tests, or that controls those which do, opens a run with
-    ``begin``; the others take part in it with ``RunServers(folder)``.
+    The process that runs or controls the tests opens a run with ``begin``; its worker processes
+    use ``RunServers(folder)``.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Take part in the run of this folder."""
+        """Use the servers of the run in this folder."""
         self.folder = folder
 
     @classmethod
@@ -77,13 +77,13 @@ class RunServers:
     def begin(cls) -> Iterator[RunServers]:
         """Open a run, and end it with all its servers.
 
-        A run that was killed could not end: what it left is cleared away by the next one.
+        It first removes the servers and folders of runs that were killed.
         """
         _clear_left_over()
         folder = Path(tempfile.mkdtemp(prefix="memci-new-"))
         with (folder / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            # Only now may others look at it: a run that is not locked counts as left over.
+            # Rename it only when locked: other runs remove unlocked folders of this name.
             folder = folder.rename(folder.with_name(_PREFIX + secrets.token_hex(6)))
             try:
                 yield cls(folder)
@@ -108,7 +108,7 @@ class RunServers:
 
     @contextmanager
     def servers(self, *, durable: bool = False) -> Iterator[Servers]:
-        """Lend a private pair of servers, with the migrations run, to kill and restart.
+        """Yield a private pair of servers, with the migrations run, to kill and restart.
 
         ``durable=True`` makes them write through to the disk: for measurements.
         """
@@ -149,7 +149,7 @@ def open_database(database_url: str) -> psycopg.Connection:
 
 @contextmanager
 def database_copy(postgres: Postgres) -> Iterator[str]:
-    """Lend the URL of a fresh copy of the migrated database; it is dropped afterwards."""
+    """Yield the URL of a fresh copy of the migrated database; it is dropped afterwards."""
     name = f"test_{secrets.token_hex(6)}"
     _as_superuser(postgres, "CREATE DATABASE {} TEMPLATE memci OWNER memci_owner", name)
     try:

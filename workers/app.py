@@ -1,7 +1,7 @@
 """The Celery app of workers, beat and Flower; its logs and events never hold content.
 
 Celery writes results and errors into its log, and arguments, results and tracebacks into the
-events that Flower shows. Of what others send, all of these may hold text.
+events that Flower shows. All of these may hold text of users.
 """
 
 import json
@@ -23,24 +23,24 @@ _log = structlog.get_logger(__name__)
 
 
 class QuietRequest(Request):  # type: ignore[misc]
-    """A task's message as Celery reports it: of its arguments only the agent's id."""
+    """A task's message in reports, with the agent's id as its only argument."""
 
     @property
     def argsrepr(self) -> str:
-        """Arguments by place; we take none."""
+        """Positional arguments: none."""
         return "()"
 
     @property
     def kwargsrepr(self) -> str:
         """Arguments by name, as JSON."""
-        return json.dumps(self._shown())
+        return json.dumps(self._safe_arguments())
 
     def info(self, *, safe: bool = False) -> dict[str, Any]:
-        """Return what a remote look at the worker shows."""
+        """Return the description of the task for remote inspection."""
         del safe
-        return {**super().info(safe=True), "args": [], "kwargs": self._shown()}
+        return {**super().info(safe=True), "args": [], "kwargs": self._safe_arguments()}
 
-    def _shown(self) -> dict[str, str]:
+    def _safe_arguments(self) -> dict[str, str]:
         try:
             return {"agent_id": check_owner(self.kwargs.get("agent_id"))}
         except InvalidInputError:
@@ -48,16 +48,16 @@ class QuietRequest(Request):  # type: ignore[misc]
 
 
 class QuietTask(Task):  # type: ignore[misc]
-    """A task whose result stays untold, and of whose errors only our own words get out."""
+    """A task that reports neither its result nor the messages of other libraries' errors."""
 
     Request = QuietRequest
     resultrepr_maxsize = 0
     throws = (MemciError,)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run; any other error becomes a ``MemciError``, and stands in the log without its words.
+        """Run; replace errors of other libraries by a ``MemciError``.
 
-        Other libraries' errors quote rows, parameters and addresses.
+        Their messages quote rows, parameters and addresses.
         """
         try:
             return super().__call__(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""Tasks of the lanes: tokens, and jobs of workers that subscribe to one agent's own queue."""
+"""Tasks of the lanes: wakeups, and jobs of workers that subscribe to one agent's own queue."""
 
 from typing import Any
 
@@ -48,9 +48,9 @@ def request_compress(self: Task, **arguments: Any) -> None:
 
 
 def _take_in(request: Context, arguments: dict[str, Any]) -> str:
-    """Do what the bridge does, for a worker that is subscribed to the agent's own queue.
+    """Take in a message like broker intake, for a worker subscribed to the agent's own queue.
 
-    What somebody put onto a shared queue by mistake goes to the agent that it is for.
+    A message on a shared queue goes to the agent that it names.
     """
     queue = str((request.delivery_info or {}).get("routing_key", ""))
     own = queue.startswith(AGENT_PREFIX)

@@ -1,4 +1,4 @@
-"""What a worker process opens, warms up and closes."""
+"""Opens, warms up and closes the parts of a worker process."""
 
 import os
 import sys
@@ -22,11 +22,10 @@ from workers.app import settings
 
 
 def yield_processor() -> None:
-    """Let the threads of this process, and those that they start, run where a processor is idle.
+    """Let this process, and threads that it starts later, run only on idle processors.
 
-    Forgetting hurries nobody: what is said and asked meanwhile goes first on this machine. Being
-    nice is not enough where the system has an idle policy: a nice thread still ends its turn, and
-    the threads of a model, which wait for one another at each step, all wait for that turn.
+    Forgetting is never urgent. Where the system has an idle policy, a nice value is not enough: the
+    threads of a model wait for each other at each step, and so for the turn of a nice thread.
     """
     if sys.platform == "linux":
         try:
@@ -62,17 +61,17 @@ def lane_loop(hostname: str) -> LaneLoop:
 
 
 @signals.setup_logging.connect
-def _log_as_we_do(**_: Any) -> None:
-    """Take the place of Celery's own logging."""
+def _set_up_logging(**_: Any) -> None:
+    """Replace Celery's logging."""
     configure_logs(settings.log_level)
     warn_of_misspelt_settings()
 
 
 @signals.celeryd_after_setup.connect
 def _warm_up(sender: str, instance: Any, **_: Any) -> None:
-    """Load before the first task, and its threads, what every task of these queues needs.
+    """Load the parts that all tasks of these queues need, before the first task and its threads.
 
-    Celery goes on after an error in a signal's handler; a worker with wrong settings must not.
+    Exits on wrong settings, as Celery would ignore an error of a signal handler.
     """
     queues = set(instance.app.amqp.queues.consume_from)
     lanes = queues & {LANE_QUEUE, COMPRESS_QUEUE} or {
@@ -116,7 +115,7 @@ def _watch_queues(sender: Any, **_: Any) -> None:
 
 
 @signals.worker_shutting_down.connect
-def _stop_soon(**_: Any) -> None:
+def _request_stop(**_: Any) -> None:
     """Let every lane end its job or node, release and stop (queue.md, SIGTERM)."""
     runtime().stopping.set()
 

@@ -23,18 +23,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="workers.probe", description="Does this worker answer?")
     parser.add_argument("worker", help="its name before the @, as in the Procfile")
     parser.add_argument("--ready", action="store_true", help="fail while the broker is away, too")
-    wanted = parser.parse_args()
-    worker = nodename(wanted.worker, socket.gethostname())
+    arguments = parser.parse_args()
+    worker = nodename(arguments.worker, socket.gethostname())
     try:
         if app.control.ping(destination=[worker], timeout=_PATIENCE_S, limit=1):
             return 0
     except BROKER_ERRORS as error:
-        return _fault(f"the broker does not answer: {type(error).__name__}", int(wanted.ready))
-    return _fault(f"{worker} does not answer", 1)
+        return _fail(f"the broker does not answer: {type(error).__name__}", int(arguments.ready))
+    return _fail(f"{worker} does not answer", 1)
 
 
-def _fault(told: str, code: int) -> int:
-    sys.stderr.write(f"{told}\n")
+def _fail(message: str, code: int) -> int:
+    sys.stderr.write(f"{message}\n")
     return code
 
 

@@ -64,10 +64,7 @@ def items(**arguments: Any) -> dict[str, Any] | None:
     return _serve("items", arguments)
 
 
-def _serve(
-    use: ReadUse,
-    arguments: dict[str, Any],
-) -> dict[str, Any] | None:
+def _serve(use: ReadUse, arguments: dict[str, Any]) -> dict[str, Any] | None:
     """Answer to the reply key or wrapped, as our own callers ask; else as a Celery result."""
     reply, wrapped = arguments.pop("reply", None), arguments.pop("wrapped", False)
     if reply is None and not wrapped:

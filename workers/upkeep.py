@@ -17,7 +17,7 @@ _GRACE_S = 86_400.0
 
 @app.task(name="memci.upkeep.sweep")
 def sweep(**_: Any) -> None:
-    """Put out missing tokens."""
+    """Publish missing wakeups."""
     here = runtime()
     sweep_lanes(here.database, here.agent_queues, here.wakeups)
 
@@ -57,11 +57,11 @@ def janitor(**_: Any) -> None:
 
 @app.task(name="memci.upkeep.orphans")
 def orphans(after: str = "", **_: Any) -> None:
-    """Remove texts of notes that no page needs any more; the rest of the agents in another task.
+    """Remove texts of notes that no page needs any more; another task continues with more agents.
 
-    Should that get lost, the next period begins from the beginning.
+    If that task is lost, the next period begins with the first agent.
     """
     here = runtime()
-    bite = remove_orphans(here.database, here.page_store, grace_s=_GRACE_S, after=after)
-    if bite.after is not None:
-        orphans.apply_async(kwargs={"after": bite.after}, queue=queue(UPKEEP_QUEUE))
+    batch = remove_orphans(here.database, here.page_store, grace_s=_GRACE_S, after=after)
+    if batch.after is not None:
+        orphans.apply_async(kwargs={"after": batch.after}, queue=queue(UPKEEP_QUEUE))

@@ -24,7 +24,7 @@ class Batch(Protocol):
         ...
 
     def abandon(self) -> None:
-        """Leave them all where they are."""
+        """Leave them all in the queue."""
         ...
 
 
@@ -32,9 +32,9 @@ class AgentQueues(Protocol):
     """Queues as lease holders and the queue watch see them; all may raise ``BROKER_ERRORS``."""
 
     def occupied(self, agent_ids: Sequence[str], *, queue_seen: bool = False) -> list[str]:
-        """Return those of these agents whose queue holds something.
+        """Return the agents whose queue holds messages.
 
-        Where asking is costly, queues that are not known to exist are asked for only with
+        Where asking is costly, queues that are not known to exist are skipped without
         ``queue_seen``: the queue watch has seen one of them.
         """
         ...
@@ -48,11 +48,11 @@ class AgentQueues(Protocol):
         ...
 
     def waiting(self) -> list[str]:
-        """Return the agents whose queues hold something (at most a few thousand)."""
+        """Return the agents whose queues hold messages (at most a few thousand)."""
         ...
 
     def empty(self, agent_id: str) -> int:
-        """Throw away the messages of an agent; return how many.
+        """Delete the messages of an agent; return how many.
 
         Only for the holder of the lease. Raises ``BrokerUnavailableError`` while a worker that was
         fenced off may still put messages back.

@@ -8,7 +8,7 @@ from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE, READ_QUEUE, UPKEEP_QU
 
 REDIS_SCHEMES = ("redis://", "rediss://", "redis+socket://")
 
-# Longer than a slice with its longest node. It may be short: a token that comes twice is dropped.
+# Longer than a slice with its longest node. A wakeup that comes twice is harmless.
 _VISIBILITY_TIMEOUT_S = 600
 
 _CONF: dict[str, Any] = {
@@ -17,15 +17,15 @@ _CONF: dict[str, Any] = {
     "result_serializer": "json",
     "accept_content": ["json"],
     "result_accept_content": ["json"],
-    # What jobs did stands in the mailbox. Reads answer to a key of their own; who asks for a
-    # Celery result (ignore_result=False) gets one.
+    # The mailbox holds the results of jobs. Reads answer to a separate key; callers may ask for a
+    # Celery result (ignore_result=False).
     "task_ignore_result": True,
     "result_expires": 60,
-    # Early acknowledgement would hide the next token in a busy worker for a whole slice.
+    # Early acknowledgement would hide the next wakeup in a busy worker for a whole slice.
     "task_acks_late": True,
-    # A token is a hint. True could redeliver one that kills workers for ever.
+    # A wakeup is a hint. True could redeliver one that kills workers for ever.
     "task_reject_on_worker_lost": False,
-    # A reserved token is invisible to idle workers.
+    # A reserved wakeup is invisible to idle workers.
     "worker_prefetch_multiplier": 1,
     "task_default_queue": LANE_QUEUE,
     "task_queues": [queue(each) for each in (LANE_QUEUE, COMPRESS_QUEUE, READ_QUEUE, UPKEEP_QUEUE)],
@@ -44,7 +44,7 @@ _CONF: dict[str, Any] = {
     "worker_send_task_events": True,
     "task_send_sent_event": False,
     "worker_hijack_root_logger": False,
-    # One short try: a token that cannot be published is replaced by the sweeper.
+    # One short try: the sweep replaces a wakeup that cannot be published.
     "task_publish_retry": False,
     "broker_connection_timeout": 2,
     # For quorum queues Celery prepares 28 more for delays of any length. We delay nothing.
@@ -52,7 +52,7 @@ _CONF: dict[str, Any] = {
     "timezone": "UTC",
     "enable_utc": True,
 }
-# No socket waits for ever; one of a producer, whose caller waits, not for long.
+# Seconds that a socket waits; shorter for producers, whose callers wait.
 _PATIENCE_S = 30
 _PRODUCER_PATIENCE_S = 2
 _REDIS_OPTIONS: dict[str, Any] = {
@@ -101,5 +101,5 @@ def _make(broker_url: str, patience_s: int) -> Celery:
 
 
 def is_redis(broker_url: str) -> bool:
-    """Tell a Redis broker from an AMQP one."""
+    """Return True for a Redis broker, False for an AMQP one."""
     return broker_url.startswith(REDIS_SCHEMES)

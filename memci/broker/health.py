@@ -1,4 +1,4 @@
-"""Whether the broker answers and is configured well, and the errors of a broker that is away."""
+"""Checks of the broker and its configuration, and the errors of an unavailable broker."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ BROKER_ERRORS: tuple[type[Exception], ...] = (
 
 @contextmanager
 def broker_errors() -> Iterator[None]:
-    """Turn them into ``BrokerUnavailableError``, which holds no address and no password."""
+    """Raise ``BrokerUnavailableError``, without address and password, for ``BROKER_ERRORS``."""
     try:
         yield
     except BROKER_ERRORS as error:
@@ -43,7 +43,7 @@ def check_broker(app: Celery) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RedisState:
-    """The configuration of a Redis; None where it does not let us read it."""
+    """The configuration of a Redis; None if it cannot be read."""
 
     version: str
     appendonly: bool | None

@@ -65,7 +65,7 @@ def _envelope(message: Any, body: bytes) -> bytes:
 
 
 class ConnectionPool:
-    """AMQP connections, as many as are used at once; safe for threads.
+    """AMQP connections, one for each concurrent user; safe for threads.
 
     The broker closes a connection that is silent for about two heartbeats and puts back its
     messages; so a frozen process loses what it has taken. A connection that lay idle for one
@@ -81,7 +81,7 @@ class ConnectionPool:
 
     @contextmanager
     def connection(self) -> Iterator[Any]:
-        """Lend a kombu connection; after an exception it is not used again."""
+        """Yield a kombu connection; it is closed after an exception."""
         connection = self._idle_connection() or self._connect()
         try:
             yield connection
@@ -118,7 +118,7 @@ _FIRST_ROUND = 100
 
 
 class KnownQueues:
-    """Agents whose queue was seen to exist, which take turns; safe for threads."""
+    """Agents whose queues are known to exist, in rotation; safe for threads."""
 
     def __init__(self) -> None:
         """Begin empty."""
@@ -129,7 +129,7 @@ class KnownQueues:
         return agent_id in self._agents
 
     def add(self, agent_id: str) -> None:
-        """Add one; where there are too many, the one whose turn is longest ago goes."""
+        """Add an agent; if there are too many, remove the one whose turn was longest ago."""
         with self._lock:
             if agent_id not in self._agents and len(self._agents) >= _MAX_KNOWN:
                 del self._agents[next(iter(self._agents))]
@@ -150,7 +150,7 @@ class KnownQueues:
 
 
 class UnknownQueues:
-    """Agents whose queue may exist or not, which take turns; for one thread.
+    """Agents whose queues may exist, in rotation; for one thread.
 
     Most have none, and each question is an error in the broker's log. So only one is asked for at
     a time, except in the first round, when nothing is known yet.
@@ -263,8 +263,8 @@ class AmqpAgentQueues:
         with ExitStack() as stack:
             connection = stack.enter_context(self._pool.connection())
             channel = connection.channel()
-            wanted = min(limit, _WINDOW, self._ask(channel, agent_id) or 0)
-            if wanted:
+            count = min(limit, _WINDOW, self._ask(channel, agent_id) or 0)
+            if count:
                 got: list[tuple[int, bytes]] = []
 
                 def keep(message: Any) -> None:
@@ -272,16 +272,16 @@ class AmqpAgentQueues:
                     got.append((message.delivery_tag, raw_message(message, max_bytes)))
 
                 channel.auto_decode = False
-                channel.basic_qos(0, wanted, a_global=False)
+                channel.basic_qos(0, count, a_global=False)
                 consumer = channel.basic_consume(agent_queue_name(agent_id), callback=keep)
-                _drain(connection, got, wanted)
+                _drain(connection, got, count)
                 if got:
                     return AmqpBatch(channel, consumer, got, stack.pop_all())
             channel.close()
             return EmptyBatch()
 
     def waiting(self) -> list[str]:
-        """Return agents whose queues hold something, as far as one look reaches."""
+        """Return some agents whose queues hold messages."""
         announced = self._announced()
         asked = [*announced, *self._known.next(_KNOWN_AT_ONCE), *self._unknown.next()]
         found = self._occupied(dict.fromkeys(asked))
@@ -358,7 +358,7 @@ def _count(channel: Any, queue: str) -> int | None:
 
 
 def _has_no_consumer(channel: Any, queue: str) -> bool:
-    """Wait until nobody consumes a queue; False if somebody does for too long."""
+    """Wait until a queue has no consumer; return False after a time-out."""
     deadline = time.monotonic() + _LEAVING_S
     while channel.queue_declare(queue, passive=True).consumer_count:
         if time.monotonic() > deadline:
@@ -367,9 +367,9 @@ def _has_no_consumer(channel: Any, queue: str) -> bool:
     return True
 
 
-def _drain(connection: Any, got: Sequence[Any], wanted: int) -> None:
+def _drain(connection: Any, got: Sequence[Any], count: int) -> None:
     deadline = time.monotonic() + _TIMEOUT_S
-    while len(got) < wanted and (left_s := deadline - time.monotonic()) > 0:
+    while len(got) < count and (left_s := deadline - time.monotonic()) > 0:
         try:
             connection.drain_events(timeout=left_s)
         except TimeoutError:

@@ -47,7 +47,7 @@ class Reads(Protocol):
         ...
 
     def close(self) -> None:
-        """Close what was opened."""
+        """Close the connections."""
         ...
 
 
@@ -99,9 +99,9 @@ class Replies:
         self._client = client
 
     def send(self, reply: str, answer: Mapping[str, Any]) -> None:
-        """Leave an answer under its key; anything but a reply key is refused.
+        """Store an answer under its key.
 
-        The key came in a message: it must not name somebody's queue.
+        The key came in a message, so ``InvalidInputError`` is raised for other keys than replies.
         """
         if not _REPLY_KEY.fullmatch(reply):
             raise errors.InvalidInputError("reply: expected a key that memci made", field="reply")
@@ -112,7 +112,7 @@ class Replies:
 
 
 def request_options(agent_id: str, timeout_s: float) -> dict[str, Any]:
-    """Return how a read is sent: no worker begins it when its caller has gone."""
+    """Return the options of a read's task; it expires when its caller stops waiting."""
     return {
         "queue": _READ,
         "expires": timeout_s,
@@ -124,12 +124,12 @@ def request_options(agent_id: str, timeout_s: float) -> dict[str, Any]:
 
 
 def wrap_answer(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what travels for an answer."""
+    """Return the message of an answer."""
     return {"answer": dict(answer)}
 
 
 def wrap_error(error: errors.MemciError) -> dict[str, Any]:
-    """Return what travels for an error: its class and message, and its fields."""
+    """Return the message of an error: its class, text and fields."""
     return {
         "error": type(error).__name__,
         "message": str(error),
@@ -138,7 +138,7 @@ def wrap_error(error: errors.MemciError) -> dict[str, Any]:
 
 
 def unwrap(wrapped: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answer, or raise the error that travelled."""
+    """Return the answer of a message, or raise its error."""
     if "answer" in wrapped:
         return dict(wrapped["answer"])
     kind = getattr(errors, str(wrapped.get("error")), None)
@@ -160,7 +160,7 @@ class RpcReads:
         """Wait ``timeout_ms`` at most for an answer."""
         self._app = app
         self._timeout_s = timeout_ms / 1000
-        self._mail: _Mail | None = None
+        self._answers: _AnswerQueue | None = None
         self._lock = Lock()
 
     def call(
@@ -170,15 +170,15 @@ class RpcReads:
         timeout_s = self._timeout_s + wait_ms / 1000
         task_id = str(uuid4())
         with broker_errors():
-            mail = self._open_mail()
-        answer = mail.expect(task_id)
+            answers = self._open_queue()
+        answer = answers.expect(task_id)
         try:
             with broker_errors():
                 self._app.send_task(
                     read_task(use),
                     kwargs={**request, "agent_id": agent_id, "wrapped": True},
                     task_id=task_id,
-                    reply_to=mail.address,
+                    reply_to=answers.address,
                     ignore_result=False,
                     **request_options(agent_id, timeout_s),
                 )
@@ -186,23 +186,23 @@ class RpcReads:
         except TimeoutError:
             raise errors.ReadTimeoutError from None
         finally:
-            mail.forget(task_id)
+            answers.forget(task_id)
         return _unwrap_result(result)
 
     def close(self) -> None:
         """Stop waiting for answers."""
         with self._lock:
-            if self._mail is not None:
-                self._mail.close()
+            if self._answers is not None:
+                self._answers.close()
 
-    def _open_mail(self) -> _Mail:
+    def _open_queue(self) -> _AnswerQueue:
         with self._lock:
-            if self._mail is None or not self._mail.is_open:
-                self._mail = _Mail(self._app)
-            return self._mail
+            if self._answers is None or not self._answers.is_open:
+                self._answers = _AnswerQueue(self._app)
+            return self._answers
 
 
-class _Mail:
+class _AnswerQueue:
     """A queue for the answers to this process, and the one thread that reads it."""
 
     def __init__(self, app: Celery) -> None:
@@ -218,7 +218,7 @@ class _Mail:
         self._thread.start()
 
     def expect(self, task_id: str) -> Future[Mapping[str, Any]]:
-        """Return what the answer will be put into, or a failure if the connection is lost."""
+        """Return the future of the answer; it fails if the connection is lost."""
         answer: Future[Mapping[str, Any]] = Future()
         self._waiting[task_id] = answer
         if not self.is_open:

@@ -124,7 +124,7 @@ class RedisAgentQueues:
         return int(self._client.llen(queue))
 
     def _warn(self, key: bytes) -> None:
-        shown = queue_shown(key)
+        shown = printable_queue_name(key)
         if shown not in self._warned and len(self._warned) < _MAX_WARNINGS:
             self._warned.add(shown)
             _log.warning("stray queue: its name is no agent's, nobody empties it", queue=shown)
@@ -139,7 +139,7 @@ class StrayQueue:
 
 
 def stray_queues(client: redis.Redis, max_count: int) -> list[StrayQueue]:
-    """Return up to ``max_count`` queues that nobody empties, for `memci doctor`."""
+    """Return up to ``max_count`` queues without an agent, for `memci doctor`."""
     found: dict[bytes, StrayQueue] = {}
     with broker_errors():
         for key in client.scan_iter(match=f"{AGENT_PREFIX}*", count=_SCAN_COUNT, _type="LIST"):
@@ -150,7 +150,7 @@ def stray_queues(client: redis.Redis, max_count: int) -> list[StrayQueue]:
     return list(found.values())
 
 
-def queue_shown(key: bytes) -> str:
+def printable_queue_name(key: bytes) -> str:
     """Return a queue's name, which anyone may choose, safe for a log."""
     return shown_name(key.decode(errors="replace"))
 

@@ -37,7 +37,7 @@ from memci.errors import UnavailableError
 _LANE = queue(LANE_QUEUE)
 _COMPRESS = queue(COMPRESS_QUEUE)
 
-# After a failure the broker is left alone for so long: a request must not wait for it each time.
+# Seconds without another try after a failure: a request must not wait for the broker each time.
 _REST_S = 1.0
 # A frozen broker takes connections and never answers.
 _TIMEOUT_S = 2
@@ -58,7 +58,7 @@ class Wakeups:
         self._lock = Lock()
 
     def wake_lane(self, agent_id: str, *, queue_seen: bool = False) -> bool:
-        """Tell lane workers that there is work; they look at this agent first.
+        """Publish a wakeup of lane workers; they look at this agent first.
 
         ``queue_seen``: the queue watch has seen a message in the agent's own queue. Returns False
         if the broker did not take it.
@@ -69,11 +69,11 @@ class Wakeups:
         return self._publish(LANE_RUN_TASK, _LANE, [arguments])
 
     def wake_lanes(self, agent_ids: Sequence[str]) -> bool:
-        """Tell lane workers that there is work for each of these agents."""
+        """Publish a wakeup of lane workers for each of these agents."""
         return self._publish(LANE_RUN_TASK, _LANE, [{"agent_id": each} for each in agent_ids])
 
     def wake_compress(self, agent_id: str) -> bool:
-        """Tell compress workers that a pass is requested."""
+        """Publish a wakeup of compress workers."""
         return self._publish(LANE_COMPRESS_TASK, _COMPRESS, [{"agent_id": agent_id}])
 
     def close(self) -> None:
@@ -100,14 +100,14 @@ class Wakeups:
 
 
 class RedisWakeups(Wakeups):
-    """Puts wakeups onto Redis lists as kombu lays them there.
+    """Puts wakeups onto Redis lists, in the format of kombu.
 
-    Every accepted message publishes one; through Celery and kombu that would take more processor
-    time than all its SQL.
+    Every accepted message publishes one; Celery and kombu would need more processor time than all
+    its SQL.
     """
 
     def __init__(self, app: Celery, broker_url: str) -> None:
-        """Take the app for the form of its messages, and open a client of our own."""
+        """Take the app, which formats the messages, and open a client."""
         super().__init__(app)
         self._client = redis.Redis.from_url(
             broker_url,
@@ -268,7 +268,7 @@ class WakeupPublisher:
         self._thread.start()
 
     def wake_lane(self, agent_id: str) -> None:
-        """Have a wakeup published."""
+        """Publish a wakeup soon."""
         self._waiting.put(agent_id)
 
     def close(self) -> None:

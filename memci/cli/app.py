@@ -136,8 +136,8 @@ GROUPS: dict[str, tuple[str, dict[str, Callable[..., Any]]]] = {
 }
 
 
-def _print_version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it with the option's value
-    if wanted:
+def _print_version(requested: bool) -> None:  # noqa: FBT001 - Typer calls it with the option's value
+    if requested:
         sys.stdout.write(f"memci {__version__}\n")
         raise typer.Exit
 
@@ -184,7 +184,7 @@ def run() -> int:
 
 
 def _print_wrong_use(error: Exception) -> int | None:
-    """Print what is wrong with the arguments, in plain words; None if it is another error.
+    """Print an error of the arguments; return None for any other error.
 
     Typer has its own copy of click since 0.26: its errors are recognized by their method ``show``.
     """
@@ -222,8 +222,8 @@ def with_agent_option(error: Exception, words: Sequence[str]) -> str | None:
 def _print_error(error: MemciError, code: int) -> int:
     field = error.field if isinstance(error, InvalidInputError) else None
     text = str(error)
-    named = f"{field}: {text}" if field and not text.startswith(field) else text
-    sys.stderr.write(f"memci: {named}\n")
+    prefix = f"{field}: " if field and not text.startswith(field) else ""
+    sys.stderr.write(f"memci: {prefix}{text}\n")
     return code
 
 

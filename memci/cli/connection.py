@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from memci.cli.output import printable
 from memci.domain.agent import LISTED, no_agent
@@ -41,7 +41,7 @@ _SETTINGS: Mapping[str | None, str] = {"url": "MEMCI_API_URL", "api_key": "MEMCI
 
 @contextmanager
 def connected() -> Iterator[Memci]:
-    """Lend a client; its errors are ``explained``."""
+    """Yield a client; its errors are ``explained``."""
     settings = read_settings()
     with client_for(settings) as memci, explained(settings):
         yield memci
@@ -49,27 +49,24 @@ def connected() -> Iterator[Memci]:
 
 @contextmanager
 def explained(settings: Settings) -> Iterator[None]:
-    """Say of errors what people at a terminal can do; a server that is away is named."""
-    key = settings.api_key
+    """Reword errors for a terminal: name the server and the commands that help."""
+    key, url = settings.api_key, settings.client_url
     try:
         yield
     except UnauthorizedError as error:
-        raise UnauthorizedError(_no_key(settings.client_url, given=key is not None)) from error
+        raise UnauthorizedError(_key_problem(url, has_key=key is not None)) from error
     except ForbiddenError as error:
-        raise ForbiddenError(
-            f"{error} (the key is the one in MEMCI_API_KEY)" if key else str(error)
-        ) from error
+        note = " (the key is the one in MEMCI_API_KEY)" if key else ""
+        raise ForbiddenError(f"{error}{note}") from error
     except NotFoundError as error:
-        raise _in_own_words(error) from error
+        raise _with_command(error) from error
     except ReadTimeoutError as error:
         raise ReadTimeoutError(
             "no context worker answered in time; `memci up` runs one, "
             "and `memci doctor` says what is wrong"
         ) from error
     except UnavailableError as error:
-        raise UnavailableError(
-            f"{error} ({settings.client_url}; `memci doctor` says what is wrong)"
-        ) from error
+        raise UnavailableError(f"{error} ({url}; `memci doctor` says what is wrong)") from error
 
 
 def client_for(settings: Settings, *, timeout_s: float = 30.0) -> Memci:
@@ -85,27 +82,43 @@ def client_for(settings: Settings, *, timeout_s: float = 30.0) -> Memci:
 
 @contextmanager
 def agent_of(agent_id: str) -> Iterator[Agent]:
-    """Lend a client of one agent."""
+    """Yield a client of one agent."""
     with connected() as memci:
         yield memci.agent(agent_id)
 
 
+class _Page(Protocol):
+    @property
+    def next_cursor(self) -> str | None: ...
+
+
+PageT = TypeVar("PageT", bound=_Page)
+
+
+def every_page(fetch: Callable[[str | None], PageT]) -> Iterator[PageT]:
+    """Yield all pages of a list; ``fetch`` takes the cursor of a page."""
+    cursor = None
+    while True:
+        page = fetch(cursor)
+        yield page
+        cursor = page.next_cursor
+        if cursor is None:
+            return
+
+
 def check_written(agent_id: str, answer: Freshness) -> None:
-    """Raise ``NotFoundError`` when a read knows of no such agent: for people, an id misspelt.
-
-    To agents themselves it is none: each begins with an empty memory.
-    """
+    """Raise ``NotFoundError`` when the answer says that the agent is new: the id is misspelt."""
     if answer.new_agent:
-        raise _in_own_words(no_agent(agent_id))
+        raise _with_command(no_agent(agent_id))
 
 
-def _in_own_words(error: NotFoundError) -> NotFoundError:
-    """Name the command alone, where paths of the API are named beside it."""
+def _with_command(error: NotFoundError) -> NotFoundError:
+    """Replace the API path that lists agents by the command."""
     return NotFoundError(str(error).replace(LISTED, "`memci agents list` lists those there are"))
 
 
 def why_still(memory: Agent) -> str | None:
-    """Return why no worker begins another job of the agent, and what to do; None if they do."""
+    """Return why the agent's jobs do not run and what to do; None if they run."""
     about = memory.about()
     to_it = f"--agent {about.agent_id}"
     if about.paused:
@@ -119,7 +132,7 @@ def why_still(memory: Agent) -> str | None:
     return None
 
 
-def _no_key(url: str, *, given: bool) -> str:
-    if given:
+def _key_problem(url: str, *, has_key: bool) -> str:
+    if has_key:
         return f"{url} does not know the key in MEMCI_API_KEY: set MEMCI_API_KEY to a key of it"
     return f"{url} wants an API key: set MEMCI_API_KEY to one (`memci keys new` makes them)"

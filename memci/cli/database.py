@@ -12,7 +12,7 @@ from memci.storage.session import Database
 
 @contextmanager
 def opened_database(settings: Settings) -> Iterator[Database]:
-    """Open it; the embedded server is started for as long as need be, if it does not run.
+    """Open the database; start the embedded server meanwhile if it does not run.
 
     Raises ``UnavailableError`` when the database is not at the schema of this release.
     """
@@ -27,7 +27,7 @@ def opened_database(settings: Settings) -> Iterator[Database]:
 
 @contextmanager
 def database_at(settings: Settings) -> Iterator[str]:
-    """Lend its URL; the embedded server is started for as long as need be, if it does not run."""
+    """Yield the URL of the database; start the embedded server meanwhile if it does not run."""
     if settings.database_url is not None:
         yield settings.database_url.get_secret_value()
         return

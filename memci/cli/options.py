@@ -18,7 +18,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for progra
 UserOption = Annotated[
     str | None, typer.Option("--user", metavar="ID", help="Only what was said with this user.")
 ]
-# As they are printed, and as others write them.
+# As commands print times, and other common forms.
 _DAYS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S"]
 _ZONED = ["%Y-%m-%d %H:%M:%S%z", "%Y-%m-%dT%H:%M:%S%z"]
 AsOfOption = Annotated[
@@ -52,8 +52,6 @@ CollectionsOption = Annotated[
         "--collection", metavar="NAME", help="Look into shared documents, too (may be repeated)."
     ),
 ]
-
-
 BestOption = Annotated[int | None, typer.Option("--k", "-k", min=1, max=200, help="Hits at most.")]
 SourcesOption = Annotated[
     list[Source] | None,
@@ -97,7 +95,7 @@ MetadataOption = Annotated[
 
 
 def filters_of(*, metadata: Iterable[str] | None, **given: object) -> dict[str, Any] | None:
-    """Return the filters that were given; None without one."""
+    """Return the filters that are not empty; None without any."""
     filters = {name: value for name, value in given.items() if value}
     if metadata:
         filters["metadata"] = dict(map(_pair, metadata))
@@ -105,7 +103,7 @@ def filters_of(*, metadata: Iterable[str] | None, **given: object) -> dict[str, 
 
 
 def _pair(written: str) -> tuple[str, Any]:
-    """Read ``KEY=VALUE``; a value that is JSON is what that says, any other is text."""
+    """Parse ``KEY=VALUE``; a value that is not JSON is text."""
     key, equals, value = written.partition("=")
     if not (key and equals):
         raise InvalidInputError(f"expected KEY=VALUE, not {written!r}", field="--metadata")

@@ -3,12 +3,14 @@
 Text of messages is untrusted: control characters never reach the terminal.
 """
 
+from __future__ import annotations
+
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from pydantic import BaseModel
@@ -19,7 +21,10 @@ from rich.text import Text
 
 from memci.errors import InvalidInputError, MemciError
 
-# Piped output is read by programs and pagers: no line is cut to the width of a terminal.
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+# Piped output is not cut to the width of a terminal.
 _PIPED_WIDTH = 200
 _ELLIPSIS = "…"
 _SHOWN = {"\n", "\t"}
@@ -38,13 +43,13 @@ def say(text: str = "", *, style: str | None = None) -> None:
 
 
 def hint(text: str) -> None:
-    """Print a line beside the result, on stderr."""
+    """Print a line on stderr, apart from the result."""
     console(stderr=True).print(Text(printable(text), style="dim"), soft_wrap=True)
 
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """Show people that something goes on, until the block ends; a pipe gets nothing of it."""
+    """Show a spinner on a terminal until the block ends."""
     screen = console(stderr=True)
     if not screen.is_terminal:
         yield
@@ -53,17 +58,26 @@ def working(what: str) -> Iterator[None]:
         yield
 
 
+def progress_bar() -> Progress:
+    """Return a progress bar on stderr; it shows nothing in a pipe."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    screen = console(stderr=True)
+    return Progress(*columns, console=screen, disable=not screen.is_terminal)
+
+
 def print_json(value: BaseModel | Mapping[str, Any] | Sequence[Any]) -> None:
-    """Print JSON; what is not printable is escaped in it, which says the same to programs."""
+    """Print JSON with characters that are not printable escaped."""
     if isinstance(value, BaseModel):
         value = value.model_dump(mode="json")
     sys.stdout.write(escaped(json.dumps(value, ensure_ascii=False, indent=2)) + "\n")
 
 
 def escaped(document: str) -> str:
-    """Return JSON with controls, bidi controls and the like escaped by their numbers.
+    """Return JSON with characters that are not printable, such as controls, escaped.
 
-    They stand in strings alone: what is between them is printable, or a line's end.
+    Only strings can contain them.
     """
     return "".join(
         each if each.isprintable() or each == "\n" else json.dumps(each)[1:-1] for each in document
@@ -73,7 +87,7 @@ def escaped(document: str) -> str:
 def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[object]], *, indent: int = 0
 ) -> None:
-    """Print rows under the names of their columns; numbers go to the right."""
+    """Print rows under the names of their columns; numbers are aligned to the right."""
     listed = [list(row) for row in rows]
     if not listed:
         say("(none)")
@@ -88,7 +102,7 @@ def print_table(
 
 
 def print_trimmed(drawn: RenderableType) -> None:
-    """Print something of Rich's, which fills lines up with blanks, without them."""
+    """Print a Rich object without the blanks at the ends of its lines."""
     screen = console()
     with screen.capture() as captured:
         screen.print(drawn)
@@ -96,14 +110,21 @@ def print_trimmed(drawn: RenderableType) -> None:
     sys.stdout.flush()
 
 
+def print_cut(screen: Console, line: Text) -> None:
+    """Print a line, cut to the width of a terminal."""
+    if screen.is_terminal:
+        line.truncate(screen.width, overflow="ellipsis")
+    screen.print(line, soft_wrap=True)
+
+
 def print_next(cursor: str | None) -> None:
-    """Say how to see the rest of a list."""
+    """Print how to see the rest of a list, if there is a rest."""
     if cursor is not None:
         hint(f"there is more: --cursor {cursor}")
 
 
 def cell(value: object) -> str:
-    """Return a value as it stands in a table; times are by the speakers' clocks, and say so."""
+    """Return a value as text for a table; times keep their zones."""
     match value:
         case None:
             return ""
@@ -120,7 +141,7 @@ def cell(value: object) -> str:
 
 
 def printable(text: str) -> str:
-    """Replace control characters, which could rewrite the terminal, by visible signs."""
+    """Replace control characters, which could change the terminal."""
     return "".join(
         each if each.isprintable() or each in _SHOWN else "\N{REPLACEMENT CHARACTER}"
         for each in text
@@ -128,12 +149,12 @@ def printable(text: str) -> str:
 
 
 def counted(count: int, noun: str, plural: str | None = None) -> str:
-    """Return how many there are of something, in words: "1 job", "2 jobs"."""
+    """Return a number with its noun: "1 job", "2 jobs"."""
     return f"{count} {noun}" if count == 1 else f"{count} {plural or noun + 's'}"
 
 
 def hint_pending(count: int) -> None:
-    """Say, beside a read's result, what it does not know of yet."""
+    """Print how many messages memory has not read yet, if any."""
     if count:
         are = "is still on its" if count == 1 else "are still on their"
         hint(f"{counted(count, 'message')} {are} way to memory")
@@ -146,15 +167,15 @@ def shortened(text: str, length: int) -> str:
 
 
 def bar(share: float, cells: int) -> str:
-    """Return a share, 0 to 1, as a bar so many cells wide."""
+    """Return a share, 0 to 1, as a bar of ``cells`` characters."""
     filled = round(max(0.0, min(share, 1.0)) * cells)
     return "█" * filled + "·" * (cells - filled)
 
 
 def confirm(question: str, *, yes: bool, to: str, refused: str) -> None:
-    """Ask, unless ``yes`` was said; ``to``: what it does, ``refused``: what is said after a no.
+    """Ask for confirmation unless ``yes``; ``to`` names the action.
 
-    Raises ``InvalidInputError`` where nobody is to be asked, ``MemciError`` after a no.
+    Raises ``InvalidInputError`` without a terminal, ``MemciError(refused)`` after a no.
     """
     if yes:
         return

@@ -23,7 +23,7 @@ _MOST_IDS = 8
 
 
 def print_trials(found: TrialsAnswer, *, most: int) -> None:
-    """Print totals, then the questions on which the two differ most, at most so many."""
+    """Print totals, then up to ``most`` questions on which the two sides differ most."""
     sides = (found.first, found.second)
     print_table(("", *(side.name for side in sides)), _rows(found))
     say(f"{counted(len(found.trials), 'question')}; {found.overlap:.0%} of the messages that "
@@ -55,7 +55,7 @@ def _rows(found: TrialsAnswer) -> list[tuple[str, str, str]]:
 
 
 def _difference(trial: Trial) -> float:
-    """How far apart: one for each whole share of evidence, and less for other messages."""
+    """Return the difference of two contexts; evidence weighs ten times more than messages."""
     recall = abs((trial.first.recall or 0.0) - (trial.second.recall or 0.0))
     either = {*trial.first.message_ids, *trial.second.message_ids}
     apart = 1 - len(trial.both) / len(either) if either else 0.0
@@ -65,8 +65,8 @@ def _difference(trial: Trial) -> float:
 def _described(trial: Trial, context: TrialContext) -> str:
     parts = [counted(len(context.message_ids), "message"), counted(context.tokens, "token")]
     if context.recall is not None:
-        there = len(set(trial.evidence).intersection(context.message_ids))
-        parts.append(f"evidence {there} of {len(trial.evidence)}")
+        found = len(set(trial.evidence).intersection(context.message_ids))
+        parts.append(f"evidence {found} of {len(trial.evidence)}")
     own = [each for each in context.message_ids if each not in set(trial.both)]
     if own:
         more = f" and {len(own) - _MOST_IDS} more" if len(own) > _MOST_IDS else ""
@@ -79,15 +79,15 @@ def _percent(value: float | None) -> str:
 
 
 _TABLE = "request"
-# A trial asks one database, whatever the files say of places.
+# All trials use one database, so these settings of the files are ignored.
 _PLACES = frozenset({"database_url", "broker_url", "data_dir"})
-# What is asked is recorded; how it is answered is on trial.
+# These fields come from the recorded questions.
 _RECORDED = frozenset({"query", "min_seq", "wait_ms", "explain"})
 
 
 @dataclass(frozen=True, slots=True)
 class TrialSettings:
-    """The settings of one file, laid over those that hold, and its ``[request]``."""
+    """The settings of one file, which override the current ones, and its ``[request]``."""
 
     path: Path
     values: dict[str, Any]
@@ -95,7 +95,7 @@ class TrialSettings:
 
     @property
     def name(self) -> str:
-        """What the side of a trial is called."""
+        """Name of the side in a trial."""
         return self.path.name
 
     def over(self, **values: Any) -> Settings:
@@ -109,7 +109,7 @@ class TrialSettings:
 
 
 def read_trial_settings(path: Path) -> TrialSettings:
-    """Read a file; ``InvalidInputError`` says what in it is wrong."""
+    """Read a file; raise ``InvalidInputError`` for a fault in it."""
     from memci.config.toml_tables import as_settings
     from memci.schemas.reads import ContextRequest
 
@@ -133,7 +133,7 @@ def read_trial_settings(path: Path) -> TrialSettings:
 
 
 def _check_settings(path: Path, content: dict[str, Any], options: list[str]) -> None:
-    """Raise ``InvalidInputError`` for what is no setting, with what may be meant."""
+    """Raise ``InvalidInputError`` for an unknown setting, with the nearest known name."""
     from memci.config.settings import Settings
     from memci.config.toml_tables import TABLES, known_places, unknown_places
     from memci.config.unknown_names import nearest_name
@@ -165,14 +165,14 @@ def append_question(
     receipt_id: UUID,
     **options: Any,
 ) -> None:
-    """Write one question at the end of the file; the file is its writer's own to read.
+    """Append one question to a file that only its owner can read.
 
-    Raises ``InvalidInputError`` when it cannot be written.
+    Raises ``InvalidInputError`` if it cannot be written.
     """
     asked = {"agent": agent, "query": query, "budget_tokens": budget_tokens, **options}
     asked["receipt_id"] = str(receipt_id)
-    given = {name: value for name, value in asked.items() if value is not None}
-    line = json.dumps(given, ensure_ascii=False)
+    asked = {name: value for name, value in asked.items() if value is not None}
+    line = json.dumps(asked, ensure_ascii=False)
     try:
         path.touch(mode=0o600)
         with path.open("a", encoding="utf-8") as file:
@@ -182,7 +182,7 @@ def append_question(
 
 
 def read_questions(path: Path) -> list[RecordedQuestion]:
-    """Read a file of questions; ``InvalidInputError`` names the line that is none."""
+    """Read a file of questions; raise ``InvalidInputError`` with the number of a bad line."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError:

@@ -12,12 +12,4 @@
 from memci.client.client import Agent, AsyncAgent, AsyncCollection, AsyncMemci, Collection, Memci
 from memci.client.requests import Retries
 
-__all__ = [
-    "Agent",
-    "AsyncAgent",
-    "AsyncCollection",
-    "AsyncMemci",
-    "Collection",
-    "Memci",
-    "Retries",
-]
+__all__ = ["Agent", "AsyncAgent", "AsyncCollection", "AsyncMemci", "Collection", "Memci", "Retries"]

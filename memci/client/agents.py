@@ -171,7 +171,7 @@ class JobMethods(Methods[TransportT]):
 
     @method
     def cancel_compression(self) -> Flow[agents.LaneAnswer]:
-        """Drop the current pass and the waiting one; what is done stays."""
+        """Drop the current pass and the waiting one; scanned nodes stay as they are."""
         return self._post("/compress/cancel", agents.LaneAnswer)
 
     @method
@@ -211,7 +211,7 @@ class JobMethods(Methods[TransportT]):
 
 
 def why_late(about: agents.AgentAnswer) -> str:
-    """Return why an agent's work does not go on."""
+    """Return the reason why an agent's jobs do not run."""
     if about.paused:
         return f"agent {about.agent_id} is paused: resume it, and workers go on"
     if about.halted_by is not None:

@@ -98,8 +98,7 @@ class Scope(Viewpoint, total=False):
     ]
     collections: Annotated[Sequence[str], "Shared collections to search, too"]
     channels: Annotated[
-        Sequence[Channel | Literal["dense", "lexical", "bfs"]],
-        "Default: dense and lexical",
+        Sequence[Channel | Literal["dense", "lexical", "bfs"]], "Default: dense and lexical"
     ]
     filters: Annotated[Filters | Mapping[str, Any], "Conditions of hits"]
     fusion: Annotated[Fusion | Literal["scaled", "rrf"], "How channels become one ranking"]

@@ -28,7 +28,7 @@ def effective_settings() -> list[EffectiveSetting]:
     settings, file = load_settings(), file_content()
     environment = {name.upper() for name in os.environ}
     return [
-        EffectiveSetting(_variable(path), _shown(value), _source(path, file, environment))
+        EffectiveSetting(_variable(path), _value_text(value), _source(path, file, environment))
         for path, value in _leaves(settings)
     ]
 
@@ -50,7 +50,7 @@ def _variable(path: tuple[str, ...]) -> str:
     return f"MEMCI_{'__'.join(path).upper()}"
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     match value:
         case None | ():
             return ""

@@ -56,7 +56,7 @@ class TaskModel(BaseModel):
 
 
 class LlmSettings(BaseModel):
-    """Where language models are, unless ``[models.<task>]`` says otherwise."""
+    """Address and key of language models, unless ``[models.<task>]`` sets its own."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -84,7 +84,7 @@ _STORES = (
 
 @dataclass(frozen=True, slots=True)
 class PageStoreAddress:
-    """Where the texts of notes are stored."""
+    """Address of the store of notes' texts."""
 
     kind: str  # postgres, files, s3 or memory
     folder: Path | None = None  # of files; None: the folder "pages" in data_dir
@@ -96,7 +96,7 @@ class PageStoreAddress:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read a setting; ``ValueError`` says what was expected and never quotes it."""
+        """Parse a setting; a ``ValueError`` names the expected form and never quotes the value."""
         if text in {"postgres", "files", "memory"}:
             return cls(text)
         url = urlsplit(text)

@@ -39,7 +39,7 @@ from memci.message import AppendLimits, Remember
 from memci.validation_messages import expectation, own_faults
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-# Addresses that stand for all of a machine's, and where a client on it finds what listens there.
+# Addresses that mean all addresses of a machine, with the one that its own clients use.
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - to turn them into loopback
 _DATABASE_SCHEMES = ("postgresql", "postgres", "postgresql+psycopg", "postgres+psycopg")
 _BROKER_SCHEMES = ("redis", "rediss", "redis+socket", "amqp", "amqps", "pyamqp")
@@ -315,7 +315,7 @@ class Settings(BaseSettings):
 
     @property
     def append_limits(self) -> AppendLimits:
-        """How much may be appended at once."""
+        """Limits of one append."""
         return AppendLimits(self.http_max_request_bytes)
 
     def model_of(self, task: ModelTask) -> TaskModel:
@@ -326,12 +326,12 @@ class Settings(BaseSettings):
 
     @property
     def client_url(self) -> str:
-        """Where a client on this machine reaches the API."""
+        """URL of the API for clients on this machine."""
         return self.api_url or local_url(self.host, self.port)
 
 
 def local_url(host: str, port: int) -> str:
-    """Return where a client on this machine reaches what listens on ``host``."""
+    """Return the URL, for clients on this machine, of a server that listens on ``host``."""
     name = EVERYWHERE.get(host, host)
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
@@ -358,12 +358,12 @@ def load_settings(**values: Any) -> Settings:
 
 
 def settings_file() -> Path:
-    """Return where memci.toml is, if there is one."""
+    """Return the path of memci.toml, which may not exist."""
     return Path(os.environ.get("MEMCI_CONFIG", "memci.toml"))
 
 
 def _fault(place: tuple[int | str, ...], text: str) -> str:
-    """Return what is wrong with a setting, or, without a place, with all of them together."""
+    """Return the fault with its setting, or alone if it concerns several settings."""
     if not place:
         return text
     parameter = re.match(r"memory\.(\w+)", text)
@@ -374,13 +374,13 @@ def _fault(place: tuple[int | str, ...], text: str) -> str:
 
 
 def file_content() -> dict[str, Any]:
-    """Return what memci.toml says; nothing if there is none."""
+    """Return the content of memci.toml; empty if it does not exist."""
     path = settings_file()
     return tomllib.loads(path.read_text()) if path.is_file() else {}
 
 
 def _not_json(complaint: str) -> str:
-    """Name the setting that pydantic-settings could not parse; it tells only in its text."""
+    """Return a message about the setting that pydantic-settings names in its error text."""
     named = re.search(r'field "(\w+)"', complaint)
     setting = f"MEMCI_{named[1].upper()}" if named else "one of them"
     return f"{setting}: expected JSON"

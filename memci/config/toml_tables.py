@@ -43,7 +43,7 @@ TABLES = frozenset(place[0] for place in _TARGETS)
 
 
 def as_settings(file: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a memci.toml sets, with the values of the tables where the settings have them."""
+    """Return the settings of a memci.toml, with the values of these tables in their places."""
     found: dict[str, Any] = {}
     for place, value in _values(file):
         if place in _TARGETS:
@@ -64,12 +64,12 @@ def _merged(values: Mapping[str, Any], winning: Mapping[str, Any]) -> dict[str, 
 
 
 def unknown_places(file: Mapping[str, Any]) -> list[str]:
-    """Return what the tables contain that is no setting, such as ``simplemem.windw``."""
+    """Return the unknown names in the tables, such as ``simplemem.windw``."""
     return [".".join(place) for place, _ in _values(file) if place not in _TARGETS]
 
 
 def known_places() -> list[str]:
-    """Return all that the tables may contain."""
+    """Return all names that the tables may contain."""
     return [".".join(place) for place in _TARGETS]
 
 

@@ -1,4 +1,4 @@
-"""Names that look like settings and are none: what they should do is silently not done."""
+"""Finds names that look like settings and are none, which would silently do nothing."""
 
 import os
 import re
@@ -20,7 +20,7 @@ _OF_A_SERVICE = re.compile(r"_SERVICE_(HOST|PORT)(_\w+)?$|_PORT(_\d+_(TCP|UDP|SC
 
 
 class Misspelt(NamedTuple):
-    """A name that no setting has, and the setting that is spelt most like it, if any is."""
+    """A name that no setting has, and the most similar setting, if any."""
 
     name: str
     nearest: str | None
@@ -31,7 +31,7 @@ class Misspelt(NamedTuple):
 
 
 def misspelt_settings() -> list[Misspelt]:
-    """Return what the environment and memci.toml name that memci does not know; never values."""
+    """Return the unknown names in the environment and in memci.toml, never their values."""
     return [*_in_environment(), *_in_file()]
 
 
@@ -60,5 +60,5 @@ def _in_file() -> Iterable[Misspelt]:
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is spelt most like one, if any is like it at all."""
+    """Return the most similar known name, or None."""
     return next(iter(get_close_matches(name, known, n=1)), None)

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from random import Random
 
 import numpy as np
@@ -28,6 +28,7 @@ from memci.domain.memory.scan import (
     shrunk_phrase,
 )
 from memci.errors import SmallModelError, SmallModelUnavailableError
+from memci.jobs.consolidate import utc_now
 from memci.jobs.message_texts import VectorGuard, terms_of
 from memci.queue.lease import Lease
 from memci.queue.usage_accounting import Accounts
@@ -47,20 +48,19 @@ _SHORTENED_AT_ONCE = 32
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
-    """A node to be shortened to ``target`` characters, after so many calls in this pass."""
+class _Shortening:
+    """A node to be shortened."""
 
     node: ScannedNode
-    target: int
-    attempts: int
+    target: int  # characters
+    attempts: int  # calls of the compressor for the node in this pass
 
 
 @dataclass
 class BatchScan:
-    """One batch on its way through the scan; ``outcome`` holds those nodes that got through.
+    """The scan of one batch of nodes.
 
-    ``unavailable`` counts, over batches, the calls in a row that got no answer; ``complete`` tells
-    whether every node of the batch was looked at.
+    ``unavailable`` counts the calls in a row, over batches, that got no answer.
     """
 
     lease: Lease
@@ -72,7 +72,7 @@ class BatchScan:
     outcome: Outcome = field(default_factory=Outcome)
     embedded: Embedded = field(default_factory=lambda: Embedded([], _NO_VECTORS, ""))
     terms: dict[int, Terms] = field(default_factory=dict)
-    complete: bool = True
+    complete: bool = True  # every node of the batch was scanned
 
     def __post_init__(self) -> None:
         self.unavailable = self.cursor.unavailable
@@ -80,28 +80,28 @@ class BatchScan:
         self.retry_at: datetime | None = None
 
     def run(self, batch: passes.Batch, time_is_up: Callable[[], bool]) -> None:
-        """Scan the nodes in order until all are through, the time is up or the model is down."""
+        """Scan the nodes in order until the end, the time limit, or a failure of the model."""
         at_once = self.models.compressor.at_once
-        wanted: dict[int, _Wanted] = {}
+        requests: dict[int, _Shortening] = {}
         verdicts = scan(batch.nodes, batch.supports, batch.focus, self.parameters)
         for count, (node, verdict) in enumerate(verdicts):
             shortens = isinstance(verdict, Compress)
-            full = len(wanted) + len(self.outcome.compressed) >= _SHORTENED_AT_ONCE
+            full = len(requests) + len(self.outcome.compressed) >= _SHORTENED_AT_ONCE
             if self.retry_at or (count and shortens and (full or time_is_up())):
                 self.complete = False
                 break
             if isinstance(verdict, Compress):
-                wanted[node.id] = _Wanted(node, verdict.target, batch.attempts[node.id])
+                requests[node.id] = _Shortening(node, verdict.target, batch.attempts[node.id])
             else:
                 self._settle(node, verdict)
-            if len(wanted) >= at_once:
-                self._compress(wanted)
-                wanted = {}
-        self._compress(wanted)
+            if len(requests) >= at_once:
+                self._compress(requests)
+                requests = {}
+        self._compress(requests)
         self._index(batch.attempts)
 
     def write(self, connection: Connection, focus: Collection[int]) -> None:
-        """Write what became of the nodes, which was decided on this ``focus``."""
+        """Write the outcome, which was decided with this ``focus``."""
         agent_id, number, outcome = self.lease.agent_id, self.cursor.number, self.outcome
         broken = decay_links(connection, agent_id, outcome.fading, focus, self.parameters)
         passes.write_outcome(connection, agent_id, number, outcome)
@@ -124,9 +124,12 @@ class BatchScan:
             case Kept():
                 self.outcome.kept.append(node.id)
 
-    def _compress(self, wanted: Mapping[int, _Wanted]) -> None:
-        """Have nodes shortened, as many as the compressor takes at once."""
-        tried = {id_: each for id_, each in wanted.items() if not self._is_spent(each)}
+    def _compress(self, requests: Mapping[int, _Shortening]) -> None:
+        """Shorten these nodes; give up those that were tried too often."""
+        most = self.parameters.max_retries
+        tried = {id_: each for id_, each in requests.items() if each.attempts < most}
+        for id_ in (each for each in requests if each not in tried):
+            self._give_up(id_)
         if not tried or not self._embedder_answers():
             return
         # Counted before the calls and kept even if this process dies in one.
@@ -138,18 +141,12 @@ class BatchScan:
             if id_ in texts:  # else erased since the batch was read
                 self._shorten(each, texts[id_])
 
-    def _is_spent(self, wanted: _Wanted) -> bool:
-        spent = wanted.attempts >= self.parameters.max_retries
-        if spent:
-            self._give_up(wanted.node.id)
-        return spent
-
-    def _shorten(self, wanted: _Wanted, text: NodeText) -> None:
-        node, attempts = wanted.node, wanted.attempts + 1
+    def _shorten(self, request: _Shortening, text: NodeText) -> None:
+        node, attempts = request.node, request.attempts + 1
         try:
-            answer = self.models.compressor.compress(text.content, wanted.target)
+            answer = self.models.compressor.compress(text.content, request.target)
             self.unavailable = 0
-            shrunk = check_compressed(answer, target=wanted.target, length=len(text.content))
+            shrunk = check_compressed(answer, target=request.target, length=len(text.content))
         except SmallModelUnavailableError as error:
             self.unavailable += 1
             self._fail(node.id, attempts, error.retry_after_s or 0.0)
@@ -169,9 +166,9 @@ class BatchScan:
             self.outcome.waiting[node] = self._after(attempts, asked_s)
 
     def _stop(self, error: SmallModelUnavailableError) -> None:
-        """End the pass early, since what is left of memories cannot be embedded.
+        """End the pass early, since shortened memories cannot be embedded.
 
-        What was shortened is not lost: it is shortened again when the embedder answers.
+        They are shortened again when the embedder answers.
         """
         self.outcome.compressed.clear()
         self.complete = False
@@ -181,7 +178,7 @@ class BatchScan:
         self.retry_at = self._after(failures, error.retry_after_s or 0.0)
 
     def _embedder_answers(self) -> bool:
-        """Ask an embedder that was down something before the compressor is paid for."""
+        """Probe an embedder that was down, before calls of the compressor are paid for."""
         if self.mute:
             try:
                 self.models.embedder.embed([_PROBE])
@@ -200,7 +197,7 @@ class BatchScan:
         return self.clock() + timedelta(seconds=wait_s)
 
     def _index(self, attempts: Mapping[int, int]) -> None:
-        """Embed what was compressed, in one call, and count its terms anew."""
+        """Embed the shortened texts in one call, and count their terms."""
         contents = {each.id: each.text.content for each in self.outcome.compressed}
         if not contents:
             return
@@ -238,11 +235,6 @@ def _compressed(node: ScannedNode, old: NodeText, content: str) -> Compressed:
 BATCH = 1000
 
 
-def utc_now() -> datetime:
-    """Return the time, aware UTC."""
-    return datetime.now(UTC)
-
-
 class NetworkCompression:
     """Scans networks, batch by batch, each batch committed whole and with the cursor."""
 
@@ -256,7 +248,7 @@ class NetworkCompression:
         clock: Callable[[], datetime] = utc_now,
         random: Random | None = None,
     ) -> None:
-        """Take the parameters of agents that set none, and what snapshots of one may weigh."""
+        """Take the parameters of agents that set none, and the limit of an agent's snapshots."""
         self._database = database
         self._models = models
         self._defaults = defaults
@@ -272,7 +264,7 @@ class NetworkCompression:
             return parameters_of(connection, agent_id, self._defaults).time_slice
 
     def step(self, lease: Lease, *, budget_ms: int) -> bool:
-        """Scan nodes for about ``budget_ms``, at least one; True: there is more to do now."""
+        """Scan nodes for about ``budget_ms``, at least one; return True if more can be done now."""
         deadline = time.monotonic() + budget_ms / 1000
         cursor = self._cursor(lease)
         while cursor is not None and not cursor.waits(self._clock()):
@@ -282,29 +274,25 @@ class NetworkCompression:
         return cursor is not None and not cursor.waits(self._clock())
 
     def _cursor(self, lease: Lease) -> PassCursor | None:
-        """Return the cursor of the pass under way, or of a new one if one is wanted."""
+        """Return the cursor of the pass under way, or of a new one if one is requested."""
         with self._database.agent_snapshot(lease.agent_id) as connection:
             self._guard.check(connection)
             state = passes.compression_state(connection, lease.agent_id)
-        if _goes_on(state, lease):
+        if state.cursor is not None and state.cursor.fence == lease.fence:
             return state.cursor
         with lease.effect() as connection:
             state = passes.compression_state(connection, lease.agent_id)
             cursor = _next_cursor(connection, state, lease)
             if cursor is not None:
-                self._see_off(connection, lease.agent_id, state.cursor, cursor)
+                old = state.cursor
+                if old is not None and old.number < cursor.number:  # that pass never ends
+                    size = self._snapshot_bytes
+                    passes.take_snapshot(connection, lease.agent_id, old.number, size)
                 passes.move_cursor(connection, lease.agent_id, cursor)
             return cursor
 
-    def _see_off(
-        self, connection: Connection, agent_id: str, old: PassCursor | None, new: PassCursor
-    ) -> None:
-        """Keep what a pass leaves that never ends, because the next one begins."""
-        if old is not None and old.number < new.number:
-            passes.take_snapshot(connection, agent_id, old.number, self._snapshot_bytes)
-
     def _scan_batch(self, lease: Lease, cursor: PassCursor, deadline: float) -> PassCursor | None:
-        """Scan the next nodes of the pass and commit; return the cursor, None: no more pass."""
+        """Scan the next nodes of the pass and commit; return the cursor, None at its end."""
         with self._database.agent_snapshot(lease.agent_id) as connection:
             parameters = parameters_of(connection, lease.agent_id, self._defaults)
             now = self._clock()
@@ -314,9 +302,9 @@ class NetworkCompression:
             scan.run(batch, time_is_up=lambda: time.monotonic() >= deadline)
         with lease.effect() as connection:
             if passes.compression_state(connection, lease.agent_id).cursor != cursor:
-                return None  # cancelled while we thought
+                return None  # cancelled meanwhile
             if focus_nodes(connection, lease.agent_id) != batch.focus:
-                return cursor  # decided on what no longer holds: decide again
+                return cursor  # the decisions are outdated: scan again
             return self._write(connection, scan, batch)
 
     def _write(
@@ -339,18 +327,13 @@ class NetworkCompression:
         return moved
 
 
-def _goes_on(state: passes.CompressionState, lease: Lease) -> bool:
-    """Tell whether the pass under way goes on, in the time slice that it was in."""
-    return state.cursor is not None and state.cursor.fence == lease.fence
-
-
 def _next_cursor(
     connection: Connection, state: passes.CompressionState, lease: Lease
 ) -> PassCursor | None:
-    """Decide at the beginning of a time slice: go on, begin a pass, or do nothing (M18).
+    """At the beginning of a time slice, continue the pass, begin one, or return None (M18).
 
-    A request that came during a pass begins the next one here; what the old pass did not reach is
-    first in the new one's order, so nothing starves but what was scanned most often.
+    A request that came during a pass begins the next one here. That scans the nodes first that the
+    old pass did not reach.
     """
     if state.cursor is not None and state.requested <= state.cursor.request:
         return replace(state.cursor, fence=lease.fence)

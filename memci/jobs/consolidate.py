@@ -44,7 +44,7 @@ class SimilarGroups:
         return cls(young, consolidation.groups(memories, similar), memories)
 
     def first(self, count: int) -> Self:
-        """Return these with at most so many groups."""
+        """Return the first ``count`` groups, without the memories of the others."""
         left = {node for group in self.groups[count:] for node in group}
         compared = [node for node in self.compared if node not in left]
         return replace(self, compared=compared, groups=self.groups[:count], left_out=bool(left))
@@ -71,11 +71,11 @@ class SimilarGroups:
             for group in self.groups
             if group in linked and all(now.get(node) == self.memories[node] for node in group)
         ]
-        merges = self._planned(connection, agent_id, unchanged)
+        merges = self._plan_merges(connection, agent_id, unchanged)
         short_term.write_merges(connection, agent_id, merges, links, pass_number, str(job_id))
         return merges
 
-    def _planned(
+    def _plan_merges(
         self, connection: Connection, agent_id: str, groups: Sequence[Group]
     ) -> list[consolidation.Merge]:
         if not groups:
@@ -124,14 +124,11 @@ class Consolidation:
         self._clock = clock
 
     def prepare(self, job: Job) -> Effect:
-        """Find which memories tell the same; the effect looks whether they still do."""
+        """Find memories that tell the same; the effect merges those that are unchanged."""
         return self._find(job.agent_id, job.id, self._clock(), MAX_MERGED)
 
     def replay(self, agent_id: str, job_id: UUID, details: Mapping[str, Any]) -> Effect:
-        """Do as an earlier job did, by ``details``, for a network that is rebuilt (M24).
-
-        When a session ended, and what was read by then, is not known any more.
-        """
+        """Repeat an earlier job by its logged ``details``, for a network that is rebuilt (M24)."""
         now = datetime.fromisoformat(details["at"])
         ended = [EndedTerm.read(each) for each in details["settled"]]
         # Older logs hold no number of groups: there was no limit.

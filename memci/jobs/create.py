@@ -59,7 +59,7 @@ def with_tiers(
     parameters: MemoryParameters,
     lasting: Collection[int] = (),
 ) -> list[AnnotatedSegment]:
-    """Return the segments with their worth and tier; the judge's worth is cut to its limits.
+    """Return the segments with their tier, and their worth cut to its limits.
 
     ``received``: when messages came in, by seq. A segment of ``lasting`` messages alone is
     long-term, whatever the judge says.
@@ -79,7 +79,7 @@ def with_tiers(
 
 
 class Thinking(NamedTuple):
-    """What models made of messages, and why some were refused (R2)."""
+    """The results of the models, and the reasons of refused messages (R2)."""
 
     growth: NetworkGrowth
     texts: MessageTexts
@@ -91,9 +91,9 @@ class Thinking(NamedTuple):
 class MemoryCreation:
     """Makes memories of the messages from the job's first to its last seq.
 
-    The payload may hold ``remember``: only messages that were appended so are taken; or ``seqs``:
-    only these are, and those in ``wanted`` pass every filter (R2). Messages with ``never`` are
-    not taken in any case, nor are those of which memory was already made.
+    The payload may restrict them by ``remember``, as they were appended, or by ``seqs``. Messages
+    in ``wanted`` pass every filter (R2). Messages with ``never`` are left out, as are those that
+    have memories already.
     """
 
     kind = JobKind.CREATE
@@ -124,9 +124,9 @@ class MemoryCreation:
     def replay(
         self, agent_id: str, job_id: UUID, seqs: Sequence[int], details: Mapping[str, Any]
     ) -> Effect:
-        """Think about messages as an earlier job did, for a network that is rebuilt (M24).
+        """Repeat an earlier job by its logged ``details``, for a network that is rebuilt (M24).
 
-        Those that were refused then, by ``details``, are refused. The messages' state stays.
+        The same messages are refused; the state of the messages stays.
         """
         read = partial(read_messages, agent_id=agent_id, seqs=seqs)
         refused = {int(seq): FilterReason(why) for seq, why in details.get("refused", {}).items()}
@@ -143,10 +143,10 @@ class MemoryCreation:
         restored: str | None = None,
         refused: Mapping[int, FilterReason] | None = None,
     ) -> Thinking:
-        """Think about the messages that ``read`` returns; write nothing.
+        """Run the models on the messages that ``read`` returns; write nothing.
 
-        Those ``wanted`` pass every filter; ``refused`` replaces the filter. ``restored``: the text
-        of one memory that was made of these parts of messages, whose stored vectors are not used.
+        ``wanted`` messages pass every filter; ``refused`` replaces the filter. ``restored`` is the
+        original text of one memory of these parts of messages, which are embedded again.
         """
         models = self._models
         with self._database.agent_snapshot(agent_id) as connection:
@@ -154,7 +154,7 @@ class MemoryCreation:
             parameters = parameters_of(connection, agent_id, self._defaults)
             messages = read(connection)
             focus = focus_of(connection, agent_id)
-            # Of long messages the parts count, whether a vector of the whole is stored or not.
+            # Long messages are embedded in parts, even if a vector of the whole is stored.
             known = [m.seq for m in messages if not is_long(m)] if restored is None else []
             model = models.embedder.model
             embedded = Embedded(*message_vectors(connection, agent_id, known, model), model)
@@ -166,7 +166,7 @@ class MemoryCreation:
             if refused is None:
                 echoes = find_echoes(connection, agent_id, messages)
             received = receipt_times(connection, agent_id, [each.seq for each in messages])
-        # A note of the agent is requested by name, and meant to last.
+        # Notes of the agent pass every filter, and are long-term.
         notes = {message.seq for message in messages if message.is_note}
         wanted = notes.union(wanted)
         texts = MessageTexts.read(
@@ -194,10 +194,10 @@ class MemoryCreation:
         relations = []
         for segment in segments:
             focus = focus_after(focus, segment, limit)
-            relations.append(self._named(segment, linked_entities(focus, segment)))
+            relations.append(self._relation_names(segment, linked_entities(focus, segment)))
         return relations
 
-    def _named(self, segment: AnnotatedSegment, entities: Focus) -> dict[str, str]:
+    def _relation_names(self, segment: AnnotatedSegment, entities: Focus) -> dict[str, str]:
         names = [each.name for each in entities]
         namer = self._models.relation_namer
         try:

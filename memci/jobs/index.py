@@ -17,11 +17,11 @@ from memci.extraction.blocks import ExtractionLimits
 from memci.extraction.isolated import extract
 from memci.jobs.message_texts import MessageTexts, VectorGuard
 from memci.jobs.track import is_to_track
-from memci.message import Message, Remember
+from memci.message import Remember
 from memci.queue import mailbox
 from memci.queue.job_requests import request_naming
 from memci.queue.runner import Effect
-from memci.smallmodel.ports import Embedder, TokenCounter
+from memci.smallmodel.ports import Embedder
 from memci.smallmodel.registry import SmallModels
 from memci.storage import documents, items, memory_state, reembedding
 from memci.storage.search_index import Embedded, Terms, message_vectors
@@ -75,8 +75,10 @@ class MessageIndexing:
             messages, Embedded(*known, model), models.embedder, models.lexicon
         )
         outgrown = []
-        if recent is not None and _tokens(models.tokens, window) > self._limits.tokens:
-            outgrown = [message.seq for message in window if message.seq < recent]
+        if recent is not None:
+            count = models.tokens.count
+            if sum(count(m.text) + _TOKENS_PER_MESSAGE for m in window) > self._limits.tokens:
+                outgrown = [message.seq for message in window if message.seq < recent]
         tracks = is_to_track(messages)
 
         def effect(connection: Connection) -> Mapping[str, Any]:
@@ -90,10 +92,6 @@ class MessageIndexing:
             return {"indexed": indexed, "handed_over": _hand_over(connection, agent_id, outgrown)}
 
         return effect
-
-
-def _tokens(counter: TokenCounter, messages: Sequence[Message]) -> int:
-    return sum(counter.count(message.text) + _TOKENS_PER_MESSAGE for message in messages)
 
 
 def _hand_over(connection: Connection, agent_id: str, outgrown: list[int]) -> int:
@@ -143,7 +141,7 @@ class ItemIndexing:
 class DocumentIndexing:
     """Reads a new file of a document, or indexes its next chunks (R9).
 
-    A file that cannot be read makes no job dead: its document says why.
+    An unreadable file does not make the job dead; the reason is stored with the document.
     """
 
     kind = JobKind.INDEX_DOCUMENT
@@ -165,7 +163,7 @@ class DocumentIndexing:
         self._guard = VectorGuard(database, models.embedder)
 
     def prepare(self, job: Job) -> Effect:
-        """Read the file, in a process of its own, if no job has yet; embed chunks."""
+        """Read the file in a separate process, unless a job has done so; embed chunks."""
         owner, document_id = job.agent_id, int(job.payload["document"])
         with self._database.agent_snapshot(owner) as connection:
             self._guard.check(connection)
@@ -196,7 +194,7 @@ class DocumentIndexing:
         index = self._index(job, document_id, texts)
 
         def replace(connection: Connection) -> Mapping[str, Any]:
-            # Another file came meanwhile, and its job comes after this one; or there is none.
+            # The document was replaced, which has its own job, or removed meanwhile.
             if not documents.is_waiting(connection, owner, document_id, file.digest):
                 return outdated
             ids = documents.replace_chunks(connection, owner, document_id, chunks)
@@ -207,14 +205,14 @@ class DocumentIndexing:
     def _index(
         self, job: Job, document_id: int, texts: Sequence[str]
     ) -> Callable[[Connection, Sequence[int]], Mapping[str, Any]]:
-        """Embed chunks; return what indexes them by their ids and queues the next batch."""
+        """Embed chunks; return a function that indexes them by id and queues the next batch."""
         terms = [Terms(Counter(self._models.lexicon.terms(each))) for each in texts]
         vectors, model = self._models.embedder.embed(texts), self._models.embedder.model
 
         def index(connection: Connection, ids: Sequence[int]) -> Mapping[str, Any]:
             embedded, by_id = Embedded(ids, vectors, model), dict(zip(ids, terms, strict=True))
             left = documents.index_chunks(connection, job.agent_id, document_id, embedded, by_id)
-            if left and ids:  # without ids this job came for nothing
+            if left and ids:
                 payload = {"document": document_id}
                 following = mailbox.NewJob(job.agent_id, JobKind.INDEX_DOCUMENT, payload=payload)
                 mailbox.insert_job(connection, following)

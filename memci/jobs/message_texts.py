@@ -66,7 +66,7 @@ class MessageTexts:
         return cls(messages, vectors, terms, embedder.model)
 
     def pooled(self, parts: Iterable[tuple[int, str, Vectors]]) -> MessageTexts:
-        """Give messages that have no vector yet the mean of their parts', by length.
+        """Give messages without a vector the mean of the vectors of their parts, by length.
 
         ``parts`` are (seq, text, vector of shape (d,)).
         """
@@ -108,8 +108,8 @@ class MessageTexts:
 class VectorGuard:
     """Compares the embedder of this process with the one in use, which may change at any time.
 
-    A job that was begun under one model ends before its agent's vectors are made anew, since a
-    lane does one thing at a time: so it is enough to look when a job is prepared.
+    Checking when a job is prepared is enough: a lane runs one job at a time, so the job ends before
+    its agent's vectors are replaced.
     """
 
     def __init__(self, database: Database, embedder: Embedder) -> None:
@@ -118,14 +118,14 @@ class VectorGuard:
         self._embedder = embedder
 
     def check(self, connection: Connection) -> None:
-        """Raise ``WrongEmbedderError`` if it is not the one in use; the first ever is taken."""
+        """Raise ``WrongEmbedderError`` for another embedder in use; claim it if there is none."""
         if held_model(connection) is None:
             self.claim()
         else:
             check_model(connection, self._model)
 
     def claim(self) -> None:
-        """Take it into use if there is none; ``WrongEmbedderError`` if there is another."""
+        """Put the embedder into use; ``WrongEmbedderError`` if another one is in use."""
         with self._database.lane_transaction() as connection:
             claim_model(connection, self._model)
 

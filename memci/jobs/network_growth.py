@@ -55,11 +55,10 @@ class NetworkGrowth:
     model: str
 
     def write(self, connection: Connection, memories: list[NewMemory]) -> Creation:
-        """Plan on the network as it is now, write the plan, and return it."""
+        """Plan the creation for the current network, write it, and return it."""
         state, pass_number = self._state(connection, memories)
         creation = self._plan(memories, state)
-        # The entities that the plan is about give up no slot for it (M19); the memories that it
-        # links with only when nothing else is left.
+        # Linked entities keep their slots (M19); linked memories are forgotten last.
         linked = {end for link in creation.links for end in (link.source, link.target)}
         need = nodes.SlotNeed(
             wanted=len(creation.nodes),
@@ -69,7 +68,7 @@ class NetworkGrowth:
         )
         random = Random(self.job_id.int)
         taken = nodes.take_slots(connection, self.agent_id, need, pass_number, random)
-        if taken.of_spared:  # a memory that the plan links with is gone
+        if taken.of_spared:  # a linked memory was forgotten
             state, _ = self._state(connection, memories)
         if taken.of_spared or len(taken.slots) < need.wanted:
             creation = self._plan(memories, replace(state, room=len(taken.slots)))
@@ -150,14 +149,14 @@ class NetworkGrowth:
 
 
 def _origin(node: NewNode, memories: list[NewMemory]) -> dict[str, Any]:
-    """Return what a node was made of, so that it can be restored."""
+    """Return the messages and passages of a node, from which it can be restored."""
     if node.segment is None:
         return {"messages": node.seqs, "kind": node.kind}
     return {"messages": node.seqs, **details_of(memories[node.segment].segment.passages)}
 
 
 def creation_counts(creation: Creation) -> dict[str, Any]:
-    """Return what a creation did, in numbers and ids."""
+    """Return the result of a creation in numbers and ids."""
     kinds = [node.kind for node in creation.nodes]
     return {
         "memories": kinds.count(NodeKind.MEMORY),
@@ -174,10 +173,9 @@ MAX_COMPARED = 500
 def note_short_terms(
     connection: Connection, agent_id: str, parameters: MemoryParameters, *, left_out: bool = False
 ) -> None:
-    """Note on the lane when the next short term ends, and how many memories are to be compared.
+    """Note on the lane the end of the next short term, and the number of memories to compare (R5).
 
-    By it upkeep finds short terms that are over (R5). Where one job could not compare all
-    (``left_out``), another is submitted.
+    Submits another consolidation if one could not compare all (``left_out``).
     """
     silence = parameters.session_silence
     end = short_term.next_end(connection, agent_id, silence)
@@ -219,15 +217,15 @@ class Beliefs:
 
     @classmethod
     def read(cls, messages: Collection[Message]) -> Self:
-        """Read the claims of people, and of notes of the agent; of nobody else."""
+        """Read the claims of people, and of notes of the agent."""
         asserted = {message.seq: message for message in messages if _asserts(message)}
         claims = {seq: claims_in(each.text, _speaker_of(each)) for seq, each in asserted.items()}
         return cls(asserted, claims)
 
     def write(self, connection: Connection, agent_id: str, creation: Creation) -> int:
-        """Write what the new memories claim; return how many older ones they supersede."""
+        """Write the claims of new memories; return how many older memories they supersede."""
         corrected = self._correct(connection, agent_id, creation)
-        made = list(self._held_by(creation.nodes))
+        made = list(self._assign(creation.nodes))
         if not made:
             return corrected
         corrections = [held for held in made if held.claim.corrects]
@@ -243,7 +241,7 @@ class Beliefs:
     def _correct(self, connection: Connection, agent_id: str, creation: Creation) -> int:
         """Let notes that correct a memory supersede it; return how many were superseded.
 
-        Memories that were forgotten or erased meanwhile are passed over.
+        Memories that were forgotten or erased meanwhile are skipped.
         """
         first: dict[int, int] = {}  # the first memory that was made of each message
         for node in creation.nodes:
@@ -270,7 +268,7 @@ class Beliefs:
                 )  # fmt: skip
         return count
 
-    def _held_by(self, new_nodes: Sequence[NewNode]) -> Iterator[StoredClaim]:
+    def _assign(self, new_nodes: Sequence[NewNode]) -> Iterator[StoredClaim]:
         """Give each claim to the memory that holds its words, else to the first of its message."""
         memories: defaultdict[int, list[NewNode]] = defaultdict(list)
         for node in new_nodes:

@@ -3,7 +3,7 @@
 One entry of the replay log, or a part of a pass, is one job, which queues the next one in its own
 effect: the agent's other jobs run in between, and a worker that dies loses one step.
 
-The code that did an event does it again, on a database that shows it the rebuilt network.
+The handlers of the events run again, on a database that shows them the rebuilt network.
 """
 
 import time
@@ -19,8 +19,8 @@ from memci.domain.memory.edition import Edition, EditionState, ReplayEntry, Repl
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.scan import PassCursor
 from memci.errors import SmallModelUnavailableError
-from memci.jobs.compress import BATCH, BatchScan, utc_now
-from memci.jobs.consolidate import Consolidation
+from memci.jobs.compress import BATCH, BatchScan
+from memci.jobs.consolidate import Consolidation, utc_now
 from memci.jobs.create import MemoryCreation
 from memci.jobs.index import BATCH as REEMBEDDED
 from memci.jobs.message_texts import VectorGuard
@@ -42,8 +42,8 @@ Act: TypeAlias = Callable[[Connection], Edition]
 
 # A pass is cut into steps of about this length where a model is asked: jobs run in between.
 _STEP_S = 1.0
-# No node waits for its next try: the job that replays the pass does.
-_WHENEVER = datetime.max.replace(tzinfo=UTC)
+# A time after all next tries of nodes: the job that replays the pass waits instead.
+_FAR_FUTURE = datetime.max.replace(tzinfo=UTC)
 
 
 class Replay:
@@ -75,11 +75,11 @@ class Replay:
         }
 
     def prepare(self, agent_id: str, edition: Edition, entry: ReplayEntry) -> Act:
-        """Read and think, as a handler does; raises what it raises."""
+        """Read and think as the handler of the event does; raises as it does."""
         return self._events[entry.event](agent_id, edition, entry)
 
     def reembed(self, agent_id: str, edition: Edition) -> Act | None:
-        """Replace vectors of the rebuilt network that another embedder made; None: it has none.
+        """Replace vectors that another embedder made; return None if there are none.
 
         The job that replaces those of the current network also replaces those of messages.
         """
@@ -134,7 +134,7 @@ class Replay:
         with self._database.agent_snapshot(agent_id) as connection:
             self._guard.check(connection)
             parameters = parameters_of(connection, agent_id, self._defaults)
-            batch = passes.next_batch(connection, agent_id, entry.pass_number, _WHENEVER, wanted)
+            batch = passes.next_batch(connection, agent_id, entry.pass_number, _FAR_FUTURE, wanted)
             lease = current_lease(connection, self._database, agent_id)
         cursor = PassCursor(entry.pass_number, request=0, fence=lease.fence)
         scan = BatchScan(lease, cursor, self._models, parameters, self._clock, Random())
@@ -159,13 +159,12 @@ class _PassPart:
         agent_id, number = self.lease.agent_id, self.entry.pass_number
         _, last_pass = passes.position(connection, agent_id)
         if last_pass < number:
-            passes.open_pass(
-                connection, agent_id, number, message_seq=0
-            )  # goes when this is switched to
+            # The row is deleted when this network becomes the current one.
+            passes.open_pass(connection, agent_id, number, message_seq=0)
         if self.batch.nodes:
             self.scan.write(connection, self.batch.focus)
         scanned = self.scan.outcome.scanned
-        settled = not passes.left_of_pass(connection, agent_id, number, _WHENEVER).nodes
+        settled = not passes.left_of_pass(connection, agent_id, number, _FAR_FUTURE).nodes
         if settled and self.entry.ended:
             passes.close_pass(connection, agent_id, number)
         return self.edition.after(self.entry, scanned=scanned, settled=settled)
@@ -199,7 +198,7 @@ class NetworkRebuild:
         self._replay = replay
 
     def prepare(self, job: Job) -> Effect:
-        """Find what comes next, and think about it."""
+        """Find the next event, and think about it."""
         agent_id = job.agent_id
         with self._database.agent_snapshot(agent_id) as connection:
             edition = editions.open_edition(connection, agent_id)
@@ -208,7 +207,7 @@ class NetworkRebuild:
             entry = editions.next_entry(connection, agent_id, edition)
             stale = editions.has_stale_vectors(connection, agent_id)
         if stale:
-            # First of all: memories are compared with those that the same embedder has read.
+            # First, since memories are compared by vectors of one embedder.
             act = self._replay.reembed(agent_id, edition)
         else:
             act = None if entry is None else self._replay.prepare(agent_id, edition, entry)
@@ -217,7 +216,7 @@ class NetworkRebuild:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """Writes a step; without an ``act`` there was nothing left to replay."""
+    """Writes a step; ``act`` is None if there was nothing left to replay."""
 
     agent_id: str
     edition: Edition
@@ -237,7 +236,7 @@ class _Step:
         return self._finish(connection, now)
 
     def _finish(self, connection: Connection, edition: Edition) -> Mapping[str, Any]:
-        """Rest, or switch, unless something has happened since the log was looked at."""
+        """Become ready, or switch, unless there are new events since the log was read."""
         agent_id = self.agent_id
         if editions.next_entry(connection, agent_id, edition) or editions.has_stale_vectors(
             connection, agent_id

@@ -23,11 +23,7 @@ from memci.storage.memory_state import lock_messages
 from memci.storage.messages import read_messages
 from memci.storage.network.beliefs import supersede, superseded_telling, unsuperseded
 from memci.storage.network.editions import log_event
-from memci.storage.network.node_history import (
-    append_history,
-    forgotten_telling,
-    memory_telling,
-)
+from memci.storage.network.node_history import append_history, forgotten_telling, memory_telling
 from memci.storage.network.passes import position
 from memci.storage.session import Connection, Database
 
@@ -45,17 +41,16 @@ class OriginalText:
 def read_original(
     connection: Connection, agent_id: str, passages: Sequence[Passage]
 ) -> OriginalText | None:
-    """Return the original text of a memory of these passages; None if a message is missing."""
+    """Read the original text of a memory by its passages; None if a message is missing."""
     seqs = {seq for passage in passages for seq in passage.messages}
     stored = {each.seq: each for each in read_messages(connection, agent_id, sorted(seqs))}
     return original_text(stored, passages) if stored and stored.keys() == seqs else None
 
 
 def original_text(stored: Mapping[int, Message], passages: Sequence[Passage]) -> OriginalText:
-    """Return the original text of a memory of these passages, given their messages by seq.
+    """Return the original text of a memory from its messages, by seq, and its passages.
 
-    Of memories that were merged, the texts that tell different things (R5), not shortened as they
-    may have been when they were merged.
+    For merged memories (R5), the original texts without repetitions.
     """
     texts = _distinct([_cut_out(stored, passage) for passage in passages])
     parts: dict[int, Message] = {}  # each message once, with all its parts
@@ -76,7 +71,7 @@ def _cut_out(stored: Mapping[int, Message], passage: Passage) -> OriginalText:
 
 
 def _distinct(texts: Sequence[OriginalText]) -> list[OriginalText]:
-    """Leave out each text that another repeats with as much stress or more."""
+    """Leave out each text that repeats a longer or equal one, by its reduced content."""
     readings = [reduce_text(each.text) for each in texts]
     kept: list[int] = []
     for index in sorted(range(len(texts)), key=lambda at: -readings[at].content_size):
@@ -101,11 +96,11 @@ class MemoryRestoring:
         self._creation = MemoryCreation(database, replace(models, segmenter=_Whole()), defaults)
 
     def prepare(self, job: Job) -> Effect:
-        """Cut the memory's text out of its messages, and think about it."""
+        """Cut the memory's text out of its messages, and run the models on it."""
         return self._think(job.agent_id, job.id, job.payload, replays=False)
 
     def replay(self, agent_id: str, job_id: UUID, payload: Mapping[str, Any]) -> Effect:
-        """Do as an earlier job of this id and payload did, for a network that is rebuilt (M24)."""
+        """Repeat an earlier job of this id and payload, for a network that is rebuilt (M24)."""
         return self._think(agent_id, job_id, payload, replays=True)
 
     def _think(

@@ -77,7 +77,7 @@ class Background:
 
 
 def can_be_memory(message: Message) -> bool:
-    """Return True if a message has text and is no system prompt: that tells of no event."""
+    """Return True if a message has text and is no system prompt."""
     return message.role is not Role.SYSTEM and bool(message.text.strip())
 
 
@@ -205,7 +205,7 @@ class Segments:
 
 
 def is_long(message: Message) -> bool:
-    """Return True if a message has so many segments that its vector is pooled from theirs."""
+    """Return True if the vector of a message is pooled from the vectors of its segments."""
     return len(message.text) > _LONG and can_be_memory(message)
 
 

@@ -51,7 +51,7 @@ class _Continuation:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What one job does for a session."""
+    """The work of one job for a session."""
 
     counted: StoredSummary | None = None  # new counts of the summary of all users, if it stays
     continuations: Sequence[_Continuation] = ()

@@ -1,7 +1,6 @@
 """``memci.message.track``: key messages are pinned, and plans are followed (R7).
 
-What is said is looked at behind the lane's other work, once, in the order in which it was said. No
-model is called.
+Each message is examined once, in order, after the lane's other work. No model is called.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,29 +35,29 @@ from memci.storage.plans import (
 )
 from memci.storage.session import Connection, Database
 
-# One job looks at no more, so that others come between.
+# Messages of one job, so that other jobs run in between.
 MOST_SEARCHED = 200
 
 
 @dataclass(frozen=True, slots=True)
-class _Telling:
-    """A message that tells something that must stay in sight, or how a plan goes."""
+class _Finding:
+    """A message with key sentences, or with signs of a plan."""
 
     message: Message
     keys: Sequence[KeySentence]
     plan: PlanSigns
 
 
-_Seen: TypeAlias = tuple[Viewer, _Telling]
+_Viewed: TypeAlias = tuple[Viewer, _Finding]
 
 
 def is_to_track(messages: Iterable[Message]) -> bool:
-    """Tell whether any of these messages gives such a job something to do."""
-    return any(_telling(messages))
+    """Return True if any of these messages has key sentences or signs of a plan."""
+    return any(_find(messages))
 
 
 class MessageTracking:
-    """Looks through what was said since it last did."""
+    """Pins key sentences of new messages, and follows plans in them."""
 
     kind = JobKind.TRACK_MESSAGES
     triggers_compression = False
@@ -71,26 +70,26 @@ class MessageTracking:
         *,
         most: int = MOST_SEARCHED,
     ) -> None:
-        """``rules`` are those of agents that set none; one job looks at ``most`` messages."""
+        """Take the rules of agents that set none; one job examines ``most`` messages."""
         self._database = database
         self._counter = counter
         self._rules = rules
         self._most = most
 
     def prepare(self, job: Job) -> Effect:
-        """Read what waits, and see what it tells."""
+        """Read the next messages, and find key sentences and signs of plans."""
         with self._database.agent_snapshot(job.agent_id) as connection:
             waiting = untracked_messages(connection, job.agent_id, self._most)
             rules = page_rules_of(connection, job.agent_id, self._rules)
-        telling = list(_telling(waiting.messages))
-        return _Effect(job.agent_id, waiting, telling, rules, self._counter)
+        findings = list(_find(waiting.messages))
+        return _Effect(job.agent_id, waiting, findings, rules, self._counter)
 
 
 @dataclass(frozen=True, slots=True)
 class _Effect:
     agent_id: str
     waiting: Untracked
-    telling: Sequence[_Telling]
+    findings: Sequence[_Finding]
     rules: PageRules
     counter: TokenCounter
 
@@ -99,34 +98,36 @@ class _Effect:
         if tracked_seq(connection, agent_id) != waiting.seq:
             mailbox.submit_once(connection, agent_id, JobKind.TRACK_MESSAGES)
             return {"looked_at": 0, "pinned": 0, "plans": 0}
-        seqs = [each.message.seq for each in self.telling]
+        seqs = [each.message.seq for each in self.findings]
         stored = set(stored_seqs(connection, agent_id, seqs))
-        telling = _seen(connection, agent_id, [t for t in self.telling if t.message.seq in stored])
-        count = self._pin(connection, telling) if self.rules.key_messages_enabled else 0
+        findings = _with_viewers(
+            connection, agent_id, [t for t in self.findings if t.message.seq in stored]
+        )
+        count = self._pin(connection, findings) if self.rules.key_messages_enabled else 0
         plans = 0
         if self.rules.plan_tracking_enabled:
-            plans = self._follow(connection, telling)
+            plans = self._follow(connection, findings)
         note_tracked(connection, agent_id, waiting.until)
         if waiting.more:
             mailbox.submit_once(connection, agent_id, JobKind.TRACK_MESSAGES)
         return {"looked_at": len(waiting.messages), "pinned": count, "plans": plans}
 
-    def _pin(self, connection: Connection, telling: Sequence[_Seen]) -> int:
-        if not any(each.keys for _, each in telling):
+    def _pin(self, connection: Connection, findings: Sequence[_Viewed]) -> int:
+        if not any(each.keys for _, each in findings):
             return 0
         lock_tree(connection, self.agent_id)
-        there = read_pins(connection, self.agent_id)
+        current = read_pins(connection, self.agent_id)
         refused = refused_pins(connection, self.agent_id)
-        found = list(_pins(telling, there.last))
-        done = pinned(found, there.pins, refused, self.rules, self.counter.count)
+        found = list(_pins(findings, current.last))
+        done = pinned(found, current.pins, refused, self.rules, self.counter.count)
         save_pins(connection, self.agent_id, done.added, (), done.taken_down)
         return len(done.added)
 
-    def _follow(self, connection: Connection, telling: Sequence[_Seen]) -> int:
-        """Have plans as messages leave them; return how many times one changed."""
+    def _follow(self, connection: Connection, findings: Sequence[_Viewed]) -> int:
+        """Update the plans by the messages; return the number of changes."""
         plans: dict[Viewer, Plan | None] = {}
         changed = 0
-        for viewer, each in telling:
+        for viewer, each in findings:
             if not each.plan:
                 continue
             if viewer not in plans:
@@ -139,27 +140,28 @@ class _Effect:
         return changed
 
 
-def _telling(messages: Iterable[Message]) -> Iterator[_Telling]:
+def _find(messages: Iterable[Message]) -> Iterator[_Finding]:
     for message in messages:
         keys = key_sentences(message, sentence_spans)
         plan = plan_signs(message, sentence_spans)
         if keys or plan:
-            yield _Telling(message, keys, plan)
+            yield _Finding(message, keys, plan)
 
 
-def _seen(connection: Connection, agent_id: str, telling: Iterable[_Telling]) -> list[_Seen]:
-    """Return with each message who sees it: its user; of none, whom its session is with."""
-    told = list(telling)
-    users = users_then(connection, agent_id, [each.message.seq for each in told])
+def _with_viewers(
+    connection: Connection, agent_id: str, findings: Sequence[_Finding]
+) -> list[_Viewed]:
+    """Return each finding with its viewer; the user may come from the session."""
+    users = users_then(connection, agent_id, [each.message.seq for each in findings])
     return [
         (Viewer(each.message.session_id, each.message.user_id or users.get(each.message.seq)), each)
-        for each in told
+        for each in findings
     ]
 
 
-def _pins(telling: Iterable[_Seen], last: int) -> Iterator[Pin]:
+def _pins(findings: Iterable[_Viewed], last: int) -> Iterator[Pin]:
     number = last
-    for viewer, each in telling:
+    for viewer, each in findings:
         for key in each.keys:
             number += 1
             yield Pin(

@@ -2,8 +2,8 @@
 
 Only the holder of the agent's lease does it. Messages leave the broker after COMMIT; one that is
 delivered again finds its job in the mailbox. A message that cannot be taken in becomes a dead
-letter: its bytes are kept; of one that is too large to be read, its two ends; of one that brings
-erased messages, the others (M25).
+letter with its bytes: only the two ends if it is too large to be read, and without erased messages
+(M25).
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,8 +48,7 @@ class BrokerIntake:
     ) -> None:
         """Take up to ``batch`` messages at a time, each and all within ``limits``.
 
-        With ``halt_on_dead`` one at a time: the messages behind a dead letter stay in the broker
-        until somebody decides about it.
+        With ``halt_on_dead`` one at a time: the messages behind a dead letter stay in the broker.
         """
         self._queues = queues
         self._batch = 1 if halt_on_dead else batch
@@ -57,9 +56,9 @@ class BrokerIntake:
         self._limits = limits
 
     def occupied(self, agent_ids: Sequence[str], *, queue_seen: bool = False) -> list[str]:
-        """Return those of these agents whose queue holds messages, as far as asking is cheap.
+        """Return the agents whose queue holds messages; asks only where that is cheap.
 
-        With ``queue_seen`` it asks in any case. Raises ``BrokerUnavailableError``.
+        With ``queue_seen`` it always asks. Raises ``BrokerUnavailableError``.
         """
         with broker_errors():
             return self._queues.occupied(agent_ids, queue_seen=queue_seen)
@@ -67,8 +66,8 @@ class BrokerIntake:
     def take_in(self, lease: Lease) -> int:
         """Move one batch of waiting messages; return how many.
 
-        Raises ``BrokerUnavailableError``, ``DatabaseUnavailableError`` or ``FencedOffError``; what
-        was moved by then is delivered again and recognised.
+        Raises ``BrokerUnavailableError``, ``DatabaseUnavailableError`` or ``FencedOffError``;
+        messages that were moved by then are delivered again and recognised.
         """
         with broker_errors():
             batch = self._queues.take(lease.agent_id, self._batch, self._limits.request_bytes)
@@ -99,9 +98,9 @@ class BrokerIntake:
 
 
 def take_in(connection: Connection, agent_id: str, raw: bytes, limits: AppendLimits) -> UUID | None:
-    """Do what a message asks, or bury it, in a transaction of the agent.
+    """Execute a message, or bury it, in a transaction of the agent.
 
-    Returns the dead job that a message newly became; else None.
+    Returns the id of the dead job if the message was buried now, else None.
     """
     message: IncomingMessage | None = None
     try:
@@ -112,9 +111,7 @@ def take_in(connection: Connection, agent_id: str, raw: bytes, limits: AppendLim
                 _accept(connection, agent_id, message, limits)
         except ErasedError as error:
             _log.warning(
-                "incoming message holds erased messages",
-                agent_id=agent_id,
-                job_id=str(message.id),
+                "incoming message holds erased messages", agent_id=agent_id, job_id=str(message.id)
             )
             return dead_letters.bury_erased(connection, agent_id, message, error)
     except (InvalidInputError, ConflictError) as error:
@@ -175,9 +172,9 @@ def _accept(
 
 
 def _append_request(
-    message: IncomingMessage, given: Mapping[str, Any], limits: AppendLimits
+    message: IncomingMessage, raw_arguments: Mapping[str, Any], limits: AppendLimits
 ) -> Append:
-    arguments = CreateArguments.model_validate(given)
+    arguments = CreateArguments.model_validate(raw_arguments)
     arguments.check_limits(limits)
     return Append(
         agent_id=arguments.agent_id,

@@ -61,7 +61,7 @@ def bury_erased(
     return job.id
 
 
-# Characters: of a broker message that was cut only a part of a text may be left.
+# Characters: a broker message that was cut may hold only a part of a text.
 BEGINNING_LENGTH = 60
 _BASE64 = re.compile("[A-Za-z0-9+/]{24,}={0,2}")
 _ESCAPED = re.compile(r'\\(?:u([0-9A-Fa-f]{4})|(["\\/bfnrt]))')
@@ -107,10 +107,10 @@ def _holds_erased(raw: bytes, agent_id: str, erased: ErasedMessages) -> bool:
         return _contains_erased_text(
             json.dumps(dict(arguments), ensure_ascii=False).encode(), erased
         )
-    given = [each.get("id") if isinstance(each, Mapping) else None for each in messages]
+    ids = [each.get("id") if isinstance(each, Mapping) else None for each in messages]
     return not erased.ids.isdisjoint(
         message_id_at(agent_id, str(message.id), index) if own is None else str(own)
-        for index, own in enumerate(given)
+        for index, own in enumerate(ids)
     )
 
 
@@ -120,9 +120,9 @@ def _contains_erased_text(raw: bytes, erased: ErasedMessages) -> bool:
 
 
 def _readings(raw: bytes) -> Iterator[str]:
-    """Yield all texts that the bytes may stand for: as they are, unescaped, and out of Base64.
+    """Yield the possible texts of the bytes: as they are, unescaped, and decoded from Base64.
 
-    Each producer decides which characters it escapes, and how.
+    Producers escape different characters.
     """
     for text in _unescaped(raw.decode(errors="replace")):
         yield text
@@ -134,7 +134,7 @@ def _readings(raw: bytes) -> Iterator[str]:
 
 
 def _unescaped(text: str) -> Iterator[str]:
-    """Yield a text as it stands, then without its JSON escapes, and so on: JSON may nest."""
+    """Yield a text, then without its JSON escapes, repeatedly, since JSON may nest."""
     for _ in range(_MAX_NESTED):
         yield text
         plain = _ESCAPED.sub(_unescape, text)

@@ -144,7 +144,7 @@ class AsyncIntake:
 
 
 def append_in(connection: Connection, request: Append) -> tuple[AppendAnswer, bool]:
-    """Append what is new, in a transaction of the agent.
+    """Append the new messages, in a transaction of the agent.
 
     Returns the answer, and whether to publish a wakeup after COMMIT.
     """
@@ -261,7 +261,7 @@ def _job(request: Append) -> mailbox.NewJob:
 
 
 def _identified(request: Append) -> list[tuple[str, NewMessage]]:
-    """Give every message an id: its own; else one from the request's, so that a repeat finds it."""
+    """Give every message an id: its own, or one derived from the request's key or job id."""
     origin = request.key or (str(request.job_id) if request.job_id else None)
     if origin is None:
         return [(each.id or uuid4().hex, each) for each in request.messages]
@@ -290,7 +290,7 @@ def _refused(identified: Sequence[tuple[str, NewMessage]], erased: Collection[st
 def remember_stored(
     connection: Connection, job: mailbox.NewJob, message_ids: Sequence[str]
 ) -> bool:
-    """Submit the job for those of the stored messages of which no memory was made yet.
+    """Submit the job for the stored messages that have no memory yet.
 
     A request by id overrides the filters (R2). Returns False when there is nothing to do: all are
     made or queued, or this is a repeated request. Raises ``InvalidInputError`` when a message is

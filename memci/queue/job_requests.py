@@ -22,7 +22,7 @@ from memci.storage.erasure.erase import agents_without_erasure, wait_for_erasure
 from memci.storage.network.editions import last_edition, replayed
 from memci.storage.session import Database
 
-# Messages on no page yet are put onto pages by whoever reads the tree; only so many of them.
+# Each read of the tree puts messages without a page onto pages, up to this number.
 MAX_UNSETTLED = 100
 # An interaction ends where the next one of its session begins.
 _REQUEST_NAMING = f"""
@@ -74,7 +74,7 @@ SELECT agent_id, %(id)s, %(kind)s::text, '{{}}', %(source)s FROM idle
 
 
 def request_naming_by_read(database: Database, agent_id: str, unsettled: int) -> bool:
-    """Submit the job that names pages where so many messages are unsettled that reads are slow.
+    """Submit the job that names pages if many unsettled messages make reads slow.
 
     An agent without new messages, as after an upgrade, has no other job that would request it.
     Returns True if submitted.
@@ -83,7 +83,7 @@ def request_naming_by_read(database: Database, agent_id: str, unsettled: int) ->
 
 
 def request_indexing_by_read(database: Database, agent_id: str) -> None:
-    """Submit the job that indexes items for which nobody requested it, as after an import."""
+    """Submit the job that indexes items, such as after an import, which does not request it."""
     _submit_of_read(database, agent_id, JobKind.INDEX_ITEMS)
 
 
@@ -238,7 +238,7 @@ class ReembeddingRequested:
     """The result of requesting new vectors for some agents."""
 
     count: int
-    last: str  # the last agent looked at; '' when there are no more
+    last: str  # the last agent of the batch; '' when there are no more
     erasing: Sequence[str] = ()  # an erasure is under way: request these one by one
 
 

@@ -54,10 +54,10 @@ class Compression(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Slices:
-    """How much one wakeup does."""
+    """The amount of work of one wakeup."""
 
     lane_ms: int = 2_000  # an agent's turn while others wait; it ends after a whole job
-    claim_batch: int = 16  # lanes that one token claims, at most
+    claim_batch: int = 16  # lanes that one wakeup claims, at most
 
 
 class LaneLoop:
@@ -108,7 +108,7 @@ class LaneLoop:
         due = self._claims.claim_due(hint, self._claim_batch)
         if hint is None or any(each.lease.agent_id == hint for each in due.claimed):
             return due
-        # The lane does not know yet of the message that the queue watch has seen.
+        # The message that the queue watch has seen is not in the mailbox yet.
         try:
             occupied = self._occupied([hint], queue_seen=queue_seen)
             named = self._claims.claim_named(hint) if occupied else None
@@ -119,12 +119,12 @@ class LaneLoop:
 
     @property
     def _claim_batch(self) -> int:
-        """How many lanes are claimed at once at most."""
+        """The maximum number of lanes that are claimed at once."""
         likely = int(_CLAIM_BATCH_S / self._job_s) if self._job_s else 1
         return max(1, min(self._slices.claim_batch, likely))
 
     def _work(self, claimed: list[Claimed]) -> int:
-        """Drain one lane after the other; give back those that the slice does not reach."""
+        """Drain the lanes one by one; give back the lanes that are left at the end of the slice."""
         deadline = time.monotonic() + self._slices.lane_ms / 1000
         done = 0
         try:
@@ -139,7 +139,7 @@ class LaneLoop:
         return done
 
     def _give_back(self, claimed: list[Claimed]) -> None:
-        """Free lanes that were not reached; where that fails, their leases run out."""
+        """Free lanes that were not reached; if that fails, their leases run out."""
         try:
             self._claims.give_back(claimed)
         except Exception:  # noqa: BLE001 - it must not hide the error that ended the work
@@ -147,19 +147,18 @@ class LaneLoop:
         self._wakeups.wake_lanes([each.lease.agent_id for each in claimed])
 
     def _drain(self, lease: Lease, deadline: float, *, occupied: bool) -> int:
-        """Run the jobs of one lane until none is left or the slice is over; free the lane."""
-        looked_at = time.monotonic()
+        """Run the jobs of one lane until none is left or the slice ends; free the lane."""
+        began = time.monotonic()
         if occupied:
             self._take_in(lease)
         after = AfterJob(
             may_continue=lambda: not self._is_over(deadline),
             may_free=lambda: (
-                (time.monotonic() - looked_at < _RECENT_S and not occupied)
-                or self._is_over(deadline)
+                (time.monotonic() - began < _RECENT_S and not occupied) or self._is_over(deadline)
             ),
         )
         done = 0
-        upcoming: Next = mailbox.begin_head_alone(lease)
+        upcoming: Next = mailbox.begin_next(lease)
         while True:
             while isinstance(upcoming, Job):
                 upcoming = self._timed(upcoming, lease, after)
@@ -168,7 +167,7 @@ class LaneLoop:
                 self._publish(lease, upcoming)
                 return done
             more = self._occupied([lease.agent_id]) if not self._is_over(deadline) else ()
-            upcoming = mailbox.begin_head_alone(lease) if more and self._take_in(lease) else None
+            upcoming = mailbox.begin_next(lease) if more and self._take_in(lease) else None
             if upcoming is None:
                 self._free(lease)
                 return done
@@ -187,7 +186,7 @@ class LaneLoop:
         ):
             while not self._is_over(deadline):
                 self._take_in(lease)
-                job = mailbox.begin_head_alone(lease)
+                job = mailbox.begin_next(lease)
                 if job is not None:
                     keep = AfterJob(may_continue=lambda: False, may_free=lambda: False)
                     if isinstance(self._timed(job, lease, keep), mailbox.Freed):
@@ -219,7 +218,7 @@ class LaneLoop:
         began = time.monotonic()
         try:
             return self._runner.run(job, lease, after)
-        except Exception:  # no outcome: fenced off, or the database is away
+        except Exception:  # no outcome: fenced off, or no database
             self._lease_renewal.take_back_later(job)
             raise
         finally:
@@ -234,7 +233,7 @@ class LaneLoop:
             return set()
 
     def _take_in(self, lease: Lease) -> int:
-        """Take in broker messages; without a broker there are none, and jobs still run."""
+        """Take in broker messages; return 0 if the broker is unavailable."""
         try:
             return self._broker_intake.take_in(lease)
         except BrokerUnavailableError:
@@ -265,7 +264,7 @@ class LaneLoop:
 
 
 def compression_turn(agent_id: str) -> Job:
-    """Return the job as which a time slice is reported; it is in no mailbox."""
+    """Return a job, in no mailbox, that stands for a time slice in reports."""
     return Job(
         agent_id=agent_id,
         id=uuid4(),

@@ -1,7 +1,7 @@
 """Control of lanes and jobs: pause, resume, halt; bury, replay, discard and cancel jobs (M17).
 
-Search finds the messages of a creation job whatever becomes of it: where it will not run, or not
-soon, a job that indexes its messages takes its place.
+If a creation job will not run, or not soon, a job that indexes its messages takes its place, so
+that search finds them.
 """
 
 from dataclasses import dataclass
@@ -31,14 +31,14 @@ UPDATE lane SET compress_done = compress_req, compress_cursor = NULL, compress_a
 
 @dataclass(frozen=True, slots=True)
 class LaneState:
-    """Whether a lane is paused, and the dead job that halts it."""
+    """State of a lane; ``halted_by`` is the dead job that halts it."""
 
     paused: bool
     halted_by: UUID | None
 
 
 def pause(connection: Connection, agent_id: str) -> LaneState:
-    """Let no job or node begin; what runs right now ends first."""
+    """Let no job or node begin; the running one ends first."""
     return _change(connection, _PAUSE, agent_id)
 
 
@@ -185,7 +185,7 @@ def _index_messages(connection: Connection, agent_id: str, job_id: UUID) -> None
 def _lock(
     connection: Connection, agent_id: str, job_id: UUID, expected: JobState, verb: str
 ) -> None:
-    # The lane first, as everywhere: its row is the lock of all that the lane owns.
+    # The lane first, as everywhere: its row is the lock of its jobs.
     if connection.exec_driver_sql(_LOCK_LANE, (agent_id,)).first() is None:
         raise no_agent(agent_id)
     state = connection.exec_driver_sql(_STATE, (agent_id, job_id)).scalar()

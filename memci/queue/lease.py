@@ -56,9 +56,9 @@ class Lease:
 
 
 def current_lease(connection: Connection, database: Database, agent_id: str) -> Lease:
-    """Return the lease under which the calling job runs; its effects go through ``database``.
+    """Return the lease of the running job, with ``database`` for its effects.
 
-    Raises ``FencedOffError`` when nobody holds the lane.
+    Raises ``FencedOffError`` if the lane is not held.
     """
     row = connection.exec_driver_sql(_CURRENT, (agent_id,)).first()
     if row is None:
@@ -179,7 +179,7 @@ RETURNING lane.agent_id
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """A lease, and since when its lane had been waiting."""
+    """A lease, and the time since which its lane had been waiting."""
 
     lease: Lease
     waiting_since: datetime | None
@@ -187,14 +187,14 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class DueLanes:
-    """Claimed lanes that have jobs, and how many were waiting before that, up to a limit."""
+    """Claimed lanes with jobs, and the number that waited before the claim, up to a limit."""
 
     claimed: list[Claimed]
     waiting: int
 
     @property
     def more(self) -> bool:
-        """Whether more lanes wait; False where all that wait stay locked."""
+        """Whether more lanes wait; False if all waiting lanes stayed locked."""
         return 0 < len(self.claimed) < self.waiting
 
 
@@ -208,7 +208,7 @@ class Claims:
         self._waits_for_lock = Lock()
 
     def claim_due(self, hint: str | None, max_lanes: int) -> DueLanes:
-        """Claim the named lane and up to ``max_lanes`` of the oldest, as far as they have jobs.
+        """Claim the named lane and up to ``max_lanes`` of the oldest, if they have jobs.
 
         Claims fewer where few are due: lanes that one thread holds wait for each other.
         """
@@ -244,8 +244,8 @@ class Claims:
     def renew(self, leases: Sequence[Lease]) -> None:
         """Extend these leases, as far as they are still held.
 
-        A lane in the middle of an effect is locked. It is waited for afterwards, briefly and with
-        no other lane locked, so that it delays no other renewal.
+        Lanes in the middle of an effect are locked. They are renewed afterwards, one by one and
+        with a short wait, so that they delay no other renewal.
         """
         renewed = self._renew(leases, "SKIP LOCKED")
         for lease in leases:
@@ -270,7 +270,7 @@ class Claims:
         return DueLanes(claimed, max((waiting for *_, waiting in rows), default=0))
 
     def _claim_locked(self, due_at: str, hint: str | None) -> list[Claimed]:
-        """Claim one due lane as soon as it is unlocked; none if that takes too long.
+        """Claim one due lane when it is unlocked; none if that takes too long.
 
         One thread waits; the others serve agents whose lanes are not locked.
         """
@@ -329,8 +329,8 @@ class LeaseRenewal:
 
     A renewal that fails is no error: the fence in every effect protects the data.
 
-    A job counts its starts because a process that dies in it can count nothing any more. When the
-    process survives, as when the database went away, it takes the start back here.
+    A job counts its starts because a process that dies cannot count its failure. If the process
+    survives, as after a loss of the database, the start is taken back here.
     """
 
     def __init__(self, database: Database, claims: Claims, renew_ms: int) -> None:
@@ -419,9 +419,8 @@ WHERE agent_id = %s AND {condition} RETURNING fence
 def preempt_lane(database: Database, agent_id: str, *, must_exist: bool = True) -> Lease:
     """Claim a lane, paused or not; its holder is fenced off and writes nothing more.
 
-    The start of the interrupted job is taken back: its worker may think on for long before it
-    learns of this, and any number of preemptions may come meanwhile. (A process that has just died
-    of the job looks the same, and that start is taken back too: one for each preemption.)
+    The start of the interrupted job is taken back, since a preemption is no failure of the job. (A
+    process that has just died in the job looks the same: that start is taken back too.)
 
     Raises ``NotFoundError`` for no agent; with ``must_exist=False`` a missing lane is created.
     """

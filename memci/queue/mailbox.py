@@ -179,7 +179,7 @@ WHERE job.agent_id = %(agent_id)s AND job.id = (
 RETURNING job.id, ordinal, kind, payload, source, first_seq, last_seq, attempts, started,
           traceparent, started_at
 """  # noqa: S608 - a constant of this package
-_BEGUN = (
+_STARTED_COLUMNS = (
     "id", "ordinal", "kind", "payload", "source", "first_seq", "last_seq", "attempts", "started",
     "traceparent", "started_at",
 )  # fmt: skip
@@ -246,22 +246,22 @@ def begin_head(connection: Connection, lease: Lease) -> Job | None:
 
     None when there is none, when it backs off, or when the lane is paused, halted or not held.
     """
-    row = connection.exec_driver_sql(_BEGIN_HEAD, _held(lease)).first()
-    return _begun(lease, tuple(row)) if row else None
+    row = connection.exec_driver_sql(_BEGIN_HEAD, _lease_values(lease)).first()
+    return _started_job(lease, tuple(row)) if row else None
 
 
-def begin_head_alone(lease: Lease) -> Job | None:
-    """Begin the first job in a transaction of its own; it need not be durable (queue.md)."""
-    rows = lease.database.run_on_lanes(_BEGIN_HEAD, _held(lease))
-    return _begun(lease, rows[0]) if rows else None
+def begin_next(lease: Lease) -> Job | None:
+    """Do as ``begin_head`` in a separate transaction, which need not be durable (queue.md)."""
+    rows = lease.database.run_on_lanes(_BEGIN_HEAD, _lease_values(lease))
+    return _started_job(lease, rows[0]) if rows else None
 
 
-def _held(lease: Lease) -> dict[str, Any]:
+def _lease_values(lease: Lease) -> dict[str, Any]:
     return {"agent_id": lease.agent_id, "fence": lease.fence, "nonce": lease.nonce}
 
 
-def _begun(lease: Lease, row: tuple[Any, ...]) -> Job:
-    columns = dict(zip(_BEGUN, row, strict=True))
+def _started_job(lease: Lease, row: tuple[Any, ...]) -> Job:
+    columns = dict(zip(_STARTED_COLUMNS, row, strict=True))
     return Job(**{**columns, "agent_id": lease.agent_id, "source": JobSource(columns["source"])})
 
 
@@ -284,23 +284,23 @@ def trigger_compress(connection: Connection, agent_id: str) -> bool:
 
 
 def back_off(connection: Connection, job: Job, *, attempts: int, error: str, wait_s: float) -> None:
-    """Write a failure, and when the job is tried again."""
+    """Record a failure, and the time of the next try."""
     values = (attempts, error, wait_s, job.agent_id, job.id, job.ordinal)
     connection.exec_driver_sql(_BACK_OFF, values)
 
 
 def count_failure(connection: Connection, job: Job, *, attempts: int, error: str) -> None:
-    """Write a failure after which the job goes on."""
+    """Record a failure; the job tries again at once."""
     values = (attempts, error, job.agent_id, job.id, job.ordinal)
     connection.exec_driver_sql(_COUNT_FAILURE, values)
 
 
 def free(connection: Connection, agent_id: str) -> Freed:
-    """Free the lane, which the caller has locked in an earlier statement of this transaction.
+    """Free the lane; an earlier statement of this transaction must have locked it.
 
-    Looks for waiting work in a new statement: it sees what was committed before the lock, and
-    what comes later finds a lane without a wakeup and publishes one. In one statement with the
-    lock it would look at an old snapshot, and a wakeup could be lost.
+    A separate statement sees all work that was committed before the lock; later work finds a lane
+    without a wakeup and publishes one. A single statement would use an older snapshot, and a
+    wakeup could be lost.
     """
     values = {"agent_id": agent_id}
     *freed, unwritten = connection.exec_driver_sql(_FREE, values).one()

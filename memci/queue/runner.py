@@ -26,7 +26,7 @@ Effect: TypeAlias = Callable[[Connection], Mapping[str, Any]]
 # How a job's last transaction ended: the next job, begun; the lane freed; or None: still held.
 Next: TypeAlias = Job | mailbox.Freed | None
 
-# Failures that say nothing about the job: a model that is away, a deadlock, a lock time-out.
+# Failures for reasons outside the job: no model, a deadlock, a lock time-out.
 _TRANSIENT = (errors.SmallModelUnavailableError, errors.DatabaseBusyError)
 # A lane is not held for a model that asks for a longer wait than this.
 _LONGEST_INSIDE_S = 2.0
@@ -42,7 +42,7 @@ class Handler(Protocol):
 
     @property
     def triggers_compression(self) -> bool:
-        """Whether a finished job requests a pass (M16)."""
+        """True if a finished job requests a pass (M16)."""
         ...
 
     def prepare(self, job: Job) -> Effect:
@@ -60,16 +60,16 @@ class _CancelledError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When a job becomes dead, and whether that halts its lane."""
+    """Limits after which a job becomes dead."""
 
     attempts: int = 15  # while a small model does not answer
     started: int = 3  # starts without an outcome: the job killed its process each time
-    halt_on_dead: bool = False
+    halt_on_dead: bool = False  # a dead job halts its lane
 
 
 @dataclass(frozen=True, slots=True)
 class AfterJob:
-    """What a job's last transaction does to the lane; asked inside that transaction."""
+    """Decides, inside a job's last transaction, what happens to the lane."""
 
     may_continue: Callable[[], bool]  # begin the next job
     may_free: Callable[[], bool]  # free the lane when there is no next job
@@ -152,7 +152,7 @@ class JobRunner:
             return _next(connection, lease, after)
 
     def _try_again_inside(self, job: Job, lease: Lease, error: Exception, failures: int) -> bool:
-        """Wait for the next try inside the job; False when there is none.
+        """Wait for the next try inside the job; return False if the job must back off.
 
         The failure is committed at once: a process that dies later must not undo it.
         """

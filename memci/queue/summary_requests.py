@@ -113,7 +113,7 @@ _IS_WAITING = f"SELECT {_WAITS.format(session='%(session)s')}"
 def begin_sessions(
     connection: Connection, agent_id: str, first_seq: int, last_seq: int, *, silence: timedelta
 ) -> None:
-    """Note that these messages' sessions go on, and when silence ends them.
+    """Note that the sessions of these messages continue, and when silence ends them.
 
     In the effect of the job that these messages came with.
     """
@@ -123,14 +123,9 @@ def begin_sessions(
 
 
 def request_where_long(
-    connection: Connection,
-    agent_id: str,
-    seqs: tuple[int, int],
-    *,
-    threshold: int,
-    preserved: int,
+    connection: Connection, agent_id: str, seqs: tuple[int, int], *, threshold: int, preserved: int
 ) -> int:
-    """Submit a job for each session of these messages that may have grown by ``threshold`` tokens.
+    """Submit a job for each of their sessions that may have grown by ``threshold`` tokens.
 
     ``seqs``: the first and the last. The job counts exactly, from the last summary on. The latest
     ``preserved`` interactions stay out of summaries; where there are no others, nothing is

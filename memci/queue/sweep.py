@@ -59,7 +59,7 @@ _MAX_WAKEUPS = 500  # of one sweep; the next one comes soon
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """How many wakeups were published."""
+    """Numbers of published wakeups."""
 
     lane: int
     compress: int
@@ -68,8 +68,7 @@ class Swept:
 def sweep(database: Database, queues: AgentQueues, wakeups: Wakeups) -> Swept:
     """Mark free lanes that have work but no wakeup, and publish the wakeups that are missing.
 
-    A wakeup means "there is work", so only their number counts: those that wait in the broker
-    already will do, however many lanes are due.
+    A wakeup names no work, so only their number counts, including those that wait in the broker.
     """
     with database.upkeep_transaction() as connection:
         connection.exec_driver_sql(_MARK_LANES)

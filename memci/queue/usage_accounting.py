@@ -49,16 +49,16 @@ class Accounts:
         self.defaults = defaults
         self._clock = clock
         self._lock = Lock()
-        self._kept: OrderedDict[UUID, _Answers] = OrderedDict()
+        self._answers: OrderedDict[UUID, _Answers] = OrderedDict()
         self._warned: set[tuple[str, date]] = set()
 
     def of_job(self, job: Job) -> AbstractContextManager[Account]:
-        """Charge calls to a job, and let it find the answers that earlier tries got here."""
+        """Charge calls to a job, and keep answers of models for its later tries."""
         with self._lock:
-            answers = self._kept.setdefault(job.id, {})
-            self._kept.move_to_end(job.id)
-            while len(self._kept) > _MAX_KEPT_JOBS:
-                self._kept.popitem(last=False)
+            answers = self._answers.setdefault(job.id, {})
+            self._answers.move_to_end(job.id)
+            while len(self._answers) > _MAX_KEPT_JOBS:
+                self._answers.popitem(last=False)
 
         def charge(connection: Connection, use: stored.Use, usage: Usage) -> None:
             stored.add_to_job(connection, job.agent_id, job.id, use, usage)
@@ -68,7 +68,7 @@ class Accounts:
     def settled(self, job: Job) -> None:
         """Forget the answers of a job that has ended."""
         with self._lock:
-            self._kept.pop(job.id, None)
+            self._answers.pop(job.id, None)
 
     def of_pass(self, agent_id: str, number: int) -> AbstractContextManager[Account]:
         """Charge calls to a pass."""

@@ -62,11 +62,11 @@ class OrphanBatch:
 def remove_orphans(
     database: Database, store: PageStore, *, grace_s: float, after: str = ""
 ) -> OrphanBatch:
-    """Remove texts that no page needs, of agents after an id, for a second.
+    """Remove texts that no page needs, of agents after this id, for about a second.
 
     Only texts stored longer than ``grace_s`` ago, which is longer than any transaction: a page
-    that names a younger text may not be committed yet. Any number may run at once. Raises
-    ``PageStoreError``; what was removed by then is removed.
+    that names a younger text may not be committed yet. Several may run at once. Raises
+    ``PageStoreError``.
     """
     began, looked_at, removed, last = monotonic(), 0, 0, after
     with database.upkeep_transaction() as connection:

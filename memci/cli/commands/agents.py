@@ -15,7 +15,7 @@ from memci.cli.output import cell, counted, hint, print_json, print_next, print_
 from memci.errors import InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:
-    from memci.schemas.agents import AgentAnswer, BudgetState, LaneAnswer, UsageAnswer
+    from memci.schemas.agents import AgentAnswer, BudgetState, LaneAnswer, UsageAnswer, UsageCounts
     from memci.schemas.settings import SettingsAnswer
 
 
@@ -62,7 +62,7 @@ def print_agent(about: AgentAnswer) -> None:
         "messages": f"{about.messages}; {reached}",
         "network": f"{about.nodes} nodes, {about.links} links, {about.dangling} of them dangling",
         "pages": about.pages,
-        "beside": _beside(about),
+        "beside": _other_contents(about),
         "focus": about.focus,
         "passes": about.passes,
         "under way": progress
@@ -79,8 +79,8 @@ def print_agent(about: AgentAnswer) -> None:
             say(f"{name:<10} {cell(value)}")
 
 
-def _beside(about: AgentAnswer) -> list[str]:
-    held = {
+def _other_contents(about: AgentAnswer) -> list[str]:
+    counts = {
         "document": (about.documents, None),
         "item": (about.items, None),
         "checkpoint": (about.checkpoints, None),
@@ -88,7 +88,7 @@ def _beside(about: AgentAnswer) -> list[str]:
         "pin": (about.pins, None),
         "plan": (about.plans, None),
     }
-    return [counted(count, what, many) for what, (count, many) in held.items() if count]
+    return [counted(count, what, many) for what, (count, many) in counts.items() if count]
 
 
 def usage(
@@ -116,11 +116,7 @@ def print_usage(answer: UsageAnswer) -> None:
     say(_budget(answer.budget))
 
 
-def _counts(each: object) -> tuple[object, ...]:
-    from memci.schemas.agents import UsageCounts
-
-    if not isinstance(each, UsageCounts):
-        return ()
+def _counts(each: UsageCounts) -> tuple[object, ...]:
     return (
         each.calls,
         each.failures,
@@ -169,7 +165,7 @@ def settings(
     What is not named keeps its value; shown is then what was changed. docs/reference/settings.md
     says what each name does.
     """
-    changes = dict(map(_parsed, values or ()))
+    changes = dict(map(_parse_assignment, values or ()))
     named = {*changes, *(unset or ())}
     with agent_of(agent) as memory:
         try:
@@ -181,15 +177,15 @@ def settings(
             hint(f"nobody has written to {agent} yet: they hold from its first message on")
         else:
             if changes or unset or reset:
-                dropped = set(answer.changed) if reset else _known(unset or (), answer)
+                dropped = set(answer.changed) if reset else _check_known(unset or (), answer)
                 named |= dropped
-                kept = [name for name in answer.changed if name not in dropped]
+                kept = (name for name in answer.changed if name not in dropped)
                 own = {name: answer.parameters[name] for name in kept}
                 answer = memory.configure({**own, **changes})
     print_json(answer) if as_json else _print_settings(answer, named or None)
 
 
-def _known(names: Sequence[str], answer: SettingsAnswer) -> set[str]:
+def _check_known(names: Sequence[str], answer: SettingsAnswer) -> set[str]:
     for name in names:
         if name not in answer.parameters:
             known = ", ".join(sorted(answer.parameters))
@@ -197,8 +193,8 @@ def _known(names: Sequence[str], answer: SettingsAnswer) -> set[str]:
     return set(names)
 
 
-def _parsed(text: str) -> tuple[str, bool | float | str]:
-    """Read ``name=value``; a value that is no number, true or false is text."""
+def _parse_assignment(text: str) -> tuple[str, bool | float | str]:
+    """Parse ``name=value``; a value other than a number, true or false is text."""
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise InvalidInputError("expected NAME=VALUE, such as focus_limit=3", field=text)
@@ -216,21 +212,21 @@ def _parsed(text: str) -> tuple[str, bool | float | str]:
 
 
 def _print_settings(answer: SettingsAnswer, names: Collection[str] | None = None) -> None:
-    """Print what holds, of these names, if any are given; and what there is no room for."""
+    """Print the parameters of these names (None: all), then the warnings."""
     print_table(
         ("parameter", "value", ""),
         (
-            (name, _shown(value), "its own" if name in answer.changed else "")
+            (
+                name,
+                str(value).lower() if isinstance(value, bool) else str(value),
+                "its own" if name in answer.changed else "",
+            )
             for name, value in sorted(answer.parameters.items())
             if names is None or name in names
         ),
     )
     for each in answer.warnings:
         say(each, style="yellow")
-
-
-def _shown(value: bool | float | str) -> str:  # noqa: FBT001 - a value, not a switch
-    return str(value).lower() if isinstance(value, bool) else f"{value}"
 
 
 def pause(*, agent: AgentOption, as_json: JsonOption = False) -> None:

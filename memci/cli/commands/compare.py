@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from memci.schemas.trials import RecordedQuestion, TrialsAnswer
     from memci.storage.session import Database
 
-# Reads ask the database alone; a runtime wants an address all the same.
+# Trials read the database only, but a runtime requires a broker address.
 _NO_BROKER = "redis://nowhere"
-# Settings that say which small models read.
-_OF_MODELS = ("models", "llm")
+# Settings that select the small models.
+_MODEL_SETTINGS = ("models", "llm")
 
 
 def compare(
@@ -67,16 +67,13 @@ def compare(
     sides = read_trial_settings(first), read_trial_settings(second)
     recorded = read_questions(questions) if questions else None
     with database_at(read_settings()) as url, working("asking"):
-        found = _compared(
-            url, sides, lambda database: recorded or _asked(database, agent or "", last)
+        found = _run_trials(
+            url, sides, lambda database: recorded or _past_questions(database, agent or "", last)
         )
-    if as_json:
-        print_json(found)
-    else:
-        print_trials(found, most=limit)
+    print_json(found) if as_json else print_trials(found, most=limit)
 
 
-def _asked(database: Database, agent_id: str, last: int) -> list[RecordedQuestion]:
+def _past_questions(database: Database, agent_id: str, last: int) -> list[RecordedQuestion]:
     from memci.domain.agent import check_agent_id
     from memci.reading.comparison import asked_before
 
@@ -88,10 +85,10 @@ def _asked(database: Database, agent_id: str, last: int) -> list[RecordedQuestio
     )
 
 
-def _compared(
+def _run_trials(
     url: str,
     sides: tuple[TrialSettings, TrialSettings],
-    asked: Callable[[Database], list[RecordedQuestion]],
+    load: Callable[[Database], list[RecordedQuestion]],
 ) -> TrialsAnswer:
     from memci.reading.comparison import TrialSide, run_trials
     from memci.runtime import Runtime
@@ -101,25 +98,27 @@ def _compared(
     one, other = (Runtime(side.over(**places), keeps=False) for side in sides)
     with closing(one), closing(other):
         check_migrations(one.database)
-        questions = asked(one.database)
+        questions = load(one.database)
         _share_models(one, other)
         first, second = (
             TrialSide(side.name, runtime.readings.assemble, side.options)
             for side, runtime in zip(sides, (one, other), strict=True)
         )
         for side, settings in zip((first, second), sides, strict=True):
-            _check(side, settings.path, questions)
+            _check_options(side, settings.path, questions)
         return run_trials(one.database, (first, second), questions)
 
 
 def _share_models(one: Runtime, other: Runtime) -> None:
-    """Load models once where both settings name the same."""
-    if all(getattr(one.settings, each) == getattr(other.settings, each) for each in _OF_MODELS):
+    """Load the models once if both settings select the same ones."""
+    if all(
+        getattr(one.settings, each) == getattr(other.settings, each) for each in _MODEL_SETTINGS
+    ):
         other.models = one.models
 
 
-def _check(side: TrialSide, path: Path, questions: list[RecordedQuestion]) -> None:
-    """Raise ``InvalidInputError`` for options that some question cannot be asked with."""
+def _check_options(side: TrialSide, path: Path, questions: list[RecordedQuestion]) -> None:
+    """Raise ``InvalidInputError`` for options that are invalid for one of the questions."""
     from pydantic import ValidationError
 
     from memci.validation_messages import expectation

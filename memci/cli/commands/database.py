@@ -83,9 +83,9 @@ def reembed(
             asked = 0 if unchanged and not force else command.run(database, embedder)
         progress = command.progress(database)
     if as_json:
-        print_json(_as_json(progress, asked))
+        print_json(_progress_json(progress, asked))
         return
-    say(_in_words(progress))
+    say(_progress_text(progress))
     if unchanged and not force:
         say("nothing to do: MEMCI_MODELS__EMBEDDER__MODEL names the embedder that is in use")
         hint("--force asks every agent all the same, such as after a reembed that was cut short")
@@ -93,7 +93,7 @@ def reembed(
         say("start the workers, if they are not running: they do the work")
 
 
-def _as_json(progress: Progress, asked: int | None) -> dict[str, Any]:
+def _progress_json(progress: Progress, asked: int | None) -> dict[str, Any]:
     held = progress.held
     return {
         "model": held and held.model.name,
@@ -105,7 +105,7 @@ def _as_json(progress: Progress, asked: int | None) -> dict[str, Any]:
     }
 
 
-def _in_words(progress: Progress) -> str:
+def _progress_text(progress: Progress) -> str:
     if progress.held is None:
         return "there is no vector yet: the first worker's embedder is taken"
     left, model = progress.left, progress.held.model

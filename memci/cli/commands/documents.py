@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memci.cli.connection import connected, read_settings
+from memci.cli.connection import connected, every_page, read_settings
 from memci.cli.options import JsonOption, TimeoutOption, WaitOption
 from memci.cli.output import (
-    console,
     counted,
     hint,
     print_json,
     print_table,
     printable,
+    progress_bar,
     say,
     shortened,
 )
@@ -39,7 +39,7 @@ CollectionChoice = Annotated[
 
 @contextmanager
 def place_of(agent: str | None, collection: str | None) -> Iterator[Where]:
-    """Lend a client of one of the two; ``InvalidInputError`` unless one was named."""
+    """Yield a client of the agent or collection; ``InvalidInputError`` unless one is named."""
     if (agent is None) == (collection is None):
         raise InvalidInputError("name either --agent ID or --collection NAME")
     with connected() as memci:
@@ -50,7 +50,7 @@ def place_of(agent: str | None, collection: str | None) -> Iterator[Where]:
         )
 
 
-_MOST_TOLD = 5
+_MAX_NAMES = 5
 
 
 def index(
@@ -92,7 +92,7 @@ def index(
         if wait:
             with _progress("indexing", len(sent.waiting)) as on_progress:
                 wait_for(where, sent, timeout, on_progress)
-    _print(found, sent, waited=wait, as_json=as_json)
+    _print_result(found, sent, waited=wait, as_json=as_json)
     if sent.refused or sent.failed:
         raise MemciError(
             f"{len(sent.refused) + len(sent.failed)} of {len(found.files)} files were refused; the "
@@ -158,14 +158,8 @@ def remove(
 def collections(*, as_json: JsonOption = False) -> None:
     """List collections of shared documents."""
     with connected() as memci:
-        listed = []
-        cursor: str | None = None
-        while True:
-            page = memci.collections(cursor=cursor, limit=500)
-            listed += page.collections
-            cursor = page.next_cursor
-            if cursor is None:
-                break
+        pages = every_page(lambda cursor: memci.collections(cursor=cursor, limit=500))
+        listed = [each for page in pages for each in page.collections]
     if as_json:
         print_json([each.model_dump(mode="json") for each in listed])
         return
@@ -177,22 +171,18 @@ def collections(*, as_json: JsonOption = False) -> None:
 
 @contextmanager
 def _progress(what: str, total: int) -> Iterator[Callable[[str], None]]:
-    """Show a bar to people; yields what is called with the name of each file."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    screen = console(stderr=True)
-    with Progress(*columns, console=screen, disable=not screen.is_terminal) as progress:
+    """Show a progress bar on a terminal; yield a function to call with the name of each file."""
+    with progress_bar() as progress:
         bar = progress.add_task(what, total=total)
 
         def on_progress(name: str) -> None:
-            shown = shortened(printable(name), 40)
-            progress.update(bar, advance=1, description=f"{what} {shown}")
+            description = f"{what} {shortened(printable(name), 40)}"
+            progress.update(bar, advance=1, description=description)
 
         yield on_progress
 
 
-def _print(found: Found, sent: Sent, *, waited: bool, as_json: bool) -> None:
+def _print_result(found: Found, sent: Sent, *, waited: bool, as_json: bool) -> None:
     if as_json:
         print_json(
             {
@@ -211,9 +201,9 @@ def _print(found: Found, sent: Sent, *, waited: bool, as_json: bool) -> None:
         say("there is nothing to index here")
         _print_left_out(found)
         return
-    told = f"{counted(len(sent.new), 'document')} new, {len(sent.changed)} changed"
+    changes = f"{counted(len(sent.new), 'document')} new, {len(sent.changed)} changed"
     again = f", {len(sent.tried_again)} tried again" if sent.tried_again else ""
-    say(f"{told}, {sent.unchanged} unchanged{again}, {len(sent.removed)} removed")
+    say(f"{changes}, {sent.unchanged} unchanged{again}, {len(sent.removed)} removed")
     if sent.waiting and not waited:
         hint("workers read them now: `memci documents list` tells how far they are")
     _print_left_out(found)
@@ -227,5 +217,5 @@ def _print_left_out(found: Found) -> None:
         hint(f"left out, ignored by git: {ignored}")
     for why, count in Counter(found.skipped.values()).most_common():
         names = [name for name, each in found.skipped.items() if each is why]
-        more = f" and {count - _MOST_TOLD} more" if count > _MOST_TOLD else ""
-        hint(f"left out, {why.value}: {', '.join(names[:_MOST_TOLD])}{more}")
+        more = f" and {count - _MAX_NAMES} more" if count > _MAX_NAMES else ""
+        hint(f"left out, {why.value}: {', '.join(names[:_MAX_NAMES])}{more}")

@@ -96,7 +96,7 @@ def _erase_messages(
     others = {"page": len(found.page_indexes), "pin": len(found.pins)}
     more = "".join(f" and {counted(some, what)}" for what, some in others.items() if some)
     _confirm(f"Erase {counted(len(found.message_ids), 'message')}{more} for good?", yes=yes)
-    # What a query finds may be something else by now; a session is all that is in it.
+    # A query could match other messages by now, so the ids of the preview are erased.
     ids = {name: getattr(found, name) for name in ("message_ids", "page_indexes", "pins")}
     which = chosen if "session_id" in chosen else {name: each for name, each in ids.items() if each}
     _print_receipt(memory.erase(**which), as_json=as_json)
@@ -152,9 +152,9 @@ def _print_preview(found: ErasurePreview) -> None:
         "step of plans": (found.plan_steps, "steps of plans"),
         "checkpoint": (found.checkpoints, None),
     }
-    told = [counted(count, what, many) for what, (count, many) in beside.items() if count]
-    if told:
-        say(f"and {', '.join(told)}")
+    counts = [counted(count, what, many) for what, (count, many) in beside.items() if count]
+    if counts:
+        say(f"and {', '.join(counts)}")
     if found.again:
         say(f"made into memories anew: {counted(found.again, 'message')} that shared one")
 

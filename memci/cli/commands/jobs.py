@@ -8,7 +8,7 @@ from uuid import UUID
 
 import typer
 
-from memci.cli.connection import agent_of
+from memci.cli.connection import agent_of, every_page
 from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption
 from memci.cli.output import hint, print_json, print_next, print_table, say
 from memci.domain.job import JobState
@@ -51,7 +51,7 @@ def show(
 
 
 def tries(job: JobAnswer) -> int:
-    """Return how often it was begun: one that came to an end is no longer among ``started``."""
+    """Return how often a job was begun; ``started`` no longer counts the run that ended it."""
     return job.attempts + job.started + (job.state is JobState.DONE)
 
 
@@ -135,7 +135,7 @@ def _chosen(memory: Agent, named: list[UUID] | None, *, every: bool, what: str) 
 
 
 def _act(chosen: Sequence[UUID], act: Callable[[UUID], JobAnswer], *, as_json: bool) -> None:
-    """Do it with each job, past those with which it cannot be done; these are named at the end."""
+    """Call ``act`` for each job; raise ``MemciError`` at the end if some jobs refused."""
     done: list[JobAnswer] = []
     refused: list[str] = []
     for each in chosen:
@@ -157,12 +157,5 @@ def _act(chosen: Sequence[UUID], act: Callable[[UUID], JobAnswer], *, as_json: b
 
 
 def _dead_jobs(memory: Agent) -> list[UUID]:
-    """Return all dead jobs, the oldest first."""
-    found: list[UUID] = []
-    cursor: str | None = None
-    while True:
-        page = memory.jobs(state=JobState.DEAD, limit=500, cursor=cursor)
-        found += [each.id for each in page.jobs]
-        cursor = page.next_cursor
-        if cursor is None:
-            return found
+    pages = every_page(lambda at: memory.jobs(state=JobState.DEAD, limit=500, cursor=at))
+    return [each.id for page in pages for each in page.jobs]

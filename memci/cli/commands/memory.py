@@ -40,10 +40,10 @@ def restore(
         say(f"node {node} is to be restored (job {answer.job_id})")
     else:
         made = (job.result or {}).get("node")
-        say(f"restored as node {made}" if made else _why_not(job))
+        say(f"restored as node {made}" if made else _restore_failure(job))
 
 
-def _why_not(job: JobAnswer) -> str:
+def _restore_failure(job: JobAnswer) -> str:
     if job.state is JobState.DONE:
         return "nothing was restored: its messages are erased, or no slot is free"
     return f"nothing was restored: job {job.id} is {job.state}" + (

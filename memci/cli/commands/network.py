@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -27,9 +26,12 @@ from memci.cli.output import (
 from memci.domain.memory.node import NodeKind, NodeType
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
+    from memci.cli.network.watch import Observation, Watcher
     from memci.client import Agent
     from memci.schemas.agents import NodeAnswer
-    from memci.schemas.network import NetworkAnswer
+    from memci.schemas.network import FadingAnswer, NetworkAnswer
 
 
 def nodes(  # noqa: PLR0913 - each is an argument or option of the command
@@ -68,10 +70,10 @@ def nodes(  # noqa: PLR0913 - each is an argument or option of the command
                 hint(f"of pass {number} no snapshot is kept: this is what was before it")
             return
         if node is not None:
-            _show(memory, node, as_json=as_json)
+            _show_node(memory, node, as_json=as_json)
             return
         options: dict[str, Any] = {"limit": limit, "cursor": cursor}
-        options |= {"kind": _value(kind), "type": _value(node_type)}
+        options |= {"kind": kind and kind.value, "type": node_type and node_type.value}
         listed = memory.nodes(**options)
     if as_json:
         print_json(listed)
@@ -109,21 +111,17 @@ def _show_network(network: NetworkAnswer, form: Literal["json", "dot", "tree"], 
 
 
 def _tier(node: NodeAnswer) -> str:
-    """Return the tier of a memory, and which one says otherwise by now."""
+    """Return the tier of a memory, and the id of the memory that superseded it."""
     if node.kind == "entity":
         return ""
     return node.tier if node.superseded_by is None else f"{node.tier}, now {node.superseded_by}"
 
 
-def _value(choice: StrEnum | None) -> str | None:
-    return None if choice is None else choice.value
-
-
-def _show(memory: Agent, node_id: int, *, as_json: bool) -> None:
+def _show_node(memory: Agent, node_id: int, *, as_json: bool) -> None:
     trail = memory.trail(node_id, limit=500)
     try:
         node = memory.node(node_id)
-    except errors.NotFoundError:  # its trail tells what became of it
+    except errors.NotFoundError:  # its trail says what became of it
         node = None
     if as_json:
         shown = node and node.model_dump(mode="json")
@@ -147,7 +145,7 @@ def _show(memory: Agent, node_id: int, *, as_json: bool) -> None:
     )
 
 
-def _term(node: NodeAnswer) -> str:
+def _tier_details(node: NodeAnswer) -> str:
     tier: str = node.tier
     if node.expires_at is not None:
         tier += f" until {cell(node.expires_at)}"
@@ -165,7 +163,7 @@ def _print_node(node: NodeAnswer) -> None:
         "kind": f"{node.kind}, {node.type}{', in focus' if node.focus else ''}",
         "phrase": node.phrase,
         "keywords": cell(node.keywords),
-        "tier": _term(node),
+        "tier": _tier_details(node),
         "length": f"{node.length} of {node.original_length} characters",
         "importance": f"{node.importance:.2f} by {node.links} links; worth {node.worth:.1f}",
         "scanned": f"{node.scan_count} times, last in pass {node.last_pass}",
@@ -176,10 +174,7 @@ def _print_node(node: NodeAnswer) -> None:
     say()
 
 
-if TYPE_CHECKING:
-    from memci.schemas.network import FadingAnswer
-
-_KINDS = ("png", "svg", "pdf")
+_IMAGE_FORMATS = ("png", "svg", "pdf")
 
 
 def plot(
@@ -198,7 +193,7 @@ def plot(
     With --json the numbers are printed, for other programs to draw. A file that is there is
     replaced.
     """
-    kind = _kind(output) if output else None
+    kind = _image_format(output) if output else None
     if output is None and not as_json:
         raise errors.InvalidInputError("expected -o FILE, such as -o memories.png, or --json")
     with agent_of(agent) as memory:
@@ -212,7 +207,7 @@ def plot(
             f"nothing to draw: no snapshot of {agent} is kept. One is taken after each pass "
             f"(`memci memory compress --agent {agent}`)"
         )
-    drawn = _drawn(fading, kind)
+    drawn = _draw(fading, kind)
     try:
         output.write_bytes(drawn)
     except OSError as error:
@@ -223,7 +218,7 @@ def plot(
     say(f"{output}: {memories} over {counted(len(fading.passes), 'pass', 'passes')}")
 
 
-def _drawn(fading: FadingAnswer, kind: str) -> bytes:
+def _draw(fading: FadingAnswer, kind: str) -> bytes:
     try:
         from memci.cli.network.plot import plot as draw
     except ModuleNotFoundError as error:
@@ -236,19 +231,13 @@ def _drawn(fading: FadingAnswer, kind: str) -> bytes:
     return draw(fading, kind)
 
 
-def _kind(output: Path) -> str:
+def _image_format(output: Path) -> str:
     kind = output.suffix.lower().removeprefix(".")
-    if kind not in _KINDS:
+    if kind not in _IMAGE_FORMATS:
         raise errors.InvalidInputError(f"{output}: expected a name that ends in .png, .svg or .pdf")
     if not output.absolute().parent.is_dir():
         raise errors.InvalidInputError(f"{output}: there is no folder {output.parent}")
     return kind
-
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from memci.cli.network.watch import Observation, Watcher
 
 
 def watch(
@@ -272,7 +261,7 @@ def watch(
         watcher = Watcher(memory)
         seen = watcher.observe()
         if as_json:
-            print_json(_as_json(seen))
+            print_json(_observation_json(seen))
         elif once or not screen.is_terminal:
             print_trimmed(frame(seen, height=None))
         else:
@@ -280,7 +269,7 @@ def watch(
 
 
 def _follow(watcher: Watcher, seen: Observation, screen: Console, every: float) -> None:
-    """Draw what is new until Ctrl-C; a server that is away for a while is waited for."""
+    """Redraw until Ctrl-C; keep trying while the server is unavailable."""
     from threading import Event
 
     from rich.live import Live
@@ -301,7 +290,7 @@ def _follow(watcher: Watcher, seen: Observation, screen: Console, every: float) 
             return
 
 
-def _as_json(seen: Observation) -> dict[str, object]:
+def _observation_json(seen: Observation) -> dict[str, object]:
     from dataclasses import asdict
 
     latest = seen.latest
@@ -309,5 +298,5 @@ def _as_json(seen: Observation) -> dict[str, object]:
         "agent": seen.about.model_dump(mode="json"),
         "latest_pass": latest and latest.model_dump(mode="json"),
         "network": seen.network.model_dump(mode="json"),
-        "forgotten": [asdict(each) for each in seen.gone],
+        "forgotten": [asdict(each) for each in seen.removed],
     }

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memci.client import Agent
     from memci.schemas.editions import ComparisonAnswer, EditionAnswer, NetworkNumbers, ShownMemory
 
-# Memories that a switch leaves out are listed, as many as a comparison tells of at most.
+# Memories that a switch drops are listed up to this number, the largest a comparison returns.
 _LISTED = 100
 _OPEN = frozenset({"building", "ready", "switching"})
 
@@ -68,19 +68,16 @@ def rebuild(  # noqa: PLR0913 - each is an argument or option of the command
         if drop:
             rebuilt = memory.drop_rebuilt()
         elif switch:
-            rebuilt = _switched(memory, agent, timeout, yes=yes, as_json=as_json)
+            rebuilt = _switch(memory, agent, timeout, yes=yes, as_json=as_json)
         else:
-            rebuilt = _there(memory, up_to)
+            rebuilt = _get_or_begin(memory, up_to)
             if wait:
-                rebuilt = _waited(memory, timeout)
-    if as_json:
-        print_json(rebuilt)
-    else:
-        _say(rebuilt)
+                rebuilt = _wait(memory, timeout)
+    print_json(rebuilt) if as_json else _print_state(rebuilt)
 
 
-def _there(memory: Agent, up_to: int | None) -> EditionAnswer:
-    """Return the rebuilt network that is there; begin one if there is none."""
+def _get_or_begin(memory: Agent, up_to: int | None) -> EditionAnswer:
+    """Return the open rebuilt network; begin one if there is none."""
     try:
         rebuilt = memory.rebuilt()
     except NotFoundError:
@@ -92,11 +89,11 @@ def _there(memory: Agent, up_to: int | None) -> EditionAnswer:
     return rebuilt
 
 
-def _switched(
+def _switch(
     memory: Agent, agent: str, timeout_s: float, *, yes: bool, as_json: bool
 ) -> EditionAnswer:
-    """Switch; what a network up to a message leaves out does not come back by itself."""
-    lost = _left_out(memory)
+    """Switch; ask first if the rebuilt network lacks memories of the current one."""
+    lost = _dropped_by_switch(memory)
     if lost is not None:
         if not as_json:
             print_left_out(lost, memory.about().messages)
@@ -107,7 +104,7 @@ def _switched(
             refused="nothing was switched",
         )  # fmt: skip
     memory.switch_rebuilt()
-    switched = _waited(memory, timeout_s)
+    switched = _wait(memory, timeout_s)
     if lost is not None:
         hint(
             f"`memci memory restore ID --agent {agent}` restores one of them, by the node's number "
@@ -116,11 +113,8 @@ def _switched(
     return switched
 
 
-def _left_out(memory: Agent) -> ComparisonAnswer | None:
-    """Return what a switch would let go of: None where it is nothing, or not to be asked about.
-
-    One that is not ready will be refused, and one that is being switched to was asked about.
-    """
+def _dropped_by_switch(memory: Agent) -> ComparisonAnswer | None:
+    """Return a comparison if a switch would drop memories; None if not, or if it is not ready."""
     try:
         rebuilt = memory.rebuilt()
     except NotFoundError:  # the switch says so in its own words
@@ -131,7 +125,7 @@ def _left_out(memory: Agent) -> ComparisonAnswer | None:
     return found if found.only_current else None
 
 
-def _waited(memory: Agent, timeout_s: float) -> EditionAnswer:
+def _wait(memory: Agent, timeout_s: float) -> EditionAnswer:
     if still := why_still(memory):
         raise MemciError(f"not waiting: {still}")
     return memory.wait_rebuilt(timeout_s=timeout_s)
@@ -140,16 +134,13 @@ def _waited(memory: Agent, timeout_s: float) -> EditionAnswer:
 def _compare(
     memory: Agent, up_to: int | None, probes: list[str], timeout_s: float, *, as_json: bool
 ) -> None:
-    _there(memory, up_to)
-    _waited(memory, timeout_s)
+    _get_or_begin(memory, up_to)
+    _wait(memory, timeout_s)
     comparison = memory.compare_rebuilt([each.split() for each in probes])
-    if as_json:
-        print_json(comparison)
-    else:
-        print_comparison(comparison)
+    print_json(comparison) if as_json else print_comparison(comparison)
 
 
-def _say(rebuilt: EditionAnswer) -> None:
+def _print_state(rebuilt: EditionAnswer) -> None:
     edition = f"edition {rebuilt.edition}"
     up_to = f" up to message {rebuilt.up_to_seq}" if rebuilt.up_to_seq else ""
     how_far = f"{rebuilt.replayed} of {rebuilt.events} events"
@@ -171,7 +162,7 @@ _WIDTH = 90
 
 
 def print_comparison(found: ComparisonAnswer) -> None:
-    """Print numbers, then what differs, then what recalls find."""
+    """Print the numbers, then the differences, then the results of the probes."""
     _print_numbers(found.current, found.rebuilt)
     say()
     memories = f"{found.same_memories} memories in both, {found.same_texts} with the same text"
@@ -194,7 +185,7 @@ def print_comparison(found: ComparisonAnswer) -> None:
 
 
 def print_left_out(found: ComparisonAnswer, messages: int) -> None:
-    """Print which memories a switch would let go of; ``messages``: how many the agent has."""
+    """Print the memories that a switch would drop; ``messages``: how many the agent has."""
     edition, count = found.edition, found.only_current
     them = counted(count, "memory", "memories")
     are = "is" if count == 1 else "are"
@@ -206,7 +197,7 @@ def print_left_out(found: ComparisonAnswer, messages: int) -> None:
 
 
 def largest_differences(found: ComparisonAnswer) -> str:
-    """Say how far apart those are that both have; entities may be common to them too."""
+    """Return a line about the largest differences of the memories and links in both networks."""
     if not found.same_memories:
         return "no memory in common: there is nothing to tell differences of"
     importance = f"{found.largest_importance_difference:.3g} in importance"

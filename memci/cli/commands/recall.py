@@ -15,7 +15,6 @@ from memci.language.detection import Language, language_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memci.client import Agent
     from memci.schemas.reads import RecallAnswer
 
 
@@ -44,25 +43,26 @@ def recall(  # noqa: PLR0913 - each is an argument or option of the command
     """Search memories, from what the agent talks about outwards."""
     options: dict[str, Any] = {"relations": relation or [], "depth": depth, "limit": limit}
     options |= {"session_id": session, "user_id": user, "as_of": as_of}
-    shown = {**options, "budget_tokens": budget}
+    within_budget = {**options, "budget_tokens": budget}
     with agent_of(agent) as memory:
         if text:
-            told = memory.recall_text(keywords, **shown)
-            check_written(agent, told)
-            print_json(told) if as_json else say(told.text)
-            if not told.text and budget is not None:
+            answer = memory.recall_text(keywords, **within_budget)
+            check_written(agent, answer)
+            print_json(answer) if as_json else say(answer.text)
+            if not answer.text and budget is not None:
                 hint(f"what was found does not fit into {counted(budget, 'token')} (--budget)")
             return
-        found = memory.recall(keywords, **shown)
+        found = memory.recall(keywords, **within_budget)
         check_written(agent, found)
         if as_json:
             print_json(found)
             return
         language = language_of(" ".join(keywords))
-        if found.miss is Miss.OUT_OF_REACH:  # also where forgotten ones are told of beside it
-            within = _default_depth(memory) if depth is None else depth
-            print_recall(found, out_of_reach(within, relation or [], language))
-            hint(next_steps(agent, within, keywords, relation or []))
+        if found.miss is Miss.OUT_OF_REACH:  # also beside forgotten memories
+            if depth is None:
+                depth = int(memory.settings().parameters["default_search_depth"])
+            print_recall(found, out_of_reach(depth, relation or [], language))
+            hint(next_steps(agent, depth, keywords, relation or []))
         elif found.miss is None and budget is not None and not (found.memories or found.forgotten):
             whole = memory.recall(keywords, **options)
             print_recall(found, cut_away(whole, budget))
@@ -75,7 +75,7 @@ def recall(  # noqa: PLR0913 - each is an argument or option of the command
 
 
 def next_steps(agent: str, depth: int, keywords: Sequence[str], relations: Sequence[str]) -> str:
-    """Say how to get at what is out of reach; ways that always lead somewhere come last."""
+    """Return advice for reaching memories that are out of reach; the surest ways come last."""
     ways = ["without --relation"] if relations else []
     ways += [f"--depth {min(depth + 2, _DEEPEST)}"] if depth < _DEEPEST else []
     ways += [
@@ -85,16 +85,12 @@ def next_steps(agent: str, depth: int, keywords: Sequence[str], relations: Seque
     return f"try {', or '.join(ways)}"
 
 
-def _default_depth(memory: Agent) -> int:
-    return int(memory.settings().parameters["default_search_depth"])
-
-
 def print_recall(
     found: RecallAnswer, nothing: str | None = None, language: Language = Language.ENGLISH
 ) -> None:
-    """Print memories, what was forgotten, or why there is neither (``nothing``, if given).
+    """Print memories, forgotten memories, and the reason if there are none.
 
-    Why is said in the ``language`` of the question.
+    ``nothing`` replaces the reason, which is otherwise given in ``language``.
     """
     for place, each in enumerate(found.memories):
         if place:
@@ -117,7 +113,7 @@ def print_recall(
 
 
 def cut_away(whole: RecallAnswer, budget: int) -> str:
-    """Say that what was found is too long to be shown."""
+    """Return a message that nothing of the recall fits into the budget."""
     count = len(whole.memories) + len(whole.forgotten)
     return f"{count} found, none fits into {counted(budget, 'token')} (--budget)"
 
@@ -125,7 +121,7 @@ def cut_away(whole: RecallAnswer, budget: int) -> str:
 def out_of_reach(
     depth: int, relations: Sequence[str], language: Language = Language.ENGLISH
 ) -> str:
-    """Say what kept the search from a memory that matches."""
+    """Return the reason why the search did not reach a matching memory."""
     reason = REASONS[language][Miss.OUT_OF_REACH]
     names = ", ".join(relations)
     if language is Language.CHINESE:

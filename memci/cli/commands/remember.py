@@ -16,7 +16,7 @@ import typer
 from memci.cli.connection import agent_of, why_still
 from memci.cli.formats import FileFormat
 from memci.cli.options import AgentOption, JsonOption, TimeoutOption, WaitOption
-from memci.cli.output import console, counted, hint, print_json, say
+from memci.cli.output import counted, hint, print_json, progress_bar, say
 from memci.domain.job import JobState
 from memci.errors import InvalidInputError, MemciError
 from memci.message import AppendLimits
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _STDIN = "-"
 _MOST_LISTED = 5
-# What others call the time at which something was said.
+# Names that other programs give to the timestamp.
 _TIMES = frozenset({"said_at", "sent_at", "time", "date", "datetime", "ts", "timestamp_ms"})
 
 
@@ -68,7 +68,7 @@ def remember(
         awaited = sent.job_ids if wait and not still else []
         done = [memory.wait(job_id, timeout_s=timeout) for job_id in awaited]
     failed = [job.error or job.state for job in done if job.state is not JobState.DONE]
-    _print(sent, parsed, messages, waited=wait and not (failed or still), as_json=as_json)
+    _print_result(sent, parsed, messages, waited=wait and not (failed or still), as_json=as_json)
     if still:
         raise MemciError(f"not waiting for memories: {still}")
     if failed:
@@ -95,15 +95,11 @@ def _read(file: str, file_format: FileFormat | None) -> Parsed:
 
 
 def _send(memory: Agent, messages: list[dict[str, Any]], parsed: Parsed, **to: str | None) -> Sent:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
     from memci.config.settings import load_settings
 
     limits = load_settings().append_limits
     check_sizes(parsed, limits)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    screen = console(stderr=True)
-    with Progress(*columns, console=screen, disable=not screen.is_terminal) as progress:
+    with progress_bar() as progress:
         bar = progress.add_task("sending", total=len(messages))
         return send(
             memory,
@@ -115,7 +111,7 @@ def _send(memory: Agent, messages: list[dict[str, Any]], parsed: Parsed, **to: s
         )
 
 
-def _print(
+def _print_result(
     sent: Sent, parsed: Parsed, messages: list[dict[str, Any]], *, waited: bool, as_json: bool
 ) -> None:
     if as_json:
@@ -153,14 +149,12 @@ def _print(
 
 
 def _listed(places: list[str]) -> str:
-    named = ", ".join(places[:_MOST_LISTED])
-    return (
-        named if len(places) <= _MOST_LISTED else f"{named} and {len(places) - _MOST_LISTED} more"
-    )
+    more = f" and {len(places) - _MOST_LISTED} more" if len(places) > _MOST_LISTED else ""
+    return ", ".join(places[:_MOST_LISTED]) + more
 
 
 def hint_times(parsed: Parsed) -> str | None:
-    """Say where a time belongs, if there was one under another name and none in its place."""
+    """Return a hint if times stand under another name than ``timestamp``, else None."""
     others = sorted(parsed.ignored.keys() & _TIMES)
     if not others or all("timestamp" in message for message in parsed.messages):
         return None
@@ -171,7 +165,7 @@ def hint_times(parsed: Parsed) -> str | None:
 
 
 def hint_future(parsed: Parsed, now: datetime) -> str | None:
-    """Say which messages were said more than a day after ``now``, if any."""
+    """Return a hint about messages with times more than a day after ``now``, else None."""
     late = [
         f"{place} ({message['timestamp']})"
         for message, place in zip(parsed.messages, parsed.places, strict=True)
@@ -184,13 +178,13 @@ def hint_future(parsed: Parsed, now: datetime) -> str | None:
     return f"{counted(len(late), 'message')} {are} of the future: {_listed(late)}"
 
 
-# What a request holds beside its messages: brackets, session, user.
+# The rest of a request: brackets, session, user.
 _ENVELOPE_BYTES = 2048
 
 
 @dataclass(slots=True)
 class Sent:
-    """What became of the messages."""
+    """Totals of all append requests."""
 
     accepted: int = 0
     duplicates: int = 0
@@ -200,7 +194,7 @@ class Sent:
 
 
 def check_sizes(parsed: Parsed, limits: AppendLimits) -> None:
-    """Raise ``BadFileError`` for a message that the server would not take."""
+    """Raise ``BadFileError`` for a message that is too large for the server."""
     from memci.cli.formats.parsed_file import BadFileError
     from memci.schemas.messages import MessageIn
 
@@ -216,7 +210,7 @@ def check_sizes(parsed: Parsed, limits: AppendLimits) -> None:
 def batches(
     messages: Iterable[dict[str, Any]], limits: AppendLimits
 ) -> Iterator[list[dict[str, Any]]]:
-    """Cut the messages, in order, into as few requests as the limits allow."""
+    """Split the messages, in order, into as few requests as the limits allow."""
     batch: list[dict[str, Any]] = []
     room = limits.request_bytes - _ENVELOPE_BYTES
     left = room
@@ -240,10 +234,7 @@ def send(
     user_id: str | None = None,
     on_progress: Callable[[int], None] = lambda _: None,
 ) -> Sent:
-    """Send all messages; ``on_progress`` is told how many were sent each time.
-
-    Those that were erased for good are left out, each by itself.
-    """
+    """Send all messages but erased ones; call ``on_progress`` with the size of each batch."""
     sent = Sent()
     for batch in batches(messages, limits):
         answer = memory.remember(batch, session_id=session_id, user_id=user_id, skip_erased=True)

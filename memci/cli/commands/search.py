@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -31,9 +32,9 @@ from memci.cli.output import cell, hint_pending, print_json, print_table, say, s
 from memci.domain.search.candidate import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
-    from memci.schemas.reads import Hit, HitDocument, SearchAnswer
+    from memci.schemas.reads import ContextAnswer, ContextMessage, Hit, SearchAnswer
 
 
 def search(  # noqa: PLR0913 - each is an argument or option of the command
@@ -104,27 +105,21 @@ def print_hits(found: SearchAnswer) -> None:
     """Print hits, best first."""
     for rank, hit in enumerate(found.hits, start=1):
         say(f"{rank:>2}. {shortened(hit.text, 300)}")
-        ways = " ".join(f"{name} #{place:g}" for name, place in sorted(hit.channels.items()))
-        where = _where(hit)
-        say(f"    {hit.source}{where} · {cell(hit.created_at)} · {ways}", style="dim")
+        ways = " ".join(f"{each} #{place:g}" for each, place in sorted(hit.channels.items()))
+        name = _hit_name(hit)
+        say(f"    {hit.source}{name} · {cell(hit.created_at)} · {ways}", style="dim")
     if not found.hits:
         say("nothing found", style="yellow")
-    if found.explain:
-        _print_account(found.explain)
+    for name, value in (found.explain or {}).items():
+        say(f"{name}: {json.dumps(value, ensure_ascii=False)}", style="dim")
     hint_pending(found.pending)
 
 
-def _print_account(account: Mapping[str, object]) -> None:
-    import json
-
-    for name, told in account.items():
-        say(f"{name}: {json.dumps(told, ensure_ascii=False)}", style="dim")
-
-
-def _where(hit: Hit) -> str:
-    """Return what a hit is called, where it has a name."""
-    if hit.document:
-        return f" · {_place(hit.document)}"
+def _hit_name(hit: Hit) -> str:
+    """Return the name of a hit, or of its place; empty if it has none."""
+    if document := hit.document:
+        place = document.first_line or document.page
+        return f" · {document.name}:{place}" if place else f" · {document.name}"
     if hit.pin:
         return f" · {hit.pin.kind} #{hit.pin.pin}"
     if hit.step:
@@ -135,18 +130,6 @@ def _where(hit: Hit) -> str:
         Source.SUMMARY: hit.session_id,
     }.get(hit.source)
     return f" · {named}" if named else ""
-
-
-def _place(document: HitDocument) -> str:
-    """Return the document's name, and where in it: a line, or a page."""
-    place = document.first_line or document.page
-    return f"{document.name}:{place}" if place else document.name
-
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memci.schemas.reads import ContextAnswer, ContextMessage
 
 
 def context(  # noqa: PLR0913 - each is an argument or option of the command
@@ -201,7 +184,7 @@ def context(  # noqa: PLR0913 - each is an argument or option of the command
 
 
 def print_context(answer: ContextAnswer) -> None:
-    """Print the message list, then its account."""
+    """Print the message list, then its sections and their tokens."""
     print_messages(answer.messages)
     print_table(
         ("section", "tokens", "messages", "text"),
@@ -214,7 +197,7 @@ def print_context(answer: ContextAnswer) -> None:
 
 
 def print_messages(messages: Sequence[ContextMessage]) -> None:
-    """Print messages as a model is given them, each under its role, and a blank line."""
+    """Print messages as a model receives them, each under its role, then a blank line."""
     for message in messages:
         say(f"── {message.role}" + (f" ({message.name})" if message.name else ""), style="bold")
         if message.content:

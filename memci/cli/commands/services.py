@@ -47,7 +47,7 @@ def doctor(*, as_json: JsonOption = False) -> None:
 
     Exit code 1: something is wrong.
     """
-    from memci.cli.doctor.examine import examine, worst
+    from memci.cli.doctor.examine import any_wrong, examine
     from memci.cli.doctor.findings import print_findings
 
     with working("looking at this machine, its servers and the workers"):
@@ -56,4 +56,4 @@ def doctor(*, as_json: JsonOption = False) -> None:
         print_json({"findings": [each.as_json() for each in findings]})
     else:
         print_findings(findings)
-    raise typer.Exit(1 if worst(findings) else 0)
+    raise typer.Exit(1 if any_wrong(findings) else 0)

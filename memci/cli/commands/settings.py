@@ -39,9 +39,11 @@ def env(*, as_json: JsonOption = False) -> None:
     from memci.embedded.server_addresses import broker_url, database_url
 
     settings = read_settings()
+    scheme, separator, rest = database_url(settings).partition("://")
     found = {
         "MEMCI_BROKER_URL": broker_url(settings),
-        "MEMCI_DATABASE_URL": _plain(database_url(settings)),
+        # Without SQLAlchemy's driver, which psql rejects.
+        "MEMCI_DATABASE_URL": scheme.partition("+")[0] + separator + rest,
     }
     if as_json:
         print_json(found)
@@ -50,14 +52,8 @@ def env(*, as_json: JsonOption = False) -> None:
         sys.stdout.write(f"export {name}={shlex.quote(value)}\n")
 
 
-def _plain(url: str) -> str:
-    """Return the address without SQLAlchemy's driver in it, which psql and others refuse."""
-    scheme, separator, rest = url.partition("://")
-    return scheme.partition("+")[0] + separator + rest
-
-
 class Scope(StrEnum):
-    """What a key may do; each may do all that the one before it may."""
+    """What a key permits; each scope includes the ones before it."""
 
     READ = "read"
     WRITE = "write"
@@ -88,7 +84,7 @@ def new_api_key(
     from memci.api_keys import new_key
     from memci.schemas.problems import describe_faults
 
-    # Settings for the outside are refused until there is a key, which is made here.
+    # Settings for a public host are refused without a key, so a local host is assumed.
     known = read_settings(host="127.0.0.1").api_keys
     if any(each.name == name for each in known):
         raise InvalidInputError(f"there is a key {name!r} in MEMCI_API_KEYS already", field="name")

@@ -12,6 +12,10 @@ from memci.cli.options import AgentOption
 from memci.cli.output import print_json
 from memci.schemas.tool_format import ToolFormat
 
+if TYPE_CHECKING:
+    from memci.config.settings import Settings
+    from memci.schemas.tools import Tool
+
 
 def tools(
     *,
@@ -28,11 +32,7 @@ def tools(
     print_json(all_tools(form))
 
 
-if TYPE_CHECKING:
-    from memci.config.settings import Settings
-    from memci.schemas.tools import Tool
-
-# A client waits for its server to start.
+# MCP clients wait while this command starts.
 _TIMEOUT_S = 5.0
 
 
@@ -70,17 +70,17 @@ def mcp(
             with explained(settings):
                 return text_of(memory.window(session_id=session))
 
-        run(AgentConnection(agent, _offered(settings), act, window))
+        run(AgentConnection(agent, _permitted_tools(settings), act, window))
 
 
-def _offered(settings: Settings) -> Sequence[Tool]:
-    """Return the tools that the key may use; all, while there is no server that could tell."""
+def _permitted_tools(settings: Settings) -> Sequence[Tool]:
+    """Return the tools that the key may use; all tools while the server is unavailable."""
     from memci.errors import MemciError
     from memci.schemas.tools import tools_of_agents
 
     try:
         with client_for(settings, timeout_s=_TIMEOUT_S) as memci:
             known = {each["function"]["name"] for each in memci.tools()}
-    except MemciError:  # each use of a tool will say what is wrong
+    except MemciError:  # each call of a tool will report the error
         return tools_of_agents()
     return [each for each in tools_of_agents() if each.name in known]

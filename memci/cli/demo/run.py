@@ -29,17 +29,17 @@ _LOOK_EVERY_S = 0.2
 def running_memci(
     settings: Settings, interrupts: Interrupts, on_line: Callable[[str], None]
 ) -> Iterator[str]:
-    """Run `memci up` in a fresh folder and lend the address of its API.
+    """Run `memci up` in a fresh folder and yield the address of its API.
 
-    ``on_line`` is told each line that it prints. The folder is removed at the end, also when
-    someone stops the demo, but stays after an error: its logs say what went wrong.
+    ``on_line`` is called with each line of its output. The folder is removed at the end and after
+    Ctrl-C, but kept after an error, for its logs.
     """
     folder = settings.data_dir / "demo"
     _remove_left_over(folder)
     folder.mkdir(mode=0o700, parents=True)
     port = free_port()
     running = _start(folder, port)
-    lines = _Lines(running, on_line)
+    lines = _OutputReader(running, on_line)
     try:
         try:
             lines.wait_for(_READY, folder)
@@ -55,18 +55,10 @@ def running_memci(
 
 
 def _start(folder: Path, port: int) -> subprocess.Popen[str]:
-    # Through the leash: a demo that is killed takes everything along.
-    command = (
-        "-m",
-        "memci.cli.up.parent_death",
-        str(os.getpid()),
-        sys.executable,
-        "-m",
-        "memci.cli",
-        "up",
-    )
+    # `memci up` ends when this process is killed.
+    wrapper = (sys.executable, "-m", "memci.cli.up.parent_death", str(os.getpid()))
     return subprocess.Popen(
-        (sys.executable, *command),
+        (*wrapper, sys.executable, "-m", "memci.cli", "up"),
         env=_environment(folder, port),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -78,7 +70,7 @@ def _start(folder: Path, port: int) -> subprocess.Popen[str]:
 
 
 def _environment(folder: Path, port: int) -> Mapping[str, str]:
-    """Return an environment in which no setting of the user's own counts."""
+    """Return an environment without the user's own settings."""
     empty = folder / "memci.toml"
     empty.touch(mode=0o600)
     others = {name: value for name, value in os.environ.items() if not name.startswith("MEMCI_")}
@@ -91,8 +83,8 @@ def _environment(folder: Path, port: int) -> Mapping[str, str]:
     }
 
 
-class _Lines:
-    """What `memci up` prints, read as it comes."""
+class _OutputReader:
+    """Reads the output of `memci up` line by line."""
 
     def __init__(self, running: subprocess.Popen[str], on_line: Callable[[str], None]) -> None:
         self._running = running
@@ -100,7 +92,7 @@ class _Lines:
         self._rest: Thread | None = None
 
     def wait_for(self, start: str, folder: Path) -> None:
-        """Read until a line begins like that; all that follows is read by a thread."""
+        """Read until a line begins with ``start``; a thread reads the rest."""
         assert self._running.stdout is not None  # noqa: S101 - it was opened with a pipe
         for line in self._running.stdout:
             self._on_line(line.rstrip())
@@ -111,7 +103,7 @@ class _Lines:
         raise MemciError(f"the demo's own `memci up` has ended; its logs are in {folder / 'logs'}")
 
     def end(self) -> None:
-        """Return when everything was read."""
+        """Wait until everything is read."""
         if self._rest is not None:
             self._rest.join()
         if self._running.stdout is not None:
@@ -126,7 +118,7 @@ class _Lines:
 def _stop(running: subprocess.Popen[str], interrupts: Interrupts) -> None:
     asked = -1
     while running.poll() is None:
-        if interrupts.asked > asked:  # at first, and when someone is in a hurry
+        if interrupts.asked > asked:  # at first, and after each further Ctrl-C
             asked = interrupts.asked
             running.send_signal(signal.SIGINT)
         try:
@@ -136,18 +128,18 @@ def _stop(running: subprocess.Popen[str], interrupts: Interrupts) -> None:
 
 
 def _remove_left_over(folder: Path) -> None:
-    """Clear what a demo that was killed, or failed, has left."""
+    """Remove the folder of a demo that was killed or failed."""
     if not folder.exists():
         return
     with embedded.own(folder):
-        pass  # adopted, if they still run, and stopped
+        pass  # stops servers that still run
     _remove(folder)
 
 
 def _remove(folder: Path) -> None:
     home = embedded.servers_of(folder).postgres.home.parent
     shutil.rmtree(folder)
-    if home.exists():  # where root's servers cannot run in a namespace, they live apart
+    if home.exists():  # servers that root cannot run in a namespace have their own folder
         shutil.rmtree(home)
 
 
@@ -155,7 +147,7 @@ _INTERRUPTED = 130
 
 
 def run_demo(settings: Settings) -> int:
-    """Play everything; returns the exit code."""
+    """Run the demo; return the exit code."""
     screen = Screen()
     began = time.monotonic()
     try:

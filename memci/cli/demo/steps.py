@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
+from uuid import UUID
 
 from memci.cli.commands.recall import REASONS
 from memci.cli.commands.search import print_context
@@ -16,7 +17,7 @@ from memci.schemas.reads import RecallAnswer
 
 DECAY_RATE = 0.85
 _MOST_PASSES = 40
-_PASSES_AFTER = 1  # after an agent has forgotten what it was to forget
+_PASSES_AFTER = 1  # further passes after the memory is forgotten
 _SHOW_EVERY = 4
 _LONGEST_LINE = 96
 _BAR_CELLS = 24
@@ -32,19 +33,19 @@ class MemoryState(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """What was left after a pass."""
+    """The state of the network after a pass."""
 
     number: int
     memories: int
     characters: int
-    forgotten: bool  # what the story is to forget, is
+    forgotten: bool  # whether the memory that the story expects to be forgotten is
 
 
 class Forgetting:
     """One agent's forgetting: its passes, and one memory through all of them."""
 
     def __init__(self, demo_agent: DemoAgent) -> None:
-        """Choose the memory to watch, and take note of how much there is."""
+        """Choose the memory to watch, and record the initial sizes."""
         self.demo_agent = demo_agent
         nodes = demo_agent.memories()
         self._made = len(nodes)
@@ -61,7 +62,7 @@ class Forgetting:
         ]
 
     def run_pass(self) -> None:
-        """Run one pass, and look."""
+        """Run one pass, and record its result."""
         agent = self.demo_agent.agent
         agent.compress(reason="demo")
         number = agent.wait_idle(timeout_s=TIMEOUT_S).passes
@@ -75,12 +76,12 @@ class Forgetting:
         self.passes.append(Pass(number, len(nodes), sum(node.length for node in nodes), gone))
 
     @property
-    def enough(self) -> bool:
-        """Whether it has forgotten what it was to, for some passes now, and knows that it did."""
+    def is_done(self) -> bool:
+        """Whether the expected memory has been forgotten for some passes."""
         return sum(each.forgotten for each in self.passes) > _PASSES_AFTER
 
-    def is_shown(self, index: int) -> bool:
-        """Tell whether a pass is shown: every few, and the last."""
+    def is_printed(self, index: int) -> bool:
+        """Return True for every few passes, and for the last."""
         last = len(self.passes) - 1
         return index == last or (index < last and index % _SHOW_EVERY == 0)
 
@@ -88,18 +89,13 @@ class Forgetting:
         """Return a pass as a line of the table."""
         done = self.passes[index]
         share = done.characters / self._written
-        gone = self._made - done.memories
-        return (
-            self.demo_agent.name,
-            done.number,
-            done.memories,
-            gone,
-            f"{bar(share, _BAR_CELLS)} {share:.0%}",
-        )
+        left = f"{bar(share, _BAR_CELLS)} {share:.0%}"
+        forgotten = self._made - done.memories
+        return self.demo_agent.name, done.number, done.memories, forgotten, left
 
 
 def forget(demo_agents: Sequence[DemoAgent], screen: Screen) -> None:
-    """Run passes over each network until something old is forgotten."""
+    """Run passes over each network until the expected memory is forgotten."""
     screen.step("Forget", "compression passes: links decay, memories that lean on them shrink")
     screen.say(
         f"A link keeps {DECAY_RATE} of its strength per pass here (decay_rate; the default is "
@@ -108,11 +104,11 @@ def forget(demo_agents: Sequence[DemoAgent], screen: Screen) -> None:
     watches = [Forgetting(demo_agent) for demo_agent in demo_agents]
     with ThreadPoolExecutor(len(demo_agents)) as threads, screen.waiting("passes …"):
         for _ in range(_MOST_PASSES):
-            list(threads.map(Forgetting.run_pass, [each for each in watches if not each.enough]))
+            list(threads.map(Forgetting.run_pass, [each for each in watches if not each.is_done]))
     longest = max(len(each.passes) for each in watches)
     screen.table(
         ("lane", "pass", "memories", "forgotten", "of their text is left"),
-        [watch.row(at) for at in range(longest) for watch in watches if watch.is_shown(at)],
+        [watch.row(at) for at in range(longest) for watch in watches if watch.is_printed(at)],
     )
     for watch in watches:
         screen.heading(f"One memory of {watch.demo_agent.name}, each time that it shrank")
@@ -127,7 +123,7 @@ _LINE = 160
 
 
 def remember(demo_agents: Sequence[DemoAgent], screen: Screen) -> None:
-    """Hand in both conversations, a request a day, and show the jobs as they ended."""
+    """Send both conversations, a request a day, and print the jobs in the order they ended."""
     screen.step("Remember", "each day of a conversation becomes a job in its agent's lane")
     sent = []
     for demo_agent in demo_agents:
@@ -140,12 +136,7 @@ def remember(demo_agents: Sequence[DemoAgent], screen: Screen) -> None:
     screen.say(f"{sum(count for _, _, count, _ in sent)} messages stored, {len(sent)} jobs queued")
     with screen.waiting("workers make memories …"):
         done = [
-            (
-                demo_agent,
-                day,
-                count,
-                _done(demo_agent, demo_agent.agent.wait(job_id, timeout_s=TIMEOUT_S)),
-            )
+            (demo_agent, day, count, _wait(demo_agent, job_id))
             for demo_agent, day, count, job_id in sent
         ]
     screen.table(
@@ -185,14 +176,14 @@ def assemble(demo_agents: Sequence[DemoAgent], screen: Screen) -> None:
         )
 
 
-def _done(demo_agent: DemoAgent, job: JobAnswer) -> JobAnswer:
+def _wait(demo_agent: DemoAgent, job_id: UUID) -> JobAnswer:
+    job = demo_agent.agent.wait(job_id, timeout_s=TIMEOUT_S)
     if job.state is not JobState.DONE:
         raise MemciError(f"job {job.id} of {demo_agent.name} is {job.state}: {job.error}")
     return job
 
 
 def _times_ms(job: JobAnswer) -> tuple[int, int]:
-    """Return how long a job waited, and how long it was worked on."""
     if job.started_at is None or job.finished_at is None:
         return 0, 0
     waited, worked = job.started_at - job.created_at, job.finished_at - job.started_at

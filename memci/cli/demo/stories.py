@@ -27,7 +27,7 @@ class Screen:
         self._steps = 0
 
     def title(self, text: str) -> None:
-        """Print what this is."""
+        """Print the title."""
         self._console.print(Text(text, style="bold"))
 
     def step(self, name: str, what: str) -> None:
@@ -41,15 +41,15 @@ class Screen:
     def say(self, text: str = "", *, style: str = "") -> None:
         """Print a line."""
         margin = " " * _MARGIN
-        indented = margin + printable(text).replace("\n", f"\n{margin}")
-        self._console.print(Text(indented, style=style), soft_wrap=True)
+        text = margin + printable(text).replace("\n", f"\n{margin}")
+        self._console.print(Text(text, style=style), soft_wrap=True)
 
     def aside(self, text: str) -> None:
-        """Print a line of someone else's."""
+        """Print a dim line: output of another program."""
         self.say(text, style="dim")
 
     def heading(self, text: str) -> None:
-        """Print a line that stands over others."""
+        """Print a bold line after an empty one."""
         self._console.print()
         self.say(text, style="bold")
 
@@ -59,7 +59,7 @@ class Screen:
 
     @contextmanager
     def waiting(self, text: str) -> Iterator[None]:
-        """Show on a terminal that something is under way."""
+        """Show a spinner on a terminal."""
         if not self._console.is_terminal:
             yield
             return
@@ -128,14 +128,14 @@ def write_stories(folder: Path) -> list[Path]:
 
 # Nothing in the demo takes that long.
 TIMEOUT_S = 120.0
-# As far as a recall goes: old memories are far from what the agent talks about now.
+# The largest depth of a recall: old memories are far from the focus.
 DEPTH = 10
 _ALL = 500
 
 
 @dataclass(frozen=True, slots=True)
 class DemoAgent:
-    """A story, and the agent that lives it."""
+    """A story and its agent."""
 
     story: Story
     agent: Agent

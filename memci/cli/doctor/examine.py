@@ -13,7 +13,7 @@ from memci.runtime import Runtime
 
 
 def examine() -> list[Finding]:
-    """Look at everything that can be looked at."""
+    """Run all checks that can run."""
     try:
         settings = load_settings()
     except ConfigurationError as error:
@@ -28,8 +28,8 @@ def _settings() -> Iterator[Finding]:
         yield note("settings", f"{each.name} is no setting and does nothing", advice)
 
 
-def worst(findings: Iterable[Finding]) -> bool:
-    """Tell whether anything is wrong."""
+def any_wrong(findings: Iterable[Finding]) -> bool:
+    """Return True if any finding is wrong."""
     return any(each.level is Level.WRONG for each in findings)
 
 
@@ -43,7 +43,7 @@ def _examine(settings: Settings) -> Iterator[Finding]:
     with closing(runtime):
         found = list(checks.check_database(database_url(settings)))
         yield from found
-        if not worst(found):
+        if not any_wrong(found):
             yield from checks.check_queue(runtime.database)
             yield from checks.check_vectors(runtime.database, runtime.models.embedder)
             if settings.page_store != "memory":  # its texts are in another process

@@ -8,7 +8,7 @@ from memci.cli.output import say
 
 
 class Level(StrEnum):
-    """How bad it is."""
+    """Severity of a finding."""
 
     OK = "ok"
     NOTE = "note"  # works, but someone should know
@@ -17,7 +17,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked at; ``advice`` says what to do where something is to be done."""
+    """Result of one check; ``advice`` says how to fix the problem."""
 
     level: Level
     subject: str
@@ -30,17 +30,17 @@ class Finding:
 
 
 def ok(subject: str, text: str) -> Finding:
-    """All is well."""
+    """Return a finding that all is well."""
     return Finding(Level.OK, subject, text)
 
 
 def note(subject: str, text: str, advice: str = "") -> Finding:
-    """Someone should know."""
+    """Return a finding that someone should know."""
     return Finding(Level.NOTE, subject, text, advice)
 
 
 def wrong(subject: str, text: str, advice: str) -> Finding:
-    """Something does not work."""
+    """Return a finding that something does not work."""
     return Finding(Level.WRONG, subject, text, advice)
 
 
@@ -48,7 +48,7 @@ _SIGNS = {Level.OK: ("✓", "green"), Level.NOTE: ("!", "yellow"), Level.WRONG: 
 
 
 def print_findings(findings: Sequence[Finding]) -> None:
-    """Print each finding, and what to do below it; at the end how many are wrong."""
+    """Print each finding with its advice, then the number of problems."""
     for each in findings:
         sign, style = _SIGNS[each.level]
         say(f"{sign} {each.subject:<14} {each.text}", style=style)

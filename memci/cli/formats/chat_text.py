@@ -8,10 +8,10 @@
     [2026-03-02 09:16] Assistant: Tuesday it is.
     [2026年3月2日 09:17] 用户：周二见！
 
-Where lines that begin messages have times, a line without one goes on with the message, whatever
-it looks like, unless it names somebody who has begun one, the user or the assistant. A speaker is
-a name of at most four words before a colon at the start of a line. Times stand in brackets or bare
-before the name; a time of day belongs to the last line that is a date alone.
+After a line with a time, a line without one begins a message only if it names an earlier speaker,
+the user or the assistant; any other continues the message. A speaker is a name of at most four
+words before a colon at the start of a line. Times stand in brackets or bare before the name; a time
+of day belongs to the last line that is a date alone.
 """
 
 import re
@@ -31,7 +31,7 @@ _NAME = (
 )
 _LINE = re.compile(
     rf"(?:\[\s?{_STAMP.replace('?P<', '?P<b_')}\s?\]\s?|{_STAMP}\s(?:-\s)?)?"
-    rf"{_NAME}\s?[:：](?:\s+|(?<=：)|(?=[\u3400-\u9fff])|$)(?P<said>.*)",
+    rf"{_NAME}\s?[:：](?:\s+|(?<=：)|(?=[\u3400-\u9fff])|$)(?P<text>.*)",
     re.DOTALL,
 )
 _DATE_LINE = re.compile(rf"[\s#=*—-]*(?P<date>{_DATE})[\s#=*—-]*")
@@ -62,19 +62,19 @@ class _Utterance:
     line: int
     name: str
     timestamp: str | None
-    said: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
 
 
-class _Beginnings:
-    """Tells lines that begin messages from those that only look so, behind lines with times."""
+class _LineMatcher:
+    """Recognizes lines that begin messages; see the rule about times above."""
 
     def __init__(self) -> None:
         self._timed = False
-        # Who began messages before, and roles; a system's, which has a say, may be pasted.
+        # Names that began a message before, and role names but "system", which may be pasted.
         self._speakers = {name for name, role in _ROLES.items() if role != "system"}
 
-    def at(self, line: str) -> re.Match[str] | None:
-        """Return what begins with the next line of a chat, if anything does."""
+    def match(self, line: str) -> re.Match[str] | None:
+        """Return the match of the next line if it begins a message, else None."""
         found = _match(line)
         if found is None:
             return None
@@ -88,7 +88,7 @@ class _Beginnings:
 
 
 def starts_message(line: str) -> bool:
-    """Tell whether a line names a speaker."""
+    """Return True if a line names a speaker."""
     return _match(line) is not None
 
 
@@ -97,16 +97,16 @@ def parse(text: str) -> Parsed:
     parsed = Parsed("chat text")
     current: _Utterance | None = None
     day: str | None = None
-    beginnings = _Beginnings()
+    matcher = _LineMatcher()
     for number, line in enumerate(text.splitlines(), start=1):
         if found := _DATE_LINE.fullmatch(line):
             day = found["date"]
-        elif match := beginnings.at(line):
+        elif match := matcher.match(line):
             _add(parsed, current)
             current = _Utterance(number, match["name"].strip(), _timestamp(match, day, number))
-            current.said.append(match["said"])
+            current.lines.append(match["text"])
         elif current is not None:
-            current.said.append(line.strip())
+            current.lines.append(line.strip())
         elif line.strip():
             raise BadFileError(
                 f"line {number}: nobody says this; expected a speaker: 'Alice: …' or '用户：…'"
@@ -123,7 +123,7 @@ def _match(line: str) -> re.Match[str] | None:
 def _add(parsed: Parsed, utterance: _Utterance | None) -> None:
     if utterance is None:
         return
-    content = "\n".join(utterance.said).strip()
+    content = "\n".join(utterance.lines).strip()
     if not content:
         parsed.ignored["empty message"] += 1
         return
@@ -138,7 +138,7 @@ def _add(parsed: Parsed, utterance: _Utterance | None) -> None:
 
 
 def _timestamp(match: re.Match[str], day: str | None, line: int) -> str | None:
-    """Return the time as ISO 8601; None for a time of day whose day is nowhere said."""
+    """Return the time as ISO 8601; None for a time of day without a date."""
     date = match["date"] or match["b_date"]
     time = match["time"] or match["b_time"]
     alone = match["alone"] or match["b_alone"]
@@ -156,6 +156,6 @@ def _timestamp(match: re.Match[str], day: str | None, line: int) -> str | None:
 
 
 def _clock(time: str) -> str:
-    """Return a time of day, with its zone, as ISO 8601 wants it."""
+    """Return a time of day, with its zone, in ISO 8601."""
     clean = time.replace("：", ":").replace("UTC", "Z").replace(" ", "")
     return clean if clean[1:2] != ":" else f"0{clean}"

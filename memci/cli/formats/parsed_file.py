@@ -18,30 +18,27 @@ class BadFileError(InvalidInputError):
 
 @dataclass(slots=True)
 class Parsed:
-    """Messages in their order, each in the shape of the surface, and where each stands.
-
-    ``ignored`` counts the fields that memci has no use for, by name.
-    """
+    """The messages of a file in their order, as the API takes them, and their places."""
 
     format: str
     messages: list[dict[str, Any]] = field(default_factory=list)
-    places: list[str] = field(default_factory=list)
-    ignored: Counter[str] = field(default_factory=Counter)
+    places: list[str] = field(default_factory=list)  # such as "line 12", for errors
+    ignored: Counter[str] = field(default_factory=Counter)  # unused fields, by name
 
     def add(self, message: dict[str, Any], place: str) -> None:
-        """Add a message; ``place`` is said in errors, such as ``line 12``."""
+        """Add a message and its place."""
         self.messages.append(message)
         self.places.append(place)
 
 
 _FIELDS = frozenset(MessageIn.model_fields)
-# Other names of the same thing in exports of chat programs.
+# Names of the fields in exports of chat programs.
 _OTHER_NAMES = {"created_at": "timestamp", "create_time": "timestamp"}
 _OTHER_ROLES = {"human": "user", "ai": "assistant", "model": "assistant"}
 
 
 def add_message(parsed: Parsed, value: Any, where: str) -> None:
-    """Add one message to the file's, or raise ``BadFileError`` that says where and why."""
+    """Check and add one message, or raise ``BadFileError`` with the place and the fault."""
     if not isinstance(value, dict):
         raise BadFileError(f"{where}: expected a message, which is a JSON object")
     message: dict[str, Any] = {}
@@ -73,10 +70,7 @@ def checked(message: dict[str, Any], where: str) -> dict[str, Any]:
 
 
 def _text_part(part: Any, parsed: Parsed) -> Any:
-    """Return a part of a content as text; of what is no text only its name stays.
-
-    A file is what once was said: it is not refused for a picture, as a request would be.
-    """
+    """Return a content part as text; another part, such as a picture, becomes its type's name."""
     if isinstance(part, str):
         return {"type": "text", "text": part}
     if not isinstance(part, dict):

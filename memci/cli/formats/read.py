@@ -1,10 +1,8 @@
 """Reads a file of messages: detects its format, parses it and gives ids to messages without one.
 
-The same file sent again gives the same ids, so nothing is stored twice; a file that has grown
-keeps the ids of what it began with. Two files that begin alike share the ids of that beginning:
-it is the same conversation, unless it is said to be of another session.
-
-Files of messages as JSON: a list as OpenAI's API takes it, or JSON lines.
+The same file gives the same ids when it is sent again, so nothing is stored twice. A file that has
+grown keeps the ids of its first messages. Two files that begin alike share these ids, unless their
+sessions differ.
 """
 
 import codecs
@@ -25,7 +23,7 @@ def parse_json_list(text: str) -> Parsed:
 
 
 def load(text: str, line: int | None = None) -> Any:
-    """Parse JSON, or raise ``BadFileError`` with the line; ``line`` is where the text stands."""
+    """Parse JSON that stands on ``line`` (None: a whole file); raise ``BadFileError``."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -38,7 +36,7 @@ def load(text: str, line: int | None = None) -> Any:
 
 
 def add_value(parsed: Parsed, value: Any, where: str) -> None:
-    """Add the message or messages that a JSON value holds; ``where`` is its place in the file."""
+    """Add the message or messages of a JSON value; ``where`` is its place in the file."""
     listed = value.get("messages") if isinstance(value, dict) and "messages" in value else value
     if isinstance(listed, list):
         for number, each in enumerate(listed, start=1):
@@ -48,7 +46,7 @@ def add_value(parsed: Parsed, value: Any, where: str) -> None:
 
 
 def parse_json_lines(text: str) -> Parsed:
-    """Return the messages of all lines; empty lines are nothing."""
+    """Return the messages of all lines; empty lines are skipped."""
     parsed = Parsed("JSON lines")
     # Only \n ends a line: JSON text may hold U+2028 and its like as they are.
     for number, line in enumerate(text.split("\n"), start=1):
@@ -58,7 +56,7 @@ def parse_json_lines(text: str) -> Parsed:
 
 
 def is_value(line: str) -> bool:
-    """Tell whether a line is JSON by itself."""
+    """Return True if a line is a JSON value."""
     try:
         json.loads(line)
     except (ValueError, RecursionError):
@@ -66,20 +64,20 @@ def is_value(line: str) -> bool:
     return True
 
 
-# Of a binary file the first bytes tell it; of text none of these is any.
+# Bytes that text does not contain; the first bytes of a file are checked.
 _BINARY = frozenset(range(32)) - frozenset(b"\t\n\r\f\x1b")
 _LOOKED_AT = 4096
 
 
 def decode(content: bytes) -> str:
-    """Return the text of a file, or raise ``BadFileError`` that says why it is none."""
+    """Return the text of a file, or raise ``BadFileError`` if it is not UTF-8 text."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise BadFileError("the file is UTF-16: save it as UTF-8")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        what = "a binary file" if _is_binary(content) else "not UTF-8"
+        what = "not UTF-8" if _BINARY.isdisjoint(content[:_LOOKED_AT]) else "a binary file"
         raise BadFileError(
             f"line {line}: this is {what} (byte {error.start}); expected UTF-8 text"
         ) from None
@@ -91,14 +89,13 @@ def decode(content: bytes) -> str:
 
 
 def parse(text: str, file_format: FileFormat | None = None) -> Parsed:
-    """Return the messages of a text; without a format, of the kind that it looks like.
+    """Return the messages of a text; the format is detected if it is not given.
 
-    Raises ``BadFileError`` that names the line, or the message, that cannot be one.
+    Raises ``BadFileError`` with the line or the number of the message.
     """
     if not text.strip():
         raise BadFileError("the file is empty: there is no message in it")
-    chosen = file_format or detect(text)
-    match chosen:
+    match file_format or detect(text):
         case FileFormat.JSON:
             parsed = parse_json_list(text)
         case FileFormat.JSONL:
@@ -111,7 +108,7 @@ def parse(text: str, file_format: FileFormat | None = None) -> Parsed:
 
 
 def detect(text: str) -> FileFormat:
-    """Return what kind of file this looks like."""
+    """Return the most likely format of the text."""
     start = text.lstrip()[:1]
     if start == "{":
         # As JSON lines are read: text in JSON may hold U+0085 and its like as they are.
@@ -123,14 +120,10 @@ def detect(text: str) -> FileFormat:
     return FileFormat.TEXT
 
 
-def _is_binary(content: bytes) -> bool:
-    return not _BINARY.isdisjoint(content[:_LOOKED_AT])
-
-
 def with_ids(
     messages: Iterable[dict[str, Any]], session_id: str | None
 ) -> Iterator[dict[str, Any]]:
-    """Yield the messages, each with an id; one that it brought along stays."""
+    """Yield the messages, each with an id; a message keeps the id that it has."""
     chain = hashlib.sha256(json.dumps(session_id).encode())
     for message in messages:
         written = json.dumps(message, sort_keys=True, separators=(",", ":"), ensure_ascii=True)

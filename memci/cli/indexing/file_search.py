@@ -35,9 +35,9 @@ _SECRETS = (
     "credentials.json", "secrets.json", "secrets.y*ml", "secrets.toml", "*.tfstate", "*.tfvars",
     "service-account*.json", "kubeconfig",
 )  # fmt: skip
-# They show which names there are, and no values.
+# Examples hold no values.
 _EXAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist", "*.pub")
-# What begins so is read although it is no text.
+# Formats other than text that are read, by their first bytes.
 _DOCUMENTS: Mapping[bytes, str] = {b"%PDF-": "pdf", b"PK\x03\x04": "zip"}
 _ZIPPED = frozenset({".docx", ".pptx", ".xlsx", ".docm", ".pptm", ".xlsm", ".epub"})
 _GENERATED = ("package-lock.json", "*.lock", "pnpm-lock.yaml", "go.sum", "*.min.js", "*.min.css")
@@ -46,7 +46,7 @@ _LOOKED_AT = 8 * 1024
 
 
 def is_secret(name: str) -> bool:
-    """Tell by a file's name whether it may hold keys or passwords."""
+    """Return True if a file of this name may hold keys or passwords."""
     small = name.lower()
     if any(fnmatchcase(small, each) for each in _EXAMPLES):
         return False
@@ -54,7 +54,7 @@ def is_secret(name: str) -> bool:
 
 
 def why_skipped(path: Path, *, max_bytes: int) -> Skip | None:
-    """Return why a file is left out; None if it is to be sent."""
+    """Return why a file is left out; None if it is sent."""
     if is_secret(path.name) or path.name in _OF_GIT:
         return Skip.OF_GIT if path.name in _OF_GIT else Skip.SECRET
     try:
@@ -81,47 +81,44 @@ def _may_be_read(path: Path, begin: bytes) -> bool:
     return may_be_text(begin)
 
 
-# Where there is no repository that says so: made by tools, and read by them.
+# Folders that are skipped outside repositories: written by tools.
 _NEVER = frozenset({
     ".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache",
     ".pytest_cache", ".ruff_cache", ".idea", ".vscode", "dist", "build", "target", ".next",
     ".cache",
 })  # fmt: skip
 _GIT_S = 60
-# Of git's own folder nobody expects to be told.
+# These folders are not reported as ignored.
 _VCS_FOLDERS = frozenset({".git", ".hg", ".svn"})
 _KNOWN = ("--cached", "--deduplicate")
-_IGNORED = ("--ignored", "--directory")  # a folder that is ignored whole is one
+_IGNORED = ("--ignored", "--directory")  # an ignored folder is one line
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Files to send, by the names that their documents have, and those left out, with why.
+    """Files to send, and files that are left out."""
 
-    ``roots``: folders, by what names of their documents begin with: such as have no file any more
-    are removed. ``unread``: what could not be looked at, so that nobody knows whether it is gone:
-    names, and of folders what names begin with (they end with a slash). ``ignored``: files that
-    git ignores, and folders, without what is in them.
-    """
-
+    # By the name of the document.
     files: dict[str, Path] = field(default_factory=dict)
     skipped: dict[str, Skip] = field(default_factory=dict)
+    # Indexed folders, by the prefix of their documents' names.
     roots: dict[str, Path] = field(default_factory=dict)
+    # Unreadable files by name, and folders by prefix, which ends with a slash; may still exist.
     unread: set[str] = field(default_factory=set)
+    # Files and whole folders that git ignores.
     ignored: set[Path] = field(default_factory=set)
 
     def leave_unread(self, name: str) -> None:
-        """Note what cannot be read: what is known of it stays."""
+        """Note an unreadable file or folder; its documents are kept."""
         self.skipped[name] = Skip.UNREADABLE
-        self.unread.add(_document(name))
+        self.unread.add(_document_name(name))
 
 
 def find(path: Path, found: Found, *, called: str | None, max_bytes: int) -> None:
-    """Add a file, or what is below a folder.
+    """Add a file, or the files below a folder.
 
-    A document is called after the folder that was named, whatever the working directory is:
-    ``guide/install.md``; ``called`` names that folder otherwise. Raises ``InvalidInputError`` for
-    what is not there, and for two folders of one name.
+    Names of documents begin with the folder's name, such as ``guide/install.md``; ``called``
+    replaces it. Raises ``InvalidInputError`` for a missing path, and for two folders of one name.
     """
     try:
         root = path.resolve(strict=True)
@@ -135,11 +132,11 @@ def find(path: Path, found: Found, *, called: str | None, max_bytes: int) -> Non
         _add(root, name, found, max_bytes)
         return
     _add_root(f"{name}/", root, found)
-    listed = _inside(root, f"{name}/", found)
+    listed = _files_below(root, f"{name}/", found)
     for inner in sorted(listed):
         file, document = root / inner, f"{name}/{inner.as_posix()}"
         try:
-            # What a link leads to must be one of the files itself: not outside, ignored or secret.
+            # A link must lead to a listed file: not outside, ignored or secret.
             if file.is_symlink() and not _is_listed(file.resolve(), root, listed):
                 found.skipped[document] = Skip.LINK
             elif file.is_file():
@@ -156,8 +153,8 @@ def _add_root(prefix: str, root: Path, found: Found) -> None:
         )
 
 
-def _document(name: str) -> str:
-    """Return what a document is called whose file has this name; itself where none can be."""
+def _document_name(name: str) -> str:
+    """Return the name of a file's document; the file's name if that is invalid."""
     try:
         return check_name(name)
     except InvalidInputError:
@@ -173,7 +170,7 @@ def _is_listed(target: Path, root: Path, listed: set[Path]) -> bool:
 
 
 def _add(file: Path, name: str, found: Found, max_bytes: int) -> None:
-    skip, document = why_skipped(file, max_bytes=max_bytes), _document(name)
+    skip, document = why_skipped(file, max_bytes=max_bytes), _document_name(name)
     if skip is Skip.UNREADABLE:
         found.leave_unread(name)
     elif skip is not None:
@@ -182,11 +179,11 @@ def _add(file: Path, name: str, found: Found, max_bytes: int) -> None:
         found.skipped[name] = Skip.SAME
 
 
-def _inside(root: Path, prefix: str, found: Found) -> set[Path]:
-    """Return the paths of files below a folder that are not ignored, relative to it."""
-    listed = _of_git(root)
+def _files_below(root: Path, prefix: str, found: Found) -> set[Path]:
+    """Return the relative paths of the files below a folder that are not ignored."""
+    listed = _git_files(root)
     if listed is not None:
-        found.ignored.update(root / each for each in _of_git(root, *_IGNORED) or ())
+        found.ignored.update(root / each for each in _git_files(root, *_IGNORED) or ())
         return listed
     unread: list[Path] = []
     walked = set(_walk(root, unread, found.ignored))
@@ -195,8 +192,8 @@ def _inside(root: Path, prefix: str, found: Found) -> set[Path]:
     return walked
 
 
-def _of_git(root: Path, *which: str) -> set[Path] | None:
-    """Return what git knows or would add; None where there is no repository, or no git."""
+def _git_files(root: Path, *which: str) -> set[Path] | None:
+    """Return the files that git tracks or would add; None without a repository or git."""
     try:
         done = subprocess.run(
             ["git", "-C", str(root), "ls-files", "-z", "--others", "--exclude-standard",
@@ -211,10 +208,10 @@ def _of_git(root: Path, *which: str) -> set[Path] | None:
 
 
 def _walk(root: Path, unread: list[Path], ignored: set[Path]) -> Iterator[Path]:
-    """Walk through a folder that no git knows, with the .gitignore files that there are.
+    """Yield the files below a folder outside git, by its .gitignore files.
 
-    Folders that cannot be listed, or of which nobody can say what is ignored, go to ``unread``;
-    what is ignored to ``ignored``, of a folder that itself alone.
+    Adds folders whose list or .gitignore is unreadable to ``unread``, and ignored files and whole
+    folders to ``ignored``.
     """
 
     def leave(error: OSError) -> None:

@@ -1,7 +1,6 @@
 """Uploads new and changed documents, and removes those whose files are gone.
 
-Kept on this computer: a path says nothing on another one. Without it, whoever calls a folder by
-``--as`` says so.
+The paths of indexed folders are stored on this computer.
 """
 
 import hashlib
@@ -12,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
+from memci.cli.connection import every_page
 from memci.cli.indexing.file_search import Found
 from memci.client import Agent
 from memci.client import Collection as DocumentCollection
@@ -20,15 +20,15 @@ from memci.errors import ConflictError, InvalidInputError, NotFoundError
 from memci.schemas.documents import DocumentOut
 
 
-def gone_of(held: Collection[str], found: Found) -> list[str]:
-    """Return those of these names that are of the folders found, and whose files are gone.
+def names_without_file(names: Collection[str], found: Found) -> list[str]:
+    """Return the names of documents in the found folders whose files no longer exist.
 
-    What cannot be looked at is noted in ``found`` and is not among them. Raises
-    ``InvalidInputError`` where nothing is left of a folder: a disk may not be there right now.
+    Files in unreadable folders are noted in ``found`` instead. Raises ``InvalidInputError`` for a
+    folder without any file: its disk may be missing at the moment.
     """
     gone = []
     for prefix, root in found.roots.items():
-        missing = [each for each in held if each.startswith(prefix) and each not in found.files]
+        missing = [each for each in names if each.startswith(prefix) and each not in found.files]
         if missing and not any(each.startswith(prefix) for each in (*found.files, *found.skipped)):
             raise InvalidInputError(
                 f"{root} has no files, and {len(missing)} documents: if they are to go, say "
@@ -51,7 +51,7 @@ def _is_unread(name: str, found: Found) -> bool:
 
 
 def _is_hidden(root: Path, inner: PurePosixPath) -> bool:
-    """Tell whether a folder on the way to a file is there and cannot be looked into."""
+    """Return True if a folder above a file exists and cannot be listed."""
     for folder in reversed(inner.parents):
         try:
             with os.scandir(root / folder):
@@ -69,49 +69,38 @@ _LISTED = 500
 
 @dataclass(slots=True)
 class Sent:
-    """What was done, by names; ``refused`` and ``failed`` say why, ``waiting`` are document ids.
-
-    ``tried_again``: what workers have refused before, and has not changed.
-    """
+    """Results of an upload, by names of documents."""
 
     new: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
-    tried_again: list[str] = field(default_factory=list)
+    tried_again: list[str] = field(default_factory=list)  # failed before, unchanged since
     unchanged: int = 0
     removed: list[str] = field(default_factory=list)
-    refused: dict[str, str] = field(default_factory=dict)
-    failed: dict[str, str] = field(default_factory=dict)
-    waiting: dict[int, str] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)  # with the reasons
+    failed: dict[str, str] = field(default_factory=dict)  # with the reasons
+    waiting: dict[int, str] = field(default_factory=dict)  # names, by document id
 
 
 def documents_of(where: Where, prefix: str = "") -> Iterator[DocumentOut]:
-    """Yield all documents whose names begin so; none, where there is nobody yet."""
-    cursor: str | None = None
-    try:
-        while True:
-            page = where.documents(prefix=prefix, cursor=cursor, limit=_LISTED)
+    """Yield the documents whose names begin with ``prefix``; none for an unknown owner."""
+    with suppress(NotFoundError):
+        for page in every_page(lambda at: where.documents(prefix=prefix, cursor=at, limit=_LISTED)):
             yield from page.documents
-            cursor = page.next_cursor
-            if cursor is None:
-                return
-    except NotFoundError:
-        return
 
 
 def has_documents(where: Where, prefix: str) -> bool:
-    """Tell whether there is a document whose name begins so."""
+    """Return True if the name of a document begins with ``prefix``."""
     return next(documents_of(where, prefix), None) is not None
 
 
 def send(where: Where, found: Found, on_progress: Callable[[str], None]) -> Sent:
-    """Send files whose content is not there yet; one that is refused stops no other.
+    """Send new and changed files, then remove the documents whose files no longer exist.
 
-    Documents below the named folders that have no file any more are removed; of a file that cannot
-    be read now the document stays. Raises ``InvalidInputError`` where all of a folder's would go.
+    A refused file does not stop the others. Raises as ``names_without_file``.
     """
     sent = Sent()
     held = {each.name: each for each in documents_of(where)}
-    gone = gone_of(held, found)
+    gone = names_without_file(held, found)
     for name, path in found.files.items():
         on_progress(name)
         try:
@@ -123,13 +112,13 @@ def send(where: Where, found: Found, on_progress: Callable[[str], None]) -> Sent
                 if known.state is not DocumentState.READY:
                     sent.waiting[known.id] = name
                 continue
-            kept = where.add_document(name, body)
+            added = where.add_document(name, body)
         except (InvalidInputError, OSError) as error:
             sent.refused[name] = str(error)
             continue
-        told = sent.new if known is None else sent.tried_again if same else sent.changed
-        told.append(name)
-        sent.waiting[kept.id] = name
+        names = sent.new if known is None else sent.tried_again if same else sent.changed
+        names.append(name)
+        sent.waiting[added.id] = name
     for name in gone:
         with suppress(NotFoundError):  # somebody else has removed it
             where.remove_document(held[name].id)
@@ -140,7 +129,7 @@ def send(where: Where, found: Found, on_progress: Callable[[str], None]) -> Sent
 def wait(
     where: Where, sent: Sent, timeout_s: float, on_progress: Callable[[str], None]
 ) -> list[DocumentOut]:
-    """Wait until workers are done with what was sent; note what they have refused."""
+    """Wait until workers have read the sent documents; note those that failed."""
     done = []
     for document_id, name in sent.waiting.items():
         on_progress(name)
@@ -152,18 +141,18 @@ def wait(
 
 
 class KnownFolders:
-    """Folders that were indexed from here, of one owner on one server."""
+    """Folders indexed from this computer for one owner on one server."""
 
     def __init__(self, folder: Path, owner: str) -> None:
-        """Keep them in ``folder``; ``owner`` says whose documents, and on which server."""
+        """Store them in ``folder``; ``owner`` identifies the server and the owner."""
         self._folder = folder
         self._owner = owner
 
     def check(self, found: Found, is_used: Callable[[str], bool], *, called: bool) -> None:
-        """Note what the folders found are called.
+        """Note the names of the found folders.
 
-        Raises ``ConflictError`` where there are documents of that name (``is_used``) that may be
-        another folder's; ``called``: somebody says that they are this one's.
+        Raises ``ConflictError`` if documents of that name exist (``is_used``) and may belong to
+        another folder; ``called``: the user has confirmed the name.
         """
         for prefix, root in found.roots.items():
             known = self._known(prefix)
@@ -183,8 +172,8 @@ class KnownFolders:
             return None
 
     def _note(self, prefix: str, root: Path) -> None:
-        with suppress(OSError):  # who may not write here says --as the next time
-            for folder in (self._folder.parent, self._folder):  # servers may come to live beside it
+        with suppress(OSError):  # without it, --as is needed the next time
+            for folder in (self._folder.parent, self._folder):  # the data folder, then this one
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._place(prefix).write_text(str(root), errors="surrogateescape")
 

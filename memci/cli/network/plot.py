@@ -1,6 +1,6 @@
 """A plot of how the memories of an agent fade: strength, importance and length over passes.
 
-Imports matplotlib: only who draws imports this module.
+Imports matplotlib, so this module is imported only to draw.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from memci.cli.output import shortened
 from memci.schemas.network import FadingAnswer, FadingMemory, RemovalReason
 
-# Of the height of the panel.
+# As a share of the panel's height.
 _NEAREST_TICKS = 0.07
 
 
@@ -34,19 +34,19 @@ def shares_of(memory: FadingMemory) -> list[float | None]:
 
 
 def last_seen(line: Sequence[float | None]) -> int:
-    """Return the place where a memory was seen last."""
+    """Return the index at which a memory was seen last."""
     return max(at for at, each in enumerate(line) if each is not None)
 
 
 def end_of(numbers: Sequence[int], line: Sequence[float | None]) -> int:
-    """Return the pass that ended a memory: the first, of those drawn, in which it was not seen."""
+    """Return the first drawn pass in which a memory was no longer seen."""
     return numbers[min(last_seen(line) + 1, len(numbers) - 1)]
 
 
 def ticks_up_to(highest: float) -> list[float]:
     """Return ticks for a scale of square roots from 0, the last of them at or above ``highest``.
 
-    They are round numbers, none nearer to the next than lets both be read.
+    They are round numbers, far enough apart for their labels.
     """
     top = next(each for each in _round_numbers() if each >= highest)
     ticks = [0.0]
@@ -71,27 +71,27 @@ def sights_in(line: Sequence[float | None]) -> int:
 
 
 def switches_in(fading: FadingAnswer) -> list[int]:
-    """Return the passes, among those that are drawn, after which the network was another one."""
+    """Return the drawn passes after which the network was switched to a rebuilt one."""
     first, last = fading.passes[0].number, fading.passes[-1].number
     return [each for each in fading.switched_after if first <= each <= last]
 
 
-def gone_in(fading: FadingAnswer) -> dict[RemovalReason, int]:
-    """Return how many memories are gone, by what became of them; of forgotten ones also none."""
+def removal_counts(fading: FadingAnswer) -> dict[RemovalReason, int]:
+    """Return the numbers of removed memories by reason; forgotten is always included."""
     gone = Counter(each.gone for each in fading.memories if each.gone)
-    told = (
+    reasons = (
         RemovalReason.FORGOTTEN,
         RemovalReason.RESTORED,
         RemovalReason.MERGED,
         RemovalReason.ERASED,
     )
-    return {fate: gone[fate] for fate in told if gone[fate] or fate is RemovalReason.FORGOTTEN}
+    return {fate: gone[fate] for fate in reasons if gone[fate] or fate is RemovalReason.FORGOTTEN}
 
 
 def medians(lines: Sequence[Sequence[float | None]]) -> list[float]:
-    """Return at each place the median of all that was made so far; nan before the first.
+    """Return the median over all memories made up to each pass; nan before the first.
 
-    What is forgotten counts as 0: else the median would rise whenever something is.
+    Forgotten memories count as 0, so that forgetting does not raise the median.
     """
     born = [next(at for at, each in enumerate(line) if each is not None) for line in lines]
     columns = [
@@ -101,8 +101,8 @@ def medians(lines: Sequence[Sequence[float | None]]) -> list[float]:
     return [median(column) if column else float("nan") for column in columns]
 
 
-# Fonts with Chinese that are often there, under the names that they go by.
-_WIDE = (
+# Common fonts with Chinese characters.
+_CHINESE_FONTS = (
     "Noto Sans CJK SC",
     "Noto Sans CJK JP",
     "Noto Sans SC",
@@ -118,16 +118,16 @@ _WIDE = (
 
 
 class Fonts:
-    """matplotlib's own font, and behind it those of the machine that have Chinese."""
+    """matplotlib's own font, then the installed fonts with Chinese characters."""
 
     def __init__(self) -> None:
-        """Look what is there; no font is assumed but matplotlib's own."""
-        there = {font.name for font in fontManager.ttflist}
-        self.families = ["DejaVu Sans", *(name for name in _WIDE if name in there)]
+        """Find the installed fonts."""
+        installed = {font.name for font in fontManager.ttflist}
+        self.families = ["DejaVu Sans", *(name for name in _CHINESE_FONTS if name in installed)]
         self._fonts = [get_font(findfont(FontProperties(family=each))) for each in self.families]
 
     def can_draw(self, text: str) -> bool:
-        """Tell whether every character has a sign of its own, and none becomes a box."""
+        """Return True if the fonts have a glyph for every character."""
         return all(
             any(font.get_char_index(ord(character)) for font in self._fonts) for character in text
         )
@@ -135,12 +135,12 @@ class Fonts:
 
 _SIZE_INCHES = (10.0, 10.0)
 _DPI = 140
-# So many can be told apart by a name at the end of their line.
+# Up to this number, lines are named.
 _NAMED = 12
 _NAME = 28
 _MEDIAN = "median, forgotten ones as 0"
 _COLORS = colormaps["turbo"]
-# Steps of the golden ratio never come near where one of the last few went.
+# Steps of the golden ratio keep neighbouring colors apart.
 _HUE_STEP = (5**0.5 - 1) / 2
 _BAND, _BOLD, _GONE, _COUNT = "tab:blue", "black", "tab:red", "tab:orange"
 _SWITCH = "tab:purple"
@@ -148,11 +148,11 @@ _SWITCHED = "switched to a rebuilt network: only its memories are drawn"
 
 
 def plot(fading: FadingAnswer, suffix: str) -> bytes:
-    """Return the plot as a file of this kind: png, svg or pdf. There must be a pass in it."""
+    """Return the plot as a png, svg or pdf file; requires at least one pass."""
     fonts = Fonts()
     style: dict[Any, Any] = {
         "font.family": fonts.families,
-        # A phrase with dollar signs is no formula.
+        # Phrases may contain dollar signs.
         "text.parse_math": False,
         "axes.spines.top": False,
         "axes.spines.right": False,
@@ -176,14 +176,14 @@ def _title(fading: FadingAnswer) -> str:
     count = len(fading.memories)
     drawn = f"{count} of {count + fading.left_out}" if fading.left_out else f"{count}"
     first, last = fading.passes[0].number, fading.passes[-1].number
-    gone = "".join(f", {count} {fate}" for fate, count in gone_in(fading).items())
+    gone = "".join(f", {count} {fate}" for fate, count in removal_counts(fading).items())
     title = f"{fading.agent_id}: {drawn} memories{gone}, passes {first} to {last}"
     rebuilt = switches_in(fading)
     return f"{title}, rebuilt after pass {rebuilt[-1]}" if rebuilt else title
 
 
 def _draw_switches(panels: Sequence[Axes], fading: FadingAnswer) -> None:
-    """Draw a line where a rebuilt network took the place of the one before (M24)."""
+    """Draw a line at each switch to a rebuilt network (M24)."""
     for number in switches_in(fading):
         for axes in panels:
             axes.axvline(number + 0.5, color=_SWITCH, linestyle="-.", linewidth=1)
@@ -205,7 +205,7 @@ def _draw_strengths(axes: Axes, fading: FadingAnswer) -> None:
         )
     axes.plot(numbers, middle, color=_BOLD, linewidth=2, label="median")
     axes.set(ylabel="strength of links", ylim=(0, 1.03))
-    # Weak links break and the strong are left, so the median may jump: their number tells.
+    # The median may jump when weak links break, so the number of links is drawn too.
     beside = axes.twinx()
     beside.plot(
         [each.number for each in fading.passes],
@@ -223,7 +223,7 @@ def _draw_strengths(axes: Axes, fading: FadingAnswer) -> None:
 def _draw_importances(axes: Axes, fading: FadingAnswer) -> None:
     _draw_lines(axes, fading, [each.importances for each in fading.memories])
     axes.axhline(1, color=_GONE, linestyle="--", linewidth=1)
-    # What lies below 1 fades: that is where to look closely. Roots make room there without a kink.
+    # Memories below 1 fade; square roots enlarge that range without a kink.
     axes.set_yscale("function", functions=(_root, np.square))
     drawn = (each or 0.0 for memory in fading.memories for each in memory.importances)
     ticks = ticks_up_to(max([1.0, *drawn]))
@@ -258,7 +258,6 @@ def _draw_lengths(axes: Axes, fading: FadingAnswer, fonts: Fonts) -> None:
 
 
 def _explain(axes: Axes, handles: Sequence[Artist]) -> None:
-    """Put the legend above the panel, where it hides nothing."""
     axes.legend(
         handles=handles, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.2,
         fontsize="small", ncols=len(handles), frameon=False,
@@ -268,7 +267,7 @@ def _explain(axes: Axes, handles: Sequence[Artist]) -> None:
 def _draw_lines(axes: Axes, fading: FadingAnswer, lines: Sequence[Sequence[float | None]]) -> None:
     """Draw a faint line for each memory, and their median.
 
-    One that was forgotten is drawn up to the pass that forgot it, as long as it was before.
+    The line of a forgotten memory continues, level, to the pass that forgot it.
     """
     numbers = [each.number for each in fading.passes]
     many = len(lines) > _NAMED
@@ -283,7 +282,7 @@ def _draw_lines(axes: Axes, fading: FadingAnswer, lines: Sequence[Sequence[float
             color=_color(place),
             alpha=max(0.2, min(0.9, 25 / len(lines))),
             linewidth=0.8 if many else 1.4,
-            # A memory that was seen once only is a point.
+            # A memory that was seen once is a point.
             marker=None if many and sights_in(line) > 1 else ".",
             markersize=3,
         )
@@ -300,7 +299,7 @@ def _name_lines(axes: Axes, fading: FadingAnswer, fonts: Fonts) -> None:
 
 
 def _name(memory: FadingMemory, fonts: Fonts) -> str:
-    """Return id and phrase; the id alone where the phrase would become boxes."""
+    """Return id and phrase; the id alone if the fonts cannot draw the phrase."""
     if memory.phrase is None:
         return f"#{memory.id} ({memory.gone or 'gone'})"
     phrase = shortened(memory.phrase, _NAME)

@@ -8,34 +8,33 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import NamedTuple
 
-from rich.console import Console
 from rich.text import Text
 
-from memci.cli.output import bar, cell, console, counted, hint, printable, shortened
+from memci.cli.output import bar, cell, console, counted, hint, print_cut, printable, shortened
 from memci.domain.memory.scan import Forgetting
 from memci.schemas.network import NetworkAnswer, NetworkLink, NetworkNode
 
 
 class ParentLinks(NamedTuple):
-    """What joins a node to its parent: the link from it, the link to it, or both."""
+    """The links between a node and its parent: from the parent, to it, or both."""
 
     outward: NetworkLink | None
     inward: NetworkLink | None
 
     @property
     def strength(self) -> float:
-        """That of the stronger link."""
+        """Strength of the stronger link."""
         return max(each.strength for each in self if each is not None)
 
     @property
     def relation(self) -> str | None:
-        """What it is to the other: the name of the link that leads to it, if one does."""
+        """Name of the link from the parent, or else of the link to it."""
         link = self.outward or self.inward
         return link.relation if link else None
 
     @property
     def arrow(self) -> str:
-        """Which ways the links go."""
+        """Arrow that shows the directions of the links."""
         return "↔" if self.outward and self.inward else "→" if self.outward else "←"
 
 
@@ -48,19 +47,19 @@ class TreeNode:
     children: list[TreeNode] = field(default_factory=list)
     # Links to what is forgotten, the strongest first.
     dangling: list[NetworkLink] = field(default_factory=list)
-    hidden: int = 0  # nodes behind it that lie too deep to be shown
+    hidden: int = 0  # number of descendants that lie too deep to be printed
 
 
 @dataclass
 class Trees:
-    """Trees from the focus points, and trees of what no link leads to from there."""
+    """Trees from the focus points, and trees of the nodes that they do not reach."""
 
     focus: list[TreeNode]
     unreachable: list[TreeNode]
 
 
 def trees_of(network: NetworkAnswer, depth: int) -> Trees:
-    """Lay a network out: a node is below the nearest one, then the one with the strongest link.
+    """Return a network as trees: shortest paths from the focus, then strongest links.
 
     Nodes more than ``depth`` links away from the root of their tree are only counted.
     """
@@ -76,19 +75,19 @@ class _Layout:
         self._nodes = {node.id: node for node in network.nodes}
         self._placed: set[int] = set()
         self._links = {(link.source, link.target): link for link in network.links}
-        self._around: dict[int, set[int]] = {}
+        self._neighbours: dict[int, set[int]] = {}
         self._dangling: dict[int, list[NetworkLink]] = {}
         for link in sorted(network.links, key=attrgetter("strength"), reverse=True):
             if link.dangling:
                 self._dangling.setdefault(link.source, []).append(link)
             else:
-                self._around.setdefault(link.source, set()).add(link.target)
-                self._around.setdefault(link.target, set()).add(link.source)
+                self._neighbours.setdefault(link.source, set()).add(link.target)
+                self._neighbours.setdefault(link.target, set()).add(link.source)
 
     def trees(self, roots: Iterable[int]) -> list[TreeNode]:
-        """Return the trees of these roots, layer by layer; what stands already stays out."""
+        """Return the trees of these roots, layer by layer, without nodes placed before."""
         trees = [self._place(root) for root in roots if self._is_free(root)]
-        # Each node with its depth, and the last one on its way that is shown.
+        # Each node with its depth, and its nearest ancestor that is printed.
         queue = deque((tree, 0, tree) for tree in trees)
         while queue:
             tree_node, depth, shown = queue.popleft()
@@ -102,14 +101,14 @@ class _Layout:
         return trees
 
     def _free_children(self, tree_node: TreeNode) -> list[TreeNode]:
-        here = tree_node.node.id
-        joins = {
-            there: ParentLinks(self._links.get((here, there)), self._links.get((there, here)))
-            for there in self._around.get(here, ())
-            if self._is_free(there)
+        parent = tree_node.node.id
+        links = {
+            child: ParentLinks(self._links.get((parent, child)), self._links.get((child, parent)))
+            for child in self._neighbours.get(parent, ())
+            if self._is_free(child)
         }
-        order = sorted(joins, key=lambda there: (-joins[there].strength, there))
-        return [self._place(there, joins[there]) for there in order]
+        order = sorted(links, key=lambda child: (-links[child].strength, child))
+        return [self._place(child, links[child]) for child in order]
 
     def _is_free(self, node_id: int) -> bool:
         return node_id in self._nodes and node_id not in self._placed
@@ -128,23 +127,22 @@ _PLAIN, _FOCUS, _GONE, _ASIDE = "", "bold cyan", "yellow", "dim"
 
 
 def print_tree(network: NetworkAnswer, depth: int) -> None:
-    """Print it from the focus points outward; lines are cut on a terminal, never in a pipe."""
+    """Print the trees; lines are cut to the width of a terminal."""
     screen = console()
-    _print(screen, Text(headline(network), style="bold"))
+    print_cut(screen, Text(headline(network), style="bold"))
     trees = trees_of(network, depth)
-    for tree in trees.focus:
-        _print_one_tree(screen, tree)
-    if trees.unreachable:
-        if trees.focus:
-            _print(screen, Text("out of reach of the focus:", style=_ASIDE))
-        for tree in trees.unreachable:
-            _print_one_tree(screen, tree)
+    lines = [line for tree in trees.focus for line in _lines(tree)]
+    if trees.unreachable and trees.focus:
+        lines.append(Text("out of reach of the focus:", style=_ASIDE))
+    lines += [line for tree in trees.unreachable for line in _lines(tree)]
+    for line in lines:
+        print_cut(screen, line)
     if left_out := left_out_note(network):
         hint(f"{left_out}: --limit shows more")
 
 
 def headline(network: NetworkAnswer) -> str:
-    """Say whose network it is, of when, and how large."""
+    """Return a line with the agent, the pass or now, and the sizes."""
     when = "now"
     if network.pass_number is not None:
         when = f"as pass {network.pass_number} left it, {cell(network.taken_at)}"
@@ -154,7 +152,7 @@ def headline(network: NetworkAnswer) -> str:
 
 
 def left_out_note(network: NetworkAnswer) -> str:
-    """Say what a bounded answer does not show; empty if it shows all."""
+    """Return what the answer leaves out; empty if it is complete."""
     left = network.left_out
     parts = [counted(left.nodes, "node")] * bool(left.nodes)
     parts += [counted(left.links, "link")] * bool(left.links)
@@ -162,18 +160,15 @@ def left_out_note(network: NetworkAnswer) -> str:
 
 
 def name_of(node: NetworkNode) -> str:
-    """Return what a node is called: its phrase, or what is known of one that is gone."""
+    """Return the phrase of a node, or how a removed node ended."""
     if node.phrase is not None:
         return printable(shortened(node.phrase, _PHRASE))
     event = node.last_event
-    if event is None:
-        return "(gone)"
-    what = what_ended(node)
-    return f"({printable(what)} in pass {event.pass_number})"
+    return f"({printable(what_ended(node))} in pass {event.pass_number})" if event else "(gone)"
 
 
 def what_ended(node: NetworkNode) -> str:
-    """Return what became of a node that is gone; a network that was switched forgot nothing."""
+    """Return how a removed node ended; a switch of networks is not a forgetting."""
     event = node.last_event
     if event is None:
         return "gone"
@@ -181,14 +176,9 @@ def what_ended(node: NetworkNode) -> str:
     return str(Forgetting.SWITCHED) if switched else event.event
 
 
-def _print_one_tree(screen: Console, root: TreeNode) -> None:
-    for line in _lines(root):
-        _print(screen, line)
-
-
 def _lines(root: TreeNode) -> Iterator[Text]:
-    """Yield the lines of a tree; without recursion, since it may be deep."""
-    yield Text.assemble("● ", *_told(root.node))
+    """Yield the lines of a tree; without recursion, which would limit its depth."""
+    yield Text.assemble("● ", *_node_text(root.node))
     stack = [("", iter(_children(root)))]
     while stack:
         indent, children = stack[-1]
@@ -203,7 +193,7 @@ def _lines(root: TreeNode) -> Iterator[Text]:
 
 
 def _children(parent: TreeNode) -> list[tuple[TreeNode | NetworkLink | str, bool]]:
-    """Return what is below a node; the last is marked."""
+    """Return the entries below a node, each with True if it is the last."""
     below: list[TreeNode | NetworkLink | str] = [
         *parent.children,
         *parent.dangling[:_DANGLING_EACH],
@@ -226,7 +216,7 @@ def _line(what: TreeNode | NetworkLink | str) -> Iterable[tuple[str, str]]:
         ]  # fmt: skip
     links = what.parent_links
     joined = _strength(links.strength, links.arrow, _word(links.relation)) if links else []
-    return [*joined, *_told(what.node)]
+    return [*joined, *_node_text(what.node)]
 
 
 def _strength(strength: float, arrow: str, relation: str) -> Sequence[tuple[str, str]]:
@@ -234,11 +224,11 @@ def _strength(strength: float, arrow: str, relation: str) -> Sequence[tuple[str,
     return [(bar(strength, _BAR_CELLS), "green"), (f" {strength:.2f} {arrow}{named} ", _ASIDE)]
 
 
-def _told(node: NetworkNode) -> Sequence[tuple[str, str]]:
+def _node_text(node: NetworkNode) -> Sequence[tuple[str, str]]:
     style = _FOCUS if node.focus else _GONE if node.gone else _PLAIN
     share = node.length / max(1, node.original_length)
     length = f", {share:.0%} of {node.original_length}" if node.kind == "memory" else ""
-    # Words come last: they are what a narrow terminal cuts.
+    # Words come last: a narrow terminal cuts the end of a line.
     numbers = f"#{node.id} importance {node.importance:.2f}{length}  "
     return [(numbers, _ASIDE), (name_of(node), style)]
 
@@ -247,17 +237,11 @@ def _word(text: str | None) -> str:
     return printable(shortened(text or "", _PHRASE))
 
 
-def _print(screen: Console, line: Text) -> None:
-    if screen.is_terminal:
-        line.truncate(screen.width, overflow="ellipsis")
-    screen.print(line, soft_wrap=True)
-
-
 _WORDS = 40
 
 
 def dot_of(network: NetworkAnswer) -> str:
-    """Return it as DOT; what is forgotten stands in it as a dashed node."""
+    """Return the network in DOT; forgotten targets of links are dashed nodes."""
     return "\n".join(_dot_lines(network)) + "\n"
 
 
@@ -291,9 +275,6 @@ def _link(link: NetworkLink) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return text as a DOT string that reads as it stands, whatever is in it.
-
-    In a label a backslash begins an escape; beside it only a quote is special.
-    """
+    """Return text as a DOT string; backslashes and quotes are escaped."""
     line = printable(shortened(text, _WORDS * 2))
     return '"' + line.replace("\\", "\\\\").replace('"', '\\"') + '"'

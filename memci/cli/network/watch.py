@@ -1,4 +1,4 @@
-"""The frames that ``memci memory watch`` draws, and when it asks again."""
+"""Observes a network for ``memci memory watch``, and draws its frames."""
 
 from dataclasses import dataclass, field
 
@@ -13,15 +13,15 @@ from memci.errors import NotFoundError
 from memci.schemas.agents import AgentAnswer, TrailEvent
 from memci.schemas.network import NetworkAnswer, NetworkNode, PassAnswer, RemovalReason
 
-# How many passes ago something may have gone and still be news.
+# Memories removed in the last passes are listed.
 NEWS = 10
-# Nodes of a network that are looked at: more than any terminal has lines.
+# Nodes that are read of a network: more than any terminal has lines.
 _NODES = 500
 
 
 @dataclass(frozen=True)
-class Gone:
-    """A memory that was forgotten, merged or erased lately, and what is still known of it."""
+class RemovedMemory:
+    """A memory that was forgotten, merged or erased lately."""
 
     id: int
     about: str | None
@@ -37,22 +37,22 @@ class Observation:
     about: AgentAnswer
     latest: PassAnswer | None
     network: NetworkAnswer
-    gone: list[Gone]
-    # Lengths after the pass before the latest; what has become shorter since is fading now.
+    removed: list[RemovedMemory]
+    # Lengths after the pass before the latest, by node; shorter memories are fading now.
     before: dict[int, int]
 
 
 @dataclass
 class Watcher:
-    """Looks at an agent again and again, and asks for no more than has changed."""
+    """Observes an agent; reads its network only after a change."""
 
     memory: Agent
     _seen: Observation | None = None
-    # Phrases of nodes while they lived: what they were about when they are gone.
+    # Phrases of nodes, kept for those that are removed later.
     _phrases: dict[int, str] = field(default_factory=dict)
 
     def observe(self) -> Observation:
-        """Return what is there now; raises ``NotFoundError`` for an agent that is none yet."""
+        """Return the current network; raises ``NotFoundError`` for an unknown agent."""
         about = self.memory.about()
         seen = self._seen
         if seen is None or _without_lease(about) != _without_lease(seen.about):
@@ -64,40 +64,40 @@ class Watcher:
         self._phrases |= {node.id: node.phrase for node in network.nodes if node.phrase}
         listed = self.memory.passes(limit=1).passes
         latest = listed[0] if listed else None
-        before = self._back(latest.number - 1) if latest else None
-        earlier = self._back(latest.number - NEWS) if latest else None
+        before = self._snapshot(latest.number - 1) if latest else None
+        earlier = self._snapshot(latest.number - NEWS) if latest else None
         return Observation(
             about=about,
             latest=latest,
             network=network,
-            gone=self._gone(network, [each for each in (before, earlier) if each]),
+            removed=self._removed(network, [each for each in (before, earlier) if each]),
             before={node.id: node.length for node in before.nodes} if before else {},
         )
 
-    def _back(self, number: int) -> NetworkAnswer | None:
-        """Return the network as a pass left it; None when no snapshot reaches back so far."""
+    def _snapshot(self, number: int) -> NetworkAnswer | None:
+        """Return the network after a pass; None if there is no snapshot."""
         try:
             return self.memory.network(number=max(1, number), limit=_NODES)
         except NotFoundError:
             return None
 
-    def _gone(self, network: NetworkAnswer, past: list[NetworkAnswer]) -> list[Gone]:
+    def _removed(self, network: NetworkAnswer, past: list[NetworkAnswer]) -> list[RemovedMemory]:
         hints = {link.target: link.hint for link in network.links if link.dangling}
-        # Not those that are gone only with the network that they were in.
+        # Without nodes that were removed by a switch to another network.
         nodes = {
             node.id: node
             for each in past
             for node in each.nodes
             if node.gone not in {None, RemovalReason.SWITCHED}
         }
-        gone = [self._describe(node, hints.get(node.id)) for node in nodes.values()]
-        return sorted(gone, key=lambda each: (each.pass_number or 0, each.id), reverse=True)
+        removed = [self._describe(node, hints.get(node.id)) for node in nodes.values()]
+        return sorted(removed, key=lambda each: (each.pass_number or 0, each.id), reverse=True)
 
-    def _describe(self, node: NetworkNode, hint: str | None) -> Gone:
+    def _describe(self, node: NetworkNode, hint: str | None) -> RemovedMemory:
         event = node.last_event
-        if node.gone is RemovalReason.ERASED:  # what was seen of it before is not shown again (M25)
+        if node.gone is RemovalReason.ERASED:  # its phrase is not shown again (M25)
             self._phrases.pop(node.id, None)
-        return Gone(
+        return RemovedMemory(
             id=node.id,
             about=self._phrases.get(node.id) or hint,
             pass_number=event.pass_number if event else None,
@@ -107,7 +107,7 @@ class Watcher:
 
 
 def _reason(event: TrailEvent) -> str:
-    """Return why a node was forgotten, or which one stands for it."""
+    """Return why a node was forgotten, or which node replaced it."""
     for name in ("into", "as"):
         if name in event.details:
             return f"{name} #{event.details[name]}"
@@ -115,34 +115,33 @@ def _reason(event: TrailEvent) -> str:
 
 
 def _without_lease(about: AgentAnswer) -> AgentAnswer:
-    """Return what can change a frame: a renewed lease does not."""
+    """Return the answer without the fields that do not change a frame."""
     return about.model_copy(update={"lease": None, "idle": True})
 
 
 _IMPORTANCE_CELLS = 8
 _LENGTH_CELLS = 12
 _WORDS = 100
-_MOST_GONE = 6
-# Head, names of columns, a line between, "and so many more".
+_MOST_REMOVED = 6
+# Head, column names, separator, "and … more".
 _LINES_AROUND = 8
 _FEWEST = 3
 
 
 def frame(seen: Observation, *, height: int | None, trouble: str | None = None) -> RenderableType:
-    """Return the frame, no more than ``height`` lines of it; None: as long as it is."""
-    gone = seen.gone[:_MOST_GONE]
+    """Return a frame of at most ``height`` lines (None: no limit)."""
+    removed = seen.removed[:_MOST_REMOVED]
     memories = sorted(
         (node for node in seen.network.nodes if node.kind == "memory"),
         key=lambda node: (_share(node), node.importance, node.id),
     )
-    room = None if height is None else max(_FEWEST, height - _LINES_AROUND - len(gone))
+    room = None if height is None else max(_FEWEST, height - _LINES_AROUND - len(removed))
     shown = memories[:room]
     parts: list[RenderableType] = [*_head(seen, trouble), Text(), _table(seen, shown)]
-    if len(memories) > len(shown):
-        more = len(memories) - len(shown)
+    if more := len(memories) - len(shown):
         parts.append(_aside(f"… and {more} more, that have faded less"))
-    if gone:
-        parts += [Text(), *(_gone_line(each) for each in gone)]
+    if removed:
+        parts += [Text(), *map(_removed_line, removed)]
     return Group(*parts)
 
 
@@ -170,28 +169,27 @@ def _head(seen: Observation, trouble: str | None) -> list[Text]:
 def _pass_line(seen: Observation) -> str:
     latest, progress = seen.latest, seen.about.pass_progress
     if progress is not None:
-        told = f"pass {progress.number}: {progress.scanned} scanned, {progress.left} left"
+        text = f"pass {progress.number}: {progress.scanned} scanned, {progress.left} left"
     elif latest is None:
-        told = "no pass yet"
+        text = "no pass yet"
     else:
-        told = (
+        text = (
             f"pass {latest.number} {latest.state.replace('_', ' ')}: {latest.scanned} scanned, "
             f"{latest.compressed} shortened, {latest.forgotten} forgotten, "
             f"{counted(latest.broken, 'link')} broken"
         )
-    return f"{told} · {'paused' if seen.about.paused else 'idle' if seen.about.idle else 'busy'}"
+    return f"{text} · {'paused' if seen.about.paused else 'idle' if seen.about.idle else 'busy'}"
 
 
 def _table(seen: Observation, memories: list[NetworkNode]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", expand=False)
     table.add_column("memory", justify="right", no_wrap=True)
-    # A full bar is the most important one that is shown; below 1 content fades, so no less than 1.
-    most = max((node.importance for node in memories), default=1.0)
-    full = max(1.0, most)
+    # A full bar is the largest importance in the table, at least 1: below 1 content fades.
+    full = max([1.0, *(node.importance for node in memories)])
     table.add_column(f"importance of {full:.2f}", no_wrap=True)
     table.add_column("length", no_wrap=True)
     table.add_column("", no_wrap=True)
-    # Only the words give way when the terminal is narrow.
+    # Only this column shrinks on a narrow terminal.
     table.add_column("about", no_wrap=True, overflow="ellipsis", ratio=1)
     for node in memories:
         fades = node.length < seen.before.get(node.id, node.length)
@@ -214,15 +212,12 @@ def _table(seen: Observation, memories: list[NetworkNode]) -> Table:
     return table
 
 
-def _gone_line(gone: Gone) -> Text:
-    when = f"in pass {gone.pass_number}" if gone.pass_number else "lately"
-    why = f" ({printable(gone.reason)})" if gone.reason else ""
-    about = printable(shortened(gone.about or "", _WORDS))
-    return _line(
-        Text.assemble(
-            (f"[{gone.fate}] #{gone.id} {when}{why}", "yellow"), (f": {about}" if about else "", "")
-        )
-    )
+def _removed_line(memory: RemovedMemory) -> Text:
+    when = f"in pass {memory.pass_number}" if memory.pass_number else "lately"
+    why = f" ({printable(memory.reason)})" if memory.reason else ""
+    about = f": {printable(shortened(memory.about, _WORDS))}" if memory.about else ""
+    head = f"[{memory.fate}] #{memory.id} {when}{why}"
+    return _line(Text.assemble((head, "yellow"), (about, "")))
 
 
 def _share(node: NetworkNode) -> float:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Target(StrEnum):
-    """Stores that outlive a process."""
+    """Persistent stores."""
 
     POSTGRES = "postgres"
     FILES = "files"
@@ -52,11 +52,11 @@ def migrate(
     if as_json:
         print_json({"from": former, "to": to.value, **asdict(moved)})
     else:
-        _say(moved, former, to.value, clear=clear)
+        _print_counts(moved, former, to.value, clear=clear)
 
 
 def _former_store(settings: Settings, to: Target) -> str:
-    """Return the store to copy from, or raise ``ConfigurationError`` that says what to set."""
+    """Return the store to copy from, or raise ``ConfigurationError`` with the settings needed."""
     from memci.config.groups import PageStoreAddress
 
     store, also = settings.page_store, settings.page_store_reads_also
@@ -104,7 +104,7 @@ def _run(migration: TextMigration, *, clear: bool) -> TextCounts:
         )
 
 
-def _say(moved: TextCounts, former: str, to: str, *, clear: bool) -> None:
+def _print_counts(moved: TextCounts, former: str, to: str, *, clear: bool) -> None:
     say(
         f"{counted(moved.copied, 'text')} copied from {former} to {to}, {moved.present} there"
         f" before, of {counted(moved.agents, 'agent')}"

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rich.console import Console
 from rich.text import Text
 
 from memci.cli.commands.search import print_messages
-from memci.cli.output import console, counted, hint, print_table, printable, say, shortened
+from memci.cli.output import (
+    console,
+    counted,
+    hint,
+    print_cut,
+    print_table,
+    printable,
+    say,
+    shortened,
+)
 from memci.domain.pages.page import Lifecycle, PageKind, Permission
 from memci.schemas.base import Answer
 from memci.schemas.pages import (
@@ -28,44 +36,41 @@ from memci.schemas.tools import Tool
 
 
 def state_of(page: PageOut) -> str:
-    """Return what state a page is in: "expanded, 3 pages, pinned"."""
-    return ", ".join(_state(page))
+    """Return the state of a page, such as "expanded, 3 pages, pinned"."""
+    parts: list[str] = [page.state]
+    if page.kind is PageKind.CONTENTS:
+        parts.append(counted(page.children, "page"))
+    if page.pinned:
+        parts.append("pinned")
+    if page.recalls:
+        parts.append(f"recalled {counted(page.recalls, 'time')}")
+    return ", ".join(parts)
 
 
 def tokens(count: int) -> str:
-    """Return how many tokens these are: "1 token", "1,200 tokens"."""
+    """Return a number of tokens in words: "1 token", "1,200 tokens"."""
     return f"{count:,} token" if count == 1 else f"{count:,} tokens"
 
 
 def listed(indexes: Iterable[str], most: int = 10) -> str:
-    """Return indexes in a row; of many the first ones, and how many more there are."""
+    """Return the first ``most`` indexes, and the number of the others."""
     every = list(indexes)
     more = len(every) - most
     return ", ".join([*every[:most], *([f"{more} more"] if more > 0 else [])])
-
-
-def _state(page: PageOut) -> Iterable[str]:
-    yield page.state
-    if page.kind is PageKind.CONTENTS:
-        yield counted(page.children, "page")
-    if page.pinned:
-        yield "pinned"
-    if page.recalls:
-        yield f"recalled {counted(page.recalls, 'time')}"
 
 
 _NAME = 60
 
 
 def print_answer(tool: Tool, answer: Answer) -> None:
-    """Print what a tool answered."""
+    """Print the answer of a tool."""
     PRINTERS[type(answer)](tool, answer)
 
 
-def print_page(shown: PageText) -> None:
-    """Print a page and what it holds."""
-    page = shown.page
-    say(_titled(page), style="bold")
+def print_page(answer: PageText) -> None:
+    """Print a page, its entries and its text."""
+    page = answer.page
+    say(f"{page.index} {page.name}".rstrip(), style="bold")
     if page.description:
         say(page.description)
     lines = {
@@ -78,13 +83,13 @@ def print_page(shown: PageText) -> None:
     for name, value in lines.items():
         if value:
             say(f"{name:<9} {value}")
-    if shown.entries:
+    if answer.entries:
         say()
-        for entry in shown.entries:
+        for entry in answer.entries:
             say(f"- {entry}")
-    if shown.text:
+    if answer.text:
         say()
-        say(shown.text)
+        say(answer.text)
 
 
 def print_pages(pages: Sequence[PageOut]) -> None:
@@ -99,10 +104,6 @@ def _print_list(found: PageList) -> None:
     print_pages(found.pages)
     if found.next_offset is not None:
         hint(f"there is more: --offset {found.next_offset}")
-
-
-def _titled(page: PageOut) -> str:
-    return f"{page.index} {page.name}".rstrip()
 
 
 def _span(page: PageOut) -> str:
@@ -122,13 +123,9 @@ def _say_change(_: Tool, done: PageChange) -> None:
 
 
 def _say_step(tool: Tool, done: StepAnswer) -> None:
-    said = {"undo": "undone", "redo": "done again"}.get(tool.name, tool.name)
+    verb = {"undo": "undone", "redo": "done again"}.get(tool.name, tool.name)
     changed = f" (changed: {listed(done.changed)})" if done.changed else ""
-    _say_cost(f"{said}: {', '.join(done.operations)}{changed}", done)
-
-
-def _say_collapse(_: Tool, done: CollapseAnswer) -> None:
-    _say_cost("nothing to collapse" if not done.collapsed else "", done)
+    _say_cost(f"{verb}: {', '.join(done.operations)}{changed}", done)
 
 
 def _say_pin(tool: Tool, done: PinChange) -> None:
@@ -136,7 +133,7 @@ def _say_pin(tool: Tool, done: PinChange) -> None:
 
 
 def _say_cost(what: str, done: PageChange | StepAnswer | CollapseAnswer | PinChange) -> None:
-    """Say what was done, what it did to the tokens of the window, and what was collapsed."""
+    """Print what was done, the tokens of the window, and the pages that were collapsed."""
     parts = [what, f"{done.tokens_before:,} → {tokens(done.tokens_after)}"]
     parts += [f"collapsed: {listed(done.collapsed)}"] * bool(done.collapsed)
     parts += [f"what cannot be hidden is {tokens(done.over)} over"] * bool(done.over)
@@ -146,9 +143,11 @@ def _say_cost(what: str, done: PageChange | StepAnswer | CollapseAnswer | PinCha
 PRINTERS: Mapping[type[Answer], Callable[[Tool, Any], None]] = {
     PageChange: _say_change,
     StepAnswer: _say_step,
-    CollapseAnswer: _say_collapse,
+    CollapseAnswer: lambda _, done: _say_cost(
+        "" if done.collapsed else "nothing to collapse", done
+    ),
     PinChange: _say_pin,
-    PageText: lambda _, shown: print_page(shown),
+    PageText: lambda _, answer: print_page(answer),
     PageList: lambda _, found: _print_list(found),
 }
 
@@ -158,24 +157,24 @@ _ASIDE, _PLAIN, _FOLDER, _AWAY = "dim", "", "bold", "yellow"
 
 
 def print_tree(agent_id: str, tree: PageTree) -> None:
-    """Print it segment by segment; lines are cut on a terminal, never in a pipe."""
+    """Print the tree by segments; lines are cut to the width of a terminal."""
     screen = console()
     session = f", session {tree.session_id}" if tree.session_id is not None else ""
     headline = f"{agent_id}{session}: {tokens(tree.tokens)}"
-    _print(screen, Text(printable(shortened(headline, 200)), style="bold"))
+    print_cut(screen, Text(printable(shortened(headline, 200)), style="bold"))
     for segment in tree.segments:
         for line in _lines(tree, segment):
-            _print(screen, line)
+            print_cut(screen, line)
 
 
 def _lines(tree: PageTree, segment: SegmentOut) -> Iterator[Text]:
-    """Yield the lines of a segment; without recursion, since folders may lie deep."""
+    """Yield the lines of a segment; without recursion, which would limit its depth."""
     inside: dict[str | None, list[PageOut]] = {}
     for page in tree.pages:
         inside.setdefault(page.parent, []).append(page)
     roots = [each for each in inside.get(None, ()) if each.index == segment.root]
     for root in roots:
-        yield Text.assemble("● ", *_told(root, tree), (f" {_segment_says(segment)}", _ASIDE))
+        yield Text.assemble("● ", *_page_text(root, tree), (f" {_segment_text(segment)}", _ASIDE))
         yield from _below(root, inside, tree)
 
 
@@ -191,23 +190,23 @@ def _below(
             continue
         page, is_last = child
         branch = indent + ("└─ " if is_last else "├─ ")
-        yield Text.assemble((branch, _ASIDE), *_told(page, tree))
+        yield Text.assemble((branch, _ASIDE), *_page_text(page, tree))
         if page.index in inside:
             indent += "   " if is_last else "│  "
             stack.append((indent, iter(_marked(inside[page.index]))))
 
 
 def _marked(pages: Sequence[PageOut]) -> list[tuple[PageOut, bool]]:
-    """Return pages, the last of them marked."""
+    """Return each page with True if it is the last."""
     return [(page, place == len(pages)) for place, page in enumerate(pages, 1)]
 
 
-def _told(page: PageOut, tree: PageTree) -> Sequence[tuple[str, str]]:
+def _page_text(page: PageOut, tree: PageTree) -> Sequence[tuple[str, str]]:
     takes = tree.tokens_of.get(page.index)
     cost = "" if takes is None else f", {tokens(takes)}"
     is_archive = page.index == tree.archive
     style = _PLAIN if page.lifecycle is Lifecycle.ACTIVE else _AWAY
-    # Words come last: they are what a narrow terminal cuts, and what may run from right to left.
+    # Words come last: a narrow terminal cuts them, and they may run from right to left.
     return [
         (page.index, _FOLDER if page.children else style),
         (f"  {'the archive, ' if is_archive else ''}{state_of(page)}{cost}  ", _ASIDE),
@@ -215,38 +214,28 @@ def _told(page: PageOut, tree: PageTree) -> Sequence[tuple[str, str]]:
     ]
 
 
-def _segment_says(segment: SegmentOut) -> str:
+def _segment_text(segment: SegmentOut) -> str:
     limit = f", at most {tokens(segment.max_tokens)}" if segment.max_tokens else ""
     permission = segment.permission
     says = "" if permission is Permission.READ_WRITE else f", {permission.value} to agents"
     return f"({segment.kind.value}{says}{limit})"
 
 
-def _print(screen: Console, line: Text) -> None:
-    if screen.is_terminal:
-        line.truncate(screen.width, overflow="ellipsis")
-    screen.print(line, soft_wrap=True)
-
-
-def print_window(shown: WindowAnswer) -> None:
-    """Print the messages, then what they cost and what was hidden to fit."""
-    print_messages(shown.messages)
-    if shown.messages:
-        print_table(("segment", "tokens"), shown.by_segment.items())
-    session = f" · session {shown.session_id}" if shown.session_id is not None else ""
-    say(f"{tokens(shown.tokens)} ({shown.tokenizer}){session}")
-    if shown.collapsed:
-        say(f"collapsed to fit: {listed(shown.collapsed)}")
-    if shown.over:
-        say(f"what must stay is {tokens(shown.over)} over the budget", style="yellow")
-
-
-if TYPE_CHECKING:
-    from memci.schemas.base import Answer
+def print_window(answer: WindowAnswer) -> None:
+    """Print the messages, then their tokens and the pages that were collapsed to fit."""
+    print_messages(answer.messages)
+    if answer.messages:
+        print_table(("segment", "tokens"), answer.by_segment.items())
+    session = f" · session {answer.session_id}" if answer.session_id is not None else ""
+    say(f"{tokens(answer.tokens)} ({answer.tokenizer}){session}")
+    if answer.collapsed:
+        say(f"collapsed to fit: {listed(answer.collapsed)}")
+    if answer.over:
+        say(f"what must stay is {tokens(answer.over)} over the budget", style="yellow")
 
 
 def hint_misspelt(answer: Answer, agent: str, session: str | None) -> None:
-    """Say what an answer tells of an agent or a session that was not there before."""
+    """Print a hint if the request created the agent, or if the session is unknown."""
     if getattr(answer, "new_agent", False):
         hint(f"there was no agent {agent}, and now there is; `memci agents list` lists all")
     if getattr(answer, "new_session", False) and session is not None:

@@ -25,23 +25,22 @@ HOW = "@FILE: from a file; -: from standard input; @@ begins a text with @"
 _STDIN, _FROM = "-", "@"
 
 
-def read_text_argument(given: str, field: str) -> str:
-    """Return the text that is meant, or raise ``InvalidInputError`` if it cannot be read."""
-    if given != _STDIN and not given.startswith(_FROM):
-        return given
-    if given.startswith(_FROM * 2):
-        return given[1:]
+def read_text_argument(value: str, field: str) -> str:
+    """Return the text of an argument; raise ``InvalidInputError`` if it cannot be read."""
+    if value != _STDIN and not value.startswith(_FROM):
+        return value
+    if value.startswith(_FROM * 2):
+        return value[1:]
     from memci.client.files import unreadable
 
     try:
-        content = sys.stdin.buffer.read() if given == _STDIN else Path(given[1:]).read_bytes()
+        content = sys.stdin.buffer.read() if value == _STDIN else Path(value[1:]).read_bytes()
         return content.decode("utf-8-sig")
     except OSError as error:
-        raise InvalidInputError(unreadable(given[1:], error), field=field) from None
+        raise InvalidInputError(unreadable(value[1:], error), field=field) from None
     except UnicodeDecodeError:
-        raise InvalidInputError(
-            "this text is not in UTF-8: convert it first", field=field
-        ) from None
+        message = "this text is not in UTF-8: convert it first"
+        raise InvalidInputError(message, field=field) from None
 
 
 SessionOption = Annotated[
@@ -53,12 +52,12 @@ FormatOption = Annotated[
 ]
 
 
-_OURS = (("agent", AgentOption, Parameter.empty), ("session", SessionOption, None),
+_COMMON = (("agent", AgentOption, Parameter.empty), ("session", SessionOption, None),
          ("form", FormatOption, Format.MARKDOWN), ("as_json", JsonOption, False))  # fmt: skip
 
 
 def tool_command(tool: Tool) -> Callable[..., None]:
-    """Return a tool as a function that Typer makes a command of."""
+    """Return a function that Typer can turn into the command of a tool."""
     from memci.schemas.tools import arguments_of
 
     arguments = arguments_of(tool)
@@ -68,10 +67,13 @@ def tool_command(tool: Tool) -> Callable[..., None]:
     ) -> None:
         from memci.cli.pages.printing import hint_misspelt, print_answer
 
-        asked = {each.name: _meant(each, given[each.name]) for each in arguments}
-        told = {name: value for name, value in asked.items() if value is not None}
+        values = {
+            each.name: read_text_argument(value, each.name) if each.long else value
+            for each in arguments
+            if (value := given[each.name]) is not None
+        }
         with agent_of(agent) as memory:
-            answer = getattr(memory, tool.name)(**told, session_id=session, format=form)
+            answer = getattr(memory, tool.name)(**values, session_id=session, format=form)
         print_json(answer) if as_json else print_answer(tool, answer)
         hint_misspelt(answer, agent, session)
 
@@ -79,7 +81,7 @@ def tool_command(tool: Tool) -> Callable[..., None]:
         *(_parameter(each) for each in arguments),
         *(
             Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind, default=default)
-            for name, kind, default in _OURS
+            for name, kind, default in _COMMON
         ),
     ]
     vars(command)["__signature__"] = Signature(parameters)
@@ -90,7 +92,7 @@ def tool_command(tool: Tool) -> Callable[..., None]:
 
 
 def _parameter(argument: Argument) -> Parameter:
-    """Return a field as an argument if it needs no name, else as an option."""
+    """Return a parameter for a positional argument, or for an option."""
     from memci.schemas.tools import REQUIRED
 
     about = "; ".join(filter(None, (argument.about, HOW if argument.long else "")))
@@ -108,14 +110,8 @@ def _parameter(argument: Argument) -> Parameter:
     )
 
 
-def _meant(argument: Argument, given: Any) -> Any:
-    return (
-        read_text_argument(given, argument.name) if argument.long and given is not None else given
-    )
-
-
 class ToolGroup(TyperGroup):
-    """A group that has a command for every tool about pages, behind its own commands."""
+    """A group with its own commands, then a command for every tool about pages."""
 
     _own: MutableMapping[str, Any]
     _filled = False
@@ -151,7 +147,7 @@ _NEGATIVE = re.compile(r"-\d+")
 
 
 class ToolCommand(TyperCommand):
-    """Says of words that it has no place for how several values are given."""
+    """Explains, for extra words, how several values of an option are given."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the words behind the command."""
@@ -162,7 +158,7 @@ class ToolCommand(TyperCommand):
         return left
 
     def _several(self, words: list[str]) -> str:
-        """Return how the option is used that takes several values, if there is one."""
+        """Return the use of the option that takes several values; empty without one."""
         option = next((each.opts[0] for each in self.params if getattr(each, "multiple", 0)), None)
         if option is None:
             return ""
@@ -170,9 +166,9 @@ class ToolCommand(TyperCommand):
 
 
 class NumberCommand(ToolCommand):
-    """Takes a number without a name: a negative one is no option, but out of range."""
+    """Takes a positional number; a negative number is out of range, and no option."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the words; before a blank a dash begins no option, and a number may have blanks."""
+        """Read the words; a blank before a negative number keeps it from being an option."""
         words = [f" {each}" if _NEGATIVE.fullmatch(each) else each for each in args]
         return super().parse_args(ctx, words)

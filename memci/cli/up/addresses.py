@@ -12,7 +12,7 @@ from memci.errors import ConfigurationError
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where people find the API and Flower."""
+    """Host and ports of the API and Flower."""
 
     host: str
     port: int
@@ -20,21 +20,21 @@ class Addresses:
 
     @property
     def api_url(self) -> str:
-        """Base of the API, for this machine."""
+        """Base URL of the API, for this machine."""
         return local_url(self.host, self.port)
 
     @property
     def flower_url(self) -> str:
-        """Flower's page, for this machine."""
+        """URL of Flower, for this machine."""
         return local_url(self.host, self.flower_port)
 
     @property
-    def others(self) -> str | None:
-        """Who else reaches them; None when it is this machine alone."""
+    def exposure_warning(self) -> str | None:
+        """A warning if other machines can reach them, else None."""
         if self.host in LOOPBACK:
             return None
-        everywhere = f"every address of this machine ({self.host})"
-        where = everywhere if self.host in EVERYWHERE else self.host
+        everywhere = self.host in EVERYWHERE
+        where = f"every address of this machine ({self.host})" if everywhere else self.host
         return (
             f"API and Flower listen on {where}, for others too, without encryption: "
             "only trusted networks, or a proxy with TLS, should reach them"
@@ -42,9 +42,9 @@ class Addresses:
 
 
 def choose_addresses(settings: Settings) -> Addresses:
-    """Return where to listen; 0 becomes a free port.
+    """Return the addresses to listen on; port 0 becomes a free port.
 
-    Raises ``ConfigurationError`` that names the port that is taken, and its setting.
+    Raises ``ConfigurationError`` for a port that is taken.
     """
     port = settings.port or free_port()
     flower_port = settings.flower_port or free_port()
@@ -57,8 +57,8 @@ def choose_addresses(settings: Settings) -> Addresses:
     return Addresses(settings.host, port, flower_port)
 
 
-def check_free(host: str, port: int, setting: str, who: str) -> None:
-    """Raise ``ConfigurationError`` unless a server could listen here now."""
+def check_free(host: str, port: int, setting: str, server: str) -> None:
+    """Raise ``ConfigurationError`` unless a server can listen on this port now."""
     try:
         family, kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind) as probe:
@@ -67,11 +67,11 @@ def check_free(host: str, port: int, setting: str, who: str) -> None:
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise ConfigurationError(
-                f"port {port} of {host} is taken, and {who} wants it: stop what listens there, "
+                f"port {port} of {host} is taken, and {server} wants it: stop what listens there, "
                 f"or set {setting} to another port (0: any free one)"
             ) from None
         raise ConfigurationError(
-            f"{who} cannot listen on {host}, port {port}: {error.strerror}; "
+            f"{server} cannot listen on {host}, port {port}: {error.strerror}; "
             f"set MEMCI_HOST or {setting}"
         ) from None
 
@@ -95,7 +95,7 @@ PARTS: Mapping[str, Command] = {
 }
 WORKERS = ("lane", "compress", "context", "upkeep")
 
-# No new work first; the workers end their jobs while the bell and the sweeper still run.
+# Sources of work stop first; upkeep, with its wakeups, stops after the workers.
 STOP_ORDER: tuple[tuple[str, ...], ...] = (
     ("beat", "api", "flower"),
     ("context", "lane", "compress"),

@@ -16,7 +16,7 @@ _GONE = 143
 def main() -> None:
     """Ask the kernel for the signal, then turn into the command."""
     parent, command = int(sys.argv[1]), sys.argv[2:]
-    # SIGKILL: what is killed here loses nothing (a lease runs out), and nothing is left behind.
+    # SIGKILL loses nothing, since leases run out, and leaves no process behind.
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # it died before we asked
         sys.exit(_GONE)

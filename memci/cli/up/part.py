@@ -17,7 +17,7 @@ _READ_BYTES = 64 * 1024
 
 
 class PartLog:
-    """A part's log, appended to from start to start; one that grew big is set aside."""
+    """A part's log, which each start appends to; a large one is renamed first."""
 
     def __init__(self, path: Path) -> None:
         """Take the file, which need not exist."""
@@ -25,7 +25,7 @@ class PartLog:
         self._start = 0
 
     def open(self) -> int:
-        """Return a descriptor for a part that starts now."""
+        """Open the log for a new process, and return its descriptor."""
         if self.path.exists() and self.path.stat().st_size > _LIMIT_BYTES:
             self.path.replace(self.path.with_suffix(".old.log"))
         descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -33,7 +33,7 @@ class PartLog:
         return descriptor
 
     def last_lines(self, count: int) -> list[str]:
-        """Return the end of what was written since the last ``open``."""
+        """Return the last lines written since the last ``open``."""
         if not self.path.exists():
             return []
         with self.path.open("rb") as log:
@@ -43,18 +43,18 @@ class PartLog:
         return [line for line in text.splitlines() if line.strip()][-count:]
 
 
-# Dead so often without having been ready: it will not come up by itself.
+# Deaths in a row, without having been ready, after which a part has failed.
 FALSE_STARTS = 3
 _LONGEST_PAUSE_S = 30.0
 
 
 class State(StrEnum):
-    """Where a part stands."""
+    """State of a part."""
 
     STARTING = "starting"
     READY = "ready"
-    RESTARTING = "restarting"  # died, and waits for its next start
-    FAILED = "failed"  # died at once again and again; it is still tried, at times
+    RESTARTING = "restarting"  # died; its next start is scheduled
+    FAILED = "failed"  # died repeatedly before it was ready; still restarted
     STOPPED = "stopped"
 
 
@@ -64,9 +64,9 @@ def pause_s(false_starts: int) -> float:
 
 
 class Part:
-    """A command that is kept running. Used by one thread, the main one.
+    """A command that is kept running, used by the main thread only.
 
-    The kernel kills the process when that thread ends, however it ends.
+    The kernel kills the process when that thread ends.
     """
 
     def __init__(
@@ -91,17 +91,12 @@ class Part:
         return self._process.pid if self._process else None
 
     def start(self) -> None:
-        """Start the process, in a session of its own: Ctrl-C is for us to pass on."""
+        """Start the process in its own session, so that Ctrl-C does not reach it."""
+        wrapper = (sys.executable, "-m", "memci.cli.up.parent_death", str(os.getpid()))
         descriptor = self.log.open()
         try:
             self._process = subprocess.Popen(
-                (
-                    sys.executable,
-                    "-m",
-                    "memci.cli.up.parent_death",
-                    str(os.getpid()),
-                    *self._command,
-                ),
+                (*wrapper, *self._command),
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
                 stdout=descriptor,
@@ -114,9 +109,9 @@ class Part:
         self.state, self.note = State.STARTING, ""
 
     def look(self) -> bool:
-        """Notice a death, and start again when it is time; True when something has changed."""
+        """Check the process, restart it when due; return True if the state has changed."""
         if self._process is not None and (code := self._process.poll()) is not None:
-            self._bury(code)
+            self._schedule_restart(code)
             return True
         if self._start_at is not None and time.monotonic() >= self._start_at:
             self.restarts += 1
@@ -125,7 +120,7 @@ class Part:
         return False
 
     def note_ready(self, pid: int) -> bool:
-        """Take note that the process answers; True when that is news."""
+        """Note that the process is ready; return True if it was not before."""
         if pid != self.pid or self.state is not State.STARTING:
             return False
         self.state, self.false_starts = State.READY, 0
@@ -133,17 +128,17 @@ class Part:
         return True
 
     def ask_to_stop(self) -> None:
-        """Send SIGTERM: the part ends what it is at, and exits."""
+        """Send SIGTERM: the part finishes its work, and exits."""
         self._start_at = None
         self._signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """Kill the process and what it may have started."""
+        """Kill the process group."""
         self._start_at = None
         self._signal(signal.SIGKILL)
 
     def has_stopped(self) -> bool:
-        """Tell whether no process is left."""
+        """Return True if the process has ended."""
         if self._process is None or self._process.poll() is not None:
             self._process = None
             self.state, self.note = State.STOPPED, ""
@@ -155,7 +150,7 @@ class Part:
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, number)
 
-    def _bury(self, code: int) -> None:
+    def _schedule_restart(self, code: int) -> None:
         if self.state is State.STARTING:
             self.false_starts += 1
         wait_s = pause_s(self.false_starts)

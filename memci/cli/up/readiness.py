@@ -1,4 +1,4 @@
-"""Whether parts do their work: asked of each in the way that its users reach it."""
+"""Checks whether parts are ready, through the interfaces that their users have."""
 
 import socket
 from collections.abc import Collection, Mapping
@@ -14,15 +14,15 @@ _DUTIES = "memci.upkeep."
 
 
 class Readiness:
-    """Asks parts whether they are ready; used by one thread.
+    """Checks whether parts are ready; used by one thread.
 
-    A worker answers a ping; beat is ready when upkeep has been given a duty since beat started.
+    A worker answers a ping; beat is ready when upkeep has received a duty since beat started.
     """
 
     def __init__(
         self, addresses: Addresses, broker_url: str, flower_login: tuple[str, str]
     ) -> None:
-        """Take where the parts are."""
+        """Take the addresses of the parts."""
         self._addresses = addresses
         self._celery = make_app(broker_url)
         self._http = httpx.Client(timeout=_TIMEOUT_S)
@@ -35,26 +35,26 @@ class Readiness:
         self._celery.close()
 
     def ready(self, starting: Mapping[str, int]) -> Collection[str]:
-        """Return which of these parts, by name and process, are ready."""
+        """Return the names of the ready parts among these names with process ids."""
         pages = {
             "api": (f"{self._addresses.api_url}/readyz", None),
             "flower": (f"{self._addresses.flower_url}/healthcheck", self._flower_login),
         }
-        found = {name for name, page in pages.items() if name in starting and self._fetches(*page)}
+        found = {name for name, page in pages.items() if name in starting and self._answers(*page)}
         if workers := [name for name in WORKERS if name in starting]:
             answers = self._ask("ping", [_node(name) for name in workers])
             found |= {name for name in workers if _node(name) in answers}
-        if "beat" in starting and self._beat(starting["beat"]):
+        if "beat" in starting and self._is_beat_ready(starting["beat"]):
             found.add("beat")
         return found
 
-    def _fetches(self, url: str, login: tuple[str, str] | None) -> bool:
+    def _answers(self, url: str, login: tuple[str, str] | None) -> bool:
         try:
             return self._http.get(url, auth=login).is_success
         except httpx.TransportError:
             return False
 
-    def _beat(self, pid: int) -> bool:
+    def _is_beat_ready(self, pid: int) -> bool:
         node = _node("upkeep")
         totals = self._ask("stats", [node]).get(node, {}).get("total")
         if totals is None:

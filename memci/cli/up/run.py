@@ -25,7 +25,7 @@ from memci.storage.session import Database
 from memci.storage.vectors import VectorModel, check_model
 
 
-def check_alone(settings: Settings) -> None:
+def check_not_running(settings: Settings) -> None:
     """Raise ``ConfigurationError`` while another process owns the servers of the data folder."""
     if settings.database_url is not None and settings.broker_url is not None:
         return  # then the folder has no servers to own
@@ -38,7 +38,7 @@ def check_alone(settings: Settings) -> None:
 
 
 def check_embedder(settings: Settings, database_url: str) -> None:
-    """Raise ``WrongEmbedderError``, which says what to do."""
+    """Raise ``WrongEmbedderError`` if the database's vectors are of another embedder."""
     embedder = build_small_models(settings).embedder
     database = Database(database_url)
     try:
@@ -51,11 +51,11 @@ def check_embedder(settings: Settings, database_url: str) -> None:
 def part_environment(
     *, database_url: str, broker_url: str, flower_password: str, addresses: Addresses
 ) -> Mapping[str, str]:
-    """Return the environment of every part: ours, and what we know better."""
+    """Return the environment of every part: this process's own, with these values set."""
     here = str(Path(sys.executable).parent)
     return {
         **os.environ,
-        # `python` and `celery` are those that run us.
+        # `python` and `celery` are those of this interpreter.
         "PATH": os.pathsep.join([here, os.environ.get("PATH", os.defpath)]),
         "PYTHONUNBUFFERED": "1",
         "MEMCI_DATABASE_URL": database_url,
@@ -70,14 +70,14 @@ _FILE = "flower.password"
 
 
 def flower_password(settings: Settings) -> tuple[str, str]:
-    """Return the password, and a phrase that says where people find it."""
+    """Return the password, and a phrase that says where it is stored."""
     if settings.flower_password is not None:
         return settings.flower_password.get_secret_value(), "password as in MEMCI_FLOWER_PASSWORD"
     path = settings.data_dir / _FILE
-    return _kept_in(path), f"password in {path}"
+    return _stored_password(path), f"password in {path}"
 
 
-def _kept_in(path: Path) -> str:
+def _stored_password(path: Path) -> str:
     if not path.exists():
         fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
         with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:  # noqa: PTH123 - a mode from the first moment
@@ -90,9 +90,9 @@ _INTERRUPTED = 130
 
 
 def run_everything(settings: Settings) -> int:
-    """Run until asked to stop; returns the exit code."""
+    """Run until asked to stop; return the exit code."""
     check_shared(settings)
-    check_alone(settings)
+    check_not_running(settings)
     addresses = choose_addresses(settings)
     try:
         with Interrupts() as interrupts, _servers(settings) as servers:
@@ -163,7 +163,7 @@ def _headline(settings: Settings, addresses: Addresses, where: str, logs: Path) 
         f"Flower    {addresses.flower_url}   user memci, {where}",
         f"logs      {logs}",
         f"keys      {keys or 'none: only programs of this machine are served'}",
-        *([f"open      {addresses.others}"] if addresses.others else []),
+        *([f"open      {addresses.exposure_warning}"] if addresses.exposure_warning else []),
     ]
 
 

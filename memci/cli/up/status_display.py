@@ -34,7 +34,7 @@ class Board:
         return None
 
     def changed(self, part: Part) -> None:
-        """Show what is new about a part."""
+        """Show the new state of a part."""
         self.say(f"{part.name:<9} {part.state:<10} {note_of(part)}".rstrip())
 
     def say(self, text: str) -> None:
@@ -43,7 +43,7 @@ class Board:
 
 
 def open_board(parts: Sequence[Part]) -> Board:
-    """Return the board that fits standard output."""
+    """Return a live board on a terminal, else a plain one."""
     screen = console()
     return LiveBoard(screen, parts) if screen.is_terminal else Board(screen)
 
@@ -78,6 +78,6 @@ class LiveBoard(Board):
 
 
 def note_of(part: Part) -> str:
-    """Return what there is to say about a part beside its state."""
+    """Return the note of a part, and the number of its restarts."""
     again = f"restarted {part.restarts}×" if part.restarts else ""
     return " · ".join(each for each in (part.note, again) if each)

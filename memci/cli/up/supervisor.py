@@ -1,4 +1,4 @@
-"""Keeps the parts running until somebody interrupts, then stops them in order."""
+"""Keeps the parts running until an interrupt, then stops them in order."""
 
 import signal
 import time
@@ -19,9 +19,9 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupts:
-    """Counts how often we were asked to stop; the second time hurries.
+    """Counts the signals that ask this process to stop; a second one kills the parts.
 
-    While ``impatient``, each raises KeyboardInterrupt at once instead.
+    While ``impatient``, each signal raises KeyboardInterrupt.
     """
 
     def __init__(self) -> None:
@@ -50,10 +50,10 @@ _PERIOD_S = 0.3
 
 
 class Observer:
-    """Asks parts whether they are ready, and brings a database server back that has died."""
+    """A thread that checks whether parts are ready, and restarts dead embedded servers."""
 
     def __init__(self, readiness: Readiness, servers: Servers | None) -> None:
-        """Watch ``servers`` too, if they are ours."""
+        """Watch ``servers`` too; None if they are not embedded."""
         self._readiness = readiness
         self._servers = servers
         self._starting: Mapping[str, int] = {}
@@ -63,18 +63,18 @@ class Observer:
         self.news: SimpleQueue[str] = SimpleQueue()  # about the servers
 
     def start(self) -> None:
-        """Begin to ask."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop asking; returns when the thread has ended. It need not have begun."""
+        """Stop the thread, if it runs, and wait for its end."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join()
         self._readiness.close()
 
     def watch(self, starting: Mapping[str, int]) -> None:
-        """Say which parts, by name and process, are to be asked from now on."""
+        """Set the parts to check, with their process ids."""
         self._starting = dict(starting)
 
     def _run(self) -> None:
@@ -83,9 +83,9 @@ class Observer:
             for name in self._readiness.ready(starting) if starting else ():
                 self.ready.put((name, starting[name]))
             if self._servers is not None:
-                self._revive(self._servers)
+                self._restart_dead(self._servers)
 
-    def _revive(self, servers: Servers) -> None:
+    def _restart_dead(self, servers: Servers) -> None:
         for server in (servers.postgres, servers.redis):
             if server.pid is not None:
                 continue
@@ -97,18 +97,18 @@ class Observer:
 
 
 _LOOK_EVERY_S = 0.1
-# Longer than Celery's soft shutdown: what runs longer than that is not going to end.
+# Longer than Celery's soft shutdown.
 _STOP_TIMEOUT_S = 45.0
 _LAST_LINES = 12
 
 
 class Supervisor:
-    """Starts, watches and stops; all on the main thread, whose end the kernel watches for."""
+    """Starts, watches and stops the parts; runs on the main thread, as ``Part`` requires."""
 
     def __init__(
         self, parts: Sequence[Part], observer: Observer, board: Board, interrupts: Interrupts
     ) -> None:
-        """Take everything; nothing runs yet."""
+        """Take the parts; nothing is started yet."""
         self._parts = {part.name: part for part in parts}
         self._observer = observer
         self._board = board
@@ -117,9 +117,9 @@ class Supervisor:
         self._explained: set[str] = set()
 
     def run(self, when_ready: str) -> int:
-        """Run until asked to stop; returns 0, or 1 when a part was not to be had.
+        """Run until asked to stop; return 1 if a part has failed, else 0.
 
-        ``when_ready`` is said once all parts are ready for the first time.
+        ``when_ready`` is printed when all parts are ready for the first time.
         """
         try:
             for part in self._parts.values():
@@ -154,7 +154,7 @@ class Supervisor:
             self._board.say(when_ready)
 
     def _explain(self, part: Part) -> None:
-        """Show the end of a part's log, once for all parts that end on the same words."""
+        """Print the end of a part's log, once for all parts with the same last line."""
         lines = part.log.last_lines(_LAST_LINES)
         reason = lines[-1] if lines else ""
         if reason in self._explained:

@@ -22,7 +22,7 @@ from memci.cli.doctor.checks import (
     check_queue,
     check_vectors,
 )
-from memci.cli.doctor.examine import worst
+from memci.cli.doctor.examine import any_wrong
 from memci.cli.doctor.findings import Finding, Level
 from memci.commands import rebuild
 from memci.config.settings import Settings
@@ -126,7 +126,7 @@ def test_work_that_does_not_move_is_found(
     with closing(Database(database_url)) as database, make_app(broker_url) as app:
         intake = Intake(database, Wakeups(app))
         intake.append(Append("ann", [NewMessage(role=Role.USER, content="Hi")]))
-        assert not worst(check_queue(database))
+        assert not any_wrong(check_queue(database))
         with database.lane_transaction() as connection:
             connection.exec_driver_sql(trouble)
         assert levels(check_queue(database))[subject] is level

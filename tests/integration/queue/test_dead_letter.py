@@ -23,7 +23,7 @@ def claims(producer):
 def end_head(claims, end):
     """Begin the first job, and end it and the lease with what ``end`` does."""
     (claimed,) = claims.claim_due("a", 1).claimed
-    job = mailbox.begin_head_alone(claimed.lease)
+    job = mailbox.begin_next(claimed.lease)
     with claimed.lease.effect() as connection:
         end(connection, job)
         mailbox.free(connection, "a")
@@ -63,7 +63,7 @@ def test_a_job_that_backs_off_is_not_hurried_by_decisions_about_others(producer,
     end_head(claims, back_off)
     jobs.cancel(producer.database, producer.wakeups, "a", other.job_id)
     (claimed,) = claims.claim_due("a", 1).claimed
-    assert mailbox.begin_head_alone(claimed.lease) is None
+    assert mailbox.begin_next(claimed.lease) is None
 
 
 def test_cancelling_reads_none_of_the_jobs_that_are_done(producer, database_url):

@@ -170,10 +170,10 @@ def test_with_halt_a_letter_that_is_buried_stops_its_agent_until_it_is_decided_o
     assert client.llen(key) == 1
     (dead,) = rows(database, "SELECT id FROM job WHERE state = 'dead'")
     assert rows(database, "SELECT halted_by FROM lane") == [dead]
-    assert mailbox.begin_head_alone(lease) is None
+    assert mailbox.begin_next(lease) is None
     dead_jobs.discard(database, producer.wakeups, "a", dead.id)
     assert bridge.take_in(lease) == 1
-    assert mailbox.begin_head_alone(lease) is not None
+    assert mailbox.begin_next(lease) is not None
 
 
 def test_letters_under_one_id_that_differ_are_both_kept(database, client, bridge, lease):

@@ -57,7 +57,7 @@ def test_a_start_that_the_process_outlived_does_not_count(
     with lanes.producer(database_url, broker_url) as producer:
         waiting = producer.append("a")
         lease = claims.claim_named("a").lease
-        starts = [mailbox.begin_head_alone(lease) for _ in range(3)]
+        starts = [mailbox.begin_next(lease) for _ in range(3)]
         with keeper.renewing([lease]):
             for _ in range(2):
                 keeper.take_back_later(starts[-1])

@@ -84,7 +84,7 @@ class Erased:
 
 def begin(claims):
     (claimed,) = claims.claim_due("a", 1).claimed
-    return mailbox.begin_head_alone(claimed.lease)
+    return mailbox.begin_next(claimed.lease)
 
 
 def die(producer):

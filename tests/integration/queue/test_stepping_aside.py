@@ -39,7 +39,7 @@ def claimed(producer: Producer) -> Lease:
 
 
 def begun(lease: Lease) -> Job:
-    job = mailbox.begin_head_alone(lease)
+    job = mailbox.begin_next(lease)
     assert job is not None
     return job
 
@@ -74,7 +74,7 @@ def test_others_overtake_it_while_it_waits(producer, kind):
     job = begun(lease)
     assert job.kind != kind
     finish(lease, job)
-    assert mailbox.begin_head_alone(lease) is None
+    assert mailbox.begin_next(lease) is None
 
 
 def test_the_lane_sleeps_beside_it_and_wakes_for_others(producer, queues, kind):

@@ -94,7 +94,7 @@ class Lane:
         sweep(self.reader.database, self.queues, Wakeups(self.celery))
         results: list[dict[str, Any]] = []
         for claimed in self.claims.claim_due("alice", 1).claimed:
-            while (job := mailbox.begin_head_alone(claimed.lease)) is not None:
+            while (job := mailbox.begin_next(claimed.lease)) is not None:
                 effect = LinkDropping(MemoryParameters()).prepare(job)
                 with claimed.lease.effect() as connection:
                     results.append(dict(effect(connection)))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from memci.cli.indexing.file_search import Found, Skip, find
-from memci.cli.indexing.upload import KnownFolders, gone_of
+from memci.cli.indexing.upload import KnownFolders, names_without_file
 from memci.errors import ConflictError, InvalidInputError
 
 NOBODY = 65534
@@ -63,9 +63,13 @@ def test_only_what_is_gone_goes(folder: Path):
     (folder / "sub/deep/d.md").write_text("")
     found = found_in(folder)
     assert sorted(found.files) == ["docs/b.md", "docs/sub/c.md"]
-    assert gone_of(HELD, found) == ["docs/a.md", "docs/sub/deep/d.md"]
+    assert names_without_file(HELD, found) == ["docs/a.md", "docs/sub/deep/d.md"]
     shutil.rmtree(folder / "sub")
-    assert gone_of(HELD, found_in(folder)) == ["docs/a.md", "docs/sub/c.md", "docs/sub/deep/d.md"]
+    assert names_without_file(HELD, found_in(folder)) == [
+        "docs/a.md",
+        "docs/sub/c.md",
+        "docs/sub/deep/d.md",
+    ]
 
 
 @pytest.mark.parametrize("in_git", [True, False])
@@ -81,7 +85,7 @@ def test_what_cannot_be_read_is_told_and_stays(
         if in_git:
             subprocess.run(["git", "-C", str(folder), "init", "-q"], check=True)
         found = found_in(folder)
-        assert gone_of(HELD, found) == ["docs/a.md"]
+        assert names_without_file(HELD, found) == ["docs/a.md"]
     (folder / "sub").chmod(0o755)
     assert sorted(found.files) == ["docs/new.md"]
     assert found.skipped["docs/b.md"] is Skip.UNREADABLE
@@ -95,7 +99,7 @@ def test_rules_of_git_that_cannot_be_read_hide_nothing_and_remove_nothing(folder
         found = found_in(folder)
     assert sorted(found.files) == ["docs/a.md", "docs/b.md"]
     assert found.skipped == {"docs/sub/": Skip.UNREADABLE}
-    assert gone_of(HELD, found) == []
+    assert names_without_file(HELD, found) == []
 
 
 def test_a_folder_without_files_removes_nothing(folder: Path):
@@ -103,8 +107,8 @@ def test_a_folder_without_files_removes_nothing(folder: Path):
     shutil.rmtree(folder)
     folder.mkdir()
     with pytest.raises(InvalidInputError, match="memci documents remove docs/"):
-        gone_of(HELD, found_in(folder))
-    assert gone_of([], found_in(folder)) == []
+        names_without_file(HELD, found_in(folder))
+    assert names_without_file([], found_in(folder)) == []
 
 
 def test_names_are_those_that_documents_get(folder: Path):

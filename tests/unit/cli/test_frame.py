@@ -10,7 +10,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from memci.cli.network.watch import Gone, Observation, frame
+from memci.cli.network.watch import Observation, RemovedMemory, frame
 from memci.schemas.agents import AgentAnswer, PassProgress
 from memci.schemas.network import NetworkNode, PassAnswer, RemovalReason
 from tests.support.networks import THEN, entity, network, node
@@ -69,7 +69,9 @@ def test_it_says_what_there_is_and_shows_the_most_faded_first():
 
 
 def test_it_fits_its_height_and_counts_the_rest():
-    seen = observation([node(each) for each in range(1, 41)], gone=[Gone(50, "x", 3, "slot")] * 9)
+    seen = observation(
+        [node(each) for each in range(1, 41)], removed=[RemovedMemory(50, "x", 3, "slot")] * 9
+    )
     lines = drawn(seen, height=24)
     assert len(lines) <= 24
     assert sum("[forgotten]" in line for line in lines) == 6
@@ -81,14 +83,17 @@ def test_it_fits_its_height_and_counts_the_rest():
 def test_wide_words_stay_in_their_column(width: int):
     seen = observation(
         [node(1, "我们准备四月去云南旅行" * 9), node(2, "words " * 40)],
-        gone=[Gone(9, "一把黄色的雨伞" * 20, 3, "threshold")],
+        removed=[RemovedMemory(9, "一把黄色的雨伞" * 20, 3, "threshold")],
         about=about(focus=["霸王龙" * 40]),
     )
     assert max(map(cell_len, drawn(seen, width=width))) <= width
 
 
 def test_what_is_forgotten_says_when_and_why():
-    seen = observation([], gone=[Gone(9, "an umbrella", 3, "threshold"), Gone(8, None, None, "")])
+    seen = observation(
+        [],
+        removed=[RemovedMemory(9, "an umbrella", 3, "threshold"), RemovedMemory(8, None, None, "")],
+    )
     assert drawn(seen)[-2:] == [
         "[forgotten] #9 in pass 3 (threshold): an umbrella",
         "[forgotten] #8 lately",
@@ -97,10 +102,10 @@ def test_what_is_forgotten_says_when_and_why():
 
 def test_what_was_merged_or_erased_is_not_called_forgotten():
     gone = [
-        Gone(9, "a lamp", 3, "into #12", RemovalReason.MERGED),
-        Gone(8, None, 3, "", RemovalReason.ERASED),
+        RemovedMemory(9, "a lamp", 3, "into #12", RemovalReason.MERGED),
+        RemovedMemory(8, None, 3, "", RemovalReason.ERASED),
     ]
-    assert drawn(observation([], gone=gone))[-2:] == [
+    assert drawn(observation([], removed=gone))[-2:] == [
         "[merged] #9 in pass 3 (into #12): a lamp",
         "[erased] #8 in pass 3",
     ]
@@ -124,7 +129,9 @@ def test_it_says_where_the_pass_is(changed: dict[str, Any], told: str):
 
 def test_trouble_is_told_and_nothing_acts_on_the_terminal():
     evil = "\x1b]0;x\x07 \x9b2J"
-    seen = observation([node(1, evil)], gone=[Gone(2, evil, 1, evil)], about=about(focus=[evil]))
+    seen = observation(
+        [node(1, evil)], removed=[RemovedMemory(2, evil, 1, evil)], about=about(focus=[evil])
+    )
     lines = drawn(seen, trouble="no answer; trying again")
     assert "no answer; trying again" in lines
     assert all(character.isprintable() for line in lines for character in line)

@@ -110,14 +110,14 @@ def test_addresses_are_such_that_a_browser_gets_there(host: str, url: str):
 
 
 def test_what_listens_for_others_is_told_to_be_open():
-    assert Addresses("127.0.0.1", 8000, 5555).others is None
-    assert Addresses("::1", 8000, 5555).others is None
-    everywhere = Addresses("0.0.0.0", 8000, 5555).others  # noqa: S104 - nothing is bound
+    assert Addresses("127.0.0.1", 8000, 5555).exposure_warning is None
+    assert Addresses("::1", 8000, 5555).exposure_warning is None
+    everywhere = Addresses("0.0.0.0", 8000, 5555).exposure_warning  # noqa: S104 - nothing is bound
     assert everywhere
     assert everywhere.startswith(
         "API and Flower listen on every address of this machine (0.0.0.0),"
     )
     assert "without encryption" in everywhere
-    one = Addresses("192.0.2.7", 8000, 5555).others
+    one = Addresses("192.0.2.7", 8000, 5555).exposure_warning
     assert one
     assert one.startswith("API and Flower listen on 192.0.2.7, for others")
