@@ -22,8 +22,8 @@ from benchmarks.extracts import Centroid, RareSentences, head
 from benchmarks.report import Bar, Finding
 from memci.language.detection import Language
 from memci.smallmodel.offline.compressor import OfflineCompressor
-from memci.smallmodel.offline.embedder import OfflineEmbedder
 from memci.smallmodel.offline.segmenter import OfflineSegmenter
+from memci.smallmodel.offline.sentence_embedder import OfflineEmbedder
 from memci.smallmodel.ports import Embedder, Vectors
 
 SHARES = (0.5, 0.3, 0.1)

@@ -16,7 +16,7 @@ import numpy as np
 
 from memci.language.word_lists import ENGLISH_STOP_WORDS
 from memci.message import Message, Role
-from memci.smallmodel.offline.embedder import DIMENSION
+from memci.smallmodel.offline.sentence_embedder import DIMENSION
 from memci.smallmodel.ports import Vectors
 
 SESSION_MESSAGES = 20

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from memci.language.sentences import sentences
-from memci.smallmodel.offline.lexicon import OfflineLexicon
+from memci.smallmodel.offline.index_terms import OfflineLexicon
 from memci.smallmodel.ports import Embedder, Vectors
 
 

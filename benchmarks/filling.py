@@ -8,10 +8,10 @@ import psycopg
 
 from benchmarks.compare import say
 from benchmarks.corpus import Corpus
-from memci.jobs.message_texts import terms_of
+from memci.jobs.message_vectors import terms_of
 from memci.message import Message
-from memci.smallmodel.offline.embedder import MODEL
-from memci.smallmodel.offline.lexicon import OfflineLexicon
+from memci.smallmodel.offline.index_terms import OfflineLexicon
+from memci.smallmodel.offline.sentence_embedder import MODEL
 from memci.storage.search_index import Embedded, index_messages
 from memci.storage.session import Database
 

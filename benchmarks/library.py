@@ -13,8 +13,8 @@ import numpy as np
 import psycopg
 
 from benchmarks.sentences import conversation
-from memci.smallmodel.offline.embedder import DIMENSION, MODEL
-from memci.smallmodel.offline.lexicon import OfflineLexicon
+from memci.smallmodel.offline.index_terms import OfflineLexicon
+from memci.smallmodel.offline.sentence_embedder import DIMENSION, MODEL
 from memci.smallmodel.ports import Vectors
 from memci.storage.vectors import to_text
 

@@ -12,17 +12,17 @@ from benchmarks.report import Bar, Finding
 from benchmarks.stage import Stage
 from memci.commands.pages.perform import PageCommands, ToolRequest
 from memci.domain.pages.block import BlockWriter, Format, PageContent
-from memci.domain.pages.labels import labels_of
 from memci.domain.pages.page import Page, PageKind
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree
+from memci.domain.pages.window_labels import labels_of
 from memci.language.detection import Language
 from memci.message import NewMessage, Role
 from memci.queue.intake import Append, append_in
-from memci.reading.window import Windows
-from memci.schemas.tools import BY_NAME
+from memci.reading.context_window import Windows
+from memci.schemas.tool_table import BY_NAME
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.pages.tree import lock_tree, save_tree

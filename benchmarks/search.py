@@ -27,7 +27,7 @@ from memci.config.settings import load_settings
 from memci.domain.search.candidate import depth
 from memci.runtime import Runtime, tune_garbage_collection
 from memci.schemas.reads import ContextRequest, SearchRequest
-from memci.smallmodel.offline.embedder import MODEL
+from memci.smallmodel.offline.sentence_embedder import MODEL
 from memci.smallmodel.ports import Vectors
 from memci.storage.vectors import to_text
 from memci.testing import database_copy

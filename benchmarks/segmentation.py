@@ -19,8 +19,8 @@ from benchmarks.compare import Size
 from benchmarks.dialogues import Dialogue, dialogues, messages_of
 from benchmarks.report import Bar, Finding
 from benchmarks.texttiling import Bag, bags_of, texttiling
-from memci.smallmodel.offline.embedder import OfflineEmbedder
 from memci.smallmodel.offline.segmenter import OfflineSegmenter
+from memci.smallmodel.offline.sentence_embedder import OfflineEmbedder
 from memci.smallmodel.ports import Embedder, Segmenter
 
 # What P_k has to be on a set, whatever the others reach.

@@ -15,7 +15,7 @@ from benchmarks.compare import Size, say
 from benchmarks.report import Bar, Finding
 from memci.domain.memory.message_filter import FilterReason, Utterance, filter_reasons
 from memci.domain.memory.parameters import MemoryParameters
-from memci.smallmodel.offline.embedder import OfflineEmbedder
+from memci.smallmodel.offline.sentence_embedder import OfflineEmbedder
 
 _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
 _SESSION = re.compile(r"session_(\d+)")

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from statistics import fmean, pstdev
 
-from memci.smallmodel.offline.lexicon import OfflineLexicon
+from memci.smallmodel.offline.index_terms import OfflineLexicon
 
 Bag = Counter[str]
 

@@ -30,18 +30,18 @@ from memci.config.groups import TaskModel
 from memci.config.settings import Settings, load_settings
 from memci.domain.job import JobKind
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.parameters import settings_of
+from memci.domain.parameter_definitions import settings_of
 from memci.http.app import create_app
 from memci.language.detection import Language
 from memci.runtime import Runtime
 from memci.schemas.attp import LONGEST_ANSWER, guide_in
-from memci.schemas.editions import ComparisonRequest
 from memci.schemas.memory_tools import SummaryRequest
 from memci.schemas.messages import CompressArguments, CreateArguments, StoredArguments
+from memci.schemas.network_editions import ComparisonRequest
 from memci.schemas.pages import WindowRequest
 from memci.schemas.reads import ContextRequest, RecallRequest, SearchRequest
 from memci.schemas.sessions import HandoverRequest
-from memci.schemas.tools import TOOLS, Tool
+from memci.schemas.tool_table import TOOLS, Tool
 from memci.telemetry.metrics import LANE_GAUGES, MODEL_COUNTERS, HttpMetrics
 from tests.support.document_examples import (
     ATTP_ANSWER,
@@ -487,7 +487,7 @@ def _arguments(models: tuple[type[BaseModel], ...]) -> str:
 
 
 def _celery_events() -> Iterator[tuple[str, str]]:
-    tree = ast.parse((ROOT / "memci/broker/events.py").read_text(encoding="utf-8"))
+    tree = ast.parse((ROOT / "memci/broker/celery_events.py").read_text(encoding="utf-8"))
     for method in ast.walk(tree):
         if isinstance(method, ast.FunctionDef) and ast.get_docstring(method):
             for node in ast.walk(method):

@@ -18,7 +18,7 @@ from celery import Celery
 
 from memci.broker.agent_queues import AgentQueues
 from memci.broker.app import is_redis, make_producer
-from memci.broker.events import JobEvents
+from memci.broker.celery_events import JobEvents
 from memci.broker.rabbitmq_queues import AmqpAgentQueues
 from memci.broker.read_calls import Reads, RedisReads, Replies, RpcReads
 from memci.broker.redis_queues import RedisAgentQueues
@@ -41,17 +41,17 @@ from memci.queue.lease import Claims, LeaseRenewal
 from memci.queue.mailbox import recent_agents
 from memci.queue.runner import Handler, JobRunner, Limits
 from memci.queue.usage_accounting import Accounts
+from memci.reading.context_window import Windows
 from memci.reading.lists.listings import Listings
 from memci.reading.reader import ReadingModels, Tokenizers
 from memci.reading.registry import Readings
-from memci.reading.window import Windows
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.smallmodel.ports import TokenCounter
 from memci.smallmodel.registry import SmallModels, build_small_models
 from memci.storage.page_store.choose import choose_page_store
 from memci.storage.page_store.port import PageStore
-from memci.storage.pipeline import PipelinedStatements
+from memci.storage.pipelined_transaction import PipelinedStatements
 from memci.storage.session import Database
 from memci.telemetry.traces import Traces, open_traces
 

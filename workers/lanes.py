@@ -5,7 +5,7 @@ from typing import Any
 from celery import Task
 from celery.app.task import Context
 
-from memci.broker.incoming_messages import encode
+from memci.broker.message_decoding import encode
 from memci.broker.names import (
     AGENT_PREFIX,
     COMPRESS_TASK,
@@ -13,7 +13,7 @@ from memci.broker.names import (
     LANE_COMPRESS_TASK,
     LANE_RUN_TASK,
 )
-from memci.domain.agent import check_agent_id
+from memci.domain.agent_id import check_agent_id
 from memci.domain.documents import check_owner
 from memci.queue import mailbox
 from memci.queue.broker_intake import take_in

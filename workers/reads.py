@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from memci.broker.names import ReadUse, read_task
 from memci.broker.read_calls import wrap_answer, wrap_error
-from memci.domain.agent import check_agent_id
+from memci.domain.agent_id import check_agent_id
 from memci.errors import InvalidInputError, MemciError
 from memci.schemas.problems import describe_faults
 from workers.app import app

@@ -32,7 +32,7 @@ from memci.cli.commands import (
     settings,
     tools,
 )
-from memci.domain.agent import AGENT_ID_PATTERN
+from memci.domain.agent_id import AGENT_ID_PATTERN
 from memci.errors import InvalidInputError, MemciError
 from memci.validation_messages import expectation
 

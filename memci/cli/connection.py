@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from memci.cli.output import printable
-from memci.domain.agent import LISTED, no_agent
+from memci.domain.agent_id import LISTED, no_agent
 from memci.errors import (
     ConfigurationError,
     ForbiddenError,

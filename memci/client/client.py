@@ -16,7 +16,7 @@ from memci.client.page_operations import PageOperations
 from memci.client.pages import PageMethods
 from memci.client.requests import ClientRequest, Flow, Retries, check_url, fetch, headers_for
 from memci.client.transport import AsyncTransport, Transport
-from memci.domain.agent import check_agent_id
+from memci.domain.agent_id import check_agent_id
 from memci.domain.documents import collection_owner
 from memci.schemas.agents import AgentList, ReadyAnswer
 from memci.schemas.documents import CollectionList

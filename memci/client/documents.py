@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Unpack
 
 from memci.client.agents import POLL_S
-from memci.client.files import unreadable
+from memci.client.archive_files import unreadable
 from memci.client.method import Methods, TransportT, method
 from memci.client.options import DocumentOptions
 from memci.client.requests import Flow, Pause, form_of

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from memci.client import options
 from memci.client.agents import POLL_S, why_late
-from memci.client.files import read_manifest
+from memci.client.archive_files import read_manifest
 from memci.client.method import Methods, TransportT, method
 from memci.client.options import MessageLike
 from memci.client.requests import AnswerT, ClientRequest, Flow, Pause, path_of_name, send
@@ -17,8 +17,8 @@ from memci.errors import ConflictError, InvalidInputError, UnavailableError
 from memci.message import Remember
 from memci.schemas.agents import AgentAnswer, CompressAnswer, FocusList, ReceiptAnswer
 from memci.schemas.archive import ArchiveManifest, ErasurePreview, ImportAnswer
-from memci.schemas.editions import ComparisonAnswer, EditionAnswer, RestoreAnswer
 from memci.schemas.messages import AppendAnswer
+from memci.schemas.network_editions import ComparisonAnswer, EditionAnswer, RestoreAnswer
 from memci.schemas.reads import ContextAnswer, RecallAnswer, RecallText, SearchAnswer
 from memci.schemas.sessions import ConsolidateAnswer, HandoverAnswer, SessionEndAnswer
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import httpx
 
-from memci.client.files import CHUNK_BYTES, chunks_of, new_file
+from memci.client.archive_files import CHUNK_BYTES, chunks_of, new_file
 from memci.client.requests import ClientRequest, Flow, Outcome, Pause
 from memci.errors import MemciError
 

@@ -8,7 +8,7 @@ from memci.commands.pages.perform import PageCommands
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.collapse import collapse_to
 from memci.domain.pages.parameters import PageRules
-from memci.domain.parameters import values_of
+from memci.domain.parameter_definitions import values_of
 from memci.errors import InvalidInputError, PageStoreError
 from memci.schemas.settings import SettingsAnswer
 from memci.storage import agents

@@ -11,7 +11,7 @@ from memci.language.names import Entity, is_pronoun
 from memci.queue.job_requests import request_consolidation, request_restore
 from memci.queue.mailbox import lock_agent, unlock_lane
 from memci.schemas.agents import FocusList, FocusPoint
-from memci.schemas.editions import RestoreAnswer
+from memci.schemas.network_editions import RestoreAnswer
 from memci.schemas.sessions import ConsolidateAnswer, SessionEndAnswer
 from memci.storage.agents import parameters_of
 from memci.storage.network import node_history as history

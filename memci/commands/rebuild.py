@@ -4,14 +4,14 @@ from dataclasses import dataclass, replace
 
 from memci.broker.wakeup import Wakeups
 from memci.domain.job import JobSource, JobState
-from memci.domain.memory.edition import Edition, EditionState
+from memci.domain.memory.network_edition import Edition, EditionState
 from memci.errors import ConflictError, InvalidInputError, NotFoundError
 from memci.queue import job_requests
 from memci.queue.mailbox import lock_agent
-from memci.schemas.editions import EditionAnswer
+from memci.schemas.network_editions import EditionAnswer
 from memci.smallmodel.ports import Embedder
 from memci.storage.agents import snapshot_of
-from memci.storage.network import editions
+from memci.storage.network import network_editions
 from memci.storage.reading.snapshot_state import progress as progress_of_agent
 from memci.storage.session import Connection, Database
 from memci.storage.vectors import ModelInUse, VectorModel, change_model, held_model
@@ -32,19 +32,21 @@ def begin(
             raise InvalidInputError(
                 f"there is no message {up_to_seq}: the last one is {last}", field="up_to_seq"
             )
-        existing = editions.open_edition(connection, agent_id)
+        existing = network_editions.open_edition(connection, agent_id)
         if existing is not None:
             raise ConflictError(
                 f"there is a rebuilt network already (edition {existing.number}, {existing.state}):"
                 " compare it with the current one, then switch to it or drop it"
             )
         cut_at = (
-            None if up_to_seq is None else editions.first_beyond(connection, agent_id, up_to_seq)
+            None
+            if up_to_seq is None
+            else network_editions.first_beyond(connection, agent_id, up_to_seq)
         )
-        edition = editions.begin_edition(
+        edition = network_editions.begin_edition(
             connection,
             agent_id,
-            begun_at=editions.end_of_log(connection, agent_id),
+            begun_at=network_editions.end_of_log(connection, agent_id),
             up_to_seq=up_to_seq,
             cut_at=cut_at,
         )
@@ -78,7 +80,7 @@ def switch(database: Database, wakeups: Wakeups, agent_id: str) -> EditionAnswer
                 " current one, then switch to it"
             )
         switching = replace(edition, state=EditionState.SWITCHING)
-        editions.save_edition(connection, agent_id, switching)
+        network_editions.save_edition(connection, agent_id, switching)
         if job is None:
             job_requests.request_rebuild_step(connection, agent_id, edition.number, JobSource.HTTP)
         answer = job_requests.edition_answer(connection, agent_id)
@@ -90,7 +92,7 @@ def drop(database: Database, wakeups: Wakeups, agent_id: str) -> EditionAnswer:
     """Delete the rebuilt network; the current one is unchanged."""
     with database.agent_transaction(agent_id) as connection:
         edition = _lock_open_edition(connection, agent_id)
-        editions.drop_edition(connection, agent_id, edition)
+        network_editions.drop_edition(connection, agent_id, edition)
         answer = job_requests.edition_answer(connection, agent_id)
     # A worker that found the lane locked has given up.
     wakeups.wake_lane(agent_id)
@@ -100,7 +102,7 @@ def drop(database: Database, wakeups: Wakeups, agent_id: str) -> EditionAnswer:
 def _lock_open_edition(connection: Connection, agent_id: str) -> Edition:
     """Lock the lane and return the open edition, or raise ``NotFoundError``."""
     lock_agent(connection, agent_id)
-    edition = editions.open_edition(connection, agent_id)
+    edition = network_editions.open_edition(connection, agent_id)
     if edition is None:
         raise NotFoundError("there is no rebuilt network: begin a rebuild first")
     return edition

@@ -9,7 +9,7 @@ from pydantic import BaseModel, SecretStr
 
 from memci.config.settings import Settings, file_content, load_settings, settings_file
 from memci.config.toml_tables import place_of
-from memci.domain.parameters import values_of
+from memci.domain.parameter_definitions import values_of
 
 _HIDDEN = "(set)"  # instead of a secret
 

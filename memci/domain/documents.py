@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from memci.domain.agent import ANOTHER_SCRIPT, check_agent_id, no_agent
+from memci.domain.agent_id import ANOTHER_SCRIPT, check_agent_id, no_agent
 from memci.errors import InvalidInputError, NotFoundError
 
 # Between the headings of a path: "Guide › Install".

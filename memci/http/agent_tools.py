@@ -16,7 +16,7 @@ from structlog.contextvars import bound_contextvars
 
 from memci.api_keys import Scope, allows
 from memci.config.settings import ApiKey
-from memci.domain.agent import LISTED
+from memci.domain.agent_id import LISTED
 from memci.domain.pages.block import Format
 from memci.domain.pages.permission import Actor
 from memci.errors import InvalidInputError, MemciError, NotFoundError, shown_name
@@ -27,7 +27,7 @@ from memci.runtime import Runtime
 from memci.schemas.page_tools import answer_for_model
 from memci.schemas.pages import WindowRequest
 from memci.schemas.problems import problem_of
-from memci.schemas.tools import BY_NAME, Tool, tools_of_agents
+from memci.schemas.tool_table import BY_NAME, Tool, tools_of_agents
 
 
 def scope_of(tool: Tool) -> Scope:

@@ -12,7 +12,7 @@ from starlette.requests import Request
 
 from memci.api_keys import Scope, authenticate, authorize
 from memci.config.settings import LOOPBACK, Settings
-from memci.domain.agent import check_agent_id
+from memci.domain.agent_id import check_agent_id
 from memci.domain.documents import collection_owner
 from memci.errors import ForbiddenError, RateLimitedError
 

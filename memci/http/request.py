@@ -13,7 +13,7 @@ from starlette.types import Receive
 from starlette.types import Scope as Connection
 
 from memci.api_keys import Scope, authorize
-from memci.domain.agent import AGENT_ID_PATTERN
+from memci.domain.agent_id import AGENT_ID_PATTERN
 from memci.domain.documents import collection_owner
 from memci.domain.pages.block import Format
 from memci.domain.strict_json import NotStrictError, decode

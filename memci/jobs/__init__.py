@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from memci.config.settings import Settings
 from memci.extraction.blocks import ExtractionLimits
-from memci.jobs.compress import NetworkCompression
+from memci.jobs.compression_pass import NetworkCompression
 from memci.jobs.consolidate import Consolidation, LinkDropping
 from memci.jobs.create import MemoryCreation
 from memci.jobs.index import (

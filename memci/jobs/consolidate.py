@@ -8,15 +8,15 @@ from uuid import UUID
 
 from memci.domain.job import Job, JobKind
 from memci.domain.memory import consolidation
-from memci.domain.memory.edition import ReplayEvent
+from memci.domain.memory.network_edition import ReplayEvent
 from memci.domain.memory.node import EndedTerm, Promotion, promotion
 from memci.domain.memory.parameters import MemoryParameters
 from memci.jobs.network_growth import MAX_COMPARED, note_short_terms
 from memci.queue.runner import Effect
 from memci.storage.agents import parameters_of
 from memci.storage.network import short_term
-from memci.storage.network.editions import log_event
 from memci.storage.network.links import drop_dangling
+from memci.storage.network.network_editions import log_event
 from memci.storage.network.node_history import passages_of
 from memci.storage.network.passes import position
 from memci.storage.session import Connection, Database

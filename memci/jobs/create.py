@@ -16,12 +16,12 @@ from memci.domain.memory.creation import (
     focus_after,
     linked_entities,
 )
-from memci.domain.memory.edition import ReplayEvent
 from memci.domain.memory.message_filter import FilterReason, MemoryState, context_size
+from memci.domain.memory.network_edition import ReplayEvent
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import SmallModelAnswerError
 from memci.jobs import network_growth
-from memci.jobs.message_texts import MessageTexts, VectorGuard, terms_of
+from memci.jobs.message_vectors import MessageTexts, VectorGuard, terms_of
 from memci.jobs.network_growth import Beliefs, NetworkGrowth, NewMemory
 from memci.jobs.segments import (
     Background,
@@ -40,11 +40,11 @@ from memci.queue import mailbox
 from memci.queue.job_requests import request_naming
 from memci.queue.runner import Effect
 from memci.smallmodel.registry import SmallModels
-from memci.storage import memory_state
+from memci.storage import pending_messages
 from memci.storage.agents import parameters_of
 from memci.storage.messages import read_messages, receipt_times
-from memci.storage.network.editions import log_event
 from memci.storage.network.links import focus_of
+from memci.storage.network.network_editions import log_event
 from memci.storage.search_index import Embedded, message_vectors, nearest_nodes
 from memci.storage.session import Connection, Database
 
@@ -115,7 +115,7 @@ class MemoryCreation:
 
         def read(connection: Connection) -> list[Message]:
             only = payload.get("seqs")
-            return memory_state.handed_messages(connection, job.agent_id, seqs, remember, only)
+            return pending_messages.handed_messages(connection, job.agent_id, seqs, remember, only)
 
         wanted = payload.get("wanted", ())
         thinking = self.think(job.agent_id, job.id, read, wanted=wanted)
@@ -251,7 +251,7 @@ class _Effect:
         agent_id, messages = self.growth.agent_id, self.texts.messages
         quoted = {seq for memory in self.memories for seq in memory.segment.quoted}
         seqs = sorted(quoted.union(message.seq for message in messages))
-        locked = memory_state.lock_messages(connection, agent_id, seqs)
+        locked = pending_messages.lock_messages(connection, agent_id, seqs)
         taken = locked.stored if self.replays else locked.unmade
         taken = taken.intersection(message.seq for message in messages)
         indexed = self.texts.write(connection, agent_id, locked.unindexed)
@@ -268,7 +268,7 @@ class _Effect:
         states = self._states(creation, memories, taken)
         if not self.replays:
             network_growth.note_created(connection, agent_id, creation, self.growth.parameters)
-            memory_state.mark_memory(connection, agent_id, states)
+            pending_messages.mark_memory(connection, agent_id, states)
             if seqs:
                 request_naming(connection, agent_id, seqs[0], seqs[-1])
             if self.tracks:

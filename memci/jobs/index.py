@@ -15,7 +15,7 @@ from memci.domain.job import Job, JobKind
 from memci.errors import UnreadableDocumentError
 from memci.extraction.blocks import ExtractionLimits
 from memci.extraction.isolated import extract
-from memci.jobs.message_texts import MessageTexts, VectorGuard
+from memci.jobs.message_vectors import MessageTexts, VectorGuard
 from memci.jobs.track import is_to_track
 from memci.message import Remember
 from memci.queue import mailbox
@@ -23,7 +23,7 @@ from memci.queue.job_requests import request_naming
 from memci.queue.runner import Effect
 from memci.smallmodel.ports import Embedder
 from memci.smallmodel.registry import SmallModels
-from memci.storage import documents, items, memory_state, reembedding
+from memci.storage import documents, items, pending_messages, reembedding
 from memci.storage.search_index import Embedded, Terms, message_vectors
 from memci.storage.session import Connection, Database
 from memci.storage.vectors import VectorModel, check_model
@@ -64,11 +64,11 @@ class MessageIndexing:
         seqs = (job.first_seq or 0, job.last_seq or 0)
         with self._database.agent_snapshot(agent_id) as connection:
             self._guard.check(connection)
-            messages = memory_state.unindexed_messages(connection, agent_id, seqs)
+            messages = pending_messages.unindexed_messages(connection, agent_id, seqs)
             model = models.embedder.model
             known = message_vectors(connection, agent_id, [m.seq for m in messages], model)
-            window = memory_state.window_messages(connection, agent_id)
-            recent = memory_state.recent_from(
+            window = pending_messages.window_messages(connection, agent_id)
+            recent = pending_messages.recent_from(
                 connection, agent_id, self._limits.recent_interactions
             )
         texts = MessageTexts.read(
@@ -83,7 +83,7 @@ class MessageIndexing:
 
         def effect(connection: Connection) -> Mapping[str, Any]:
             seqs = [message.seq for message in texts.messages]
-            locked = memory_state.lock_messages(connection, agent_id, seqs)
+            locked = pending_messages.lock_messages(connection, agent_id, seqs)
             indexed = texts.write(connection, agent_id, locked.unindexed)
             if seqs:
                 request_naming(connection, agent_id, seqs[0], seqs[-1])
@@ -95,7 +95,7 @@ class MessageIndexing:
 
 
 def _hand_over(connection: Connection, agent_id: str, outgrown: list[int]) -> int:
-    handed = memory_state.hand_over(connection, agent_id, outgrown) if outgrown else []
+    handed = pending_messages.hand_over(connection, agent_id, outgrown) if outgrown else []
     if handed:
         # All ``auto`` messages in the range were handed over now or before, so none goes twice.
         first, last, payload = handed[0], handed[-1], {"remember": Remember.AUTO.value}

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from memci.domain.context.token_budget import Count
+from memci.domain.context.token_counts import Count
 from memci.domain.job import Job, JobKind
-from memci.domain.pages.outline import (
+from memci.domain.pages.interaction_outline import (
     MOST_ENTRY,
     Outline,
     entry_line,

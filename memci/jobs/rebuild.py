@@ -15,15 +15,15 @@ from typing import Any, TypeAlias
 from uuid import UUID
 
 from memci.domain.job import Job, JobKind
-from memci.domain.memory.edition import Edition, EditionState, ReplayEntry, ReplayEvent
+from memci.domain.memory.compression_scan import PassCursor
+from memci.domain.memory.network_edition import Edition, EditionState, ReplayEntry, ReplayEvent
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.memory.scan import PassCursor
 from memci.errors import SmallModelUnavailableError
-from memci.jobs.compress import BATCH, BatchScan
+from memci.jobs.compression_pass import BATCH, BatchScan
 from memci.jobs.consolidate import Consolidation, utc_now
 from memci.jobs.create import MemoryCreation
 from memci.jobs.index import BATCH as REEMBEDDED
-from memci.jobs.message_texts import VectorGuard
+from memci.jobs.message_vectors import VectorGuard
 from memci.jobs.network_growth import note_short_terms
 from memci.jobs.restore import MemoryRestoring
 from memci.language.names import Entity
@@ -32,7 +32,7 @@ from memci.queue.lease import Lease, current_lease
 from memci.queue.runner import Effect
 from memci.smallmodel.registry import SmallModels
 from memci.storage.agents import parameters_of
-from memci.storage.network import editions, passes
+from memci.storage.network import network_editions, passes
 from memci.storage.reembedding import StaleTexts, replace_vectors, stale_nodes
 from memci.storage.session import Connection, Database, use_edition
 from memci.storage.vectors import VectorModel
@@ -201,11 +201,11 @@ class NetworkRebuild:
         """Find the next event, and think about it."""
         agent_id = job.agent_id
         with self._database.agent_snapshot(agent_id) as connection:
-            edition = editions.open_edition(connection, agent_id)
+            edition = network_editions.open_edition(connection, agent_id)
             if edition is None or edition.number != job.payload["edition"]:
                 return lambda _: {"replayed": 0}
-            entry = editions.next_entry(connection, agent_id, edition)
-            stale = editions.has_stale_vectors(connection, agent_id)
+            entry = network_editions.next_entry(connection, agent_id, edition)
+            stale = network_editions.has_stale_vectors(connection, agent_id)
         if stale:
             # First, since memories are compared by vectors of one embedder.
             act = self._replay.reembed(agent_id, edition)
@@ -224,13 +224,13 @@ class _Step:
     replay: Replay
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
-        now = editions.open_edition(connection, self.agent_id)
+        now = network_editions.open_edition(connection, self.agent_id)
         if now is None or replace(now, state=self.edition.state) != self.edition:
             return {"replayed": 0}  # dropped meanwhile
         if self.act is not None:
             with use_edition(connection):
                 done = self.act(connection)
-            editions.save_edition(connection, self.agent_id, replace(done, state=now.state))
+            network_editions.save_edition(connection, self.agent_id, replace(done, state=now.state))
             request_rebuild_step(connection, self.agent_id, now.number)
             return {"replayed": int(done != self.edition)}
         return self._finish(connection, now)
@@ -238,15 +238,15 @@ class _Step:
     def _finish(self, connection: Connection, edition: Edition) -> Mapping[str, Any]:
         """Become ready, or switch, unless there are new events since the log was read."""
         agent_id = self.agent_id
-        if editions.next_entry(connection, agent_id, edition) or editions.has_stale_vectors(
-            connection, agent_id
-        ):
+        if network_editions.next_entry(
+            connection, agent_id, edition
+        ) or network_editions.has_stale_vectors(connection, agent_id):
             request_rebuild_step(connection, self.agent_id, edition.number)
             return {"replayed": 0}
         state = EditionState.READY
         if edition.state is EditionState.SWITCHING:
-            editions.switch_networks(connection, self.agent_id)
+            network_editions.switch_networks(connection, self.agent_id)
             self.replay.note_short_terms(connection, self.agent_id)
             state = EditionState.SWITCHED
-        editions.save_edition(connection, self.agent_id, replace(edition, state=state))
+        network_editions.save_edition(connection, self.agent_id, replace(edition, state=state))
         return {"replayed": 0, "state": state}

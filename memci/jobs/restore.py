@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from memci.domain.job import Job, JobKind
-from memci.domain.memory.edition import ReplayEvent
+from memci.domain.memory.network_edition import ReplayEvent
 from memci.domain.memory.node import NodeEvent, NodeKind
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.passage import Passage, Span, cut_out, passages
@@ -19,12 +19,12 @@ from memci.message import Message
 from memci.queue.runner import Effect
 from memci.smallmodel.ports import TopicSegment, Vectors
 from memci.smallmodel.registry import SmallModels
-from memci.storage.memory_state import lock_messages
 from memci.storage.messages import read_messages
 from memci.storage.network.beliefs import supersede, superseded_telling, unsuperseded
-from memci.storage.network.editions import log_event
+from memci.storage.network.network_editions import log_event
 from memci.storage.network.node_history import append_history, forgotten_telling, memory_telling
 from memci.storage.network.passes import position
+from memci.storage.pending_messages import lock_messages
 from memci.storage.session import Connection, Database
 
 _ALL = 2**62

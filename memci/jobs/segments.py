@@ -17,7 +17,7 @@ from memci.domain.memory.passage import Passage, Span, solid_length, stretches
 from memci.domain.memory.wording import leans_on, worded
 from memci.domain.pages.tree import Viewer
 from memci.errors import SmallModelAnswerError
-from memci.jobs.message_texts import MessageTexts, unit_rows
+from memci.jobs.message_vectors import MessageTexts, unit_rows
 from memci.language.names import key_entities
 from memci.language.worth import Judgement
 from memci.message import Message, Role

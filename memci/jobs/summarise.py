@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from memci.domain.context.session_summary import messages_at_once, summarised
-from memci.domain.context.token_budget import message_tokens
+from memci.domain.context.token_counts import message_tokens
 from memci.domain.job import Job, JobKind
 from memci.domain.memory.parameters import MemoryParameters
 from memci.jobs.consolidate import utc_now

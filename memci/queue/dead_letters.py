@@ -10,7 +10,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection
 
-from memci.broker.incoming_messages import IncomingMessage, decode, encode, job_id_of
+from memci.broker.message_decoding import IncomingMessage, decode, encode, job_id_of
 from memci.broker.names import COMPRESS_TASK, CREATE_TASK
 from memci.domain.job import JobKind, JobSource
 from memci.errors import ErasedError, InvalidInputError

@@ -22,10 +22,10 @@ from memci.message import NewMessage, Remember
 from memci.queue import mailbox
 from memci.schemas.agents import CompressAnswer
 from memci.schemas.messages import AppendAnswer
-from memci.storage import memory_state
 from memci.storage import messages as stored
+from memci.storage import pending_messages
 from memci.storage.erasure.erase import erased_among
-from memci.storage.pipeline import PipelinedStatements
+from memci.storage.pipelined_transaction import PipelinedStatements
 from memci.storage.session import Database
 
 _NAMESPACE = UUID("6d656d63-6900-5000-8000-000000000001")
@@ -297,14 +297,14 @@ def remember_stored(
     not stored, ``ErasedError`` when it was erased; then nothing is written.
     """
     woken, _ = mailbox.lock_lane(connection, job.agent_id)
-    found = memory_state.unasked_messages(connection, job.agent_id, message_ids)
+    found = pending_messages.unasked_messages(connection, job.agent_id, message_ids)
     if found.missing:
         raise _missing(connection, job.agent_id, message_ids, found.missing)
     seqs = found.seqs
     if not seqs or _is_repeated(connection, job, seqs):
         mailbox.unlock_lane(connection, job.agent_id, woken=woken)
         return False
-    memory_state.mark_asked(connection, job.agent_id, seqs)
+    pending_messages.mark_asked(connection, job.agent_id, seqs)
     payload = {"seqs": seqs, **({"wanted": found.filtered} if found.filtered else {})}
     mailbox.insert_job(
         connection, replace(job, first_seq=seqs[0], last_seq=seqs[-1], payload=payload)

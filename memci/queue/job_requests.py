@@ -11,15 +11,15 @@ from uuid import UUID, uuid4, uuid5
 
 from sqlalchemy import Connection
 
-from memci.domain.agent import no_agent
+from memci.domain.agent_id import no_agent
 from memci.domain.job import JobKind, JobSource, JobState
-from memci.domain.memory.edition import EditionState
+from memci.domain.memory.network_edition import EditionState
 from memci.errors import NotFoundError
 from memci.queue import mailbox
-from memci.schemas.editions import EditionAnswer, StepJob
+from memci.schemas.network_editions import EditionAnswer, StepJob
 from memci.storage.agents import IS_AGENT, IS_THERE
 from memci.storage.erasure.erase import agents_without_erasure, wait_for_erasure
-from memci.storage.network.editions import last_edition, replayed
+from memci.storage.network.network_editions import last_edition, replayed
 from memci.storage.session import Database
 
 # Each read of the tree puts messages without a page onto pages, up to this number.

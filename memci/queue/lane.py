@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import structlog
 
-from memci.broker.events import JobEvents
+from memci.broker.celery_events import JobEvents
 from memci.broker.names import COMPRESS_TASK
 from memci.broker.wakeup import Wakeups
 from memci.domain.job import Job, JobSource

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 
 from sqlalchemy import Connection
 
-from memci.domain.agent import no_agent
+from memci.domain.agent_id import no_agent
 from memci.domain.job import Job, JobKind, JobSource, JobState
 from memci.errors import ConflictError, NotFoundError
 from memci.queue import mailbox

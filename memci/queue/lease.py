@@ -17,7 +17,7 @@ from uuid import UUID, uuid4
 import structlog
 from sqlalchemy import Connection
 
-from memci.domain.agent import no_agent
+from memci.domain.agent_id import no_agent
 from memci.domain.job import Job
 from memci.errors import DatabaseBusyError, DatabaseUnavailableError, FencedOffError
 from memci.storage.agents import IS_THERE

@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 
 from sqlalchemy import Connection
 
-from memci.domain.agent import no_agent
+from memci.domain.agent_id import no_agent
 from memci.domain.job import Job, JobKind, JobSource
 from memci.queue.lease import Lease
 from memci.storage.agents import IS_AGENT, IS_THERE

@@ -11,7 +11,7 @@ import structlog
 from sqlalchemy import Connection
 
 from memci import errors
-from memci.broker.events import JobEvents
+from memci.broker.celery_events import JobEvents
 from memci.domain.job import TRIES_INSIDE, Job, backoff_s
 from memci.queue import lane_control, mailbox
 from memci.queue.lease import Lease

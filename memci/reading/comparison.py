@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from memci.domain.agent import no_agent
+from memci.domain.agent_id import no_agent
 from memci.domain.context.message_list import Section
-from memci.domain.memory.edition import ComparedNetwork, ComparedNode, Comparison, compare
+from memci.domain.memory.network_edition import ComparedNetwork, ComparedNode, Comparison, compare
 from memci.errors import NotFoundError
 from memci.queue.job_requests import edition_answer
 from memci.reading.context import ContextReader
 from memci.reading.deferred_writes import ReadActivity, Use
 from memci.reading.reader import ReadingDefaults, ReadingModels
 from memci.reading.recall import Recall
-from memci.schemas import editions
+from memci.schemas import network_editions
 from memci.schemas.reads import ContextRequest, RecallAnswer, RecallRequest
 from memci.schemas.trials import RecordedQuestion, Trial, TrialContext, TrialsAnswer, TrialTotals
 from memci.storage.agents import snapshot_of
-from memci.storage.network.editions import open_edition
+from memci.storage.network.network_editions import open_edition
 from memci.storage.reading.agents import last_asked
 from memci.storage.reading.network_history import beginnings, compared_network, count_links
 from memci.storage.reading.nodes import list_focus
@@ -43,7 +43,9 @@ class Compare:
         self._current = Recall(database, models, defaults, unnoted)
         self._rebuilt = Recall(database.on_edition(), models, defaults, unnoted)
 
-    def run(self, agent_id: str, request: editions.ComparisonRequest) -> editions.ComparisonAnswer:
+    def run(
+        self, agent_id: str, request: network_editions.ComparisonRequest
+    ) -> network_editions.ComparisonAnswer:
         """Compare the networks; ``NotFoundError`` without a rebuilt one."""
         with snapshot_of(self._database, agent_id) as connection:
             if open_edition(connection, agent_id) is None:
@@ -60,14 +62,14 @@ class Compare:
         probes = [self._probe(agent_id, keywords) for keywords in request.probes]
         return _answer(edition, current, rebuilt, found, shown, probes)
 
-    def _probe(self, agent_id: str, keywords: tuple[str, ...]) -> editions.ProbeComparison:
+    def _probe(self, agent_id: str, keywords: tuple[str, ...]) -> network_editions.ProbeComparison:
         request = RecallRequest(keywords=list(keywords), format="structured")
         current, rebuilt = (
             [memory.content for memory in answer.memories]
             for answer in (each.run(agent_id, request) for each in (self._current, self._rebuilt))
             if isinstance(answer, RecallAnswer)
         )
-        return editions.ProbeComparison(
+        return network_editions.ProbeComparison(
             keywords=list(keywords),
             both=sum(text in rebuilt for text in current),
             only_current=_missing_texts(current, rebuilt),
@@ -87,7 +89,7 @@ class _Unnoted(ReadActivity):
 @dataclass
 class _Side:
     network: ComparedNetwork
-    numbers: editions.NetworkNumbers
+    numbers: network_editions.NetworkNumbers
     texts: dict[int, str]
 
     @classmethod
@@ -95,7 +97,7 @@ class _Side:
         network = compared_network(connection, agent_id)
         links = count_links(connection, agent_id)
         memories = [node for node in network.nodes if node.entity_key is None]
-        numbers = editions.NetworkNumbers(
+        numbers = network_editions.NetworkNumbers(
             memories=len(memories),
             entities=len(network.nodes) - len(memories),
             links=links,
@@ -111,8 +113,8 @@ class _Side:
         ids = [node.id for node in nodes]
         self.texts = beginnings(connection, agent_id, ids, most=_BEGINNING)
 
-    def show(self, node: ComparedNode) -> editions.ShownMemory:
-        return editions.ShownMemory(
+    def show(self, node: ComparedNode) -> network_editions.ShownMemory:
+        return network_editions.ShownMemory(
             node_id=node.id,
             message_seqs=list(node.seqs),
             length=node.length,
@@ -132,20 +134,20 @@ class _ShownMemories:
 
 
 def _answer(
-    edition: editions.EditionAnswer,
+    edition: network_editions.EditionAnswer,
     current: _Side,
     rebuilt: _Side,
     found: Comparison,
     shown: _ShownMemories,
-    probes: list[editions.ProbeComparison],
-) -> editions.ComparisonAnswer:
+    probes: list[network_editions.ProbeComparison],
+) -> network_editions.ComparisonAnswer:
     changed = [
-        editions.ChangedMemory(
+        network_editions.ChangedMemory(
             current=current.show(pair.current), rebuilt=rebuilt.show(pair.rebuilt)
         )
         for pair in shown.changed
     ]
-    return editions.ComparisonAnswer(
+    return network_editions.ComparisonAnswer(
         edition=edition,
         current=current.numbers,
         rebuilt=rebuilt.numbers,

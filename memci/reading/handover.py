@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from itertools import takewhile
 
 from memci.domain.context.session_summary import summarised
-from memci.domain.context.token_budget import Count
+from memci.domain.context.token_counts import Count
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.tree import Viewer
 from memci.domain.session.handover import Handover, exchanges

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Self
 
 from memci.config.settings import Settings
-from memci.domain.context.token_budget import DEFAULT_TOKENIZER, Count, tokenizer_of
+from memci.domain.context.token_counts import DEFAULT_TOKENIZER, Count, tokenizer_of
 from memci.domain.memory.parameters import MemoryParameters
 from memci.reading.deferred_writes import ReadActivity
 from memci.schemas.reads import Fresh

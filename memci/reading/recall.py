@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
-from memci.domain.context.token_budget import Count, fitting
+from memci.domain.context.token_counts import Count, fitting
 from memci.domain.memory import recall as rules
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import Forgotten, Miss, Reached, Walk

@@ -7,17 +7,17 @@ from memci.config.settings import Settings
 from memci.queue.usage_accounting import Accounts
 from memci.reading.comparison import Compare
 from memci.reading.context import ContextReader
+from memci.reading.context_window import Windows
 from memci.reading.deferred_writes import ReadActivity
 from memci.reading.handover import HandoverReader, Summarise
 from memci.reading.lists.framework_items import ItemReads
 from memci.reading.reader import ReadingDefaults, ReadingModels
 from memci.reading.recall import Recall
 from memci.reading.search import Search
-from memci.reading.window import Windows
 from memci.schemas.base import Answer, Request
-from memci.schemas.editions import ComparisonRequest
 from memci.schemas.frameworks import ItemSearch
 from memci.schemas.memory_tools import SummaryRequest
+from memci.schemas.network_editions import ComparisonRequest
 from memci.schemas.pages import WindowRequest
 from memci.schemas.reads import ContextRequest, RecallRequest, SearchRequest
 from memci.schemas.sessions import HandoverRequest

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import JsonValue
 
-from memci.domain.context.token_budget import fitting
+from memci.domain.context.token_counts import fitting
 from memci.domain.memory.recall import until_mark
 from memci.domain.search.candidate import SAID, UNTIMED, Candidate, Source
 from memci.domain.search.duplicates import best_once

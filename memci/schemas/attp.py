@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from pydantic import Field, JsonValue
 
-from memci.domain.pages.labels import labels_of
+from memci.domain.pages.window_labels import labels_of
 from memci.language.detection import Language
 from memci.schemas.base import Answer, Request, Text
 from memci.schemas.memory_tools import Found
 from memci.schemas.pages import OVER, PageOut
-from memci.schemas.tools import Tool, tools_in_code
+from memci.schemas.tool_table import Tool, tools_in_code
 
 LONGEST_ANSWER = 100_000
 

@@ -14,7 +14,7 @@ from pydantic import (
     model_validator,
 )
 
-from memci.domain.items import OPERATORS, unknown_operator
+from memci.domain.store_items import OPERATORS, unknown_operator
 from memci.schemas.base import Answer, JsonObject, Query, Request, Text
 
 # The most of an index row, with the agent's id.

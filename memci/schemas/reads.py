@@ -17,9 +17,9 @@ from pydantic import (
     model_validator,
 )
 
-from memci.domain.agent import ANOTHER_SCRIPT
+from memci.domain.agent_id import ANOTHER_SCRIPT
 from memci.domain.context.message_list import Section
-from memci.domain.context.token_budget import Utterance
+from memci.domain.context.token_counts import Utterance
 from memci.domain.documents import COLLECTION_PATTERN
 from memci.domain.memory.recall import Miss
 from memci.domain.pages.pins import Maker

@@ -17,7 +17,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.parameters import PageRules
-from memci.domain.parameters import Range, settings_of
+from memci.domain.parameter_definitions import Range, settings_of
 from memci.schemas.base import Answer, Request
 
 _STRICT: dict[type, Any] = {bool: StrictBool, int: StrictInt, float: StrictFloat}

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field
 
-from memci.domain.agent import AGENT_ID_PATTERN
+from memci.domain.agent_id import AGENT_ID_PATTERN
 from memci.schemas.base import Answer, ForeignId
 from memci.schemas.reads import ContextRequest
 

@@ -17,10 +17,10 @@ from memci.errors import ConfigurationError
 from memci.smallmodel.litellm.adapters import FAMILY, llm_adapter
 from memci.smallmodel.offline.annotator import OfflineAnnotator, OfflineJudge, OfflineQueryPlanner
 from memci.smallmodel.offline.compressor import OfflineCompressor
-from memci.smallmodel.offline.embedder import OfflineEmbedder
-from memci.smallmodel.offline.lexicon import OfflineLexicon
+from memci.smallmodel.offline.index_terms import OfflineLexicon
 from memci.smallmodel.offline.relation_namer import OfflineRelationNamer
 from memci.smallmodel.offline.segmenter import OfflineSegmenter
+from memci.smallmodel.offline.sentence_embedder import OfflineEmbedder
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.smallmodel.ports import (

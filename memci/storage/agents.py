@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from memci.domain.agent import no_agent
+from memci.domain.agent_id import no_agent
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.parameters import PageRules
-from memci.domain.parameters import P, replaced, settings_of
+from memci.domain.parameter_definitions import P, replaced, settings_of
 from memci.storage.session import Connection, Database
 
 # A condition on ``lane``. The lane of an erased agent stays, so that its ids are never reused; the

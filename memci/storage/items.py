@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Row
 
-from memci.domain.items import is_comparison
 from memci.domain.search import bm25
 from memci.domain.search.bm25 import Collected
+from memci.domain.store_items import is_comparison
 from memci.storage.vectors import Vectors, to_text
 
 # Of one agent; an expired item does not exist, whether or not it has been deleted.

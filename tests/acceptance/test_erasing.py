@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from sqlalchemy.engine import make_url
 
 from memci import Memci
-from memci.broker.incoming_messages import encode
+from memci.broker.message_decoding import encode
 from memci.broker.names import CREATE_TASK, agent_queue_name
 from memci.client import Agent
 from memci.config.settings import Settings

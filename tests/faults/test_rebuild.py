@@ -9,7 +9,7 @@ import pytest
 from memci.broker.wakeup import Wakeups
 from memci.commands import rebuild
 from memci.domain.job import JobState
-from memci.domain.memory.edition import compare
+from memci.domain.memory.network_edition import compare
 from memci.storage.reading.network_history import compared_network
 from memci.storage.session import use_edition
 from memci.testing import wait_until

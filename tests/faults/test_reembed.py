@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memci.commands import rebuild
-from memci.smallmodel.offline.embedder import DIMENSION, MODEL, OfflineEmbedder
+from memci.smallmodel.offline.sentence_embedder import DIMENSION, MODEL, OfflineEmbedder
 from memci.testing import wait_until
 from tests.support.network import AgentUnderTest
 

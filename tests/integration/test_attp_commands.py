@@ -16,9 +16,9 @@ from memci.commands.tools.tools import Tools
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.errors import NotFoundError, RefusedError
-from memci.reading.window import Windows
+from memci.reading.context_window import Windows
 from memci.schemas.attp import AttpAnswer, AttpStatus
-from memci.schemas.tools import BY_NAME
+from memci.schemas.tool_table import BY_NAME
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.page_store.postgres import PostgresPageStore
 from tests.support.archives import check_movable

@@ -9,8 +9,8 @@ from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.errors import InvalidInputError, NotFoundError
-from memci.reading.window import Windows
-from memci.schemas.tools import BY_NAME
+from memci.reading.context_window import Windows
+from memci.schemas.tool_table import BY_NAME
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.page_store.postgres import PostgresPageStore
 from tests.support.network import AgentUnderTest

@@ -13,7 +13,7 @@ from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.tree import Viewer
 from memci.errors import MemciError
-from memci.schemas.tools import BY_NAME
+from memci.schemas.tool_table import BY_NAME
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.pages.workspace import WindowSpec, Workspace, open_visible, open_workspace
 from memci.storage.session import Connection

@@ -16,7 +16,7 @@ from memci.errors import (
     TooLargeError,
 )
 from memci.message import corrected_memory
-from memci.reading.window import Windows
+from memci.reading.context_window import Windows
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.page_store.postgres import PostgresPageStore
 from tests.support.network import AgentUnderTest

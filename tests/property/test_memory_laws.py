@@ -8,10 +8,7 @@ from random import Random
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from memci.domain.memory.creation import draw, least_important
-from memci.domain.memory.node import NodeKind, decayed
-from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.memory.scan import (
+from memci.domain.memory.compression_scan import (
     Compress,
     Forgotten,
     Kept,
@@ -22,6 +19,9 @@ from memci.domain.memory.scan import (
     shrunk_keywords,
     shrunk_phrase,
 )
+from memci.domain.memory.creation import draw, least_important
+from memci.domain.memory.node import NodeKind, decayed
+from memci.domain.memory.parameters import MemoryParameters
 from tests.support.examples import examples
 from tests.support.models import keep_beginning
 from tests.support.pure_network import PureNetwork, PureNode, segment

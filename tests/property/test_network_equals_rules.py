@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memci.domain.memory.node import decayed
 from memci.domain.memory.parameters import MemoryParameters
-from memci.jobs import compress
+from memci.jobs import compression_pass
 from memci.storage.network.links import decay_links
 from memci.storage.session import Database
 from tests.support.examples import examples
@@ -99,7 +99,7 @@ def test_a_network_is_what_the_rules_make_of_its_history(
     ada = AgentUnderTest(database, uuid4().hex, values)
     pure = PureNetwork(values, keep_beginning)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compress, "BATCH", batch)
+        patch.setattr(compression_pass, "BATCH", batch)
         for event in history:
             if event == "pass":
                 ada.compress()

@@ -23,7 +23,7 @@ from memci.commands import erase
 from memci.commands.erase import ErasureSelection
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ConflictError
-from memci.jobs import compress
+from memci.jobs import compression_pass
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from memci.testing import FakeClock
@@ -189,7 +189,7 @@ class History(RuleBasedStateMachine):
             while self.paper.scan_next():
                 pass
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(compress, "BATCH", batch)
+            patch.setattr(compression_pass, "BATCH", batch)
             self.ada.compress(passes)
 
     @invariant()
@@ -248,7 +248,7 @@ def _seen(node: Any) -> tuple[Any, ...]:
 def test_every_history_ends_as_the_rules_say(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compress, "BATCH", 1)
+    monkeypatch.setattr(compression_pass, "BATCH", 1)
     machine = type("History", (History,), {"database": database})
     run_state_machine_as_test(machine, settings=THOROUGH)
 

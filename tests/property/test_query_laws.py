@@ -17,7 +17,7 @@ from memci.language.question import (
     analyse_with_names,
     split_questions,
 )
-from memci.language.times.parts import MONTHS
+from memci.language.times.time_words import MONTHS
 from tests.support.examples import examples
 
 PIECES = (

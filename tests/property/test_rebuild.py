@@ -16,9 +16,9 @@ from memci.domain.memory import creation
 from memci.domain.memory.node import NodeEvent
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ConflictError
-from memci.jobs import compress
-from memci.storage.memory_state import mark_asked
+from memci.jobs import compression_pass
 from memci.storage.network.node_history import append_history
+from memci.storage.pending_messages import mark_asked
 from memci.storage.session import Database
 from memci.storage.sessions import end_session
 from memci.testing import FakeClock
@@ -172,7 +172,7 @@ def test_a_rebuilt_network_is_the_network(
     ada = AgentUnderTest(database, uuid4().hex, values, clock=FakeClock(datetime.now(UTC)))
     rebuilding = Rebuilding(ada)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compress, "BATCH", batch)
+        patch.setattr(compression_pass, "BATCH", batch)
         patch.setattr(creation, "DRAWN", 2)
         live(ada, rebuilding, history)
         if not ada.lane().message_seq:

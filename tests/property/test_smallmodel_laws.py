@@ -14,10 +14,10 @@ from memci.language.topic_changes import cut_into_pieces
 from memci.message import Message, Role
 from memci.smallmodel.offline.annotator import OfflineAnnotator, OfflineJudge
 from memci.smallmodel.offline.compressor import OfflineCompressor
-from memci.smallmodel.offline.embedder import MODEL
-from memci.smallmodel.offline.lexicon import OfflineLexicon
+from memci.smallmodel.offline.index_terms import OfflineLexicon
 from memci.smallmodel.offline.relation_namer import OfflineRelationNamer
 from memci.smallmodel.offline.segmenter import LONGEST_SEGMENT, OfflineSegmenter
+from memci.smallmodel.offline.sentence_embedder import MODEL
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from tests.support.examples import examples
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.domain.context.token_budget import Utterance
+from memci.domain.context.token_counts import Utterance
 from memci.domain.pages.block import Format
 from memci.domain.pages.operations import create_contents_page, expand_details, move_page
 from memci.domain.pages.page import Lifecycle, session_key

@@ -16,7 +16,7 @@ from kombu import Exchange, Queue
 
 from memci.broker import rabbitmq_queues
 from memci.broker.agent_queues import noted_size
-from memci.broker.incoming_messages import decode
+from memci.broker.message_decoding import decode
 from memci.broker.names import (
     ANNOUNCE_QUEUE,
     CREATE_TASK,

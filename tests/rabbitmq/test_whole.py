@@ -14,7 +14,7 @@ from celery import Celery
 from kombu import Exchange, Queue
 
 from memci.broker.app import make_app
-from memci.broker.events import JobEvents
+from memci.broker.celery_events import JobEvents
 from memci.broker.names import (
     ANNOUNCE_QUEUE,
     COMPRESS_QUEUE,

@@ -16,7 +16,7 @@ from uuid import UUID, uuid4
 import redis
 
 from memci.broker.app import make_producer
-from memci.broker.incoming_messages import decode, job_id_of
+from memci.broker.message_decoding import decode, job_id_of
 from memci.broker.names import CREATE_TASK, LANE_QUEUE, agent_queue_name
 from memci.broker.read_calls import Replies
 from memci.broker.redis_queues import RedisAgentQueues, remove_binding_keys

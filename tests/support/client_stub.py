@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from memci.client.page_operations import PageOperations
 from memci.client.pages import help_of, signature_of
-from memci.schemas.tools import TOOLS, About, Tool
+from memci.schemas.tool_table import TOOLS, About, Tool
 
 _LONGEST_LINE = 100
 STUB = Path(__file__).parents[2] / "memci/client/page_operations.pyi"

@@ -1,7 +1,7 @@
 """The offline segmenter, given the vectors of the messages as memory creation does."""
 
-from memci.smallmodel.offline.embedder import OfflineEmbedder
 from memci.smallmodel.offline.segmenter import OfflineSegmenter
+from memci.smallmodel.offline.sentence_embedder import OfflineEmbedder
 
 
 class Cutter:

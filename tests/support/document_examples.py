@@ -11,7 +11,6 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.block import BlockWriter, Format, PageContent
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.collapse import collapse_to
-from memci.domain.pages.labels import labels_of
 from memci.domain.pages.operations import (
     create_contents_page,
     create_detail_page,
@@ -23,6 +22,7 @@ from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree, Viewer
+from memci.domain.pages.window_labels import labels_of
 from memci.language.detection import Language
 from memci.message import Message, Role
 from memci.schemas.attp import AttpChanges

@@ -9,18 +9,18 @@ from typing import Any
 from sqlalchemy import Row
 
 from memci.commands.pages.perform import PageCommands, ToolRequest
-from memci.domain.context.token_budget import Count
+from memci.domain.context.token_counts import Count
 from memci.domain.job import Job, JobKind
-from memci.domain.pages.outline import Outline
+from memci.domain.pages.interaction_outline import Outline
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.jobs.name_pages import MOST_NAMED, PageNaming, Pages
 from memci.language.detection import Language
 from memci.message import Message
 from memci.queue.runner import Effect
-from memci.reading.window import Windows
+from memci.reading.context_window import Windows
 from memci.schemas.pages import WindowAnswer, WindowRequest
-from memci.schemas.tools import BY_NAME
+from memci.schemas.tool_table import BY_NAME
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.smallmodel.ports import Summarizer

@@ -14,9 +14,9 @@ from uuid import uuid4
 from sqlalchemy import Row
 
 from memci.domain.job import Job, JobKind, JobSource
+from memci.domain.memory.compression_scan import SNAPSHOT_BYTES
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.memory.scan import SNAPSHOT_BYTES
-from memci.jobs.compress import NetworkCompression
+from memci.jobs.compression_pass import NetworkCompression
 from memci.jobs.create import MemoryCreation
 from memci.queue.lease import Lease
 from memci.storage.agents import replace_parameters

@@ -7,8 +7,8 @@ from typing import Any
 from memci.commands.pages.perform import PageCommands, ToolRequest
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.reading.window import Windows
-from memci.schemas.tools import BY_NAME
+from memci.reading.context_window import Windows
+from memci.schemas.tool_table import BY_NAME
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.page_store.port import PageStore
 from memci.storage.session import Database

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from memci.commands.pages.perform import ToolRequest
 from memci.domain.pages.permission import Actor
-from memci.reading.window import Windows
+from memci.reading.context_window import Windows
 from memci.schemas.pages import WindowRequest
-from memci.schemas.tools import BY_NAME
+from memci.schemas.tool_table import BY_NAME
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 
 COUNTER = OfflineTokenCounter()

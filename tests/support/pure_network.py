@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from memci.domain.memory.compression_scan import Compress, Forgotten, Protected, ScannedNode, scan
 from memci.domain.memory.creation import (
     AnnotatedSegment,
     Focus,
@@ -16,7 +17,6 @@ from memci.domain.memory.creation import (
 )
 from memci.domain.memory.node import NodeKind, NodeType, decayed, importance
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.memory.scan import Compress, Forgotten, Protected, ScannedNode, scan
 from memci.language.detection import language_of
 from memci.language.names import key_entities
 

@@ -9,13 +9,13 @@ from uuid import UUID
 
 from memci.commands import memory, rebuild
 from memci.domain.job import Job, JobKind
-from memci.domain.memory.edition import Comparison, compare
+from memci.domain.memory.network_edition import Comparison, compare
 from memci.jobs.consolidate import Consolidation
 from memci.jobs.rebuild import NetworkRebuild, Replay
 from memci.jobs.restore import MemoryRestoring
 from memci.queue.lease import Lease
 from memci.queue.runner import Effect
-from memci.schemas.editions import EditionAnswer
+from memci.schemas.network_editions import EditionAnswer
 from memci.storage.reading.network_history import compared_network
 from memci.storage.session import use_edition
 from tests.support.network import AgentUnderTest

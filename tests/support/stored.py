@@ -17,7 +17,7 @@ from memci.language.times.calendar import offset_of
 from memci.message import readable_text
 from memci.reading.deferred_writes import ReadActivity
 from memci.reading.reader import ReadingDefaults, ReadingModels, Tokenizers
-from memci.smallmodel.offline.lexicon import OfflineLexicon
+from memci.smallmodel.offline.index_terms import OfflineLexicon
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.smallmodel.ports import Vectors

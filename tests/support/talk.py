@@ -11,7 +11,7 @@ from memci.domain.context import assemble as assembling
 from memci.domain.context.assemble import Assembly
 from memci.domain.context.choose import choose
 from memci.domain.context.materials import Materials
-from memci.domain.context.token_budget import Count
+from memci.domain.context.token_counts import Count
 from memci.domain.search.candidate import Candidate, Source
 from memci.domain.search.ranking import Ranked
 from memci.message import Message, Role

@@ -8,7 +8,7 @@ from memci.commands.tools.tools import Tools
 from memci.domain.pages.block import Format
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.reading.window import Windows
+from memci.reading.context_window import Windows
 from memci.schemas.pages import WindowRequest
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from tests.support.network import AgentUnderTest

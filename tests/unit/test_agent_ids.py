@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from memci import Memci
-from memci.domain.agent import check_agent_id
+from memci.domain.agent_id import check_agent_id
 from memci.errors import InvalidInputError
 from memci.schemas.reads import SearchRequest
 

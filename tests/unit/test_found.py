@@ -10,7 +10,7 @@ from memci.commands.tools.memory_reads import found_from_recall, moment
 from memci.domain.memory.recall import Miss
 from memci.schemas.memory_tools import FoundList
 from memci.schemas.reads import RecallAnswer
-from memci.schemas.tools import BY_NAME
+from memci.schemas.tool_table import BY_NAME
 
 
 def told(miss: Miss | None, *keywords: str) -> FoundList:

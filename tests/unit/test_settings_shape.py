@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.parameters import PageRules
-from memci.domain.parameters import Setting, settings_of
+from memci.domain.parameter_definitions import Setting, settings_of
 from memci.errors import InvalidInputError
 from memci.schemas.settings import SettingsRequest
 

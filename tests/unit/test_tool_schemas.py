@@ -20,7 +20,7 @@ from memci.schemas.json_schema import schema_asked
 from memci.schemas.page_tools import answer_for_model, schema_for_model
 from memci.schemas.pages import PageChange, PageOut
 from memci.schemas.tool_format import ToolFormat
-from memci.schemas.tools import TOOLS, Tool, tools, tools_of_agents
+from memci.schemas.tool_table import TOOLS, Tool, tools, tools_of_agents
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 
 # What a request pays for all tools, as JSON of OpenAI's form.

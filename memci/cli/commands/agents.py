@@ -296,7 +296,7 @@ def import_(
 
     All of it or nothing; an agent that holds something already is left as it is.
     """
-    from memci.client.files import read_manifest
+    from memci.client.archive_files import read_manifest
 
     agent_id = agent or read_manifest(file).agent_id
     with agent_of(agent_id) as memory, working(f"importing {agent_id}"):

@@ -74,7 +74,7 @@ def compare(
 
 
 def _past_questions(database: Database, agent_id: str, last: int) -> list[RecordedQuestion]:
-    from memci.domain.agent import check_agent_id
+    from memci.domain.agent_id import check_agent_id
     from memci.reading.comparison import asked_before
 
     if asked := asked_before(database, check_agent_id(agent_id), last):

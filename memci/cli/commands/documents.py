@@ -25,7 +25,7 @@ from memci.cli.output import (
 from memci.errors import InvalidInputError, MemciError
 
 if TYPE_CHECKING:
-    from memci.cli.indexing.file_search import Found
+    from memci.cli.indexing.file_finder import Found
     from memci.cli.indexing.upload import Sent, Where
 
 AgentChoice = Annotated[
@@ -74,7 +74,7 @@ def index(
     ignores are left out, and so are secrets (.env, keys) and what is no text; what is left out is
     told. Documents are called after the folder: docs/guide.md for `memci documents index docs`.
     """
-    from memci.cli.indexing.file_search import Found, find
+    from memci.cli.indexing.file_finder import Found, find
     from memci.cli.indexing.upload import KnownFolders, has_documents, send
     from memci.cli.indexing.upload import wait as wait_for
 

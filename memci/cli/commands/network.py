@@ -220,7 +220,7 @@ def plot(
 
 def _draw(fading: FadingAnswer, kind: str) -> bytes:
     try:
-        from memci.cli.network.plot import plot as draw
+        from memci.cli.network.fading_plot import plot as draw
     except ModuleNotFoundError as error:
         if error.name != "matplotlib":
             raise

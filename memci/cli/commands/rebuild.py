@@ -14,7 +14,12 @@ from memci.errors import InvalidInputError, MemciError, NotFoundError
 
 if TYPE_CHECKING:
     from memci.client import Agent
-    from memci.schemas.editions import ComparisonAnswer, EditionAnswer, NetworkNumbers, ShownMemory
+    from memci.schemas.network_editions import (
+        ComparisonAnswer,
+        EditionAnswer,
+        NetworkNumbers,
+        ShownMemory,
+    )
 
 # Memories that a switch drops are listed up to this number, the largest a comparison returns.
 _LISTED = 100

@@ -81,7 +81,7 @@ def remember(
 
 def _read(file: str, file_format: FileFormat | None) -> Parsed:
     from memci.cli.formats.read import decode, parse
-    from memci.client.files import unreadable
+    from memci.client.archive_files import unreadable
 
     try:
         content = sys.stdin.buffer.read() if file == _STDIN else Path(file).read_bytes()

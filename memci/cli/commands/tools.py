@@ -14,7 +14,7 @@ from memci.schemas.tool_format import ToolFormat
 
 if TYPE_CHECKING:
     from memci.config.settings import Settings
-    from memci.schemas.tools import Tool
+    from memci.schemas.tool_table import Tool
 
 
 def tools(
@@ -27,7 +27,7 @@ def tools(
 
     No server is asked.
     """
-    from memci.schemas.tools import tools as all_tools
+    from memci.schemas.tool_table import tools as all_tools
 
     print_json(all_tools(form))
 
@@ -76,7 +76,7 @@ def mcp(
 def _permitted_tools(settings: Settings) -> Sequence[Tool]:
     """Return the tools that the key may use; all tools while the server is unavailable."""
     from memci.errors import MemciError
-    from memci.schemas.tools import tools_of_agents
+    from memci.schemas.tool_table import tools_of_agents
 
     try:
         with client_for(settings, timeout_s=_TIMEOUT_S) as memci:

@@ -20,7 +20,7 @@ from memci.cli.up.addresses import PARTS
 from memci.commands.rebuild import progress
 from memci.config.groups import OFFLINE
 from memci.config.settings import Settings
-from memci.domain.agent import AGENT_ID_PATTERN
+from memci.domain.agent_id import AGENT_ID_PATTERN
 from memci.embedded import server
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.smallmodel.ports import Embedder

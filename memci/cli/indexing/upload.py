@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
 from memci.cli.connection import every_page
-from memci.cli.indexing.file_search import Found
+from memci.cli.indexing.file_finder import Found
 from memci.client import Agent
 from memci.client import Collection as DocumentCollection
 from memci.domain.documents import DocumentState, check_name

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from rich.text import Text
 
 from memci.cli.output import bar, cell, console, counted, hint, print_cut, printable, shortened
-from memci.domain.memory.scan import Forgetting
+from memci.domain.memory.compression_scan import Forgetting
 from memci.schemas.network import NetworkAnswer, NetworkLink, NetworkNode
 
 

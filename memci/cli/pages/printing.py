@@ -32,7 +32,7 @@ from memci.schemas.pages import (
     StepAnswer,
     WindowAnswer,
 )
-from memci.schemas.tools import Tool
+from memci.schemas.tool_table import Tool
 
 
 def state_of(page: PageOut) -> str:

@@ -25,7 +25,7 @@ from memci.schemas.base import Answer, Request
 from memci.schemas.page_tools import CreateDetailPage
 from memci.schemas.pages import CollapseAnswer, PageChange, PinChange
 from memci.schemas.problems import describe_misuse
-from memci.schemas.tools import TOOLS, Tool, tools_in_code
+from memci.schemas.tool_table import TOOLS, Tool, tools_in_code
 
 NOTHING_DONE = "Nothing of this call was done."
 _KINDS: Mapping[type[MemciError], Kind] = {

@@ -11,7 +11,7 @@ from enum import StrEnum
 from itertools import takewhile
 from typing import NamedTuple, TypeAlias
 
-from memci.domain.context.token_budget import Count, Utterance
+from memci.domain.context.token_counts import Count, Utterance
 from memci.domain.search.ranking import Ranked
 from memci.message import Role
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Item, LeftOut, Part, Section, part_of, part_tokens
 from memci.domain.context.rendering import DOCUMENTS, MEMORIES, Layout, write_entries
-from memci.domain.context.token_budget import MESSAGE_OVERHEAD, Count
+from memci.domain.context.token_counts import MESSAGE_OVERHEAD, Count
 from memci.domain.search.candidate import WRITTEN, Candidate, Key, Source
 from memci.domain.search.duplicates import Change, KnownMessages, Selection
 from memci.domain.search.highlight import Highlighter, SpeakerLines, Speakers, is_all_courtesy

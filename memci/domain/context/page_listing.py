@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from memci.domain.context.message_list import Item, Part, Section, part_of, part_tokens
-from memci.domain.context.token_budget import MESSAGE_OVERHEAD, Count
+from memci.domain.context.token_counts import MESSAGE_OVERHEAD, Count
 from memci.domain.pages.block import BlockWriter, ContentReader, PageContent
 from memci.domain.pages.page import USER, Page, SegmentKind
 from memci.domain.pages.tree import VisibleTree

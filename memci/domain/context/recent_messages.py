@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Item, Part, Section, part_tokens
 from memci.domain.context.rendering import Days, heads_of, join_heads
-from memci.domain.context.token_budget import Count, Utterance, message_tokens
+from memci.domain.context.token_counts import Count, Utterance, message_tokens
 from memci.domain.search.candidate import Candidate, message_candidate
 from memci.domain.session.interaction import Interaction
 from memci.message import JsonObject, Message, Role

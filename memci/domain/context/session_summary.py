@@ -17,7 +17,7 @@ from memci.domain.context.summary_overlap import (
     memories_quoted_in_full,
     messages_quoted_in_full,
 )
-from memci.domain.context.token_budget import MESSAGE_OVERHEAD, Count, message_tokens
+from memci.domain.context.token_counts import MESSAGE_OVERHEAD, Count, message_tokens
 from memci.domain.search.candidate import Candidate, Key, message_candidate
 from memci.domain.search.highlight import Highlighter, is_courtesy
 from memci.domain.session.interaction import Interaction

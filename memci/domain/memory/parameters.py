@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal, Self
 
-from memci.domain.parameters import Range, check_all, replaced, setting
+from memci.domain.parameter_definitions import Range, check_all, replaced, setting
 from memci.domain.usage import Budget
 from memci.errors import InvalidInputError
 from memci.language.hit_limits import HitLimits

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from memci.domain.context.token_budget import Count
+from memci.domain.context.token_counts import Count
 from memci.domain.pages.page import Page
 from memci.errors import InvalidInputError
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
-from memci.domain.parameters import Range, check_all, replaced, setting
+from memci.domain.parameter_definitions import Range, check_all, replaced, setting
 
 
 @dataclass(frozen=True, slots=True)

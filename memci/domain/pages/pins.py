@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from memci.domain.pages.labels import Labels, fenced
+from memci.domain.pages.window_labels import Labels, fenced
 from memci.language.key_messages.rules import PinKind
 
 # Their name in the tokens by segment; so no segment may have this id.

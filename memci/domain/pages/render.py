@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from memci.domain.context.token_budget import LIST_OVERHEAD, MESSAGE_OVERHEAD, Count, Utterance
+from memci.domain.context.token_counts import LIST_OVERHEAD, MESSAGE_OVERHEAD, Count, Utterance
 from memci.domain.pages.block import BlockWriter, ContentReader, Excess, Format, RenderedBlocks
 from memci.domain.pages.page import USER, Page, Segment
 from memci.domain.pages.pins import PINS, Pin

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from memci.domain.context.token_budget import Count
+from memci.domain.context.token_counts import Count
 from memci.domain.memory.wording import labels
 from memci.language.small_talk import (
     asks_something,

@@ -9,7 +9,7 @@ from memci.commands import memory, rebuild
 from memci.http.documentation import CONFLICT
 from memci.http.request import AgentId, AsOf, Call, Cursor, Limit, NodeId, ThingId
 from memci.http.routing import Routes
-from memci.schemas import editions
+from memci.schemas import network_editions
 from memci.schemas.agents import FocusList, LinkList, NodeAnswer, NodeList, ReceiptAnswer, TrailList
 from memci.schemas.base import ForeignId
 from memci.schemas.network import FadingAnswer, NetworkAnswer, PassList
@@ -110,7 +110,7 @@ def get_fading(
 
 
 @routes.write.post("/agents/{agent}/focus", responses=CONFLICT)
-def mention(agent: AgentId, body: editions.FocusRequest, call: Call) -> FocusList:
+def mention(agent: AgentId, body: network_editions.FocusRequest, call: Call) -> FocusList:
     """Bring an entity into the focus; the latest mention comes first.
 
     Its links get the greatest strength, and do not fade while it is a focus point. An entity that
@@ -123,7 +123,7 @@ def mention(agent: AgentId, body: editions.FocusRequest, call: Call) -> FocusLis
 
 
 @routes.write.post("/agents/{agent}/nodes/{node_id}/restore", status_code=202, responses=CONFLICT)
-def restore_node(agent: AgentId, node_id: NodeId, call: Call) -> editions.RestoreAnswer:
+def restore_node(agent: AgentId, node_id: NodeId, call: Call) -> network_editions.RestoreAnswer:
     """Make a forgotten memory again from its messages; asking twice is asking once.
 
     It becomes a new node, linked to the present focus. The trails of both nodes name the other.
@@ -133,8 +133,8 @@ def restore_node(agent: AgentId, node_id: NodeId, call: Call) -> editions.Restor
 
 @routes.admin.post("/agents/{agent}/rebuild", status_code=202, responses=CONFLICT)
 def begin_rebuild(
-    agent: AgentId, call: Call, body: editions.RebuildRequest | None = None
-) -> editions.EditionAnswer:
+    agent: AgentId, call: Call, body: network_editions.RebuildRequest | None = None
+) -> network_editions.EditionAnswer:
     """Rebuild the agent's network from its messages, beside the current one.
 
     Creations and passes run again in their order, with the models and parameters of today.
@@ -146,23 +146,23 @@ def begin_rebuild(
 
 
 @routes.read.get("/agents/{agent}/rebuild")
-def get_rebuild(agent: AgentId, call: Call) -> editions.EditionAnswer:
+def get_rebuild(agent: AgentId, call: Call) -> network_editions.EditionAnswer:
     """Return the progress of the rebuild, or the result of the last one."""
     return rebuild.show(call.runtime.database, agent)
 
 
 @routes.read.post("/agents/{agent}/rebuild/compare")
 def compare_rebuilt(
-    agent: AgentId, call: Call, body: editions.ComparisonRequest | None = None
-) -> editions.ComparisonAnswer:
+    agent: AgentId, call: Call, body: network_editions.ComparisonRequest | None = None
+) -> network_editions.ComparisonAnswer:
     """Compare the rebuilt network with the current one."""
     fields = body.model_dump(mode="json", exclude_unset=True) if body else {}
     answer = call.runtime.reads.call("compare", agent, fields, wait_ms=0)
-    return editions.ComparisonAnswer.model_validate(answer)
+    return network_editions.ComparisonAnswer.model_validate(answer)
 
 
 @routes.admin.post("/agents/{agent}/rebuild/switch", status_code=202, responses=CONFLICT)
-def switch_rebuilt(agent: AgentId, call: Call) -> editions.EditionAnswer:
+def switch_rebuilt(agent: AgentId, call: Call) -> network_editions.EditionAnswer:
     """Replace the current network by the rebuilt one, which must be ready.
 
     Events since then are replayed first, so nothing is lost. Nodes have new ids; trails of the old
@@ -172,7 +172,7 @@ def switch_rebuilt(agent: AgentId, call: Call) -> editions.EditionAnswer:
 
 
 @routes.admin.post("/agents/{agent}/rebuild/drop")
-def drop_rebuilt(agent: AgentId, call: Call) -> editions.EditionAnswer:
+def drop_rebuilt(agent: AgentId, call: Call) -> network_editions.EditionAnswer:
     """Delete the rebuilt network; the current one stays as it is."""
     return rebuild.drop(call.runtime.database, call.runtime.wakeups, agent)
 

@@ -20,7 +20,7 @@ from memci.schemas.attp import AttpAnswer, AttpRequest
 from memci.schemas.base import Request
 from memci.schemas.page_tools import GetPage
 from memci.schemas.tool_format import ToolFormat
-from memci.schemas.tools import BY_NAME, TOOLS, About, Tool, written
+from memci.schemas.tool_table import BY_NAME, TOOLS, About, Tool, written
 
 
 class _PageIndex(Convertor[str]):

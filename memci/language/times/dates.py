@@ -10,8 +10,8 @@ from datetime import date, timedelta
 from memci.language.loading import TaskData
 from memci.language.times import calendar
 from memci.language.times.calendar import DAYS_A_WEEK, SATURDAY, WEEKDAYS, Reading, as_guess
-from memci.language.times.doubts import contradicts_tense
-from memci.language.times.parts import Parts
+from memci.language.times.false_mentions import contradicts_tense
+from memci.language.times.time_words import Parts
 
 _MONTHS_A_QUARTER = 3
 _CENTURY, _PIVOT = 1900, 3

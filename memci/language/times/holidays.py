@@ -15,9 +15,9 @@ from memci.language.detection import Language
 from memci.language.loading import TaskData, read_data
 from memci.language.times import calendar
 from memci.language.times.calendar import Reading
-from memci.language.times.parts import Parts
 from memci.language.times.rules import DATA as TIMES
 from memci.language.times.rules import Rule
+from memci.language.times.time_words import Parts
 
 LUNAR_DATES = read_data("lunar_dates")
 

@@ -15,10 +15,10 @@ from datetime import date, datetime
 from itertools import accumulate
 
 from memci.language.detection import Language
-from memci.language.times import doubts, text_around
+from memci.language.times import false_mentions, text_around
 from memci.language.times.calendar import Granularity, Reading
-from memci.language.times.parts import MONTHS
 from memci.language.times.rules import Rule, readings, rules_of
+from memci.language.times.time_words import MONTHS
 
 # Between midnight and four, "today" may be the day that has just ended. Exactly midnight means that
 # the producer knows only the day.
@@ -44,10 +44,10 @@ class TimeMention:
 
 _Doubtful = Callable[[str, int, int, Reading], bool]
 _RULES: tuple[tuple[Iterable[Rule], Language, _Doubtful], ...] = (
-    (rules_of("dates", Language.ENGLISH), Language.ENGLISH, doubts.is_recurring),
-    (rules_of("relative", Language.ENGLISH), Language.ENGLISH, doubts.is_doubtful_english),
-    (rules_of("dates", Language.CHINESE), Language.CHINESE, doubts.is_recurring),
-    (rules_of("relative", Language.CHINESE), Language.CHINESE, doubts.is_doubtful_chinese),
+    (rules_of("dates", Language.ENGLISH), Language.ENGLISH, false_mentions.is_recurring),
+    (rules_of("relative", Language.ENGLISH), Language.ENGLISH, false_mentions.is_doubtful_english),
+    (rules_of("dates", Language.CHINESE), Language.CHINESE, false_mentions.is_recurring),
+    (rules_of("relative", Language.CHINESE), Language.CHINESE, false_mentions.is_doubtful_chinese),
 )
 
 

@@ -16,7 +16,6 @@ from memci.language.times import calendar, find_times, text_around
 from memci.language.times.calendar import DAYS_A_WEEK, SATURDAY, WEEKDAYS, Reading, as_guess
 from memci.language.times.dates import latest_day_of_year
 from memci.language.times.holidays import HOLIDAY_RULES
-from memci.language.times.parts import UNITS, number
 from memci.language.times.ranges import (
     CERTAIN,
     GUESSED,
@@ -29,6 +28,7 @@ from memci.language.times.ranges import (
     without_overlaps,
 )
 from memci.language.times.rules import DATA, readings, rules_of
+from memci.language.times.time_words import UNITS, number
 
 _HOUR, _MINUTE = timedelta(hours=1), timedelta(minutes=1)
 _UNITS = {"hour": _HOUR, "minute": _MINUTE, "小时": _HOUR, "钟头": _HOUR, "分钟": _MINUTE}

@@ -12,7 +12,7 @@ from memci.language.loading import TaskData
 from memci.language.times import calendar
 from memci.language.times.calendar import DAYS_A_WEEK, SATURDAY, SUNDAY, Reading, as_guess
 from memci.language.times.dates import month_or_day, season_name
-from memci.language.times.parts import STEPS, Parts
+from memci.language.times.time_words import STEPS, Parts
 
 _THURSDAY = 3
 _FEBRUARY, _HALF_A_YEAR = 2, 6

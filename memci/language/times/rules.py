@@ -10,7 +10,7 @@ from memci.language.detection import Language
 from memci.language.loading import TaskData
 from memci.language.times import dates, relative
 from memci.language.times.calendar import Reading
-from memci.language.times.parts import Parts
+from memci.language.times.time_words import Parts
 
 DATA = TaskData("times")
 _READERS = vars(relative) | vars(dates)

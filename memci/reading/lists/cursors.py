@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import quote, unquote
 
-from memci.domain.agent import AGENT_ID_PATTERN
+from memci.domain.agent_id import AGENT_ID_PATTERN
 from memci.errors import InvalidInputError
 from memci.storage.session import Database
 

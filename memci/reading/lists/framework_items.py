@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from memci.domain.items import rank_items
 from memci.domain.search import bm25
 from memci.domain.search.candidate import reads
+from memci.domain.store_items import rank_items
 from memci.language.detection import language_of
 from memci.queue.job_requests import request_indexing_by_read
 from memci.reading.reader import ReadingModels

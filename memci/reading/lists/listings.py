@@ -10,7 +10,7 @@ from functools import reduce
 from typing import Any
 from uuid import UUID
 
-from memci.domain.agent import no_agent
+from memci.domain.agent_id import no_agent
 from memci.domain.job import JobState
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.usage import Usage

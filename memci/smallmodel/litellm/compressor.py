@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from memci.domain.memory.scan import check_compressed
+from memci.domain.memory.compression_scan import check_compressed
 from memci.errors import SmallModelAnswerError
 from memci.language.detection import language_of
 from memci.smallmodel.litellm import language_model

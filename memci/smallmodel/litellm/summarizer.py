@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from memci.domain.context.token_budget import Count
-from memci.domain.pages.outline import (
+from memci.domain.context.token_counts import Count
+from memci.domain.pages.interaction_outline import (
     MOST_DESCRIPTION,
     MOST_ENTRY,
     MOST_NAME,

@@ -11,7 +11,7 @@ from memci.language import chinese_words
 from memci.language.detection import Language, language_of
 from memci.language.topic_changes import PRICE, Seam, best_cuts, cut_into_pieces, seam_price
 from memci.message import Message, Role
-from memci.smallmodel.offline.embedder import MODEL, unit_rows
+from memci.smallmodel.offline.sentence_embedder import MODEL, unit_rows
 from memci.smallmodel.ports import TopicSegment, Vectors
 
 # Characters of a segment's text, at most.

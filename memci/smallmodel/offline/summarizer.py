@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from memci.domain.context.rendering import named
-from memci.domain.context.token_budget import Count
-from memci.domain.pages.outline import Outline
+from memci.domain.context.token_counts import Count
+from memci.domain.pages.interaction_outline import Outline
 from memci.language.cue_phrases import is_courtesy
 from memci.language.detection import Language, language_of
 from memci.language.sentences import sentences

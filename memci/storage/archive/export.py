@@ -11,7 +11,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from sqlalchemy import Connection, Table
 
 import memci
-from memci.domain.agent import no_agent
+from memci.domain.agent_id import no_agent
 from memci.errors import ConflictError, NotFoundError
 from memci.schemas.archive import (
     FORMAT_VERSION,

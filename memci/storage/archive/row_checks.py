@@ -14,28 +14,28 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.types import TypeEngine
 
-from memci.domain.memory.edition import ReplayEvent
+from memci.domain.memory.compression_scan import Forgetting
 from memci.domain.memory.message_filter import FilterReason
+from memci.domain.memory.network_edition import ReplayEvent
 from memci.domain.memory.node import NodeEvent, NodeKind, NodeTier, Promotion
-from memci.domain.memory.scan import Forgetting
 from memci.domain.pages.page import SYSTEM, USER, PageKind
 from memci.domain.strict_json import NotStrictError, decode
 from memci.errors import InvalidInputError
 from memci.language.names import Entity
 from memci.storage.archive.tables import exported_columns
-from memci.storage.schema import values
-from memci.storage.schema.values import Instant, Lax, Name, Passages, Seq, Uuid
+from memci.storage.schema import value_types
+from memci.storage.schema.value_types import Instant, Lax, Name, Passages, Seq, Uuid
 
 _BY_TYPE: tuple[tuple[Any, Any], ...] = (
     (sa.BigInteger, Seq),
-    (sa.Integer, values.Count),
-    (sa.Float, values.Number),
+    (sa.Integer, value_types.Count),
+    (sa.Float, value_types.Number),
     (sa.Boolean, bool),
     (sa.DateTime, Instant),
     (sa.Uuid, Uuid),
     (JSONB, dict[str, Any]),
-    (sa.LargeBinary, values.Bytes),
-    (HALFVEC, values.Vector),
+    (sa.LargeBinary, value_types.Bytes),
+    (HALFVEC, value_types.Vector),
     (sa.Text, str),
 )
 
@@ -81,7 +81,7 @@ def _column_type(column: sa.Column[Any]) -> Any:
     if isinstance(declared, type) and issubclass(declared, StrEnum):
         return _LAX[declared]
     if declared is None and column.primary_key and isinstance(column.type, sa.BigInteger):
-        return values.Positive
+        return value_types.Positive
     return declared or _type_of(column.type)
 
 
@@ -99,7 +99,7 @@ def _details(needed: Mapping[str, Any] | None = None, /, **optional: Any) -> typ
 
 
 _Settled = Lax[tuple[list[Seq], list[Seq], Lax[Promotion] | None]]
-_EntityName = Annotated[Name, values.must(lambda name: bool(Entity.named(name).key))]
+_EntityName = Annotated[Name, value_types.must(lambda name: bool(Entity.named(name).key))]
 # JSON writes the seqs as text.
 _Refused = dict[Annotated[str, Field(pattern="^[0-9]+$")], Lax[FilterReason]]
 _NODE_EVENTS: Mapping[NodeEvent, type[BaseModel]] = {

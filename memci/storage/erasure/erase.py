@@ -21,7 +21,7 @@ from memci.storage.erasure.deletion_set import DeletionSet
 from memci.storage.erasure.pages import reword_pages
 from memci.storage.erasure.statements import statements_of
 from memci.storage.network.beliefs import supersede_again, superseded_by_any
-from memci.storage.network.editions import clear_edition, drop_edition, open_edition
+from memci.storage.network.network_editions import clear_edition, drop_edition, open_edition
 from memci.storage.network.node_history import append_history
 from memci.storage.network.passes import position
 from memci.storage.pages.tree import lock_tree

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
-from memci.domain.pages.outline import with_placeholders
+from memci.domain.pages.interaction_outline import with_placeholders
 from memci.domain.pages.page import Page
 from memci.storage.messages import IS_NOTE
 from memci.storage.pages.texts import shown_messages

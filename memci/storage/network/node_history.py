@@ -12,9 +12,9 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 from sqlalchemy import Connection
 
+from memci.domain.memory.compression_scan import Forgetting
 from memci.domain.memory.node import NodeEvent, NodeKind, RemovalReason
 from memci.domain.memory.passage import Passage, details_of, passages
-from memci.domain.memory.scan import Forgetting
 
 _APPEND = """
 INSERT INTO trail (agent_id, node_id, event, pass_number, details)

@@ -7,9 +7,9 @@ from random import Random
 from psycopg.types.json import Jsonb
 from sqlalchemy import Connection
 
+from memci.domain.memory.compression_scan import Forgetting
 from memci.domain.memory.creation import NewNode, draw, least_important
 from memci.domain.memory.node import NodeEvent, importance
-from memci.domain.memory.scan import Forgetting
 from memci.language.times.calendar import offset_of
 from memci.storage.messages import in_session
 from memci.storage.network.links import supports_of

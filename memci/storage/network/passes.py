@@ -10,15 +10,15 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 from sqlalchemy import Connection
 
-from memci.domain.memory import scan
+from memci.domain.memory import compression_scan
 from memci.domain.memory.creation import NetworkState, plan_mention
-from memci.domain.memory.edition import ReplayEvent
+from memci.domain.memory.network_edition import ReplayEvent
 from memci.domain.memory.node import NodeEvent, NodeKind
 from memci.domain.memory.parameters import MemoryParameters
 from memci.language.detection import Language, language_of
 from memci.language.names import Entity
 from memci.storage.network import links
-from memci.storage.network.editions import log_event, log_scanned
+from memci.storage.network.network_editions import log_event, log_scanned
 from memci.storage.network.node_history import append_history
 from memci.storage.network.nodes import SlotNeed, add_nodes, entity_nodes, forget_nodes, take_slots
 
@@ -54,7 +54,7 @@ class CompressionState:
 
     requested: int
     done: int
-    cursor: scan.PassCursor | None
+    cursor: compression_scan.PassCursor | None
     pass_number: int
 
 
@@ -110,7 +110,7 @@ def open_pass(connection: Connection, agent_id: str, number: int, message_seq: i
     log_scanned(connection, agent_id, number, 0)
 
 
-def move_cursor(connection: Connection, agent_id: str, cursor: scan.PassCursor) -> None:
+def move_cursor(connection: Connection, agent_id: str, cursor: compression_scan.PassCursor) -> None:
     """Store the position of the pass."""
     body = {
         "pass": cursor.number,
@@ -149,7 +149,7 @@ def close_pass(connection: Connection, agent_id: str, number: int) -> None:
     log_scanned(connection, agent_id, number, 0, ended=True)
 
 
-def end_pass(connection: Connection, agent_id: str, cursor: scan.PassCursor) -> None:
+def end_pass(connection: Connection, agent_id: str, cursor: compression_scan.PassCursor) -> None:
     """Mark a pass as finished, and the request for it as done."""
     close_pass(connection, agent_id, cursor.number)
     connection.exec_driver_sql(
@@ -159,9 +159,9 @@ def end_pass(connection: Connection, agent_id: str, cursor: scan.PassCursor) -> 
     )
 
 
-def _cursor(body: dict[str, Any]) -> scan.PassCursor:
+def _cursor(body: dict[str, Any]) -> compression_scan.PassCursor:
     retry_at = body.get("retry_at")
-    return scan.PassCursor(
+    return compression_scan.PassCursor(
         number=body["pass"],
         request=body["req"],
         fence=body.get("fence", 0),
@@ -214,9 +214,9 @@ class Batch:
     ``attempts`` are the small-model calls already counted in this pass, by node.
     """
 
-    nodes: list[scan.ScannedNode]
+    nodes: list[compression_scan.ScannedNode]
     attempts: dict[int, int]
-    supports: scan.Supports
+    supports: compression_scan.Supports
     focus: frozenset[int]
 
 
@@ -226,7 +226,7 @@ def next_batch(
     """Read the next nodes that the pass has not scanned (M18)."""
     values = {"agent": agent_id, "pass": pass_number, "now": now, "limit": limit}
     rows = connection.exec_driver_sql(_NEXT, values).all()
-    nodes = [scan.ScannedNode(row[0], NodeKind(row[1]), row[2], row[3]) for row in rows]
+    nodes = [compression_scan.ScannedNode(row[0], NodeKind(row[1]), row[2], row[3]) for row in rows]
     return Batch(
         nodes=nodes,
         attempts={row[0]: row[4] for row in rows},
@@ -237,14 +237,14 @@ def next_batch(
 
 def count_attempts(
     connection: Connection, agent_id: str, nodes: Collection[int], pass_number: int
-) -> dict[int, scan.NodeText]:
+) -> dict[int, compression_scan.NodeText]:
     """Count small-model calls before they are made; return the texts to compress (M13).
 
     Nodes that are gone are left out.
     """
     values = {"agent": agent_id, "pass": pass_number, "nodes": list(nodes)}
     return {
-        row[0]: scan.NodeText(row[1], row[2], tuple(row[3]), Language(row[4]))
+        row[0]: compression_scan.NodeText(row[1], row[2], tuple(row[3]), Language(row[4]))
         for row in connection.exec_driver_sql(_COUNT_ATTEMPTS, values)
     }
 
@@ -253,7 +253,7 @@ def write_outcome(
     connection: Connection,
     agent_id: str,
     pass_number: int,
-    outcome: scan.Outcome,
+    outcome: compression_scan.Outcome,
 ) -> None:
     """Write the results of a batch of scans to its nodes; ``decay_links`` writes the links."""
     forget_nodes(connection, agent_id, outcome.forgotten, pass_number)
@@ -266,7 +266,10 @@ def write_outcome(
 
 
 def _write_compressed(
-    connection: Connection, agent_id: str, pass_number: int, compressed: list[scan.Compressed]
+    connection: Connection,
+    agent_id: str,
+    pass_number: int,
+    compressed: list[compression_scan.Compressed],
 ) -> None:
     if not compressed:
         return
@@ -348,7 +351,9 @@ def take_snapshot(connection: Connection, agent_id: str, number: int, budget: in
     connection.exec_driver_sql(_TAKE, {"agent": agent_id, "number": number})
     if snapshots_weight(connection, agent_id) > budget:
         rows = connection.exec_driver_sql(_WEIGHTS, (agent_id,))
-        kept = scan.kept_snapshots({row[0]: row[1] for row in rows}, int(budget * _ROOM))
+        kept = compression_scan.kept_snapshots(
+            {row[0]: row[1] for row in rows}, int(budget * _ROOM)
+        )
         connection.exec_driver_sql(_DROP, (agent_id, kept))
 
 

@@ -9,11 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from memci.domain.context.token_budget import Count
+from memci.domain.context.token_counts import Count
 from memci.domain.pages import chapters
 from memci.domain.pages.block import BlockWriter, Format
 from memci.domain.pages.collapse import auto_collapse, report_excess
-from memci.domain.pages.labels import labels_of
 from memci.domain.pages.operations import set_attp_guide
 from memci.domain.pages.page import LONGEST_NAME, Page, one_line
 from memci.domain.pages.parameters import PageRules
@@ -21,6 +20,7 @@ from memci.domain.pages.permission import is_attp_guide
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree, Viewer
 from memci.domain.pages.undo import Edit, pending_edits
+from memci.domain.pages.window_labels import labels_of
 from memci.language.detection import Language, language_of
 from memci.message import Message, Role
 from memci.schemas.attp import guide_in

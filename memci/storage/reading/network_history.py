@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection
 from sqlalchemy.engine import RowMapping
 
-from memci.domain.memory.edition import ComparedNetwork, ComparedNode
+from memci.domain.memory.network_edition import ComparedNetwork, ComparedNode
 from memci.domain.memory.node import RemovalReason, importance
 from memci.storage.network.node_history import FATAL, removal_reason
 from memci.storage.network.passes import COLUMNS, NETWORK

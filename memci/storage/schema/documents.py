@@ -8,7 +8,7 @@ from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from memci.domain.documents import ChunkKind, DocumentState
-from memci.storage.schema import values
+from memci.storage.schema import value_types
 from memci.storage.schema.columns import (
     Instant,
     Json,
@@ -26,7 +26,7 @@ _OF_FILES = "made of documents, and not of messages"
 document = agent_table(
     "document",
     key("id", sa.BigInteger, at_most="lane.last_document_id"),
-    required("name", sa.Text, holds=values.DocumentName),
+    required("name", sa.Text, holds=value_types.DocumentName),
     # SHA-256 of the file's bytes.
     required("digest", sa.Text),
     required("bytes", sa.BigInteger),
@@ -91,7 +91,7 @@ chunk_term = agent_table(
     "chunk_term",
     key("term", sa.Text),
     key("chunk_id", sa.BigInteger, references="chunk.id"),
-    required("tf", sa.Integer, holds=values.Frequency),
+    required("tf", sa.Integer, holds=value_types.Frequency),
     required("length", sa.Integer),
     index("chunk_term_chunk", "chunk_id"),
     no_content=_OF_FILES,
@@ -152,7 +152,7 @@ checkpoint_write = agent_table(
     key("checkpoint_id", sa.Text),
     key("task_id", sa.Text),
     # Negative: the outcome of a task.
-    key("place", sa.Integer, holds=values.WritePlace),
+    key("place", sa.Integer, holds=value_types.WritePlace),
     required("channel", sa.Text),
     required("kind", sa.Text),
     required("body", sa.LargeBinary),

@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from memci.domain.memory.message_filter import FilterReason, MemoryState
 from memci.domain.session.plan import StepState
 from memci.message import Remember, Role
-from memci.storage.schema import values
+from memci.storage.schema import value_types
 from memci.storage.schema.columns import (
     Instant,
     Json,
@@ -23,11 +23,11 @@ from memci.storage.schema.columns import (
 message = agent_table(
     "message",
     key("seq", sa.BigInteger, at_most="lane.message_seq"),
-    required("id", sa.Text, holds=values.Name),
+    required("id", sa.Text, holds=value_types.Name),
     required("role", sa.Text, holds=Role),
     optional("content", sa.Text),
     optional("name", sa.Text),
-    optional("tool_calls", Json, holds=values.Objects),
+    optional("tool_calls", Json, holds=value_types.Objects),
     optional("tool_call_id", sa.Text),
     optional("metadata", Json),
     optional("session_id", sa.Text),
@@ -41,7 +41,7 @@ message = agent_table(
     # False: not yet in message_term and message_vector; part of the raw tail (R10b).
     required("indexed", sa.Boolean, "false"),
     # Its position among the indexed messages (R11b); null until it is indexed.
-    optional("position", sa.BigInteger, holds=values.Position),
+    optional("position", sa.BigInteger, holds=value_types.Position),
     # The sender's UTC offset in minutes; null: UTC.
     optional("said_offset", sa.SmallInteger),
     index("message_id", "id", unique=True),
@@ -75,9 +75,9 @@ message_term = agent_table(
     "message_term",
     key("term", sa.Text),
     key("seq", sa.BigInteger, references="message.seq"),
-    required("tf", sa.Integer, holds=values.Frequency),
+    required("tf", sa.Integer, holds=value_types.Frequency),
     required("length", sa.Integer),
-    required("position", sa.BigInteger, holds=values.Position),
+    required("position", sa.BigInteger, holds=value_types.Position),
 )
 
 # One row a session, created with its first message and replaced with each new summary; its text is
@@ -127,7 +127,7 @@ plan = agent_table(
 plan_step = agent_table(
     "plan_step",
     key("made_seq", sa.BigInteger, references="plan.made_seq"),
-    key("position", sa.Integer, holds=values.StepNumber),
+    key("position", sa.Integer, holds=value_types.StepNumber),
     required("text", sa.Text),
     # The message that contains its text.
     required("said_seq", sa.BigInteger, references="message.seq"),

@@ -4,10 +4,10 @@ import sqlalchemy as sa
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from memci.domain.memory.edition import ReplayEvent
+from memci.domain.memory.network_edition import ReplayEvent
 from memci.domain.memory.node import NodeEvent, NodeKind, NodeTier, NodeType, VersionReason
 from memci.language.detection import Language
-from memci.storage.schema import values
+from memci.storage.schema import value_types
 from memci.storage.schema.columns import (
     Instant,
     Json,
@@ -36,7 +36,7 @@ node = agent_table(
     required("language", sa.Text, holds=Language),
     # The case-folded name of an entity; identifies its one living node.
     optional("entity_key", sa.Text),
-    required("worth", sa.Double, "0", holds=values.Worth),
+    required("worth", sa.Double, "0", holds=value_types.Worth),
     required("message_seqs", ARRAY(sa.BigInteger)),
     optional("session_id", sa.Text),
     optional("user_id", sa.Text),
@@ -86,7 +86,7 @@ node_term = agent_table(
     "node_term",
     key("term", sa.Text),
     key("node_id", sa.BigInteger, references="node.id"),
-    required("tf", sa.Integer, holds=values.Frequency),
+    required("tf", sa.Integer, holds=value_types.Frequency),
     required("length", sa.Integer),
     index("node_term_node", "node_id"),
 )
@@ -97,7 +97,7 @@ link = agent_table(
     key("source", sa.BigInteger, references="node.id"),
     key("target", sa.BigInteger, references="node.id", dangling=True, at_most="lane.last_node_id"),
     required("relation", sa.Text),
-    required("strength", sa.Double, holds=values.Strength),
+    required("strength", sa.Double, holds=value_types.Strength),
     required("hint", sa.Text),
     index("link_target", "target"),
     # Room for the new versions that every pass writes.
@@ -191,7 +191,7 @@ pass_log = agent_table(
     counter("broken"),
     counter("given_up"),
     # The usage of language models.
-    optional("models", Json, holds=values.ModelUses),
+    optional("models", Json, holds=value_types.ModelUses),
     no_content=_NUMBERS,
 )
 

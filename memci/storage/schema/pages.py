@@ -7,7 +7,7 @@ from memci.domain.pages.page import PageKind
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.pins import Maker
 from memci.language.key_messages.rules import PinKind
-from memci.storage.schema import values
+from memci.storage.schema import value_types
 from memci.storage.schema.columns import (
     Instant,
     Json,
@@ -24,13 +24,13 @@ from memci.storage.schema.columns import (
 # settled_seq; the next reader puts later ones onto pages.
 page_tree = agent_table(
     "page_tree",
-    counter("version", holds=values.Positive),
-    required("segments", Json, "'[]'", holds=values.Segments),
+    counter("version", holds=value_types.Positive),
+    required("segments", Json, "'[]'", holds=value_types.Segments),
     counter("settled_seq", at_most="lane.message_seq"),
     counter("interactions"),
     required("next_place", sa.BigInteger, "1"),
-    optional("archive", sa.Text, holds=values.PageIndex),
-    required("notice", ARRAY(sa.Text), "'{}'", holds=list[values.PageIndex]),
+    optional("archive", sa.Text, holds=value_types.PageIndex),
+    required("notice", ARRAY(sa.Text), "'{}'", holds=list[value_types.PageIndex]),
     counter("last_step"),
     storage={"fillfactor": 50},
     # At version 0 it is only a lock.
@@ -40,13 +40,13 @@ page_tree = agent_table(
 
 page = agent_table(
     "page",
-    key("id", sa.Text, holds=values.PageIndex),  # its index, as the agent knows it
+    key("id", sa.Text, holds=value_types.PageIndex),  # its index, as the agent knows it
     required("kind", sa.Text, holds=PageKind),
-    required("segment", sa.Text, holds=values.SegmentId),
-    optional("parent", sa.Text, holds=values.PageIndex),
+    required("segment", sa.Text, holds=value_types.SegmentId),
+    optional("parent", sa.Text, holds=value_types.PageIndex),
     required("place", sa.BigInteger, at_most="page_tree.next_place - 1"),
-    required("name", sa.Text, holds=values.PageName),
-    required("description", sa.Text, holds=values.PageDescription),
+    required("name", sa.Text, holds=value_types.PageName),
+    required("description", sa.Text, holds=value_types.PageDescription),
     required("expanded", sa.Boolean),
     required("cold", sa.Boolean, "false"),
     required("managed", sa.Boolean, "false"),
@@ -59,16 +59,16 @@ page = agent_table(
     optional("session_id", sa.Text),
     optional("number", sa.BigInteger, at_most="page_tree.interactions"),
     optional("answered", sa.Boolean),
-    required("entries", ARRAY(sa.Text), "'{}'", holds=list[values.PageEntry]),
+    required("entries", ARRAY(sa.Text), "'{}'", holds=list[value_types.PageEntry]),
     # Of a note: the version of its text in the page store (P14).
-    optional("text_version", sa.BigInteger, holds=values.TextVersion),
+    optional("text_version", sa.BigInteger, holds=value_types.TextVersion),
     required("recalls", sa.Integer, "0"),
     counter("recalled_at"),
     counter("entered_at"),
     counter("archived_at"),
     counter("opened_at"),
     # The key of another session whose window shows it (P9).
-    required("chapter", sa.Text, "''", holds=values.SessionKey),
+    required("chapter", sa.Text, "''", holds=value_types.SessionKey),
     # The user in whose sessions alone it is visible; null: in all.
     optional("user_id", sa.Text),
     # The approximate tokens of its messages or text where they are shown; 0: unknown.
@@ -90,18 +90,18 @@ page = agent_table(
 # The default page store (P14).
 page_text = agent_table(
     "page_text",
-    key("page_id", sa.Text, holds=values.PageIndex),
-    key("version", sa.BigInteger, holds=values.TextVersion),
-    required("text", sa.Text, holds=values.StoredText),
+    key("page_id", sa.Text, holds=value_types.PageIndex),
+    key("version", sa.BigInteger, holds=value_types.TextVersion),
+    required("text", sa.Text, holds=value_types.StoredText),
     moment(local=True),
 )
 
 page_step = agent_table(
     "page_step",
     key("number", sa.BigInteger, at_most="page_tree.last_step"),
-    required("operations", ARRAY(sa.Text), holds=list[values.Operation]),
+    required("operations", ARRAY(sa.Text), holds=list[value_types.Operation]),
     # Each page before and after, by field; without texts that come from messages.
-    required("changes", Json, holds=values.PageChanges),
+    required("changes", Json, holds=value_types.PageChanges),
     required("undone", sa.Boolean, "false"),
     # The user in whose sessions it can be undone; null: in those without a user.
     optional("user_id", sa.Text),

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from memci.domain.job import JobSource, JobState
-from memci.storage.schema import values
+from memci.storage.schema import value_types
 from memci.storage.schema.columns import (
     Instant,
     Json,
@@ -25,7 +25,7 @@ job = agent_table(
     # Assigned under the lane's row lock, so its order is the order of commits.
     sa.Column("ordinal", sa.BigInteger, sa.Identity(always=True), nullable=False),
     required("kind", sa.Text),
-    required("payload", Json, holds=values.JobPayload),
+    required("payload", Json, holds=value_types.JobPayload),
     required("source", sa.Text, holds=JobSource),
     required("state", sa.Text, "'queued'", holds=JobState),
     optional("first_seq", sa.BigInteger),
@@ -36,7 +36,7 @@ job = agent_table(
     optional("last_error", sa.Text),
     optional("result", Json),
     # The usage of language models, over all tries.
-    optional("models", Json, holds=values.ModelUses),
+    optional("models", Json, holds=value_types.ModelUses),
     optional("traceparent", sa.Text),
     moment(),
     optional("started_at", Instant),
@@ -103,7 +103,7 @@ model_total = sa.Table(
 
 agent_setting = agent_table(
     "agent_setting",
-    required("parameters", Json, holds=values.Parameters),
+    required("parameters", Json, holds=value_types.Parameters),
     moment("changed_at"),
     no_content="ids and numbers alone",
 )
@@ -114,7 +114,7 @@ receipt = agent_table(
     required("kind", sa.Text),
     # Of an assembled context: its session, so that the next one can be compared with it (R16).
     optional("session_id", sa.Text),
-    required("body", Json, holds=values.ReceiptBody),
+    required("body", Json, holds=value_types.ReceiptBody),
     # Of a read: the agent's last message at the time; messages that the receipt names; those of
     # them that the agent was given; memories that it was given. All null: unknown.
     optional("at_seq", sa.BigInteger, at_most="lane.message_seq"),
@@ -134,7 +134,7 @@ receipt = agent_table(
 erased_message = agent_table(
     "erased_message",
     # SHA-256 of the message's id.
-    key("digest", sa.LargeBinary, holds=values.Digest),
+    key("digest", sa.LargeBinary, holds=value_types.Digest),
     moment("erased_at"),
     no_content="tombstones, without content",
     outlives="true",
@@ -154,7 +154,7 @@ lane = agent_table(
     # Compression is due while requested > done, regardless of the number of requests.
     counter("compress_req"),
     counter("compress_done"),
-    optional("compress_cursor", Json, holds=values.PassCursorValue),
+    optional("compress_cursor", Json, holds=value_types.PassCursorValue),
     required("paused", sa.Boolean, "false"),
     optional("halted_by", sa.Uuid, references="job.id"),
     # Counts of the agent's rows.

@@ -9,7 +9,7 @@ import pytest
 import redis
 
 from memci.broker.app import make_producer
-from memci.broker.incoming_messages import decode
+from memci.broker.message_decoding import decode
 from memci.broker.names import LANE_QUEUE, agent_queue_name
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.broker.wakeup import QueueWatch, Wakeups

@@ -11,7 +11,7 @@ import pytest
 
 from memci import errors
 from memci.broker.app import make_producer
-from memci.broker.incoming_messages import decode
+from memci.broker.message_decoding import decode
 from memci.broker.names import READ_QUEUE
 from memci.broker.read_calls import RedisReads, Replies, wrap_answer, wrap_error
 from memci.errors import (

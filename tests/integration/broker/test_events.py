@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from uuid import uuid4
 
 from memci.broker.app import make_producer
-from memci.broker.events import JobEvents
+from memci.broker.celery_events import JobEvents
 from memci.broker.names import CREATE_TASK
 from memci.domain.job import Job, JobSource
 from memci.testing import frozen, wait_until

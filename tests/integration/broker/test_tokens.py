@@ -9,7 +9,7 @@ from threading import Thread
 import pytest
 
 from memci.broker.app import make_app, make_producer
-from memci.broker.incoming_messages import decode
+from memci.broker.message_decoding import decode
 from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE
 from memci.broker.wakeup import RedisWakeups, Wakeups
 from memci.testing import frozen, wait_until

@@ -29,7 +29,7 @@ from memci.config.settings import Settings
 from memci.embedded import Postgres, Servers
 from memci.message import NewMessage, Role
 from memci.queue.intake import Append, Intake
-from memci.smallmodel.offline.embedder import OfflineEmbedder
+from memci.smallmodel.offline.sentence_embedder import OfflineEmbedder
 from memci.storage.migrate import downgrade
 from memci.storage.session import Database
 from tests.support.command_line import MEMCI, environment

@@ -12,7 +12,7 @@ import pytest
 from memci import Memci
 from memci.cli import app
 from memci.cli.pages.printing import PRINTERS
-from memci.schemas.tools import TOOLS, About
+from memci.schemas.tool_table import TOOLS, About
 from tests.integration.http.serving import Served
 from tests.support.command_line import run
 

@@ -12,7 +12,7 @@ from memci.client import Agent, AsyncAgent
 from memci.domain.pages.block import Format
 from memci.domain.pages.page import Lifecycle, SegmentKind
 from memci.errors import ConflictError, InvalidInputError, NotFoundError, RefusedError
-from memci.schemas.tools import TOOLS, About
+from memci.schemas.tool_table import TOOLS, About
 from tests.integration.http.serving import Served
 
 SAID = [

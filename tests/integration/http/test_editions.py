@@ -10,7 +10,7 @@ import pytest
 
 from memci import Memci
 from memci.client import Agent
-from memci.domain.memory.scan import Forgetting
+from memci.domain.memory.compression_scan import Forgetting
 from memci.embedded import Postgres, Redis
 from memci.errors import ConflictError, InvalidInputError, NotFoundError
 from memci.storage.network.nodes import forget_nodes

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from memci.schemas.tools import TOOLS, About
+from memci.schemas.tool_table import TOOLS, About
 from tests.integration.http.serving import Served
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from memci.schemas.tools import TOOLS, About
+from memci.schemas.tool_table import TOOLS, About
 from tests.integration.http.exploring import explore
 from tests.integration.http.serving import Served
 

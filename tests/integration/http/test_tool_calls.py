@@ -19,7 +19,7 @@ from memci.errors import (
     RefusedError,
 )
 from memci.schemas.tool_format import ToolFormat
-from memci.schemas.tools import tools, tools_of_agents
+from memci.schemas.tool_table import tools, tools_of_agents
 from tests.support.command_line import run
 
 

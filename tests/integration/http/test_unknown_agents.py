@@ -14,7 +14,7 @@ import pytest
 
 from memci.cli import app
 from memci.embedded import Postgres, Redis
-from memci.schemas.tools import REQUIRED, TOOLS, About, arguments_of
+from memci.schemas.tool_table import REQUIRED, TOOLS, About, arguments_of
 from tests.integration.http.serving import Served, served_by_workers
 from tests.integration.http.test_surface import OPERATIONS, TOOL_OPERATIONS
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memci.domain.pages.outline import MOST_DESCRIPTION, MOST_ENTRY, MOST_NAME, Outline
+from memci.domain.pages.interaction_outline import MOST_DESCRIPTION, MOST_ENTRY, MOST_NAME, Outline
 from memci.errors import SmallModelUnavailableError
 from memci.language.detection import Language
 from memci.message import Message, Role

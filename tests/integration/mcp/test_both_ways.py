@@ -11,7 +11,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult
 
-from memci.schemas.tools import tools, tools_of_agents
+from memci.schemas.tool_table import tools, tools_of_agents
 from tests.support.mcp_clients import MODES, talk
 
 

@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 
 import memci.http.agent_tools
 from memci.api_keys import new_key
-from memci.schemas.tools import tools_of_agents
+from memci.schemas.tool_table import tools_of_agents
 from tests.integration.http.serving import Served
 from tests.support.command_line import environment
 from tests.support.mcp_clients import over_http, talk

@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from memci.domain.memory.scan import Forgetting
+from memci.domain.memory.compression_scan import Forgetting
 from memci.reading.lists.listings import Listings
 from memci.storage.network.nodes import forget_nodes
 from memci.storage.schema import EDITION_SCHEMA, EDITION_TABLES

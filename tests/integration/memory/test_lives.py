@@ -13,7 +13,7 @@ from memci.errors import ErasedError, NotFoundError, RefusedError
 from memci.message import NewMessage, Role
 from memci.queue.intake import Append, append_in
 from memci.reading.lists.listings import Listings
-from memci.schemas.tools import BY_NAME
+from memci.schemas.tool_table import BY_NAME
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.schema import AGENT_TABLES
 from memci.storage.session import Database

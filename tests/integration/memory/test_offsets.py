@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from memci.domain.memory.scan import Forgetting
+from memci.domain.memory.compression_scan import Forgetting
 from memci.language.times.calendar import offset_of
 from memci.storage.network.nodes import forget_nodes
 from tests.support.mailbox import Mailbox

@@ -168,7 +168,7 @@ def test_a_pass_under_way_goes_on_in_the_new_network(
 ) -> None:
     ada.remember("A [Grace]", "B [Luigi]", "C [Oslo]")
     with monkeypatch.context() as patch:
-        patch.setattr("memci.jobs.compress.BATCH", 2)
+        patch.setattr("memci.jobs.compression_pass.BATCH", 2)
         ada.ask_for_pass()
         lease = ada.lease()
         ada.compression().step(lease, budget_ms=0)

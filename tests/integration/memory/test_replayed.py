@@ -6,8 +6,8 @@ import pytest
 
 from memci.domain.memory.node import NodeEvent
 from memci.domain.memory.parameters import MemoryParameters
-from memci.storage.memory_state import mark_asked
 from memci.storage.network.node_history import append_history
+from memci.storage.pending_messages import mark_asked
 from memci.storage.session import Database
 from memci.storage.sessions import end_session
 from tests.support.network import AgentUnderTest

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from memci.domain.memory.compression_scan import Forgetting
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.memory.scan import Forgetting
 from memci.errors import ConflictError, NotFoundError
 from memci.queue.sweep import request_due_consolidations
 from memci.smallmodel.offline.segmenter import OfflineSegmenter

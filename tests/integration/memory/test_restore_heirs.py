@@ -10,10 +10,10 @@ import pytest
 
 from memci.commands import erase
 from memci.commands.erase import ErasureSelection
+from memci.domain.memory.compression_scan import Forgetting
 from memci.domain.memory.node import RemovalReason
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import Miss
-from memci.domain.memory.scan import Forgetting
 from memci.errors import ConflictError
 from memci.language.worth import Judgement
 from memci.reading.lists.listings import Listings

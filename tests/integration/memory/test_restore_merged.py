@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import event
 
 from memci.domain.job import JobKind
-from memci.domain.memory.scan import Forgetting
+from memci.domain.memory.compression_scan import Forgetting
 from memci.language.worth import Judgement
 from memci.storage.network.nodes import forget_nodes
 from tests.support.network import AgentUnderTest

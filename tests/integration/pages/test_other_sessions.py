@@ -10,10 +10,10 @@ from memci.commands.pages.perform import PageCommands, ToolRequest
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.errors import RefusedError
-from memci.reading.window import Windows
+from memci.reading.context_window import Windows
 from memci.schemas.page_tools import answer_for_model
 from memci.schemas.pages import WindowRequest
-from memci.schemas.tools import BY_NAME
+from memci.schemas.tool_table import BY_NAME
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.page_store.postgres import PostgresPageStore
 from tests.support.network import AgentUnderTest

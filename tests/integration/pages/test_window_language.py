@@ -10,9 +10,9 @@ import pytest
 from memci.commands.pages.perform import PageCommands, ToolRequest
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.reading.window import Windows
+from memci.reading.context_window import Windows
 from memci.schemas.pages import WindowRequest
-from memci.schemas.tools import BY_NAME
+from memci.schemas.tool_table import BY_NAME
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.page_store.postgres import PostgresPageStore
 from tests.support.naming import PagesUnderTest

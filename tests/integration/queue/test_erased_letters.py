@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from memci.broker.incoming_messages import encode
+from memci.broker.message_decoding import encode
 from memci.broker.names import CREATE_TASK, agent_queue_name, queue
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.commands import erase, jobs

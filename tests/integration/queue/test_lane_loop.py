@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 from sqlalchemy.exc import ProgrammingError
 
-from memci.broker.incoming_messages import encode
+from memci.broker.message_decoding import encode
 from memci.broker.names import COMPRESS_TASK, agent_queue_name
 from memci.commands import jobs
 from memci.config.settings import Settings

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from memci.broker.incoming_messages import encode, job_id_of
+from memci.broker.message_decoding import encode, job_id_of
 from memci.broker.names import CREATE_TASK
 from memci.commands import jobs
 from memci.errors import ConflictError

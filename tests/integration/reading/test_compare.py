@@ -8,7 +8,7 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import NotFoundError
 from memci.reading.comparison import Compare
 from memci.reading.reader import ReadingDefaults, ReadingModels, Tokenizers
-from memci.schemas.editions import ComparisonAnswer, ComparisonRequest
+from memci.schemas.network_editions import ComparisonAnswer, ComparisonRequest
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.session import Database

@@ -12,7 +12,7 @@ import pytest
 
 from memci.embedded import Servers
 from memci.errors import DatabaseBusyError, DatabaseUnavailableError
-from memci.storage.pipeline import PipelinedStatements
+from memci.storage.pipelined_transaction import PipelinedStatements
 from memci.storage.session import Database
 from memci.testing import wait_until
 

@@ -16,10 +16,10 @@ from memci.commands.erase import ErasureSelection
 from memci.config.settings import Settings
 from memci.domain.pages.parameters import PageRules
 from memci.errors import ConflictError
-from memci.jobs import compress
+from memci.jobs import compression_pass
+from memci.reading.context_window import Windows
 from memci.reading.reader import ReadingModels, Tokenizers
 from memci.reading.registry import Readings
-from memci.reading.window import Windows
 from memci.schemas.archive import MANIFEST, ArchiveManifest
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
@@ -247,7 +247,7 @@ def test_an_agent_goes_elsewhere_of_which_something_was_erased(
 def test_an_agent_goes_elsewhere_in_the_middle_of_a_pass(
     database: Database, elsewhere: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compress, "BATCH", 1)
+    monkeypatch.setattr(compression_pass, "BATCH", 1)
     ada = told_of_twice(database)
     use_model(elsewhere, ada)
     ada.ask_for_pass()

@@ -16,7 +16,7 @@ from memci.domain.context.materials import Covered, Materials, Shown
 from memci.domain.context.message_list import Item, Part, Section
 from memci.domain.context.page_listing import Leaf, Listed
 from memci.domain.context.rendering import day_words
-from memci.domain.context.token_budget import LIST_OVERHEAD, Count
+from memci.domain.context.token_counts import LIST_OVERHEAD, Count
 from memci.domain.pages.pins import Pin
 from memci.domain.search.candidate import Candidate, Source, message_candidate
 from memci.domain.search.ranking import Ranked

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memci.domain.context.assemble import Assembly
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import LeftOut, Section
-from memci.domain.context.token_budget import LIST_OVERHEAD
+from memci.domain.context.token_counts import LIST_OVERHEAD
 from memci.domain.memory.wording import worded
 from memci.domain.search.candidate import Channel, Source, message_candidate
 from memci.domain.search.duplicates import words_of

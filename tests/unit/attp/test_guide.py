@@ -24,7 +24,7 @@ from memci.domain.pages.tree import Tree
 from memci.errors import RefusedError
 from memci.language.detection import Language, language_of
 from memci.schemas.attp import AttpStatus, guide_in
-from memci.schemas.tools import TOOLS, tools_in_code
+from memci.schemas.tool_table import TOOLS, tools_in_code
 
 
 @pytest.mark.parametrize("language", Language)

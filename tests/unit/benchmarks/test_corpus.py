@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 
 from benchmarks.corpus import SESSION_MESSAGES, Corpus
-from memci.smallmodel.offline.lexicon import OfflineLexicon
+from memci.smallmodel.offline.index_terms import OfflineLexicon
 
 
 def test_a_seed_says_the_same_for_ever_and_another_says_something_else() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memci.broker.agent_queues import note
 from memci.broker.app import make_producer
-from memci.broker.incoming_messages import IncomingMessage, decode, encode, job_id_of
+from memci.broker.message_decoding import IncomingMessage, decode, encode, job_id_of
 from memci.errors import InvalidInputError
 
 LIMIT = 100_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memci.cli.commands.rebuild import largest_differences
-from memci.schemas.editions import ComparisonAnswer
+from memci.schemas.network_editions import ComparisonAnswer
 
 
 @pytest.mark.parametrize(

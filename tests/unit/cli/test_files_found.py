@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from memci.cli.indexing.file_search import Found, Skip, find
+from memci.cli.indexing.file_finder import Found, Skip, find
 from memci.cli.indexing.upload import KnownFolders, names_without_file
 from memci.errors import ConflictError, InvalidInputError
 

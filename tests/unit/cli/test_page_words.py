@@ -6,7 +6,7 @@ import pytest
 
 from memci.cli.pages.printing import print_answer, print_window
 from memci.schemas.pages import CollapseAnswer, WindowAnswer
-from memci.schemas.tools import BY_NAME
+from memci.schemas.tool_table import BY_NAME
 
 
 @pytest.mark.parametrize(

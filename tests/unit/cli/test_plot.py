@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from memci.cli.network.plot import (
+from memci.cli.network.fading_plot import (
     Fonts,
     _color,
     end_of,

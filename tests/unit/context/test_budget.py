@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memci.domain.context.message_list import pieces, stable_prefix
-from memci.domain.context.token_budget import Utterance, fitting, tokenizer_of
+from memci.domain.context.token_counts import Utterance, fitting, tokenizer_of
 from memci.domain.search.bm25 import Collected, question_terms, score, scored_terms
 from memci.domain.session.interaction import interactions, units_of
 from memci.message import Message, Role

@@ -6,7 +6,7 @@ import pytest
 
 from memci.domain.search.bm25 import folded, probes_of, scored
 from memci.domain.search.candidate import UNTIMED, Candidate, Source
-from memci.smallmodel.offline.lexicon import OfflineLexicon
+from memci.smallmodel.offline.index_terms import OfflineLexicon
 
 TERMS = OfflineLexicon().terms
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memci.domain.memory.edition import ComparedNetwork, ComparedNode, compare
+from memci.domain.memory.network_edition import ComparedNetwork, ComparedNode, compare
 
 
 def memory(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from memci.domain.memory.scan import PassCursor
+from memci.domain.memory.compression_scan import PassCursor
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

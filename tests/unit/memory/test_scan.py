@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.memory.node import NodeKind
-from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.memory.scan import (
+from memci.domain.memory.compression_scan import (
     Compress,
     Forgetting,
     Forgotten,
@@ -15,6 +13,8 @@ from memci.domain.memory.scan import (
     judge,
     scan,
 )
+from memci.domain.memory.node import NodeKind
+from memci.domain.memory.parameters import MemoryParameters
 
 MEMORY = ScannedNode(1, NodeKind.MEMORY, length=100, original_length=200)
 ENTITY = ScannedNode(2, NodeKind.ENTITY, length=5, original_length=5)

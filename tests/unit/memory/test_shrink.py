@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from memci.domain.memory.compression_scan import check_compressed, shrunk_keywords, shrunk_phrase
 from memci.domain.memory.node import is_generic
-from memci.domain.memory.scan import check_compressed, shrunk_keywords, shrunk_phrase
 from memci.errors import SmallModelAnswerError
 
 

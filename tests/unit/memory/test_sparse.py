@@ -7,7 +7,7 @@ import itertools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.domain.memory.scan import kept_snapshots
+from memci.domain.memory.compression_scan import kept_snapshots
 from tests.support.examples import examples
 
 weights = st.dictionaries(st.integers(1, 5_000), st.integers(0, 5_000), max_size=120)

@@ -4,8 +4,8 @@ import pytest
 
 from memci.smallmodel.offline.annotator import OfflineAnnotator
 from memci.smallmodel.offline.compressor import OfflineCompressor
-from memci.smallmodel.offline.embedder import OfflineEmbedder
-from memci.smallmodel.offline.lexicon import OfflineLexicon
+from memci.smallmodel.offline.index_terms import OfflineLexicon
+from memci.smallmodel.offline.sentence_embedder import OfflineEmbedder
 from tests.support.cutting import Cutter
 
 

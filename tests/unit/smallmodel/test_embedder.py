@@ -2,7 +2,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from memci.smallmodel.offline.embedder import OfflineEmbedder, unit_rows
+from memci.smallmodel.offline.sentence_embedder import OfflineEmbedder, unit_rows
 
 TEXTS = ["The cat sat on the mat.", "", "我喜欢喝茶。", "word " * 200, "Short", "\ud800 lone"]
 

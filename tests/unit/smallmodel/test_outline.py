@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.domain.pages.outline import (
+from memci.domain.pages.interaction_outline import (
     MOST_DESCRIPTION,
     MOST_ENTRY,
     MOST_NAME,

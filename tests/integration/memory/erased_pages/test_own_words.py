@@ -9,7 +9,7 @@ from sqlalchemy import event
 
 from memci.commands.erase_search import Words, find_pages, preview_pages
 from memci.errors import NotFoundError, RefusedError
-from memci.smallmodel.offline.lexicon import OfflineLexicon
+from memci.smallmodel.offline.index_terms import OfflineLexicon
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_store.wrappers import CachedPageStore, TextCache
 from tests.support.erasing import MARK, Eraser, found_in_database

@@ -9,7 +9,7 @@ import pytest
 from memci.domain.pages.block import Format
 from memci.domain.pages.permission import Actor
 from memci.errors import NotFoundError, RefusedError, TooLargeError
-from memci.reading.window import Windows
+from memci.reading.context_window import Windows
 from tests.support.two_users import COUNTER, RULES, SAYS, WORDS, World
 
 

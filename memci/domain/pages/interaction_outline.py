@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memci.domain.context.token_budget import Count
-from memci.domain.pages.labels import labels_of, plain_name
+from memci.domain.context.token_counts import Count
 from memci.domain.pages.page import (
     LONGEST_DESCRIPTION,
     LONGEST_ENTRY,
@@ -12,6 +11,7 @@ from memci.domain.pages.page import (
     Page,
     one_line,
 )
+from memci.domain.pages.window_labels import labels_of, plain_name
 from memci.language.detection import Language, language_of
 from memci.message import Message, Role
 

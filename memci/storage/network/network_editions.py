@@ -16,9 +16,9 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 from sqlalchemy import Connection
 
-from memci.domain.memory.edition import Edition, EditionState, ReplayEntry, ReplayEvent
+from memci.domain.memory.compression_scan import Forgetting
+from memci.domain.memory.network_edition import Edition, EditionState, ReplayEntry, ReplayEvent
 from memci.domain.memory.node import NodeEvent
-from memci.domain.memory.scan import Forgetting
 from memci.storage.schema.network import EDITION_SCHEMA, EDITION_TABLES, trail
 
 _COLUMNS = "number, state, begun_at, up_to_seq, cut_at, place, scanned, settled"

@@ -9,9 +9,7 @@ from random import Random
 import numpy as np
 
 from memci.domain.job import backoff_s
-from memci.domain.memory.node import is_generic
-from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.memory.scan import (
+from memci.domain.memory.compression_scan import (
     SNAPSHOT_BYTES,
     Compress,
     Compressed,
@@ -27,9 +25,11 @@ from memci.domain.memory.scan import (
     shrunk_keywords,
     shrunk_phrase,
 )
+from memci.domain.memory.node import is_generic
+from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import SmallModelError, SmallModelUnavailableError
 from memci.jobs.consolidate import utc_now
-from memci.jobs.message_texts import VectorGuard, terms_of
+from memci.jobs.message_vectors import VectorGuard, terms_of
 from memci.queue.lease import Lease
 from memci.queue.usage_accounting import Accounts
 from memci.smallmodel.ports import Vectors

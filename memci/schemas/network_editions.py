@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Field, StringConstraints
 
 from memci.domain.job import JobState
-from memci.domain.memory.edition import EditionState
+from memci.domain.memory.network_edition import EditionState
 from memci.schemas.base import Answer, Request, Seq, Text
 
 _PROBES = 20
