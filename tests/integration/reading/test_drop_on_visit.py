@@ -221,7 +221,7 @@ def test_while_jobs_are_queued_no_other_agent_that_was_read_is_locked(
     free: list[str] = []
 
     def look(_: Any, cursor: Any, statement: str, *_rest: Any) -> None:
-        if statement.lstrip().startswith("INSERT INTO job"):
+        if "INSERT INTO job (" in statement:
             with reader.database.lane_transaction() as connection:
                 rows = connection.exec_driver_sql(
                     "SELECT agent_id FROM lane ORDER BY agent_id FOR UPDATE SKIP LOCKED"
