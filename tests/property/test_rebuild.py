@@ -173,7 +173,7 @@ def test_a_rebuilt_network_is_the_network(
     rebuilding = Rebuilding(ada)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compression_pass, "BATCH", batch)
-        patch.setattr(creation, "DRAWN", 2)
+        patch.setattr(creation, "MAX_DRAWN", 2)
         live(ada, rebuilding, history)
         if not ada.lane().message_seq:
             return

@@ -140,17 +140,17 @@ def test_no_term_ends_for_an_agent_that_is_gone(told: Mailbox, eraser: Eraser) -
 
 COMMANDS: dict[str, Callable[[Eraser, int], object]] = {
     "mention": lambda by, _: memory.mention_in_focus(
-        by.database, by.tokens, "ada", "Oslo", MemoryParameters()
+        by.database, by.wakeups, "ada", "Oslo", MemoryParameters()
     ),
-    "rebuild": lambda by, _: rebuild.begin(by.database, by.tokens, "ada", up_to_seq=None),
+    "rebuild": lambda by, _: rebuild.begin(by.database, by.wakeups, "ada", up_to_seq=None),
     "show": lambda by, _: rebuild.show(by.database, "ada"),
-    "switch": lambda by, _: rebuild.switch(by.database, by.tokens, "ada"),
-    "drop": lambda by, _: rebuild.drop(by.database, by.tokens, "ada"),
-    "restore": lambda by, node: memory.restore_memory(by.database, by.tokens, "ada", node),
-    "consolidate": lambda by, _: memory.consolidate(by.database, by.tokens, "ada"),
-    "end": lambda by, _: memory.end_session(by.database, by.tokens, "ada", "s"),
+    "switch": lambda by, _: rebuild.switch(by.database, by.wakeups, "ada"),
+    "drop": lambda by, _: rebuild.drop(by.database, by.wakeups, "ada"),
+    "restore": lambda by, node: memory.restore_memory(by.database, by.wakeups, "ada", node),
+    "consolidate": lambda by, _: memory.consolidate(by.database, by.wakeups, "ada"),
+    "end": lambda by, _: memory.end_session(by.database, by.wakeups, "ada", "s"),
     "pause": lambda by, _: jobs.pause(by.database, "ada"),
-    "resume": lambda by, _: jobs.resume(by.database, by.tokens, "ada"),
+    "resume": lambda by, _: jobs.resume(by.database, by.wakeups, "ada"),
     "cancel": lambda by, _: jobs.cancel_compression(by.database, "ada"),
 }
 

@@ -53,7 +53,7 @@ def test_what_is_born_between_the_beginning_of_a_pass_and_its_first_node_waits_a
 def test_the_same_nodes_give_up_their_slots_again(
     ada: AgentUnderTest, rebuilding: Rebuilding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(creation, "DRAWN", 2)
+    monkeypatch.setattr(creation, "MAX_DRAWN", 2)
     ada.parameters = MemoryParameters(node_capacity=20, focus_limit=2)
     for day in range(15):
         ada.remember(*(f"{day}-{n} talk with [P{day}]" for n in range(3)))
