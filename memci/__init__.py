@@ -17,7 +17,7 @@ def __getattr__(name: str) -> object:
 
         return getattr(client, name)
     if name == "tools":
-        from memci.schemas import tool_table as tool_formats  # noqa: PLC0415 - as above
+        from memci.schemas import tool_table  # noqa: PLC0415 - as above
 
-        return tool_formats.tools
+        return tool_table.tools
     raise AttributeError(f"module 'memci' has no attribute {name!r}")
