@@ -74,18 +74,22 @@ def test_jobs_go_on_after_a_restart_of_postgres(producer, fleet, own_servers):
 
 @pytest.mark.timeout(120)
 def test_outages_of_postgres_in_the_middle_of_a_job_do_not_make_it_dead(
-    producer, fleet, own_servers
+    producer, fleet, own_servers, tmp_path
 ):
     fleet.start("memci.upkeep", ready=False)
     fleet.start_beat()
     worker = fleet.start("memci.lane", MEMCI_TEST_MAX_STARTED="2")
-    long = producer.append("a", wait_ms=1000)
+    prepared = tmp_path / "prepared"
+    long = producer.append("a", until=prepared.name)
     began = None
     for outage in range(1, 4):
         began = wait_until(partial(begun_since, producer, long, began), "it runs", timeout_s=20)
         own_servers.postgres.stop()
+        prepared.touch()  # not before: the job would be done when the server stops
         wait_until(partial(has_failed, worker, outage), "it had no outcome", timeout_s=20)
+        prepared.unlink()
         own_servers.postgres.start()
+    prepared.touch()
     producer.wait_drained(["a"])
     assert producer.states("a") == ["done"]
     assert producer.effects("a") == [1]
