@@ -21,21 +21,14 @@ from kombu import Queue
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from memci.broker import names
 from memci.broker.agent_queues import AgentQueues
 from memci.broker.health import BROKER_ERRORS
-from memci.broker.names import (
-    AGENT_PREFIX,
-    COMPRESS_QUEUE,
-    LANE_COMPRESS_TASK,
-    LANE_QUEUE,
-    LANE_RUN_TASK,
-    queue,
-)
 from memci.broker.redis_queues import agent_of_key
 from memci.errors import UnavailableError
 
-_LANE = queue(LANE_QUEUE)
-_COMPRESS = queue(COMPRESS_QUEUE)
+_LANE = names.queue(names.LANE_QUEUE)
+_COMPRESS = names.queue(names.COMPRESS_QUEUE)
 
 # Seconds without another try after a failure: a request must not wait for the broker each time.
 _REST_S = 1.0
@@ -66,15 +59,15 @@ class Wakeups:
         arguments = (
             {"agent_id": agent_id, "queue_seen": True} if queue_seen else {"agent_id": agent_id}
         )
-        return self._publish(LANE_RUN_TASK, _LANE, [arguments])
+        return self._publish(names.LANE_RUN_TASK, _LANE, [arguments])
 
     def wake_lanes(self, agent_ids: Sequence[str]) -> bool:
         """Publish a wakeup of lane workers for each of these agents."""
-        return self._publish(LANE_RUN_TASK, _LANE, [{"agent_id": each} for each in agent_ids])
+        return self._publish(names.LANE_RUN_TASK, _LANE, [{"agent_id": each} for each in agent_ids])
 
     def wake_compress(self, agent_id: str) -> bool:
         """Publish a wakeup of compress workers."""
-        return self._publish(LANE_COMPRESS_TASK, _COMPRESS, [{"agent_id": agent_id}])
+        return self._publish(names.LANE_COMPRESS_TASK, _COMPRESS, [{"agent_id": agent_id}])
 
     def close(self) -> None:
         """Close the connections that were opened for publishing."""
@@ -221,7 +214,7 @@ class QueueWatch:
         if waiting:
             # The wakeups that still wait will do for as many agents. But they may be for others,
             # so a few are drawn in any case: no agent is passed over for ever.
-            missing = max(_MIN_PUBLISHED, len(waiting) - self._queues.depth(LANE_QUEUE))
+            missing = max(_MIN_PUBLISHED, len(waiting) - self._queues.depth(names.LANE_QUEUE))
             for agent_id in random.sample(waiting, min(len(waiting), missing)):
                 self._wakeups.wake_lane(agent_id, queue_seen=True)
         self._stop.wait(self._period_s)
@@ -231,7 +224,7 @@ class QueueWatch:
         database = self._client.connection_pool.connection_kwargs.get("db") or 0
         pubsub: Any = self._client.pubsub(ignore_subscribe_messages=True)  # type: ignore[no-untyped-call]
         with pubsub:
-            pubsub.psubscribe(f"__keyspace@{database}__:{AGENT_PREFIX}*")
+            pubsub.psubscribe(f"__keyspace@{database}__:{names.AGENT_PREFIX}*")
             while not self._stop.is_set():
                 message = pubsub.get_message(timeout=self._period_s)
                 if message is not None and message["data"] == b"lpush":

@@ -7,19 +7,12 @@ from functools import partial
 from typing import Any, Self, TypeAlias
 from uuid import uuid4
 
+from memci import errors
 from memci.broker.agent_queues import AgentQueues
 from memci.broker.health import broker_errors
 from memci.broker.wakeup import Wakeups
 from memci.commands.erase_search import Words, excerpt, preview_pages, preview_pins
 from memci.domain.job import JobKind, JobSource
-from memci.errors import (
-    DatabaseBusyError,
-    FencedOffError,
-    NotFoundError,
-    PageStoreError,
-    UnavailableError,
-    shown_name,
-)
 from memci.queue import mailbox
 from memci.queue.dead_letters import BEGINNING_LENGTH, ErasedMessages, drop_erased
 from memci.queue.lease import preempt_lane
@@ -72,20 +65,20 @@ def find_selected(
     if selection.session_id is not None:
         seqs = deletion_set.seqs_of_session(connection, agent_id, selection.session_id)
         if not seqs:
-            raise NotFoundError("this agent has no messages in that session")
+            raise errors.NotFoundError("this agent has no messages in that session")
         return deletion_set.find_deletions(connection, agent_id, seqs, selection.session_id)
     ids, indexes = selection.message_ids, selection.page_indexes
     stored = deletion_set.seqs_of_ids(connection, agent_id, ids)
     missing = [each for each in ids if each not in stored]
     unknown = sorted(set(missing) - erased_among(connection, agent_id, missing))
     if unknown:
-        raise NotFoundError(
+        raise errors.NotFoundError(
             f"{len(unknown)} of {len(ids)} messages are not stored, such as "
-            f"'{shown_name(unknown[0])}'; nothing was erased"
+            f"'{errors.shown_name(unknown[0])}'; nothing was erased"
         )
     never = unknown_pages(connection, agent_id, indexes) if indexes else []
     if never:
-        raise NotFoundError(f"there never was a page {never[0]}; nothing was erased")
+        raise errors.NotFoundError(f"there never was a page {never[0]}; nothing was erased")
     deletion = deletion_set.find_deletions(
         connection, agent_id, sorted(stored.values()), page_indexes=indexes
     )
@@ -99,7 +92,7 @@ def _pins(connection: Connection, agent_id: str, numbers: Sequence[int]) -> list
     known = read_pins(connection, agent_id)
     never = [each for each in numbers if each > known.last]
     if never:
-        raise NotFoundError(f"nothing was ever pinned as {never[0]}; nothing was erased")
+        raise errors.NotFoundError(f"nothing was ever pinned as {never[0]}; nothing was erased")
     shown = {each.number for each in known.pins}
     return [each for each in dict.fromkeys(numbers) if each in shown]
 
@@ -189,7 +182,7 @@ def run_agent(
             # these queues.
             with broker_errors():
                 queues.empty(agent_id)
-    except NotFoundError:
+    except errors.NotFoundError:
         if not texts:
             raise
         # An earlier erasure has left these texts behind.
@@ -204,8 +197,8 @@ def _remove_texts(store: PageStore, agent_id: str, texts: Collection[TextKey], d
     """Delete texts; a ``PageStoreError`` says what is already erased."""
     try:
         remove_texts(store, agent_id, texts)
-    except PageStoreError as error:
-        raise PageStoreError(_TEXTS_LEFT.format(done)) from error
+    except errors.PageStoreError as error:
+        raise errors.PageStoreError(_TEXTS_LEFT.format(done)) from error
 
 
 @contextmanager
@@ -219,13 +212,13 @@ def _preempted_lane(
             # Wait for transactions that change a page; later ones see what is left.
             lock_tree(connection, agent_id)
             yield connection
-    except FencedOffError:
-        raise DatabaseBusyError(
+    except errors.FencedOffError:
+        raise errors.DatabaseBusyError(
             "somebody else erases something of this agent right now; nothing was erased"
         ) from None
     finally:
         # If this fails, the lease expires.
-        with suppress(FencedOffError, UnavailableError):
+        with suppress(errors.FencedOffError, errors.UnavailableError):
             with lease.effect(durable=False) as connection:
                 freed = mailbox.free(connection, agent_id)
             if freed.wake_lane:

@@ -9,22 +9,7 @@ from random import Random
 import numpy as np
 
 from memci.domain.job import backoff_s
-from memci.domain.memory.compression_scan import (
-    SNAPSHOT_BYTES,
-    Compress,
-    Compressed,
-    Forgotten,
-    Kept,
-    NodeText,
-    Outcome,
-    PassCursor,
-    Protected,
-    ScannedNode,
-    check_compressed,
-    scan,
-    shrunk_keywords,
-    shrunk_phrase,
-)
+from memci.domain.memory import compression_scan
 from memci.domain.memory.node import is_generic
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import SmallModelError, SmallModelUnavailableError
@@ -51,7 +36,7 @@ _SHORTENED_AT_ONCE = 32
 class _Shortening:
     """A node to be shortened."""
 
-    node: ScannedNode
+    node: compression_scan.ScannedNode
     target: int  # characters
     attempts: int  # calls of the compressor for the node in this pass
 
@@ -64,12 +49,12 @@ class BatchScan:
     """
 
     lease: Lease
-    cursor: PassCursor
+    cursor: compression_scan.PassCursor
     models: SmallModels
     parameters: MemoryParameters
     clock: Callable[[], datetime]
     random: Random
-    outcome: Outcome = field(default_factory=Outcome)
+    outcome: compression_scan.Outcome = field(default_factory=compression_scan.Outcome)
     embedded: Embedded = field(default_factory=lambda: Embedded([], _NO_VECTORS, ""))
     terms: dict[int, Terms] = field(default_factory=dict)
     complete: bool = True  # every node of the batch was scanned
@@ -83,14 +68,14 @@ class BatchScan:
         """Scan the nodes in order until the end, the time limit, or a failure of the model."""
         at_once = self.models.compressor.at_once
         requests: dict[int, _Shortening] = {}
-        verdicts = scan(batch.nodes, batch.supports, batch.focus, self.parameters)
+        verdicts = compression_scan.scan(batch.nodes, batch.supports, batch.focus, self.parameters)
         for count, (node, verdict) in enumerate(verdicts):
-            shortens = isinstance(verdict, Compress)
+            shortens = isinstance(verdict, compression_scan.Compress)
             full = len(requests) + len(self.outcome.compressed) >= _SHORTENED_AT_ONCE
             if self.retry_at or (count and shortens and (full or time_is_up())):
                 self.complete = False
                 break
-            if isinstance(verdict, Compress):
+            if isinstance(verdict, compression_scan.Compress):
                 requests[node.id] = _Shortening(node, verdict.target, batch.attempts[node.id])
             else:
                 self._settle(node, verdict)
@@ -115,13 +100,17 @@ class BatchScan:
         )
         passes.log_pass(connection, agent_id, number, counts)
 
-    def _settle(self, node: ScannedNode, verdict: Protected | Forgotten | Kept) -> None:
+    def _settle(
+        self,
+        node: compression_scan.ScannedNode,
+        verdict: compression_scan.Protected | compression_scan.Forgotten | compression_scan.Kept,
+    ) -> None:
         match verdict:
-            case Protected():
+            case compression_scan.Protected():
                 self.outcome.protected.append(node.id)
-            case Forgotten(reason):
+            case compression_scan.Forgotten(reason):
                 self.outcome.forgotten[node.id] = reason
-            case Kept():
+            case compression_scan.Kept():
                 self.outcome.kept.append(node.id)
 
     def _compress(self, requests: Mapping[int, _Shortening]) -> None:
@@ -141,12 +130,14 @@ class BatchScan:
             if id_ in texts:  # else erased since the batch was read
                 self._shorten(each, texts[id_])
 
-    def _shorten(self, request: _Shortening, text: NodeText) -> None:
+    def _shorten(self, request: _Shortening, text: compression_scan.NodeText) -> None:
         node, attempts = request.node, request.attempts + 1
         try:
             answer = self.models.compressor.compress(text.content, request.target)
             self.unavailable = 0
-            shrunk = check_compressed(answer, target=request.target, length=len(text.content))
+            shrunk = compression_scan.check_compressed(
+                answer, target=request.target, length=len(text.content)
+            )
         except SmallModelUnavailableError as error:
             self.unavailable += 1
             self._fail(node.id, attempts, error.retry_after_s or 0.0)
@@ -219,15 +210,17 @@ _PROBE = "Is anybody there?"
 _NO_VECTORS: Vectors = np.zeros((0, 1), dtype=np.float32)
 
 
-def _compressed(node: ScannedNode, old: NodeText, content: str) -> Compressed:
-    text = NodeText(
+def _compressed(
+    node: compression_scan.ScannedNode, old: compression_scan.NodeText, content: str
+) -> compression_scan.Compressed:
+    text = compression_scan.NodeText(
         content=content,
-        phrase=shrunk_phrase(old.phrase, content),
-        keywords=shrunk_keywords(old.keywords, content),
+        phrase=compression_scan.shrunk_phrase(old.phrase, content),
+        keywords=compression_scan.shrunk_keywords(old.keywords, content),
         language=old.language,
     )
     generic = is_generic(len(content), node.original_length)
-    return Compressed(node.id, text, before=len(old.content), generic=generic)
+    return compression_scan.Compressed(node.id, text, before=len(old.content), generic=generic)
 
 
 # Nodes in one transaction. Each batch reads the network once, so small ones cost more; a large
@@ -244,7 +237,7 @@ class NetworkCompression:
         models: SmallModels,
         defaults: MemoryParameters,
         *,
-        snapshot_bytes: int = SNAPSHOT_BYTES,
+        snapshot_bytes: int = compression_scan.SNAPSHOT_BYTES,
         clock: Callable[[], datetime] = utc_now,
         random: Random | None = None,
     ) -> None:
@@ -273,7 +266,7 @@ class NetworkCompression:
                 break
         return cursor is not None and not cursor.waits(self._clock())
 
-    def _cursor(self, lease: Lease) -> PassCursor | None:
+    def _cursor(self, lease: Lease) -> compression_scan.PassCursor | None:
         """Return the cursor of the pass under way, or of a new one if one is requested."""
         with self._database.agent_snapshot(lease.agent_id) as connection:
             self._guard.check(connection)
@@ -291,29 +284,31 @@ class NetworkCompression:
                 passes.move_cursor(connection, lease.agent_id, cursor)
             return cursor
 
-    def _scan_batch(self, lease: Lease, cursor: PassCursor, deadline: float) -> PassCursor | None:
+    def _scan_batch(
+        self, lease: Lease, cursor: compression_scan.PassCursor, deadline: float
+    ) -> compression_scan.PassCursor | None:
         """Scan the next nodes of the pass and commit; return the cursor, None at its end."""
         with self._database.agent_snapshot(lease.agent_id) as connection:
             parameters = parameters_of(connection, lease.agent_id, self._defaults)
             now = self._clock()
             batch = passes.next_batch(connection, lease.agent_id, cursor.number, now, BATCH)
-        scan = BatchScan(lease, cursor, self._models, parameters, self._clock, self._random)
+        batch_scan = BatchScan(lease, cursor, self._models, parameters, self._clock, self._random)
         with self._accounts.of_pass(lease.agent_id, cursor.number):
-            scan.run(batch, time_is_up=lambda: time.monotonic() >= deadline)
+            batch_scan.run(batch, time_is_up=lambda: time.monotonic() >= deadline)
         with lease.effect() as connection:
             if passes.compression_state(connection, lease.agent_id).cursor != cursor:
                 return None  # cancelled meanwhile
             if focus_nodes(connection, lease.agent_id) != batch.focus:
                 return cursor  # the decisions are outdated: scan again
-            return self._write(connection, scan, batch)
+            return self._write(connection, batch_scan, batch)
 
     def _write(
-        self, connection: Connection, scan: BatchScan, batch: passes.Batch
-    ) -> PassCursor | None:
-        agent_id, cursor = scan.lease.agent_id, scan.cursor
-        scan.write(connection, batch.focus)
-        retry_at = scan.retry_at
-        if scan.complete and len(batch.nodes) < BATCH:
+        self, connection: Connection, batch_scan: BatchScan, batch: passes.Batch
+    ) -> compression_scan.PassCursor | None:
+        agent_id, cursor = batch_scan.lease.agent_id, batch_scan.cursor
+        batch_scan.write(connection, batch.focus)
+        retry_at = batch_scan.retry_at
+        if batch_scan.complete and len(batch.nodes) < BATCH:
             left = passes.left_of_pass(connection, agent_id, cursor.number, self._clock())
             if not left.nodes:
                 passes.end_pass(connection, agent_id, cursor)
@@ -321,7 +316,12 @@ class NetworkCompression:
                 return None
             if left.waiting == left.nodes:
                 retry_at = retry_at or left.retry_at
-        moved = replace(cursor, unavailable=scan.unavailable, mute=scan.mute, retry_at=retry_at)
+        moved = replace(
+            cursor,
+            unavailable=batch_scan.unavailable,
+            mute=compression_scan.scan.mute,
+            retry_at=retry_at,
+        )
         if moved != cursor:
             passes.move_cursor(connection, agent_id, moved)
         return moved
@@ -329,7 +329,7 @@ class NetworkCompression:
 
 def _next_cursor(
     connection: Connection, state: passes.CompressionState, lease: Lease
-) -> PassCursor | None:
+) -> compression_scan.PassCursor | None:
     """At the beginning of a time slice, continue the pass, begin one, or return None (M18).
 
     A request that came during a pass begins the next one here. That scans the nodes first that the
@@ -340,7 +340,7 @@ def _next_cursor(
     if state.requested <= state.done:
         return None
     number = passes.begin_pass(connection, lease.agent_id)
-    begun = PassCursor(number, request=state.requested, fence=lease.fence)
+    begun = compression_scan.PassCursor(number, request=state.requested, fence=lease.fence)
     if state.cursor is not None and state.cursor.unavailable >= MODEL_DOWN:
         # A new pass does not bring the model back.
         old = state.cursor

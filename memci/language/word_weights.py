@@ -11,21 +11,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memci.language import chinese_words
+from memci.language import chinese_words, word_lists
 from memci.language.detection import Language
 from memci.language.loading import LoadOnce
 from memci.language.times.mentions import spans_with_date_notes
-from memci.language.word_lists import (
-    CHINESE_FUNCTION_WORDS,
-    CHINESE_NEGATIONS,
-    CHINESE_NO_NAMES,
-    CHINESE_NO_NEGATIONS,
-    ENGLISH_FIRST_NAMES,
-    ENGLISH_FUNCTION_WORDS,
-    ENGLISH_NEGATIONS,
-    ENGLISH_TIMES,
-    MEASURE_WORDS,
-)
 
 # The rarity of a word outside the vocabulary: mostly names and technical terms.
 UNKNOWN = 11.0
@@ -69,7 +58,7 @@ _RARE = 7.5
 # The rarity of the most usual words, which have no value.
 _ENGLISH_FLOOR = 2.0
 _CHINESE_FLOOR = 4.0
-_INDEFINITE = re.compile(f"一[{MEASURE_WORDS}]")  # 一部, 一本: "a"
+_INDEFINITE = re.compile(f"一[{word_lists.MEASURE_WORDS}]")  # 一部, 一本: "a"
 _TITLE = re.compile("《[^《》\n]{1,40}》")
 _LEAST_IN_TITLE = 1.5  # for each character
 _RAREST_CHINESE = 13.0  # rarer words are mostly cut wrongly, or bookish
@@ -105,10 +94,11 @@ def is_specific(word: Word) -> bool:
         return True
     if _HAN.search(word.text):
         named = (
-            chinese_words.tag(word.text) in _CHINESE_NAME_TAGS and word.text not in CHINESE_NO_NAMES
+            chinese_words.tag(word.text) in _CHINESE_NAME_TAGS
+            and word.text not in word_lists.CHINESE_NO_NAMES
         )
         return len(word.text) > 1 and (named or chinese_words.is_nickname(word.text))
-    first_name = word.key in ENGLISH_FIRST_NAMES
+    first_name = word.key in word_lists.ENGLISH_FIRST_NAMES
     return word.text[0].isupper() and (word.start > 0 or first_name or word.weight >= _RARE)
 
 
@@ -162,9 +152,11 @@ def _weigh_in_titles(word: Word, titles: Sequence[tuple[int, int]]) -> Word:
 @functools.lru_cache(maxsize=1 << 15)
 def _chinese_weight(word: str) -> tuple[float, bool]:
     """Return the weight of a word, and True if it is a negation."""
-    if word not in CHINESE_NO_NEGATIONS and any(each in word for each in CHINESE_NEGATIONS):
+    if word not in word_lists.CHINESE_NO_NEGATIONS and any(
+        each in word for each in word_lists.CHINESE_NEGATIONS
+    ):
         return _NEGATION, True
-    if word in CHINESE_FUNCTION_WORDS or _INDEFINITE.fullmatch(word):
+    if word in word_lists.CHINESE_FUNCTION_WORDS or _INDEFINITE.fullmatch(word):
         return 0.0, False
     weight = (
         max(0.0, min(chinese_words.rarity(word), _RAREST_CHINESE) - _CHINESE_FLOOR) * _SAME_SCALE
@@ -179,7 +171,7 @@ def _chinese_kind_factor(word: str) -> float:
     tag = chinese_words.tag(word)
     if tag == "n" and chinese_words.rarity(word) > _UNKNOWN_CHINESE:
         return _CHINESE_UNKNOWN
-    if tag in _CHINESE_NAME_TAGS and len(word) > 1 and word not in CHINESE_NO_NAMES:
+    if tag in _CHINESE_NAME_TAGS and len(word) > 1 and word not in word_lists.CHINESE_NO_NAMES:
         return _CHINESE_NAME
     if len(word) == 1:
         return _CHINESE_SINGLE
@@ -194,17 +186,17 @@ def _english_word(word: str, start: int, *, opens: bool) -> Word:
 def _english_weight(word: str, *, opens: bool) -> tuple[float, bool]:
     """Return the weight of a word, and True if it is a negation."""
     lower = word.lower().replace("’", "'")
-    if lower in ENGLISH_NEGATIONS or lower.endswith("n't"):
+    if lower in word_lists.ENGLISH_NEGATIONS or lower.endswith("n't"):
         return _NEGATION, True
     if any(character.isdigit() for character in word):
         return _NUMBER, False
-    if lower in ENGLISH_TIMES and not (lower == "may" and word == "may"):
+    if lower in word_lists.ENGLISH_TIMES and not (lower == "may" and word == "may"):
         return _TIME, False
     stem = lower.split("'")[0]
-    if lower in ENGLISH_FUNCTION_WORDS or stem in ENGLISH_FUNCTION_WORDS:
+    if lower in word_lists.ENGLISH_FUNCTION_WORDS or stem in word_lists.ENGLISH_FUNCTION_WORDS:
         return 0.0, False
     weight = max(0.0, min(rarity(part) for part in re.split(r"[-.]", stem)) - _ENGLISH_FLOOR)
     # At the beginning of a sentence only first names and rare words count as names.
-    known = not opens or lower in ENGLISH_FIRST_NAMES or weight >= _RARE
+    known = not opens or lower in word_lists.ENGLISH_FIRST_NAMES or weight >= _RARE
     named = word[0].isupper() and known
     return weight * (_NAME_FACTOR if named else 1.0), False

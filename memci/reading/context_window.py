@@ -16,18 +16,7 @@ from memci.language.detection import language_of
 from memci.message import Role
 from memci.queue.job_requests import request_naming_by_read
 from memci.reading.lists.cursors import page_of, place_after
-from memci.schemas.pages import (
-    PageOut,
-    PageTree,
-    PinList,
-    PinOut,
-    PlanAnswer,
-    WindowAnswer,
-    WindowRequest,
-    page_out,
-    removed_out,
-    segment_out,
-)
+from memci.schemas import pages as schemas
 from memci.schemas.reads import ContextMessage
 from memci.smallmodel.ports import TokenCounter
 from memci.storage.agents import snapshot_of
@@ -42,7 +31,7 @@ from memci.storage.session import Connection, Database
 from memci.storage.sessions import language_spoken
 
 
-def list_pins(database: Database, counter: TokenCounter, agent_id: str) -> PinList:
+def list_pins(database: Database, counter: TokenCounter, agent_id: str) -> schemas.PinList:
     """Return the pins of all sessions; raises ``NotFoundError`` for no agent.
 
     Their tokens are those of a window, in the language of the last speaker.
@@ -56,11 +45,11 @@ def list_pins(database: Database, counter: TokenCounter, agent_id: str) -> PinLi
     language = spoken or language_of(" ".join(each.text for each in pins))
     text = BlockWriter(Format.MARKDOWN, labels_of(language)).pins(pins)
     tokens = Utterance(Role.USER, text).tokens(counter.count) if text else 0
-    return PinList(pins=[_pin_out(each, ids) for each in pins], pages=pages, tokens=tokens)
+    return schemas.PinList(pins=[_pin_out(each, ids) for each in pins], pages=pages, tokens=tokens)
 
 
-def _pin_out(pin: Pin, ids: Mapping[int, str]) -> PinOut:
-    return PinOut(
+def _pin_out(pin: Pin, ids: Mapping[int, str]) -> schemas.PinOut:
+    return schemas.PinOut(
         pin=pin.number,
         kind=pin.kind,
         text=pin.text,
@@ -71,7 +60,7 @@ def _pin_out(pin: Pin, ids: Mapping[int, str]) -> PinOut:
     )
 
 
-def show_plan(database: Database, agent_id: str, session_id: str | None) -> PlanAnswer:
+def show_plan(database: Database, agent_id: str, session_id: str | None) -> schemas.PlanAnswer:
     """Return the plan of a session (None: that of the last message).
 
     Raises ``NotFoundError`` for no agent.
@@ -79,10 +68,10 @@ def show_plan(database: Database, agent_id: str, session_id: str | None) -> Plan
     with snapshot_of(database, agent_id) as connection:
         viewer = session_viewer(connection, agent_id, session_id)
         plan = read_plan(connection, agent_id, viewer)
-    return PlanAnswer.of(plan, viewer.session_id)
+    return schemas.PlanAnswer.of(plan, viewer.session_id)
 
 
-LATEST = WindowRequest()
+LATEST = schemas.WindowRequest()
 _LAST = 2**62  # after every place
 
 
@@ -98,7 +87,7 @@ class Windows:
     counter: TokenCounter
     rules: PageRules
 
-    def show(self, agent_id: str, asked: WindowRequest = LATEST) -> WindowAnswer:
+    def show(self, agent_id: str, asked: schemas.WindowRequest = LATEST) -> schemas.WindowAnswer:
         """Return the window of a session (None: that of the last message).
 
         It has at most ``budget_tokens`` if the permanent parts allow that (P13); None: the agent's
@@ -107,7 +96,7 @@ class Windows:
         with self._open(agent_id, asked.session_id, asked.format) as (workspace, _):
             over = _collapse_within(workspace, asked.budget_tokens)
             window = workspace.rendering.window()
-        return WindowAnswer(
+        return schemas.WindowAnswer(
             messages=[ContextMessage.of(each) for each in window.messages],
             tokens=window.tokens,
             by_segment=window.by_segment,
@@ -118,11 +107,11 @@ class Windows:
             tokenizer=self.counter.tokenizer,
         )
 
-    def pins(self, agent_id: str) -> PinList:
+    def pins(self, agent_id: str) -> schemas.PinList:
         """Return the pins; raises ``NotFoundError`` for no agent."""
         return list_pins(self.database, self.counter, agent_id)
 
-    def plan(self, agent_id: str, session_id: str | None = None) -> PlanAnswer:
+    def plan(self, agent_id: str, session_id: str | None = None) -> schemas.PlanAnswer:
         """Return the plan of a session; None: that of the last message."""
         return show_plan(self.database, agent_id, session_id)
 
@@ -132,7 +121,7 @@ class Windows:
         *,
         session_id: str | None = None,
         lifecycle: Lifecycle | None = None,
-    ) -> PageTree:
+    ) -> schemas.PageTree:
         """Return the tree of a session (None: that of the last message), without its texts.
 
         ``lifecycle``: only pages in this one; pages outside the tree are in ``removed``. Raises
@@ -141,7 +130,7 @@ class Windows:
         with self._open(agent_id, session_id) as (workspace, _):
             _collapse_within(workspace, None)
             pages = [
-                page_out(workspace.rendering, page.index)
+                schemas.page_out(workspace.rendering, page.index)
                 for segment in workspace.tree.segments.values()
                 for page in workspace.rendering.visible.subtree(workspace.tree[segment.root])
             ]
@@ -156,7 +145,7 @@ class Windows:
         session_id: str | None = None,
         cursor: str | None = None,
         limit: int = 100,
-    ) -> PageTree:
+    ) -> schemas.PageTree:
         """List removed pages, the latest first; each stands for all pages inside it.
 
         Raises ``NotFoundError`` for no agent, ``InvalidInputError`` for a cursor of another list.
@@ -165,13 +154,13 @@ class Windows:
         with self._open(agent_id, session_id) as (workspace, connection):
             _collapse_within(workspace, None)
             found = {
-                page.place: removed_out(page, inside)
+                page.place: schemas.removed_out(page, inside)
                 for page, inside in removed_pages(connection, agent_id, before, limit + 1)
             }
             # Messages without stored pages can remove further pages from the archive.
             for page in workspace.tree.pages.values():
                 if page.cold and page.parent is None and page.place < before:
-                    found[page.place] = page_out(workspace.rendering, page.index)
+                    found[page.place] = schemas.page_out(workspace.rendering, page.index)
             places, following = page_of(sorted(found, reverse=True), limit, str)
             return _page_tree(workspace.rendering, [found[each] for each in places], following)
 
@@ -192,8 +181,8 @@ class Windows:
 
 
 def _page_tree(
-    rendering: Rendering, pages: list[PageOut], following: str | None = None
-) -> PageTree:
+    rendering: Rendering, pages: list[schemas.PageOut], following: str | None = None
+) -> schemas.PageTree:
     tree = rendering.tree
     seen = (
         page
@@ -201,8 +190,8 @@ def _page_tree(
         if rendering.visible.count_children(tree[segment.root])
         for page in rendering.visible.shown_pages(segment)
     )
-    return PageTree(
-        segments=[segment_out(each) for each in tree.segments.values()],
+    return schemas.PageTree(
+        segments=[schemas.segment_out(each) for each in tree.segments.values()],
         pages=pages,
         session_id=rendering.session_id,
         archive=tree.counters.archive,

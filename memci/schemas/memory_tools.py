@@ -12,32 +12,22 @@ from pydantic import (
 )
 
 from memci.message import Role
-from memci.schemas.base import (
-    ForeignId,
-    Instant,
-    Query,
-    Request,
-    Seq,
-    Text,
-    Until,
-    WithoutNulls,
-    expect_in_order,
-    with_words,
-)
+from memci.schemas import base
 from memci.schemas.pages import Index
 
-Words = Annotated[Text, StringConstraints(min_length=1, max_length=256)]
+Words = Annotated[base.Text, StringConstraints(min_length=1, max_length=256)]
 MemoryNumber = Annotated[StrictInt, Field(ge=1, le=2**62)]
 MessageIds = Annotated[
-    list[ForeignId], Field(min_length=1, max_length=100, description="Ids of messages, as found")
+    list[base.ForeignId],
+    Field(min_length=1, max_length=100, description="Ids of messages, as found"),
 ]
 # Any instant is taken; a model needs one way to write it.
-When = Annotated[Instant, WithJsonSchema({"type": "string", "description": "ISO 8601"})]
+When = Annotated[base.Instant, WithJsonSchema({"type": "string", "description": "ISO 8601"})]
 Ended = Annotated[
-    Until, WithJsonSchema({"type": "string", "description": "ISO 8601; a day: to its end"})
+    base.Until, WithJsonSchema({"type": "string", "description": "ISO 8601; a day: to its end"})
 ]
 Values = Annotated[
-    dict[Words, Text | bool | int | float],
+    dict[Words, base.Text | bool | int | float],
     WithJsonSchema({"type": "object"}),
     Field(max_length=8, description="Values that messages carry"),
 ]
@@ -45,27 +35,27 @@ Most = Annotated[StrictInt, Field(ge=1, le=50)]
 
 
 NoteText = Annotated[
-    Text,
+    base.Text,
     StringConstraints(max_length=65_536),
-    AfterValidator(with_words),
+    AfterValidator(base.with_words),
     Field(description="The facts, in sentences that can be understood alone"),
 ]
 
 
-class Remember(Request):
+class Remember(base.Request):
     """Keep something in long memory: a fact, a decision, a preference, a lesson."""
 
     text: NoteText
 
 
-class Update(Request):
+class Update(base.Request):
     """Correct a memory that is wrong or no longer so. The old one stays in its history."""
 
     memory: Annotated[MemoryNumber, Field(description="Its number, as found")]
     text: NoteText
 
 
-class Erase(Request):
+class Erase(base.Request):
     """Delete messages and all that was remembered of them, for good. There is no undo.
 
     Only when the user asks for it; to correct something use update.
@@ -74,7 +64,7 @@ class Erase(Request):
     messages: MessageIds
 
 
-class Recall(Request):
+class Recall(base.Request):
     """Recall what is remembered around what is talked about now, by keywords."""
 
     keywords: Annotated[
@@ -84,21 +74,21 @@ class Recall(Request):
     limit: Most = 10
 
 
-class Search(Request):
+class Search(base.Request):
     """Search all that was ever said and remembered, by meaning and by words."""
 
-    query: Annotated[Query, AfterValidator(with_words)]
+    query: Annotated[base.Query, AfterValidator(base.with_words)]
     since: When | None = None
     until: Ended | None = None
     limit: Most = 10
 
     @model_validator(mode="after")
     def _is_a_span(self) -> Self:
-        expect_in_order(self.since, self.until)
+        base.expect_in_order(self.since, self.until)
         return self
 
 
-class Summarise(Request):
+class Summarise(base.Request):
     """Sum up a page, or some messages, or else the conversation so far. Nothing changes."""
 
     page: Index | None = None
@@ -112,16 +102,16 @@ class Summarise(Request):
         return self
 
 
-class SummaryRequest(Request):
+class SummaryRequest(base.Request):
     """A request to a context worker: messages by seq, and texts of an agent's own notes."""
 
-    previous: Text = ""  # a summary of earlier messages, to continue
-    seqs: Annotated[tuple[Seq, ...], Field(max_length=2_000)] = ()
-    texts: tuple[Text, ...] = ()
+    previous: base.Text = ""  # a summary of earlier messages, to continue
+    seqs: Annotated[tuple[base.Seq, ...], Field(max_length=2_000)] = ()
+    texts: tuple[base.Text, ...] = ()
     max_tokens: Annotated[StrictInt, Field(ge=16, le=4_000)] = 300
 
 
-class FilterMemory(Request):
+class FilterMemory(base.Request):
     """List memories or messages that meet all given criteria, the newest first; no query."""
 
     what: Literal["memories", "messages"] = "memories"
@@ -132,7 +122,7 @@ class FilterMemory(Request):
         Role | None, Field(description="Of messages, or of one that the memory was made of")
     ] = None
     name: Annotated[Words | None, Field(description="Who said it")] = None
-    session: ForeignId | None = None
+    session: base.ForeignId | None = None
     since: When | None = None
     until: Ended | None = None
     metadata: Values | None = None
@@ -141,7 +131,7 @@ class FilterMemory(Request):
 
     @model_validator(mode="after")
     def _is_a_span(self) -> Self:
-        expect_in_order(self.since, self.until)
+        base.expect_in_order(self.since, self.until)
         return self
 
     @model_validator(mode="after")
@@ -151,20 +141,20 @@ class FilterMemory(Request):
         return self
 
 
-class Focus(Request):
+class Focus(base.Request):
     """Turn attention to a thing: recall starts from it."""
 
     entity: Annotated[Words, Field(description="Its name: no pronoun")]
 
 
-class Noted(WithoutNulls):
+class Noted(base.WithoutNulls):
     """A stored note; a memory is made of it in a moment."""
 
     message: str = Field(description="Id of the message that holds it")
     corrects: int | None = Field(None, description="The memory that it takes the place of")
 
 
-class Erased(WithoutNulls):
+class Erased(base.WithoutNulls):
     """What was erased, for good."""
 
     messages: int
@@ -173,7 +163,7 @@ class Erased(WithoutNulls):
     receipt: str
 
 
-class Found(WithoutNulls):
+class Found(base.WithoutNulls):
     """A memory or a message."""
 
     memory: int | None = None
@@ -185,7 +175,7 @@ class Found(WithoutNulls):
     page: str | None = Field(None, description="The page that it is on")
 
 
-class FoundList(WithoutNulls):
+class FoundList(base.WithoutNulls):
     """Things found, best or newest first."""
 
     found: list[Found]
@@ -193,7 +183,7 @@ class FoundList(WithoutNulls):
     note: str | None = None
 
 
-class Summary(WithoutNulls):
+class Summary(base.WithoutNulls):
     """A summary."""
 
     text: str
@@ -202,7 +192,7 @@ class Summary(WithoutNulls):
     note: str | None = None
 
 
-class InFocus(WithoutNulls):
+class InFocus(base.WithoutNulls):
     """The things in focus, the latest first."""
 
     focus: list[str]

@@ -7,97 +7,87 @@ from pydantic import Field, StrictInt
 
 from memci.domain.pages.page import PageKind, Permission, SegmentKind
 from memci.domain.pages.tree import PageState
+from memci.schemas import pages as schemas
 from memci.schemas.base import Answer, BudgetTokens, Query, Request, Text
 from memci.schemas.json_schema import Schema, schema_answered
-from memci.schemas.pages import (
-    Description,
-    Folder,
-    Index,
-    Name,
-    PageChange,
-    PageList,
-    PageOut,
-    PageText,
-    SegmentId,
-)
 
 
 class CreateDetailPage(Request):
     """Write a note: something learned, decided or to be kept. It starts hidden (in sys: open)."""
 
-    name: Name
-    description: Description = ""
+    name: schemas.Name
+    description: schemas.Description = ""
     detail: Annotated[Text, Field(min_length=1, description="Its text")]
-    parent: Folder
+    parent: schemas.Folder
 
 
 class CreateContentsPage(Request):
     """Make a folder and move pages into it. It starts hidden, and hides them."""
 
-    name: Name
-    description: Description = ""
-    parent: Folder
+    name: schemas.Name
+    description: schemas.Description = ""
+    parent: schemas.Folder
     children: Annotated[
-        list[Index], Field(max_length=500, description="Pages to move, in order")
+        list[schemas.Index], Field(max_length=500, description="Pages to move, in order")
     ] = []  # noqa: RUF012 - pydantic copies it
 
 
 class MovePage(Request):
     """Move a page, with all below it, to the end of a folder of the same prefix."""
 
-    source: Annotated[Index, Field(description="Page, such as usr-12")]
-    target: Annotated[Index, Field(description="Folder, such as usr-0")]
+    source: Annotated[schemas.Index, Field(description="Page, such as usr-12")]
+    target: Annotated[schemas.Index, Field(description="Folder, such as usr-0")]
 
 
 class UpdatePage(Request):
     """Give a page another name or description."""
 
-    index: Index
-    name: Name | None = None
-    description: Description | None = None
+    index: schemas.Index
+    name: schemas.Name | None = None
+    description: schemas.Description | None = None
 
 
 class ExpandDetails(Request):
     """Open a page in the window: its text or messages, or what a folder holds. Costs tokens."""
 
-    index: Index
+    index: schemas.Index
 
 
 class HideDetails(Request):
     """Close a page to free tokens: name and description stay in sight, nothing is lost."""
 
-    index: Index
+    index: schemas.Index
 
 
 class RemovePage(Request):
     """Take a page, with all below it, out of the window. restore_page brings it back."""
 
-    index: Index
+    index: schemas.Index
 
 
 class RecallPage(Request):
     """Bring a page that the Contents Page lists back into the conversation, open."""
 
-    index: Index
+    index: schemas.Index
 
 
 class RestorePage(Request):
     """Put a removed page, with all below it, back into a folder. find_pages finds it."""
 
-    index: Index
-    parent: Folder
+    index: schemas.Index
+    parent: schemas.Folder
 
 
 class PinPage(Request):
     """Keep a page where it is, and open, when others are hidden or archived to make room."""
 
-    index: Index
+    index: schemas.Index
 
 
 class UnpinPage(Request):
     """Let a pinned page be hidden and archived again when room is needed."""
 
-    index: Index
+    index: schemas.Index
 
 
 class AutoCollapse(Request):
@@ -117,7 +107,7 @@ class Redo(Request):
 class GetPage(Request):
     """Read a page's state and what it holds, a long text in parts, without opening it."""
 
-    index: Index
+    index: schemas.Index
     offset: Annotated[
         StrictInt, Field(ge=0, le=2**31, description="The next_offset of the part before")
     ] = 0
@@ -126,7 +116,7 @@ class GetPage(Request):
 class GetChildren(Request):
     """List the pages in a folder, those of a large one in parts."""
 
-    index: Index
+    index: schemas.Index
     limit: Annotated[StrictInt, Field(ge=1, le=100)] = 50
     offset: Annotated[
         StrictInt, Field(ge=0, le=2**31, description="The next_offset of the part before")
@@ -136,13 +126,13 @@ class GetChildren(Request):
 class GetParent(Request):
     """Tell which folder a page lies in."""
 
-    index: Index
+    index: schemas.Index
 
 
 class GetAncestors(Request):
     """List the folders above a page, nearest first."""
 
-    index: Index
+    index: schemas.Index
 
 
 class FindPages(Request):
@@ -155,8 +145,8 @@ class FindPages(Request):
 class CreateSegment(Request):
     """Make a segment: a part of the context with a root and a permission of its own."""
 
-    id: SegmentId
-    name: Name
+    id: schemas.SegmentId
+    name: schemas.Name
     kind: SegmentKind = SegmentKind.CUSTOM
     permission: Permission = Permission.READ_WRITE
     max_tokens: Annotated[StrictInt, Field(ge=0, le=2_000_000)] = 0
@@ -215,16 +205,16 @@ class ListBrief(_Brief):
 
 
 _BRIEFS: Mapping[type[Answer], type[Answer]] = {
-    PageChange: ChangeBrief,
-    PageText: TextBrief,
-    PageList: ListBrief,
+    schemas.PageChange: ChangeBrief,
+    schemas.PageText: TextBrief,
+    schemas.PageList: ListBrief,
 }
 
 
 def answer_for_model(answer: Answer) -> dict[str, Any]:
     """Return what a model gets of an answer, as JSON values without nulls."""
     match answer:
-        case PageChange(page=page):
+        case schemas.PageChange(page=page):
             brief: Answer = ChangeBrief.of(
                 page,
                 pinned=page.pinned or None,
@@ -234,9 +224,9 @@ def answer_for_model(answer: Answer) -> dict[str, Any]:
                 tokens_after=answer.tokens_after,
                 over=answer.over or None,
             )
-        case PageText(page=page):
+        case schemas.PageText(page=page):
             brief = TextBrief.of(answer, page=_page(page))
-        case PageList(pages=pages):
+        case schemas.PageList(pages=pages):
             brief = ListBrief(pages=[_page(each) for each in pages], next_offset=answer.next_offset)
         case _:
             brief = answer
@@ -249,6 +239,6 @@ def schema_for_model(answer: type[Answer]) -> Schema:
     return schema_answered(_BRIEFS.get(answer, answer))
 
 
-def _page(page: PageOut) -> PageBrief:
+def _page(page: schemas.PageOut) -> PageBrief:
     children = page.children if page.kind is PageKind.CONTENTS else None
     return PageBrief.of(page, children=children, pinned=page.pinned or None)

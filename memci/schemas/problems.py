@@ -10,22 +10,7 @@ from typing import NamedTuple
 
 from pydantic import ConfigDict, ValidationError
 
-from memci.errors import (
-    BudgetTooSmallError,
-    ConflictError,
-    ErasedError,
-    ForbiddenError,
-    InvalidInputError,
-    MemciError,
-    NotFoundError,
-    RateLimitedError,
-    ReadTimeoutError,
-    RefusedError,
-    SmallModelError,
-    TooLargeError,
-    UnauthorizedError,
-    UnavailableError,
-)
+from memci import errors
 from memci.schemas.base import Answer
 from memci.validation_messages import Fault as ValidationFault
 from memci.validation_messages import expectation, own_faults
@@ -79,7 +64,7 @@ class Problem(Answer):
 class Kind(NamedTuple):
     """The problem details of one class of errors."""
 
-    error: type[MemciError]
+    error: type[errors.MemciError]
     type: ProblemType
     status: int
     title: str
@@ -87,40 +72,42 @@ class Kind(NamedTuple):
 
 # Subclasses before their parents: the first that fits holds.
 KINDS: tuple[Kind, ...] = (
-    Kind(TooLargeError, ProblemType.TOO_LARGE, 413, "Too large"),
-    Kind(InvalidInputError, ProblemType.INVALID, 422, "Invalid input"),
-    Kind(BudgetTooSmallError, ProblemType.BUDGET_TOO_SMALL, 422, "Budget too small"),
-    Kind(NotFoundError, ProblemType.NOT_FOUND, 404, "Not found"),
-    Kind(ErasedError, ProblemType.ERASED, 409, "Erased"),
-    Kind(ConflictError, ProblemType.CONFLICT, 409, "Conflict"),
-    Kind(UnauthorizedError, ProblemType.UNAUTHORIZED, 401, "Unauthorized"),
-    Kind(ForbiddenError, ProblemType.FORBIDDEN, 403, "Forbidden"),
-    Kind(RefusedError, ProblemType.REFUSED, 403, "Refused"),
-    Kind(RateLimitedError, ProblemType.RATE_LIMITED, 429, "Rate limited"),
-    Kind(ReadTimeoutError, ProblemType.READ_TIMEOUT, 503, "No answer in time"),
-    Kind(UnavailableError, ProblemType.UNAVAILABLE, 503, "Unavailable"),
-    Kind(SmallModelError, ProblemType.UNAVAILABLE, 503, "Unavailable"),
+    Kind(errors.TooLargeError, ProblemType.TOO_LARGE, 413, "Too large"),
+    Kind(errors.InvalidInputError, ProblemType.INVALID, 422, "Invalid input"),
+    Kind(errors.BudgetTooSmallError, ProblemType.BUDGET_TOO_SMALL, 422, "Budget too small"),
+    Kind(errors.NotFoundError, ProblemType.NOT_FOUND, 404, "Not found"),
+    Kind(errors.ErasedError, ProblemType.ERASED, 409, "Erased"),
+    Kind(errors.ConflictError, ProblemType.CONFLICT, 409, "Conflict"),
+    Kind(errors.UnauthorizedError, ProblemType.UNAUTHORIZED, 401, "Unauthorized"),
+    Kind(errors.ForbiddenError, ProblemType.FORBIDDEN, 403, "Forbidden"),
+    Kind(errors.RefusedError, ProblemType.REFUSED, 403, "Refused"),
+    Kind(errors.RateLimitedError, ProblemType.RATE_LIMITED, 429, "Rate limited"),
+    Kind(errors.ReadTimeoutError, ProblemType.READ_TIMEOUT, 503, "No answer in time"),
+    Kind(errors.UnavailableError, ProblemType.UNAVAILABLE, 503, "Unavailable"),
+    Kind(errors.SmallModelError, ProblemType.UNAVAILABLE, 503, "Unavailable"),
 )
 # Of any other error: callers see no details.
-INTERNAL = Kind(MemciError, ProblemType.INTERNAL, 500, "Internal error")
+INTERNAL = Kind(errors.MemciError, ProblemType.INTERNAL, 500, "Internal error")
 
 
-def problem_of(error: MemciError) -> Problem:
+def problem_of(error: errors.MemciError) -> Problem:
     """Return the problem details of an error; internal ones have no details."""
     kind = next((kind for kind in KINDS if isinstance(error, kind.error)), INTERNAL)
-    public = kind is not INTERNAL and not isinstance(error, SmallModelError)
+    public = kind is not INTERNAL and not isinstance(error, errors.SmallModelError)
     return Problem(
         type=TYPE_PREFIX + kind.type,
         title=kind.title,
         status=kind.status,
         detail=str(error) if public else f"{kind.title.lower()}; the server's log says more",
-        field=error.field if isinstance(error, (InvalidInputError, ErasedError)) else None,
-        errors=_erased_messages(error) if isinstance(error, ErasedError) else None,
-        needs=error.needs or None if isinstance(error, BudgetTooSmallError) else None,
+        field=error.field
+        if isinstance(error, (errors.InvalidInputError, errors.ErasedError))
+        else None,
+        errors=_erased_messages(error) if isinstance(error, errors.ErasedError) else None,
+        needs=error.needs or None if isinstance(error, errors.BudgetTooSmallError) else None,
     )
 
 
-def _erased_messages(error: ErasedError) -> list[Fault] | None:
+def _erased_messages(error: errors.ErasedError) -> list[Fault] | None:
     """Return a fault for each erased message of a request."""
     listed = (error.field or "").partition("[")[0]
     return [
@@ -129,15 +116,15 @@ def _erased_messages(error: ErasedError) -> list[Fault] | None:
     ] or None
 
 
-def error_of(problem: Problem, *, retry_after_s: float | None = None) -> MemciError:
+def error_of(problem: Problem, *, retry_after_s: float | None = None) -> errors.MemciError:
     """Return the error of a problem."""
     ending = problem.type.removeprefix(TYPE_PREFIX)
     kind = next((kind for kind in KINDS if kind.type == ending), INTERNAL)
-    if issubclass(kind.error, (InvalidInputError, ErasedError)):
+    if issubclass(kind.error, (errors.InvalidInputError, errors.ErasedError)):
         return kind.error(problem.detail, field=problem.field)
-    if issubclass(kind.error, BudgetTooSmallError):
+    if issubclass(kind.error, errors.BudgetTooSmallError):
         return kind.error(problem.detail, needs=problem.needs)
-    if issubclass(kind.error, (RateLimitedError, UnavailableError)):
+    if issubclass(kind.error, (errors.RateLimitedError, errors.UnavailableError)):
         return kind.error(problem.detail, retry_after_s=retry_after_s or 1.0)
     return kind.error(problem.detail)
 

@@ -27,23 +27,7 @@ from memci.domain.search.candidate import Channel, Source
 from memci.domain.session.plan import StepState
 from memci.language.key_messages.rules import PinKind
 from memci.message import Role
-from memci.schemas.base import (
-    Answer,
-    BudgetTokens,
-    ForeignId,
-    Instant,
-    JsonObject,
-    Query,
-    Request,
-    RequiredQuery,
-    Seq,
-    Text,
-    Until,
-    WaitMs,
-    WithoutNulls,
-    expect_in_order,
-    or_nothing,
-)
+from memci.schemas import base
 from memci.schemas.messages import ToolCall
 
 
@@ -57,7 +41,7 @@ def _collection(name: str) -> str:
 
 
 CollectionName = Annotated[
-    Text,
+    base.Text,
     AfterValidator(_collection),
     WithJsonSchema({"type": "string", "pattern": f"^{COLLECTION_PATTERN}$"}),
 ]
@@ -66,20 +50,22 @@ CollectionName = Annotated[
 __all__ = ["Channel", "Miss", "Section", "Source"]
 
 Types = tuple[Literal["episodic", "semantic", "procedural"], ...]
-Texts = Annotated[tuple[Text, ...], Field(min_length=1, max_length=64)]
+Texts = Annotated[tuple[base.Text, ...], Field(min_length=1, max_length=64)]
 Hits = Annotated[StrictInt, Field(ge=1, le=200)]
 # A keyword that is too long is cut, not refused.
-Keyword = Annotated[Text, StringConstraints(min_length=1)]
+Keyword = Annotated[base.Text, StringConstraints(min_length=1)]
 
 
-class Fresh(Request):  # R18
+class Fresh(base.Request):  # R18
     """The freshness that a read needs."""
 
-    min_seq: Seq | None = Field(None, description="Wait until memory has caught up with this seq")
-    wait_ms: WaitMs = Field(0, description="… at most so long; then answer anyway")
+    min_seq: base.Seq | None = Field(
+        None, description="Wait until memory has caught up with this seq"
+    )
+    wait_ms: base.WaitMs = Field(0, description="… at most so long; then answer anyway")
 
 
-class Freshness(Answer):  # R18
+class Freshness(base.Answer):  # R18
     """The freshness of an answer."""
 
     seq: int = Field(description="Memory has caught up with this message")
@@ -90,9 +76,11 @@ class Freshness(Answer):  # R18
 class Viewpoint(Fresh):  # R5, R6
     """For whom and as of when memory is read."""
 
-    session_id: ForeignId | None = Field(None, description="With its short-term memories")
-    user_id: ForeignId | None = Field(None, description="With long-term memories of this user")
-    as_of: Instant | None = Field(None, description="As believed then: nothing of later messages")
+    session_id: base.ForeignId | None = Field(None, description="With its short-term memories")
+    user_id: base.ForeignId | None = Field(None, description="With long-term memories of this user")
+    as_of: base.Instant | None = Field(
+        None, description="As believed then: nothing of later messages"
+    )
 
 
 class RecallRequest(Viewpoint):  # M20
@@ -104,11 +92,11 @@ class RecallRequest(Viewpoint):  # M20
         None, description="Layers out from the focus; default: the agent's default_search_depth"
     )
     limit: Annotated[StrictInt, Field(ge=1, le=1000)] = 20
-    budget_tokens: BudgetTokens | None = None
+    budget_tokens: base.BudgetTokens | None = None
     format: Literal["text", "structured"] = "text"
 
 
-class RecalledMemory(Answer):
+class RecalledMemory(base.Answer):
     """A matching memory within the depth."""
 
     node_id: int
@@ -125,7 +113,7 @@ class RecalledMemory(Answer):
     superseded_at: datetime | None = None
 
 
-class ForgottenMemory(Answer):  # M15
+class ForgottenMemory(base.Answer):  # M15
     """A forgotten memory that a dangling link still describes."""
 
     node_id: int = Field(description="For `restore`")
@@ -158,21 +146,23 @@ class RecallAnswer(Freshness):
     knew: list[int] = KNEW
 
 
-class Filters(Request):
+class Filters(base.Request):
     """Conditions of hits; all must hold."""
 
-    since: Instant | None = Field(None, description="Said at this time or later")
-    until: Until | None = Field(None, description="Said before this time, or by the end of a day")
+    since: base.Instant | None = Field(None, description="Said at this time or later")
+    until: base.Until | None = Field(
+        None, description="Said before this time, or by the end of a day"
+    )
     roles: tuple[Role, ...] | None = Field(None, min_length=1)
     names: Texts | None = Field(None, description="Said by one of these names")
-    sessions: tuple[ForeignId, ...] | None = Field(None, min_length=1, max_length=64)
+    sessions: tuple[base.ForeignId, ...] | None = Field(None, min_length=1, max_length=64)
     types: Types | None = Field(None, min_length=1, description="Types of memories")
     tags: Texts | None = Field(None, description="One of these is in the `tags` of its metadata")
-    metadata: JsonObject | None = Field(None, min_length=1, max_length=64)
+    metadata: base.JsonObject | None = Field(None, min_length=1, max_length=64)
 
     @model_validator(mode="after")
     def _is_a_span(self) -> Self:
-        expect_in_order(self.since, self.until)
+        base.expect_in_order(self.since, self.until)
         return self
 
 
@@ -195,19 +185,19 @@ class Scope(Viewpoint):
         description="scaled: weighted sum of scaled scores, adjusted to the question; rrf: "
         "reciprocal ranks",
     )
-    now: Instant | None = Field(None, description='What "yesterday" counts from')
+    now: base.Instant | None = Field(None, description='What "yesterday" counts from')
     explain: StrictBool = False
 
 
 class SearchRequest(Scope):  # R11
     """Hybrid search over all sources."""
 
-    query: RequiredQuery
+    query: base.RequiredQuery
     k: Hits | None = None
-    budget_tokens: BudgetTokens | None = None
+    budget_tokens: base.BudgetTokens | None = None
 
 
-class HitDocument(Answer):  # R9
+class HitDocument(base.Answer):  # R9
     """The document of a hit, and the place in it."""
 
     name: str
@@ -220,7 +210,7 @@ class HitDocument(Answer):  # R9
     page: int | None = None
 
 
-class HitPin(Answer):  # R7
+class HitPin(base.Answer):  # R7
     """The pin of a hit."""
 
     pin: int = Field(description="Its number, for `unpin`")
@@ -228,14 +218,14 @@ class HitPin(Answer):  # R7
     by: Maker = Field(description="Who pinned it")
 
 
-class HitStep(Answer):  # R7
+class HitStep(base.Answer):  # R7
     """The step of a plan of a hit."""
 
     step: int = Field(description="Its number, from 1")
     state: StepState
 
 
-class Hit(Answer):
+class Hit(base.Answer):
     """One thing found."""
 
     text: str
@@ -263,22 +253,22 @@ class SearchAnswer(Freshness):
     explain: dict[str, JsonValue] | None = None
 
 
-class ShownMessage(Request):
+class ShownMessage(base.Request):
     """A message that the caller shows to the model beside the list."""
 
     role: Role
-    content: Text
+    content: base.Text
 
 
 class ContextRequest(Scope):  # R13, R14
     """A message list that fits a token budget."""
 
-    query: Annotated[Query | None, AfterValidator(or_nothing)] = Field(
+    query: Annotated[base.Query | None, AfterValidator(base.or_nothing)] = Field(
         None, description="The user's message, at the end of the list"
     )
-    budget_tokens: BudgetTokens
-    model: Text | None = Field(None, max_length=128, description="Its tokens are counted")
-    system: Annotated[Query | None, AfterValidator(or_nothing)] = Field(
+    budget_tokens: base.BudgetTokens
+    model: base.Text | None = Field(None, max_length=128, description="Its tokens are counted")
+    system: Annotated[base.Query | None, AfterValidator(base.or_nothing)] = Field(
         None,
         description="System text, at the start of the list; its language is that of headings",
     )
@@ -288,7 +278,7 @@ class ContextRequest(Scope):  # R13, R14
     format: Literal["messages"] = "messages"
 
 
-class ContextMessage(WithoutNulls):
+class ContextMessage(base.WithoutNulls):
     """A message in the form of chat APIs."""
 
     role: Role
@@ -309,7 +299,7 @@ class ContextMessage(WithoutNulls):
         )
 
 
-class ContextItem(Answer):
+class ContextItem(base.Answer):
     """One part of the assembled list, and its sources."""
 
     section: Section

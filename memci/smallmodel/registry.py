@@ -14,6 +14,7 @@ from typing import Any
 from memci.config.groups import OFFLINE, ModelTask
 from memci.config.settings import Settings
 from memci.errors import ConfigurationError
+from memci.smallmodel import ports
 from memci.smallmodel.litellm.adapters import FAMILY, llm_adapter
 from memci.smallmodel.offline.annotator import OfflineAnnotator, OfflineJudge, OfflineQueryPlanner
 from memci.smallmodel.offline.compressor import OfflineCompressor
@@ -23,19 +24,6 @@ from memci.smallmodel.offline.segmenter import OfflineSegmenter
 from memci.smallmodel.offline.sentence_embedder import OfflineEmbedder
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
-from memci.smallmodel.ports import (
-    Annotator,
-    Compressor,
-    Embedder,
-    Judge,
-    Lexicon,
-    Loads,
-    QueryPlanner,
-    RelationNamer,
-    Segmenter,
-    Summarizer,
-    TokenCounter,
-)
 
 GROUP = "memci.small_models"
 
@@ -44,32 +32,32 @@ GROUP = "memci.small_models"
 class SmallModels:
     """One adapter for each task; each loads at its first call."""
 
-    segmenter: Segmenter
-    annotator: Annotator
-    relation_namer: RelationNamer
-    compressor: Compressor
-    judge: Judge
-    summarizer: Summarizer
-    embedder: Embedder
-    lexicon: Lexicon
-    tokens: TokenCounter
-    query_planner: QueryPlanner | None = None  # None: questions are searched unchanged
+    segmenter: ports.Segmenter
+    annotator: ports.Annotator
+    relation_namer: ports.RelationNamer
+    compressor: ports.Compressor
+    judge: ports.Judge
+    summarizer: ports.Summarizer
+    embedder: ports.Embedder
+    lexicon: ports.Lexicon
+    tokens: ports.TokenCounter
+    query_planner: ports.QueryPlanner | None = None  # None: questions are searched unchanged
 
     def load(self) -> None:
         """Load the embedder and all other adapters that take long."""
         for each in fields(self):
             adapter = getattr(self, each.name)
-            if isinstance(adapter, Loads):
+            if isinstance(adapter, ports.Loads):
                 adapter.load()
         self.load_embedder()
 
     def load_embedder(self) -> None:
         """Load the adapters of reads: the embedder, and the planner if there is one."""
         planner: object = self.query_planner
-        if isinstance(planner, Loads):
+        if isinstance(planner, ports.Loads):
             planner.load()
         embedder: object = self.embedder
-        if isinstance(embedder, Loads):
+        if isinstance(embedder, ports.Loads):
             embedder.load()
         else:
             self.embedder.embed(["warm-up"])
@@ -88,7 +76,7 @@ def build_small_models(settings: Settings) -> SmallModels:
         return _third_party(task, name, settings)
 
     planner = "query_planner" in settings.models
-    embedder: Embedder = adapter("embedder", OfflineEmbedder)
+    embedder: ports.Embedder = adapter("embedder", OfflineEmbedder)
     return SmallModels(
         segmenter=adapter("segmenter", lambda: OfflineSegmenter(embedder.model)),
         annotator=adapter("annotator", OfflineAnnotator),

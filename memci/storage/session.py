@@ -25,14 +25,8 @@ from typing import Any, Self, TypeVar, cast
 
 import psycopg
 from psycopg.rows import namedtuple_row
-from sqlalchemy import Connection, Engine, PoolProxiedConnection, create_engine
+from sqlalchemy import Connection, Engine, PoolProxiedConnection, create_engine, exc
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import (
-    DBAPIError,
-    InterfaceError,
-    InternalError,
-    OperationalError,
-)
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from memci.errors import (
@@ -218,7 +212,7 @@ class Database:
         """Begin a transaction; replace a connection once if a restart of the server cut it."""
         try:
             return self._begin(enter, settings, snapshot=snapshot)
-        except DBAPIError as error:
+        except exc.DBAPIError as error:
             if not error.connection_invalidated:
                 raise
             return self._begin(enter, settings, snapshot=snapshot)
@@ -303,7 +297,7 @@ def _own_errors() -> Iterator[None]:
         raise DatabaseUnavailableError(
             "all database connections are busy; try again in a moment"
         ) from error
-    except (OperationalError, InterfaceError, InternalError) as error:
+    except (exc.OperationalError, exc.InterfaceError, exc.InternalError) as error:
         if error.connection_invalidated:
             raise DatabaseUnavailableError from error
         raise unavailable_error(error.orig) or error from error

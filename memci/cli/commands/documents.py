@@ -10,18 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memci.cli import output
 from memci.cli.connection import connected, every_page, read_settings
 from memci.cli.options import JsonOption, TimeoutOption, WaitOption
-from memci.cli.output import (
-    counted,
-    hint,
-    print_json,
-    print_table,
-    printable,
-    progress_bar,
-    say,
-    shortened,
-)
 from memci.errors import InvalidInputError, MemciError
 
 if TYPE_CHECKING:
@@ -116,9 +107,9 @@ def list_documents(
         where.documents(limit=1)  # says so if there is nobody
         listed = list(documents_of(where, prefix))
     if as_json:
-        print_json([each.model_dump(mode="json") for each in listed])
+        output.print_json([each.model_dump(mode="json") for each in listed])
         return
-    print_table(
+    output.print_table(
         ("document", "name", "state", "chunks", "bytes", "sent"),
         (
             (each.id, each.name, each.state.value, f"{each.indexed_chunks}/{each.chunks}",
@@ -128,7 +119,7 @@ def list_documents(
     )  # fmt: skip
     for each in listed:
         if each.error:
-            hint(f"{each.name}: {each.error}")
+            output.hint(f"{each.name}: {each.error}")
 
 
 def remove(
@@ -150,9 +141,11 @@ def remove(
             removed = where.remove_documents(prefix)
             documents, chunks = documents + removed.documents, chunks + removed.chunks
     if as_json:
-        print_json({"documents": documents, "chunks": chunks})
+        output.print_json({"documents": documents, "chunks": chunks})
         return
-    say(f"{counted(documents, 'document')} removed, {counted(chunks, 'chunk')}")
+    output.say(
+        f"{output.counted(documents, 'document')} removed, {output.counted(chunks, 'chunk')}"
+    )
 
 
 def collections(*, as_json: JsonOption = False) -> None:
@@ -161,9 +154,9 @@ def collections(*, as_json: JsonOption = False) -> None:
         pages = every_page(lambda cursor: memci.collections(cursor=cursor, limit=500))
         listed = [each for page in pages for each in page.collections]
     if as_json:
-        print_json([each.model_dump(mode="json") for each in listed])
+        output.print_json([each.model_dump(mode="json") for each in listed])
         return
-    print_table(
+    output.print_table(
         ("collection", "documents", "chunks"),
         ((each.name, each.documents, each.chunks) for each in listed),
     )
@@ -172,11 +165,11 @@ def collections(*, as_json: JsonOption = False) -> None:
 @contextmanager
 def _progress(what: str, total: int) -> Iterator[Callable[[str], None]]:
     """Show a progress bar on a terminal; yield a function to call with the name of each file."""
-    with progress_bar() as progress:
+    with output.progress_bar() as progress:
         bar = progress.add_task(what, total=total)
 
         def on_progress(name: str) -> None:
-            description = f"{what} {shortened(printable(name), 40)}"
+            description = f"{what} {output.shortened(output.printable(name), 40)}"
             progress.update(bar, advance=1, description=description)
 
         yield on_progress
@@ -184,7 +177,7 @@ def _progress(what: str, total: int) -> Iterator[Callable[[str], None]]:
 
 def _print_result(found: Found, sent: Sent, *, waited: bool, as_json: bool) -> None:
     if as_json:
-        print_json(
+        output.print_json(
             {
                 "new": sent.new,
                 "changed": sent.changed,
@@ -198,24 +191,24 @@ def _print_result(found: Found, sent: Sent, *, waited: bool, as_json: bool) -> N
         )
         return
     if not (found.files or sent.removed):
-        say("there is nothing to index here")
+        output.say("there is nothing to index here")
         _print_left_out(found)
         return
-    changes = f"{counted(len(sent.new), 'document')} new, {len(sent.changed)} changed"
+    changes = f"{output.counted(len(sent.new), 'document')} new, {len(sent.changed)} changed"
     again = f", {len(sent.tried_again)} tried again" if sent.tried_again else ""
-    say(f"{changes}, {sent.unchanged} unchanged{again}, {len(sent.removed)} removed")
+    output.say(f"{changes}, {sent.unchanged} unchanged{again}, {len(sent.removed)} removed")
     if sent.waiting and not waited:
-        hint("workers read them now: `memci documents list` tells how far they are")
+        output.hint("workers read them now: `memci documents list` tells how far they are")
     _print_left_out(found)
     for name, why_not in {**sent.refused, **sent.failed}.items():
-        hint(f"refused, {name}: {why_not}")
+        output.hint(f"refused, {name}: {why_not}")
 
 
 def _print_left_out(found: Found) -> None:
     if found.ignored:
-        ignored = counted(len(found.ignored), "file or folder", "files and folders")
-        hint(f"left out, ignored by git: {ignored}")
+        ignored = output.counted(len(found.ignored), "file or folder", "files and folders")
+        output.hint(f"left out, ignored by git: {ignored}")
     for why, count in Counter(found.skipped.values()).most_common():
         names = [name for name, each in found.skipped.items() if each is why]
         more = f" and {count - _MAX_NAMES} more" if count > _MAX_NAMES else ""
-        hint(f"left out, {why.value}: {', '.join(names[:_MAX_NAMES])}{more}")
+        output.hint(f"left out, {why.value}: {', '.join(names[:_MAX_NAMES])}{more}")

@@ -9,20 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from memci import errors
+from memci.cli import output
 from memci.cli.connection import agent_of
 from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption
-from memci.cli.output import (
-    cell,
-    console,
-    counted,
-    hint,
-    print_json,
-    print_next,
-    print_table,
-    print_trimmed,
-    say,
-    shortened,
-)
 from memci.domain.memory.node import NodeKind, NodeType
 
 if TYPE_CHECKING:
@@ -67,7 +56,7 @@ def nodes(  # noqa: PLR0913 - each is an argument or option of the command
             network = memory.network(number=number, limit=limit)
             _show_network(network, "json" if as_json else "dot" if dot else "tree", depth)
             if number not in (None, network.pass_number):
-                hint(f"of pass {number} no snapshot is kept: this is what was before it")
+                output.hint(f"of pass {number} no snapshot is kept: this is what was before it")
             return
         if node is not None:
             _show_node(memory, node, as_json=as_json)
@@ -76,9 +65,9 @@ def nodes(  # noqa: PLR0913 - each is an argument or option of the command
         options |= {"kind": kind and kind.value, "type": node_type and node_type.value}
         listed = memory.nodes(**options)
     if as_json:
-        print_json(listed)
+        output.print_json(listed)
         return
-    print_table(
+    output.print_table(
         ("id", "kind", "tier", "importance", "length", "of", "scans", "content"),
         (
             (
@@ -89,12 +78,12 @@ def nodes(  # noqa: PLR0913 - each is an argument or option of the command
                 each.length,
                 each.original_length,
                 each.scan_count,
-                shortened(each.content, 80),
+                output.shortened(each.content, 80),
             )
             for each in listed.nodes
         ),
     )
-    print_next(listed.next_cursor)
+    output.print_next(listed.next_cursor)
 
 
 def _show_network(network: NetworkAnswer, form: Literal["json", "dot", "tree"], depth: int) -> None:
@@ -103,11 +92,11 @@ def _show_network(network: NetworkAnswer, form: Literal["json", "dot", "tree"], 
     if form == "tree":
         print_tree(network, depth)
     elif form == "json":
-        print_json(network)
+        output.print_json(network)
     else:
         sys.stdout.write(dot_of(network))
         if left_out := left_out_note(network):
-            hint(f"{left_out}: --limit shows more")
+            output.hint(f"{left_out}: --limit shows more")
 
 
 def _tier(node: NodeAnswer) -> str:
@@ -125,20 +114,20 @@ def _show_node(memory: Agent, node_id: int, *, as_json: bool) -> None:
         node = None
     if as_json:
         shown = node and node.model_dump(mode="json")
-        print_json({"node": shown, "trail": trail.model_dump(mode="json")})
+        output.print_json({"node": shown, "trail": trail.model_dump(mode="json")})
         return
     if node is None:
-        say(f"node {node_id} is no longer there; what happened to it:", style="yellow")
+        output.say(f"node {node_id} is no longer there; what happened to it:", style="yellow")
     else:
         _print_node(node)
-    print_table(
+    output.print_table(
         ("at", "pass", "event", "details"),
         (
             (
                 event.at,
                 event.pass_number,
                 event.event,
-                ", ".join(f"{name} {cell(value)}" for name, value in event.details.items()),
+                ", ".join(f"{name} {output.cell(value)}" for name, value in event.details.items()),
             )
             for event in trail.events
         ),
@@ -148,30 +137,30 @@ def _show_node(memory: Agent, node_id: int, *, as_json: bool) -> None:
 def _tier_details(node: NodeAnswer) -> str:
     tier: str = node.tier
     if node.expires_at is not None:
-        tier += f" until {cell(node.expires_at)}"
+        tier += f" until {output.cell(node.expires_at)}"
     if node.promoted_at is not None:
-        tier += f", promoted {cell(node.promoted_at)}"
+        tier += f", promoted {output.cell(node.promoted_at)}"
     if node.superseded_by is not None:
-        tier += f"; superseded by {node.superseded_by} since {cell(node.superseded_at)}"
+        tier += f"; superseded by {node.superseded_by} since {output.cell(node.superseded_at)}"
     return tier
 
 
 def _print_node(node: NodeAnswer) -> None:
-    say(node.content)
-    say()
+    output.say(node.content)
+    output.say()
     lines = {
         "kind": f"{node.kind}, {node.type}{', in focus' if node.focus else ''}",
         "phrase": node.phrase,
-        "keywords": cell(node.keywords),
+        "keywords": output.cell(node.keywords),
         "tier": _tier_details(node),
         "length": f"{node.length} of {node.original_length} characters",
         "importance": f"{node.importance:.2f} by {node.links} links; worth {node.worth:.1f}",
         "scanned": f"{node.scan_count} times, last in pass {node.last_pass}",
-        "messages": cell(node.message_ids),
+        "messages": output.cell(node.message_ids),
     }
     for name, value in lines.items():
-        say(f"{name:<10} {value}")
-    say()
+        output.say(f"{name:<10} {value}")
+    output.say()
 
 
 _IMAGE_FORMATS = ("png", "svg", "pdf")
@@ -180,7 +169,7 @@ _IMAGE_FORMATS = ("png", "svg", "pdf")
 def plot(
     *,
     agent: AgentOption,
-    output: Annotated[
+    file: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Where to: .png, .svg or .pdf."),
     ] = None,
@@ -193,14 +182,14 @@ def plot(
     With --json the numbers are printed, for other programs to draw. A file that is there is
     replaced.
     """
-    kind = _image_format(output) if output else None
-    if output is None and not as_json:
+    kind = _image_format(file) if file else None
+    if file is None and not as_json:
         raise errors.InvalidInputError("expected -o FILE, such as -o memories.png, or --json")
     with agent_of(agent) as memory:
         fading = memory.fading(passes=passes, limit=limit)
     if as_json:
-        print_json(fading)
-    if output is None or kind is None:
+        output.print_json(fading)
+    if file is None or kind is None:
         return
     if not fading.passes:
         raise errors.MemciError(
@@ -209,13 +198,13 @@ def plot(
         )
     drawn = _draw(fading, kind)
     try:
-        output.write_bytes(drawn)
+        file.write_bytes(drawn)
     except OSError as error:
-        raise errors.MemciError(f"{output} cannot be written: {error.strerror}") from None
+        raise errors.MemciError(f"{file} cannot be written: {error.strerror}") from None
     if as_json:
         return
-    memories = counted(len(fading.memories), "memory", "memories")
-    say(f"{output}: {memories} over {counted(len(fading.passes), 'pass', 'passes')}")
+    memories = output.counted(len(fading.memories), "memory", "memories")
+    output.say(f"{file}: {memories} over {output.counted(len(fading.passes), 'pass', 'passes')}")
 
 
 def _draw(fading: FadingAnswer, kind: str) -> bytes:
@@ -231,12 +220,12 @@ def _draw(fading: FadingAnswer, kind: str) -> bytes:
     return draw(fading, kind)
 
 
-def _image_format(output: Path) -> str:
-    kind = output.suffix.lower().removeprefix(".")
+def _image_format(file: Path) -> str:
+    kind = file.suffix.lower().removeprefix(".")
     if kind not in _IMAGE_FORMATS:
-        raise errors.InvalidInputError(f"{output}: expected a name that ends in .png, .svg or .pdf")
-    if not output.absolute().parent.is_dir():
-        raise errors.InvalidInputError(f"{output}: there is no folder {output.parent}")
+        raise errors.InvalidInputError(f"{file}: expected a name that ends in .png, .svg or .pdf")
+    if not file.absolute().parent.is_dir():
+        raise errors.InvalidInputError(f"{file}: there is no folder {file.parent}")
     return kind
 
 
@@ -256,14 +245,14 @@ def watch(
     """
     from memci.cli.network.watch import Watcher, frame
 
-    screen = console()
+    screen = output.console()
     with agent_of(agent) as memory:
         watcher = Watcher(memory)
         seen = watcher.observe()
         if as_json:
-            print_json(_observation_json(seen))
+            output.print_json(_observation_json(seen))
         elif once or not screen.is_terminal:
-            print_trimmed(frame(seen, height=None))
+            output.print_trimmed(frame(seen, height=None))
         else:
             _follow(watcher, seen, screen, every)
 

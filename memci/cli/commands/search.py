@@ -7,27 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from memci.cli import options
 from memci.cli.connection import agent_of, check_written
-from memci.cli.options import (
-    AgentOption,
-    AsOfOption,
-    BestOption,
-    ChannelsOption,
-    CollectionsOption,
-    JsonOption,
-    MetadataOption,
-    NamesOption,
-    NowOption,
-    RecordOption,
-    RolesOption,
-    SinceOption,
-    SourcesOption,
-    TagsOption,
-    TypesOption,
-    UntilOption,
-    UserOption,
-    filters_of,
-)
 from memci.cli.output import cell, hint_pending, print_json, print_table, say, shortened
 from memci.domain.search.candidate import Source
 
@@ -40,13 +21,13 @@ if TYPE_CHECKING:
 def search(  # noqa: PLR0913 - each is an argument or option of the command
     *,
     query: Annotated[str, typer.Argument(help="What to look for, in any words.")],
-    agent: AgentOption,
-    k: BestOption = None,
+    agent: options.AgentOption,
+    k: options.BestOption = None,
     budget: Annotated[
         int | None, typer.Option("--budget", min=1, help="Tokens of all hits at most.")
     ] = None,
-    source: SourcesOption = None,
-    channel: ChannelsOption = None,
+    source: options.SourcesOption = None,
+    channel: options.ChannelsOption = None,
     fusion: Annotated[
         Literal["scaled", "rrf"] | None,
         typer.Option(help="How they become one ranking (default: scaled)."),
@@ -55,24 +36,24 @@ def search(  # noqa: PLR0913 - each is an argument or option of the command
         list[str] | None,
         typer.Option(metavar="ID", help="Only what was said in it (may be repeated)."),
     ] = None,
-    user: UserOption = None,
-    since: SinceOption = None,
-    until: UntilOption = None,
-    role: RolesOption = None,
-    name: NamesOption = None,
-    type_: TypesOption = None,
-    tag: TagsOption = None,
-    metadata: MetadataOption = None,
-    as_of: AsOfOption = None,
-    now: NowOption = None,
-    collection: CollectionsOption = None,
+    user: options.UserOption = None,
+    since: options.SinceOption = None,
+    until: options.UntilOption = None,
+    role: options.RolesOption = None,
+    name: options.NamesOption = None,
+    type_: options.TypesOption = None,
+    tag: options.TagsOption = None,
+    metadata: options.MetadataOption = None,
+    as_of: options.AsOfOption = None,
+    now: options.NowOption = None,
+    collection: options.CollectionsOption = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Say what was read out of the question, and more.")
     ] = False,
-    as_json: JsonOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Search all that was said, remembered, kept or indexed."""
-    filters = filters_of(
+    filters = options.filters_of(
         since=since,
         until=until,
         roles=role,
@@ -82,7 +63,7 @@ def search(  # noqa: PLR0913 - each is an argument or option of the command
         sessions=session,
         metadata=metadata,
     )
-    options: dict[str, Any] = {
+    request: dict[str, Any] = {
         "k": k,
         "budget_tokens": budget,
         "sources": source,
@@ -96,7 +77,7 @@ def search(  # noqa: PLR0913 - each is an argument or option of the command
         "explain": explain or None,
     }
     with agent_of(agent) as memory:
-        found = memory.search(query, **options)
+        found = memory.search(query, **request)
     check_written(agent, found)
     print_json(found) if as_json else print_hits(found)
 
@@ -135,7 +116,7 @@ def _hit_name(hit: Hit) -> str:
 def context(  # noqa: PLR0913 - each is an argument or option of the command
     *,
     query: Annotated[str | None, typer.Argument(help="The user's next message.")] = None,
-    agent: AgentOption,
+    agent: options.AgentOption,
     budget: Annotated[int, typer.Option(min=1, help="Tokens at most.")] = 2000,
     system: Annotated[str | None, typer.Option(help="System text to begin with.")] = None,
     model: Annotated[str | None, typer.Option(help="Model whose tokens count.")] = None,
@@ -145,22 +126,22 @@ def context(  # noqa: PLR0913 - each is an argument or option of the command
     session: Annotated[
         str | None, typer.Option(metavar="ID", help="Whose turns are the recent ones.")
     ] = None,
-    user: UserOption = None,
+    user: options.UserOption = None,
     k: Annotated[
         int | None, typer.Option("--k", "-k", min=1, max=200, help="Of each source at most.")
     ] = None,
-    source: SourcesOption = None,
-    channel: ChannelsOption = None,
-    as_of: AsOfOption = None,
-    now: NowOption = None,
-    collection: CollectionsOption = None,
-    record: RecordOption = None,
-    as_json: JsonOption = False,
+    source: options.SourcesOption = None,
+    channel: options.ChannelsOption = None,
+    as_of: options.AsOfOption = None,
+    now: options.NowOption = None,
+    collection: options.CollectionsOption = None,
+    record: options.RecordOption = None,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Assemble what a model should see, within a budget of tokens."""
     from memci.cli.trials import append_question
 
-    options: dict[str, Any] = {
+    request: dict[str, Any] = {
         "system": system,
         "model": model,
         "recent": recent,
@@ -174,11 +155,11 @@ def context(  # noqa: PLR0913 - each is an argument or option of the command
         "collections": collection,
     }
     with agent_of(agent) as memory:
-        answer = memory.context(query, budget_tokens=budget, **options)
+        answer = memory.context(query, budget_tokens=budget, **request)
     check_written(agent, answer)
     if record is not None:
         append_question(
-            record, agent, query, budget_tokens=budget, receipt_id=answer.receipt_id, **options
+            record, agent, query, budget_tokens=budget, receipt_id=answer.receipt_id, **request
         )
     print_json(answer) if as_json else print_context(answer)
 

@@ -7,43 +7,23 @@ from typing import Any
 
 from rich.text import Text
 
+from memci.cli import output
 from memci.cli.commands.search import print_messages
-from memci.cli.output import (
-    console,
-    counted,
-    hint,
-    print_cut,
-    print_table,
-    printable,
-    say,
-    shortened,
-)
 from memci.domain.pages.page import Lifecycle, PageKind, Permission
+from memci.schemas import pages as schemas
 from memci.schemas.base import Answer
-from memci.schemas.pages import (
-    CollapseAnswer,
-    PageChange,
-    PageList,
-    PageOut,
-    PageText,
-    PageTree,
-    PinChange,
-    SegmentOut,
-    StepAnswer,
-    WindowAnswer,
-)
 from memci.schemas.tool_table import Tool
 
 
-def state_of(page: PageOut) -> str:
+def state_of(page: schemas.PageOut) -> str:
     """Return the state of a page, such as "expanded, 3 pages, pinned"."""
     parts: list[str] = [page.state]
     if page.kind is PageKind.CONTENTS:
-        parts.append(counted(page.children, "page"))
+        parts.append(output.counted(page.children, "page"))
     if page.pinned:
         parts.append("pinned")
     if page.recalls:
-        parts.append(f"recalled {counted(page.recalls, 'time')}")
+        parts.append(f"recalled {output.counted(page.recalls, 'time')}")
     return ", ".join(parts)
 
 
@@ -67,12 +47,12 @@ def print_answer(tool: Tool, answer: Answer) -> None:
     PRINTERS[type(answer)](tool, answer)
 
 
-def print_page(answer: PageText) -> None:
+def print_page(answer: schemas.PageText) -> None:
     """Print a page, its entries and its text."""
     page = answer.page
-    say(f"{page.index} {page.name}".rstrip(), style="bold")
+    output.say(f"{page.index} {page.name}".rstrip(), style="bold")
     if page.description:
-        say(page.description)
+        output.say(page.description)
     lines = {
         "state": state_of(page),
         "in": page.parent or "",
@@ -82,31 +62,34 @@ def print_page(answer: PageText) -> None:
     }
     for name, value in lines.items():
         if value:
-            say(f"{name:<9} {value}")
+            output.say(f"{name:<9} {value}")
     if answer.entries:
-        say()
+        output.say()
         for entry in answer.entries:
-            say(f"- {entry}")
+            output.say(f"- {entry}")
     if answer.text:
-        say()
-        say(answer.text)
+        output.say()
+        output.say(answer.text)
 
 
-def print_pages(pages: Sequence[PageOut]) -> None:
+def print_pages(pages: Sequence[schemas.PageOut]) -> None:
     """Print pages as a table."""
-    print_table(
+    output.print_table(
         ("index", "state", "in", "name"),
-        ((each.index, state_of(each), each.parent, shortened(each.name, _NAME)) for each in pages),
+        (
+            (each.index, state_of(each), each.parent, output.shortened(each.name, _NAME))
+            for each in pages
+        ),
     )
 
 
-def _print_list(found: PageList) -> None:
+def _print_list(found: schemas.PageList) -> None:
     print_pages(found.pages)
     if found.next_offset is not None:
-        hint(f"there is more: --offset {found.next_offset}")
+        output.hint(f"there is more: --offset {found.next_offset}")
 
 
-def _span(page: PageOut) -> str:
+def _span(page: schemas.PageOut) -> str:
     if page.first_seq is None:
         return ""
     if page.first_seq == page.last_seq:
@@ -114,7 +97,7 @@ def _span(page: PageOut) -> str:
     return f"{page.first_seq} to {page.last_seq}"
 
 
-def _say_change(_: Tool, done: PageChange) -> None:
+def _say_change(_: Tool, done: schemas.PageChange) -> None:
     page = done.page
     lies = f", in {page.parent}" if page.parent else ""
     others = [each for each in done.changed if each != page.index]
@@ -122,33 +105,36 @@ def _say_change(_: Tool, done: PageChange) -> None:
     _say_cost(f"{page.index} is {state_of(page)}{lies}{also}", done)
 
 
-def _say_step(tool: Tool, done: StepAnswer) -> None:
+def _say_step(tool: Tool, done: schemas.StepAnswer) -> None:
     verb = {"undo": "undone", "redo": "done again"}.get(tool.name, tool.name)
     changed = f" (changed: {listed(done.changed)})" if done.changed else ""
     _say_cost(f"{verb}: {', '.join(done.operations)}{changed}", done)
 
 
-def _say_pin(tool: Tool, done: PinChange) -> None:
+def _say_pin(tool: Tool, done: schemas.PinChange) -> None:
     _say_cost(f"pin {done.pin} is {'taken down' if tool.name == 'unpin' else 'set'}", done)
 
 
-def _say_cost(what: str, done: PageChange | StepAnswer | CollapseAnswer | PinChange) -> None:
+def _say_cost(
+    what: str,
+    done: schemas.PageChange | schemas.StepAnswer | schemas.CollapseAnswer | schemas.PinChange,
+) -> None:
     """Print what was done, the tokens of the window, and the pages that were collapsed."""
     parts = [what, f"{done.tokens_before:,} → {tokens(done.tokens_after)}"]
     parts += [f"collapsed: {listed(done.collapsed)}"] * bool(done.collapsed)
     parts += [f"what cannot be hidden is {tokens(done.over)} over"] * bool(done.over)
-    say(" · ".join(filter(None, parts)))
+    output.say(" · ".join(filter(None, parts)))
 
 
 PRINTERS: Mapping[type[Answer], Callable[[Tool, Any], None]] = {
-    PageChange: _say_change,
-    StepAnswer: _say_step,
-    CollapseAnswer: lambda _, done: _say_cost(
+    schemas.PageChange: _say_change,
+    schemas.StepAnswer: _say_step,
+    schemas.CollapseAnswer: lambda _, done: _say_cost(
         "" if done.collapsed else "nothing to collapse", done
     ),
-    PinChange: _say_pin,
-    PageText: lambda _, answer: print_page(answer),
-    PageList: lambda _, found: _print_list(found),
+    schemas.PinChange: _say_pin,
+    schemas.PageText: lambda _, answer: print_page(answer),
+    schemas.PageList: lambda _, found: _print_list(found),
 }
 
 
@@ -156,20 +142,20 @@ _LONGEST_NAME = 72
 _ASIDE, _PLAIN, _FOLDER, _AWAY = "dim", "", "bold", "yellow"
 
 
-def print_tree(agent_id: str, tree: PageTree) -> None:
+def print_tree(agent_id: str, tree: schemas.PageTree) -> None:
     """Print the tree by segments; lines are cut to the width of a terminal."""
-    screen = console()
+    screen = output.console()
     session = f", session {tree.session_id}" if tree.session_id is not None else ""
     headline = f"{agent_id}{session}: {tokens(tree.tokens)}"
-    print_cut(screen, Text(printable(shortened(headline, 200)), style="bold"))
+    output.print_cut(screen, Text(output.printable(output.shortened(headline, 200)), style="bold"))
     for segment in tree.segments:
         for line in _lines(tree, segment):
-            print_cut(screen, line)
+            output.print_cut(screen, line)
 
 
-def _lines(tree: PageTree, segment: SegmentOut) -> Iterator[Text]:
+def _lines(tree: schemas.PageTree, segment: schemas.SegmentOut) -> Iterator[Text]:
     """Yield the lines of a segment; without recursion, which would limit its depth."""
-    inside: dict[str | None, list[PageOut]] = {}
+    inside: dict[str | None, list[schemas.PageOut]] = {}
     for page in tree.pages:
         inside.setdefault(page.parent, []).append(page)
     roots = [each for each in inside.get(None, ()) if each.index == segment.root]
@@ -179,7 +165,9 @@ def _lines(tree: PageTree, segment: SegmentOut) -> Iterator[Text]:
 
 
 def _below(
-    root: PageOut, inside: Mapping[str | None, Sequence[PageOut]], tree: PageTree
+    root: schemas.PageOut,
+    inside: Mapping[str | None, Sequence[schemas.PageOut]],
+    tree: schemas.PageTree,
 ) -> Iterator[Text]:
     stack = [("", iter(_marked(inside.get(root.index, ()))))]
     while stack:
@@ -196,12 +184,12 @@ def _below(
             stack.append((indent, iter(_marked(inside[page.index]))))
 
 
-def _marked(pages: Sequence[PageOut]) -> list[tuple[PageOut, bool]]:
+def _marked(pages: Sequence[schemas.PageOut]) -> list[tuple[schemas.PageOut, bool]]:
     """Return each page with True if it is the last."""
     return [(page, place == len(pages)) for place, page in enumerate(pages, 1)]
 
 
-def _page_text(page: PageOut, tree: PageTree) -> Sequence[tuple[str, str]]:
+def _page_text(page: schemas.PageOut, tree: schemas.PageTree) -> Sequence[tuple[str, str]]:
     takes = tree.tokens_of.get(page.index)
     cost = "" if takes is None else f", {tokens(takes)}"
     is_archive = page.index == tree.archive
@@ -210,36 +198,36 @@ def _page_text(page: PageOut, tree: PageTree) -> Sequence[tuple[str, str]]:
     return [
         (page.index, _FOLDER if page.children else style),
         (f"  {'the archive, ' if is_archive else ''}{state_of(page)}{cost}  ", _ASIDE),
-        (printable(shortened(page.name, _LONGEST_NAME)), style),
+        (output.printable(output.shortened(page.name, _LONGEST_NAME)), style),
     ]
 
 
-def _segment_text(segment: SegmentOut) -> str:
+def _segment_text(segment: schemas.SegmentOut) -> str:
     limit = f", at most {tokens(segment.max_tokens)}" if segment.max_tokens else ""
     permission = segment.permission
     says = "" if permission is Permission.READ_WRITE else f", {permission.value} to agents"
     return f"({segment.kind.value}{says}{limit})"
 
 
-def print_window(answer: WindowAnswer) -> None:
+def print_window(answer: schemas.WindowAnswer) -> None:
     """Print the messages, then their tokens and the pages that were collapsed to fit."""
     print_messages(answer.messages)
     if answer.messages:
-        print_table(("segment", "tokens"), answer.by_segment.items())
+        output.print_table(("segment", "tokens"), answer.by_segment.items())
     session = f" · session {answer.session_id}" if answer.session_id is not None else ""
-    say(f"{tokens(answer.tokens)} ({answer.tokenizer}){session}")
+    output.say(f"{tokens(answer.tokens)} ({answer.tokenizer}){session}")
     if answer.collapsed:
-        say(f"collapsed to fit: {listed(answer.collapsed)}")
+        output.say(f"collapsed to fit: {listed(answer.collapsed)}")
     if answer.over:
-        say(f"what must stay is {tokens(answer.over)} over the budget", style="yellow")
+        output.say(f"what must stay is {tokens(answer.over)} over the budget", style="yellow")
 
 
 def hint_misspelt(answer: Answer, agent: str, session: str | None) -> None:
     """Print a hint if the request created the agent, or if the session is unknown."""
     if getattr(answer, "new_agent", False):
-        hint(f"there was no agent {agent}, and now there is; `memci agents list` lists all")
+        output.hint(f"there was no agent {agent}, and now there is; `memci agents list` lists all")
     if getattr(answer, "new_session", False) and session is not None:
-        hint(
+        output.hint(
             f"nobody has said anything in session {session} yet;"
             f" `memci sessions list --agent {agent}` lists those that there are"
         )

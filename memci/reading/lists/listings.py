@@ -18,31 +18,10 @@ from memci.errors import NotFoundError
 from memci.message import Message
 from memci.reading.lists import cursors, memory_listings
 from memci.reading.lists.network_history import NetworkListings
-from memci.schemas.agents import (
-    AgentAnswer,
-    AgentList,
-    AgentSummary,
-    BudgetState,
-    JobAnswer,
-    JobList,
-    Lease,
-    ModelUsage,
-    PassProgress,
-    PassUsage,
-    ReceiptAnswer,
-    UsageAnswer,
-    UsageCounts,
-)
+from memci.schemas import agents as schemas
 from memci.schemas.messages import MessageList, MessageOut, ToolCall
 from memci.storage.agents import check_there, parameters_of, snapshot_of
-from memci.storage.reading.agents import (
-    Holdings,
-    holdings,
-    list_agents,
-    list_jobs,
-    pass_under_way,
-    read_job,
-)
+from memci.storage.reading import agents as stored
 from memci.storage.reading.messages import latest_seqs, list_messages, messages_at
 from memci.storage.reading.nodes import list_focus
 from memci.storage.reading.snapshot_state import progress
@@ -54,34 +33,36 @@ from memci.storage.usage import passes_with_models, usage_by_day, usage_of_day
 class AgentListings(cursors.Listing):
     """Lists agents."""
 
-    def agents(self, *, pattern: str, cursor: str | None, limit: int) -> AgentList:
+    def agents(self, *, pattern: str, cursor: str | None, limit: int) -> schemas.AgentList:
         """List agents whose ids match a pattern of * and ?, by id.
 
         Raises ``InvalidInputError`` for an invalid cursor.
         """
         after = cursors.agent_after(cursor)
         with self.database.lane_transaction(durable=False) as connection:
-            rows = list_agents(connection, pattern=pattern, after=after, limit=limit + 1)
+            rows = stored.list_agents(connection, pattern=pattern, after=after, limit=limit + 1)
         page, following = cursors.page_of(
             rows, limit, lambda row: cursors.named_cursor(row["agent_id"])
         )
-        return AgentList(agents=[AgentSummary(**row) for row in page], next_cursor=following)
+        return schemas.AgentList(
+            agents=[schemas.AgentSummary(**row) for row in page], next_cursor=following
+        )
 
-    def agent(self, agent_id: str) -> AgentAnswer:
+    def agent(self, agent_id: str) -> schemas.AgentAnswer:
         """Return the counts of an agent, or raise ``NotFoundError``."""
         with self.database.agent_snapshot(agent_id) as connection:
-            found = holdings(connection, agent_id)
+            found = stored.holdings(connection, agent_id)
             if found is None:
                 raise no_agent(agent_id)
             return _answer(connection, agent_id, found)
 
 
-def _answer(connection: Connection, agent_id: str, found: Holdings) -> AgentAnswer:
+def _answer(connection: Connection, agent_id: str, found: stored.Holdings) -> schemas.AgentAnswer:
     now = progress(connection, agent_id)
     under_way = None
     if found.pass_number is not None:
-        under_way = pass_under_way(connection, agent_id, found.pass_number)
-    return AgentAnswer(
+        under_way = stored.pass_under_way(connection, agent_id, found.pass_number)
+    return schemas.AgentAnswer(
         agent_id=agent_id,
         messages=found.messages,
         nodes=found.nodes,
@@ -99,9 +80,11 @@ def _answer(connection: Connection, agent_id: str, found: Holdings) -> AgentAnsw
         dead=found.dead,
         seq=now.seq,
         pending=now.pending,
-        lease=found.lease_until and Lease(until=found.lease_until, fence=found.fence),
+        lease=found.lease_until and schemas.Lease(until=found.lease_until, fence=found.fence),
         pass_progress=under_way
-        and PassProgress(number=under_way.number, scanned=under_way.scanned, left=under_way.left),
+        and schemas.PassProgress(
+            number=under_way.number, scanned=under_way.scanned, left=under_way.left
+        ),
         passes=found.passes,
         paused=found.paused,
         halted_by=found.halted_by,
@@ -151,36 +134,36 @@ class JobListings(cursors.Listing):
 
     def jobs(
         self, agent_id: str, *, state: JobState | None, cursor: str | None, limit: int
-    ) -> JobList:
+    ) -> schemas.JobList:
         """List jobs in the order of the mailbox, in one state or in all."""
         (after,) = cursors.place_after(cursor)
         with snapshot_of(self.database, agent_id) as connection:
-            rows = list_jobs(connection, agent_id, state=state, after=after, limit=limit + 1)
+            rows = stored.list_jobs(connection, agent_id, state=state, after=after, limit=limit + 1)
         page, following = cursors.page_of(rows, limit, lambda row: row["ordinal"])
-        return JobList(jobs=[_job_answer(row) for row in page], next_cursor=following)
+        return schemas.JobList(jobs=[_job_answer(row) for row in page], next_cursor=following)
 
-    def job(self, agent_id: str, job_id: UUID) -> JobAnswer:
+    def job(self, agent_id: str, job_id: UUID) -> schemas.JobAnswer:
         """Return one job, or raise ``NotFoundError``: finished ones are pruned."""
         with snapshot_of(self.database, agent_id) as connection:
-            row = read_job(connection, agent_id, job_id)
+            row = stored.read_job(connection, agent_id, job_id)
         if row is None:
             raise NotFoundError("there is no such job; finished jobs are kept for some days only")
         return _job_answer(row)
 
 
-def _job_answer(row: Mapping[Any, Any]) -> JobAnswer:
+def _job_answer(row: Mapping[Any, Any]) -> schemas.JobAnswer:
     """Add the usage of language models to the result; it is known before the job ends."""
     fields: dict[str, Any] = dict(row)
     models = fields.pop("models")
     if models:
         fields["result"] = {**(fields["result"] or {}), "models": models}
-    return JobAnswer(**fields)
+    return schemas.JobAnswer(**fields)
 
 
 class ReceiptListings(cursors.Listing):
     """Reads receipts."""
 
-    def receipt(self, agent_id: str, receipt_id: UUID) -> ReceiptAnswer:
+    def receipt(self, agent_id: str, receipt_id: UUID) -> schemas.ReceiptAnswer:
         """Return a receipt, or raise ``NotFoundError``: old ones are pruned."""
         with self.database.agent_snapshot(agent_id) as connection:
             receipt = read_receipt(connection, agent_id, receipt_id)
@@ -188,7 +171,7 @@ class ReceiptListings(cursors.Listing):
                 check_there(connection, agent_id)
         if receipt is None:
             raise NotFoundError("there is no such receipt; receipts are kept for some weeks only")
-        return ReceiptAnswer(
+        return schemas.ReceiptAnswer(
             id=receipt.id,
             kind=receipt.kind,
             body=dict(receipt.body),
@@ -220,7 +203,7 @@ def usage_of(
     days: int,
     defaults: MemoryParameters,
     now: datetime,
-) -> UsageAnswer:
+) -> schemas.UsageAnswer:
     """Return the usage of the last ``days`` days up to ``now`` (aware UTC), today included."""
     today = now.date()
     first = today - timedelta(days=days - 1)
@@ -230,9 +213,9 @@ def usage_of(
         listed = usage_by_day(connection, agent_id, first, today)
         passes = passes_with_models(connection, agent_id, _PASSES)
     total = reduce(Usage.__add__, (each.usage for each in listed), Usage())
-    return UsageAnswer(
+    return schemas.UsageAnswer(
         agent_id=agent_id,
-        budget=BudgetState(
+        budget=schemas.BudgetState(
             day=today,
             tokens_per_day=budget.tokens,
             cost_per_day=budget.cost,
@@ -240,11 +223,12 @@ def usage_of(
             cost=taken.cost,
             used_up=budget.used_up_by(taken),
         ),
-        total=UsageCounts(**asdict(total)),
+        total=schemas.UsageCounts(**asdict(total)),
         days=[
-            ModelUsage(day=each.day, **each.use._asdict(), **asdict(each.usage)) for each in listed
+            schemas.ModelUsage(day=each.day, **each.use._asdict(), **asdict(each.usage))
+            for each in listed
         ],
-        passes=[PassUsage(**row) for row in passes],
+        passes=[schemas.PassUsage(**row) for row in passes],
     )
 
 

@@ -6,19 +6,8 @@ from typing import Any, NamedTuple, TypeVar
 from memci.domain.memory.node import RemovalReason
 from memci.errors import NotFoundError
 from memci.reading.lists.cursors import Listing, page_of, place_after
+from memci.schemas import network as schemas
 from memci.schemas.agents import TrailEvent
-from memci.schemas.network import (
-    FadingAnswer,
-    FadingMemory,
-    FadingPass,
-    LeftOut,
-    NetworkAnswer,
-    NetworkLink,
-    NetworkNode,
-    PassAnswer,
-    PassList,
-    Strengths,
-)
 from memci.storage.agents import snapshot_of
 from memci.storage.network.node_history import fates_of
 from memci.storage.network.nodes import phrases_of
@@ -36,7 +25,7 @@ class Fading:
 
     def __init__(self) -> None:
         """Begin without a pass."""
-        self.passes: list[FadingPass] = []
+        self.passes: list[schemas.FadingPass] = []
         # By memory and by place in ``passes``.
         self.memories: dict[int, dict[int, _State]] = {}
         self._original_lengths: dict[int, int] = {}
@@ -53,11 +42,11 @@ class Fading:
                 memories += 1
                 self.memories.setdefault(node_id, {})[place] = _State(importance, length)
                 self._original_lengths[node_id] = original
-        strengths = Strengths(
+        strengths = schemas.Strengths(
             links=row["links"], dangling=row["dangling"], quantiles=row["quantiles"] or []
         )
         self.passes.append(
-            FadingPass(
+            schemas.FadingPass(
                 number=row["number"], taken_at=row["taken_at"], memories=memories,
                 strengths=strengths,
             )
@@ -68,11 +57,13 @@ class Fading:
         places = {place for place, each in enumerate(self.passes) if each.number > number}
         return sorted(node for node, seen in self.memories.items() if places & seen.keys())
 
-    def memory(self, node_id: int, phrase: str | None, fate: RemovalReason | None) -> FadingMemory:
+    def memory(
+        self, node_id: int, phrase: str | None, fate: RemovalReason | None
+    ) -> schemas.FadingMemory:
         """Return one memory over all passes."""
         sights = self.memories[node_id]
         seen = [sights.get(place) for place in range(len(self.passes))]
-        return FadingMemory(
+        return schemas.FadingMemory(
             id=node_id,
             phrase=phrase,
             original_length=self._original_lengths[node_id],
@@ -102,7 +93,7 @@ _MOST_SPANS = 8
 class NetworkListings(Listing):
     """Reads networks and their earlier states."""
 
-    def network(self, agent_id: str, *, number: int | None, limit: int) -> NetworkAnswer:
+    def network(self, agent_id: str, *, number: int | None, limit: int) -> schemas.NetworkAnswer:
         """Return the network now, or after the pass ``number``.
 
         If no snapshot of that pass is stored, the previous one is used. Raises ``NotFoundError`` if
@@ -115,15 +106,17 @@ class NetworkListings(Listing):
                 found = _snapshot_at(connection, agent_id, number)
             return _answer(connection, agent_id, found, limit)
 
-    def passes(self, agent_id: str, *, cursor: str | None, limit: int) -> PassList:
+    def passes(self, agent_id: str, *, cursor: str | None, limit: int) -> schemas.PassList:
         """List passes, the latest first."""
         before = _ABOVE_ALL if cursor is None else place_after(cursor)[0]
         with snapshot_of(self.database, agent_id) as connection:
             rows = network_history.list_passes(connection, agent_id, before=before, limit=limit + 1)
         page, following = page_of(rows, limit, lambda row: row["number"])
-        return PassList(passes=[PassAnswer(**row) for row in page], next_cursor=following)
+        return schemas.PassList(
+            passes=[schemas.PassAnswer(**row) for row in page], next_cursor=following
+        )
 
-    def fading(self, agent_id: str, *, passes: int, limit: int) -> FadingAnswer:
+    def fading(self, agent_id: str, *, passes: int, limit: int) -> schemas.FadingAnswer:
         """Return at most ``limit`` memories over at most ``passes`` passes, at even distances.
 
         They are those of one network, the latest with a pass. A rebuilt network's memories are new,
@@ -139,7 +132,7 @@ class NetworkListings(Listing):
             phrases = phrases_of(connection, agent_id, shown)
             forgotten = [each for each in shown if each not in phrases]
             fates = fates_of(connection, agent_id, forgotten)
-        return FadingAnswer(
+        return schemas.FadingAnswer(
             agent_id=agent_id,
             passes=series.passes,
             switched_after=switched_after,
@@ -197,19 +190,19 @@ def spans(numbers: Sequence[int]) -> list[str]:
 
 def _answer(
     connection: Connection, agent_id: str, found: network_history.Snapshot, limit: int
-) -> NetworkAnswer:
+) -> schemas.NetworkAnswer:
     shown = _most_important(found, limit)
     ids = [found.node_ids[index] for index in shown]
     links = _strongest(found, set(ids), limit * _LINKS_EACH)
     phrases = phrases_of(connection, agent_id, ids)
-    return NetworkAnswer(
+    return schemas.NetworkAnswer(
         agent_id=agent_id,
         pass_number=found.number,
         taken_at=found.taken_at,
         nodes=_nodes(connection, agent_id, found, shown, phrases),
         links=_links(connection, agent_id, found, links),
         focus=found.focus,
-        left_out=LeftOut(
+        left_out=schemas.LeftOut(
             nodes=len(found.node_ids) - len(shown), links=len(found.sources) - len(links)
         ),
     )
@@ -240,7 +233,7 @@ def _nodes(
     found: network_history.Snapshot,
     places: Sequence[int],
     phrases: dict[int, str],
-) -> list[NetworkNode]:
+) -> list[schemas.NetworkNode]:
     entities, focus = set(found.entities), set(found.focus)
     forgotten = [found.node_ids[at] for at in places if found.node_ids[at] not in phrases]
     events = network_history.last_events(connection, agent_id, forgotten)
@@ -250,7 +243,7 @@ def _nodes(
         event = events.get(node_id)
         fate = None if node_id in phrases else network_history.fate_in(event)
         nodes.append(
-            NetworkNode(
+            schemas.NetworkNode(
                 id=node_id,
                 kind="entity" if node_id in entities else "memory",
                 phrase=phrases.get(node_id),
@@ -268,7 +261,7 @@ def _nodes(
 
 def _links(
     connection: Connection, agent_id: str, found: network_history.Snapshot, places: Sequence[int]
-) -> list[NetworkLink]:
+) -> list[schemas.NetworkLink]:
     living = set(found.node_ids)
     words = network_history.words_of_links(
         connection, agent_id, [(found.sources[at], found.targets[at]) for at in places]
@@ -278,7 +271,7 @@ def _links(
         source, target = found.sources[at], found.targets[at]
         relation, hint = words.get((source, target), (None, None))
         links.append(
-            NetworkLink(
+            schemas.NetworkLink(
                 source=source,
                 target=target,
                 strength=found.strengths[at],

@@ -10,13 +10,7 @@ from itertools import pairwise
 from memci.errors import SmallModelAnswerError
 from memci.language.detection import language_of
 from memci.message import Message, Role
-from memci.smallmodel.litellm.language_model import (
-    Cuts,
-    ModelTask,
-    Question,
-    excerpt,
-    speaker,
-)
+from memci.smallmodel.litellm import language_model
 from memci.smallmodel.offline.segmenter import LONGEST_SEGMENT, PAUSE
 from memci.smallmodel.ports import Segmenter, TopicSegment, Vectors
 
@@ -27,7 +21,7 @@ _LONGEST_SHOWN = 12_000
 _LONGEST_MESSAGE = 600
 
 
-class LlmSegmenter(ModelTask[Segmenter]):
+class LlmSegmenter(language_model.ModelTask[Segmenter]):
     """Asks for the beginnings of topics, window by window.
 
     The last topic of a window may continue after it, so the next window begins with it. The offline
@@ -71,18 +65,18 @@ class LlmSegmenter(ModelTask[Segmenter]):
         if len(messages) == 1:
             return [0]
 
-        def read(cuts: Cuts) -> list[int]:
+        def read(cuts: language_model.Cuts) -> list[int]:
             if not all(1 <= number <= len(messages) for number in cuts.starts):
                 raise SmallModelAnswerError("the model named messages that it was not shown")
             begins = {number - 1 for number in cuts.starts}
             # A tool's result stays with its call.
             return sorted({0} | {at for at in begins if messages[at].role is not Role.TOOL})
 
-        question = Question(
+        question = language_model.Question(
             prompt="segment",
             language=language_of("\n".join(message.text for message in messages)),
             data={"messages": [_prompt_item(at, each) for at, each in enumerate(messages, 1)]},
-            shape=Cuts,
+            shape=language_model.Cuts,
             read=read,
         )
         return self._model.ask(question, lambda: self._by_rules(messages, vectors))
@@ -94,8 +88,8 @@ class LlmSegmenter(ModelTask[Segmenter]):
 
 
 def _prompt_item(number: int, message: Message) -> dict[str, object]:
-    text = excerpt(message.text, _LONGEST_MESSAGE)
-    return {"n": number, "speaker": speaker(message), "text": text}
+    text = language_model.excerpt(message.text, _LONGEST_MESSAGE)
+    return {"n": number, "speaker": language_model.speaker(message), "text": text}
 
 
 def _window(messages: Sequence[Message]) -> int:

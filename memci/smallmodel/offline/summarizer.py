@@ -11,17 +11,10 @@ from typing import Any
 from memci.domain.context.rendering import named
 from memci.domain.context.token_counts import Count
 from memci.domain.pages.interaction_outline import Outline
+from memci.language import summary_lines
 from memci.language.cue_phrases import is_courtesy
 from memci.language.detection import Language, language_of
 from memci.language.sentences import sentences
-from memci.language.summary_lines import (
-    TOOL_MARK,
-    Line,
-    best_line,
-    format_to_fit,
-    parse_lines,
-    select_lines,
-)
 from memci.language.times.mentions import add_date_notes
 from memci.message import Message, Role
 from memci.smallmodel.offline.compressor import OfflineCompressor
@@ -51,24 +44,26 @@ class OfflineSummarizer:
     def summarize(self, messages: Sequence[Message], previous: str, target: int) -> str:
         """Return a summary of at most ``target`` characters that takes the previous one's place."""
         lines = list({line.text: line for line in self._lines(messages, previous)}.values())
-        kept = select_lines(lines, target)
+        kept = summary_lines.select_lines(lines, target)
         if not kept and lines and target > 0:
-            return self._compressor.compress(best_line(lines).text, target).strip()
-        return format_to_fit(kept, target)
+            return self._compressor.compress(summary_lines.best_line(lines).text, target).strip()
+        return summary_lines.format_to_fit(kept, target)
 
-    def _lines(self, messages: Sequence[Message], previous: str) -> Iterator[Line]:
-        yield from parse_lines(previous)
+    def _lines(self, messages: Sequence[Message], previous: str) -> Iterator[summary_lines.Line]:
+        yield from summary_lines.parse_lines(previous)
         calls: dict[str, str] = {}
         language = language_of("\n".join([previous, *(each.content or "" for each in messages)]))
         for message in messages:
             day = message.said_at.date().isoformat()
             if message.role is Role.TOOL:
-                yield Line(self._result_line(message, calls), day)
+                yield summary_lines.Line(self._result_line(message, calls), day)
             elif message.role is not Role.SYSTEM:
                 yield from self._sentence_lines(message, day, language)
             calls |= {str(call.get("id")): _format_call(call) for call in message.tool_calls}
 
-    def _sentence_lines(self, message: Message, day: str, language: Language) -> Iterator[Line]:
+    def _sentence_lines(
+        self, message: Message, day: str, language: Language
+    ) -> Iterator[summary_lines.Line]:
         # A note has no speaker.
         lead = "" if message.is_note else named(message.role, message.name, language)
         most = _LONGEST_LINE - len(lead)
@@ -78,13 +73,13 @@ class OfflineSummarizer:
                 if text and not is_courtesy(text):
                     short = self._compressor.compress(text, most).strip()
                     relative = add_date_notes(text, message.said_at) != text
-                    yield Line(f"{lead}{short}", day, relative)
+                    yield summary_lines.Line(f"{lead}{short}", day, relative)
 
     def _result_line(self, message: Message, calls: Mapping[str, str]) -> str:
         called = calls.get(str(message.tool_call_id)) or message.name or "tool"
         result = message.content or ""
         short = summarize_tool_result(result, called, _LONGEST_OUTCOME, self._compressor)
-        return f"{called}{TOOL_MARK}{' '.join(short.split()) or '–'}"
+        return f"{called}{summary_lines.TOOL_MARK}{' '.join(short.split()) or '–'}"
 
 
 def _split_long_sentence(sentence: str, most: int) -> list[str]:

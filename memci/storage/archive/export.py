@@ -13,13 +13,7 @@ from sqlalchemy import Connection, Table
 import memci
 from memci.domain.agent_id import no_agent
 from memci.errors import ConflictError, NotFoundError
-from memci.schemas.archive import (
-    FORMAT_VERSION,
-    MANIFEST,
-    ArchiveEmbedder,
-    ArchiveFile,
-    ArchiveManifest,
-)
+from memci.schemas import archive as schemas
 from memci.storage.agents import IS_AGENT, IS_THERE
 from memci.storage.archive.tables import (
     EXPORTED_TABLES,
@@ -70,7 +64,7 @@ _MOST_NAMED = 100
 
 def write_archive(
     connection: Connection, store: PageStore, agent_id: str, file: IO[bytes]
-) -> ArchiveManifest:
+) -> schemas.ArchiveManifest:
     """Write the archive; only a few hundred rows are in memory at a time.
 
     Raises ``NotFoundError`` for no agent, and ``ConflictError`` when a note has no text.
@@ -86,19 +80,19 @@ def write_archive(
         else:
             lines = table_lines(connection, agent_id, table)
         tables[table.name] = _add_file(archive, file_of(table), lines)
-    manifest = ArchiveManifest(
+    manifest = schemas.ArchiveManifest(
         format="memci-agent",
-        version=FORMAT_VERSION,
+        version=schemas.FORMAT_VERSION,
         memci=memci.__version__,
         schema_revision=connection.exec_driver_sql(_REVISION).scalar_one(),
         agent_id=agent_id,
         exported_at=datetime.now(UTC),
         embedder=in_use
-        and ArchiveEmbedder(model=in_use.model.name, dimension=in_use.model.dimension),
+        and schemas.ArchiveEmbedder(model=in_use.model.name, dimension=in_use.model.dimension),
         left_out=LEFT_OUT,
         tables=tables,
     )
-    with archive.open(_entry(MANIFEST), "w") as opened:
+    with archive.open(_entry(schemas.MANIFEST), "w") as opened:
         opened.write(manifest.model_dump_json(indent=2).encode())
     archive.close()
     return manifest
@@ -153,7 +147,7 @@ def _note_lines(connection: Connection, store: PageStore, agent_id: str) -> Iter
         )
 
 
-def _add_file(archive: ZipFile, name: str, lines: Iterable[bytes]) -> ArchiveFile:
+def _add_file(archive: ZipFile, name: str, lines: Iterable[bytes]) -> schemas.ArchiveFile:
     """Write a file of lines; return what the manifest says about it."""
     rows, size, digest = 0, 0, sha256()
     try:
@@ -165,7 +159,7 @@ def _add_file(archive: ZipFile, name: str, lines: Iterable[bytes]) -> ArchiveFil
     except BaseException:
         archive.close()  # while the file is open; later it is not added
         raise
-    return ArchiveFile(rows=rows, bytes=size, sha256=digest.hexdigest())
+    return schemas.ArchiveFile(rows=rows, bytes=size, sha256=digest.hexdigest())
 
 
 def _entry(name: str) -> ZipInfo:

@@ -7,231 +7,221 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from memci.domain.memory.network_edition import ReplayEvent
 from memci.domain.memory.node import NodeEvent, NodeKind, NodeTier, NodeType, VersionReason
 from memci.language.detection import Language
-from memci.storage.schema import value_types
-from memci.storage.schema.columns import (
-    Instant,
-    Json,
-    agent_table,
-    counter,
-    index,
-    key,
-    metadata,
-    moment,
-    optional,
-    required,
-)
+from memci.storage.schema import columns, value_types
 
 _NUMBERS = "ids and numbers alone"
 
-node = agent_table(
+node = columns.agent_table(
     "node",
-    key("id", sa.BigInteger, at_most="lane.last_node_id"),
-    required("slot", sa.BigInteger),
-    required("kind", sa.Text, holds=NodeKind),
-    required("type", sa.Text, holds=NodeType),
-    required("content", sa.Text),
-    required("original_length", sa.Integer),
-    required("phrase", sa.Text),
-    required("keywords", ARRAY(sa.Text)),
-    required("language", sa.Text, holds=Language),
+    columns.key("id", sa.BigInteger, at_most="lane.last_node_id"),
+    columns.required("slot", sa.BigInteger),
+    columns.required("kind", sa.Text, holds=NodeKind),
+    columns.required("type", sa.Text, holds=NodeType),
+    columns.required("content", sa.Text),
+    columns.required("original_length", sa.Integer),
+    columns.required("phrase", sa.Text),
+    columns.required("keywords", ARRAY(sa.Text)),
+    columns.required("language", sa.Text, holds=Language),
     # The case-folded name of an entity; identifies its one living node.
-    optional("entity_key", sa.Text),
-    required("worth", sa.Double, "0", holds=value_types.Worth),
-    required("message_seqs", ARRAY(sa.BigInteger)),
-    optional("session_id", sa.Text),
-    optional("user_id", sa.Text),
+    columns.optional("entity_key", sa.Text),
+    columns.required("worth", sa.Double, "0", holds=value_types.Worth),
+    columns.required("message_seqs", ARRAY(sa.BigInteger)),
+    columns.optional("session_id", sa.Text),
+    columns.optional("user_id", sa.Text),
     # When the content of a memory was said; null for an entity.
-    optional("said_at", Instant),
+    columns.optional("said_at", columns.Instant),
     # short or long (R3); a short-term memory is judged again when its term ends (R5).
-    required("tier", sa.Text, "'long'", holds=NodeTier),
-    optional("expires_at", Instant),
+    columns.required("tier", sa.Text, "'long'", holds=NodeTier),
+    columns.optional("expires_at", columns.Instant),
     # When a reason kept it at the end of its short term; whether it was compared with others.
-    optional("promoted_at", Instant),
-    required("compared", sa.Boolean, "false"),
+    columns.optional("promoted_at", columns.Instant),
+    columns.required("compared", sa.Boolean, "false"),
     # The memory that contradicts it now, and since when (R6).
-    optional("superseded_by", sa.BigInteger, at_most="lane.last_node_id"),
-    optional("superseded_at", Instant),
-    counter("scan_count"),
-    counter("last_pass", at_most="lane.pass_number"),
+    columns.optional("superseded_by", sa.BigInteger, at_most="lane.last_node_id"),
+    columns.optional("superseded_at", columns.Instant),
+    columns.counter("scan_count"),
+    columns.counter("last_pass", at_most="lane.pass_number"),
     # Small-model calls of the present compression (M13), in which pass, and when to retry.
-    required("attempts", sa.Integer, "0"),
-    counter("attempts_pass"),
-    optional("retry_at", Instant),
-    moment(),
+    columns.required("attempts", sa.Integer, "0"),
+    columns.counter("attempts_pass"),
+    columns.optional("retry_at", columns.Instant),
+    columns.moment(),
     # The speaker's UTC offset in minutes; null: UTC.
-    optional("said_offset", sa.SmallInteger),
-    index("node_slot", "slot", unique=True),
-    index("node_entity", "entity_key", unique=True, where="entity_key IS NOT NULL"),
+    columns.optional("said_offset", sa.SmallInteger),
+    columns.index("node_slot", "slot", unique=True),
+    columns.index("node_entity", "entity_key", unique=True, where="entity_key IS NOT NULL"),
     # Finds the last memory of a session: the one with the latest last message (M7).
-    index(
+    columns.index(
         "node_session",
         "session_id",
         sa.text("(message_seqs[cardinality(message_seqs)])"),
         "id",
         where="kind = 'memory'",
     ),
-    index("node_short", "expires_at", where="tier = 'short'"),
+    columns.index("node_short", "expires_at", where="tier = 'short'"),
     storage={"fillfactor": 80},
 )
 
 # Only of memories, like node_term: an entity is found by its name.
-node_vector = agent_table(
+node_vector = columns.agent_table(
     "node_vector",
-    key("node_id", sa.BigInteger, references="node.id"),
-    required("embedding", HALFVEC()),
-    required("model", sa.Text),
+    columns.key("node_id", sa.BigInteger, references="node.id"),
+    columns.required("embedding", HALFVEC()),
+    columns.required("model", sa.Text),
 )
 
-node_term = agent_table(
+node_term = columns.agent_table(
     "node_term",
-    key("term", sa.Text),
-    key("node_id", sa.BigInteger, references="node.id"),
-    required("tf", sa.Integer, holds=value_types.Frequency),
-    required("length", sa.Integer),
-    index("node_term_node", "node_id"),
+    columns.key("term", sa.Text),
+    columns.key("node_id", sa.BigInteger, references="node.id"),
+    columns.required("tf", sa.Integer, holds=value_types.Frequency),
+    columns.required("length", sa.Integer),
+    columns.index("node_term_node", "node_id"),
 )
 
 # A link belongs to its source; its target may be removed, and then it dangles (M14, M15).
-link = agent_table(
+link = columns.agent_table(
     "link",
-    key("source", sa.BigInteger, references="node.id"),
-    key("target", sa.BigInteger, references="node.id", dangling=True, at_most="lane.last_node_id"),
-    required("relation", sa.Text),
-    required("strength", sa.Double, holds=value_types.Strength),
-    required("hint", sa.Text),
-    index("link_target", "target"),
+    columns.key("source", sa.BigInteger, references="node.id"),
+    columns.key(
+        "target", sa.BigInteger, references="node.id", dangling=True, at_most="lane.last_node_id"
+    ),
+    columns.required("relation", sa.Text),
+    columns.required("strength", sa.Double, holds=value_types.Strength),
+    columns.required("hint", sa.Text),
+    columns.index("link_target", "target"),
     # Room for the new versions that every pass writes.
     storage={"fillfactor": 50},
 )
 
-focus = agent_table(
+focus = columns.agent_table(
     "focus",
-    key("node_id", sa.BigInteger, references="node.id"),
+    columns.key("node_id", sa.BigInteger, references="node.id"),
     # The value of lane.mentions at the last mention: the least is evicted first (M5).
-    required("mentioned", sa.BigInteger, at_most="lane.mentions"),
+    columns.required("mentioned", sa.BigInteger, at_most="lane.mentions"),
 )
 
 # Claims of living memories (R6); deleted with the memory.
-claim = agent_table(
+claim = columns.agent_table(
     "claim",
-    key("node_id", sa.BigInteger, references="node.id"),
-    key("subject", sa.Text),
-    key("attribute", sa.Text),
-    key("seq", sa.BigInteger, references="message.seq"),
-    optional("value", sa.Text),
-    optional("ended", sa.Text),
-    required("said_at", Instant),
-    index("claim_about", "subject", "attribute"),
-    index("claim_message", "seq"),
+    columns.key("node_id", sa.BigInteger, references="node.id"),
+    columns.key("subject", sa.Text),
+    columns.key("attribute", sa.Text),
+    columns.key("seq", sa.BigInteger, references="message.seq"),
+    columns.optional("value", sa.Text),
+    columns.optional("ended", sa.Text),
+    columns.required("said_at", columns.Instant),
+    columns.index("claim_about", "subject", "attribute"),
+    columns.index("claim_message", "seq"),
 )
 
 # Memories as they were when another replaced them: merged (R5) or superseded (R6). They remain
 # after both are forgotten; an erasure deletes them by node or by message.
-node_version = agent_table(
+node_version = columns.agent_table(
     "node_version",
-    key("node_id", sa.BigInteger, at_most="lane.last_node_id"),
-    key("replaced_by", sa.BigInteger, at_most="lane.last_node_id"),
-    required("reason", sa.Text, holds=VersionReason),
-    required("content", sa.Text),
-    required("phrase", sa.Text),
-    required("keywords", ARRAY(sa.Text)),
-    required("language", sa.Text, holds=Language),
-    required("type", sa.Text, holds=NodeType),
-    required("message_seqs", ARRAY(sa.BigInteger), references="message.seq"),
-    optional("session_id", sa.Text),
-    optional("user_id", sa.Text),
-    optional("said_at", Instant),
+    columns.key("node_id", sa.BigInteger, at_most="lane.last_node_id"),
+    columns.key("replaced_by", sa.BigInteger, at_most="lane.last_node_id"),
+    columns.required("reason", sa.Text, holds=VersionReason),
+    columns.required("content", sa.Text),
+    columns.required("phrase", sa.Text),
+    columns.required("keywords", ARRAY(sa.Text)),
+    columns.required("language", sa.Text, holds=Language),
+    columns.required("type", sa.Text, holds=NodeType),
+    columns.required("message_seqs", ARRAY(sa.BigInteger), references="message.seq"),
+    columns.optional("session_id", sa.Text),
+    columns.optional("user_id", sa.Text),
+    columns.optional("said_at", columns.Instant),
     # Of a superseded one: since when the other is valid.
-    optional("until", Instant),
-    moment("replaced_at"),
-    optional("said_offset", sa.SmallInteger),
-    index("node_version_successor", "replaced_by"),
-    index("node_version_superseded", where="reason = 'superseded'"),
+    columns.optional("until", columns.Instant),
+    columns.moment("replaced_at"),
+    columns.optional("said_offset", sa.SmallInteger),
+    columns.index("node_version_successor", "replaced_by"),
+    columns.index("node_version_superseded", where="reason = 'superseded'"),
 )
 
-trail = agent_table(
+trail = columns.agent_table(
     "trail",
     sa.Column("id", sa.BigInteger, sa.Identity(always=True), primary_key=True),
-    required("node_id", sa.BigInteger, at_most="lane.last_node_id"),
-    required("event", sa.Text, holds=NodeEvent),
-    required("pass_number", sa.BigInteger),
-    required("details", Json),
-    moment("at"),
-    index("trail_node", "node_id"),
+    columns.required("node_id", sa.BigInteger, at_most="lane.last_node_id"),
+    columns.required("event", sa.Text, holds=NodeEvent),
+    columns.required("pass_number", sa.BigInteger),
+    columns.required("details", columns.Json),
+    columns.moment("at"),
+    columns.index("trail_node", "node_id"),
     no_content=_NUMBERS,
 )
 
 # The events that made the network, in order; jobs are pruned, but not these. No text, except the
 # names of mentioned entities.
-replay_log = agent_table(
+replay_log = columns.agent_table(
     "replay_log",
     sa.Column("place", sa.BigInteger, sa.Identity(always=True), primary_key=True),
-    required("event", sa.Text, holds=ReplayEvent),
-    optional("job_id", sa.Uuid),
+    columns.required("event", sa.Text, holds=ReplayEvent),
+    columns.optional("job_id", sa.Uuid),
     # The messages of a creation, in its order.
-    required("seqs", ARRAY(sa.BigInteger), "'{}'"),
-    counter("pass_number"),
+    columns.required("seqs", ARRAY(sa.BigInteger), "'{}'"),
+    columns.counter("pass_number"),
     # Of a pass: how many nodes it scanned before the next event, and whether it ended then.
-    counter("scanned"),
-    required("ended", sa.Boolean, "false"),
-    required("details", Json, "'{}'"),
-    moment("at"),
+    columns.counter("scanned"),
+    columns.required("ended", sa.Boolean, "false"),
+    columns.required("details", columns.Json, "'{}'"),
+    columns.moment("at"),
 )
 
-pass_log = agent_table(
+pass_log = columns.agent_table(
     "pass_log",
-    key("number", sa.BigInteger, at_most="lane.pass_number"),
+    columns.key("number", sa.BigInteger, at_most="lane.pass_number"),
     # The position in the messages at which it ran (M18).
-    required("message_seq", sa.BigInteger),
-    moment("started_at"),
-    optional("finished_at", Instant),
-    counter("scanned"),
-    counter("compressed"),
-    counter("forgotten"),
-    counter("broken"),
-    counter("given_up"),
+    columns.required("message_seq", sa.BigInteger),
+    columns.moment("started_at"),
+    columns.optional("finished_at", columns.Instant),
+    columns.counter("scanned"),
+    columns.counter("compressed"),
+    columns.counter("forgotten"),
+    columns.counter("broken"),
+    columns.counter("given_up"),
     # The usage of language models.
-    optional("models", Json, holds=value_types.ModelUses),
+    columns.optional("models", columns.Json, holds=value_types.ModelUses),
     no_content=_NUMBERS,
 )
 
 # The network after a pass: ids and numbers, no text. Arrays of one kind are parallel.
-pass_snapshot = agent_table(
+pass_snapshot = columns.agent_table(
     "pass_snapshot",
-    key("number", sa.BigInteger, at_most="lane.pass_number"),
-    moment("taken_at"),
+    columns.key("number", sa.BigInteger, at_most="lane.pass_number"),
+    columns.moment("taken_at"),
     # Nodes, ascending; which of them are entities, and which focus points, latest mention first.
-    required("node_ids", ARRAY(sa.BigInteger)),
-    required("lengths", ARRAY(sa.Integer)),
-    required("original_lengths", ARRAY(sa.Integer)),
-    required("importances", ARRAY(sa.REAL)),
-    required("entities", ARRAY(sa.BigInteger)),
-    required("focus", ARRAY(sa.BigInteger)),
+    columns.required("node_ids", ARRAY(sa.BigInteger)),
+    columns.required("lengths", ARRAY(sa.Integer)),
+    columns.required("original_lengths", ARRAY(sa.Integer)),
+    columns.required("importances", ARRAY(sa.REAL)),
+    columns.required("entities", ARRAY(sa.BigInteger)),
+    columns.required("focus", ARRAY(sa.BigInteger)),
     # Links, ascending by source and target.
-    required("sources", ARRAY(sa.BigInteger)),
-    required("targets", ARRAY(sa.BigInteger)),
-    required("strengths", ARRAY(sa.REAL)),
+    columns.required("sources", ARRAY(sa.BigInteger)),
+    columns.required("targets", ARRAY(sa.BigInteger)),
+    columns.required("strengths", ARRAY(sa.REAL)),
     # Short arrays are compressed as well, and stored outside of the row: more rows fit a page, and
     # computing their size reads none.
     storage={"toast_tuple_target": 128},
     no_content=_NUMBERS,
 )
 
-edition = agent_table(
+edition = columns.agent_table(
     "edition",
-    key("number", sa.BigInteger),
-    required("state", sa.Text),
-    optional("up_to_seq", sa.BigInteger),
+    columns.key("number", sa.BigInteger),
+    columns.required("state", sa.Text),
+    columns.optional("up_to_seq", sa.BigInteger),
     # Positions in the replay log: its end when this edition was begun, the first entry that takes a
     # message after up_to_seq, and the last replayed entry with the progress in it.
-    required("begun_at", sa.BigInteger),
-    optional("cut_at", sa.BigInteger),
-    counter("place"),
-    counter("scanned"),
-    required("settled", sa.Boolean, "true"),
-    moment(),
-    optional("finished_at", Instant),
-    index("edition_open", unique=True, where="state IN ('building', 'ready', 'switching')"),
+    columns.required("begun_at", sa.BigInteger),
+    columns.optional("cut_at", sa.BigInteger),
+    columns.counter("place"),
+    columns.counter("scanned"),
+    columns.required("settled", sa.Boolean, "true"),
+    columns.moment(),
+    columns.optional("finished_at", columns.Instant),
+    columns.index("edition_open", unique=True, where="state IN ('building', 'ready', 'switching')"),
     left_out="a network that is rebuilt beside the current one: rebuild it anew",
     no_content="numbers; a network that is rebuilt is dropped at any erasure",
 )
@@ -252,4 +242,4 @@ EDITION_TABLES = (
     replay_log,
 )
 for _table in EDITION_TABLES:
-    _table.to_metadata(metadata, schema=EDITION_SCHEMA)
+    _table.to_metadata(columns.metadata, schema=EDITION_SCHEMA)

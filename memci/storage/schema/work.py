@@ -4,86 +4,74 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from memci.domain.job import JobSource, JobState
-from memci.storage.schema import value_types
-from memci.storage.schema.columns import (
-    Instant,
-    Json,
-    agent_table,
-    counter,
-    index,
-    key,
-    metadata,
-    moment,
-    optional,
-    required,
-)
+from memci.storage.schema import columns, value_types
 
 # The mailbox. Payloads name stored messages and never contain their text.
-job = agent_table(
+job = columns.agent_table(
     "job",
-    key("id", sa.Uuid),
+    columns.key("id", sa.Uuid),
     # Assigned under the lane's row lock, so its order is the order of commits.
     sa.Column("ordinal", sa.BigInteger, sa.Identity(always=True), nullable=False),
-    required("kind", sa.Text),
-    required("payload", Json, holds=value_types.JobPayload),
-    required("source", sa.Text, holds=JobSource),
-    required("state", sa.Text, "'queued'", holds=JobState),
-    optional("first_seq", sa.BigInteger),
-    optional("last_seq", sa.BigInteger, at_most="lane.message_seq"),
-    required("attempts", sa.Integer, "0"),
-    required("started", sa.Integer, "0"),
-    optional("not_before", Instant),
-    optional("last_error", sa.Text),
-    optional("result", Json),
+    columns.required("kind", sa.Text),
+    columns.required("payload", columns.Json, holds=value_types.JobPayload),
+    columns.required("source", sa.Text, holds=JobSource),
+    columns.required("state", sa.Text, "'queued'", holds=JobState),
+    columns.optional("first_seq", sa.BigInteger),
+    columns.optional("last_seq", sa.BigInteger, at_most="lane.message_seq"),
+    columns.required("attempts", sa.Integer, "0"),
+    columns.required("started", sa.Integer, "0"),
+    columns.optional("not_before", columns.Instant),
+    columns.optional("last_error", sa.Text),
+    columns.optional("result", columns.Json),
     # The usage of language models, over all tries.
-    optional("models", Json, holds=value_types.ModelUses),
-    optional("traceparent", sa.Text),
-    moment(),
-    optional("started_at", Instant),
-    optional("finished_at", Instant),
-    index("job_head", "ordinal", where="state = 'queued'"),
+    columns.optional("models", columns.Json, holds=value_types.ModelUses),
+    columns.optional("traceparent", sa.Text),
+    columns.moment(),
+    columns.optional("started_at", columns.Instant),
+    columns.optional("finished_at", columns.Instant),
+    columns.index("job_head", "ordinal", where="state = 'queued'"),
     # Finds a waiting job that names pages.
-    index("job_naming", where="state = 'queued' AND kind = 'memci.page.name'"),
+    columns.index("job_naming", where="state = 'queued' AND kind = 'memci.page.name'"),
     # Finds a waiting job that looks for key messages and plans.
-    index("job_tracking", where="state = 'queued' AND kind = 'memci.message.track'"),
+    columns.index("job_tracking", where="state = 'queued' AND kind = 'memci.message.track'"),
     # Finds a waiting job that summarises sessions.
-    index("job_summing", where="state = 'queued' AND kind = 'memci.session.summarise'"),
-    index("job_dead", where="state = 'dead'"),
+    columns.index("job_summing", where="state = 'queued' AND kind = 'memci.session.summarise'"),
+    columns.index("job_dead", where="state = 'dead'"),
     storage={"fillfactor": 70},
     # A job that continues a rebuilt network is useless without one.
     exported="NOT (state = 'queued' AND kind = 'memci.memory.rebuild')",
 )
 
 # The bytes of unreadable broker messages, under their dead job's id.
-letter = agent_table(
+letter = columns.agent_table(
     "letter",
-    key("job_id", sa.Uuid, references="job.id"),
-    required("body", sa.LargeBinary),
-    moment(),
+    columns.key("job_id", sa.Uuid, references="job.id"),
+    columns.required("body", sa.LargeBinary),
+    columns.moment(),
     no_content="bytes: the erasure reads them, and drops those that hold a message",
 )
 
 
 def _usage_columns() -> list[sa.Column[object]]:
     return [
-        counter("calls"),
-        counter("failures"),
-        counter("prompt_tokens"),
-        counter("completion_tokens"),
+        columns.counter("calls"),
+        columns.counter("failures"),
+        columns.counter("prompt_tokens"),
+        columns.counter("completion_tokens"),
         # US dollars; null: no price is known.
-        optional("cost", sa.Double),
-        counter("unpriced"),
-        counter("over_budget"),
-        counter("fell_back"),
+        columns.optional("cost", sa.Double),
+        columns.counter("unpriced"),
+        columns.counter("over_budget"),
+        columns.counter("fell_back"),
     ]
 
 
-model_usage = agent_table(
+model_usage = columns.agent_table(
     "model_usage",
     # UTC.
-    key("day", sa.Date),
-    key("task", sa.Text),
-    key("model", sa.Text),
+    columns.key("day", sa.Date),
+    columns.key("task", sa.Text),
+    columns.key("model", sa.Text),
     *_usage_columns(),
     # Every call writes twice.
     storage={"fillfactor": 50},
@@ -94,96 +82,96 @@ model_usage = agent_table(
 # For Prometheus: not of an agent, so without row-level security.
 model_total = sa.Table(
     "model_total",
-    metadata,
-    key("task", sa.Text),
-    key("model", sa.Text),
+    columns.metadata,
+    columns.key("task", sa.Text),
+    columns.key("model", sa.Text),
     *_usage_columns(),
     postgresql_with={"fillfactor": 20},
 )
 
-agent_setting = agent_table(
+agent_setting = columns.agent_table(
     "agent_setting",
-    required("parameters", Json, holds=value_types.Parameters),
-    moment("changed_at"),
+    columns.required("parameters", columns.Json, holds=value_types.Parameters),
+    columns.moment("changed_at"),
     no_content="ids and numbers alone",
 )
 
-receipt = agent_table(
+receipt = columns.agent_table(
     "receipt",
-    key("id", sa.Uuid),
-    required("kind", sa.Text),
+    columns.key("id", sa.Uuid),
+    columns.required("kind", sa.Text),
     # Of an assembled context: its session, so that the next one can be compared with it (R16).
-    optional("session_id", sa.Text),
-    required("body", Json, holds=value_types.ReceiptBody),
+    columns.optional("session_id", sa.Text),
+    columns.required("body", columns.Json, holds=value_types.ReceiptBody),
     # Of a read: the agent's last message at the time; messages that the receipt names; those of
     # them that the agent was given; memories that it was given. All null: unknown.
-    optional("at_seq", sa.BigInteger, at_most="lane.message_seq"),
-    optional("seqs", ARRAY(sa.BigInteger)),
-    optional("given", ARRAY(sa.BigInteger)),
-    optional("nodes", ARRAY(sa.BigInteger)),
-    moment(),
+    columns.optional("at_seq", sa.BigInteger, at_most="lane.message_seq"),
+    columns.optional("seqs", ARRAY(sa.BigInteger)),
+    columns.optional("given", ARRAY(sa.BigInteger)),
+    columns.optional("nodes", ARRAY(sa.BigInteger)),
+    columns.moment(),
     # Finds receipts that are old enough to delete.
-    index("receipt_age", "created_at"),
-    index("receipt_given", "at_seq", where="at_seq IS NOT NULL"),
-    index("receipt_last", "session_id", "created_at", where="kind = 'context'"),
+    columns.index("receipt_age", "created_at"),
+    columns.index("receipt_given", "at_seq", where="at_seq IS NOT NULL"),
+    columns.index("receipt_last", "session_id", "created_at", where="kind = 'context'"),
     # A receipt of an erasure remains after it.
     outlives="kind = 'erasure'",
 )
 
 # A trigger on ``message`` refuses messages with a tombstone here.
-erased_message = agent_table(
+erased_message = columns.agent_table(
     "erased_message",
     # SHA-256 of the message's id.
-    key("digest", sa.LargeBinary, holds=value_types.Digest),
-    moment("erased_at"),
+    columns.key("digest", sa.LargeBinary, holds=value_types.Digest),
+    columns.moment("erased_at"),
     no_content="tombstones, without content",
     outlives="true",
 )
 
 # One row per agent that ever had work. No content, so no row-level security.
-lane = agent_table(
+lane = columns.agent_table(
     "lane",
     # Who may work: a claim increments the fence and draws a nonce, an effect checks both.
-    counter("fence", local=True),
-    optional("lease_owner", sa.Uuid, local=True),
-    optional("lease_until", Instant, local=True),
+    columns.counter("fence", local=True),
+    columns.optional("lease_owner", sa.Uuid, local=True),
+    columns.optional("lease_until", columns.Instant, local=True),
     # When a wakeup was published on memci.lane / memci.compress for it; null: none is out.
-    optional("wake_at", Instant, local=True),
-    optional("compress_at", Instant, local=True),
-    optional("not_before", Instant, local=True),
+    columns.optional("wake_at", columns.Instant, local=True),
+    columns.optional("compress_at", columns.Instant, local=True),
+    columns.optional("not_before", columns.Instant, local=True),
     # Compression is due while requested > done, regardless of the number of requests.
-    counter("compress_req"),
-    counter("compress_done"),
-    optional("compress_cursor", Json, holds=value_types.PassCursorValue),
-    required("paused", sa.Boolean, "false"),
-    optional("halted_by", sa.Uuid, references="job.id"),
+    columns.counter("compress_req"),
+    columns.counter("compress_done"),
+    columns.optional("compress_cursor", columns.Json, holds=value_types.PassCursorValue),
+    columns.required("paused", sa.Boolean, "false"),
+    columns.optional("halted_by", sa.Uuid, references="job.id"),
     # Counts of the agent's rows.
-    counter("message_seq"),
-    counter("last_node_id"),
-    counter("pass_number"),
-    counter("mentions"),
-    counter("indexed_messages"),
-    counter("indexed_terms"),
+    columns.counter("message_seq"),
+    columns.counter("last_node_id"),
+    columns.counter("pass_number"),
+    columns.counter("mentions"),
+    columns.counter("indexed_messages"),
+    columns.counter("indexed_terms"),
     # Of documents: their number, the last ids, and the indexed chunks (R9).
-    counter("documents"),
-    counter("last_document_id"),
-    counter("last_chunk_id"),
-    counter("indexed_chunks"),
-    counter("chunk_terms"),
+    columns.counter("documents"),
+    columns.counter("last_document_id"),
+    columns.counter("last_chunk_id"),
+    columns.counter("indexed_chunks"),
+    columns.counter("chunk_terms"),
     # How many of the messages up to message_seq were erased.
-    counter("erased_messages"),
-    required("epoch", sa.Integer, "0", local=True),
+    columns.counter("erased_messages"),
+    columns.required("epoch", sa.Integer, "0", local=True),
     # The columns that beat reads (M16).
-    optional("written_at", Instant),
-    optional("read_at", Instant),
-    optional("beat_at", Instant),
+    columns.optional("written_at", columns.Instant),
+    columns.optional("read_at", columns.Instant),
+    columns.optional("beat_at", columns.Instant),
     # No receipt is older; null: there is none. Upkeep reads this, since it sees no receipts.
-    optional("receipts_from", Instant),
+    columns.optional("receipts_from", columns.Instant),
     # Memories made since similar ones were last merged, and the earliest end of a short term (R5).
     # Null: there is none. Upkeep reads this, since it sees no nodes.
-    counter("new_memories"),
-    optional("expire_at", Instant),
-    moment(),
+    columns.counter("new_memories"),
+    columns.optional("expire_at", columns.Instant),
+    columns.moment(),
     # Only due work is indexed: claims, renewals and counters stay HOT updates.
     sa.Index("lane_due", "wake_at", postgresql_where=sa.text("wake_at IS NOT NULL")),
     sa.Index(
@@ -197,12 +185,12 @@ lane = agent_table(
 
 vector_model = sa.Table(
     "vector_model",
-    metadata,
+    columns.metadata,
     sa.Column("only_one", sa.Boolean, primary_key=True, server_default=sa.text("true")),
-    required("model", sa.Text),
-    required("dimension", sa.Integer),
+    columns.required("model", sa.Text),
+    columns.required("dimension", sa.Integer),
     # The number of changes: each change asks every agent once for new vectors.
-    required("change", sa.Integer, "1"),
-    moment("changed_at"),
+    columns.required("change", sa.Integer, "1"),
+    columns.moment("changed_at"),
     sa.CheckConstraint("only_one"),
 )
