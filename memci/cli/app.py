@@ -15,7 +15,6 @@ import typer
 from memci import __version__
 from memci.cli.commands import (
     agents,
-    compare,
     database,
     documents,
     erase,
@@ -122,7 +121,7 @@ GROUPS: dict[str, tuple[str, dict[str, Callable[..., Any]]]] = {
     ),
     "settings": (
         "Show the settings, and compare two sets of them.",
-        {"show": settings.show, "env": settings.env, "compare": compare.compare},
+        {"show": settings.show, "env": settings.env, "compare": settings.compare},
     ),
     "keys": ("Make API keys.", {"new": settings.new_api_key}),
     "db": (

@@ -47,7 +47,7 @@ def doctor(*, as_json: JsonOption = False) -> None:
 
     Exit code 1: something is wrong.
     """
-    from memci.cli.doctor.examine import any_wrong, examine
+    from memci.cli.doctor.checks import any_wrong, examine
     from memci.cli.doctor.findings import print_findings
 
     with working("looking at this machine, its servers and the workers"):

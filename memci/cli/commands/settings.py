@@ -1,15 +1,28 @@
-"""``memci settings`` and ``memci keys``."""
+"""``memci settings``, also its comparison of two sets, and ``memci keys``."""
+
+from __future__ import annotations
 
 import json
+from contextlib import closing
 from enum import StrEnum
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memci.cli.connection import read_settings
 from memci.cli.options import JsonOption
-from memci.cli.output import hint, print_json, print_table, say
-from memci.errors import InvalidInputError
+from memci.cli.output import hint, print_json, print_table, say, working
+from memci.errors import InvalidInputError, NotFoundError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memci.cli.trials import TrialSettings
+    from memci.reading.comparison import TrialSide
+    from memci.runtime import Runtime
+    from memci.schemas.trials import RecordedQuestion, TrialsAnswer
+    from memci.storage.session import Database
 
 
 def show(*, as_json: JsonOption = False) -> None:
@@ -100,3 +113,113 @@ def new_api_key(
     hint("this key is shown once: give it to its user, who sends it as 'Authorization: Bearer …'")
     hint("(the command line sends what MEMCI_API_KEY holds). Start the server with:")
     hint(f"MEMCI_API_KEYS='{json.dumps(entries, ensure_ascii=False)}'")
+
+
+# Trials read the database only, but a runtime requires a broker address.
+_NO_BROKER = "redis://nowhere"
+# Settings that select the small models.
+_MODEL_SETTINGS = ("models", "llm")
+
+
+def compare(
+    *,
+    first: Annotated[Path, typer.Argument(metavar="A.toml", help="Settings, as in memci.toml.")],
+    second: Annotated[Path, typer.Argument(metavar="B.toml", help="Others.")],
+    questions: Annotated[
+        Path | None,
+        typer.Option("--questions", "-q", metavar="FILE", help="What `--record` has recorded."),
+    ] = None,
+    agent: Annotated[
+        str | None,
+        typer.Option("--agent", "-a", metavar="ID", help="Or: what this agent has asked itself."),
+    ] = None,
+    last: Annotated[
+        int, typer.Option("--last", min=1, max=1_000, help="With --agent: the latest so many.")
+    ] = 50,
+    limit: Annotated[
+        int, typer.Option("--limit", min=0, help="Questions to show that differ, at most.")
+    ] = 10,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask recorded questions under two settings, side by side.
+
+    Each file holds what memci.toml may hold, laid over the settings there are, and in [request]
+    options of context requests: channels, sources, k, recent, budget_tokens. Questions are those
+    that `memci context --record` has written, or lines of your own; with "evidence", ids of
+    messages, it is told how much of it is found. Or they are those that an agent has asked for
+    contexts with, as of then: its receipts tell when, and its messages what.
+
+    Works on the database itself, in this process, and leaves nothing behind: no receipt, and no
+    use of a memory.
+    """
+    from memci.cli.database import database_at
+    from memci.cli.trials import print_trials, read_questions, read_trial_settings
+
+    if (questions is None) == (agent is None):
+        raise InvalidInputError("say where the questions are: --questions FILE or --agent ID")
+    sides = read_trial_settings(first), read_trial_settings(second)
+    recorded = read_questions(questions) if questions else None
+    with database_at(read_settings()) as url, working("asking"):
+        found = _run_trials(
+            url, sides, lambda database: recorded or _past_questions(database, agent or "", last)
+        )
+    print_json(found) if as_json else print_trials(found, most=limit)
+
+
+def _past_questions(database: Database, agent_id: str, last: int) -> list[RecordedQuestion]:
+    from memci.domain.agent_id import check_agent_id
+    from memci.reading.comparison import asked_before
+
+    if asked := asked_before(database, check_agent_id(agent_id), last):
+        return asked
+    raise NotFoundError(
+        f"no question of agent {agent_id} is known: no receipt of a context is left whose question "
+        "was then stored as a message of the user. `memci context QUERY --record FILE` keeps some"
+    )
+
+
+def _run_trials(
+    url: str,
+    sides: tuple[TrialSettings, TrialSettings],
+    load: Callable[[Database], list[RecordedQuestion]],
+) -> TrialsAnswer:
+    from memci.reading.comparison import TrialSide, run_trials
+    from memci.runtime import Runtime
+    from memci.storage.diagnosis import check_migrations
+
+    places = {"database_url": url, "broker_url": _NO_BROKER}
+    one, other = (Runtime(side.over(**places), keeps=False) for side in sides)
+    with closing(one), closing(other):
+        check_migrations(one.database)
+        questions = load(one.database)
+        _share_models(one, other)
+        first, second = (
+            TrialSide(side.name, runtime.readings.assemble, side.options)
+            for side, runtime in zip(sides, (one, other), strict=True)
+        )
+        for side, settings in zip((first, second), sides, strict=True):
+            _check_options(side, settings.path, questions)
+        return run_trials(one.database, (first, second), questions)
+
+
+def _share_models(one: Runtime, other: Runtime) -> None:
+    """Load the models once if both settings select the same ones."""
+    if all(
+        getattr(one.settings, each) == getattr(other.settings, each) for each in _MODEL_SETTINGS
+    ):
+        other.models = one.models
+
+
+def _check_options(side: TrialSide, path: Path, questions: list[RecordedQuestion]) -> None:
+    """Raise ``InvalidInputError`` for options that are invalid for one of the questions."""
+    from pydantic import ValidationError
+
+    from memci.validation_messages import expectation
+
+    for question in questions:
+        try:
+            side.request(question)
+        except ValidationError as error:
+            (fault, *_) = error.errors(include_input=False, include_url=False)
+            field = ".".join(map(str, fault["loc"]))
+            raise InvalidInputError(f"{path}: [request] {field}: {expectation(fault)}") from None

@@ -2,7 +2,8 @@
 
 import importlib.util
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from time import monotonic
 
@@ -14,14 +15,18 @@ from memci.broker.health import RedisState, check_broker, consumers, redis_state
 from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE, READ_QUEUE, UPKEEP_QUEUE
 from memci.broker.redis_queues import StrayQueue, printable_queue_name, stray_queues
 from memci.cli.connection import client_for
-from memci.cli.doctor.findings import Finding, note, ok, wrong
+from memci.cli.doctor.findings import Finding, Level, note, ok, wrong
 from memci.cli.output import counted
 from memci.cli.up.addresses import PARTS
 from memci.commands.rebuild import progress
 from memci.config.groups import OFFLINE
-from memci.config.settings import Settings
+from memci.config.settings import Settings, load_settings
+from memci.config.unknown_names import misspelt_settings
 from memci.domain.agent_id import AGENT_ID_PATTERN
 from memci.embedded import server
+from memci.embedded.server_addresses import database_url
+from memci.errors import ConfigurationError
+from memci.runtime import Runtime
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.smallmodel.ports import Embedder
 from memci.smallmodel.registry import build_small_models
@@ -402,3 +407,43 @@ def _workers(listening: Mapping[str, list[str]]) -> Iterator[Finding]:
                 f"no worker answers on {queue}",
                 f"start one, with `memci up` or: {' '.join(PARTS[pool])}",
             )
+
+
+def examine() -> list[Finding]:
+    """Run all checks that can run."""
+    try:
+        settings = load_settings()
+    except ConfigurationError as error:
+        return [wrong("settings", str(error), "put them right: nothing starts with these")]
+    return [*_settings(), *_examine(settings)]
+
+
+def _settings() -> Iterator[Finding]:
+    yield ok("settings", "they can be read")
+    for each in misspelt_settings():
+        advice = f"write it {each.nearest}" if each.nearest else "see docs/reference/settings.md"
+        yield note("settings", f"{each.name} is no setting and does nothing", advice)
+
+
+def any_wrong(findings: Iterable[Finding]) -> bool:
+    """Return True if any finding is wrong."""
+    return any(each.level is Level.WRONG for each in findings)
+
+
+def _examine(settings: Settings) -> Iterator[Finding]:
+    yield from check_machine(settings)
+    try:
+        runtime = Runtime(settings, service="memci-doctor")
+    except ConfigurationError as error:
+        yield wrong("servers", str(error), "`memci up` starts them")
+        return
+    with closing(runtime):
+        found = list(check_database(database_url(settings)))
+        yield from found
+        if not any_wrong(found):
+            yield from check_queue(runtime.database)
+            yield from check_vectors(runtime.database, runtime.models.embedder)
+            if settings.page_store != "memory":  # its texts are in another process
+                yield from check_page_texts(runtime.database, runtime.page_store)
+        yield from check_broker_and_workers(runtime.celery, runtime.redis)
+    yield from check_api(settings)

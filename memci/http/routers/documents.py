@@ -8,9 +8,8 @@ from starlette.concurrency import run_in_threadpool
 
 from memci.commands import documents
 from memci.domain.documents import COLLECTION_PATTERN, MOST_NAME, collection_owner
-from memci.http.request import AgentId, Call, Cursor, Limit
+from memci.http.request import BODY, AgentId, Call, Cursor, Limit, uploaded_document
 from memci.http.routing import Routes
-from memci.http.uploads import BODY, uploaded_document
 from memci.schemas.base import Text
 from memci.schemas.documents import (
     CollectionList,

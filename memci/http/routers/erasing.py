@@ -12,9 +12,8 @@ from memci.commands import erase, transfer
 from memci.commands.erase import ErasureSelection
 from memci.commands.erase_search import Words, find_messages, find_pages, find_pins
 from memci.http.documentation import CONFLICT, problems
-from memci.http.request import AgentId, Call
+from memci.http.request import ARCHIVE_TYPE, AgentId, Call, uploaded
 from memci.http.routing import Routes
-from memci.http.uploads import ARCHIVE_TYPE, uploaded
 from memci.schemas.agents import ReceiptAnswer
 from memci.schemas.archive import EraseRequest, ErasurePreview, ImportAnswer
 

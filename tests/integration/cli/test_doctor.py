@@ -16,13 +16,13 @@ from sqlalchemy.engine import make_url
 from memci.broker.app import make_app
 from memci.broker.wakeup import Wakeups
 from memci.cli.doctor.checks import (
+    any_wrong,
     check_broker_and_workers,
     check_database,
     check_machine,
     check_queue,
     check_vectors,
 )
-from memci.cli.doctor.examine import any_wrong
 from memci.cli.doctor.findings import Finding, Level
 from memci.commands import rebuild
 from memci.config.settings import Settings
