@@ -10,10 +10,8 @@ from pathlib import Path
 from memci import __version__, embedded
 from memci.cli.output import console
 from memci.cli.up.addresses import PARTS, Addresses, choose_addresses
-from memci.cli.up.part import Part, PartLog
-from memci.cli.up.readiness import Readiness
-from memci.cli.up.status_display import open_board
-from memci.cli.up.supervisor import Interrupts, Observer, Supervisor
+from memci.cli.up.part import Part, PartLog, Readiness
+from memci.cli.up.supervisor import Interrupts, Observer, Supervisor, open_board
 from memci.config.settings import Settings
 from memci.embedded import Servers
 from memci.embedded.owner import owner_of

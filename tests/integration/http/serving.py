@@ -13,8 +13,7 @@ from sqlalchemy import text
 
 from memci.config.settings import Settings
 from memci.embedded import Postgres, Redis
-from memci.http.app import create_app
-from memci.http.server import make_server
+from memci.http.app import create_app, make_server
 from memci.runtime import Runtime
 from memci.telemetry.traces import NO_TRACES, Traces
 from memci.testing import database_copy, wait_until
