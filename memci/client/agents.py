@@ -12,11 +12,11 @@ from memci.client.requests import Flow, Pause
 from memci.domain.job import JobState
 from memci.errors import UnavailableError
 from memci.schemas import agents
+from memci.schemas.agents import SettingsAnswer
 from memci.schemas.messages import MessageList
 from memci.schemas.network import FadingAnswer, NetworkAnswer, PassList
 from memci.schemas.pages import PinList, PlanAnswer
 from memci.schemas.sessions import HistoryAnswer, SessionList, SummaryList
-from memci.schemas.settings import SettingsAnswer
 
 
 class InspectionMethods(Methods[TransportT]):

@@ -10,11 +10,9 @@ from memci.domain.pages.collapse import collapse_to
 from memci.domain.pages.parameters import PageRules
 from memci.domain.parameter_definitions import values_of
 from memci.errors import InvalidInputError, PageStoreError
-from memci.schemas.settings import SettingsAnswer
+from memci.schemas.agents import SettingsAnswer
 from memci.storage import agents
-from memci.storage.pages.texts import prefetch_texts
-from memci.storage.pages.tree import lock_lane, lock_tree
-from memci.storage.pages.workspace import open_workspace, window_spec
+from memci.storage.pages import texts, tree, workspace
 
 
 def warnings_of(pages: PageCommands, agent_id: str) -> list[str]:
@@ -24,10 +22,10 @@ def warnings_of(pages: PageCommands, agent_id: str) -> list[str]:
     nothing. Empty as well if the page store does not answer.
     """
     with suppress(PageStoreError):  # the command succeeds without a warning
-        store = prefetch_texts(pages.database, pages.store, agent_id)
+        store = texts.prefetch_texts(pages.database, pages.store, agent_id)
         with pages.database.agent_snapshot(agent_id) as connection:
-            spec = window_spec(connection, agent_id, pages.counter.count, pages.rules)
-            rendering = open_workspace(connection, agent_id, store, spec).rendering
+            spec = workspace.window_spec(connection, agent_id, pages.counter.count, pages.rules)
+            rendering = workspace.open_workspace(connection, agent_id, store, spec).rendering
             least, most = collapse_to(rendering, 0).after, spec.rules.window_max_tokens
         if least > most:
             ways = ["shorten system prompts", "take down pins", "unpin pages"]
@@ -80,9 +78,9 @@ def run(
     defaults.with_values(values)
     pages.settle(agent_id)  # so that little is left to be done with the lane locked
     with pages.database.agent_transaction(agent_id) as connection:
-        lock_lane(connection, agent_id)
+        tree.lock_lane(connection, agent_id)
         if agents.is_there(connection, agent_id):
-            lock_tree(connection, agent_id)
+            tree.lock_tree(connection, agent_id)
             pages.settle_in(connection, agent_id)
         agents.replace_parameters(connection, agent_id, values)
     return _answer(agent_id, values, defaults, warnings_of(pages, agent_id))

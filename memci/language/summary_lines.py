@@ -18,11 +18,9 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
 
+from memci.language import detection, word_weights, worth
 from memci.language.cue_phrases import Cue, find_cues, introduces_speaker, is_courtesy
-from memci.language.detection import language_of
 from memci.language.sentences import sentences
-from memci.language.word_weights import weigh
-from memci.language.worth import judge_worth
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
@@ -210,7 +208,7 @@ def _speakers(lines: Sequence[Line]) -> frozenset[str]:
 def _weigh_line(line: Line, place: float, speakers: Collection[str] = ()) -> _Weighed:
     body = without_speaker(line.text)
     words: dict[str, float] = {}
-    for word in weigh(body, language_of(body)):
+    for word in word_weights.weigh(body, detection.language_of(body)):
         if word.weight and word.key not in speakers:
             words[word.key] = max(word.weight, words.get(word.key, 0.0))
     factor = _line_factor(line.text, body) * (1 + _NEWEST * place)
@@ -231,7 +229,7 @@ def _line_factor(text: str, body: str) -> float:
     kind = max((each.value for each in kinds), default=Kind.OTHER.value)
     # A decision counts fully for every speaker.
     reply_factor = 1.0 if Kind.DECISION in kinds else reply_factor
-    return kind * reply_factor * (1 + _WORTH * judge_worth(body, lambda: False).worth)
+    return kind * reply_factor * (1 + _WORTH * worth.judge_worth(body, lambda: False).worth)
 
 
 # Longer lines are paragraphs of other authors: the extractor writes one sentence per line.

@@ -16,11 +16,9 @@ from memci.message import Message
 from memci.reading.reader import Reader
 from memci.reading.understand import Question, restriction_of
 from memci.schemas.reads import ContextRequest, Scope, SearchRequest
-from memci.storage.agents import own_of
-from memci.storage.documents import see_collections
+from memci.storage import agents, documents, plans
 from memci.storage.pages.visible_pages import listed_pages, request_viewer
 from memci.storage.pins import read_pins
-from memci.storage.plans import read_plan
 from memci.storage.reading import recall as network
 from memci.storage.reading.messages import recent_messages
 from memci.storage.reading.nodes import important_memories, newest_memories
@@ -65,7 +63,7 @@ def find(
     The number of hits depends on the question if the request does not give it.
     """
     state = snapshot_state(connection, agent_id)
-    parameters = own_of(reader.defaults.memory, state.parameters)
+    parameters = agents.own_of(reader.defaults.memory, state.parameters)
     k = request.k or reader.defaults.search_k
     if k is None and parameters.query_analysis_enabled:
         question = question.analysed(parameters.bounds)
@@ -87,7 +85,7 @@ def _search(
     """Run every query; ``must_exist``: raise ``NotFoundError`` for a missing collection."""
     owners = [agent_id] if state.has_documents else []
     if scope.collections:
-        owners += see_collections(connection, scope.collections, must_be_there=must_exist)
+        owners += documents.see_collections(connection, scope.collections, must_be_there=must_exist)
     viewer = None
     if (KEPT - state.lacks).intersection(scope.sources):
         viewer = request_viewer(connection, agent_id, scope.session_id, scope.user_id)
@@ -106,7 +104,7 @@ def find_for_context(
     state = last_list_state(connection, agent_id, request.session_id)
     found = Found(
         state=state,
-        parameters=own_of(reader.defaults.memory, state.parameters),
+        parameters=agents.own_of(reader.defaults.memory, state.parameters),
         question=question,
         messages=_messages(reader, connection, agent_id, request),
     )
@@ -134,7 +132,7 @@ def _with_stored_texts(
         pins = [each for each in stored if viewer.sees(each)]
     plan = summary = pages = None
     if is_now and Source.PLAN in state.holds:
-        plan = read_plan(connection, agent_id, viewer)
+        plan = plans.read_plan(connection, agent_id, viewer)
     if is_now and Source.SUMMARY in state.holds.intersection(request.sources):
         summary = read_summary(connection, agent_id, request.session_id, viewer)
     if is_now and state.has_pages and Source.PAGE in request.sources:

@@ -26,10 +26,8 @@ from memci.reading.reader import Reader, wait_until_fresh
 from memci.schemas.memory_tools import Summary, SummaryRequest
 from memci.schemas.sessions import HandoverAnswer, HandoverRequest
 from memci.smallmodel.ports import Summarizer
-from memci.storage.agents import check_there, parameters_of
+from memci.storage import agents, pins, plans
 from memci.storage.pages.visible_pages import request_viewer
-from memci.storage.pins import read_pins
-from memci.storage.plans import read_plan
 from memci.storage.reading.messages import message_ids, messages_at, recent_messages
 from memci.storage.reading.snapshot_state import Progress, progress
 from memci.storage.session import Connection
@@ -105,10 +103,10 @@ class HandoverReader(Reader):
 
     def _read(self, agent_id: str, request: HandoverRequest) -> _Read:
         with self.database.agent_snapshot(agent_id) as connection:
-            check_there(connection, agent_id)
+            agents.check_there(connection, agent_id)
             viewer = _viewer(connection, agent_id, request)
             sees = request_viewer(connection, agent_id, viewer.session_id, viewer.user_id)
-            parameters = parameters_of(connection, agent_id, self.defaults.memory)
+            parameters = agents.parameters_of(connection, agent_id, self.defaults.memory)
             stored = read_summary(connection, agent_id, viewer.session_id, viewer)
             conversation = Conversation(connection, agent_id, viewer.session_id)
             if request.session_id is not None and conversation.last() is None:
@@ -144,7 +142,7 @@ class HandoverReader(Reader):
                     unread=unread,
                     session_id=viewer.session_id,
                     language=language or language_of(" ".join(each.text for each in messages)),
-                    pins=list(filter(sees.sees, read_pins(connection, agent_id).pins)),
+                    pins=list(filter(sees.sees, pins.read_pins(connection, agent_id).pins)),
                     plan=_plan(connection, agent_id, sees),
                     recent=exchanges(messages),
                     mark="=" if request.format == "text" else "#",
@@ -200,7 +198,7 @@ def _viewer(connection: Connection, agent_id: str, request: HandoverRequest) -> 
 
 def _plan(connection: Connection, agent_id: str, viewer: Viewer) -> str | None:
     """Return the session's plan as lines, in the language of its steps."""
-    plan = read_plan(connection, agent_id, viewer)
+    plan = plans.read_plan(connection, agent_id, viewer)
     steps = " ".join(each.text for each in plan.steps) if plan else ""
     return plan_text(plan, language_of(steps)) or None
 
@@ -217,7 +215,7 @@ class Summarise(Reader):
         Raises ``NotFoundError`` for no agent.
         """
         with self.database.agent_snapshot(agent_id) as connection:
-            check_there(connection, agent_id)
+            agents.check_there(connection, agent_id)
             now = progress(connection, agent_id)
             stored = messages_at(connection, agent_id, request.seqs)
         count = self.models.tokenizers.count(self.defaults.tokenizer)

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from memci.schemas.agents import ReplayRequest
+from memci.schemas.agents import ReplayRequest, SettingsRequest
 from memci.schemas.messages import AppendRequest
 from memci.schemas.problems import describe_faults
 from memci.schemas.reads import ContextRequest, RecallRequest
-from memci.schemas.settings import SettingsRequest
 from memci.validation_messages import expectation
 
 

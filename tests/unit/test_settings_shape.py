@@ -12,7 +12,7 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.parameters import PageRules
 from memci.domain.parameter_definitions import Setting, settings_of
 from memci.errors import InvalidInputError
-from memci.schemas.settings import SettingsRequest
+from memci.schemas.agents import SettingsRequest
 
 PARAMETERS = settings_of(MemoryParameters) | settings_of(PageRules)
 SCHEMA = SettingsRequest.model_json_schema()["properties"]

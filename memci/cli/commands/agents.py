@@ -15,8 +15,14 @@ from memci.cli.output import cell, counted, hint, print_json, print_next, print_
 from memci.errors import InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:
-    from memci.schemas.agents import AgentAnswer, BudgetState, LaneAnswer, UsageAnswer, UsageCounts
-    from memci.schemas.settings import SettingsAnswer
+    from memci.schemas.agents import (
+        AgentAnswer,
+        BudgetState,
+        LaneAnswer,
+        SettingsAnswer,
+        UsageAnswer,
+        UsageCounts,
+    )
 
 
 def list_agents(

@@ -9,18 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memci.cli.connection import agent_of, read_settings
+from memci.cli import connection, output
 from memci.cli.options import AgentOption, JsonOption
-from memci.cli.output import (
-    console,
-    counted,
-    hint,
-    print_json,
-    print_next,
-    print_table,
-    say,
-    shortened,
-)
 from memci.cli.pages.tool_commands import SessionOption, ToolGroup
 from memci.domain.pages.block import Format
 from memci.domain.session.plan import StepState
@@ -63,14 +53,14 @@ def tree(
     if not removed and (limit != _LIMIT or cursor is not None):
         raise InvalidInputError("--limit and --cursor are for --removed: the tree is shown whole")
     which: dict[str, Any] = {"lifecycle": "cold_archived", "limit": limit, "cursor": cursor}
-    with agent_of(agent) as memory:
+    with connection.agent_of(agent) as memory:
         shown = memory.pages(session_id=session, **(which if removed else {}))
     hint_misspelt(shown, agent, session)
     if as_json:
-        print_json(shown)
+        output.print_json(shown)
     elif removed:
         print_pages(shown.pages)
-        print_next(shown.next_cursor)
+        output.print_next(shown.next_cursor)
     else:
         print_tree(agent, shown)
 
@@ -88,10 +78,10 @@ def window(
     """Print the context window as the model sees it."""
     from memci.cli.pages.printing import hint_misspelt, print_window
 
-    with agent_of(agent) as memory:
+    with connection.agent_of(agent) as memory:
         shown = memory.window(budget_tokens=budget, format=form, session_id=session)
     hint_misspelt(shown, agent, session)
-    print_json(shown) if as_json else print_window(shown)
+    output.print_json(shown) if as_json else print_window(shown)
 
 
 def show(
@@ -103,25 +93,25 @@ def show(
     """Print a page and what it holds, wherever it is."""
     from memci.cli.pages.printing import print_page
 
-    with agent_of(agent) as memory:
+    with connection.agent_of(agent) as memory:
         page = memory.page(index)
-    print_json(page) if as_json else print_page(page)
+    output.print_json(page) if as_json else print_page(page)
 
 
 def pins(*, agent: AgentOption, as_json: JsonOption = False) -> None:
     """List what is pinned, texts and pages."""
-    with agent_of(agent) as memory:
+    with connection.agent_of(agent) as memory:
         listed = memory.pins()
     if as_json:
-        print_json(listed)
+        output.print_json(listed)
         return
-    print_table(
+    output.print_table(
         ("pin", "kind", "by", "text"),
-        ((each.pin, each.kind, each.by, shortened(each.text, 80)) for each in listed.pins),
+        ((each.pin, each.kind, each.by, output.shortened(each.text, 80)) for each in listed.pins),
     )
     if listed.pages:
-        say(f"pages that stay open: {', '.join(listed.pages)}")
-    say(f"the texts take {listed.tokens} tokens of every window")
+        output.say(f"pages that stay open: {', '.join(listed.pages)}")
+    output.say(f"the texts take {listed.tokens} tokens of every window")
 
 
 _MARKS = {
@@ -154,7 +144,7 @@ def plan(
     """Show what a session follows, step by step, and set it."""
     if (step is None) is not (state is None) or (steps and step is not None):
         raise typer.BadParameter("give --set for each step, or --step with --state")
-    with agent_of(agent) as memory:
+    with connection.agent_of(agent) as memory:
         if steps:
             shown = memory.update_plan(session, steps=steps)
         elif step is not None and state is not None:
@@ -162,12 +152,12 @@ def plan(
         else:
             shown = memory.plan(session)
     if as_json:
-        print_json(shown)
+        output.print_json(shown)
         return
     for each in shown.steps:
-        say(f"{each.step}. {_MARKS[each.state]} {each.text}")
+        output.say(f"{each.step}. {_MARKS[each.state]} {each.text}")
     if not shown.steps:
-        say("this session follows no plan")
+        output.say("this session follows no plan")
 
 
 class Target(StrEnum):
@@ -195,14 +185,14 @@ def migrate(
     from memci.commands.pages.move_texts import TextMigration
     from memci.storage.page_store.choose import open_page_store
 
-    settings = read_settings()
+    settings = connection.read_settings()
     former = _former_store(settings, to)
     with opened_database(settings) as database:
         source = open_page_store(former, settings, database, in_use=True)
         target = open_page_store(settings.page_store, settings, database)
         moved = _run(TextMigration(database, source, target), clear=clear)
     if as_json:
-        print_json({"from": former, "to": to.value, **asdict(moved)})
+        output.print_json({"from": former, "to": to.value, **asdict(moved)})
     else:
         _print_counts(moved, former, to.value, clear=clear)
 
@@ -239,7 +229,7 @@ def _run(migration: TextMigration, *, clear: bool) -> TextCounts:
 
     from memci.storage.pages.texts import all_agents
 
-    screen = console(stderr=True)
+    screen = output.console(stderr=True)
     with Progress(
         TextColumn("agents"),
         BarColumn(),
@@ -257,30 +247,33 @@ def _run(migration: TextMigration, *, clear: bool) -> TextCounts:
 
 
 def _print_counts(moved: TextCounts, former: str, to: str, *, clear: bool) -> None:
-    say(
-        f"{counted(moved.copied, 'text')} copied from {former} to {to}, {moved.present} there"
-        f" before, of {counted(moved.agents, 'agent')}"
+    output.say(
+        f"{output.counted(moved.copied, 'text')} copied from {former} to {to}, {moved.present} "
+        f"there before, of {output.counted(moved.agents, 'agent')}"
     )
     if moved.missing:
-        say(
-            f"{counted(moved.missing, 'text')} that pages refer to cannot be read in either store",
+        output.say(
+            f"{output.counted(moved.missing, 'text')} that pages refer to cannot be read in either "
+            "store",
             style="yellow",
         )
-        hint(
+        output.hint(
             "bring them back from a back-up of the store; until then their pages show that the text"
             " is missing, and `memci doctor` names some of them"
         )
     if clear:
-        say(f"{counted(moved.cleared, 'text')} removed from {former}")
+        output.say(f"{output.counted(moved.cleared, 'text')} removed from {former}")
     if moved.copied:
-        hint(
+        output.hint(
             "run it once more: all is there when it copies nothing, and every process has"
             f" MEMCI_PAGE_STORE={to}"
         )
     elif moved.present and not clear:
-        hint(f"--clear removes them from {former}, where no erasure would reach them later on")
+        output.hint(
+            f"--clear removes them from {former}, where no erasure would reach them later on"
+        )
     else:
-        hint("now take MEMCI_PAGE_STORE_READS_ALSO out everywhere, and restart")
+        output.hint("now take MEMCI_PAGE_STORE_READS_ALSO out everywhere, and restart")
 
 
 _COMMANDS: dict[str, Callable[..., Any]] = {

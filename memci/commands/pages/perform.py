@@ -28,9 +28,7 @@ from memci.schemas.tool_table import Tool
 from memci.smallmodel.ports import TokenCounter
 from memci.storage.agents import check_there, is_there, snapshot_of
 from memci.storage.page_store.port import PageStore
-from memci.storage.pages.texts import prefetch_texts
-from memci.storage.pages.tree import begin_agent, load_pages, lock_lane, lock_tree
-from memci.storage.pages.undo_steps import add_step, mark_undone
+from memci.storage.pages import texts, tree, undo_steps
 from memci.storage.pages.workspace import (
     Workspace,
     is_batch,
@@ -177,7 +175,7 @@ class OperationContext:
         """Load pages that are not in the window: removed ones, and those of other sessions."""
         unknown = [each for each in indexes if each not in self.tree.pages]
         if unknown:
-            load_pages(self.connection, self.agent_id, self.tree, unknown)
+            tree.load_pages(self.connection, self.agent_id, self.tree, unknown)
 
     def sees(self, page: Page) -> bool:
         """Return True if the actor may see a page; a developer sees all."""
@@ -218,11 +216,11 @@ class OperationContext:
         self.pins.save(self.connection, self.agent_id)
         self.workspace.save(self.connection, self.agent_id)
         for number, undone in self.undone_steps.items():
-            mark_undone(self.connection, self.agent_id, number, undone=undone)
+            undo_steps.mark_undone(self.connection, self.agent_id, number, undone=undone)
         step = merged_edits(self.tree, self._edits)
         if self.actor is Actor.AGENT and step:
             user = self.tree.viewer.user_id
-            add_step(self.connection, self.agent_id, user, self.operations, step)
+            undo_steps.add_step(self.connection, self.agent_id, user, self.operations, step)
 
 
 # Request fields with the index of a page that the operation may expand.
@@ -289,11 +287,11 @@ class PageCommands:
             return answers
         with self.database.agent_transaction(agent_id) as connection:
             begins = any(each.tool.begins for each in calls)
-            is_new = begins and begin_agent(connection, agent_id)
+            is_new = begins and tree.begin_agent(connection, agent_id)
             # The lane's row before the tree: otherwise a new message's page could be shown with an
             # index that is given to another page here (P1).
-            lock_lane(connection, agent_id)
-            lock_tree(connection, agent_id)
+            tree.lock_lane(connection, agent_id)
+            tree.lock_tree(connection, agent_id)
             # Afterwards: an erasure that held the lock has ended by now.
             check_there(connection, agent_id)
             context = prefetched.open(connection, agent_id, actor, session_id, form)
@@ -342,11 +340,11 @@ class PageCommands:
 
     def settle(self, agent_id: str) -> None:
         """Put new messages onto pages by the present rules (P1); no error for an unknown agent."""
-        store = prefetch_texts(self.database, self.store, agent_id)
+        store = texts.prefetch_texts(self.database, self.store, agent_id)
         with self.database.agent_transaction(agent_id) as connection:
             if not is_there(connection, agent_id):
                 return
-            lock_tree(connection, agent_id)
+            tree.lock_tree(connection, agent_id)
             # Afterwards once more: an erasure that held the lock has ended by now.
             if is_there(connection, agent_id):
                 spec = window_spec(connection, agent_id, self.counter.count, self.rules)
@@ -381,7 +379,7 @@ class PageCommands:
         Call this before anything is locked; raises ``PageStoreError``.
         """
         named = [getattr(each.request, name, None) for each in calls for name in _OPENED]
-        store = prefetch_texts(
+        store = texts.prefetch_texts(
             self.database, self.store, agent_id, session_id, [*filter(None, named)]
         )
         return replace(self, store=store)

@@ -12,7 +12,7 @@ from memci.http.request import AgentId, Call, Cursor, Limit, ThingId
 from memci.http.routing import Routes
 from memci.reading.lists.listings import usage_of
 from memci.schemas import agents as schemas
-from memci.schemas.settings import SettingsAnswer, SettingsRequest
+from memci.schemas.agents import SettingsAnswer, SettingsRequest
 
 routes = Routes("agents")
 job_routes = Routes("jobs")

@@ -18,9 +18,7 @@ from memci.storage.archive.reading import OpenArchive
 from memci.storage.archive.tables import EXPORTED_TABLES, exported_columns, file_of
 from memci.storage.erasure.erase import erased_among, lock_for_erasure
 from memci.storage.page_store.port import PageStore, TextKey
-from memci.storage.schema.messages import message
-from memci.storage.schema.pages import page_text
-from memci.storage.schema.work import lane
+from memci.storage.schema import messages, pages, work
 from memci.storage.search_index import sum_all
 from memci.storage.vectors import to_text
 
@@ -105,13 +103,13 @@ def insert_archive(connection: Connection, agent_id: str, archive: OpenArchive) 
     """
     erased = 0
     for table in EXPORTED_TABLES:
-        if table is page_text:
+        if table is pages.page_text:
             continue
-        if table is lane:
+        if table is work.lane:
             _update_lane(connection, agent_id, archive)
             continue
         for batch in _batches(archive.rows(table)):
-            if table is message:
+            if table is messages.message:
                 # The database would refuse erased messages, too, but not return their number.
                 erased += len(erased_among(connection, agent_id, [row["id"] for _, row in batch]))
             if not erased:
@@ -149,7 +147,7 @@ def save_note_texts(
     """
     saved: dict[str, TextKey] = {}
     try:
-        for _, row in archive.rows(page_text):
+        for _, row in archive.rows(pages.page_text):
             key = TextKey(agent_id, row["page_id"], row["version"])
             found = connection.exec_driver_sql(_FIND_NOTE, (agent_id, key.page, key.version))
             is_new = found.first() is not None and key.page not in saved
@@ -172,10 +170,10 @@ def _check(holds: bool, law: str, index: str | None) -> None:  # noqa: FBT001 - 
 
 
 def _update_lane(connection: Connection, agent_id: str, archive: OpenArchive) -> None:
-    lines = [line for line, _ in archive.rows(lane)]
+    lines = [line for line, _ in archive.rows(work.lane)]
     if len(lines) != 1:
-        raise InvalidInputError(f"{file_of(lane)}: expected one line")
-    columns = exported_columns(lane)
+        raise InvalidInputError(f"{file_of(work.lane)}: expected one line")
+    columns = exported_columns(work.lane)
     assignments = ", ".join(
         f"{name} = greatest(lane.{name}, new.{name})"
         if name in _NEVER_LESS

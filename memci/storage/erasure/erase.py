@@ -20,10 +20,7 @@ from memci.storage.agents import is_there
 from memci.storage.erasure.deletion_set import DeletionSet
 from memci.storage.erasure.pages import reword_pages
 from memci.storage.erasure.statements import statements_of
-from memci.storage.network.beliefs import supersede_again, superseded_by_any
-from memci.storage.network.network_editions import clear_edition, drop_edition, open_edition
-from memci.storage.network.node_history import append_history
-from memci.storage.network.passes import position
+from memci.storage.network import beliefs, network_editions, node_history, passes
 from memci.storage.pages.tree import lock_tree
 from memci.storage.schema import AGENT_TABLES
 from memci.storage.schema.messages import message
@@ -111,9 +108,9 @@ def erase_messages(connection: Connection, agent_id: str, deletion: DeletionSet)
     caller adds a job for them, and deletes texts in page stores other than Postgres.
     """
     lock_for_erasure(connection, agent_id)
-    edition = open_edition(connection, agent_id)
+    edition = network_editions.open_edition(connection, agent_id)
     if edition is not None:
-        drop_edition(connection, agent_id, edition)
+        network_editions.drop_edition(connection, agent_id, edition)
     nodes = [*deletion.nodes, *deletion.former_nodes]
     values: dict[str, Any] = {
         "agent": agent_id,
@@ -129,7 +126,7 @@ def erase_messages(connection: Connection, agent_id: str, deletion: DeletionSet)
         "reworded": list(deletion.pages.reworded),
         "pins": list(deletion.pins),
     }
-    unfounded = superseded_by_any(connection, agent_id, nodes)
+    unfounded = beliefs.superseded_by_any(connection, agent_id, nodes)
     values["hashes"] = list(connection.exec_driver_sql(_HASHES, values).scalars())
     connection.exec_driver_sql(_BURY, values)
     reword_pages(connection, agent_id, deletion.pages.reworded, deletion.seqs)
@@ -139,11 +136,11 @@ def erase_messages(connection: Connection, agent_id: str, deletion: DeletionSet)
             count = connection.exec_driver_sql(statement, values).rowcount
             if "DELETE FROM" in statement:
                 removed[table.name] += count
-    supersede_again(connection, agent_id, unfounded)
+    beliefs.supersede_again(connection, agent_id, unfounded)
     connection.exec_driver_sql(_COUNT, (removed["message"], agent_id))
     connection.exec_driver_sql(_REPEAT, (agent_id, list(deletion.repeated)))
-    _, pass_number = position(connection, agent_id)
-    append_history(
+    _, pass_number = passes.position(connection, agent_id)
+    node_history.append_history(
         connection, agent_id, NodeEvent.ERASED, pass_number, {each: {} for each in nodes}
     )
     return {table: count for table, count in removed.items() if count}
@@ -156,7 +153,7 @@ def erase_agent(connection: Connection, agent_id: str) -> dict[str, int]:
     """
     lock_tree(connection, agent_id)
     lock_for_erasure(connection, agent_id)
-    clear_edition(connection, agent_id)
+    network_editions.clear_edition(connection, agent_id)
     removed: Counter[str] = Counter()
     values = {"agent": agent_id, "most": _MOST_ROWS}
     for table in reversed(AGENT_TABLES):
