@@ -32,7 +32,7 @@ from memci.commands.tools.memory_writes import MemoryWrites
 from memci.commands.tools.tools import Tools
 from memci.config.groups import OFFLINE
 from memci.config.settings import Settings
-from memci.embedded.server_addresses import addresses
+from memci.embedded.owner import addresses
 from memci.jobs import all_jobs, compression
 from memci.queue.broker_intake import BrokerIntake
 from memci.queue.intake import AsyncIntake, Intake

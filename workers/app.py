@@ -16,7 +16,7 @@ from beat_schedule import beat_schedule
 from memci.broker.app import make_app
 from memci.config.settings import load_settings
 from memci.domain.documents import check_owner
-from memci.embedded.server_addresses import broker_url
+from memci.embedded.owner import broker_url
 from memci.errors import ConfigurationError, InvalidInputError, MemciError
 
 _log = structlog.get_logger(__name__)

@@ -11,7 +11,7 @@ import sys
 
 from celery.utils.nodenames import nodename
 
-from memci.broker.health import BROKER_ERRORS
+from memci.broker.app import BROKER_ERRORS
 from workers.app import app
 
 # A busy machine answers late; the callers' own time-outs are longer.

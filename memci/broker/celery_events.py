@@ -9,7 +9,7 @@ from typing import Any
 import structlog
 from celery import Celery
 
-from memci.broker.health import BROKER_ERRORS
+from memci.broker.app import BROKER_ERRORS
 from memci.broker.names import agent_queue_name
 from memci.domain.job import Job
 

@@ -20,7 +20,7 @@ import structlog
 from celery import Celery
 
 from memci import errors
-from memci.broker.health import BROKER_ERRORS, broker_errors
+from memci.broker.app import BROKER_ERRORS, broker_errors
 from memci.broker.names import READ_QUEUE, ReadUse, queue, read_task
 
 _READ = queue(READ_QUEUE)

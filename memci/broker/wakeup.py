@@ -23,7 +23,7 @@ from redis.retry import Retry
 
 from memci.broker import names
 from memci.broker.agent_queues import AgentQueues
-from memci.broker.health import BROKER_ERRORS
+from memci.broker.app import BROKER_ERRORS
 from memci.broker.redis_queues import agent_of_key
 from memci.errors import UnavailableError
 

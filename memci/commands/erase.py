@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from memci import errors
 from memci.broker.agent_queues import AgentQueues
-from memci.broker.health import broker_errors
+from memci.broker.app import broker_errors
 from memci.broker.wakeup import Wakeups
 from memci.commands.erase_search import Words, excerpt, preview_pages, preview_pins
 from memci.domain.job import JobKind, JobSource

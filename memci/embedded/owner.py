@@ -8,6 +8,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from memci import embedded
+from memci.config.settings import Settings
 from memci.embedded import files
 from memci.embedded.files import Account, server_account
 from memci.embedded.postgres import Postgres
@@ -121,4 +123,31 @@ def _servers(base: Path, account: Account, *, durable: bool = True) -> Servers:
     return Servers(
         Postgres(base / "postgres", account=account, durable=durable),
         Redis(base / "redis", account=account, durable=durable),
+    )
+
+
+def broker_url(settings: Settings) -> str:
+    """Return the broker's address: from the settings, or of the embedded one."""
+    return addresses(settings)[1]
+
+
+def database_url(settings: Settings) -> str:
+    """Return the database's address: from the settings, or of the embedded one."""
+    return addresses(settings)[0]
+
+
+def addresses(settings: Settings) -> tuple[str, str]:
+    """Return the addresses of database and broker."""
+    database, broker = settings.database_url, settings.broker_url
+    if database is not None and broker is not None:
+        return database.get_secret_value(), broker.get_secret_value()
+    running = embedded.connect(settings.data_dir)
+    if running is None:
+        raise ConfigurationError(
+            "no database and broker: set MEMCI_DATABASE_URL and MEMCI_BROKER_URL, or start the "
+            "embedded ones with `memci up` in another terminal"
+        )
+    return (
+        database.get_secret_value() if database else running.database_url,
+        broker.get_secret_value() if broker else running.broker_url,
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import structlog
 
 from memci.broker.agent_queues import AgentQueues
-from memci.broker.health import broker_errors
+from memci.broker.app import broker_errors
 from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE
 from memci.broker.wakeup import Wakeups
 from memci.domain.job import JobKind

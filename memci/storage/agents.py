@@ -1,9 +1,14 @@
 """Which agents exist, and the parameters that each has of its own (M1, M25)."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy.engine import RowMapping
 
 from memci.domain.agent_id import no_agent
 from memci.domain.memory.parameters import MemoryParameters
@@ -73,3 +78,170 @@ def own_of(defaults: P, own: Mapping[str, Any]) -> P:
 def replace_parameters(connection: Connection, agent_id: str, values: Mapping[str, Any]) -> None:
     """Replace all of the agent's own parameters by these."""
     connection.exec_driver_sql(_WRITE, (agent_id, json.dumps(values)))
+
+
+# All dead jobs are few and have an index; for one agent all its done jobs would be read.
+_LIST = f"""
+SELECT l.agent_id, l.message_seq - l.erased_messages AS messages, l.paused, l.written_at,
+       l.compress_req > l.compress_done AS compress_pending,
+       (SELECT count(*) FROM job j
+         WHERE j.agent_id = l.agent_id AND j.state = 'queued') AS queued,
+       coalesce(d.jobs, 0) AS dead
+  FROM lane l
+  LEFT JOIN (SELECT agent_id, count(*) AS jobs FROM job
+              WHERE state = 'dead' GROUP BY agent_id) d USING (agent_id)
+ WHERE l.agent_id > %(after)s AND l.agent_id LIKE ANY (%(like)s)
+   AND NOT starts_with(l.agent_id, 'collection/')
+   AND {IS_THERE}
+ ORDER BY l.agent_id LIMIT %(limit)s
+"""  # noqa: S608 - a constant of this module
+_LANE = f"""
+SELECT l.message_seq, l.fence, l.paused, l.halted_by, l.compress_req > l.compress_done AS compress,
+       CASE WHEN l.lease_owner IS NOT NULL AND l.lease_until > now() THEN l.lease_until END
+            AS lease_until,
+       (l.compress_cursor->>'pass')::bigint AS pass_number,
+       (SELECT count(*) FROM pass_log p
+         WHERE p.agent_id = l.agent_id AND p.finished_at IS NOT NULL) AS passes,
+       (SELECT count(*) FROM job j
+         WHERE j.agent_id = l.agent_id AND j.state = 'queued') AS queued,
+       (SELECT count(*) FROM job j
+         WHERE j.agent_id = l.agent_id AND j.state = 'dead') AS dead,
+       (SELECT count(*) FROM message m WHERE m.agent_id = l.agent_id) AS messages,
+       (SELECT count(*) FROM node n WHERE n.agent_id = l.agent_id) AS nodes,
+       (SELECT count(*) FROM link k WHERE k.agent_id = l.agent_id) AS links,
+       (SELECT count(*) FROM page p WHERE p.agent_id = l.agent_id
+           AND (p.parent IS NOT NULL OR p.cold)) AS pages,
+       l.documents,
+       (SELECT count(*) FROM item i WHERE i.agent_id = l.agent_id
+           AND (i.expires_at IS NULL OR i.expires_at > now())) AS items,
+       (SELECT count(*) FROM checkpoint c WHERE c.agent_id = l.agent_id) AS checkpoints,
+       (SELECT count(DISTINCT session_id) FROM summary s
+         WHERE s.agent_id = l.agent_id AND s.text <> '') AS summaries,
+       (SELECT count(*) FROM pin
+         WHERE pin.agent_id = l.agent_id AND pin.unpinned_at IS NULL) AS pins,
+       (SELECT count(*) FROM plan WHERE plan.agent_id = l.agent_id) AS plans,
+       (SELECT count(*) FROM link k WHERE k.agent_id = l.agent_id AND NOT EXISTS (
+               SELECT 1 FROM node n WHERE n.agent_id = k.agent_id AND n.id = k.target)) AS dangling
+  FROM lane l WHERE l.agent_id = %s AND {IS_THERE}
+"""  # noqa: S608 - a constant of this module
+_SCANNED = """
+SELECT coalesce((SELECT p.scanned FROM pass_log p WHERE p.agent_id = %(agent)s
+                    AND p.number = %(number)s), 0),
+       (SELECT count(*) FROM node n WHERE n.agent_id = %(agent)s AND n.last_pass < %(number)s)
+"""
+# As LIKE patterns: ours are * and ?, and characters special to LIKE are escaped.
+_LIKE = str.maketrans({"*": "%", "?": "_", "%": "\\%", "_": "\\_", "\\": "\\\\"})
+
+
+@dataclass(frozen=True, slots=True)
+class PassProgress:
+    """A running pass: the nodes that it has scanned, and those left."""
+
+    number: int
+    scanned: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """Counts of an agent's rows and queued work."""
+
+    message_seq: int
+    fence: int
+    paused: bool
+    halted_by: Any
+    compress: bool
+    lease_until: datetime | None  # a worker holds the lane
+    pass_number: int | None
+    passes: int
+    queued: int
+    dead: int
+    messages: int
+    nodes: int
+    links: int
+    dangling: int
+    pages: int
+    documents: int
+    items: int
+    checkpoints: int
+    summaries: int
+    pins: int
+    plans: int
+
+
+def list_agents(
+    connection: Connection, *, pattern: str, after: str, limit: int
+) -> list[RowMapping]:
+    """Return rows of agents whose ids match a pattern of * and ?, after one id.
+
+    Several patterns are separated by commas.
+    """
+    values = {"after": after, "like": pattern.translate(_LIKE).split(","), "limit": limit}
+    return list(connection.exec_driver_sql(_LIST, values).mappings())
+
+
+def holdings(connection: Connection, agent_id: str) -> Holdings | None:
+    """Return the counts of an agent's rows; None if it does not exist."""
+    row = connection.exec_driver_sql(_LANE, (agent_id,)).mappings().first()
+    return Holdings(**row) if row else None
+
+
+def pass_under_way(connection: Connection, agent_id: str, number: int) -> PassProgress:
+    """Return the progress of a pass."""
+    scanned, left = connection.exec_driver_sql(
+        _SCANNED, {"agent": agent_id, "number": number}
+    ).one()
+    return PassProgress(number, scanned, left)
+
+
+_JOB = """
+SELECT ordinal, id, agent_id, kind, source, state, first_seq, last_seq, attempts, started,
+       not_before, last_error AS error, result, models, created_at, started_at, finished_at
+  FROM job WHERE agent_id = %(agent)s {conditions} ORDER BY ordinal LIMIT %(limit)s
+"""
+
+
+def list_jobs(
+    connection: Connection, agent_id: str, *, state: str | None, after: int, limit: int
+) -> Sequence[RowMapping]:
+    """Return jobs after an ordinal, in the order of the mailbox."""
+    in_state = "" if state is None else "AND state = %(state)s"
+    statement = _JOB.format_map({"conditions": f"AND ordinal > %(after)s {in_state}"})
+    values = {"agent": agent_id, "state": state, "after": after, "limit": limit}
+    return connection.exec_driver_sql(statement, values).mappings().all()
+
+
+def read_job(connection: Connection, agent_id: str, job_id: UUID) -> RowMapping | None:
+    """Return one job."""
+    statement = _JOB.format_map({"conditions": "AND id = %(id)s"})
+    values = {"agent": agent_id, "id": job_id, "limit": 1}
+    return connection.exec_driver_sql(statement, values).mappings().first()
+
+
+# Each text once, however often it was sent.
+_ASKED = """
+WITH said AS MATERIALIZED (
+    SELECT DISTINCT content, encode(sha256(convert_to(content, 'UTF8')), 'hex') AS digest
+      FROM message WHERE agent_id = %(agent)s AND role = 'user' AND content <> '')
+SELECT r.id, said.content, (r.body->>'budget_tokens')::bigint, r.session_id,
+       r.created_at
+  FROM receipt r JOIN said ON said.digest = r.body->>'query_sha256'
+ WHERE r.agent_id = %(agent)s AND r.kind = 'context'
+ ORDER BY r.created_at DESC, r.id LIMIT %(most)s
+"""
+
+
+class Asked(NamedTuple):
+    """A question, the receipt of its context, and the time."""
+
+    receipt_id: UUID
+    query: str
+    budget_tokens: int
+    session_id: str | None
+    asked_at: datetime
+
+
+def last_asked(connection: Connection, agent_id: str, most: int) -> list[Asked]:
+    """Return the latest ``most`` questions whose text is stored, the oldest first."""
+    rows = connection.exec_driver_sql(_ASKED, {"agent": agent_id, "most": most})
+    return [Asked(*row) for row in rows][::-1]

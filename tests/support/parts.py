@@ -18,8 +18,7 @@ from urllib.request import urlopen
 import redis
 from celery.utils.nodenames import nodename
 
-from memci.broker.app import make_app
-from memci.broker.health import BROKER_ERRORS
+from memci.broker.app import BROKER_ERRORS, make_app
 from memci.broker.names import UPKEEP_QUEUE
 from memci.testing import wait_until
 from tests.support import deployment

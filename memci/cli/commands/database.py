@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def upgrade_database(*, as_json: JsonOption = False) -> None:
     """Bring the database to the schema that this release needs."""
-    from memci.embedded.server_addresses import database_url
+    from memci.embedded.owner import database_url
     from memci.storage.diagnosis import schema_revisions
     from memci.storage.migrate import upgrade
 
@@ -34,7 +34,7 @@ def status(*, as_json: JsonOption = False) -> None:
 
     Exit code 1: it is not.
     """
-    from memci.embedded.server_addresses import database_url
+    from memci.embedded.owner import database_url
     from memci.storage.diagnosis import schema_revisions
 
     revisions = schema_revisions(database_url(read_settings()))

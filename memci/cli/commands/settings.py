@@ -49,7 +49,7 @@ def env(*, as_json: JsonOption = False) -> None:
     import shlex
     import sys
 
-    from memci.embedded.server_addresses import broker_url, database_url
+    from memci.embedded.owner import broker_url, database_url
 
     settings = read_settings()
     scheme, separator, rest = database_url(settings).partition("://")

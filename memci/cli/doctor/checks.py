@@ -11,7 +11,7 @@ import redis
 from celery import Celery
 
 from memci import errors
-from memci.broker.health import RedisState, check_broker, consumers, redis_state
+from memci.broker.app import RedisState, check_broker, consumers, redis_state
 from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE, READ_QUEUE, UPKEEP_QUEUE
 from memci.broker.redis_queues import StrayQueue, printable_queue_name, stray_queues
 from memci.cli.connection import client_for
@@ -24,7 +24,7 @@ from memci.config.settings import Settings, load_settings
 from memci.config.unknown_names import misspelt_settings
 from memci.domain.agent_id import AGENT_ID_PATTERN
 from memci.embedded import server
-from memci.embedded.server_addresses import database_url
+from memci.embedded.owner import database_url
 from memci.errors import ConfigurationError
 from memci.runtime import Runtime
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter

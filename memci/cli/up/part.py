@@ -13,8 +13,7 @@ from pathlib import Path
 
 import httpx
 
-from memci.broker.app import make_app
-from memci.broker.health import BROKER_ERRORS
+from memci.broker.app import BROKER_ERRORS, make_app
 from memci.cli.up.addresses import WORKERS, Addresses, Command
 
 _TIMEOUT_S = 2.0

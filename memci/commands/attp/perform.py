@@ -15,7 +15,8 @@ from memci.commands.attp.outcome import Fault, Outcome, StopError, to_toml
 from memci.commands.attp.protocol import ToolCall, read_answer
 from memci.commands.attp.sandbox import Sandbox
 from memci.commands.attp.sandbox_functions import CallError, Function, Kind
-from memci.commands.pages.perform import OperationContext, ToolRequest
+from memci.commands.pages.perform import ToolRequest
+from memci.commands.pages.workspace import OperationContext
 from memci.commands.tools.tools import Tools
 from memci.domain.pages.permission import Actor
 from memci.errors import ConflictError, InvalidInputError, MemciError, NotFoundError, RefusedError

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from memci.commands.pages.perform import OperationContext
+from memci.commands.pages.workspace import OperationContext
 from memci.commands.tools.caller import session_caller
 from memci.domain.pages import operations
 from memci.domain.pages.collapse import collapse_to, opening_cost

@@ -10,7 +10,8 @@ from memci.broker.read_calls import Reads
 from memci.broker.wakeup import Wakeups
 from memci.commands import erase
 from memci.commands.erase import ErasureSelection
-from memci.commands.pages.perform import OperationContext, PageCommands, ToolRequest
+from memci.commands.pages.perform import PageCommands, ToolRequest
+from memci.commands.pages.workspace import OperationContext
 from memci.commands.tools.caller import Caller, session_caller
 from memci.domain.memory.recall import Miss, forgotten_entry, miss_entry
 from memci.domain.pages.page import Page

@@ -8,7 +8,8 @@ from pydantic import ValidationError
 
 from memci.broker.wakeup import Wakeups
 from memci.commands.pages import perform
-from memci.commands.pages.perform import OperationContext, PageCommands, ToolRequest, TreeVersion
+from memci.commands.pages.perform import PageCommands, ToolRequest
+from memci.commands.pages.workspace import OperationContext, TreeVersion
 from memci.commands.tools.memory_reads import MemoryTools
 from memci.commands.tools.memory_writes import MemoryWrites
 from memci.domain.pages.block import Format

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memci.broker.health import check_broker
+from memci.broker.app import check_broker
 from memci.errors import MemciError
 from memci.http import problems
 from memci.http.documentation import described

@@ -20,8 +20,8 @@ from memci.reading.lists import cursors, memory_listings
 from memci.reading.lists.network_history import NetworkListings
 from memci.schemas import agents as schemas
 from memci.schemas.messages import MessageList, MessageOut, ToolCall
+from memci.storage import agents as stored
 from memci.storage.agents import check_there, parameters_of, snapshot_of
-from memci.storage.reading import agents as stored
 from memci.storage.reading.messages import latest_seqs, list_messages, messages_at
 from memci.storage.reading.nodes import list_focus
 from memci.storage.reading.snapshot_state import progress

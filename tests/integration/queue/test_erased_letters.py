@@ -22,9 +22,9 @@ from memci.queue.broker_intake import BrokerIntake, take_in
 from memci.queue.intake import Append
 from memci.queue.lease import Claims
 from memci.storage import messages as unreadable_messages
+from memci.storage.agents import list_agents
 from memci.storage.erasure.deletion_set import beginnings_of
 from memci.storage.page_store.postgres import PostgresPageStore
-from memci.storage.reading.agents import list_agents
 from memci.testing import wait_until
 from tests.support.erasing import Eraser
 from tests.support.lanes import Producer, messages_of
