@@ -28,8 +28,6 @@
         └── SmallModelAnswerError        it answered, but not with what was asked
 
 The first line of each docstring is the default message. Messages say what to do next.
-
-Names that others gave, as they may stand in an error or a log.
 """
 
 from collections.abc import Sequence

@@ -170,8 +170,8 @@ def consumers(app: Celery) -> Mapping[str, list[str]]:
         answers = app.control.inspect(timeout=_TIMEOUT_S).active_queues() or {}
     found: defaultdict[str, list[str]] = defaultdict(list)
     for worker, queues in answers.items():
-        for queue in queues:
-            found[queue["name"]].append(worker)
+        for each in queues:
+            found[each["name"]].append(worker)
     return found
 
 

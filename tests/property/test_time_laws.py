@@ -7,7 +7,7 @@ from datetime import MAXYEAR, MINYEAR, date, datetime, timedelta, timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.language.times import add_date_notes, date_notes, find_times
+from memci.language.times.mentions import add_date_notes, date_notes, find_times
 from tests.support.examples import examples
 
 PIECES = (

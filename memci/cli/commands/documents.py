@@ -34,11 +34,7 @@ def place_of(agent: str | None, collection: str | None) -> Iterator[Where]:
     if (agent is None) == (collection is None):
         raise InvalidInputError("name either --agent ID or --collection NAME")
     with connected() as memci:
-        yield (
-            memci.collection(collection)
-            if agent is None and collection
-            else memci.agent(str(agent))
-        )
+        yield memci.collection(collection or "") if agent is None else memci.agent(agent)
 
 
 _MAX_NAMES = 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -102,12 +102,7 @@ def _send(memory: Agent, messages: list[dict[str, Any]], parsed: Parsed, **to: s
     with progress_bar() as progress:
         bar = progress.add_task("sending", total=len(messages))
         return send(
-            memory,
-            messages,
-            limits,
-            session_id=to["session_id"],
-            user_id=to["user_id"],
-            on_progress=lambda count: progress.advance(bar, count),
+            memory, messages, limits, **to, on_progress=lambda count: progress.advance(bar, count)
         )
 
 
@@ -115,15 +110,7 @@ def _print_result(
     sent: Sent, parsed: Parsed, messages: list[dict[str, Any]], *, waited: bool, as_json: bool
 ) -> None:
     if as_json:
-        print_json(
-            {
-                "accepted": sent.accepted,
-                "duplicates": sent.duplicates,
-                "erased": sent.erased,
-                "seq": sent.seq,
-                "job_ids": [str(each) for each in sent.job_ids],
-            }
-        )
+        print_json(asdict(sent) | {"job_ids": [str(each) for each in sent.job_ids]})
         return
     were = "was" if sent.duplicates == 1 else "were"
     known = f", {sent.duplicates} {were} there already" if sent.duplicates else ""

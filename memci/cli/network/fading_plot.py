@@ -65,11 +65,6 @@ def _round_numbers() -> Iterator[float]:
         yield from (digit * 10.0**power for digit in (1, 2, 3, 5, 7))
 
 
-def sights_in(line: Sequence[float | None]) -> int:
-    """Return how often a memory was seen."""
-    return sum(each is not None for each in line)
-
-
 def switches_in(fading: FadingAnswer) -> list[int]:
     """Return the drawn passes after which the network was switched to a rebuilt one."""
     first, last = fading.passes[0].number, fading.passes[-1].number
@@ -283,7 +278,7 @@ def _draw_lines(axes: Axes, fading: FadingAnswer, lines: Sequence[Sequence[float
             alpha=max(0.2, min(0.9, 25 / len(lines))),
             linewidth=0.8 if many else 1.4,
             # A memory that was seen once is a point.
-            marker=None if many and sights_in(line) > 1 else ".",
+            marker=None if many and sum(each is not None for each in line) > 1 else ".",
             markersize=3,
         )
     if lines:

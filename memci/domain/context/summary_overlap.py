@@ -17,8 +17,7 @@ from memci.domain.search.candidate import Candidate, Key, Source
 from memci.domain.search.highlight import Spans, answers, is_courtesy
 from memci.language.detection import Language
 from memci.language.summary_lines import Line
-from memci.language.times import remove_date_notes
-from memci.language.times.mentions import add_date_notes
+from memci.language.times.mentions import add_date_notes, remove_date_notes
 from memci.message import Message, Role
 
 # The speaker of a line of a summary, in any language.

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from memci.language.detection import Language, language_of
 from memci.language.small_talk import asks_something, can_answer, last_question
-from memci.language.times import add_date_notes
+from memci.language.times.mentions import add_date_notes
 from memci.message import Message, Role
 
 # The text of tool results has other authors and days.

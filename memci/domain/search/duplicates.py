@@ -17,7 +17,7 @@ from memci.domain.search.highlight import NOBODY, Speakers, add_colon_space, lab
 from memci.domain.search.ranking import Ranked, by_rank
 from memci.domain.session.plan import steps_listed
 from memci.language.small_talk import asks_something, can_answer, has_many_content_words, is_trivial
-from memci.language.times import remove_date_notes
+from memci.language.times.mentions import remove_date_notes
 from memci.message import Role
 
 # The gain of a message from the best memory, and the share of a memory's score that replaces it.

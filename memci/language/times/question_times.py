@@ -12,10 +12,11 @@ from datetime import date, datetime, timedelta
 from itertools import islice
 
 from memci.language.detection import Language
-from memci.language.times import calendar, find_times, text_around
+from memci.language.times import calendar, text_around
 from memci.language.times.calendar import DAYS_A_WEEK, SATURDAY, WEEKDAYS, Reading, as_guess
 from memci.language.times.dates import latest_day_of_year
 from memci.language.times.holidays import HOLIDAY_RULES
+from memci.language.times.mentions import find_times
 from memci.language.times.ranges import (
     CERTAIN,
     GUESSED,

@@ -20,7 +20,6 @@ from memci.cli.network.fading_plot import (
     medians,
     plot,
     shares_of,
-    sights_in,
     switches_in,
     ticks_up_to,
 )
@@ -137,7 +136,6 @@ def test_what_is_forgotten_counts_as_nothing_and_what_is_unborn_not_at_all():
     assert np.isnan(found[0])
     assert found[1:] == pytest.approx([0.7, 0.4, 0.0, 0.0])
     assert [last_seen(line) for line in lines] == [2, 4, 1]
-    assert [sights_in(line) for line in lines] == [2, 3, 1]
     assert medians([]) == []
 
 

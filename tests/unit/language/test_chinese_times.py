@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memci.language.times import find_times
+from memci.language.times.mentions import find_times
 
 TUESDAY = datetime(2023, 5, 9, 15, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memci.language.times import add_date_notes
+from memci.language.times.mentions import add_date_notes
 
 TUESDAY = datetime(2023, 5, 9, 15, tzinfo=UTC)
 

@@ -6,7 +6,8 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from memci.language.times import Granularity, TimeMention, find_times
+from memci.language.times.calendar import Granularity
+from memci.language.times.mentions import TimeMention, find_times
 
 MONDAY = datetime(2023, 5, 8, 15, tzinfo=UTC)
 TUESDAY, THURSDAY, SATURDAY, SUNDAY = (MONDAY + timedelta(days) for days in (1, 3, 5, 6))
