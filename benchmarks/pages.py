@@ -11,12 +11,12 @@ from benchmarks.compare import Size, alternate
 from benchmarks.report import Bar, Finding
 from benchmarks.stage import Stage
 from memci.commands.pages.perform import PageCommands, ToolRequest
-from memci.domain.pages.block import BlockWriter, Format, PageContent
 from memci.domain.pages.page import Page, PageKind
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree
+from memci.domain.pages.window_blocks import BlockWriter, Format, PageContent
 from memci.domain.pages.window_labels import labels_of
 from memci.language.detection import Language
 from memci.message import NewMessage, Role

@@ -16,9 +16,9 @@ from typing import Any, Generic, Protocol, TypeVar
 import redis
 from celery import Celery
 
-from memci.broker.agent_queues import AgentQueues
 from memci.broker.app import is_redis, make_producer
 from memci.broker.celery_events import JobEvents
+from memci.broker.intake_queues import AgentQueues
 from memci.broker.rabbitmq_queues import AmqpAgentQueues
 from memci.broker.read_calls import Reads, RedisReads, Replies, RpcReads
 from memci.broker.redis_queues import RedisAgentQueues

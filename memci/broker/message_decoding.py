@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any
 from uuid import UUID, uuid5
 
-from memci.broker.agent_queues import noted_size
+from memci.broker.intake_queues import noted_size
 from memci.errors import InvalidInputError
 
 # Job ids of messages whose task id is no UUID, or that have none.

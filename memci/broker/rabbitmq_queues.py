@@ -21,7 +21,7 @@ from typing import Any
 from amqp import NotFound, PreconditionFailed
 from celery import Celery
 
-from memci.broker.agent_queues import Batch, end_bytes, note
+from memci.broker.intake_queues import Batch, end_bytes, note
 from memci.broker.names import AGENT_PREFIX, ANNOUNCE_QUEUE, agent_queue_name
 from memci.domain.agent_id import check_agent_id
 from memci.errors import BrokerUnavailableError, InvalidInputError

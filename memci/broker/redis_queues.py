@@ -8,8 +8,8 @@ from typing import cast
 import redis
 import structlog
 
-from memci.broker.agent_queues import end_bytes, note
 from memci.broker.app import broker_errors
+from memci.broker.intake_queues import end_bytes, note
 from memci.broker.names import AGENT_PREFIX, agent_queue_name
 from memci.domain.agent_id import check_agent_id
 from memci.errors import InvalidInputError, shown_name

@@ -22,8 +22,8 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from memci.broker import names
-from memci.broker.agent_queues import AgentQueues
 from memci.broker.app import BROKER_ERRORS
+from memci.broker.intake_queues import AgentQueues
 from memci.broker.redis_queues import agent_of_key
 from memci.errors import UnavailableError
 

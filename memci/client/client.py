@@ -7,11 +7,11 @@ from urllib.parse import quote
 
 from pydantic import RootModel
 
-from memci.client.agents import InspectionMethods, JobMethods
+from memci.client.agent_state import InspectionMethods, JobMethods
 from memci.client.documents import DocumentMethods
+from memci.client.keyword_arguments import Page
 from memci.client.memory import MemoryMethods, RebuildMethods, TransferMethods
 from memci.client.method import ClientOptions, Methods, TransportT, method
-from memci.client.options import Page
 from memci.client.page_operations import PageOperations
 from memci.client.pages import PageMethods
 from memci.client.requests import ClientRequest, Flow, Retries, check_url, fetch, headers_for
@@ -20,7 +20,7 @@ from memci.domain.agent_id import check_agent_id
 from memci.domain.documents import collection_owner
 from memci.schemas.agents import AgentList, ReadyAnswer
 from memci.schemas.documents import CollectionList
-from memci.schemas.tool_format import ToolFormat
+from memci.schemas.tool_format_names import ToolFormat
 
 _URL = "http://127.0.0.1:8000"
 

@@ -4,10 +4,10 @@ import time
 from pathlib import Path
 from typing import Unpack
 
-from memci.client.agents import POLL_S
+from memci.client.agent_state import POLL_S
 from memci.client.archive_files import unreadable
+from memci.client.keyword_arguments import DocumentOptions
 from memci.client.method import Methods, TransportT, method
-from memci.client.options import DocumentOptions
 from memci.client.requests import Flow, Pause, form_of
 from memci.domain.documents import DocumentState
 from memci.errors import InvalidInputError, UnavailableError

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any, Unpack
 from uuid import uuid4
 
-from memci.client import options
-from memci.client.agents import POLL_S, why_late
+from memci.client import keyword_arguments as options
+from memci.client.agent_state import POLL_S, why_late
 from memci.client.archive_files import read_manifest
+from memci.client.keyword_arguments import MessageLike
 from memci.client.method import Methods, TransportT, method
-from memci.client.options import MessageLike
 from memci.client.requests import AnswerT, ClientRequest, Flow, Pause, path_of_name, send
 from memci.domain.job import JobState
 from memci.errors import ConflictError, InvalidInputError, UnavailableError
@@ -107,7 +107,10 @@ class MemoryMethods(Methods[TransportT]):
         return self._post(f"/nodes/{node_id}/restore", RestoreAnswer)
 
     def _append(
-        self, messages: Sequence[MessageLike], remember: Remember, options: options.AppendOptions
+        self,
+        messages: Sequence[MessageLike],
+        remember: Remember,
+        options: options.AppendOptions,
     ) -> Flow[AppendAnswer]:
         body: dict[str, Any] = {**options, "messages": messages, "remember": remember}
         # One key for all attempts: a request that arrived without an answer is not stored twice.

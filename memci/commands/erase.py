@@ -8,8 +8,8 @@ from typing import Any, Self, TypeAlias
 from uuid import uuid4
 
 from memci import errors
-from memci.broker.agent_queues import AgentQueues
 from memci.broker.app import broker_errors
+from memci.broker.intake_queues import AgentQueues
 from memci.broker.wakeup import Wakeups
 from memci.commands.erase_search import Words, excerpt, preview_pages, preview_pins
 from memci.domain.job import JobKind, JobSource
@@ -27,8 +27,8 @@ from memci.storage.erasure.pages import unknown_pages
 from memci.storage.messages import read_messages
 from memci.storage.page_store.choose import remove_texts
 from memci.storage.page_store.port import PageStore, TextKey
+from memci.storage.pages.page_queries import count_pages, note_keys
 from memci.storage.pages.tree import lock_tree
-from memci.storage.pages.visible_pages import count_pages, note_keys
 from memci.storage.pins import read_pins
 from memci.storage.receipts import NewReceipt, write_receipt
 from memci.storage.session import Connection, Database

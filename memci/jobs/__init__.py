@@ -16,7 +16,7 @@ from memci.jobs.index import (
 )
 from memci.jobs.name_pages import PageNaming, Pages
 from memci.jobs.rebuild import NetworkRebuild, Replay
-from memci.jobs.restore import MemoryRestoring
+from memci.jobs.restore_memory import MemoryRestoring
 from memci.jobs.summarise import SessionSummaries, SummaryRequests, Summing, WithSummaryRequests
 from memci.jobs.track import MessageTracking
 from memci.queue.runner import Handler

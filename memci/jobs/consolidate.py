@@ -14,7 +14,7 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.jobs.network_growth import MAX_COMPARED, note_short_terms
 from memci.queue.runner import Effect
 from memci.storage.agents import parameters_of
-from memci.storage.network import short_term
+from memci.storage.network import short_term_memories as short_term
 from memci.storage.network.links import drop_dangling
 from memci.storage.network.network_editions import log_event
 from memci.storage.network.node_history import passages_of

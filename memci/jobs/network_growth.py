@@ -23,7 +23,7 @@ from memci.language.claims.reader import claims_in
 from memci.message import Message, Role, corrected_memory
 from memci.queue import mailbox
 from memci.smallmodel.ports import Vectors
-from memci.storage.network import beliefs, links, node_history, nodes, short_term
+from memci.storage.network import beliefs, links, node_history, nodes, short_term_memories
 from memci.storage.network.passes import position
 from memci.storage.search_index import Embedded, Terms, index_nodes
 from memci.storage.session import Connection
@@ -178,12 +178,12 @@ def note_short_terms(
     Submits another consolidation if one could not compare all (``left_out``).
     """
     silence = parameters.session_silence
-    end = short_term.next_end(connection, agent_id, silence)
-    short_term.note_end(connection, agent_id, end)
+    end = short_term_memories.next_end(connection, agent_id, silence)
+    short_term_memories.note_end(connection, agent_id, end)
     left = 0
     if parameters.simplemem_enabled:
-        left = len(short_term.young_memories(connection, agent_id, MAX_COMPARED))
-    short_term.count_new(connection, agent_id, left)
+        left = len(short_term_memories.young_memories(connection, agent_id, MAX_COMPARED))
+    short_term_memories.count_new(connection, agent_id, left)
     if left and (left_out or left == MAX_COMPARED):
         mailbox.submit_once(connection, agent_id, JobKind.CONSOLIDATE)
 
@@ -198,9 +198,9 @@ def note_created(
     ends = (node.expires_at for node in memories if node.tier is NodeTier.SHORT)
     first = min((end for end in ends if end is not None), default=None)
     silence = parameters.session_silence
-    new = short_term.note_new(connection, agent_id, len(memories), first, silence=silence)
+    new = short_term_memories.note_new(connection, agent_id, len(memories), first, silence=silence)
     if parameters.simplemem_enabled and new >= parameters.consolidation_interval:
-        short_term.count_new(connection, agent_id, 0)
+        short_term_memories.count_new(connection, agent_id, 0)
         mailbox.submit_once(connection, agent_id, JobKind.CONSOLIDATE)
 
 

@@ -25,7 +25,7 @@ from memci.jobs.create import MemoryCreation
 from memci.jobs.index import BATCH as REEMBEDDED
 from memci.jobs.message_vectors import VectorGuard
 from memci.jobs.network_growth import note_short_terms
-from memci.jobs.restore import MemoryRestoring
+from memci.jobs.restore_memory import MemoryRestoring
 from memci.language.names import Entity
 from memci.queue.job_requests import request_rebuild_step
 from memci.queue.lease import Lease, current_lease

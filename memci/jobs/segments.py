@@ -14,7 +14,7 @@ from memci.domain.memory import message_filter
 from memci.domain.memory.creation import AnnotatedSegment
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.passage import Passage, Span, solid_length, stretches
-from memci.domain.memory.wording import leans_on, worded
+from memci.domain.memory.self_contained_text import leans_on, worded
 from memci.domain.pages.tree import Viewer
 from memci.errors import SmallModelAnswerError
 from memci.jobs.message_vectors import MessageTexts, unit_rows

@@ -17,8 +17,8 @@ from pydantic import ValidationError
 from sqlalchemy import Connection
 from sqlalchemy.exc import DataError
 
-from memci.broker.agent_queues import AgentQueues, Batch
 from memci.broker.app import BROKER_ERRORS, broker_errors
+from memci.broker.intake_queues import AgentQueues, Batch
 from memci.broker.message_decoding import IncomingMessage, decode
 from memci.broker.names import COMPRESS_TASK, CREATE_TASK
 from memci.domain.job import JobKind, JobSource

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import structlog
 
-from memci.broker.agent_queues import AgentQueues
 from memci.broker.app import broker_errors
+from memci.broker.intake_queues import AgentQueues
 from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE
 from memci.broker.wakeup import Wakeups
 from memci.domain.job import JobKind

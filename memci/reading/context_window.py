@@ -5,12 +5,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from memci.domain.context.token_counts import Utterance
-from memci.domain.pages.block import BlockWriter, Format
 from memci.domain.pages.collapse import collapse_to, report_excess
 from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.pins import Pin
 from memci.domain.pages.render import Rendering
+from memci.domain.pages.window_blocks import BlockWriter, Format
 from memci.domain.pages.window_labels import labels_of
 from memci.language.detection import language_of
 from memci.message import Role
@@ -21,8 +21,8 @@ from memci.schemas.reads import ContextMessage
 from memci.smallmodel.ports import TokenCounter
 from memci.storage.agents import snapshot_of
 from memci.storage.page_store.port import PageStore
+from memci.storage.pages.page_queries import removed_pages, session_viewer
 from memci.storage.pages.texts import prefetch_texts
-from memci.storage.pages.visible_pages import removed_pages, session_viewer
 from memci.storage.pages.workspace import Workspace, open_workspace, window_spec
 from memci.storage.pins import pinned_pages, read_pins
 from memci.storage.plans import read_plan

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from memci.domain.context.recent_messages import GROWTH
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import Walk
-from memci.domain.pages.block import ContentReader
 from memci.domain.pages.pins import Pin
 from memci.domain.pages.tree import Viewer, VisibleTree
+from memci.domain.pages.window_blocks import ContentReader
 from memci.domain.search.candidate import KEPT, Candidate, Source, depth
 from memci.domain.session.plan import Plan
 from memci.message import Message
@@ -17,7 +17,7 @@ from memci.reading.reader import Reader
 from memci.reading.understand import Question, restriction_of
 from memci.schemas.reads import ContextRequest, Scope, SearchRequest
 from memci.storage import agents, documents, plans
-from memci.storage.pages.visible_pages import listed_pages, request_viewer
+from memci.storage.pages.page_queries import listed_pages, request_viewer
 from memci.storage.pins import read_pins
 from memci.storage.reading import recall as network
 from memci.storage.reading.messages import recent_messages

@@ -27,7 +27,7 @@ from memci.schemas.memory_tools import Summary, SummaryRequest
 from memci.schemas.sessions import HandoverAnswer, HandoverRequest
 from memci.smallmodel.ports import Summarizer
 from memci.storage import agents, pins, plans
-from memci.storage.pages.visible_pages import request_viewer
+from memci.storage.pages.page_queries import request_viewer
 from memci.storage.reading.messages import message_ids, messages_at, recent_messages
 from memci.storage.reading.snapshot_state import Progress, progress
 from memci.storage.session import Connection

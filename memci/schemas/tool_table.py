@@ -19,7 +19,7 @@ from memci.schemas.base import Answer, Request
 from memci.schemas.json_schema import schema_asked
 from memci.schemas.page_tools import schema_for_model
 from memci.schemas.pages import INDEX_PATTERN
-from memci.schemas.tool_format import ToolFormat
+from memci.schemas.tool_format_names import ToolFormat
 
 
 class About(Enum):

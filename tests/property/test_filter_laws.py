@@ -18,7 +18,7 @@ from memci.domain.memory.message_filter import (
     windows_of,
 )
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.memory.wording import worded
+from memci.domain.memory.self_contained_text import worded
 from memci.language.detection import language_of
 from memci.language.small_talk import split_words
 from memci.message import Message, Role

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.domain.pages.page_text import MOST_TOKENS, text_part
+from memci.domain.pages.text_search import MOST_TOKENS, text_part
 from memci.errors import InvalidInputError
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 

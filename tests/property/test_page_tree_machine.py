@@ -16,7 +16,6 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from memci.domain.pages.block import BlockWriter, Format, PageContent
 from memci.domain.pages.operations import (
     create_contents_page,
     create_detail_page,
@@ -31,6 +30,7 @@ from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree
 from memci.domain.pages.undo import Edit, merged_edits, pending_edits, redo_step, undo_step
+from memci.domain.pages.window_blocks import BlockWriter, Format, PageContent
 from memci.domain.pages.window_labels import labels_of
 from memci.errors import MemciError, NotFoundError, RefusedError
 from memci.language.detection import Language

@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.domain.pages.block import BlockWriter, Format, PageContent
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.pins import PINS, Pin
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree
+from memci.domain.pages.window_blocks import BlockWriter, Format, PageContent
 from memci.domain.pages.window_labels import labels_of
 from memci.language.detection import Language
 from memci.language.key_messages.rules import PinKind

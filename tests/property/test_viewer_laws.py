@@ -9,7 +9,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from memci.domain.pages.block import BlockWriter, Format, PageContent
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.operations import (
     create_contents_page,
@@ -25,6 +24,7 @@ from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree, Viewer
+from memci.domain.pages.window_blocks import BlockWriter, Format, PageContent
 from memci.domain.pages.window_labels import labels_of
 from memci.errors import MemciError
 from memci.language.detection import Language

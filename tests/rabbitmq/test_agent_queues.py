@@ -15,7 +15,7 @@ import pytest
 from kombu import Exchange, Queue
 
 from memci.broker import rabbitmq_queues
-from memci.broker.agent_queues import noted_size
+from memci.broker.intake_queues import noted_size
 from memci.broker.message_decoding import decode
 from memci.broker.names import (
     ANNOUNCE_QUEUE,

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 
 from hypothesis import strategies as st
 
-from memci.domain.pages.block import BlockWriter, Format, PageContent
 from memci.domain.pages.chapters import archive_old_pages, settle
 from memci.domain.pages.operations import pin_page, recall_page
 from memci.domain.pages.page import Page
@@ -15,6 +14,7 @@ from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree, Viewer
+from memci.domain.pages.window_blocks import BlockWriter, Format, PageContent
 from memci.domain.pages.window_labels import labels_of
 from memci.errors import RefusedError
 from memci.language.detection import Language

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from memci.commands.attp.outcome import Outcome
 from memci.commands.attp.perform import succeeded
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.pages.block import BlockWriter, Format, PageContent
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.collapse import collapse_to
 from memci.domain.pages.operations import (
@@ -22,6 +21,7 @@ from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree, Viewer
+from memci.domain.pages.window_blocks import BlockWriter, Format, PageContent
 from memci.domain.pages.window_labels import labels_of
 from memci.language.detection import Language
 from memci.message import Message, Role

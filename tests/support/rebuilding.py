@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any, Protocol
 from uuid import UUID
 
-from memci.commands import memory, rebuild
+from memci.commands import network_changes, rebuild
 from memci.domain.job import Job, JobKind
 from memci.domain.memory.network_edition import Comparison, compare
 from memci.jobs.consolidate import Consolidation
 from memci.jobs.rebuild import NetworkRebuild, Replay
-from memci.jobs.restore import MemoryRestoring
+from memci.jobs.restore_memory import MemoryRestoring
 from memci.queue.lease import Lease
 from memci.queue.runner import Effect
 from memci.schemas.network_editions import EditionAnswer
@@ -59,13 +59,13 @@ class Rebuilding:
         return rebuild.show(self.ada.database, self.ada.agent_id)
 
     def restore(self, node_id: int) -> UUID:
-        return memory.restore_memory(
+        return network_changes.restore_memory(
             self.ada.database, self._tokens, self.ada.agent_id, node_id
         ).job_id
 
     def mention(self, name: str) -> list[str]:
         """Return the focus, the latest mention first."""
-        answer = memory.mention_in_focus(
+        answer = network_changes.mention_in_focus(
             self.ada.database, self._tokens, self.ada.agent_id, name, self.ada.parameters
         )
         return [point.name for point in answer.focus]

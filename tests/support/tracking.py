@@ -13,7 +13,7 @@ from memci.domain.pages.tree import Viewer
 from memci.domain.session.plan import Plan
 from memci.jobs.track import MOST_SEARCHED, MessageTracking
 from memci.queue.runner import Effect
-from memci.storage.pages.visible_pages import session_viewer
+from memci.storage.pages.page_queries import session_viewer
 from memci.storage.pins import read_pins
 from memci.storage.plans import read_plan
 from tests.support.naming import COUNTER

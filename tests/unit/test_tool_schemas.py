@@ -19,7 +19,7 @@ from memci.errors import InvalidInputError
 from memci.schemas.json_schema import schema_asked
 from memci.schemas.page_tools import answer_for_model, schema_for_model
 from memci.schemas.pages import PageChange, PageOut
-from memci.schemas.tool_format import ToolFormat
+from memci.schemas.tool_format_names import ToolFormat
 from memci.schemas.tool_table import TOOLS, Tool, tools, tools_of_agents
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 

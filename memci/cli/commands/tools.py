@@ -10,7 +10,7 @@ import typer
 from memci.cli.connection import client_for, explained, read_settings
 from memci.cli.options import AgentOption
 from memci.cli.output import print_json
-from memci.schemas.tool_format import ToolFormat
+from memci.schemas.tool_format_names import ToolFormat
 
 if TYPE_CHECKING:
     from memci.config.settings import Settings

@@ -8,8 +8,8 @@ from memci.commands.tools.caller import session_caller
 from memci.domain.pages import operations
 from memci.domain.pages.collapse import collapse_to, opening_cost
 from memci.domain.pages.page import Lifecycle, Page, Permission
-from memci.domain.pages.page_text import match_score, query_words, text_from, text_part
 from memci.domain.pages.permission import Actor, shows_current_interaction, visible_developer_pins
+from memci.domain.pages.text_search import match_score, query_words, text_from, text_part
 from memci.domain.pages.tree import UNRESTRICTED_VIEWER
 from memci.domain.pages.undo import parent_folders, redo_step, undo_step
 from memci.errors import NotFoundError, RefusedError
@@ -17,8 +17,8 @@ from memci.message import Message
 from memci.schemas import page_tools as shapes
 from memci.schemas import pages
 from memci.schemas.base import Answer, Request
+from memci.storage.pages.page_queries import find_pages
 from memci.storage.pages.undo_steps import Step, step_to_redo, step_to_undo
-from memci.storage.pages.visible_pages import find_pages
 from memci.storage.pins import message_by_id
 
 Operation: TypeAlias = Callable[..., Page]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memci.errors import NotFoundError, RefusedError, shown_name
-from memci.storage.pages.visible_pages import has_users, session_viewer
+from memci.storage.pages.page_queries import has_users, session_viewer
 from memci.storage.reading.messages import seqs_of
 from memci.storage.session import Connection
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from memci.commands.memory import add_to_focus
+from memci.commands.network_changes import add_to_focus
 from memci.commands.pages.perform import ToolRequest
 from memci.commands.tools.caller import Caller, session_caller
 from memci.domain.job import JobSource

@@ -5,10 +5,16 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from memci.domain.context.token_counts import LIST_OVERHEAD, MESSAGE_OVERHEAD, Count, Utterance
-from memci.domain.pages.block import BlockWriter, ContentReader, Excess, Format, RenderedBlocks
 from memci.domain.pages.page import USER, Page, Segment
 from memci.domain.pages.pins import PINS, Pin
 from memci.domain.pages.tree import Tree, VisibleTree
+from memci.domain.pages.window_blocks import (
+    BlockWriter,
+    ContentReader,
+    Excess,
+    Format,
+    RenderedBlocks,
+)
 from memci.domain.session.interaction import units_of
 from memci.domain.session.plan import Plan
 from memci.message import Role

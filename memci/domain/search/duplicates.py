@@ -11,7 +11,7 @@ from datetime import date
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from memci.domain.memory.wording import labels
+from memci.domain.memory.self_contained_text import labels
 from memci.domain.search.candidate import KEPT, Candidate, Key, Source
 from memci.domain.search.highlight import NOBODY, Speakers, add_colon_space, label_for, line_at
 from memci.domain.search.ranking import Ranked, by_rank

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from memci.domain.context.token_counts import Count
-from memci.domain.memory.wording import labels
+from memci.domain.memory.self_contained_text import labels
 from memci.language.small_talk import (
     asks_something,
     can_answer,

@@ -9,7 +9,7 @@ from typing import Any
 from memci.errors import UnreadableDocumentError
 from memci.extraction.blocks import Block, BlockKind, ExtractionLimits, heading
 from memci.extraction.readers.markdown import read_text
-from memci.extraction.readers.tables import rows_of
+from memci.extraction.readers.structured_data import rows_of
 
 # As Word names them in English and in Chinese.
 _HEADING = re.compile(r"(?:heading|标题|標題)\s*(\d)", re.IGNORECASE)

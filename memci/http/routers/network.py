@@ -5,7 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from fastapi import Path, Query
 
-from memci.commands import memory, rebuild
+from memci.commands import network_changes, rebuild
 from memci.http.documentation import CONFLICT
 from memci.http.request import AgentId, AsOf, Call, Cursor, Limit, NodeId, ThingId
 from memci.http.routing import Routes
@@ -117,7 +117,7 @@ def mention(agent: AgentId, body: network_editions.FocusRequest, call: Call) -> 
     is new, or was forgotten, is created.
     """
     runtime = call.runtime
-    return memory.mention_in_focus(
+    return network_changes.mention_in_focus(
         runtime.database, runtime.wakeups, agent, body.entity, runtime.settings.memory
     )
 
@@ -128,7 +128,9 @@ def restore_node(agent: AgentId, node_id: NodeId, call: Call) -> network_edition
 
     It becomes a new node, linked to the present focus. The trails of both nodes name the other.
     """
-    return memory.restore_memory(call.runtime.database, call.runtime.wakeups, agent, node_id)
+    return network_changes.restore_memory(
+        call.runtime.database, call.runtime.wakeups, agent, node_id
+    )
 
 
 @routes.admin.post("/agents/{agent}/rebuild", status_code=202, responses=CONFLICT)
@@ -204,10 +206,10 @@ def get_history(agent: AgentId, node_id: NodeId, call: Call, as_of: AsOf = None)
 @routes.write.post("/agents/{agent}/sessions/{session:path}/end", status_code=202)
 def end_session(agent: AgentId, session: SessionName, call: Call) -> SessionEndAnswer:
     """End a session: a job judges its short-term memories, and promotes or removes them."""
-    return memory.end_session(call.runtime.database, call.runtime.wakeups, agent, session)
+    return network_changes.end_session(call.runtime.database, call.runtime.wakeups, agent, session)
 
 
 @routes.write.post("/agents/{agent}/consolidate", status_code=202)
 def consolidate(agent: AgentId, call: Call) -> ConsolidateAnswer:
     """Merge short-term memories that say the same; requests that wait are one."""
-    return memory.consolidate(call.runtime.database, call.runtime.wakeups, agent)
+    return network_changes.consolidate(call.runtime.database, call.runtime.wakeups, agent)

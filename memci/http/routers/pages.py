@@ -7,9 +7,9 @@ from fastapi import Body, Path, Query
 from starlette.convertors import Convertor, register_url_convertor
 
 from memci.commands.pages.perform import ToolRequest
-from memci.domain.pages.block import Format
 from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.permission import Actor
+from memci.domain.pages.window_blocks import Format
 from memci.errors import InvalidInputError
 from memci.http.agent_tools import scope_of, tool_named, tools_for, use_tool
 from memci.http.documentation import CONFLICT
@@ -19,7 +19,7 @@ from memci.schemas import pages as schemas
 from memci.schemas.attp import AttpAnswer, AttpRequest
 from memci.schemas.base import Request
 from memci.schemas.page_tools import GetPage
-from memci.schemas.tool_format import ToolFormat
+from memci.schemas.tool_format_names import ToolFormat
 from memci.schemas.tool_table import BY_NAME, TOOLS, About, Tool, written
 
 

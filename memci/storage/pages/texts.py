@@ -3,16 +3,16 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from memci.domain.pages.block import PageContent
 from memci.domain.pages.page import Page
-from memci.domain.pages.page_text import words_in_text
 from memci.domain.pages.permission import is_attp_guide
+from memci.domain.pages.text_search import words_in_text
+from memci.domain.pages.window_blocks import PageContent
 from memci.errors import NotFoundError
 from memci.message import Message
 from memci.storage.messages import COLUMNS, IS_NOTE, to_message
 from memci.storage.page_store.port import PageStore, TextKey, new_version
 from memci.storage.page_store.wrappers import prefetch
-from memci.storage.pages.visible_pages import session_viewer
+from memci.storage.pages.page_queries import session_viewer
 from memci.storage.session import Connection, Database
 
 _UNSETTLED = f"""

@@ -11,7 +11,6 @@ from typing import TypeVar
 
 from memci.domain.context.token_counts import Count
 from memci.domain.pages import chapters
-from memci.domain.pages.block import BlockWriter, Format
 from memci.domain.pages.collapse import auto_collapse, report_excess
 from memci.domain.pages.operations import set_attp_guide
 from memci.domain.pages.page import LONGEST_NAME, Page, one_line
@@ -20,12 +19,14 @@ from memci.domain.pages.permission import is_attp_guide
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree, Viewer
 from memci.domain.pages.undo import Edit, pending_edits
+from memci.domain.pages.window_blocks import BlockWriter, Format
 from memci.domain.pages.window_labels import labels_of
 from memci.language.detection import Language, language_of
 from memci.message import Message, Role
 from memci.schemas.attp import guide_in
 from memci.storage.agents import page_rules_of
 from memci.storage.page_store.port import PageStore
+from memci.storage.pages.page_queries import session_viewer
 from memci.storage.pages.texts import PageTexts, unsettled_messages
 from memci.storage.pages.tree import (
     StoredTree,
@@ -35,7 +36,6 @@ from memci.storage.pages.tree import (
     save_tree,
     settled_seq,
 )
-from memci.storage.pages.visible_pages import session_viewer
 from memci.storage.pins import Pins, read_pins
 from memci.storage.plans import read_plan
 from memci.storage.session import Connection

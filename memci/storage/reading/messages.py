@@ -7,7 +7,7 @@ from typing import NamedTuple
 from memci.language.question.last_session import Conversation, previous_conversation
 from memci.message import Message
 from memci.storage.messages import IS_NOTE, to_message
-from memci.storage.pages.visible_pages import request_viewer
+from memci.storage.pages.page_queries import request_viewer
 from memci.storage.search.find import Restriction
 from memci.storage.search.sources import message_filters
 from memci.storage.session import Connection, rows, tuples

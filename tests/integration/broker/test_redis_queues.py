@@ -9,7 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from memci.broker import redis_queues
-from memci.broker.agent_queues import noted_size
+from memci.broker.intake_queues import noted_size
 from memci.broker.names import agent_queue_name
 from memci.broker.redis_queues import StrayQueue, stray_queues
 

@@ -18,7 +18,7 @@ from memci.errors import (
     NotFoundError,
     RefusedError,
 )
-from memci.schemas.tool_format import ToolFormat
+from memci.schemas.tool_format_names import ToolFormat
 from memci.schemas.tool_table import tools, tools_of_agents
 from tests.support.command_line import run
 

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy.dialects import postgresql
 
-from memci.commands import jobs, memory, rebuild
+from memci.commands import jobs, network_changes, rebuild
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ErasedError, NotFoundError
 from memci.queue.job_requests import request_link_drop
@@ -139,16 +139,18 @@ def test_no_term_ends_for_an_agent_that_is_gone(told: Mailbox, eraser: Eraser) -
 
 
 COMMANDS: dict[str, Callable[[Eraser, int], object]] = {
-    "mention": lambda by, _: memory.mention_in_focus(
+    "mention": lambda by, _: network_changes.mention_in_focus(
         by.database, by.wakeups, "ada", "Oslo", MemoryParameters()
     ),
     "rebuild": lambda by, _: rebuild.begin(by.database, by.wakeups, "ada", up_to_seq=None),
     "show": lambda by, _: rebuild.show(by.database, "ada"),
     "switch": lambda by, _: rebuild.switch(by.database, by.wakeups, "ada"),
     "drop": lambda by, _: rebuild.drop(by.database, by.wakeups, "ada"),
-    "restore": lambda by, node: memory.restore_memory(by.database, by.wakeups, "ada", node),
-    "consolidate": lambda by, _: memory.consolidate(by.database, by.wakeups, "ada"),
-    "end": lambda by, _: memory.end_session(by.database, by.wakeups, "ada", "s"),
+    "restore": lambda by, node: network_changes.restore_memory(
+        by.database, by.wakeups, "ada", node
+    ),
+    "consolidate": lambda by, _: network_changes.consolidate(by.database, by.wakeups, "ada"),
+    "end": lambda by, _: network_changes.end_session(by.database, by.wakeups, "ada", "s"),
     "pause": lambda by, _: jobs.pause(by.database, "ada"),
     "resume": lambda by, _: jobs.resume(by.database, by.wakeups, "ada"),
     "cancel": lambda by, _: jobs.cancel_compression(by.database, "ada"),

@@ -11,8 +11,8 @@ import pytest
 import redis
 from sqlalchemy import event
 
-from memci.broker.agent_queues import AgentQueues
 from memci.broker.app import make_app
+from memci.broker.intake_queues import AgentQueues
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.broker.wakeup import Wakeups
 from memci.domain.memory.parameters import MemoryParameters

@@ -12,7 +12,7 @@ from memci.domain.context.assemble import Assembly
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import LeftOut, Section
 from memci.domain.context.token_counts import LIST_OVERHEAD
-from memci.domain.memory.wording import worded
+from memci.domain.memory.self_contained_text import worded
 from memci.domain.search.candidate import Channel, Source, message_candidate
 from memci.domain.search.duplicates import words_of
 from memci.domain.search.ranking import fuse_rrf

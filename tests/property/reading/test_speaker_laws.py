@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memci.domain.context.materials import Materials
 from memci.domain.context.packing import Packed, pack
-from memci.domain.memory.wording import worded
+from memci.domain.memory.self_contained_text import worded
 from memci.domain.search.candidate import Source, message_candidate
 from memci.domain.session.interaction import interactions
 from memci.language.detection import Language

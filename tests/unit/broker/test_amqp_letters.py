@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memci.broker import rabbitmq_queues
-from memci.broker.agent_queues import noted_size
+from memci.broker.intake_queues import noted_size
 from memci.broker.message_decoding import decode
 
 ID = "6f1f2a3e-0000-4000-8000-000000000001"

@@ -11,8 +11,8 @@ from celery.app.amqp import AMQP
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.broker.agent_queues import note
 from memci.broker.app import make_producer
+from memci.broker.intake_queues import note
 from memci.broker.message_decoding import IncomingMessage, decode, encode, job_id_of
 from memci.errors import InvalidInputError
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from memci import AsyncMemci, Memci
-from memci.client import options
 from memci.client.client import Agent, AsyncAgent
 from memci.schemas.reads import ContextAnswer
 
@@ -47,7 +46,7 @@ def test_options_are_shown_as_they_are_asked() -> None:
 def test_every_option_says_what_it_is() -> None:
     kinds = [
         each
-        for each in vars(options).values()
+        for each in vars(keyword_arguments).values()
         if isinstance(each, type) and hasattr(each, "__total__")
     ]
     assert len(kinds) > 10

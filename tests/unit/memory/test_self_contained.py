@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.domain.memory.wording import self_contained
+from memci.domain.memory.self_contained_text import self_contained
 from memci.message import Message, Role
 from tests.support.examples import examples
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from memci.domain.memory.wording import leans_on, worded
+from memci.domain.memory.self_contained_text import leans_on, worded
 from memci.language.detection import Language
 from memci.message import Message, Role
 

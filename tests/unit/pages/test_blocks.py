@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memci.domain.pages.block import BlockWriter, Format, PageContent
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.interaction_outline import with_outline
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree
+from memci.domain.pages.window_blocks import BlockWriter, Format, PageContent
 from memci.domain.pages.window_labels import labels_of
 from memci.language.detection import language_of
 from memci.message import Message, Role

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memci.domain.pages.block import BlockWriter, Excess, Format, PageContent
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.page import RecallStats
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.pins import Pin
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree, Viewer
+from memci.domain.pages.window_blocks import BlockWriter, Excess, Format, PageContent
 from memci.domain.pages.window_labels import labels_of
 from memci.language.detection import Language
 from memci.language.key_messages.rules import PinKind

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Literal, Unpack
 from uuid import UUID
 
-from memci.client import options
+from memci.client import keyword_arguments as options
 from memci.client.method import Methods, TransportT, method
 from memci.client.requests import Flow, Pause
 from memci.domain.job import JobState

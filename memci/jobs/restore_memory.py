@@ -10,7 +10,7 @@ from memci.domain.memory.network_edition import ReplayEvent
 from memci.domain.memory.node import NodeEvent, NodeKind
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.passage import Passage, Span, cut_out, passages
-from memci.domain.memory.wording import worded
+from memci.domain.memory.self_contained_text import worded
 from memci.jobs import network_growth
 from memci.jobs.create import MemoryCreation
 from memci.language.detection import language_of
