@@ -10,13 +10,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from memci.testing import wait_until
-from tests.support.command_server import CommandServer
 from tests.support.fleet import ROOT
+from tests.support.fork_server import fork_server
 
 MEMCI = (sys.executable, "-m", "memci.cli")
 _UP_S = 150.0
@@ -38,18 +37,13 @@ def run(
     given = standard_input.encode() if isinstance(standard_input, str) else standard_input
     its = environment(**(settings or {}))
     if not fresh:
-        return _server().run(arguments, its, given)
+        return fork_server().run(["memci", *arguments], its, given)
     done = subprocess.run(
         [*MEMCI, *arguments], env=its, input=given, capture_output=True, check=False
     )
     return subprocess.CompletedProcess(
         done.args, done.returncode, done.stdout.decode(), done.stderr.decode()
     )
-
-
-@cache
-def _server() -> CommandServer:
-    return CommandServer()
 
 
 def run_json(*arguments: str, settings: Mapping[str, str]) -> Any:

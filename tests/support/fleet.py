@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from memci.testing import wait_until
+from tests.support.fork_server import ForkedProcess, fork_server
 
 ROOT = Path(__file__).parents[2]
 _POOLS = {
@@ -34,7 +33,7 @@ class Worker:
     """One process."""
 
     name: str
-    process: subprocess.Popen[bytes]
+    process: ForkedProcess
     log: Path
 
     def send(self, number: signal.Signals) -> None:
@@ -86,16 +85,13 @@ class Fleet:
         self, name: str, arguments: list[str], environment: dict[str, str], *, ready: bool
     ) -> Worker:
         log = self.folder / f"{name}.log"
-        with log.open("wb") as out:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "celery", "-A", self.app, *arguments],
-                cwd=ROOT,
-                env={**os.environ, "PYTHONPATH": str(ROOT), **self.environment, **environment},
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+        log.touch()
+        process = fork_server().start(
+            ["celery", "-A", self.app, *arguments],
+            {**os.environ, "PYTHONPATH": str(ROOT), **self.environment, **environment},
+            ROOT,
+            *(Path(os.devnull), log, log),
+        )
         worker = Worker(name, process, log)
         self.workers.append(worker)
         if ready:
