@@ -21,8 +21,8 @@ LIMITS = AppendLimits(request_bytes=1 << 20, message_bytes=4_096, messages=10)
 @contextmanager
 def tools_over(pages: PageCommands, broker_url: str) -> Iterator[Tools]:
     """Lend them; reads are waited for half a second."""
-    celery = make_producer(broker_url)
     with (
+        make_producer(broker_url) as celery,
         closing(RedisReads(celery, broker_url, 500)) as reads,
         closing(RedisWakeups(celery, broker_url)) as wakeups,
     ):

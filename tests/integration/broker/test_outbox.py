@@ -27,7 +27,8 @@ def test_tokens_go_out_in_order(broker_url: str) -> None:
     agents = [f"a{number}" for number in range(100)]
     with (
         closing(redis.Redis.from_url(broker_url)) as client,
-        closing(RedisWakeups(make_app(broker_url), broker_url)) as wakeups,
+        make_app(broker_url) as app,
+        closing(RedisWakeups(app, broker_url)) as wakeups,
         closing(WakeupPublisher(wakeups)) as outbox,
     ):
         for agent in agents:
@@ -36,8 +37,8 @@ def test_tokens_go_out_in_order(broker_url: str) -> None:
 
 
 def test_what_waits_goes_out_before_it_closes(broker_url: str) -> None:
-    with closing(redis.Redis.from_url(broker_url)) as client:
-        outbox = WakeupPublisher(Wakeups(make_app(broker_url)))
+    with closing(redis.Redis.from_url(broker_url)) as client, make_app(broker_url) as app:
+        outbox = WakeupPublisher(Wakeups(app))
         for agent in ("ann", "bob"):
             outbox.wake_lane(agent)
         outbox.close()
@@ -47,7 +48,7 @@ def test_what_waits_goes_out_before_it_closes(broker_url: str) -> None:
 def test_a_broker_that_never_answers_holds_nobody_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as frozen:
         url = f"redis://127.0.0.1:{frozen.getsockname()[1]}/0"
-        with closing(RedisWakeups(make_app(url), url)) as wakeups:
+        with make_app(url) as app, closing(RedisWakeups(app, url)) as wakeups:
             began = time.monotonic()
             outbox = WakeupPublisher(wakeups)
             for number in range(1_000):
@@ -70,8 +71,8 @@ class Faulty(Wakeups):
 
 
 def test_a_fault_that_nobody_foresaw_does_not_end_it(broker_url: str) -> None:
-    with closing(redis.Redis.from_url(broker_url)) as client:
-        wakeups = Faulty(make_app(broker_url))
+    with closing(redis.Redis.from_url(broker_url)) as client, make_app(broker_url) as app:
+        wakeups = Faulty(app)
         with closing(WakeupPublisher(wakeups)) as outbox:
             outbox.wake_lane("lost")
             wait_until(lambda: wakeups.failed, "the first token has failed")

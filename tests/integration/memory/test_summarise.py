@@ -259,8 +259,8 @@ def test_of_several_users_each_sees_what_was_said_with_nobody_else(summaries: Su
 
 @pytest.fixture
 def eraser(database: Database, broker_url: str) -> Iterator[Eraser]:
-    with closing(redis.Redis.from_url(broker_url)) as client:
-        yield Eraser(database, Wakeups(make_app(broker_url)), client)
+    with closing(redis.Redis.from_url(broker_url)) as client, make_app(broker_url) as app:
+        yield Eraser(database, Wakeups(app), client)
 
 
 def test_an_erasure_takes_along_what_tells_of_it_and_has_the_rest_summed_up_anew(

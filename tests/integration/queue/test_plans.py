@@ -139,8 +139,8 @@ def test_a_sweep_reads_heads_and_not_what_stands_behind_them(
 ) -> None:
     with crowded.upkeep_transaction() as connection:
         connection.exec_driver_sql("UPDATE lane SET wake_at = NULL WHERE agent_id = 'busy1'")
-    with closing(redis.Redis.from_url(broker_url)) as client:
-        swept = sweep(crowded, RedisAgentQueues(client), Wakeups(make_app(broker_url)))
+    with closing(redis.Redis.from_url(broker_url)) as client, make_app(broker_url) as app:
+        swept = sweep(crowded, RedisAgentQueues(client), Wakeups(app))
 
     assert swept.lane == BUSY
     assert reads["job"] <= 3 * BUSY

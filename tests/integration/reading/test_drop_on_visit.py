@@ -87,7 +87,8 @@ class Lane:
         self.reader = reader
         self.claims = Claims(reader.database, 30_000)
         self.celery = make_app(broker_url)
-        self.queues: AgentQueues = RedisAgentQueues(redis.Redis.from_url(broker_url))
+        self.client = redis.Redis.from_url(broker_url)
+        self.queues: AgentQueues = RedisAgentQueues(self.client)
 
     def run(self) -> list[dict[str, Any]]:
         """Run all that the sweeper finds; return what the jobs say they did."""
@@ -107,7 +108,7 @@ class Lane:
 @pytest.fixture
 def lane(reader: Reader, broker_url: str) -> Iterator[Lane]:
     made = Lane(reader, broker_url)
-    with closing(made.celery):
+    with closing(made.celery), closing(made.client):
         yield made
 
 
