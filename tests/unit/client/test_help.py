@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from memci import AsyncMemci, Memci
+from memci.client import keyword_arguments
 from memci.client.client import Agent, AsyncAgent
 from memci.schemas.reads import ContextAnswer
 
