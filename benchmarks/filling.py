@@ -8,7 +8,7 @@ import psycopg
 
 from benchmarks.compare import say
 from benchmarks.corpus import Corpus
-from memci.jobs.message_vectors import terms_of
+from memci.jobs.index import terms_of
 from memci.message import Message
 from memci.smallmodel.offline.index_terms import OfflineLexicon
 from memci.smallmodel.offline.sentence_embedder import MODEL

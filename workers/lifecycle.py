@@ -13,7 +13,7 @@ from celery import signals
 from memci.broker.names import AGENT_PREFIX, COMPRESS_QUEUE, LANE_QUEUE, READ_QUEUE, UPKEEP_QUEUE
 from memci.broker.wakeup import QueueWatch
 from memci.errors import ConfigurationError, UnavailableError, WrongEmbedderError
-from memci.jobs.message_vectors import VectorGuard
+from memci.jobs.index import VectorGuard
 from memci.queue.lane import LaneLoop
 from memci.runtime import Runtime, tune_garbage_collection
 from memci.storage.page_store.choose import check_shared

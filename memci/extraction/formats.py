@@ -53,22 +53,22 @@ def _chunks(name: str, body: bytes, limits: ExtractionLimits) -> Iterator[Chunk]
 
 
 def _text_chunks(ending: str, text: str) -> Iterator[Chunk]:
-    from memci.extraction.readers import tables  # noqa: PLC0415
+    from memci.extraction.readers import structured_data  # noqa: PLC0415
     from memci.extraction.readers.markdown import read_markdown, read_text  # noqa: PLC0415
 
     match ending:
         case "md" | "markdown" | "mdx" | "qmd" | "rmd":
             blocks = read_markdown(text)
         case "csv":
-            blocks = tables.read_csv(text)
+            blocks = structured_data.read_csv(text)
         case "tsv" | "tab":
-            blocks = tables.read_csv(text, "\t")
+            blocks = structured_data.read_csv(text, "\t")
         case "json" | "geojson":
-            blocks = tables.read_json(text)
+            blocks = structured_data.read_json(text)
         case "jsonl" | "ndjson":
-            blocks = tables.read_json_lines(text)
+            blocks = structured_data.read_json_lines(text)
         case "ipynb":
-            blocks = tables.read_notebook(text, _code_blocks)
+            blocks = structured_data.read_notebook(text, _code_blocks)
         case _:
             blocks = read_text(text)
     return chunks_of(blocks)
@@ -89,7 +89,7 @@ def _read_binary(body: bytes, limits: ExtractionLimits) -> Iterator[Block] | Non
 
 
 def _read_zip(body: bytes, limits: ExtractionLimits) -> Iterator[Block]:
-    from memci.extraction.readers import office, tables, xml  # noqa: PLC0415 - as it is needed
+    from memci.extraction.readers import office, structured_data, xml  # noqa: PLC0415
 
     archive = open_zip(body, limits)
     names = set(archive.namelist())
@@ -98,7 +98,7 @@ def _read_zip(body: bytes, limits: ExtractionLimits) -> Iterator[Block]:
     if "ppt/presentation.xml" in names:
         return office.read_pptx(body, limits)
     if "xl/workbook.xml" in names:
-        return tables.read_xlsx(body, limits)
+        return structured_data.read_xlsx(body, limits)
     if "META-INF/container.xml" in names:
         return xml.read_epub(archive)
     raise UnreadableDocumentError(f"this is a zip: unpack it, and index what is in it; {NOT_TEXT}")

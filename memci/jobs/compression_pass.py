@@ -14,7 +14,7 @@ from memci.domain.memory.node import is_generic
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import SmallModelError, SmallModelUnavailableError
 from memci.jobs.consolidate import utc_now
-from memci.jobs.message_vectors import VectorGuard, terms_of
+from memci.jobs.index import VectorGuard, terms_of
 from memci.queue.lease import Lease
 from memci.queue.usage_accounting import Accounts
 from memci.smallmodel.ports import Vectors
@@ -103,14 +103,16 @@ class BatchScan:
     def _settle(
         self,
         node: compression_scan.ScannedNode,
-        verdict: compression_scan.Protected | compression_scan.Forgotten | compression_scan.Kept,
+        verdict: compression_scan.Protected
+        | compression_scan.Forgotten
+        | compression_scan.Unchanged,
     ) -> None:
         match verdict:
             case compression_scan.Protected():
                 self.outcome.protected.append(node.id)
             case compression_scan.Forgotten(reason):
                 self.outcome.forgotten[node.id] = reason
-            case compression_scan.Kept():
+            case compression_scan.Unchanged():
                 self.outcome.kept.append(node.id)
 
     def _compress(self, requests: Mapping[int, _Shortening]) -> None:

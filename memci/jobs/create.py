@@ -21,7 +21,7 @@ from memci.domain.memory.network_edition import ReplayEvent
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import SmallModelAnswerError
 from memci.jobs import network_growth
-from memci.jobs.message_vectors import MessageTexts, VectorGuard, terms_of
+from memci.jobs.index import MessageTexts, VectorGuard, terms_of
 from memci.jobs.network_growth import Beliefs, NetworkGrowth, NewMemory
 from memci.jobs.segments import (
     Background,

@@ -23,7 +23,7 @@ from memci.jobs.compression_pass import BATCH, BatchScan
 from memci.jobs.consolidate import Consolidation, utc_now
 from memci.jobs.create import MemoryCreation
 from memci.jobs.index import BATCH as REEMBEDDED
-from memci.jobs.message_vectors import VectorGuard
+from memci.jobs.index import VectorGuard
 from memci.jobs.network_growth import note_short_terms
 from memci.jobs.restore_memory import MemoryRestoring
 from memci.language.names import Entity

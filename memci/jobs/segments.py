@@ -17,7 +17,7 @@ from memci.domain.memory.passage import Passage, Span, solid_length, stretches
 from memci.domain.memory.self_contained_text import leans_on, worded
 from memci.domain.pages.tree import Viewer
 from memci.errors import SmallModelAnswerError
-from memci.jobs.message_vectors import MessageTexts, unit_rows
+from memci.jobs.index import MessageTexts, unit_rows
 from memci.language.names import key_entities
 from memci.language.worth import Judgement
 from memci.message import Message, Role
@@ -155,7 +155,7 @@ def find_echoes(
     said = {seq: grams for seq, grams in said.items() if grams}
     if not said:
         return frozenset()
-    given = receipts.given_before(connection, agent_id, min(said), max(said))
+    given = receipts.earlier_receipts(connection, agent_id, min(said), max(said))
     if not given.receipts:
         return frozenset()
     seqs = sorted({seq for receipt in given.receipts for seq in receipt.messages})
@@ -170,7 +170,7 @@ def find_echoes(
         )
     )
 
-    def grams_of(receipt: receipts.GivenThen) -> Iterator[frozenset[message_filter.Gram]]:
+    def grams_of(receipt: receipts.ReceiptReferences) -> Iterator[frozenset[message_filter.Gram]]:
         yield from (in_messages[seq] for seq in receipt.messages if seq in in_messages)
         yield from (in_nodes[node] for node in receipt.nodes if node in in_nodes)
 

@@ -160,7 +160,7 @@ def append_in(connection: Connection, request: Append) -> tuple[AppendAnswer, bo
     for index, (message_id, message) in enumerate(identified):
         if message_id in erased:
             continue
-        said = stored.said_by(message)
+        said = stored.identity_fields(message)
         if message_id not in known:
             new.append((message_id, message))
             known[message_id] = stored.Stored(last_seq + len(new), said)

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 
 from memci.domain.context import choose as rules
 from memci.domain.context.choose import Choice
-from memci.domain.context.materials import Covered, Materials, Shown
+from memci.domain.context.materials import Covered, Materials, ShownMessages
 from memci.domain.context.message_list import Origin, Section
 from memci.domain.context.page_listing import contents_listed, tree_listed
 from memci.domain.context.token_counts import Count
@@ -58,7 +58,7 @@ def choose(
         tree=tree,
         origins=_origins(found),
         preserve=found.parameters.preserve_recent,
-        shown=Shown((each.role, each.content) for each in request.shown),
+        shown=ShownMessages((each.role, each.content) for each in request.shown),
         is_trivial=ranking.trivial.has,
         spans=sentence_spans,
         best_first=not found.parameters.prompt_cache_enabled,

@@ -112,8 +112,8 @@ class _Side:
         ids = [node.id for node in nodes]
         self.texts = beginnings(connection, agent_id, ids, most=_BEGINNING)
 
-    def show(self, node: ComparedNode) -> network_editions.ShownMemory:
-        return network_editions.ShownMemory(
+    def show(self, node: ComparedNode) -> network_editions.MemoryPreview:
+        return network_editions.MemoryPreview(
             node_id=node.id,
             message_seqs=list(node.seqs),
             length=node.length,

@@ -19,7 +19,7 @@ from memci.errors import MemciError
 from memci.queue.job_requests import request_link_drop
 from memci.queue.summary_requests import request_summary
 from memci.storage.reading.snapshot_state import Progress, touch_read
-from memci.storage.receipts import Given, NewReceipt, append_uses
+from memci.storage.receipts import NewReceipt, ReadReferences, append_uses
 from memci.storage.session import Database
 
 _log = structlog.get_logger(__name__)
@@ -108,7 +108,7 @@ def use_of(
         "message_ids": [ids[seq] for seq in sorted(seqs) if seq in ids],
         "node_ids": sorted(nodes),
     }
-    about = Given(now.message_seq, seqs, seqs, nodes)
+    about = ReadReferences(now.message_seq, seqs, seqs, nodes)
     return Use(agent_id, NewReceipt(uuid4(), kind, body, given=about))
 
 

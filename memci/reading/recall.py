@@ -90,12 +90,12 @@ def was_known(
     return network.was_known(connection, agent_id, terms, keywords.characters, visibility)
 
 
-def who_knew(
+def forgotten_with_keyword(
     connection: Connection, agent_id: str, keywords: Keywords, visibility: Visibility
 ) -> list[int]:
     """Return restorable forgotten memories that contained a keyword, the latest first."""
     terms = [each for each in keywords.terms if each]
-    nodes = network.who_knew(connection, agent_id, terms, keywords.characters, visibility)
+    nodes = network.nodes_with_keyword(connection, agent_id, terms, keywords.characters, visibility)
     successors = successors_of(connection, agent_id, nodes)
     last = (successors[each].last for each in nodes if successors[each].living is None)
     forgotten = list(dict.fromkeys(last))
@@ -184,7 +184,7 @@ class Recall(Reader):
             )
             if miss is Miss.NEVER_KNOWN and was_known(connection, agent_id, keywords, visibility):
                 miss = Miss.FORGOTTEN
-                knew = who_knew(connection, agent_id, keywords, visibility)
+                knew = forgotten_with_keyword(connection, agent_id, keywords, visibility)
         forgotten = forgotten[: request.limit]
         last = {each.node_id: successors[each.node_id].last for each in forgotten}
         last_nodes = list(last.values())

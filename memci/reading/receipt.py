@@ -20,7 +20,7 @@ from memci.reading.reader import Reader
 from memci.schemas.reads import ContextAnswer, ContextItem, ContextMessage, ContextRequest
 from memci.storage.erasure.erase import wait_for_erasure
 from memci.storage.reading.messages import message_ids
-from memci.storage.receipts import Given, NewReceipt, keeping_receipt
+from memci.storage.receipts import NewReceipt, ReadReferences, keeping_receipt
 
 # The largest number of listed left-out candidates, best first; the rest is counted.
 _MOST_LEFT_OUT = 50
@@ -55,13 +55,13 @@ def keep_receipt(reader: Reader, agent_id: str, account: Account) -> ContextAnsw
     return answer
 
 
-def _references(account: Account) -> Given:
+def _references(account: Account) -> ReadReferences:
     """Return the messages and memories of the list for the use log and the receipt."""
     items = account.assembly.items
     left_out = account.assembly.left_out[:_MOST_LEFT_OUT]
     given = frozenset(seq for item in items for seq in item.seqs)
     ranked = (item.ranked.candidate for item in items if item.ranked is not None)
-    return Given(
+    return ReadReferences(
         at_seq=account.found.state.progress.message_seq,
         seqs=given.union(
             (message.seq for message in account.found.messages),

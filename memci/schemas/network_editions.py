@@ -89,7 +89,7 @@ class NetworkNumbers(Answer):
     focus: list[str]
 
 
-class ShownMemory(Answer):
+class MemoryPreview(Answer):
     """A memory of one of the networks, with the beginning of its text."""
 
     node_id: int
@@ -103,8 +103,8 @@ class ShownMemory(Answer):
 class ChangedMemory(Answer):
     """A memory of both networks, with different texts."""
 
-    current: ShownMemory
-    rebuilt: ShownMemory
+    current: MemoryPreview
+    rebuilt: MemoryPreview
 
 
 class ProbeComparison(Answer):
@@ -137,6 +137,6 @@ class ComparisonAnswer(Answer):
     largest_strength_difference: float
     largest_importance_difference: float
     changed: list[ChangedMemory]
-    shown_only_current: list[ShownMemory]
-    shown_only_rebuilt: list[ShownMemory]
+    shown_only_current: list[MemoryPreview]
+    shown_only_rebuilt: list[MemoryPreview]
     probes: list[ProbeComparison]

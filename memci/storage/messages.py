@@ -49,7 +49,7 @@ class Stored:
     said: tuple[object, ...]
 
 
-def said_by(message: NewMessage) -> tuple[object, ...]:
+def identity_fields(message: NewMessage) -> tuple[object, ...]:
     """Return the fields that make two messages the same."""
     calls = [dict(call) for call in message.tool_calls] or None
     return (message.role, message.content, message.name, calls, message.tool_call_id)

@@ -48,7 +48,7 @@ UPDATE lane SET receipts_from = (SELECT min(created_at) FROM receipt
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ReadReferences:
     """The messages (seqs) and memories (ids) that a read gave its agent."""
 
     at_seq: int  # the agent's last message then
@@ -65,7 +65,7 @@ class NewReceipt:
     kind: str
     body: Mapping[str, Any]
     session_id: str | None = None
-    given: Given | None = None
+    given: ReadReferences | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ _LONGEST = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class GivenThen:
+class ReceiptReferences:
     """What one receipt gave: messages by seq, memories by id; ``at_seq`` was the last message."""
 
     at_seq: int
@@ -176,13 +176,13 @@ class GivenThen:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenBefore:
+class EarlierReceipts:
     """Receipts by ``at_seq``, and the first seqs of interactions; both ascending."""
 
-    receipts: list[GivenThen]
+    receipts: list[ReceiptReferences]
     beginnings: list[int]
 
-    def before(self, seq: int) -> list[GivenThen]:
+    def before(self, seq: int) -> list[ReceiptReferences]:
         """Return the receipts of the last 20 interactions before a message."""
         begun = self.beginnings[: bisect_left(self.beginnings, seq)][-ECHO_INTERACTIONS:]
         since = begun[0] if len(begun) == ECHO_INTERACTIONS else 0
@@ -192,14 +192,16 @@ class GivenBefore:
         return self.receipts[first:end]
 
 
-def given_before(connection: Connection, agent_id: str, first: int, last: int) -> GivenBefore:
+def earlier_receipts(
+    connection: Connection, agent_id: str, first: int, last: int
+) -> EarlierReceipts:
     """Return what reads gave before the messages from the first to the last seq."""
     values = {"agent": agent_id, "first": first, "last": last, "interactions": ECHO_INTERACTIONS}
     beginnings = list(connection.exec_driver_sql(_BEGINNINGS, values).scalars())
     since = beginnings[0] if len(beginnings) >= ECHO_INTERACTIONS else 0
     rows = connection.exec_driver_sql(_RECEIPTS, (agent_id, since, last))
-    receipts = [GivenThen(row[0], frozenset(row[1]), frozenset(row[2])) for row in rows]
-    return GivenBefore(receipts, beginnings)
+    receipts = [ReceiptReferences(row[0], frozenset(row[1]), frozenset(row[2])) for row in rows]
+    return EarlierReceipts(receipts, beginnings)
 
 
 def messages_given(

@@ -87,7 +87,7 @@ SELECT %(agent)s, c.seq, c.position, l2_normalize(sum(n.embedding * w.weight)), 
  GROUP BY c.seq, c.position, v.model
 """
 _INTO = """
-INSERT INTO message_around (agent_id, seq, position, embedding, model) {sums}
+INSERT INTO message_context_vector (agent_id, seq, position, embedding, model) {sums}
 ON CONFLICT (agent_id, seq) DO UPDATE
 SET position = excluded.position, embedding = excluded.embedding, model = excluded.model
 """

@@ -13,7 +13,7 @@ import pytest
 
 from memci.testing import wait_until
 from tests.support.fleet import ROOT
-from tests.support.producers import open_house, said_by
+from tests.support.producers import identity_fields, open_house
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -21,7 +21,7 @@ _FOLDER = ROOT / "examples/producers/node"
 
 
 def _node(script: Path, *arguments: str, **environment: str) -> str:
-    return said_by(["node", str(script), *arguments], _FOLDER, **environment)
+    return identity_fields(["node", str(script), *arguments], _FOLDER, **environment)
 
 
 def test_node_remembers_compresses_and_gets_a_context(

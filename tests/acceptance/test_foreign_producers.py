@@ -22,7 +22,7 @@ from memci.embedded import Postgres, Redis
 from memci.testing import database_copy, wait_until
 from tests.support.document_examples import CELERY_MESSAGE
 from tests.support.fleet import ROOT
-from tests.support.producers import House, open_house, said_by
+from tests.support.producers import House, identity_fields, open_house
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -68,7 +68,7 @@ def broker(house: House) -> Iterator[redis.Redis]:
 
 def run_alone(program: Path, *arguments: str, **environment: str) -> str:
     command = [sys.executable, "-I", "-c", _ALONE, str(program), *arguments]
-    return said_by(command, program.parent, **environment)
+    return identity_fields(command, program.parent, **environment)
 
 
 def block(language: str) -> str:

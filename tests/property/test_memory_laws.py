@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from memci.domain.memory.compression_scan import (
     Compress,
     Forgotten,
-    Kept,
     Protected,
     ScannedNode,
+    Unchanged,
     judge,
     scan,
     shrunk_keywords,
@@ -105,7 +105,7 @@ def test_a_node_of_importance_one_or_more_keeps_its_content(network: PureNetwork
     for node, verdict in scan(nodes, supports, network.focus_ids, network.parameters):
         links = supports.get(node.id, {})
         if math.fsum(links[target] for target in links if target not in gone) >= 1:
-            assert isinstance(verdict, Kept | Protected)
+            assert isinstance(verdict, Unchanged | Protected)
         if isinstance(verdict, Forgotten):
             gone.add(node.id)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from memci.domain.memory.creation import AnnotatedSegment, Focus, focus_after, linked_entities
 from memci.domain.memory.passage import details_of, passages
-from memci.jobs.message_vectors import MessageTexts
+from memci.jobs.index import MessageTexts
 from memci.jobs.restore_memory import original_text
 from memci.jobs.segments import Background, annotated_segments, conversations
 from memci.language.detection import language_of

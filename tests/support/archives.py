@@ -13,9 +13,8 @@ from zipfile import ZIP_DEFLATED, ZipFile
 from memci.commands import transfer
 from memci.schemas.archive import MANIFEST, ImportAnswer
 from memci.storage.archive.consistency import check_consistency
-from memci.storage.archive.export import table_lines
+from memci.storage.archive.export import EXPORTED_TABLES, table_lines
 from memci.storage.archive.row_checks import checked_row
-from memci.storage.archive.tables import EXPORTED_TABLES
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database

@@ -45,7 +45,7 @@ SELECT %(agent)s, n, (SELECT array_agg(random() - 0.5)
 """
 # Vectors that point anywhere do so summed with their neighbours', too.
 _AROUND = """
-INSERT INTO message_around (agent_id, seq, position, embedding, model)
+INSERT INTO message_context_vector (agent_id, seq, position, embedding, model)
 SELECT agent_id, seq, position, embedding, model
   FROM message_vector JOIN message USING (agent_id, seq) WHERE agent_id = %(agent)s
 """

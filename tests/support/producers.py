@@ -73,7 +73,7 @@ class House:
             return connection.execute(query, values).fetchone()  # type: ignore[arg-type]
 
 
-def said_by(command: Sequence[str], folder: Path, **environment: str) -> str:
+def identity_fields(command: Sequence[str], folder: Path, **environment: str) -> str:
     """What a producer's program writes when it runs in this folder."""
     return subprocess.run(
         command,

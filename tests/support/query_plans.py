@@ -13,7 +13,15 @@ import pytest
 from memci.storage.session import Database
 from tests.support.stored import Reader
 
-OWNED = ("message", "message_around", "message_term", "node", "node_vector", "node_term", "link")
+OWNED = (
+    "message",
+    "message_context_vector",
+    "message_term",
+    "node",
+    "node_vector",
+    "node_term",
+    "link",
+)
 
 
 def plans(reader: Reader, read: Callable[[], object]) -> list[dict[str, Any]]:

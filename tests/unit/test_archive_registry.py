@@ -10,8 +10,8 @@ from sqlalchemy.dialects import postgresql
 from memci.domain.job import JobKind
 from memci.domain.usage import Usage
 from memci.schemas.archive import FORMAT_VERSION
+from memci.storage.archive.export import EXPORTED_TABLES, exported_columns, row_order
 from memci.storage.archive.row_checks import checked_row
-from memci.storage.archive.tables import EXPORTED_TABLES, exported_columns, row_order
 from memci.storage.schema import AGENT_TABLES, metadata, value_checks
 from memci.storage.schema.work import job
 

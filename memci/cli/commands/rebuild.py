@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from memci.schemas.network_editions import (
         ComparisonAnswer,
         EditionAnswer,
+        MemoryPreview,
         NetworkNumbers,
-        ShownMemory,
     )
 
 # Memories that a switch drops are listed up to this number, the largest a comparison returns.
@@ -233,7 +233,7 @@ def _print_numbers(current: NetworkNumbers, rebuilt: NetworkNumbers) -> None:
     )
 
 
-def _print_memories(title: str, memories: Sequence[ShownMemory]) -> None:
+def _print_memories(title: str, memories: Sequence[MemoryPreview]) -> None:
     if memories:
         say(f"\n{title}:")
         for each in memories:

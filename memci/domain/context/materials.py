@@ -17,7 +17,7 @@ from memci.language.detection import Language
 from memci.message import Message, Role
 
 
-class Shown:
+class ShownMessages:
     """Messages that the caller shows the model itself, identified by role and text."""
 
     def __init__(self, messages: Iterable[tuple[Role, str]] = ()) -> None:
@@ -91,7 +91,7 @@ class Materials:
     contents: Listed | None = None  # the Contents Page
     tree: Listed | None = None  # other pages
     origins: Mapping[Section, Origin] = field(default_factory=dict)  # of plan and summary (R16)
-    shown: Shown = field(default_factory=Shown)  # messages that the caller shows itself
+    shown: ShownMessages = field(default_factory=ShownMessages)
     is_trivial: IsTrivial = _never_trivial
     spans: Spans = whole  # cuts sentences
     began: int | None = None  # the seq of the last list's first recent message

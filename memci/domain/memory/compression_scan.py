@@ -37,7 +37,7 @@ class Protected:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Unchanged:
     """Its links fade; its content stays."""
 
 
@@ -55,7 +55,7 @@ class Forgotten:
     reason: Forgetting
 
 
-Verdict: TypeAlias = Protected | Kept | Compress | Forgotten
+Verdict: TypeAlias = Protected | Unchanged | Compress | Forgotten
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +96,13 @@ def judge(node: ScannedNode, node_importance: float, parameters: MemoryParameter
     if node_importance == 0:
         return Forgotten(Forgetting.NO_IMPORTANCE)
     if node.kind is NodeKind.ENTITY or node_importance >= 1:
-        return Kept()
+        return Unchanged()
     target = math.floor(node.original_length * node_importance)
     if target < parameters.delete_threshold:
         return Forgotten(Forgetting.TOO_SHORT)
     cut = node.length - target
     worth_a_call = cut > 0 and cut >= parameters.min_shrink * node.length
-    return Compress(target) if worth_a_call else Kept()
+    return Compress(target) if worth_a_call else Unchanged()
 
 
 _WORD = re.compile(r"[^\W_]+")

@@ -38,7 +38,7 @@ from memci.storage.documents import (
     list_collections,
     list_documents,
 )
-from memci.storage.network.node_history import fates_of
+from memci.storage.network.node_history import removal_reasons
 from memci.storage.reading.nodes import (
     ever_was,
     list_focus,
@@ -149,7 +149,7 @@ class BeliefListings(cursors.Listing):
                 raise NotFoundError("there never was such a node")
             rows = versions_of(connection, agent_id, node_id, as_of)
             forgotten = [row["node_id"] for row in rows if not row["living"]]
-            fates = fates_of(connection, agent_id, forgotten)
+            fates = removal_reasons(connection, agent_id, forgotten)
         return HistoryAnswer(
             versions=[_version(row, as_of, fates.get(row["node_id"])) for row in rows]
         )

@@ -9,7 +9,7 @@ from memci.reading.lists.cursors import Listing, page_of, place_after
 from memci.schemas import network as schemas
 from memci.schemas.agents import TrailEvent
 from memci.storage.agents import snapshot_of
-from memci.storage.network.node_history import fates_of
+from memci.storage.network.node_history import removal_reasons
 from memci.storage.network.nodes import phrases_of
 from memci.storage.reading import network_history
 from memci.storage.session import Connection
@@ -131,7 +131,7 @@ class NetworkListings(Listing):
             shown = evenly(memories, limit)
             phrases = phrases_of(connection, agent_id, shown)
             forgotten = [each for each in shown if each not in phrases]
-            fates = fates_of(connection, agent_id, forgotten)
+            fates = removal_reasons(connection, agent_id, forgotten)
         return schemas.FadingAnswer(
             agent_id=agent_id,
             passes=series.passes,

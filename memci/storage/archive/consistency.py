@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from memci.domain.pages.page import MAX_DEPTH
 from memci.errors import InvalidInputError
-from memci.storage.archive.tables import EXPORTED_TABLES
+from memci.storage.archive.export import EXPORTED_TABLES
 from memci.storage.messages import IS_NOTE
 
 

@@ -8,23 +8,47 @@ from hashlib import sha256
 from typing import IO
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from sqlalchemy import Connection, Table
+from sqlalchemy import Column, Connection, Table
 
 import memci
 from memci.domain.agent_id import no_agent
 from memci.errors import ConflictError, NotFoundError
 from memci.schemas import archive as schemas
 from memci.storage.agents import IS_AGENT, IS_THERE
-from memci.storage.archive.tables import (
-    EXPORTED_TABLES,
-    LEFT_OUT,
-    exported_columns,
-    file_of,
-    row_order,
-)
 from memci.storage.page_store.port import PageStore, TextKey
+from memci.storage.schema import AGENT_TABLES
 from memci.storage.schema.pages import page_text
 from memci.storage.vectors import held_model
+
+EXPORTED_TABLES = tuple(table for table in AGENT_TABLES if "left_out" not in table.info)
+LEFT_OUT = {
+    table.name: table.info["left_out"] for table in AGENT_TABLES if "left_out" in table.info
+}
+# Not exported: the manifest names the agent, and ``said_at`` includes its offset.
+_SAID_ELSEWHERE = frozenset({"agent_id", "said_offset"})
+
+
+def file_of(table: Table) -> str:
+    """Return the path of a table's rows in an archive."""
+    return f"tables/{table.name}.jsonl"
+
+
+def exported_columns(table: Table) -> list[Column[object]]:
+    """Return the columns that an archive has."""
+    return [
+        column
+        for column in table.columns
+        if column.identity is None
+        and column.name not in _SAID_ELSEWHERE
+        and not column.info.get("local")
+    ]
+
+
+def row_order(table: Table) -> list[str]:
+    """Return the columns by which rows are sorted, so that the same rows make the same file."""
+    identities = [column.name for column in table.columns if column.identity is not None]
+    return identities or [each.name for each in table.primary_key if each.name != "agent_id"]
+
 
 # Half the time of zlib's default level, for a twentieth more bytes.
 _LEVEL = 3

@@ -14,8 +14,8 @@ from sqlalchemy.exc import DataError, IntegrityError, OperationalError, Programm
 
 from memci.errors import ConflictError, ErasedError, InvalidInputError, PageStoreError
 from memci.storage.archive.consistency import check_consistency
+from memci.storage.archive.export import EXPORTED_TABLES, exported_columns, file_of
 from memci.storage.archive.reading import OpenArchive
-from memci.storage.archive.tables import EXPORTED_TABLES, exported_columns, file_of
 from memci.storage.erasure.erase import erased_among, lock_for_erasure
 from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.schema import messages, pages, work

@@ -19,8 +19,8 @@ from sqlalchemy import Table
 from memci.domain.strict_json import NotStrictError, decode
 from memci.errors import InvalidInputError, TooLargeError
 from memci.schemas.archive import FORMAT_VERSION, MANIFEST, MANIFEST_BYTES, ArchiveManifest
+from memci.storage.archive.export import EXPORTED_TABLES, file_of
 from memci.storage.archive.row_checks import LineError, checked_row
-from memci.storage.archive.tables import EXPORTED_TABLES, file_of
 
 # The directory of a valid archive has two kilobytes; compressed data is read in smaller pieces.
 _MOST_READ = 1024 * 1024

@@ -22,7 +22,7 @@ from memci.domain.pages.page import SYSTEM, USER, PageKind
 from memci.domain.strict_json import NotStrictError, decode
 from memci.errors import InvalidInputError
 from memci.language.names import Entity
-from memci.storage.archive.tables import exported_columns
+from memci.storage.archive.export import exported_columns
 from memci.storage.schema import value_checks
 from memci.storage.schema.value_checks import Instant, Lax, Name, Passages, Seq, Uuid
 

@@ -85,7 +85,7 @@ _BEFORE_DELETION: Mapping[str, tuple[str, ...]] = {
         """,
     ),
     # Sums of their neighbours' vectors must not contain their vectors any more.
-    "message_around": (RENEW_ABOUT,),
+    "message_context_vector": (RENEW_ABOUT,),
     "replay_log": (
         # A job of its own makes repeated memories, and writes its own log entry.
         """

@@ -98,7 +98,7 @@ def was_merged(connection: Connection, agent_id: str, node_id: int) -> bool:
     return bool(connection.exec_driver_sql(_MERGED, values).scalar())
 
 
-def fates_of(
+def removal_reasons(
     connection: Connection, agent_id: str, gone: Sequence[int]
 ) -> dict[int, RemovalReason]:
     """Return why nodes were removed; forgotten where no trail says otherwise."""

@@ -399,7 +399,7 @@ def was_known(
     return bool(connection.exec_driver_sql(statement, values).scalar())
 
 
-def who_knew(
+def nodes_with_keyword(
     connection: Connection,
     agent_id: str,
     keywords: Iterable[Collection[str]],

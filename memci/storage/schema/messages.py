@@ -43,8 +43,8 @@ message = columns.agent_table(
 )
 
 # The vector of each message summed with its neighbours', which search compares (R11b).
-message_around = columns.agent_table(
-    "message_around",
+message_context_vector = columns.agent_table(
+    "message_context_vector",
     columns.key("seq", sa.BigInteger, references="message.seq"),
     columns.required("position", sa.BigInteger),
     columns.required("embedding", HALFVEC()),

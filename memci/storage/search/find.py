@@ -44,7 +44,7 @@ _ROLES = {role.value: role for role in Role}
 _KEYS_OF_OWNER = 1 << 48
 # Of the best messages by words, a third adds its words to its neighbours: more of them changed
 # nothing in measurements.
-_LENDERS = 3
+_ANCHORS = 3
 RAW_TAIL = 200  # newest messages that are not indexed yet (R10b)
 
 
@@ -186,7 +186,7 @@ def search(
         "terms": list(query.terms),
         "symbols": [last_part(each) for each in query.symbols],
         "best": query.best,
-        "lenders": query.best // _LENDERS,
+        "anchors": query.best // _ANCHORS,
         "scored": bm25.MAX_SCORED_TERMS,
         "postings": MOST_POSTINGS,
         "tail": RAW_TAIL,

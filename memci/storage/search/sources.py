@@ -121,7 +121,7 @@ class Index:
 CHAT = Index(
     name="chat",
     table="message",
-    vectors="message_around",
+    vectors="message_context_vector",
     key="seq",
     entry="seq",
     where="",

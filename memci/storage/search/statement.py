@@ -175,19 +175,19 @@ _LEXICAL = """
      GROUP BY v.key ORDER BY lexical DESC, v.key DESC LIMIT %(best)s)
 """
 # A message that adds words to its neighbours only has to be visible, not meet the other filters.
-_LENDERS = (
-    _LEXICAL.replace("{name}_lexical", "chat_lenders")
+_ANCHORS = (
+    _LEXICAL.replace("{name}_lexical", "chat_anchors")
     .replace("{posting_join}", "")
     .replace("{filters}", "")
-    .replace("%(best)s", "%(lenders)s")
+    .replace("%(best)s", "%(anchors)s")
 )
-_AND_LENDERS = "UNION SELECT position FROM chat_lenders"
+_AND_ANCHORS = "UNION SELECT position FROM chat_anchors"
 # A message is also found by the words of its neighbours: domain/ scores all of it.
-_BESIDE = """
+_NEIGHBOURS = """
 chat_beside AS MATERIALIZED (
     SELECT n.seq AS key
       FROM (SELECT * FROM (SELECT position FROM chat_lexical
-                            ORDER BY lexical DESC LIMIT %(lenders)s) best {lenders}) o
+                            ORDER BY lexical DESC LIMIT %(anchors)s) best {anchors}) o
      CROSS JOIN (VALUES (-2), (-1), (1), (2)) AS away(steps)
      CROSS JOIN LATERAL (SELECT m.seq FROM message m WHERE m.agent_id = %(agent)s
                             AND m.position = o.position + away.steps {filters} OFFSET 0) n)
@@ -231,7 +231,7 @@ SELECT key, dense, NULL::float8 AS lexical, NULL::float8 AS linked FROM {name}_d
 _LEXICAL_PART = """
 SELECT key, NULL::float8 AS dense, lexical, NULL::float8 AS linked FROM {name}_lexical
 """
-_BESIDE_PART = """
+_NEIGHBOUR_PART = """
 SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical, NULL::float8 AS linked FROM chat_beside
 """
 _LINKED_PART = """
@@ -354,8 +354,8 @@ def _parts(source: Source, shape: Shape) -> Iterator[tuple[str, str]]:
     if shape.lexical:
         yield _RARE + "," + _LEXICAL, _LEXICAL_PART
     if shape.lexical and source is Source.CHAT:
-        lenders = _LENDERS + "," if _has_content_filters(shape) else ""
-        yield lenders + _BESIDE, _BESIDE_PART
+        anchors = _ANCHORS + "," if _has_content_filters(shape) else ""
+        yield anchors + _NEIGHBOURS, _NEIGHBOUR_PART
     if shape.timed and source is Source.CHAT:
         yield _TIMED, _TIMED_PART
     if shape.symbols and source is Source.DOCUMENT:
@@ -393,7 +393,7 @@ def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
         "filters": filters,
         "join": join + index.key if filters else "",
         "posting_join": join + "key" if filters else "",
-        "lenders": _AND_LENDERS if _has_content_filters(shape) else "",
+        "anchors": _AND_ANCHORS if _has_content_filters(shape) else "",
         # Invisible messages add no words to their neighbours.
         "sight": message_filters(sight) if chat else "",
         "sight_join": join + index.key if chat and sight else "",

@@ -43,7 +43,7 @@ _STORED = """
 SELECT m.seq, m.position, m.session_id, v.embedding::real[] AS own, a.embedding::real[] AS summed,
        v.model = a.model AND m.position = a.position AS same
   FROM message m JOIN message_vector v USING (agent_id, seq)
-  LEFT JOIN message_around a USING (agent_id, seq)
+  LEFT JOIN message_context_vector a USING (agent_id, seq)
  WHERE m.agent_id = %s ORDER BY m.position
 """
 
@@ -103,7 +103,7 @@ def test_sums_follow_what_is_said_and_erased(database: Database, eraser: Eraser,
     check(ada)
     check_positions(ada)
     left = ada.rows(
-        "SELECT 1 FROM message_around a WHERE a.agent_id = %s AND NOT EXISTS"
+        "SELECT 1 FROM message_context_vector a WHERE a.agent_id = %s AND NOT EXISTS"
         " (SELECT FROM message m WHERE m.agent_id = a.agent_id AND m.seq = a.seq)"
     )
     assert left == []
@@ -130,7 +130,8 @@ def test_sums_are_made_anew_with_the_vectors(database: Database):
         check_same_models(ada)
     check(ada)
     assert {
-        row.model for row in ada.rows("SELECT model FROM message_around WHERE agent_id = %s")
+        row.model
+        for row in ada.rows("SELECT model FROM message_context_vector WHERE agent_id = %s")
     } == {"other-words"}
 
 
@@ -149,7 +150,7 @@ def test_sums_are_where_their_messages_are(database: Database):
 def check_same_models(ada: AgentUnderTest) -> None:
     """A sum is of one model's vectors, those of the message's own."""
     rows = ada.rows(
-        "SELECT 1 FROM message_around a JOIN message_vector v USING (agent_id, seq)"
+        "SELECT 1 FROM message_context_vector a JOIN message_vector v USING (agent_id, seq)"
         " WHERE agent_id = %s AND (a.model <> v.model"
         " OR vector_dims(a.embedding) <> vector_dims(v.embedding))"
     )

@@ -73,7 +73,7 @@ def test_search_reads_its_agents_rows_by_index(crowded: Reader):
     read = check(
         plans(crowded, lambda: search.run("big", SearchRequest(query=text), vector=vector))
     )
-    assert {"message_around", "message_term", "node_vector", "node_term"} <= set(read)
+    assert {"message_context_vector", "message_term", "node_vector", "node_term"} <= set(read)
 
 
 @pytest.mark.parametrize("sight", [{}, {"session_id": "s10", "user_id": "u"}], ids=str)
@@ -87,7 +87,7 @@ def test_the_one_plan_of_a_search_goes_by_index_for_whoever_asks(
         search.run("big", request, vector=vector)
     (statement,) = {each for each, _ in asked if "chat_dense" in each}
     read = check([one_plan(crowded.database, statement)])
-    assert {"message_around", "message_term", "node_vector", "node_term"} <= set(read)
+    assert {"message_context_vector", "message_term", "node_vector", "node_term"} <= set(read)
 
 
 PREPARED = """

@@ -157,7 +157,7 @@ class TestChannelsAndSources:
             assert {hit.source for hit in hits} == {source}
 
     def test_vectors_of_another_model_are_not_compared(self, reader: Reader, talk: Stored):
-        talk.execute("UPDATE message_around SET model = 'other' WHERE agent_id = %s")
+        talk.execute("UPDATE message_context_vector SET model = 'other' WHERE agent_id = %s")
         assert search(reader, "harbour ferry", channels=[Channel.DENSE]).hits == []
         assert search(reader, "harbour ferry").hits[0].channels == {"lexical": 1}
 

@@ -17,7 +17,7 @@ from memci.reading.search import Search
 from memci.schemas.reads import ContextAnswer, ContextRequest, RecallRequest, SearchRequest
 from memci.storage.erasure.erase import lock_for_erasure
 from memci.storage.reading.snapshot_state import Progress
-from memci.storage.receipts import Given, NewReceipt
+from memci.storage.receipts import NewReceipt, ReadReferences
 from memci.testing import wait_until
 from tests.support.stored import Reader, Stored
 
@@ -123,7 +123,7 @@ def test_an_erasure_holds_up_no_other_agent(reader: Reader, ferry: int) -> None:
     bob = Stored(reader, "bob")
     bob.say("the ferry leaves at nine")
     log = UseLog(reader.database, period_s=0.02)
-    given = Given(1, frozenset({1}), frozenset({1}), frozenset())
+    given = ReadReferences(1, frozenset({1}), frozenset({1}), frozenset())
     with reader.database.agent_transaction("alice") as erasing:
         lock_for_erasure(erasing, "alice")
         log.note(use(ferry))
@@ -153,7 +153,7 @@ def test_a_receipt_of_what_was_erased_meanwhile_is_not_kept(
     reader: Reader, alice: Stored, ferry: int
 ) -> None:
     log = UseLog(reader.database, period_s=60)
-    given = Given(2, frozenset({1, 2}), frozenset({2}), frozenset({ferry}))
+    given = ReadReferences(2, frozenset({1, 2}), frozenset({2}), frozenset({ferry}))
     receipt = NewReceipt(uuid4(), "recall", {}, given=given)
     log.note(Use("alice", receipt))
     log.note(use(ferry, seqs=(2,)))

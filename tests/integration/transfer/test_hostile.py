@@ -16,7 +16,7 @@ from memci.commands import erase
 from memci.errors import ConflictError, ErasedError, InvalidInputError, TooLargeError
 from memci.schemas.archive import FORMAT_VERSION, MANIFEST
 from memci.storage.archive.consistency import LAWS
-from memci.storage.archive.tables import EXPORTED_TABLES
+from memci.storage.archive.export import EXPORTED_TABLES
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.schema import metadata
 from memci.storage.session import Database

@@ -23,7 +23,7 @@ from memci.reading.registry import Readings
 from memci.schemas.archive import MANIFEST, ArchiveManifest
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
-from memci.storage.archive.tables import EXPORTED_TABLES
+from memci.storage.archive.export import EXPORTED_TABLES
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from memci.storage.vectors import VectorModel, claim_model
@@ -47,7 +47,7 @@ from tests.support.rebuilding import Rebuilding, is_same
 def test_every_table_that_is_carried_is_looked_at_by_these_tests(ada: AgentUnderTest) -> None:
     manifest = ArchiveManifest.model_validate_json(files_of(exported(ada.database))[MANIFEST])
     assert [each.name for each in EXPORTED_TABLES if not manifest.tables[each.name].rows] == []
-    assert set(manifest.left_out) == {"edition", "message_around", "model_usage"}
+    assert set(manifest.left_out) == {"edition", "message_context_vector", "model_usage"}
     assert manifest.agent_id == "ada"
 
 

@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from memci.domain.context.assemble import Assembly
-from memci.domain.context.materials import Covered, Materials, Shown
+from memci.domain.context.materials import Covered, Materials, ShownMessages
 from memci.domain.context.message_list import Item, Part, Section
 from memci.domain.context.page_listing import Leaf, Listed
 from memci.domain.context.rendering import day_words
@@ -84,7 +84,9 @@ def made_up(random: Random) -> Case:
         covered=random.choice((None, Covered("s1", 1, random.randint(1, 9)))),
         contents=listed(random, "# Contents Page\n\n", LINES),
         tree=listed(random, "# Conversation\n\n", LINES[:1]),
-        shown=Shown((each.role, each.content or "") for each in said if random.random() < 0.02),
+        shown=ShownMessages(
+            (each.role, each.content or "") for each in said if random.random() < 0.02
+        ),
         is_trivial=lambda ranked: ranked.candidate.text == "Thanks!",
         spans=sentence_spans,
         best_first=random.random() < 0.2,

@@ -6,9 +6,9 @@ from memci.domain.memory.compression_scan import (
     Compress,
     Forgetting,
     Forgotten,
-    Kept,
     Protected,
     ScannedNode,
+    Unchanged,
     Verdict,
     judge,
     scan,
@@ -28,10 +28,10 @@ DEFAULT = MemoryParameters()
         (0.024, Forgotten(Forgetting.TOO_SHORT)),  # a target of 4 characters
         (0.025, Compress(5)),
         (0.45, Compress(90)),  # a cut of just a tenth
-        (0.46, Kept()),
-        (0.999, Kept()),
-        (1.0, Kept()),
-        (7.5, Kept()),
+        (0.46, Unchanged()),
+        (0.999, Unchanged()),
+        (1.0, Unchanged()),
+        (7.5, Unchanged()),
     ],
 )
 def test_what_becomes_of_a_memory(importance: float, verdict: Verdict) -> None:
@@ -41,11 +41,11 @@ def test_what_becomes_of_a_memory(importance: float, verdict: Verdict) -> None:
 def test_without_min_shrink_any_cut_is_worth_a_call_but_none_is_not() -> None:
     eager = MemoryParameters(min_shrink=0)
     assert judge(MEMORY, 0.495, eager) == Compress(99)
-    assert judge(MEMORY, 0.5, eager) == Kept()
+    assert judge(MEMORY, 0.5, eager) == Unchanged()
 
 
 def test_an_entity_goes_only_without_any_importance() -> None:
-    assert judge(ENTITY, 0.01, DEFAULT) == Kept()
+    assert judge(ENTITY, 0.01, DEFAULT) == Unchanged()
     assert judge(ENTITY, 0.0, DEFAULT) == Forgotten(Forgetting.NO_IMPORTANCE)
 
 

@@ -311,7 +311,7 @@ CREATE TABLE message_vector (
     PRIMARY KEY (agent_id, seq)
 );
 
-CREATE TABLE message_around (
+CREATE TABLE message_context_vector (
     agent_id TEXT NOT NULL,
     seq BIGINT NOT NULL,
     position BIGINT NOT NULL,
@@ -660,7 +660,7 @@ CREATE INDEX page_step_whose ON page_step (agent_id, user_id, number);
 
 -- Vectors are always read whole and in bulk: they stay in the row, uncompressed.
 ALTER TABLE message_vector ALTER COLUMN embedding SET STORAGE PLAIN;
-ALTER TABLE message_around ALTER COLUMN embedding SET STORAGE PLAIN;
+ALTER TABLE message_context_vector ALTER COLUMN embedding SET STORAGE PLAIN;
 ALTER TABLE node_vector ALTER COLUMN embedding SET STORAGE PLAIN;
 
 -- Erased messages do not come back, whoever inserts them (M25).
