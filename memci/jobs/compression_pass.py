@@ -321,7 +321,7 @@ class NetworkCompression:
         moved = replace(
             cursor,
             unavailable=batch_scan.unavailable,
-            mute=compression_scan.scan.mute,
+            mute=batch_scan.mute,
             retry_at=retry_at,
         )
         if moved != cursor:
