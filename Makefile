@@ -35,8 +35,9 @@ up: $(INSTALLED)  ## Run everything in this terminal; Ctrl-C stops it
 test: $(INSTALLED)  ## Run the tests, on real servers that they start themselves
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
-test-all: $(INSTALLED)  ## Run the tests with many more random examples
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --hypothesis-profile long -m "long or not long" $(ARGS)
+test-all: test  ## Run the tests, then those with random examples again with many more of them
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --hypothesis-profile long \
+	  -m "long or hypothesis or examples" $(ARGS)
 
 check: $(INSTALLED)  ## Run the linters and the type checker
 	$(BIN)/ruff check .

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypedDict
 
 from memci.domain.job import JobState
 from memci.domain.pages.page import Lifecycle
-from memci.domain.pages.window_blocks import Format
+from memci.domain.pages.window_text import Format
 from memci.domain.session.plan import StepState
 from memci.schemas.messages import MessageIn
 from memci.schemas.reads import Channel, Filters, Fusion, Source

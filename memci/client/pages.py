@@ -16,7 +16,7 @@ from pydantic import RootModel
 from memci.client.keyword_arguments import PageOptions, SeenOptions, WindowOptions
 from memci.client.method import Methods, TransportT, argument_help, method
 from memci.client.requests import Flow
-from memci.domain.pages.window_blocks import Format
+from memci.domain.pages.window_text import Format
 from memci.errors import InvalidInputError, NotFoundError, shown_name
 from memci.schemas.attp import AttpAnswer
 from memci.schemas.pages import PageText, PageTree, WindowAnswer

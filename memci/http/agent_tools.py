@@ -18,7 +18,7 @@ from memci.api_keys import Scope, allows
 from memci.config.settings import ApiKey
 from memci.domain.agent_id import LISTED
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.window_blocks import Format
+from memci.domain.pages.window_text import Format
 from memci.errors import InvalidInputError, MemciError, NotFoundError, shown_name
 from memci.http.auth import Gate, check_same_origin
 from memci.http.request import check_query

@@ -20,7 +20,7 @@ from starlette.types import Scope as Connection
 from memci.api_keys import Scope, authorize
 from memci.domain.agent_id import AGENT_ID_PATTERN
 from memci.domain.documents import collection_owner
-from memci.domain.pages.window_blocks import Format
+from memci.domain.pages.window_text import Format
 from memci.domain.strict_json import NotStrictError, decode
 from memci.errors import InvalidInputError, TooLargeError, shown_name
 from memci.http.documentation import problems

@@ -10,8 +10,8 @@ from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.pins import Pin
 from memci.domain.pages.render import Rendering
-from memci.domain.pages.window_blocks import BlockWriter, Format
 from memci.domain.pages.window_labels import labels_of
+from memci.domain.pages.window_text import BlockWriter, Format
 from memci.language.detection import language_of
 from memci.message import Role
 from memci.queue.job_requests import request_naming_by_read

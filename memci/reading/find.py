@@ -9,7 +9,7 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import Walk
 from memci.domain.pages.pins import Pin
 from memci.domain.pages.tree import Viewer, VisibleTree
-from memci.domain.pages.window_blocks import ContentReader
+from memci.domain.pages.window_text import ContentReader
 from memci.domain.search.candidate import KEPT, Candidate, Source, depth
 from memci.domain.session.plan import Plan
 from memci.message import Message

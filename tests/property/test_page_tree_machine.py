@@ -30,8 +30,8 @@ from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree
 from memci.domain.pages.undo import Edit, merged_edits, pending_edits, redo_step, undo_step
-from memci.domain.pages.window_blocks import BlockWriter, Format, PageContent
 from memci.domain.pages.window_labels import labels_of
+from memci.domain.pages.window_text import BlockWriter, Format, PageContent
 from memci.errors import MemciError, NotFoundError, RefusedError
 from memci.language.detection import Language
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter

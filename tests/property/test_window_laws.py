@@ -13,7 +13,7 @@ from memci.domain.pages.operations import create_contents_page, expand_details, 
 from memci.domain.pages.page import Lifecycle, session_key
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.tree import Viewer
-from memci.domain.pages.window_blocks import Format
+from memci.domain.pages.window_text import Format
 from memci.domain.session.interaction import units_of
 from tests.support.chapters import PINS, RULES, SAID, count, rendering_of, shown, told
 from tests.support.examples import examples

@@ -21,8 +21,8 @@ from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree, Viewer
-from memci.domain.pages.window_blocks import BlockWriter, Format, PageContent
 from memci.domain.pages.window_labels import labels_of
+from memci.domain.pages.window_text import BlockWriter, Format, PageContent
 from memci.language.detection import Language
 from memci.message import Message, Role
 from memci.schemas.attp import AttpChanges

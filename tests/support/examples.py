@@ -21,6 +21,9 @@ def register_profiles() -> None:
 
 def examples(count: int) -> int:
     """Return ``count`` under the long profile, else a tenth of it (at least 5)."""
-    if settings.get_current_profile_name() == LONG:
-        return count
-    return max(5, count // _SHARE_OF_SHORT)
+    return count if is_long() else max(5, count // _SHARE_OF_SHORT)
+
+
+def is_long() -> bool:
+    """Return True under the long profile."""
+    return settings.get_current_profile_name() == LONG

@@ -7,7 +7,7 @@ from typing import Any
 from memci.commands.tools.tools import Tools
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.window_blocks import Format
+from memci.domain.pages.window_text import Format
 from memci.reading.context_window import Windows
 from memci.schemas.pages import WindowRequest
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter

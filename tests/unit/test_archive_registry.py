@@ -12,7 +12,7 @@ from memci.domain.usage import Usage
 from memci.schemas.archive import FORMAT_VERSION
 from memci.storage.archive.export import EXPORTED_TABLES, exported_columns, row_order
 from memci.storage.archive.row_checks import checked_row
-from memci.storage.schema import AGENT_TABLES, metadata, value_checks
+from memci.storage.schema import AGENT_TABLES, archive_values, metadata
 from memci.storage.schema.work import job
 
 # Of each version of the format, what its columns are. Columns changed? Raise FORMAT_VERSION, and
@@ -50,7 +50,7 @@ def test_references_and_counters_are_columns_of_tables_that_come_before():
 
 
 def test_what_models_took_is_checked_with_all_its_counters():
-    assert {"task", "model", *Usage.__slots__} == set(value_checks.ModelUse.model_fields)
+    assert {"task", "model", *Usage.__slots__} == set(archive_values.ModelUse.model_fields)
 
 
 def test_rebuilding_stays_behind_with_what_is_rebuilt():

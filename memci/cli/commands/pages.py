@@ -12,7 +12,7 @@ import typer
 from memci.cli import connection, output
 from memci.cli.options import AgentOption, JsonOption
 from memci.cli.pages.tool_commands import SessionOption, ToolGroup
-from memci.domain.pages.window_blocks import Format
+from memci.domain.pages.window_text import Format
 from memci.domain.session.plan import StepState
 from memci.errors import ConfigurationError, InvalidInputError
 

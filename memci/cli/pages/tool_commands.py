@@ -15,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from memci.cli.connection import agent_of
 from memci.cli.options import AgentOption, JsonOption
 from memci.cli.output import print_json
-from memci.domain.pages.window_blocks import Format
+from memci.domain.pages.window_text import Format
 from memci.errors import InvalidInputError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from memci.commands.pages.operations import OPERATION_HANDLERS
 from memci.commands.pages.workspace import OperationContext, TreeVersion
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.window_blocks import Format
+from memci.domain.pages.window_text import Format
 from memci.errors import ConflictError, PageStoreError, RefusedError
 from memci.queue.job_requests import request_naming_by_read
 from memci.schemas.base import Answer, Request

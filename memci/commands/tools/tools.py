@@ -13,7 +13,7 @@ from memci.commands.pages.workspace import OperationContext, TreeVersion
 from memci.commands.tools.memory_reads import MemoryTools
 from memci.commands.tools.memory_writes import MemoryWrites
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.window_blocks import Format
+from memci.domain.pages.window_text import Format
 from memci.errors import InvalidInputError, NotFoundError, RefusedError, shown_name
 from memci.queue.mailbox import lock_agent, lock_lane
 from memci.schemas.base import Answer, Request

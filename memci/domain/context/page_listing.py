@@ -8,7 +8,7 @@ from memci.domain.context.message_list import Item, Part, Section, part_of, part
 from memci.domain.context.token_counts import MESSAGE_OVERHEAD, Count
 from memci.domain.pages.page import USER, Page, SegmentKind
 from memci.domain.pages.tree import VisibleTree
-from memci.domain.pages.window_blocks import BlockWriter, ContentReader, PageContent
+from memci.domain.pages.window_text import BlockWriter, ContentReader, PageContent
 from memci.message import Role
 
 # The least tokens at which pages are listed, and the largest share of a list.

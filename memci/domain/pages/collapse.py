@@ -8,7 +8,7 @@ from memci.domain.pages.page import SYSTEM, Lifecycle, Page, Segment, Span
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree
-from memci.domain.pages.window_blocks import Excess
+from memci.domain.pages.window_text import Excess
 from memci.domain.session.plan import Plan, is_finished, is_worked_on
 
 _RECENT = 3  # pages that are hidden after the Contents Page, which can be opened again

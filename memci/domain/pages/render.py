@@ -8,7 +8,7 @@ from memci.domain.context.token_counts import LIST_OVERHEAD, MESSAGE_OVERHEAD, C
 from memci.domain.pages.page import USER, Page, Segment
 from memci.domain.pages.pins import PINS, Pin
 from memci.domain.pages.tree import Tree, VisibleTree
-from memci.domain.pages.window_blocks import (
+from memci.domain.pages.window_text import (
     BlockWriter,
     ContentReader,
     Excess,

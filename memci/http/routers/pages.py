@@ -9,7 +9,7 @@ from starlette.convertors import Convertor, register_url_convertor
 from memci.commands.pages.perform import ToolRequest
 from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.window_blocks import Format
+from memci.domain.pages.window_text import Format
 from memci.errors import InvalidInputError
 from memci.http.agent_tools import scope_of, tool_named, tools_for, use_tool
 from memci.http.documentation import CONFLICT

@@ -23,19 +23,19 @@ from memci.domain.strict_json import NotStrictError, decode
 from memci.errors import InvalidInputError
 from memci.language.names import Entity
 from memci.storage.archive.export import exported_columns
-from memci.storage.schema import value_checks
-from memci.storage.schema.value_checks import Instant, Lax, Name, Passages, Seq, Uuid
+from memci.storage.schema import archive_values
+from memci.storage.schema.archive_values import Instant, Lax, Name, Passages, Seq, Uuid
 
 _BY_TYPE: tuple[tuple[Any, Any], ...] = (
     (sa.BigInteger, Seq),
-    (sa.Integer, value_checks.Count),
-    (sa.Float, value_checks.Number),
+    (sa.Integer, archive_values.Count),
+    (sa.Float, archive_values.Number),
     (sa.Boolean, bool),
     (sa.DateTime, Instant),
     (sa.Uuid, Uuid),
     (JSONB, dict[str, Any]),
-    (sa.LargeBinary, value_checks.Bytes),
-    (HALFVEC, value_checks.Vector),
+    (sa.LargeBinary, archive_values.Bytes),
+    (HALFVEC, archive_values.Vector),
     (sa.Text, str),
 )
 
@@ -81,7 +81,7 @@ def _column_type(column: sa.Column[Any]) -> Any:
     if isinstance(declared, type) and issubclass(declared, StrEnum):
         return _LAX[declared]
     if declared is None and column.primary_key and isinstance(column.type, sa.BigInteger):
-        return value_checks.Positive
+        return archive_values.Positive
     return declared or _type_of(column.type)
 
 
@@ -99,7 +99,7 @@ def _details(needed: Mapping[str, Any] | None = None, /, **optional: Any) -> typ
 
 
 _Settled = Lax[tuple[list[Seq], list[Seq], Lax[Promotion] | None]]
-_EntityName = Annotated[Name, value_checks.must(lambda name: bool(Entity.named(name).key))]
+_EntityName = Annotated[Name, archive_values.must(lambda name: bool(Entity.named(name).key))]
 # JSON writes the seqs as text.
 _Refused = dict[Annotated[str, Field(pattern="^[0-9]+$")], Lax[FilterReason]]
 _NODE_EVENTS: Mapping[NodeEvent, type[BaseModel]] = {

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 from memci.domain.pages.page import Page
 from memci.domain.pages.tree import Viewer, VisibleTree
-from memci.domain.pages.window_blocks import ContentReader, PageContent
+from memci.domain.pages.window_text import ContentReader, PageContent
 from memci.storage.messages import IS_NOTE, last_speaker
 from memci.storage.page_store.port import TextKey
 from memci.storage.pages.tree import page_from_row, read_visible, settled_seq

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from memci.domain.pages.page import Page
 from memci.domain.pages.permission import is_attp_guide
 from memci.domain.pages.text_search import words_in_text
-from memci.domain.pages.window_blocks import PageContent
+from memci.domain.pages.window_text import PageContent
 from memci.errors import NotFoundError
 from memci.message import Message
 from memci.storage.messages import COLUMNS, IS_NOTE, to_message

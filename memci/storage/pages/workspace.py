@@ -19,8 +19,8 @@ from memci.domain.pages.permission import is_attp_guide
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree, Viewer
 from memci.domain.pages.undo import Edit, pending_edits
-from memci.domain.pages.window_blocks import BlockWriter, Format
 from memci.domain.pages.window_labels import labels_of
+from memci.domain.pages.window_text import BlockWriter, Format
 from memci.language.detection import Language, language_of
 from memci.message import Message, Role
 from memci.schemas.attp import guide_in

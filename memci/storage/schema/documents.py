@@ -8,7 +8,7 @@ from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from memci.domain.documents import ChunkKind, DocumentState
-from memci.storage.schema import columns, value_checks
+from memci.storage.schema import archive_values, columns
 
 # Files that were sent as documents, and are removed as such.
 _OF_FILES = "made of documents, and not of messages"
@@ -16,7 +16,7 @@ _OF_FILES = "made of documents, and not of messages"
 document = columns.agent_table(
     "document",
     columns.key("id", sa.BigInteger, at_most="lane.last_document_id"),
-    columns.required("name", sa.Text, holds=value_checks.DocumentName),
+    columns.required("name", sa.Text, holds=archive_values.DocumentName),
     # SHA-256 of the file's bytes.
     columns.required("digest", sa.Text),
     columns.required("bytes", sa.BigInteger),
@@ -81,7 +81,7 @@ chunk_term = columns.agent_table(
     "chunk_term",
     columns.key("term", sa.Text),
     columns.key("chunk_id", sa.BigInteger, references="chunk.id"),
-    columns.required("tf", sa.Integer, holds=value_checks.Frequency),
+    columns.required("tf", sa.Integer, holds=archive_values.Frequency),
     columns.required("length", sa.Integer),
     columns.index("chunk_term_chunk", "chunk_id"),
     no_content=_OF_FILES,
@@ -142,7 +142,7 @@ checkpoint_write = columns.agent_table(
     columns.key("checkpoint_id", sa.Text),
     columns.key("task_id", sa.Text),
     # Negative: the outcome of a task.
-    columns.key("place", sa.Integer, holds=value_checks.WritePlace),
+    columns.key("place", sa.Integer, holds=archive_values.WritePlace),
     columns.required("channel", sa.Text),
     columns.required("kind", sa.Text),
     columns.required("body", sa.LargeBinary),

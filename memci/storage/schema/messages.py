@@ -7,16 +7,16 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from memci.domain.memory.message_filter import FilterReason, MemoryState
 from memci.domain.session.plan import StepState
 from memci.message import Remember, Role
-from memci.storage.schema import columns, value_checks
+from memci.storage.schema import archive_values, columns
 
 message = columns.agent_table(
     "message",
     columns.key("seq", sa.BigInteger, at_most="lane.message_seq"),
-    columns.required("id", sa.Text, holds=value_checks.Name),
+    columns.required("id", sa.Text, holds=archive_values.Name),
     columns.required("role", sa.Text, holds=Role),
     columns.optional("content", sa.Text),
     columns.optional("name", sa.Text),
-    columns.optional("tool_calls", columns.Json, holds=value_checks.Objects),
+    columns.optional("tool_calls", columns.Json, holds=archive_values.Objects),
     columns.optional("tool_call_id", sa.Text),
     columns.optional("metadata", columns.Json),
     columns.optional("session_id", sa.Text),
@@ -30,7 +30,7 @@ message = columns.agent_table(
     # False: not yet in message_term and message_vector; part of the raw tail (R10b).
     columns.required("indexed", sa.Boolean, "false"),
     # Its position among the indexed messages (R11b); null until it is indexed.
-    columns.optional("position", sa.BigInteger, holds=value_checks.Position),
+    columns.optional("position", sa.BigInteger, holds=archive_values.Position),
     # The sender's UTC offset in minutes; null: UTC.
     columns.optional("said_offset", sa.SmallInteger),
     columns.index("message_id", "id", unique=True),
@@ -64,9 +64,9 @@ message_term = columns.agent_table(
     "message_term",
     columns.key("term", sa.Text),
     columns.key("seq", sa.BigInteger, references="message.seq"),
-    columns.required("tf", sa.Integer, holds=value_checks.Frequency),
+    columns.required("tf", sa.Integer, holds=archive_values.Frequency),
     columns.required("length", sa.Integer),
-    columns.required("position", sa.BigInteger, holds=value_checks.Position),
+    columns.required("position", sa.BigInteger, holds=archive_values.Position),
 )
 
 # One row a session, created with its first message and replaced with each new summary; its text is
@@ -118,7 +118,7 @@ plan = columns.agent_table(
 plan_step = columns.agent_table(
     "plan_step",
     columns.key("made_seq", sa.BigInteger, references="plan.made_seq"),
-    columns.key("position", sa.Integer, holds=value_checks.StepNumber),
+    columns.key("position", sa.Integer, holds=archive_values.StepNumber),
     columns.required("text", sa.Text),
     # The message that contains its text.
     columns.required("said_seq", sa.BigInteger, references="message.seq"),

@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from memci.domain.memory.network_edition import ReplayEvent
 from memci.domain.memory.node import NodeEvent, NodeKind, NodeTier, NodeType, VersionReason
 from memci.language.detection import Language
-from memci.storage.schema import columns, value_checks
+from memci.storage.schema import archive_values, columns
 
 _NUMBERS = "ids and numbers alone"
 
@@ -24,7 +24,7 @@ node = columns.agent_table(
     columns.required("language", sa.Text, holds=Language),
     # The case-folded name of an entity; identifies its one living node.
     columns.optional("entity_key", sa.Text),
-    columns.required("worth", sa.Double, "0", holds=value_checks.Worth),
+    columns.required("worth", sa.Double, "0", holds=archive_values.Worth),
     columns.required("message_seqs", ARRAY(sa.BigInteger)),
     columns.optional("session_id", sa.Text),
     columns.optional("user_id", sa.Text),
@@ -74,7 +74,7 @@ node_term = columns.agent_table(
     "node_term",
     columns.key("term", sa.Text),
     columns.key("node_id", sa.BigInteger, references="node.id"),
-    columns.required("tf", sa.Integer, holds=value_checks.Frequency),
+    columns.required("tf", sa.Integer, holds=archive_values.Frequency),
     columns.required("length", sa.Integer),
     columns.index("node_term_node", "node_id"),
 )
@@ -87,7 +87,7 @@ link = columns.agent_table(
         "target", sa.BigInteger, references="node.id", dangling=True, at_most="lane.last_node_id"
     ),
     columns.required("relation", sa.Text),
-    columns.required("strength", sa.Double, holds=value_checks.Strength),
+    columns.required("strength", sa.Double, holds=archive_values.Strength),
     columns.required("hint", sa.Text),
     columns.index("link_target", "target"),
     # Room for the new versions that every pass writes.
@@ -181,7 +181,7 @@ pass_log = columns.agent_table(
     columns.counter("broken"),
     columns.counter("given_up"),
     # The usage of language models.
-    columns.optional("models", columns.Json, holds=value_checks.ModelUses),
+    columns.optional("models", columns.Json, holds=archive_values.ModelUses),
     no_content=_NUMBERS,
 )
 

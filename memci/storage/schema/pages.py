@@ -7,19 +7,19 @@ from memci.domain.pages.page import PageKind
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.pins import Maker
 from memci.language.key_messages.rules import PinKind
-from memci.storage.schema import columns, value_checks
+from memci.storage.schema import archive_values, columns
 
 # One row an agent, which every change of its pages locks (P16). Pages contain the messages up to
 # settled_seq; the next reader puts later ones onto pages.
 page_tree = columns.agent_table(
     "page_tree",
-    columns.counter("version", holds=value_checks.Positive),
-    columns.required("segments", columns.Json, "'[]'", holds=value_checks.Segments),
+    columns.counter("version", holds=archive_values.Positive),
+    columns.required("segments", columns.Json, "'[]'", holds=archive_values.Segments),
     columns.counter("settled_seq", at_most="lane.message_seq"),
     columns.counter("interactions"),
     columns.required("next_place", sa.BigInteger, "1"),
-    columns.optional("archive", sa.Text, holds=value_checks.PageIndex),
-    columns.required("notice", ARRAY(sa.Text), "'{}'", holds=list[value_checks.PageIndex]),
+    columns.optional("archive", sa.Text, holds=archive_values.PageIndex),
+    columns.required("notice", ARRAY(sa.Text), "'{}'", holds=list[archive_values.PageIndex]),
     columns.counter("last_step"),
     storage={"fillfactor": 50},
     # At version 0 it is only a lock.
@@ -29,13 +29,13 @@ page_tree = columns.agent_table(
 
 page = columns.agent_table(
     "page",
-    columns.key("id", sa.Text, holds=value_checks.PageIndex),  # its index, as the agent knows it
+    columns.key("id", sa.Text, holds=archive_values.PageIndex),  # its index, as the agent knows it
     columns.required("kind", sa.Text, holds=PageKind),
-    columns.required("segment", sa.Text, holds=value_checks.SegmentId),
-    columns.optional("parent", sa.Text, holds=value_checks.PageIndex),
+    columns.required("segment", sa.Text, holds=archive_values.SegmentId),
+    columns.optional("parent", sa.Text, holds=archive_values.PageIndex),
     columns.required("place", sa.BigInteger, at_most="page_tree.next_place - 1"),
-    columns.required("name", sa.Text, holds=value_checks.PageName),
-    columns.required("description", sa.Text, holds=value_checks.PageDescription),
+    columns.required("name", sa.Text, holds=archive_values.PageName),
+    columns.required("description", sa.Text, holds=archive_values.PageDescription),
     columns.required("expanded", sa.Boolean),
     columns.required("cold", sa.Boolean, "false"),
     columns.required("managed", sa.Boolean, "false"),
@@ -48,16 +48,16 @@ page = columns.agent_table(
     columns.optional("session_id", sa.Text),
     columns.optional("number", sa.BigInteger, at_most="page_tree.interactions"),
     columns.optional("answered", sa.Boolean),
-    columns.required("entries", ARRAY(sa.Text), "'{}'", holds=list[value_checks.PageEntry]),
+    columns.required("entries", ARRAY(sa.Text), "'{}'", holds=list[archive_values.PageEntry]),
     # Of a note: the version of its text in the page store (P14).
-    columns.optional("text_version", sa.BigInteger, holds=value_checks.TextVersion),
+    columns.optional("text_version", sa.BigInteger, holds=archive_values.TextVersion),
     columns.required("recalls", sa.Integer, "0"),
     columns.counter("recalled_at"),
     columns.counter("entered_at"),
     columns.counter("archived_at"),
     columns.counter("opened_at"),
     # The key of another session whose window shows it (P9).
-    columns.required("chapter", sa.Text, "''", holds=value_checks.SessionKey),
+    columns.required("chapter", sa.Text, "''", holds=archive_values.SessionKey),
     # The user in whose sessions alone it is visible; null: in all.
     columns.optional("user_id", sa.Text),
     # The approximate tokens of its messages or text where they are shown; 0: unknown.
@@ -79,18 +79,18 @@ page = columns.agent_table(
 # The default page store (P14).
 page_text = columns.agent_table(
     "page_text",
-    columns.key("page_id", sa.Text, holds=value_checks.PageIndex),
-    columns.key("version", sa.BigInteger, holds=value_checks.TextVersion),
-    columns.required("text", sa.Text, holds=value_checks.StoredText),
+    columns.key("page_id", sa.Text, holds=archive_values.PageIndex),
+    columns.key("version", sa.BigInteger, holds=archive_values.TextVersion),
+    columns.required("text", sa.Text, holds=archive_values.StoredText),
     columns.moment(local=True),
 )
 
 page_step = columns.agent_table(
     "page_step",
     columns.key("number", sa.BigInteger, at_most="page_tree.last_step"),
-    columns.required("operations", ARRAY(sa.Text), holds=list[value_checks.Operation]),
+    columns.required("operations", ARRAY(sa.Text), holds=list[archive_values.Operation]),
     # Each page before and after, by field; without texts that come from messages.
-    columns.required("changes", columns.Json, holds=value_checks.PageChanges),
+    columns.required("changes", columns.Json, holds=archive_values.PageChanges),
     columns.required("undone", sa.Boolean, "false"),
     # The user in whose sessions it can be undone; null: in those without a user.
     columns.optional("user_id", sa.Text),

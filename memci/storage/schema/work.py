@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from memci.domain.job import JobSource, JobState
-from memci.storage.schema import columns, value_checks
+from memci.storage.schema import archive_values, columns
 
 # The mailbox. Payloads name stored messages and never contain their text.
 job = columns.agent_table(
@@ -13,7 +13,7 @@ job = columns.agent_table(
     # Assigned under the lane's row lock, so its order is the order of commits.
     sa.Column("ordinal", sa.BigInteger, sa.Identity(always=True), nullable=False),
     columns.required("kind", sa.Text),
-    columns.required("payload", columns.Json, holds=value_checks.JobPayload),
+    columns.required("payload", columns.Json, holds=archive_values.JobPayload),
     columns.required("source", sa.Text, holds=JobSource),
     columns.required("state", sa.Text, "'queued'", holds=JobState),
     columns.optional("first_seq", sa.BigInteger),
@@ -24,7 +24,7 @@ job = columns.agent_table(
     columns.optional("last_error", sa.Text),
     columns.optional("result", columns.Json),
     # The usage of language models, over all tries.
-    columns.optional("models", columns.Json, holds=value_checks.ModelUses),
+    columns.optional("models", columns.Json, holds=archive_values.ModelUses),
     columns.optional("traceparent", sa.Text),
     columns.moment(),
     columns.optional("started_at", columns.Instant),
@@ -91,7 +91,7 @@ model_total = sa.Table(
 
 agent_setting = columns.agent_table(
     "agent_setting",
-    columns.required("parameters", columns.Json, holds=value_checks.Parameters),
+    columns.required("parameters", columns.Json, holds=archive_values.Parameters),
     columns.moment("changed_at"),
     no_content="ids and numbers alone",
 )
@@ -102,7 +102,7 @@ receipt = columns.agent_table(
     columns.required("kind", sa.Text),
     # Of an assembled context: its session, so that the next one can be compared with it (R16).
     columns.optional("session_id", sa.Text),
-    columns.required("body", columns.Json, holds=value_checks.ReceiptBody),
+    columns.required("body", columns.Json, holds=archive_values.ReceiptBody),
     # Of a read: the agent's last message at the time; messages that the receipt names; those of
     # them that the agent was given; memories that it was given. All null: unknown.
     columns.optional("at_seq", sa.BigInteger, at_most="lane.message_seq"),
@@ -122,7 +122,7 @@ receipt = columns.agent_table(
 erased_message = columns.agent_table(
     "erased_message",
     # SHA-256 of the message's id.
-    columns.key("digest", sa.LargeBinary, holds=value_checks.Digest),
+    columns.key("digest", sa.LargeBinary, holds=archive_values.Digest),
     columns.moment("erased_at"),
     no_content="tombstones, without content",
     outlives="true",
@@ -142,7 +142,7 @@ lane = columns.agent_table(
     # Compression is due while requested > done, regardless of the number of requests.
     columns.counter("compress_req"),
     columns.counter("compress_done"),
-    columns.optional("compress_cursor", columns.Json, holds=value_checks.PassCursorValue),
+    columns.optional("compress_cursor", columns.Json, holds=archive_values.PassCursorValue),
     columns.required("paused", sa.Boolean, "false"),
     columns.optional("halted_by", sa.Uuid, references="job.id"),
     # Counts of the agent's rows.

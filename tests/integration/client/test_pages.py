@@ -10,7 +10,7 @@ import pytest
 from memci import AsyncMemci, Memci
 from memci.client import Agent, AsyncAgent
 from memci.domain.pages.page import Lifecycle, SegmentKind
-from memci.domain.pages.window_blocks import Format
+from memci.domain.pages.window_text import Format
 from memci.errors import ConflictError, InvalidInputError, NotFoundError, RefusedError
 from memci.schemas.tool_table import TOOLS, About
 from tests.integration.http.serving import Served

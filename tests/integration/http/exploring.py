@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.integration.http.serving import Served
-from tests.support.examples import examples
+from tests.support.examples import examples, is_long
 
 ROOT = Path(__file__).parents[3]
 
@@ -17,7 +17,7 @@ def explore(server: Served, folder: Path, *which: str) -> None:
     """Send what fits the documented surface and what does not; fail on what is answered wrong."""
     options = [
         *which,
-        "--phases", "examples,coverage,fuzzing",
+        "--phases", "examples,coverage,fuzzing" if is_long() else "examples,fuzzing",
         "--max-examples", str(examples(20)),
         "--checks", "all",
         # A JSON schema cannot say which fields go together, or which ids exist.

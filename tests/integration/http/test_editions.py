@@ -222,6 +222,7 @@ def test_a_switch_that_leaves_memories_out_is_asked_about(server: Served, memory
 
 
 @pytest.mark.timeout(120)
+@pytest.mark.examples
 def test_schemathesis_finds_nothing_in_comparisons(
     server: Served, memory: Agent, tmp_path: Path
 ) -> None:

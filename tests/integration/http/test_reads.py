@@ -111,5 +111,6 @@ def test_a_million_characters_are_no_keyword(server: Served) -> None:
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.examples
 def test_schemathesis_finds_nothing(server: Served, tmp_path: Path) -> None:
     explore(server, tmp_path, "--include-path-regex", "/(recall|search|context|erase)$")

@@ -140,6 +140,7 @@ def test_the_docs_need_nothing_from_the_network(http: httpx.Client) -> None:
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.examples
 def test_schemathesis_finds_nothing(server: Served, tmp_path: Path) -> None:
     explore(server, tmp_path, "--exclude-path-regex", READS)
 

@@ -11,7 +11,7 @@ import pytest
 
 from memci import AsyncMemci, Memci
 from memci.client import Agent
-from memci.domain.pages.window_blocks import Format
+from memci.domain.pages.window_text import Format
 from memci.errors import RefusedError
 from tests.integration.http.serving import Served
 from tests.support.command_line import run

@@ -14,7 +14,7 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.page import MAX_DEPTH
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.window_blocks import Format
+from memci.domain.pages.window_text import Format
 from memci.errors import NotFoundError, PageStoreError, RefusedError
 from memci.storage.page_store.local import MemoryPageStore
 from tests.support.network import AgentUnderTest

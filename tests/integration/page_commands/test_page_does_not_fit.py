@@ -9,7 +9,7 @@ import pytest
 from memci.commands.pages.perform import PageCommands
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.window_blocks import Format
+from memci.domain.pages.window_text import Format
 from memci.errors import RefusedError
 from tests.support.page_asking import COUNTER, asked, do, do_in, told, tree, window
 

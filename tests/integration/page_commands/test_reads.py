@@ -11,7 +11,7 @@ from memci.commands.pages.perform import PageCommands
 from memci.config.settings import Settings
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.window_blocks import Format
+from memci.domain.pages.window_text import Format
 from memci.errors import InvalidInputError
 from memci.reading.deferred_writes import ReadActivity
 from memci.reading.reader import ReadingDefaults, ReadingModels, Tokenizers

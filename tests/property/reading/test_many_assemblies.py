@@ -1,4 +1,4 @@
-"""Ten thousand assemblies of made-up histories keep every law of a list (R13 to R15)."""
+"""Assemblies of made-up histories keep every law of a list (R13 to R15)."""
 
 from __future__ import annotations
 
@@ -27,9 +27,11 @@ from memci.language.key_messages.rules import PinKind
 from memci.language.sentences import sentence_spans
 from memci.message import Message, Role
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
+from tests.support.examples import examples
 from tests.support.talk import BEGIN, assemble, words
 
-ASSEMBLIES = 10_000
+SEEDS = 10
+ASSEMBLIES = 1_000  # of each seed, under the long profile
 SENTENCES = (
     "The ferry leaves at eight.", "Thanks!", "No.", "Ann moved to Oslo in May 2024.",
     "What about you?", "We painted the boat red, and Bob fell into the water.", "好的。",
@@ -289,11 +291,12 @@ def _check_calls(assembly: Assembly) -> None:
     assert not waiting
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.examples
+@pytest.mark.parametrize("seed", range(SEEDS))
 def test_every_assembly_keeps_every_law(seed: int):
     random = Random(seed)
     seen: set[Section] = set()
-    for at in range(ASSEMBLIES // 10):
+    for at in range(examples(ASSEMBLIES)):
         case = made_up(random)
         try:
             assembly = assemble(case.materials, case.budget, case.count)

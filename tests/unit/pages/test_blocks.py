@@ -12,8 +12,8 @@ from memci.domain.pages.interaction_outline import with_outline
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree
-from memci.domain.pages.window_blocks import BlockWriter, Format, PageContent
 from memci.domain.pages.window_labels import labels_of
+from memci.domain.pages.window_text import BlockWriter, Format, PageContent
 from memci.language.detection import language_of
 from memci.message import Message, Role
 from memci.smallmodel.offline.summarizer import OfflineSummarizer

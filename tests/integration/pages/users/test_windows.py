@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.window_blocks import Format
+from memci.domain.pages.window_text import Format
 from memci.errors import NotFoundError, RefusedError, TooLargeError
 from memci.reading.context_window import Windows
 from tests.support.two_users import COUNTER, RULES, SAYS, WORDS, World
