@@ -228,9 +228,8 @@ def _command(command: Any, path: tuple[str, ...]) -> Iterator[str]:
     inner = getattr(command, "commands", {})
     if len(path) > 1:
         arguments = [each for each in command.params if each.param_type_name == "argument"]
-        words = " ".join(_argument(each) for each in arguments)
-        words += " COMMAND" if inner else ""
-        yield f"{'#' * min(len(path), 3)} `{' '.join((*path, words)).strip()}`"
+        words = [*path, *map(_argument, arguments), *(["COMMAND"] if inner else [])]
+        yield f"{'#' * min(len(path), 3)} `{' '.join(words)}`"
         yield from (_paragraph(part) for part in (command.help or "").split("\n\n") if part.strip())
         context = command.context_class(command, info_name=path[-1])
         told = [_parameter(each, context) for each in command.params if each.name != "help"]

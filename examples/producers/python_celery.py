@@ -1,10 +1,10 @@
 """A producer without memci: Celery and a Redis URL are all that it needs.
 
     pip install 'celery[redis]'
-    BROKER_URL=redis://… python python_celery.py alice
+    MEMCI_BROKER_URL=redis://… python python_celery.py alice
 
-Tells memci what was said, asks for a pass of compression, and gets a message list back that fits
-a token budget. docs/how-to/celery-producers.md describes every message.
+Stores messages, requests a compression pass, and reads a message list that fits a token budget.
+docs/how-to/celery-producers.md describes every message.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from celery import Celery
 from kombu import Exchange, Queue
 
-BROKER_URL = os.environ.get("BROKER_URL", "redis://127.0.0.1:6379/0")
+BROKER_URL = os.environ.get("MEMCI_BROKER_URL", "redis://127.0.0.1:6379/0")
 
 # Redis carries the results of reads as well. Nothing else is needed to write.
 app = Celery("producer", broker=BROKER_URL, backend=BROKER_URL)

@@ -28,7 +28,7 @@ def test_node_remembers_compresses_and_gets_a_context(
     database_url: str, broker_url: str, tmp_path: Path
 ):
     with open_house(database_url, broker_url, tmp_path) as house:
-        said = json.loads(_node(_FOLDER / "send.mjs", "node-1", BROKER_URL=broker_url))
+        said = json.loads(_node(_FOLDER / "send.mjs", "node-1", MEMCI_BROKER_URL=broker_url))
         context = said["context"]
         assert context["tokens"] <= context["budget_tokens"] == 400
         assert "tuna" in json.dumps(context["messages"])

@@ -62,7 +62,6 @@ def served(
             {
                 "http://127.0.0.1:8000": address,
                 "http://127.0.0.1:11434/v1": model.url,
-                "redis://127.0.0.1:6379/0": process_redis.url,
             },
         )
 
@@ -71,6 +70,8 @@ def served(
 def test_every_block_runs(served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     settings, addresses = served
     monkeypatch.setenv("OPENAI_BASE_URL", addresses["http://127.0.0.1:11434/v1"])
+    # As `eval "$(memci settings env)"` sets it for a producer's program.
+    monkeypatch.setenv("MEMCI_BROKER_URL", settings["MEMCI_BROKER_URL"])
     remembered = command_line.run(
         "remember",
         "-",

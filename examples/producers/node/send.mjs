@@ -1,15 +1,15 @@
 // A producer in Node.js, by the Celery client celery-node:
 //
 //   npm install
-//   BROKER_URL=redis://… node send.mjs bob
+//   MEMCI_BROKER_URL=redis://… node send.mjs bob
 //
-// Tells memci what was said, asks for a pass of compression, and gets a message list back that fits
-// a token budget. docs/how-to/celery-producers.md describes every message.
+// Stores messages, requests a compression pass, and reads a message list that fits a token budget.
+// docs/how-to/celery-producers.md describes every message.
 
 import { randomUUID } from "node:crypto";
 import celery from "celery-node";
 
-const url = process.env.BROKER_URL ?? "redis://127.0.0.1:6379/0";
+const url = process.env.MEMCI_BROKER_URL ?? "redis://127.0.0.1:6379/0";
 const agentId = process.argv[2] ?? "example";
 
 // A client of celery-node sends to one queue: one client for an agent's messages, one for reads.

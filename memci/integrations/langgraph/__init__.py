@@ -1,4 +1,4 @@
-"""memci for LangGraph: a store and a checkpointer (``pip install memci[langgraph]``).
+"""memci for LangGraph: a store and a checkpointer (the extra ``langgraph``).
 
 ::
 
