@@ -95,7 +95,7 @@ class House:
             json.dumps(SECRET).encode(),
         ):
             self.client.lpush(agent_queue_name(agent_id), raw)
-        wait_until(lambda: agent.about().dead == 3, "the letters are dead", timeout_s=30)
+        wait_until(lambda: agent.about().dead == 3, "the messages are dead", timeout_s=30)
         wait_until(lambda: self.count("receipt", agent_id) >= 3, "the reads are noted")
         return agent
 

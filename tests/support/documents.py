@@ -18,7 +18,7 @@ from memci.schemas.documents import DocumentAnswer
 from memci.storage.documents import index_chunks, keep_document, replace_chunks
 from memci.storage.search_index import Embedded, Terms
 from memci.storage.session import Connection, Database
-from tests.support.archives import Told
+from tests.support.archives import RecordedWakeups
 from tests.support.models import ScriptedModels
 
 _WAITING = """
@@ -42,7 +42,7 @@ class Shelf:
         self.handler = DocumentIndexing(database, self.models, ExtractionLimits(), batch=bite)
 
     def add(self, name: str, text: str | bytes) -> DocumentAnswer:
-        tokens: Any = Told()
+        tokens: Any = RecordedWakeups()
         return documents.add(self.database, tokens, self.owner, new(name, text))
 
     def run(self, most: int = 1_000) -> int:

@@ -21,7 +21,7 @@ from memci.storage.session import use_edition
 from tests.support.network import AgentUnderTest
 
 
-class NoTokens:
+class NoWakeups:
     """Wakes nobody: the test runs what waits."""
 
     def wake_lane(self, agent_id: str) -> None:
@@ -40,7 +40,7 @@ class Rebuilding:
 
     def __init__(self, ada: AgentUnderTest) -> None:
         self.ada = ada
-        self._tokens: Any = NoTokens()
+        self._tokens: Any = NoWakeups()
 
     # What people ask.
 

@@ -33,7 +33,7 @@ def test_tables_with_text_give_it_up():
         "trail.event", "erased_message.digest", "edition.state", "model_usage.task",
         "model_usage.model",
     }  # fmt: skip
-    # Letters are read by the erasure; items are no messages, nor made of any; documents are files,
+    # Dead letters are read by the erasure; items are no messages, nor made of any; documents are files,
     # which are removed as such.
     apart = {"letter", "item"} | {
         "document", "document_body", "chunk", "chunk_term", "chunk_vector",

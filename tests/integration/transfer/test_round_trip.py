@@ -28,7 +28,7 @@ from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from memci.storage.vectors import VectorModel, claim_model
 from tests.support.archives import (
-    Told,
+    RecordedWakeups,
     arrived,
     exported,
     files_of,
@@ -38,7 +38,7 @@ from tests.support.archives import (
     use_model,
 )
 from tests.support.archives import each as of_each
-from tests.support.lives import SAID_AT
+from tests.support.complete_agent import SAID_AT
 from tests.support.mailbox import Mailbox
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
@@ -55,7 +55,7 @@ def test_the_export_of_an_import_is_the_export(ada: AgentUnderTest, elsewhere: D
     use_model(elsewhere, ada)
     ada.ask_for_pass()
     archive = exported(ada.database)
-    tokens = Told()
+    tokens = RecordedWakeups()
     answer = imported(elsewhere, archive, tokens=tokens)
     assert answer.reembed_job_id is None
     assert tables_of(exported(elsewhere)) == tables_of(archive)
@@ -235,7 +235,7 @@ def test_an_agent_goes_elsewhere_of_which_something_was_erased(
     ada = told_of_twice(database)
     use_model(elsewhere, ada)
     assert seqs_of_grace(ada) == [1]
-    tokens: Any = Told()
+    tokens: Any = RecordedWakeups()
     erase.run(database, PostgresPageStore(database), tokens, "ada", ErasureSelection(("m1",)))
     imported(elsewhere, exported(database))
     there = arrived(ada, elsewhere)
@@ -267,7 +267,7 @@ def test_an_archive_of_an_earlier_release_has_entities_of_messages_that_are_no_m
 ) -> None:
     ada = told_of_twice(database)
     use_model(elsewhere, ada)
-    tokens: Any = Told()
+    tokens: Any = RecordedWakeups()
     erase.run(database, PostgresPageStore(database), tokens, "ada", ErasureSelection(("m1",)))
     ada.execute("UPDATE node SET message_seqs = '{1}' WHERE agent_id = %s AND kind = 'entity'")
     imported(elsewhere, exported(database))

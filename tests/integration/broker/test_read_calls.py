@@ -156,7 +156,7 @@ def test_an_answer_goes_to_no_key_but_a_reply_key(replies, client, key):
     [{}, {"error": "ValueError"}, {"error": "annotations"}, {"error": None}, {"error": "nonsense"}],
 )
 def test_what_is_no_answer_is_an_error(reads, answering, client, replies, wrapped, monkeypatch):
-    monkeypatch.setattr("tests.integration.broker.test_call.wrap_answer", lambda _: wrapped)
+    monkeypatch.setattr("tests.integration.broker.test_read_calls.wrap_answer", lambda _: wrapped)
     answering.append(7)
     with pytest.raises(MemciError, match="its log says why"):
         reads.call("search", "a", {"query": "q"})

@@ -17,7 +17,7 @@ from memci.schemas.frameworks import CheckpointIn, ItemIn, ItemsIn, WritesIn
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from memci.storage.usage import Use, add_to_job, add_to_pass
-from tests.support.archives import Told
+from tests.support.archives import RecordedWakeups
 from tests.support.documents import put
 from tests.support.mailbox import Mailbox
 from tests.support.naming import PagesUnderTest
@@ -38,7 +38,7 @@ SAID = (
 )
 
 
-def a_whole_life(database: Database) -> AgentUnderTest:
+def complete_agent(database: Database) -> AgentUnderTest:
     """Return an agent with messages in every state, passes, and something in each table."""
     ada = AgentUnderTest(database, parameters=FADING)
     mailbox, bringing = Mailbox(ada), Rebuilding(ada)
@@ -86,7 +86,7 @@ def _framed(ada: AgentUnderTest) -> None:
             ItemIn(namespace=(), key="short", value={}, ttl_minutes=1e6),
         )
     )
-    tokens: Any = Told()
+    tokens: Any = RecordedWakeups()
     framework_storage.put_items(ada.database, tokens, ada.agent_id, put_items)
     typed = {"kind": "msgpack", "body": "AP8="}
     checkpoint = {
@@ -108,7 +108,7 @@ def _framed(ada: AgentUnderTest) -> None:
 
 
 def _erased(ada: AgentUnderTest) -> None:
-    tokens: Any = Told()
+    tokens: Any = RecordedWakeups()
     erase.run(
         ada.database,
         PostgresPageStore(ada.database),

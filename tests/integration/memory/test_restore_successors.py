@@ -23,7 +23,7 @@ from memci.storage.network.nodes import forget_nodes
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from tests.support.network import AgentUnderTest
-from tests.support.rebuilding import NoTokens, Rebuilding, is_same
+from tests.support.rebuilding import NoWakeups, Rebuilding, is_same
 from tests.support.short_term import consolidate
 from tests.support.stored import Reader
 
@@ -55,7 +55,7 @@ def merged(ada: AgentUnderTest, *said: str) -> tuple[list[int], int]:
 
 
 def erased(ada: AgentUnderTest, *messages: str) -> None:
-    tokens: Any = NoTokens()
+    tokens: Any = NoWakeups()
     erase.run(
         ada.database,
         PostgresPageStore(ada.database),
