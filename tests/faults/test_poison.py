@@ -145,7 +145,7 @@ def test_letters_that_cannot_be_read_are_kept(producer, fleet, upkeep, broker_ur
         assert sorted(producer.states("a")) == ["dead"] * 5 + ["done"]
         assert not client.exists(agent_queue_name("a"))
     with producer.database.agent_snapshot("a") as connection:
-        kept = connection.exec_driver_sql("SELECT body FROM letter").all()
+        kept = connection.exec_driver_sql("SELECT body FROM dead_letter").all()
     assert sorted(bytes(row[0]).decode() for row in kept) == sorted(incoming[:5])
     with pytest.raises(ConflictError, match="role"):
         replay(producer, "a", create["id"])

@@ -82,11 +82,11 @@ class World:
         return str(rows[place % len(rows)].id) if rows else "usr-0"
 
     def _erase(self, ids: list[str], pages: list[str]) -> None:
-        tokens: Any = RecordedWakeups()
+        wakeups: Any = RecordedWakeups()
         commands = self.folders.commands
         commands.settle_before_erasing(self.ada.agent_id)
         erase.run(
-            self.ada.database, self.texts, tokens, self.ada.agent_id,
+            self.ada.database, self.texts, wakeups, self.ada.agent_id,
             ErasureSelection(ids, None, pages), settle=commands.settle_in,
         )  # fmt: skip
 

@@ -158,9 +158,9 @@ class History(RuleBasedStateMachine):
             self.paper.make([(seq,) for seq in gone.again])
 
     def _erased(self, which: ErasureSelection) -> tuple[int, ...]:
-        tokens: Any = NoWakeups()
+        wakeups: Any = NoWakeups()
         told: Any = erase.run(
-            self.database, PostgresPageStore(self.database), tokens, self.ada.agent_id, which
+            self.database, PostgresPageStore(self.database), wakeups, self.ada.agent_id, which
         ).body
         return told["memories"], told["entities"], told["forgotten"], told["again"]
 

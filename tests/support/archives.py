@@ -59,11 +59,11 @@ def imported(
     archive: bytes,
     agent_id: str = "ada",
     *,
-    tokens: RecordedWakeups | None = None,
+    wakeups: RecordedWakeups | None = None,
     max_bytes: int = 64 * MIB,
     store: PageStore | None = None,
 ) -> ImportAnswer:
-    waking: Any = tokens or RecordedWakeups()
+    waking: Any = wakeups or RecordedWakeups()
     texts = store or PostgresPageStore(database)
     return transfer.run(database, texts, waking, agent_id, io.BytesIO(archive), max_bytes=max_bytes)
 

@@ -42,8 +42,8 @@ class Shelf:
         self.handler = DocumentIndexing(database, self.models, ExtractionLimits(), batch=bite)
 
     def add(self, name: str, text: str | bytes) -> DocumentAnswer:
-        tokens: Any = RecordedWakeups()
-        return documents.add(self.database, tokens, self.owner, new(name, text))
+        wakeups: Any = RecordedWakeups()
+        return documents.add(self.database, wakeups, self.owner, new(name, text))
 
     def run(self, most: int = 1_000) -> int:
         """Run the jobs that wait, and those that they lead to; return how many were run."""

@@ -86,7 +86,7 @@ def test_wakeups_do_not_pile_up_while_nobody_takes_them(queues, wakeups, client)
 
 
 def test_nobody_is_passed_over_while_wakeups_of_others_wait(queues, wakeups, client):
-    """Waiting wakeups may be for other agents: a queue that was not heard wakes its lane all the same."""
+    """Waiting wakeups may be for other agents: one that was not heard wakes its lane."""
     for number in range(100):
         wakeups.wake_lane(f"other{number}")
     put(client, "a")

@@ -195,9 +195,9 @@ def test_an_agent_that_is_erased_has_no_documents(shelf: Shelf, client: Any):
     shelf.add("a.md", GUIDE)
     shelf.run()
     shelf.add("b.md", SECTIONS)
-    tokens: Any = RecordedWakeups()
+    wakeups: Any = RecordedWakeups()
     store = PostgresPageStore(shelf.database)
-    erase.run_agent(shelf.database, store, tokens, RedisAgentQueues(client), "ada")
+    erase.run_agent(shelf.database, store, wakeups, RedisAgentQueues(client), "ada")
     assert shelf.counters() == shelf.counted() == (0, 0, 0)
     with pytest.raises(NotFoundError, match="no agent ada"):
         Listings(shelf.database).documents("ada", prefix="", cursor=None, limit=1)

@@ -55,11 +55,11 @@ def merged(ada: AgentUnderTest, *said: str) -> tuple[list[int], int]:
 
 
 def erased(ada: AgentUnderTest, *messages: str) -> None:
-    tokens: Any = NoWakeups()
+    wakeups: Any = NoWakeups()
     erase.run(
         ada.database,
         PostgresPageStore(ada.database),
-        tokens,
+        wakeups,
         ada.agent_id,
         ErasureSelection(list(messages)),
     )

@@ -136,7 +136,7 @@ def test_dead_letters_that_hold_it_go_with_it(producer, eraser, raw, goes):
     receipt = eraser.erase(session="s")
     assert (kept(producer, dead) is None) == goes
     assert producer.job("a", dead).state == ("cancelled" if goes else "dead")
-    assert receipt.body["rows"].get("letter", 0) == goes
+    assert receipt.body["rows"].get("dead_letter", 0) == goes
 
 
 def test_a_message_with_quotes_in_it_goes_too(producer, eraser):
@@ -245,7 +245,7 @@ def test_what_waits_in_the_broker_goes_with_the_agent(producer, eraser, client):
 
 
 class ErasingQueues:
-    """Agents' queues whose letters are read just before their agent is erased."""
+    """Agents' queues whose messages are read just before their agent is erased."""
 
     def __init__(self, queues, eraser):
         self._queues = queues

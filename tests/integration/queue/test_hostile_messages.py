@@ -124,7 +124,7 @@ def test_a_hostile_message_is_taken_in_or_buried_between_good_ones(
     jobs = rows(database, "SELECT state, last_error FROM job ORDER BY ordinal")
     assert [jobs[0].state, jobs[-1].state] == ["queued", "queued"]
     if len(contents) == 2:
-        (buried,) = rows(database, "SELECT body FROM letter")
+        (buried,) = rows(database, "SELECT body FROM dead_letter")
         assert bytes(buried.body) == hostile
         assert jobs[1].state == "dead"
         assert jobs[1].last_error
@@ -146,12 +146,12 @@ def test_messages_that_are_too_large_are_buried_with_their_ends(
     jobs = rows(database, "SELECT id, state, last_error FROM job ORDER BY ordinal")
     assert [job.state for job in jobs] == ["queued", "dead", "dead", "queued"]
     assert all("200001 bytes" in job.last_error for job in jobs[1:3])
-    kept = [bytes(row.body) for row in rows(database, "SELECT body FROM letter")]
+    kept = [bytes(row.body) for row in rows(database, "SELECT body FROM dead_letter")]
     assert all(len(body) < 110_000 for body in kept)
     # The first comes again, after a crash before its removal.
     client.lpush(agent_queue_name("a"), large[0])
     assert intake.take_in(lease) == 1
-    assert len(rows(database, "SELECT 1 FROM letter")) == 2
+    assert len(rows(database, "SELECT 1 FROM dead_letter")) == 2
     with (
         database.agent_transaction("a") as connection,
         pytest.raises(ConflictError, match="only the ends are kept"),
@@ -185,7 +185,7 @@ def test_messages_under_one_id_that_differ_are_both_kept(database, client, intak
         )
     intake.take_in(lease)
     assert [row.content for row in rows(database, "SELECT content FROM message")] == ["one"]
-    assert len(rows(database, "SELECT 1 FROM letter")) == 1
+    assert len(rows(database, "SELECT 1 FROM dead_letter")) == 1
     states = {row.id: row.state for row in rows(database, "SELECT id, state FROM job")}
     assert states.pop(UUID(twice)) == "queued"
     assert list(states.values()) == ["dead"]

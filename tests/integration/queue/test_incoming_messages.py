@@ -49,7 +49,7 @@ def test_a_message_with_unheard_of_names_is_buried_and_not_quoted(producer, fiel
 
 def kept(producer):
     with producer.database.agent_snapshot("a") as connection:
-        return connection.exec_driver_sql("SELECT count(*) FROM letter").scalar_one()
+        return connection.exec_driver_sql("SELECT count(*) FROM dead_letter").scalar_one()
 
 
 def test_a_dead_letter_is_kept_until_it_is_decided_on(producer):

@@ -6,8 +6,8 @@ import pytest
 
 from memci.storage.session import Database
 from tests.support.archives import another_database
-from tests.support.databases import Databases
 from tests.support.complete_agent import complete_agent
+from tests.support.databases import Databases
 from tests.support.network import AgentUnderTest
 
 

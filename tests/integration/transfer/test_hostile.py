@@ -31,9 +31,9 @@ from tests.support.archives import (
     imported,
     zipped,
 )
+from tests.support.complete_agent import complete_agent
 from tests.support.databases import Databases
 from tests.support.erasing import bury
-from tests.support.complete_agent import complete_agent
 from tests.support.network import AgentUnderTest
 
 

@@ -47,8 +47,8 @@ def settle(ada: AgentUnderTest) -> Folders:
 
 
 def forget(ada: AgentUnderTest, *ids: str) -> None:
-    tokens: Any = RecordedWakeups()
-    erase.run(ada.database, PostgresPageStore(ada.database), tokens, "ada", ErasureSelection(ids))
+    wakeups: Any = RecordedWakeups()
+    erase.run(ada.database, PostgresPageStore(ada.database), wakeups, "ada", ErasureSelection(ids))
 
 
 def check_moves(ada: AgentUnderTest, elsewhere: Database) -> None:

@@ -55,13 +55,13 @@ def test_the_export_of_an_import_is_the_export(ada: AgentUnderTest, elsewhere: D
     use_model(elsewhere, ada)
     ada.ask_for_pass()
     archive = exported(ada.database)
-    tokens = RecordedWakeups()
-    answer = imported(elsewhere, archive, tokens=tokens)
+    wakeups = RecordedWakeups()
+    answer = imported(elsewhere, archive, wakeups=wakeups)
     assert answer.reembed_job_id is None
     assert tables_of(exported(elsewhere)) == tables_of(archive)
     assert answer.rows["message"] == len(ada.rows("SELECT FROM message WHERE agent_id = %s"))
     # What waited is woken.
-    assert (answer.queued > 0, tokens.lanes, tokens.compressions) == (True, ["ada"], ["ada"])
+    assert (answer.queued > 0, wakeups.lanes, wakeups.compressions) == (True, ["ada"], ["ada"])
 
 
 def test_what_language_models_took_comes_along(ada: AgentUnderTest, elsewhere: Database) -> None:
@@ -235,12 +235,12 @@ def test_an_agent_goes_elsewhere_of_which_something_was_erased(
     ada = told_of_twice(database)
     use_model(elsewhere, ada)
     assert seqs_of_grace(ada) == [1]
-    tokens: Any = RecordedWakeups()
-    erase.run(database, PostgresPageStore(database), tokens, "ada", ErasureSelection(("m1",)))
+    wakeups: Any = RecordedWakeups()
+    erase.run(database, PostgresPageStore(database), wakeups, "ada", ErasureSelection(("m1",)))
     imported(elsewhere, exported(database))
     there = arrived(ada, elsewhere)
     assert seqs_of_grace(there) == [2]
-    erase.run(elsewhere, PostgresPageStore(elsewhere), tokens, "ada", ErasureSelection(("m2",)))
+    erase.run(elsewhere, PostgresPageStore(elsewhere), wakeups, "ada", ErasureSelection(("m2",)))
     assert there.nodes() == [], "it goes with the last message that names it"
 
 
@@ -267,11 +267,11 @@ def test_an_archive_of_an_earlier_release_has_entities_of_messages_that_are_no_m
 ) -> None:
     ada = told_of_twice(database)
     use_model(elsewhere, ada)
-    tokens: Any = RecordedWakeups()
-    erase.run(database, PostgresPageStore(database), tokens, "ada", ErasureSelection(("m1",)))
+    wakeups: Any = RecordedWakeups()
+    erase.run(database, PostgresPageStore(database), wakeups, "ada", ErasureSelection(("m1",)))
     ada.execute("UPDATE node SET message_seqs = '{1}' WHERE agent_id = %s AND kind = 'entity'")
     imported(elsewhere, exported(database))
-    erase.run(elsewhere, PostgresPageStore(elsewhere), tokens, "ada", ErasureSelection(("m2",)))
+    erase.run(elsewhere, PostgresPageStore(elsewhere), wakeups, "ada", ErasureSelection(("m2",)))
     assert arrived(ada, elsewhere).nodes() == []
 
 

@@ -11,8 +11,8 @@ from memci.domain.context.materials import Materials
 from memci.domain.context.recent_messages import Recent
 from memci.domain.context.rendering import day_words
 from memci.domain.context.session_summary import SummaryBlock, session_summary_block
-from memci.domain.context.token_counts import Count
 from memci.domain.session.interaction import interactions
+from memci.domain.token_counts import Count
 from memci.language.detection import Language
 from memci.language.sentences import sentence_spans
 from memci.message import Message, Role
