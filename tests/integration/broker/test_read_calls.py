@@ -74,7 +74,7 @@ def every_error() -> list[MemciError]:
     found, todo = [], [MemciError]
     while todo:
         kind = todo.pop()
-        # Other rooms have errors of their own, which no context worker raises.
+        # Other packages have errors of their own, which no context worker raises.
         todo += [each for each in kind.__subclasses__() if each.__module__ == errors.__name__]
         fields = {"retry_after_s": 1.5} if issubclass(kind, errors.UnavailableError) else {}
         found += [kind(), kind("said", **filled.get(kind, fields))]

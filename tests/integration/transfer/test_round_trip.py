@@ -309,4 +309,4 @@ def test_a_rebuilt_network_stays_behind_with_its_job(
 def network_of(ada: AgentUnderTest) -> list[object]:
     nodes = [(n.id, n.content, n.phrase, n.scan_count, n.last_pass) for n in ada.nodes()]
     links = [(key, row.relation, row.strength, row.hint) for key, row in ada.links().items()]
-    return [nodes, links, ada.focus(), ada.fates()]
+    return [nodes, links, ada.focus(), ada.memory_states()]
