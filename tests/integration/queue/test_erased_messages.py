@@ -21,9 +21,9 @@ from memci.queue import mailbox
 from memci.queue.broker_intake import BrokerIntake, take_in
 from memci.queue.intake import Append
 from memci.queue.lease import Claims
-from memci.storage import messages as unreadable_messages
 from memci.storage.agents import list_agents
 from memci.storage.erasure.deletion_set import beginnings_of
+from memci.storage.messages import read_dead_letter
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.testing import wait_until
 from tests.support.erasing import Eraser
@@ -57,7 +57,7 @@ def deliver(producer: Producer, raw: bytes) -> UUID | None:
 
 def kept(producer: Producer, job_id: UUID) -> bytes | None:
     with producer.database.agent_snapshot("a") as connection:
-        return unreadable_messages.read_letter(connection, "a", job_id)
+        return read_dead_letter(connection, "a", job_id)
 
 
 def stored(producer: Producer) -> list[str]:

@@ -262,19 +262,6 @@ def test_an_agent_goes_elsewhere_in_the_middle_of_a_pass(
     assert there.lane().compress_cursor is None
 
 
-def test_an_archive_of_an_earlier_release_has_entities_of_messages_that_are_no_more(
-    database: Database, elsewhere: Database
-) -> None:
-    ada = told_of_twice(database)
-    use_model(elsewhere, ada)
-    wakeups: Any = RecordedWakeups()
-    erase.run(database, PostgresPageStore(database), wakeups, "ada", ErasureSelection(("m1",)))
-    ada.execute("UPDATE node SET message_seqs = '{1}' WHERE agent_id = %s AND kind = 'entity'")
-    imported(elsewhere, exported(database))
-    erase.run(elsewhere, PostgresPageStore(elsewhere), wakeups, "ada", ErasureSelection(("m2",)))
-    assert arrived(ada, elsewhere).nodes() == []
-
-
 def test_vectors_of_another_embedder_are_made_anew(
     ada: AgentUnderTest, elsewhere: Database
 ) -> None:
