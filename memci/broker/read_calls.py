@@ -26,7 +26,7 @@ from memci.broker.names import READ_QUEUE, ReadUse, queue, read_task
 _READ = queue(READ_QUEUE)
 _REPLY_PREFIX = "memci.reply."
 _REPLY_KEY = re.compile(r"memci\.reply\.[0-9a-f]{32}")
-# An answer that nobody fetched goes by itself.
+# An answer that is not fetched expires.
 _REPLY_EXPIRES_S = 60
 # Answers fetched at the same moment each wait on a connection of their own.
 _CONNECTIONS = 256
@@ -41,7 +41,7 @@ class Reads(Protocol):
         """Return the answer as JSON values.
 
         ``wait_ms`` is what the request itself may wait for; it comes on top of the time-out.
-        Raises ``ReadTimeoutError`` when nobody answers, ``BrokerUnavailableError``, or the
+        Raises ``ReadTimeoutError`` when no worker answers, ``BrokerUnavailableError``, or the
         error that the worker met.
         """
         ...

@@ -7,7 +7,13 @@ from dataclasses import asdict
 from uuid import uuid4
 
 from memci.broker.wakeup import Wakeups
-from memci.domain.documents import DocumentState, NewDocument, check_name, is_collection, nobody
+from memci.domain.documents import (
+    DocumentState,
+    NewDocument,
+    check_name,
+    is_collection,
+    unknown_owner,
+)
 from memci.domain.job import JobKind, JobSource
 from memci.errors import InvalidInputError, NotFoundError, TooLargeError
 from memci.queue.mailbox import NewJob, insert_job, lock_lane, unlock_lane
@@ -102,7 +108,7 @@ def _locked(database: Database, owner: str) -> Iterator[Connection]:
     exists = is_collection_there if is_collection(owner) else is_there
     with database.agent_transaction(owner) as connection:
         if not exists(connection, owner):
-            raise nobody(owner)
+            raise unknown_owner(owner)
         woken, _ = lock_lane(connection, owner)
         yield connection
         unlock_lane(connection, owner, woken=woken)

@@ -136,7 +136,7 @@ def run(
             deletion_set.beginnings_of, connection, agent_id, deletion.seqs, BEGINNING_LENGTH
         )
         erased = ErasedMessages(frozenset(ids), beginnings, selection.session_id)
-        letters = drop_erased(connection, agent_id, erased)
+        dead_letters = drop_erased(connection, agent_id, erased)
         losing = losing_summaries(connection, agent_id, deletion.seqs)
         rows = erase_messages(connection, agent_id, deletion)
         request_summaries(connection, agent_id, losing, now=True, source=JobSource.HTTP)
@@ -146,7 +146,7 @@ def run(
             "page_indexes": _page_indexes(selection, deletion),
             "pins": list(deletion.pins),
             **_counts(deletion),
-            "rows": {**rows, "letter": letters} if letters else rows,
+            "rows": {**rows, "dead_letter": dead_letters} if dead_letters else rows,
             "job_id": _repeat_memories(connection, agent_id, deletion.repeated),
         }
         receipt = _write_receipt(connection, agent_id, body)

@@ -32,13 +32,13 @@ def replay(
     A broker message that could not be read is read again, as a new job at the tail.
     """
     with database.agent_transaction(agent_id) as connection:
-        raw = messages.read_letter(connection, agent_id, job_id)
+        raw = messages.read_dead_letter(connection, agent_id, job_id)
         if raw is None:
             watched = lane_control.replay(connection, agent_id, job_id, at_tail=at_tail)
         else:
             lane_control.discard(connection, agent_id, job_id)
             watched = broker_intake.redeliver(connection, agent_id, raw, limits)
-            messages.delete_letter(connection, agent_id, job_id)
+            messages.delete_dead_letter(connection, agent_id, job_id)
     wakeups.wake_lane(agent_id)
     return watched
 
@@ -50,7 +50,7 @@ def discard(database: Database, wakeups: Wakeups, agent_id: str, job_id: UUID) -
     """
     with database.agent_transaction(agent_id) as connection:
         lane_control.discard(connection, agent_id, job_id)
-        messages.delete_letter(connection, agent_id, job_id)
+        messages.delete_dead_letter(connection, agent_id, job_id)
     wakeups.wake_lane(agent_id)
     return job_id
 

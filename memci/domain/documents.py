@@ -135,7 +135,7 @@ def check_owner(owner: object) -> str:
     return check_agent_id(owner)
 
 
-def nobody(owner: str) -> NotFoundError:
+def unknown_owner(owner: str) -> NotFoundError:
     """Return the error for an unknown owner."""
     if not is_collection(owner):
         return no_agent(owner)

@@ -94,7 +94,6 @@ class SimilarGroups:
 
 # Groups that one job merges, so that the lane is not locked for long; the next job merges more.
 MAX_MERGED = 100
-_ALL = 2**31
 
 
 def utc_now() -> datetime:
@@ -131,8 +130,7 @@ class Consolidation:
         """Repeat an earlier job by its logged ``details``, for a network that is rebuilt (M24)."""
         now = datetime.fromisoformat(details["at"])
         ended = [EndedTerm.read(each) for each in details["settled"]]
-        # Older logs hold no number of groups: there was no limit.
-        return self._find(agent_id, job_id, now, details.get("groups", _ALL), ended)
+        return self._find(agent_id, job_id, now, details["groups"], ended)
 
     def _find(
         self,

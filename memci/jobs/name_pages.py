@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from memci.domain.context.token_counts import Count
 from memci.domain.job import Job, JobKind
 from memci.domain.pages.interaction_outline import (
     MOST_ENTRY,
@@ -24,6 +23,7 @@ from memci.domain.pages.interaction_outline import (
 from memci.domain.pages.page import Page
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.tree import Tree
+from memci.domain.token_counts import Count
 from memci.errors import SmallModelAnswerError
 from memci.language.detection import Language, language_of
 from memci.message import Message, Role

@@ -228,14 +228,14 @@ class Beliefs:
         made = list(self._assign(creation.nodes))
         if not made:
             return corrected
-        corrections = [held for held in made if held.claim.corrects]
-        claims = [held for held in made if not held.claim.corrects]
+        corrections = [each for each in made if each.claim.corrects]
+        claims = [each for each in made if not each.claim.corrects]
         if corrections:
-            first = min(held.seq for held in corrections)
+            first = min(each.seq for each in corrections)
             known = [*beliefs.claims_since(connection, agent_id, first - _CORRECTABLE), *claims]
-            claims += filter(None, (resolve_correction(held, known) for held in corrections))
+            claims += filter(None, (resolve_correction(each, known) for each in corrections))
         beliefs.add_claims(connection, agent_id, claims)
-        keys = {(held.claim.subject, held.claim.attribute) for held in claims}
+        keys = {(each.claim.subject, each.claim.attribute) for each in claims}
         return corrected + len(beliefs.supersede_older(connection, agent_id, keys))
 
     def _correct(self, connection: Connection, agent_id: str, creation: Creation) -> int:

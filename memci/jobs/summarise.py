@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Any
 
 from memci.domain.context.session_summary import messages_at_once, summarised
-from memci.domain.context.token_counts import message_tokens
 from memci.domain.job import Job, JobKind
 from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.token_counts import message_tokens
 from memci.jobs.consolidate import utc_now
 from memci.message import Message
 from memci.queue.runner import Effect, Handler

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from memci.domain.job import Job, JobKind
+from memci.domain.pages.automatic_pins import bound_to, pinned
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.pins import Maker, Pin
 from memci.domain.pages.tree import Viewer
-from memci.domain.session.automatic_pins import bound_to, pinned
 from memci.domain.session.plan import Plan
 from memci.domain.session.plan_tracker import PlanSigns, follow, plan_signs
 from memci.language.key_messages.detector import KeySentence, key_sentences

@@ -20,7 +20,7 @@ from memci.language.word_weights import UNKNOWN, Word, rarity
 _DATA = TaskData("clauses")
 _PRONOUNS = _DATA.words("pronouns", Language.ENGLISH)
 _DETERMINERS = _DATA.words("determiners")
-OTHER_DOERS = _PRONOUNS | _DATA.words("other_doers")
+OTHER_SUBJECTS = _PRONOUNS | _DATA.words("other_subjects")
 _PERSONS = _DATA.words("persons")
 _BEFORE_VERBS = _DATA.words("before_verbs")
 _ADVERBS = _DATA.words("adverbs")
@@ -82,7 +82,7 @@ def last_verb(words: Sequence[str]) -> int | None:
     return next(found, None)
 
 
-def lacks_doer(words: Sequence[Word], at: int) -> bool:
+def lacks_subject(words: Sequence[Word], at: int) -> bool:
     """Return True if a word is a verb whose subject, "to" or "will" stands before it.
 
     Cut off before the verb, "Will bring a tart" and "to leave Chloe" would be orders.
@@ -134,7 +134,7 @@ def subject_words(words: Sequence[Word]) -> int:
     if first not in _DETERMINERS and not words[0].text[:1].isupper():
         return 0
     for at, word in enumerate(words[1 : _LONGEST_SUBJECT + 1], start=1):
-        if word.key in OTHER_DOERS:
+        if word.key in OTHER_SUBJECTS:
             return 0
         if is_finite(word) or word.key in ENGLISH_VERBS_OR_NOUNS:
             return at

@@ -58,13 +58,8 @@ class ReducedText:
         return len(self.tokens) + self.stresses
 
 
-def same_content(one: str, other: str) -> bool:
-    """Return True if two texts have the same content; texts without words never have."""
-    return same_reduced_content(reduce_text(one), reduce_text(other))
-
-
 def same_reduced_content(one: ReducedText, other: ReducedText) -> bool:
-    """Return True if two reduced texts have the same content."""
+    """Return True if two reduced texts have the same content; texts without words never have."""
     return bool(one.tokens) and one.tokens == other.tokens
 
 

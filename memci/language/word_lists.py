@@ -35,5 +35,4 @@ CHINESE_NO_NAMES = _chinese("no_names")
 # Single characters.
 CHINESE_SURNAMES = frozenset(_DATA.source("surnames"))
 CHINESE_NICKNAMES = frozenset(_DATA.source("nickname_surnames"))
-HAN_NUMERALS = _DATA.source("numerals")
 MEASURE_WORDS = _DATA.source("measure_words")

@@ -30,14 +30,14 @@ def bury(
     kind = message.task if message else None
     if kind not in (CREATE_TASK, COMPRESS_TASK):
         kind = JobKind.UNREADABLE
-    if stored.read_letter(connection, agent_id, job_id) == raw:
+    if stored.read_dead_letter(connection, agent_id, job_id) == raw:
         return None
     if mailbox.payload_of(connection, agent_id, job_id) is not None:
         job_id = job_id_of(None, raw)  # another message has the same task id
     job = mailbox.NewJob(agent_id, kind, JobSource.CELERY, job_id)
     if not mailbox.insert_job(connection, job):
         return None
-    stored.bury_letter(connection, agent_id, job.id, raw, error)
+    stored.bury_dead_letter(connection, agent_id, job.id, raw, error)
     return job.id
 
 
@@ -57,7 +57,7 @@ def bury_erased(
     if others:
         arguments = {**message.arguments, "messages": others}
         body = encode(message.task, str(message.id), arguments, message.traceparent)
-    stored.bury_letter(connection, agent_id, job.id, body, str(error))
+    stored.bury_dead_letter(connection, agent_id, job.id, body, str(error))
     return job.id
 
 
@@ -85,11 +85,11 @@ def drop_erased(connection: Connection, agent_id: str, erased: ErasedMessages) -
     One that cannot be decoded holds it if it contains its id or the beginning of its text.
     """
     dropped = 0
-    for job_id in stored.jobs_with_letters(connection, agent_id):
-        raw = stored.read_letter(connection, agent_id, job_id)
+    for job_id in stored.jobs_with_dead_letters(connection, agent_id):
+        raw = stored.read_dead_letter(connection, agent_id, job_id)
         if raw is not None and _holds_erased(raw, agent_id, erased):
             lane_control.discard(connection, agent_id, job_id)
-            stored.delete_letter(connection, agent_id, job_id)
+            stored.delete_dead_letter(connection, agent_id, job_id)
             dropped += 1
     return dropped
 

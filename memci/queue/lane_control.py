@@ -90,23 +90,23 @@ AND remember = coalesce({job}.payload->>'remember', remember)
 AND coalesce({job}.payload->'seqs' @> to_jsonb(seq), true)
 """
 _OVERLAPPING = """
-SELECT job.* FROM job JOIN gone ON job.id <> gone.id AND job.kind = gone.kind
-                 AND job.first_seq <= gone.last_seq AND job.last_seq >= gone.first_seq
+SELECT job.* FROM job JOIN ended ON job.id <> ended.id AND job.kind = ended.kind
+                 AND job.first_seq <= ended.last_seq AND job.last_seq >= ended.first_seq
 WHERE job.agent_id = %(agent)s AND job.state = '{state}'
 """
 # No job will make memories of these messages, and the window of R19 does not hand them over again.
 # Messages of another queued or dead job stay with it. Each state is looked up by its own index: the
 # jobs that are done are far more.
 _RELEASE = f"""
-WITH gone AS MATERIALIZED (
+WITH ended AS MATERIALIZED (
     SELECT * FROM job WHERE agent_id = %(agent)s AND id = %(job)s AND kind = %(create)s),
 other AS MATERIALIZED (
     {_OVERLAPPING.format(state="queued")}
     UNION ALL
     {_OVERLAPPING.format(state="dead")})
 UPDATE message SET memory_state = 'none', remember = 'never'
-FROM gone
-WHERE message.agent_id = %(agent)s AND memory_state = 'pending' AND {_TAKES.format(job="gone")}
+FROM ended
+WHERE message.agent_id = %(agent)s AND memory_state = 'pending' AND {_TAKES.format(job="ended")}
   AND NOT EXISTS (SELECT FROM other WHERE {_TAKES.format(job="other")})
 """  # noqa: S608 - a constant of this module
 _UNINDEXED = """

@@ -8,11 +8,11 @@ from memci.domain.context.choose import Choice
 from memci.domain.context.materials import Covered, Materials, ShownMessages
 from memci.domain.context.message_list import Origin, Section
 from memci.domain.context.page_listing import contents_listed, tree_listed
-from memci.domain.context.token_counts import Count
 from memci.domain.pages.window_labels import labels_of
 from memci.domain.pages.window_text import BlockWriter, Format
 from memci.domain.session.interaction import Interaction, interactions
 from memci.domain.session.plan import finished_message_seqs, plan_text
+from memci.domain.token_counts import Count
 from memci.language.detection import Language, language_of
 from memci.language.sentences import sentence_spans
 from memci.message import Message, Role

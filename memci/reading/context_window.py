@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from memci.domain.context.token_counts import Utterance
 from memci.domain.pages.collapse import collapse_to, report_excess
 from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.parameters import PageRules
@@ -12,6 +11,7 @@ from memci.domain.pages.pins import Pin
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.window_labels import labels_of
 from memci.domain.pages.window_text import BlockWriter, Format
+from memci.domain.token_counts import Utterance
 from memci.language.detection import language_of
 from memci.message import Role
 from memci.queue.job_requests import request_naming_by_read

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import takewhile
 
+from memci.domain.context.handover import Handover, exchanges
 from memci.domain.context.session_summary import summarised
-from memci.domain.context.token_counts import Count
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.tree import Viewer
-from memci.domain.session.handover import Handover, exchanges
 from memci.domain.session.plan import plan_text
+from memci.domain.token_counts import Count
 from memci.errors import NotFoundError
 from memci.language.detection import language_of
 from memci.language.sentences import sentence_spans

@@ -10,8 +10,8 @@ from threading import Lock
 from typing import Self
 
 from memci.config.settings import Settings
-from memci.domain.context.token_counts import DEFAULT_TOKENIZER, Count, tokenizer_of
 from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.token_counts import DEFAULT_TOKENIZER, Count, tokenizer_of
 from memci.reading.deferred_writes import ReadActivity
 from memci.schemas.reads import Fresh
 from memci.smallmodel.ports import Embedder, Lexicon, QueryPlanner, Summarizer, TokenCounter

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
-from memci.domain.context.token_counts import Count, fitting
 from memci.domain.memory import recall as rules
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import Forgotten, Miss, Reached, Walk
 from memci.domain.search.candidate import reads
+from memci.domain.token_counts import Count, fitting
 from memci.language.detection import Language, language_of
 from memci.reading.deferred_writes import use_of
 from memci.reading.reader import Reader, ReadingModels, wait_until_fresh
@@ -338,13 +338,13 @@ def as_structure(recalled: Recalled, budget: int | None, count: Count) -> Reply:
         memories=[_recalled_memory(recalled, *each) for each in memories],
         forgotten=[
             ForgottenMemory(
-                node_id=(last := recalled.last[gone.node_id]),
-                relation=gone.relation,
-                hint=gone.hint,
+                node_id=(last := recalled.last[each.node_id]),
+                relation=each.relation,
+                hint=each.hint,
                 restorable=last in recalled.restorable,
                 forgotten_at=recalled.forgotten_at.get(last),
             )
-            for gone in forgotten
+            for each in forgotten
         ],
         miss=recalled.miss,
         knew=list(recalled.knew),
@@ -352,7 +352,7 @@ def as_structure(recalled: Recalled, budget: int | None, count: Count) -> Reply:
         pending=recalled.now.pending,
         new_agent=recalled.now.new_agent,
     )
-    ids = frozenset(gone.node_id for gone in forgotten)
+    ids = frozenset(each.node_id for each in forgotten)
     return Reply(answer, ids, [memory for _, memory in memories])
 
 
@@ -375,7 +375,7 @@ def as_text(recalled: Recalled, budget: int | None, count: Count, language: Lang
         pending=recalled.now.pending,
         new_agent=recalled.now.new_agent,
     )
-    ids = frozenset(gone.node_id for gone in _forgotten(recalled, fit))
+    ids = frozenset(each.node_id for each in _forgotten(recalled, fit))
     memories = [recalled.memories[at][1] for at in fit if at < len(recalled.memories)]
     return Reply(answer, ids, memories)
 

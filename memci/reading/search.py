@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import JsonValue
 
-from memci.domain.context.token_counts import fitting
 from memci.domain.memory.recall import until_mark
 from memci.domain.search.candidate import SAID, UNTIMED, Candidate, Source
 from memci.domain.search.duplicates import best_once
 from memci.domain.search.ranking import Ranked
 from memci.domain.search.supersession import lacks_newer
+from memci.domain.token_counts import fitting
 from memci.language.detection import language_of
 from memci.language.question import QueryAnalysis
 from memci.reading.deferred_writes import use_of

@@ -12,9 +12,9 @@ from typing import Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from memci.domain.context.token_counts import Count
 from memci.domain.memory.node import NodeType
 from memci.domain.pages.interaction_outline import Outline
+from memci.domain.token_counts import Count
 from memci.language.detection import Language
 from memci.language.worth import Judgement
 from memci.message import Message

@@ -149,9 +149,9 @@ def _revision(connection: Connection, *, readable: bool) -> str | None:
     return current_revision(connection)
 
 
+# Seconds after which an unclaimed wakeup counts as lost.
+WAKEUP_STALE_S = 10.0
 # Three reads: queued and dead jobs by their partial indexes, and all lanes (30 ms at 100,000).
-# Seconds after which an unclaimed token counts as lost.
-TOKEN_STALE_S = 10.0
 _GAUGES = """
 SELECT queued.jobs, queued.age_s, queued.lag_s, dead.jobs, lanes.*
 FROM (
@@ -175,12 +175,12 @@ FROM (
 """
 
 
-def lane_gauges(connection: Connection, *, token_stale_s: float = TOKEN_STALE_S) -> LaneGauges:
+def lane_gauges(connection: Connection, *, stale_s: float = WAKEUP_STALE_S) -> LaneGauges:
     """Return the current gauges; needs an upkeep transaction.
 
-    A lane is due and unclaimed when its token has been out for longer than ``token_stale_s``.
+    A lane is due and unclaimed when its wakeup has been out for longer than ``stale_s``.
     """
-    row = connection.exec_driver_sql(_GAUGES, (token_stale_s,)).one()
+    row = connection.exec_driver_sql(_GAUGES, (stale_s,)).one()
     queued, age_s, lag_s, dead, leases, unclaimed, compress = row
     return LaneGauges(
         queued_jobs=queued,

@@ -19,8 +19,8 @@ from memci.domain.documents import (
     NewDocument,
     collection_owner,
     last_part,
-    nobody,
     searched_text,
+    unknown_owner,
 )
 from memci.storage.search_index import Embedded, Terms, posting_columns
 from memci.storage.vectors import to_text
@@ -228,7 +228,7 @@ def see_collections(
         existing = set(connection.exec_driver_sql(_THERE, (owners,)).scalars())
         for owner in owners:
             if owner not in existing:
-                raise nobody(owner)
+                raise unknown_owner(owner)
     connection.exec_driver_sql(_SEE, (" ".join(owners),))
     return owners
 
@@ -305,7 +305,7 @@ class WaitingFile:
 
 
 def waiting_file(connection: Connection, owner: str, document_id: int) -> WaitingFile | None:
-    """Return the bytes of a document; None when they have been read or it is gone."""
+    """Return the bytes of a document; None when they have been read or it was removed."""
     row = connection.exec_driver_sql(_WAITING_FILE, (owner, document_id)).first()
     return None if row is None else WaitingFile(row.name, row.digest, bytes(row.body))
 

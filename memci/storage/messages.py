@@ -166,13 +166,13 @@ def receipt_times(
     return {row.seq: row.received_at for row in rows}
 
 
-def bury_letter(
+def bury_dead_letter(
     connection: Connection, agent_id: str, job_id: UUID, body: bytes | None, error: str
 ) -> None:
     """Store the bytes of a broker message, if there are any, and make its job dead."""
     if body is not None:
         connection.exec_driver_sql(
-            "INSERT INTO letter (agent_id, job_id, body) VALUES (%s, %s, %s)"
+            "INSERT INTO dead_letter (agent_id, job_id, body) VALUES (%s, %s, %s)"
             " ON CONFLICT DO NOTHING",
             (agent_id, job_id, body),
         )
@@ -183,22 +183,22 @@ def bury_letter(
     )
 
 
-def read_letter(connection: Connection, agent_id: str, job_id: UUID) -> bytes | None:
+def read_dead_letter(connection: Connection, agent_id: str, job_id: UUID) -> bytes | None:
     """Return the bytes of a dead job's broker message; None: it has none."""
     row = connection.exec_driver_sql(
-        "SELECT body FROM letter WHERE agent_id = %s AND job_id = %s", (agent_id, job_id)
+        "SELECT body FROM dead_letter WHERE agent_id = %s AND job_id = %s", (agent_id, job_id)
     ).first()
     return bytes(row.body) if row else None
 
 
-def jobs_with_letters(connection: Connection, agent_id: str) -> list[UUID]:
+def jobs_with_dead_letters(connection: Connection, agent_id: str) -> list[UUID]:
     """Return the dead jobs whose broker messages are stored."""
-    rows = connection.exec_driver_sql("SELECT job_id FROM letter WHERE agent_id = %s", (agent_id,))
-    return list(rows.scalars())
+    query = "SELECT job_id FROM dead_letter WHERE agent_id = %s"
+    return list(connection.exec_driver_sql(query, (agent_id,)).scalars())
 
 
-def delete_letter(connection: Connection, agent_id: str, job_id: UUID) -> None:
+def delete_dead_letter(connection: Connection, agent_id: str, job_id: UUID) -> None:
     """Delete the bytes of a broker message, if there are any."""
     connection.exec_driver_sql(
-        "DELETE FROM letter WHERE agent_id = %s AND job_id = %s", (agent_id, job_id)
+        "DELETE FROM dead_letter WHERE agent_id = %s AND job_id = %s", (agent_id, job_id)
     )

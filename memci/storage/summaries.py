@@ -49,9 +49,9 @@ WHERE agent_id = %s AND session_id = %s AND user_id = ''
 _LOSING = """
 SELECT DISTINCT session_id FROM summary JOIN (
     SELECT coalesce(session_id, '') AS session, min(seq) AS first FROM message
-     WHERE agent_id = %(agent)s AND seq = ANY(%(seqs)s::bigint[]) GROUP BY 1) AS gone
-    ON session_id = gone.session
- WHERE agent_id = %(agent)s AND text <> '' AND through_seq >= gone.first
+     WHERE agent_id = %(agent)s AND seq = ANY(%(seqs)s::bigint[]) GROUP BY 1) AS erased
+    ON session_id = erased.session
+ WHERE agent_id = %(agent)s AND text <> '' AND through_seq >= erased.first
 """
 _OPEN = """
 INSERT INTO summary (agent_id, session_id, user_id) VALUES (%s, %s, '') ON CONFLICT DO NOTHING

@@ -95,7 +95,7 @@ class House:
             json.dumps(SECRET).encode(),
         ):
             self.client.lpush(agent_queue_name(agent_id), raw)
-        wait_until(lambda: agent.about().dead == 3, "the letters are dead", timeout_s=30)
+        wait_until(lambda: agent.about().dead == 3, "the messages are dead", timeout_s=30)
         wait_until(lambda: self.count("receipt", agent_id) >= 3, "the reads are noted")
         return agent
 
@@ -136,14 +136,22 @@ def test_what_was_erased_is_nowhere(house: House) -> None:
 def _erase_a_session(house: House) -> None:
     ada = house.live_through_everything("ada")
     places = {trace.partition(".")[0] for trace in house.traces()}
-    assert {"message", "message_term", "node", "node_term", "link", "letter", "receipt"} <= places
+    assert {
+        "message",
+        "message_term",
+        "node",
+        "node_term",
+        "link",
+        "dead_letter",
+        "receipt",
+    } <= places
     found = ada.preview_erasure(query=f"{MARK} reactor", k=5)
     assert any(MARK in each.excerpt for each in found.messages)
     secret = [each.id for each in ada.messages(session_id=MARK).messages]
 
     receipt = ada.erase(session_id=MARK)
     assert house.traces() == []
-    assert house.count("letter", "ada") == 0
+    assert house.count("dead_letter", "ada") == 0
     assert receipt.body["message_ids"] == secret
     assert ada.receipt(receipt.id) == receipt
 

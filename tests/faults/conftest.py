@@ -7,6 +7,6 @@ import pytest
 
 @pytest.fixture
 def upkeep(fleet):
-    """The sweeper and the bell, as real processes."""
+    """The sweep and the queue watch, as real processes."""
     fleet.start("memci.upkeep", ready=False)
     fleet.start_beat()

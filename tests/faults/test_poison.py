@@ -1,4 +1,4 @@
-"""Jobs that cannot be done end as dead letters, and the lane goes on (queue.md)."""
+"""Jobs that cannot be done end as dead incoming, and the lane goes on (queue.md)."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_letters_that_cannot_be_read_are_kept(producer, fleet, upkeep, broker_ur
     create = {"task": "memci.memory.create", "id": "11111111-1111-4111-8111-111111111111"}
     wrong_role = {"agent_id": "a", "messages": [{"role": "wizard", "content": "x"}]}
     right = {"agent_id": "a", "messages": [{"role": "user", "content": "fine"}]}
-    letters = [
+    incoming = [
         "not json at all",
         envelope([[], {"agent_id": "a"}, {}], {"task": "os.system", "id": "x"}),
         envelope([[], wrong_role, {}], create),
@@ -138,14 +138,14 @@ def test_letters_that_cannot_be_read_are_kept(producer, fleet, upkeep, broker_ur
         envelope([[], right, {}], {**create, "id": "z"}),
     ]
     with closing(redis.Redis.from_url(broker_url)) as client:
-        client.lpush(agent_queue_name("a"), *letters)
+        client.lpush(agent_queue_name("a"), *incoming)
         fleet.start("memci.lane")
-        wait_until(lambda: len(producer.states("a")) == 6, "all letters are taken in", timeout_s=20)
+        wait_until(lambda: len(producer.states("a")) == 6, "all are taken in", timeout_s=20)
         producer.wait_drained(["a"])
         assert sorted(producer.states("a")) == ["dead"] * 5 + ["done"]
         assert not client.exists(agent_queue_name("a"))
     with producer.database.agent_snapshot("a") as connection:
-        kept = connection.exec_driver_sql("SELECT body FROM letter").all()
-    assert sorted(bytes(row[0]).decode() for row in kept) == sorted(letters[:5])
+        kept = connection.exec_driver_sql("SELECT body FROM dead_letter").all()
+    assert sorted(bytes(row[0]).decode() for row in kept) == sorted(incoming[:5])
     with pytest.raises(ConflictError, match="role"):
         replay(producer, "a", create["id"])

@@ -23,7 +23,7 @@ from tests.support.examples import examples
 agents = st.sampled_from([AGENTS[0]] * 4 + list(AGENTS))
 workers = st.sampled_from(WORKERS)
 numbers = st.integers(0, 6)
-# A command: its name, then its arguments. Few numbers, so that letters come twice.
+# A command: its name, then its arguments. Few numbers, so that messages come twice.
 produce = st.tuples(st.just("produce"), agents, numbers)
 take = st.tuples(st.just("take"), agents, workers, st.integers(1, 50))
 commit = st.tuples(st.just("commit"), agents, workers)

@@ -16,7 +16,7 @@ from memci.domain.memory.consolidation import (
 )
 from memci.domain.memory.node import Link, NodeType
 from memci.language.detection import Language
-from memci.language.near_duplicates import same_content
+from memci.language.near_duplicates import reduce_text, same_reduced_content
 from tests.support.examples import examples
 
 MANY = settings(max_examples=examples(500))
@@ -67,6 +67,10 @@ def retold(draw: st.DrawFn, text: str, language: Language) -> str:
     end = draw(st.sampled_from(["", ".", "!", "...", ", please.", " , ok"]))
     text = text.replace(" ", draw(st.sampled_from([" ", "  ", "\n"])))
     return lead + text + end
+
+
+def same_content(one: str, other: str) -> bool:
+    return same_reduced_content(reduce_text(one), reduce_text(other))
 
 
 @MANY

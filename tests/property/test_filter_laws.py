@@ -152,11 +152,11 @@ def test_no_message_is_lost_between_jobs(
     ada = AgentUnderTest(database, f"ada-{uuid4()}")
     for together, role in said:
         ada.remember(*together, role=role)
-    fates = ada.fates()
-    states = [state for state, _ in fates]
+    memory_states = ada.memory_states()
+    states = [state for state, _ in memory_states]
     assert len(states) == sum(len(together) for together, _ in said)
     assert set(states) <= {MemoryState.MADE, MemoryState.FILTERED}
-    assert all((reason is None) == (state == MemoryState.MADE) for state, reason in fates)
+    assert all((reason is None) == (state == MemoryState.MADE) for state, reason in memory_states)
     made = [node.message_seqs[-1] for node in ada.nodes("memory")]
     assert made == sorted(made)
     assert made == [seq for seq, state in enumerate(states, 1) if state == MemoryState.MADE]

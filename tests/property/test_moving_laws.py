@@ -24,7 +24,7 @@ from memci.errors import ConflictError, InvalidInputError, NotFoundError, Refuse
 from memci.message import note_metadata
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
-from tests.support.archives import Told, exported, imported
+from tests.support.archives import RecordedWakeups, exported, imported
 from tests.support.databases import Databases
 from tests.support.examples import examples
 from tests.support.naming import PagesUnderTest
@@ -82,11 +82,11 @@ class World:
         return str(rows[place % len(rows)].id) if rows else "usr-0"
 
     def _erase(self, ids: list[str], pages: list[str]) -> None:
-        tokens: Any = Told()
+        wakeups: Any = RecordedWakeups()
         commands = self.folders.commands
         commands.settle_before_erasing(self.ada.agent_id)
         erase.run(
-            self.ada.database, self.texts, tokens, self.ada.agent_id,
+            self.ada.database, self.texts, wakeups, self.ada.agent_id,
             ErasureSelection(ids, None, pages), settle=commands.settle_in,
         )  # fmt: skip
 

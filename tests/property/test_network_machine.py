@@ -30,7 +30,7 @@ from memci.testing import FakeClock
 from tests.support.archives import check_movable
 from tests.support.examples import examples
 from tests.support.network import AgentUnderTest
-from tests.support.rebuilding import NoTokens, Rebuilding
+from tests.support.rebuilding import NoWakeups, Rebuilding
 from tests.support.short_term import consolidate
 from tests.support.simple_history import SimpleHistory
 
@@ -158,9 +158,9 @@ class History(RuleBasedStateMachine):
             self.paper.make([(seq,) for seq in gone.again])
 
     def _erased(self, which: ErasureSelection) -> tuple[int, ...]:
-        tokens: Any = NoTokens()
+        wakeups: Any = NoWakeups()
         told: Any = erase.run(
-            self.database, PostgresPageStore(self.database), tokens, self.ada.agent_id, which
+            self.database, PostgresPageStore(self.database), wakeups, self.ada.agent_id, which
         ).body
         return told["memories"], told["entities"], told["forgotten"], told["again"]
 

@@ -9,9 +9,9 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memci.domain.pages.automatic_pins import bound_to, pinned
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.pins import Maker, Pin
-from memci.domain.session.automatic_pins import bound_to, pinned
 from memci.domain.session.plan import MOST_STEPS, StepState, finished_message_seqs
 from memci.domain.session.plan_tracker import follow, plan_signs
 from memci.language.key_messages.detector import (

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memci.domain.context.handover import Handover, exchanges
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Section
 from memci.domain.context.rendering import named
 from memci.domain.context.session_summary import messages_at_once, summarised
 from memci.domain.pages.pins import Pin
-from memci.domain.session.handover import Handover, exchanges
 from memci.domain.session.interaction import interactions
 from memci.errors import BudgetTooSmallError
 from memci.language.detection import Language

@@ -8,13 +8,13 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.domain.context.token_counts import Utterance
 from memci.domain.pages.operations import create_contents_page, expand_details, move_page
 from memci.domain.pages.page import Lifecycle, session_key
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.tree import Viewer
 from memci.domain.pages.window_text import Format
 from memci.domain.session.interaction import units_of
+from memci.domain.token_counts import Utterance
 from tests.support.chapters import PINS, RULES, SAID, count, rendering_of, shown, told
 from tests.support.examples import examples
 

@@ -164,16 +164,16 @@ def holder(broker_url, agent, heartbeat_s):
             process.kill()
 
 
-def test_a_letter_is_what_its_producer_sent(app, queues, agent):
+def test_a_message_is_what_its_producer_sent(app, queues, agent):
     result = app.send_task(
         CREATE_TASK, kwargs={"agent_id": agent, "text": "記憶"}, queue=agent_queue(agent)
     )
     wait_depth(queues, agent, 1)
     batch = queues.take(agent, 1, LIMIT)
-    letter = decode(batch.raw[0], limit_bytes=LIMIT)
+    message = decode(batch.raw[0], limit_bytes=LIMIT)
     batch.confirm()
-    assert (str(letter.id), letter.task) == (result.id, CREATE_TASK)
-    assert letter.arguments == {"agent_id": agent, "text": "記憶"}
+    assert (str(message.id), message.task) == (result.id, CREATE_TASK)
+    assert message.arguments == {"agent_id": agent, "text": "記憶"}
 
 
 def test_asking_makes_no_queue(queues, agents, agent):

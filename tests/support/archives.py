@@ -27,8 +27,8 @@ Change: TypeAlias = Callable[[list[Any]], Any]
 TELLING = frozenset({"lane", "trail", "replay_log", "page", "page_tree", "page_step"})
 
 
-class Told:
-    """Takes tokens, and says for whom."""
+class RecordedWakeups:
+    """Records the wakeups: for whom."""
 
     def __init__(self) -> None:
         self.lanes: list[str] = []
@@ -59,11 +59,11 @@ def imported(
     archive: bytes,
     agent_id: str = "ada",
     *,
-    tokens: Told | None = None,
+    wakeups: RecordedWakeups | None = None,
     max_bytes: int = 64 * MIB,
     store: PageStore | None = None,
 ) -> ImportAnswer:
-    waking: Any = tokens or Told()
+    waking: Any = wakeups or RecordedWakeups()
     texts = store or PostgresPageStore(database)
     return transfer.run(database, texts, waking, agent_id, io.BytesIO(archive), max_bytes=max_bytes)
 

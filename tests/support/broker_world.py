@@ -35,7 +35,7 @@ class Batch:
     """What a worker took, under which fence, and whether its transaction was committed."""
 
     fence: int
-    letters: list[Any]
+    messages: list[Any]
     taken: Any = None
     committed: bool = False
 
@@ -51,11 +51,11 @@ class Database:
         self.fence[agent] += 1
         return self.fence[agent]
 
-    def insert(self, agent: str, fence: int, letters: list[UUID]) -> bool:
+    def insert(self, agent: str, fence: int, messages: list[UUID]) -> bool:
         if fence != self.fence[agent]:
             return False
         mailbox = self.mailbox[agent]
-        mailbox.extend(dict.fromkeys(each for each in letters if each not in mailbox))
+        mailbox.extend(dict.fromkeys(each for each in messages if each not in mailbox))
         return True
 
 
@@ -117,13 +117,13 @@ class World:
 
     def take(self, agent: str, worker: int, limit: int) -> object:
         taken = self.queues.take(agent, limit, _LIMIT)
-        letters = [_id(raw) for raw in taken.raw]
-        self.batches[agent, worker] = Batch(self.database.claim(agent), letters, taken)
-        return letters
+        messages = [_id(raw) for raw in taken.raw]
+        self.batches[agent, worker] = Batch(self.database.claim(agent), messages, taken)
+        return messages
 
     def commit(self, agent: str, worker: int) -> object:
         batch = self.batches[agent, worker]
-        batch.committed = self.database.insert(agent, batch.fence, batch.letters)
+        batch.committed = self.database.insert(agent, batch.fence, batch.messages)
         if not batch.committed:
             self.batches.pop((agent, worker)).taken.abandon()
         return batch.committed
@@ -221,7 +221,7 @@ class Model:
 
     def commit(self, agent: str, worker: int) -> object:
         batch = self.batches[agent, worker]
-        batch.committed = self.database.insert(agent, batch.fence, batch.letters)
+        batch.committed = self.database.insert(agent, batch.fence, batch.messages)
         if not batch.committed:
             self.batches.pop((agent, worker))
         return batch.committed
@@ -262,9 +262,9 @@ class Model:
     def answer(self, number: int) -> object:
         return True
 
-    def _push(self, agent: str, letter: UUID) -> int:
+    def _push(self, agent: str, message: UUID) -> int:
         self.pushes += 1
-        self.lists[agent].append(Pushed(letter, self.pushes))
+        self.lists[agent].append(Pushed(message, self.pushes))
         return len(self.lists[agent])
 
     def _waiting(self) -> list[str]:

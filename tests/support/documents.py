@@ -18,7 +18,7 @@ from memci.schemas.documents import DocumentAnswer
 from memci.storage.documents import index_chunks, keep_document, replace_chunks
 from memci.storage.search_index import Embedded, Terms
 from memci.storage.session import Connection, Database
-from tests.support.archives import Told
+from tests.support.archives import RecordedWakeups
 from tests.support.models import ScriptedModels
 
 _WAITING = """
@@ -42,8 +42,8 @@ class Shelf:
         self.handler = DocumentIndexing(database, self.models, ExtractionLimits(), batch=bite)
 
     def add(self, name: str, text: str | bytes) -> DocumentAnswer:
-        tokens: Any = Told()
-        return documents.add(self.database, tokens, self.owner, new(name, text))
+        wakeups: Any = RecordedWakeups()
+        return documents.add(self.database, wakeups, self.owner, new(name, text))
 
     def run(self, most: int = 1_000) -> int:
         """Run the jobs that wait, and those that they lead to; return how many were run."""

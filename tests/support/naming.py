@@ -9,11 +9,11 @@ from typing import Any
 from sqlalchemy import Row
 
 from memci.commands.pages.perform import PageCommands, ToolRequest
-from memci.domain.context.token_counts import Count
 from memci.domain.job import Job, JobKind
 from memci.domain.pages.interaction_outline import Outline
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
+from memci.domain.token_counts import Count
 from memci.jobs.name_pages import MOST_NAMED, PageNaming, Pages
 from memci.language.detection import Language
 from memci.message import Message

@@ -167,7 +167,7 @@ class AgentUnderTest:
         nodes = self.rows("SELECT * FROM node WHERE agent_id = %s ORDER BY id")
         return [node for node in nodes if kind in {None, node.kind}]
 
-    def fates(self) -> list[tuple[str, str | None]]:
+    def memory_states(self) -> list[tuple[str, str | None]]:
         """What memory made of each message, and why not."""
         query = "SELECT memory_state, memory_reason FROM message WHERE agent_id = %s ORDER BY seq"
         return [(row.memory_state, row.memory_reason) for row in self.rows(query)]

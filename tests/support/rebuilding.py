@@ -21,7 +21,7 @@ from memci.storage.session import use_edition
 from tests.support.network import AgentUnderTest
 
 
-class NoTokens:
+class NoWakeups:
     """Wakes nobody: the test runs what waits."""
 
     def wake_lane(self, agent_id: str) -> None:
@@ -40,33 +40,33 @@ class Rebuilding:
 
     def __init__(self, ada: AgentUnderTest) -> None:
         self.ada = ada
-        self._tokens: Any = NoTokens()
+        self._wakeups: Any = NoWakeups()
 
     # What people ask.
 
     def begin(self, up_to_seq: int | None = None) -> EditionAnswer:
         return rebuild.begin(
-            self.ada.database, self._tokens, self.ada.agent_id, up_to_seq=up_to_seq
+            self.ada.database, self._wakeups, self.ada.agent_id, up_to_seq=up_to_seq
         )
 
     def switch(self) -> EditionAnswer:
-        return rebuild.switch(self.ada.database, self._tokens, self.ada.agent_id)
+        return rebuild.switch(self.ada.database, self._wakeups, self.ada.agent_id)
 
     def drop(self) -> EditionAnswer:
-        return rebuild.drop(self.ada.database, self._tokens, self.ada.agent_id)
+        return rebuild.drop(self.ada.database, self._wakeups, self.ada.agent_id)
 
     def show(self) -> EditionAnswer:
         return rebuild.show(self.ada.database, self.ada.agent_id)
 
     def restore(self, node_id: int) -> UUID:
         return network_changes.restore_memory(
-            self.ada.database, self._tokens, self.ada.agent_id, node_id
+            self.ada.database, self._wakeups, self.ada.agent_id, node_id
         ).job_id
 
     def mention(self, name: str) -> list[str]:
         """Return the focus, the latest mention first."""
         answer = network_changes.mention_in_focus(
-            self.ada.database, self._tokens, self.ada.agent_id, name, self.ada.parameters
+            self.ada.database, self._wakeups, self.ada.agent_id, name, self.ada.parameters
         )
         return [point.name for point in answer.focus]
 

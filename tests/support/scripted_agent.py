@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memci.domain.context.token_counts import LIST_OVERHEAD, MESSAGE_OVERHEAD
+from memci.domain.token_counts import LIST_OVERHEAD, MESSAGE_OVERHEAD
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from tests.support.model_server import Asked, Reply, calls, says
 

@@ -11,9 +11,9 @@ from memci.domain.context import assemble as assembling
 from memci.domain.context.assemble import Assembly
 from memci.domain.context.choose import choose
 from memci.domain.context.materials import Materials
-from memci.domain.context.token_counts import Count
 from memci.domain.search.candidate import Candidate, Source
 from memci.domain.search.ranking import Ranked
+from memci.domain.token_counts import Count
 from memci.message import Message, Role
 
 BEGIN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

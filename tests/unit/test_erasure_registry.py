@@ -33,9 +33,9 @@ def test_tables_with_text_give_it_up():
         "trail.event", "erased_message.digest", "edition.state", "model_usage.task",
         "model_usage.model",
     }  # fmt: skip
-    # Letters are read by the erasure; items are no messages, nor made of any; documents are files,
-    # which are removed as such.
-    apart = {"letter", "item"} | {
+    # Dead letters are read by the erasure; items are no messages, nor made of any; documents are
+    # files, which are removed as such.
+    apart = {"dead_letter", "item"} | {
         "document", "document_body", "chunk", "chunk_term", "chunk_vector",
     }  # fmt: skip
     kept = [table for table in AGENT_TABLES if not statements_of(table) and table.name not in apart]

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from memci.domain.context.choose import Choice
 from memci.domain.context.message_list import Item, LeftOut, Part, Piece, part_tokens, pieces
-from memci.domain.context.token_counts import LIST_OVERHEAD
 from memci.domain.search.ranking import Ranked
 from memci.domain.session.interaction import Interaction
+from memci.domain.token_counts import LIST_OVERHEAD
 
 
 @dataclass(frozen=True, slots=True)

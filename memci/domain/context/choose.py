@@ -17,12 +17,12 @@ from memci.domain.context.recent_messages import Latest, Recent
 from memci.domain.context.rendering import Days
 from memci.domain.context.session_summary import SummaryBlock, session_summary_block
 from memci.domain.context.summary_overlap import wholly_pinned
-from memci.domain.context.token_counts import LIST_OVERHEAD, Count
 from memci.domain.pages.pins import pin_pieces
 from memci.domain.pages.window_labels import labels_of
 from memci.domain.search.candidate import Candidate, Source, message_candidate
 from memci.domain.search.duplicates import words_of
 from memci.domain.session.plan import steps_listed
+from memci.domain.token_counts import LIST_OVERHEAD, Count
 from memci.errors import BudgetTooSmallError
 from memci.message import Message, Role
 

@@ -11,8 +11,8 @@ from enum import StrEnum
 from itertools import takewhile
 from typing import NamedTuple, TypeAlias
 
-from memci.domain.context.token_counts import Count, Utterance
 from memci.domain.search.ranking import Ranked
+from memci.domain.token_counts import Count, Utterance
 from memci.message import Role
 
 

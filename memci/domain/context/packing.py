@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Item, LeftOut, Part, Section, part_of, part_tokens
 from memci.domain.context.rendering import DOCUMENTS, MEMORIES, Layout, write_entries
-from memci.domain.context.token_counts import MESSAGE_OVERHEAD, Count
 from memci.domain.search.candidate import WRITTEN, Candidate, Key, Source
 from memci.domain.search.duplicates import Change, KnownMessages, Selection
 from memci.domain.search.highlight import Highlighter, SpeakerLines, Speakers, is_all_courtesy
 from memci.domain.search.ranking import Ranked
 from memci.domain.search.supersession import lacks_newer
+from memci.domain.token_counts import MESSAGE_OVERHEAD, Count
 from memci.message import Role
 
 # Fewer tokens fit no entry with its date; natural text has no longer tokens.

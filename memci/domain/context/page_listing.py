@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from memci.domain.context.message_list import Item, Part, Section, part_of, part_tokens
-from memci.domain.context.token_counts import MESSAGE_OVERHEAD, Count
 from memci.domain.pages.page import USER, Page, SegmentKind
 from memci.domain.pages.tree import VisibleTree
 from memci.domain.pages.window_text import BlockWriter, ContentReader, PageContent
+from memci.domain.token_counts import MESSAGE_OVERHEAD, Count
 from memci.message import Role
 
 # The least tokens at which pages are listed, and the largest share of a list.

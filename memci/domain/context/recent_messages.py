@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Item, Part, Section, part_tokens
 from memci.domain.context.rendering import Days, heads_of, join_heads
-from memci.domain.context.token_counts import Count, Utterance, message_tokens
 from memci.domain.search.candidate import Candidate, message_candidate
 from memci.domain.session.interaction import Interaction
+from memci.domain.token_counts import Count, Utterance, message_tokens
 from memci.message import JsonObject, Message, Role
 
 # Characters. The beginning and the end of a result matter most.

@@ -22,10 +22,10 @@ from typing import NamedTuple, Protocol
 
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Item, Part, Section, part_of, part_tokens
-from memci.domain.context.token_counts import MESSAGE_OVERHEAD, Count
 from memci.domain.memory.recall import until_mark
 from memci.domain.search.candidate import Candidate, Source
 from memci.domain.session.interaction import Interaction, Unit
+from memci.domain.token_counts import MESSAGE_OVERHEAD, Count
 from memci.language.detection import Language
 from memci.message import Message, Role
 

@@ -17,10 +17,10 @@ from memci.domain.context.summary_overlap import (
     memories_quoted_in_full,
     messages_quoted_in_full,
 )
-from memci.domain.context.token_counts import MESSAGE_OVERHEAD, Count, message_tokens
 from memci.domain.search.candidate import Candidate, Key, message_candidate
 from memci.domain.search.highlight import Highlighter, is_courtesy
 from memci.domain.session.interaction import Interaction
+from memci.domain.token_counts import MESSAGE_OVERHEAD, Count, message_tokens
 from memci.language.detection import Language
 from memci.language.summary_lines import Line, format_lines, parse_lines
 from memci.message import Message, Role

@@ -96,7 +96,7 @@ def _reach(text: str, at: int, most: int) -> tuple[int, int]:
 class Passage:
     """A stretch of messages: their ``seqs``, ascending, and the span of them.
 
-    ``span`` None: all of them, as in old entries without spans. ``quoted``: the question in front
+    ``span`` None: all of them, as in archives without spans. ``quoted``: the question in front
     of the text, which depends on it, or nothing.
     """
 

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
-from memci.domain.context.token_counts import Count
 from memci.domain.pages.interaction_outline import entry_line, placeholder_name
 from memci.domain.pages.operations import remove_from_tree
 from memci.domain.pages.page import (
@@ -22,6 +21,7 @@ from memci.domain.pages.page import (
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.tree import Tree
 from memci.domain.pages.window_labels import fenced
+from memci.domain.token_counts import Count
 from memci.message import Message, Role
 
 # Returns the tokens of a page's line on the Contents Page, with its entries.

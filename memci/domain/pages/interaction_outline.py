@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memci.domain.context.token_counts import Count
 from memci.domain.pages.page import (
     LONGEST_DESCRIPTION,
     LONGEST_ENTRY,
@@ -12,6 +11,7 @@ from memci.domain.pages.page import (
     one_line,
 )
 from memci.domain.pages.window_labels import labels_of, plain_name
+from memci.domain.token_counts import Count
 from memci.language.detection import Language, language_of
 from memci.message import Message, Role
 

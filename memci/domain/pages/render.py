@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from memci.domain.context.token_counts import LIST_OVERHEAD, MESSAGE_OVERHEAD, Count, Utterance
 from memci.domain.pages.page import USER, Page, Segment
 from memci.domain.pages.pins import PINS, Pin
 from memci.domain.pages.tree import Tree, VisibleTree
@@ -17,6 +16,7 @@ from memci.domain.pages.window_text import (
 )
 from memci.domain.session.interaction import units_of
 from memci.domain.session.plan import Plan
+from memci.domain.token_counts import LIST_OVERHEAD, MESSAGE_OVERHEAD, Count, Utterance
 from memci.message import Role
 
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from memci.domain.context.token_counts import Count
 from memci.domain.pages.page import Page
+from memci.domain.token_counts import Count
 from memci.errors import InvalidInputError
 
 # A run of Chinese characters is searched as a whole and by pairs, for it has no spaces.

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
-from memci.domain.context.token_counts import Count
 from memci.domain.pages.page import Page, Permission, SegmentKind
 from memci.domain.pages.pins import Pin, pin_pieces
 from memci.domain.pages.tree import Tree, VisibleTree, is_open
 from memci.domain.pages.window_labels import Labels, fenced, plain_line, plain_name
 from memci.domain.session.interaction import units_of
+from memci.domain.token_counts import Count
 from memci.message import Message
 
 _DEEPEST = 6  # the deepest level of Markdown headings

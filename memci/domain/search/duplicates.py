@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from memci.domain.memory.self_contained_text import labels
 from memci.domain.search.candidate import KEPT, Candidate, Key, Source
-from memci.domain.search.highlight import NOBODY, Speakers, add_colon_space, label_for, line_at
+from memci.domain.search.highlight import UNNAMED, Speakers, add_colon_space, label_for, line_at
 from memci.domain.search.ranking import Ranked, by_rank
 from memci.domain.session.plan import steps_listed
 from memci.language.small_talk import asks_something, can_answer, has_many_content_words, is_trivial
@@ -130,7 +130,7 @@ def new_lines(text: str, messages: Iterable[Candidate], speakers: Speakers | Non
     speakers = speakers or Speakers(each.name for each in messages)
     speaker_lines = speakers.in_memory(text)
     kept: list[str] = []
-    keeping, above, speaker, start = True, NOBODY, NOBODY, 0
+    keeping, above, speaker, start = True, UNNAMED, UNNAMED, 0
     for line in text.split("\n"):
         sentences = _SENTENCE_END.split(remove_date_notes(line))
         parts = [words for each in sentences if (words := words_of(each))]

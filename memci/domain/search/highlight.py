@@ -16,8 +16,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from memci.domain.context.token_counts import Count
 from memci.domain.memory.self_contained_text import labels
+from memci.domain.token_counts import Count
 from memci.language.small_talk import (
     asks_something,
     can_answer,
@@ -46,7 +46,7 @@ class Line(NamedTuple):
     speaker: Speaker
 
 
-NOBODY = Speaker()
+UNNAMED = Speaker()
 SpeakerLines: TypeAlias = Sequence[Line]
 
 
@@ -82,7 +82,7 @@ class Speakers:
 def speaker_at(lines: SpeakerLines, place: int) -> Speaker:
     """Return the speaker at a position of a memory."""
     at = bisect_right(lines, place, key=lambda line: line.start)
-    return lines[at - 1].speaker if at else NOBODY
+    return lines[at - 1].speaker if at else UNNAMED
 
 
 def line_at(lines: SpeakerLines, start: int, end: int) -> Line | None:
@@ -98,7 +98,7 @@ def label_for(speaker: Speaker, above: Speaker, *, labelled: bool) -> str:
     """
     if labelled:
         return speaker.label if speaker.other and speaker.label != above.label else ""
-    if speaker in (above, NOBODY):
+    if speaker in (above, UNNAMED):
         return ""
     if speaker.other and speaker.label == above.label:
         return speaker.other
@@ -345,7 +345,7 @@ def join_sentences(
         return ""
     missing = sorted(start for start, _ in set(among).difference(chosen))
     pieces: list[str] = []
-    last, above = 0, NOBODY
+    last, above = 0, UNNAMED
     for start, stop in chosen:
         lacks = bisect_left(missing, last) < bisect_left(missing, start)
         own = line_at(lines, start, start + 1) is not None

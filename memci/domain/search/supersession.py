@@ -14,7 +14,7 @@ from memci.domain.search.ranking import Ranked
 from memci.language.claims.reader import claims_in
 from memci.language.times.ranges import TimeSpan
 
-About: TypeAlias = tuple[str, str]  # subject and attribute of a claim (memory/claim.py)
+About: TypeAlias = tuple[str, str]  # subject and attribute of a claim (language/claims)
 # The candidates that state each valid memory: the memory itself or its messages.
 Statements: TypeAlias = Mapping[int, Sequence[Candidate]]
 

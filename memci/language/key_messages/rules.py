@@ -48,7 +48,7 @@ def _rule(row: dict[str, Any], language: Language) -> KeyMessageRule:
         cue=compiled(row["cue"]),
         beside=tuple(map(compiled, row.get("beside", ()))),
         unless=compiled(row["unless"]) if "unless" in row else None,
-        ignored_if_named=row.get("told", False),
+        ignored_if_named=row.get("ignored_if_named", False),
     )
 
 

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from memci.language import chinese_words
-from memci.language.clauses import OTHER_DOERS, can_be_subject, is_finite, lacks_doer, subject_words
+from memci.language.clauses import (
+    OTHER_SUBJECTS,
+    can_be_subject,
+    is_finite,
+    lacks_subject,
+    subject_words,
+)
 from memci.language.loading import TaskData
 from memci.language.shortening.protected_spans import Span, atoms, joined
 from memci.language.times.mentions import has_only_relative_times, spans_with_date_notes
@@ -148,7 +154,7 @@ def is_joined(text: str, before: Word, after: Word) -> bool:
 
 
 # The factor of a part with subject and action.
-_TOLD_WHOLE = 1.1
+_COMPLETE = 1.1
 # Words read in one clause: longer ones are lists or code.
 _MOST_WORDS = 120
 # A clause with a negation is cut only if this share of its value is kept.
@@ -184,7 +190,7 @@ def excerpt(text: str, words: Sequence[Word], room: int, *, from_start: bool = F
     words = units_of(text, words[:_MOST_WORDS])
     negations = [at for at, word in enumerate(words) if word.negation]
     ends = ends_of(text, words)
-    doers = subject_words(words)
+    subject = subject_words(words)
     # A joint subject stays whole: a part of "Emil and I decided" begins with Emil.
     together = [at for at in range(1, min(_LAST_OF_SUBJECT, len(words))) if words[at].key in JOINS]
     latest = 0 if together or from_start else len(words)
@@ -193,21 +199,21 @@ def excerpt(text: str, words: Sequence[Word], room: int, *, from_start: bool = F
     for first, opening in enumerate(words):
         if first > latest or (negations and first > negations[0]):
             break
-        says_who = first == 0 and doers > 0
-        if opening.weight <= 0 and latest and not says_who:
+        has_subject = first == 0 and subject > 0
+        if opening.weight <= 0 and latest and not has_subject:
             continue
         if first and (is_joined(text, words[first - 1], opening) or _lacks_beginning(words, first)):
             continue
         if first and _is_its_number(text, words, first):
             continue
-        if says_who:
-            _offer_parts(best, text, words, (0, max(least, doers)), room, ends, _TOLD_WHOLE)
+        if has_subject:
+            _offer_parts(best, text, words, (0, max(least, subject)), room, ends, _COMPLETE)
         else:
             stop = _end_of_own_action(words, first)
             owned = first > 0 and words[first - 1].key in _OWNERS
             _offer_parts(best, text, words[:stop], (first - owned, least), room, ends)
-    if doers and not negations:
-        _offer_later_actions(best, text, words, doers, room, ends)
+    if subject and not negations:
+        _offer_later_actions(best, text, words, subject, room, ends)
     enough = _DENIAL_KEPT * sum(word.weight for word in words) if negations else 0.0
     return best if best.value >= enough else Part()
 
@@ -249,7 +255,7 @@ def _offer_parts(
 
 def _lacks_beginning(words: Sequence[Word], first: int) -> bool:
     """Return True if subject or verb stand before the first word: "takes | care of the cat"."""
-    return lacks_doer(words, first) or words[first - 1].key in _LIGHT_VERBS
+    return lacks_subject(words, first) or words[first - 1].key in _LIGHT_VERBS
 
 
 def _end_of_own_action(words: Sequence[Word], first: int) -> int:
@@ -259,36 +265,36 @@ def _end_of_own_action(words: Sequence[Word], first: int) -> int:
         at
         for at in range(first, len(words))
         if (at > first and words[at].key == "to")
-        or lacks_doer(words, at)
+        or lacks_subject(words, at)
         or (absent and is_chinese_verb(words[at].text))
     )
     return next(found, len(words))
 
 
 def _offer_later_actions(
-    best: Part, text: str, words: Sequence[Word], doers: int, room: int, ends: Sequence[bool]
+    best: Part, text: str, words: Sequence[Word], subject: int, room: int, ends: Sequence[bool]
 ) -> None:
-    """Offer the subject with a later action.
+    """Offer the subject, the first ``subject`` words, with a later action.
 
     "I took her to Oslo and bought a coat" contains "I bought a coat". Another subject or a
     supposition in between ends the search.
     """
-    who = text[words[0].start : words[doers - 1].end]
-    known = sum(word.weight for word in words[:doers])
-    for at in range(doers, len(words) - 1):
-        if words[at].key in OTHER_DOERS or words[at].key in ENGLISH_SUPPOSING:
+    who = text[words[0].start : words[subject - 1].end]
+    known = sum(word.weight for word in words[:subject])
+    for at in range(subject, len(words) - 1):
+        if words[at].key in OTHER_SUBJECTS or words[at].key in ENGLISH_SUPPOSING:
             return
         if words[at].key not in JOINS or not is_finite(words[at + 1]):
             continue
         begin, value = words[at + 1].start, known
         for last in range(at + 1, len(words)):
             word = words[last]
-            if len(who) + 1 + word.end - begin > room or word.key in OTHER_DOERS:
+            if len(who) + 1 + word.end - begin > room or word.key in OTHER_SUBJECTS:
                 break
             value += word.weight
             if word.weight > 0 and ends[last] and last > at + 1:
-                chosen = [*words[:doers], *words[at + 1 : last + 1]]
-                best.offer(f"{who} {text[begin : word.end]}", chosen, value * _TOLD_WHOLE)
+                chosen = [*words[:subject], *words[at + 1 : last + 1]]
+                best.offer(f"{who} {text[begin : word.end]}", chosen, value * _COMPLETE)
 
 
 def _end_of_negated(text: str, words: Sequence[Word], negation: int) -> int:

@@ -241,7 +241,7 @@ class _WithoutNotes:
         spans = [match.span() for match in _DATE_NOTE.finditer(text)]
         lengths = tuple(accumulate(end - start for start, end in spans))
         before = (0, *lengths)
-        cuts = tuple(start - gone for (start, _), gone in zip(spans, before, strict=False))
+        cuts = tuple(start - removed for (start, _), removed in zip(spans, before, strict=False))
         return cls(_DATE_NOTE.sub("", text), cuts, lengths)
 
     def has_note_at(self, end: int) -> bool:

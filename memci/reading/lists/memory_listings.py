@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from memci.api_keys import is_for
-from memci.domain.documents import collection_owner, is_collection, nobody
+from memci.domain.documents import collection_owner, is_collection, unknown_owner
 from memci.domain.memory.node import RemovalReason
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import NotFoundError
@@ -149,9 +149,9 @@ class BeliefListings(cursors.Listing):
                 raise NotFoundError("there never was such a node")
             rows = versions_of(connection, agent_id, node_id, as_of)
             forgotten = [row["node_id"] for row in rows if not row["living"]]
-            fates = removal_reasons(connection, agent_id, forgotten)
+            reasons = removal_reasons(connection, agent_id, forgotten)
         return HistoryAnswer(
-            versions=[_version(row, as_of, fates.get(row["node_id"])) for row in rows]
+            versions=[_version(row, as_of, reasons.get(row["node_id"])) for row in rows]
         )
 
 
@@ -174,26 +174,26 @@ def _session(found: Session, now: datetime, silence: timedelta) -> SessionAnswer
 
 
 def _version(
-    row: Mapping[str, Any], as_of: datetime | None, fate: RemovalReason | None
+    row: Mapping[str, Any], as_of: datetime | None, removed: RemovalReason | None
 ) -> VersionAnswer:
     fields: dict[str, Any] = {name: row[name] for name in row if name not in {"reason", "living"}}
     until: datetime | None = row["until"]
-    held = row["reason"] is None or (
+    valid = row["reason"] is None or (
         row["reason"] == "superseded" and as_of is not None and until is not None and until > as_of
     )
     return VersionAnswer(
-        **fields, state=_version_state(row, fate), holds=held and row["content"] is not None
+        **fields, state=_version_state(row, removed), holds=valid and row["content"] is not None
     )
 
 
 def _version_state(
-    row: Mapping[str, Any], fate: RemovalReason | None
+    row: Mapping[str, Any], removed: RemovalReason | None
 ) -> Literal["current", "superseded"] | RemovalReason:
     if row["reason"] == "merged":
         return RemovalReason.MERGED
     if row["reason"] == "superseded":
         return "superseded"
-    return fate or "current"
+    return removed or "current"
 
 
 class SummaryListings(cursors.Listing):
@@ -258,4 +258,4 @@ class DocumentListings(cursors.Listing):
 def _check(connection: Connection, owner: str) -> None:
     exists = is_collection_there if is_collection(owner) else is_there
     if not exists(connection, owner):
-        raise nobody(owner)
+        raise unknown_owner(owner)

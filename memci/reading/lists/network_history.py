@@ -58,7 +58,7 @@ class Fading:
         return sorted(node for node, seen in self.memories.items() if places & seen.keys())
 
     def memory(
-        self, node_id: int, phrase: str | None, fate: RemovalReason | None
+        self, node_id: int, phrase: str | None, reason: RemovalReason | None
     ) -> schemas.FadingMemory:
         """Return one memory over all passes."""
         sights = self.memories[node_id]
@@ -67,8 +67,8 @@ class Fading:
             id=node_id,
             phrase=phrase,
             original_length=self._original_lengths[node_id],
-            forgotten=fate is RemovalReason.FORGOTTEN,
-            gone=fate,
+            forgotten=reason is RemovalReason.FORGOTTEN,
+            gone=reason,
             importances=[each and each.importance for each in seen],
             lengths=[each and each.length for each in seen],
         )
@@ -131,12 +131,12 @@ class NetworkListings(Listing):
             shown = evenly(memories, limit)
             phrases = phrases_of(connection, agent_id, shown)
             forgotten = [each for each in shown if each not in phrases]
-            fates = removal_reasons(connection, agent_id, forgotten)
+            reasons = removal_reasons(connection, agent_id, forgotten)
         return schemas.FadingAnswer(
             agent_id=agent_id,
             passes=series.passes,
             switched_after=switched_after,
-            memories=[series.memory(each, phrases.get(each), fates.get(each)) for each in shown],
+            memories=[series.memory(each, phrases.get(each), reasons.get(each)) for each in shown],
             left_out=len(memories) - len(shown),
         )
 
@@ -241,7 +241,7 @@ def _nodes(
     for at in places:
         node_id = found.node_ids[at]
         event = events.get(node_id)
-        fate = None if node_id in phrases else network_history.fate_in(event)
+        reason = None if node_id in phrases else network_history.reason_in(event)
         nodes.append(
             schemas.NetworkNode(
                 id=node_id,
@@ -251,8 +251,8 @@ def _nodes(
                 length=found.lengths[at],
                 original_length=found.original_lengths[at],
                 focus=node_id in focus,
-                forgotten=fate is RemovalReason.FORGOTTEN,
-                gone=fate,
+                forgotten=reason is RemovalReason.FORGOTTEN,
+                gone=reason,
                 last_event=TrailEvent(**event) if event else None,
             )
         )

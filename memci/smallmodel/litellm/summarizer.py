@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from memci.domain.context.token_counts import Count
 from memci.domain.pages.interaction_outline import (
     MOST_DESCRIPTION,
     MOST_ENTRY,
@@ -11,6 +10,7 @@ from memci.domain.pages.interaction_outline import (
     entry_prefix,
     fit_line,
 )
+from memci.domain.token_counts import Count
 from memci.errors import SmallModelAnswerError
 from memci.language.detection import Language, language_of
 from memci.message import Message

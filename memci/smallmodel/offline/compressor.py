@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
-from memci.language.clauses import Clause, lacks_doer, without_conjunction
+from memci.language.clauses import Clause, lacks_subject, without_conjunction
 from memci.language.detection import Language, language_of
 from memci.language.shortening.clause_values import (
     AGAIN,
@@ -77,7 +77,7 @@ def _words_of(candidate: Candidate) -> Iterator[tuple[_Kind, Word]]:
     for at, unit in enumerate(units[:first]):
         if has_only_times(unit.text):
             yield _Kind.WHEN, unit
-        elif lacks_doer(units, at):
+        elif lacks_subject(units, at):
             yield _Kind.VERB, unit
         else:
             yield (_Kind.JOINED if _is_conjoined(units, at) else _Kind.NAMED), unit

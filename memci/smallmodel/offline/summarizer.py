@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from memci.domain.context.rendering import named
-from memci.domain.context.token_counts import Count
 from memci.domain.pages.interaction_outline import (
     MOST_DESCRIPTION,
     MOST_ENTRY,
@@ -18,6 +17,7 @@ from memci.domain.pages.interaction_outline import (
     entry_prefix,
     fit_line,
 )
+from memci.domain.token_counts import Count
 from memci.language import summary_lines
 from memci.language.cue_phrases import is_courtesy, names_a_topic
 from memci.language.detection import Language, language_of

@@ -39,14 +39,9 @@ _LAWS_OF_MEMORY: Mapping[str, str] = {
     "a summary begins before it ends": """
         SELECT from_seq FROM summary WHERE agent_id = %(agent)s AND from_seq > through_seq LIMIT 1
     """,
-    "every one of node.message_seqs of a memory is the seq of a message": """
-        SELECT unnest(message_seqs) FROM node WHERE agent_id = %(agent)s AND kind = 'memory'
+    "every one of node.message_seqs is the seq of a message": """
+        SELECT unnest(message_seqs) FROM node WHERE agent_id = %(agent)s
         EXCEPT SELECT seq FROM message WHERE agent_id = %(agent)s LIMIT 1
-    """,
-    # Earlier releases did not change entities when their messages were erased.
-    "no one of node.message_seqs is above lane.message_seq": """
-        SELECT seq FROM node JOIN lane USING (agent_id), unnest(message_seqs) AS origin(seq)
-         WHERE agent_id = %(agent)s AND seq > message_seq LIMIT 1
     """,
     "an entity, and nothing else, has an entity_key, and a memory was made of messages": """
         SELECT id FROM node WHERE agent_id = %(agent)s

@@ -125,7 +125,7 @@ _REPLAY_EVENTS: Mapping[ReplayEvent, type[BaseModel]] = {
     ReplayEvent.SCANNED: _details(),
     ReplayEvent.MENTIONED: _details({"entity": _EntityName}),
     ReplayEvent.RESTORED: _details({"node": Seq, "seqs": list[Seq]}),
-    ReplayEvent.CONSOLIDATED: _details({"at": Instant, "settled": list[_Settled]}, groups=Seq),
+    ReplayEvent.CONSOLIDATED: _details({"at": Instant, "settled": list[_Settled], "groups": Seq}),
 }
 
 

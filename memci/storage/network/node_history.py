@@ -40,8 +40,8 @@ def append_history(
 
 # Follows "WITH RECURSIVE line AS (SELECT of, id ... UNION", up to the end of the line.
 FOLLOWED = """
-SELECT line.of, step.heir FROM line CROSS JOIN LATERAL (
-    SELECT coalesce(t.details->>'into', t.details->>'as')::bigint AS heir FROM trail t
+SELECT line.of, step.successor FROM line CROSS JOIN LATERAL (
+    SELECT coalesce(t.details->>'into', t.details->>'as')::bigint AS successor FROM trail t
      WHERE t.agent_id = %(agent)s AND t.node_id = line.id
        AND (t.event = 'merged' OR t.event = 'restored' AND t.details ? 'as') OFFSET 0) step
 """
@@ -75,7 +75,7 @@ FATAL: tuple[NodeEvent, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Successor:
-    """The successors of a node that is gone."""
+    """The successors of a removed node."""
 
     last: int  # the node itself if there is none
     living: int | None  # the one that is alive
@@ -99,12 +99,12 @@ def was_merged(connection: Connection, agent_id: str, node_id: int) -> bool:
 
 
 def removal_reasons(
-    connection: Connection, agent_id: str, gone: Sequence[int]
+    connection: Connection, agent_id: str, removed: Sequence[int]
 ) -> dict[int, RemovalReason]:
     """Return why nodes were removed; forgotten where no trail says otherwise."""
-    rows = connection.exec_driver_sql(_LAST, (agent_id, list(gone), list(FATAL)))
+    rows = connection.exec_driver_sql(_LAST, (agent_id, list(removed), list(FATAL)))
     known = {row.node_id: removal_reason(row.event, row.details) for row in rows}
-    return {node: known.get(node, RemovalReason.FORGOTTEN) for node in gone}
+    return {node: known.get(node, RemovalReason.FORGOTTEN) for node in removed}
 
 
 def removal_reason(event: str, details: Mapping[str, object]) -> RemovalReason:
@@ -121,7 +121,7 @@ SELECT t.details->'messages', t.details, t.details->>'kind',
             SELECT taken::bigint FROM jsonb_array_elements_text(t.details->'messages') AS o(taken)))
   FROM trail t WHERE t.agent_id = %s AND t.node_id = %s AND t.event = 'created'
 """
-# Nodes from before spans were stored have none, and count as made of their whole messages. Merged
+# A node without a span, as archives may have them, counts as made of its whole messages. Merged
 # nodes are found by their successors.
 _SAME_MESSAGES_LIVING = f"""
 WITH RECURSIVE same AS (

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from memci.domain.context.token_counts import Count
 from memci.domain.pages import chapters
 from memci.domain.pages.collapse import auto_collapse, report_excess
 from memci.domain.pages.operations import set_attp_guide
@@ -21,6 +20,7 @@ from memci.domain.pages.tree import Tree, Viewer
 from memci.domain.pages.undo import Edit, pending_edits
 from memci.domain.pages.window_labels import labels_of
 from memci.domain.pages.window_text import BlockWriter, Format
+from memci.domain.token_counts import Count
 from memci.language.detection import Language, language_of
 from memci.message import Message, Role
 from memci.schemas.attp import guide_in

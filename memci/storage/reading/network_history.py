@@ -119,10 +119,10 @@ def words_of_links(
 
 
 def last_events(
-    connection: Connection, agent_id: str, gone: Collection[int]
+    connection: Connection, agent_id: str, removed: Collection[int]
 ) -> dict[int, RowMapping]:
     """Return the last event, except uses, of each of these removed nodes."""
-    values = (agent_id, list(gone), list(FATAL))
+    values = (agent_id, list(removed), list(FATAL))
     rows = connection.exec_driver_sql(_LAST_EVENTS, values).mappings()
     return {row["node_id"]: row for row in rows}
 
@@ -132,7 +132,7 @@ def switches(connection: Connection, agent_id: str) -> list[int]:
     return list(connection.exec_driver_sql(_SWITCHES, (agent_id,)).scalars())
 
 
-def fate_in(event: RowMapping | None) -> RemovalReason:
+def reason_in(event: RowMapping | None) -> RemovalReason:
     """Return why a node was removed, by its last event."""
     return (
         RemovalReason.FORGOTTEN

@@ -116,7 +116,7 @@ SELECT l.source, l.target, l.relation, l.strength, l.hint, n.kind
   FROM link l LEFT JOIN node n ON n.agent_id = l.agent_id AND n.id = l.target
  WHERE l.agent_id = %(agent)s AND l.source = ANY(%(frontier)s)
    AND (%(relations)s::text[] IS NULL OR l.relation = ANY(%(relations)s))
-   AND CASE WHEN n.id IS NULL THEN {gone} ELSE n.kind = 'entity' OR ({seen}) END
+   AND CASE WHEN n.id IS NULL THEN {forgotten} ELSE n.kind = 'entity' OR ({seen}) END
  UNION ALL
 SELECT l.target, l.source, l.relation, l.strength, l.hint, n.kind
   FROM link l JOIN node n ON n.agent_id = l.agent_id AND n.id = l.source
@@ -154,7 +154,7 @@ SELECT l.target, l.relation, l.strength, l.hint FROM link l
  WHERE l.agent_id = %(agent)s
    AND (%(relations)s::text[] IS NULL OR l.relation = ANY(%(relations)s))
    AND NOT EXISTS (SELECT 1 FROM node n WHERE n.agent_id = l.agent_id AND n.id = l.target)
-   AND {gone}
+   AND {forgotten}
  ORDER BY l.strength DESC, l.source
 """
 _MEMORIES = """
@@ -226,7 +226,7 @@ def steps_from(
         "frontier": list(frontier),
         "relations": list(relations) or None,
     }
-    statement = _STEPS.format(seen=visibility.condition, gone=visibility.forgotten_condition)
+    statement = _STEPS.format(seen=visibility.condition, forgotten=visibility.forgotten_condition)
     rows = connection.exec_driver_sql(statement, values).all()
     return [
         Step(origin, neighbour, relation, strength, hint, _KINDS.get(kind))
@@ -274,7 +274,7 @@ def dangling_links(
 ) -> list[Forgotten]:
     """Return forgotten nodes that were visible, as their links describe them; in layer 0."""
     values = {**visibility.values, "agent": agent_id, "relations": list(relations) or None}
-    statement = _ALL_DANGLING.format(gone=visibility.forgotten_condition)
+    statement = _ALL_DANGLING.format(forgotten=visibility.forgotten_condition)
     rows = connection.exec_driver_sql(statement, values)
     strongest: dict[int, Forgotten] = {}
     for target, relation, strength, hint in rows:
@@ -362,11 +362,11 @@ SELECT m.seq FROM message m
 """
 # The memories of the latest of these messages, latest first.
 _WHO_KNEW = """
-WITH told AS ({seqs} ORDER BY 1 DESC LIMIT %(messages)s)
+WITH found AS ({seqs} ORDER BY 1 DESC LIMIT %(messages)s)
 SELECT DISTINCT t.node_id FROM trail t
  CROSS JOIN LATERAL jsonb_array_elements_text(t.details->'messages') AS of(seq)
  WHERE t.agent_id = %(agent)s AND t.event = 'created' AND t.details->>'kind' IS NULL
-   AND of.seq::bigint IN (SELECT seq FROM told)
+   AND of.seq::bigint IN (SELECT seq FROM found)
  ORDER BY 1 DESC LIMIT %(messages)s
 """
 _MOST_MESSAGES = 50

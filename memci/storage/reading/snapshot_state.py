@@ -65,12 +65,12 @@ def touch_read(connection: Connection, agent_ids: Collection[str]) -> set[str]:
 
 
 _READ = """
-SELECT l.message_seq, NOT ({is_there}) AS gone,
+SELECT l.message_seq, NOT ({is_there}) AS new_agent,
        (SELECT min(j.first_seq) FROM job j
          WHERE j.agent_id = l.agent_id AND j.state = 'queued' AND j.first_seq IS NOT NULL
        ) AS first_queued,
        coalesce(l.indexed_chunks, 0) AS chunks,
-       -- Nobody is shown pages that nobody has ever worked with.
+       -- Pages are not shown before anyone has worked with them.
        coalesce((SELECT t.last_step > 0 FROM page_tree t WHERE t.agent_id = asked.agent_id), false)
        OR EXISTS (SELECT FROM page p WHERE p.agent_id = asked.agent_id AND p.first_seq IS NULL
                      AND p.parent IS NOT NULL AND NOT p.managed AND NOT p.cold
@@ -143,7 +143,7 @@ def _read(connection: Connection, last: str, values: Mapping[str, Any]) -> Snaps
     (row,) = rows(connection, _READ.format_map({"is_there": IS_THERE, "last": last}), values)
     prefix, recent_begins = row.last or (None, None)
     return SnapshotState(
-        progress=_progress(row.message_seq, row.first_queued, new_agent=row.gone),
+        progress=_progress(row.message_seq, row.first_queued, new_agent=row.new_agent),
         parameters=row.parameters or {},
         prefix=[(digest, length) for digest, length in prefix or ()],
         recent_begins=recent_begins,

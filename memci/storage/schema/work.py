@@ -43,8 +43,8 @@ job = columns.agent_table(
 )
 
 # The bytes of unreadable broker messages, under their dead job's id.
-letter = columns.agent_table(
-    "letter",
+dead_letter = columns.agent_table(
+    "dead_letter",
     columns.key("job_id", sa.Uuid, references="job.id"),
     columns.required("body", sa.LargeBinary),
     columns.moment(),

@@ -8,12 +8,12 @@ import pytest
 
 from tests.integration.http.serving import Served
 from tests.support.command_line import run, run_json
-from tests.support.lives import a_whole_life
+from tests.support.complete_agent import complete_agent
 
 
 @pytest.fixture
 def settings(server: Served) -> dict[str, str]:
-    a_whole_life(server.runtime.database)
+    complete_agent(server.runtime.database)
     return {"MEMCI_API_URL": server.url}
 
 

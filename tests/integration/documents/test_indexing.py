@@ -15,7 +15,7 @@ from memci.reading.lists.listings import Listings
 from memci.storage.documents import see_collections
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
-from tests.support.archives import Told, exported, imported
+from tests.support.archives import RecordedWakeups, exported, imported
 from tests.support.documents import Shelf
 
 GUIDE = "# Guide\n\n## Install\n\nRun make once.\n\n## 卸载\n\n删除文件夹即可。\n"
@@ -195,9 +195,9 @@ def test_an_agent_that_is_erased_has_no_documents(shelf: Shelf, client: Any):
     shelf.add("a.md", GUIDE)
     shelf.run()
     shelf.add("b.md", SECTIONS)
-    tokens: Any = Told()
+    wakeups: Any = RecordedWakeups()
     store = PostgresPageStore(shelf.database)
-    erase.run_agent(shelf.database, store, tokens, RedisAgentQueues(client), "ada")
+    erase.run_agent(shelf.database, store, wakeups, RedisAgentQueues(client), "ada")
     assert shelf.counters() == shelf.counted() == (0, 0, 0)
     with pytest.raises(NotFoundError, match="no agent ada"):
         Listings(shelf.database).documents("ada", prefix="", cursor=None, limit=1)

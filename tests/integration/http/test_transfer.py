@@ -17,7 +17,7 @@ from memci.http.routers import erasing
 from tests.integration.http.conftest import Serve
 from tests.integration.http.serving import Served
 from tests.support.archives import files_of, tables_of, zipped
-from tests.support.lives import a_whole_life
+from tests.support.complete_agent import complete_agent
 
 IMPORT = "/v1/agents/bob/import"
 ZIP = {"Content-Type": "application/zip"}
@@ -25,7 +25,7 @@ ZIP = {"Content-Type": "application/zip"}
 
 @pytest.fixture
 def archive(server: Served, http: httpx.Client) -> bytes:
-    a_whole_life(server.runtime.database)
+    complete_agent(server.runtime.database)
     return http.post("/v1/agents/ada/export").raise_for_status().content
 
 

@@ -26,7 +26,7 @@ from tests.support.network import AgentUnderTest
 
 pytestmark = pytest.mark.timeout(120)
 WAIT_S = 60.0
-# Of a lane that nobody is at and that no token is out for.
+# Of a lane that nobody is at and that no wakeup is out for.
 _END_WAITS = """
 UPDATE lane SET not_before = NULL, compress_at = now(), wake_at = now(),
                 compress_cursor = compress_cursor || '{"retry_at": null}'

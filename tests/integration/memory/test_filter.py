@@ -24,7 +24,7 @@ REPEATED = ("filtered", "repeated")
 
 def test_small_talk_makes_no_memory_and_says_why(ada: AgentUnderTest) -> None:
     result = ada.remember("Hello there!", FACT, "Thanks!")
-    assert ada.fates() == [TRIVIAL, MADE, TRIVIAL]
+    assert ada.memory_states() == [TRIVIAL, MADE, TRIVIAL]
     assert [node.content for node in ada.nodes("memory")] == [FACT]
     assert (result["messages"], result["filtered"]) == (3, 2)
 
@@ -41,7 +41,7 @@ def test_what_is_filtered_is_stored_and_searchable(ada: AgentUnderTest) -> None:
 def test_a_repetition_in_the_same_session_is_filtered(ada: AgentUnderTest) -> None:
     ada.remember(FACT)
     ada.remember(OTHER, FACT)
-    assert ada.fates() == [MADE, MADE, REPEATED]
+    assert ada.memory_states() == [MADE, MADE, REPEATED]
 
 
 @pytest.mark.parametrize(
@@ -52,13 +52,13 @@ def test_what_is_said_elsewhere_or_by_another_is_a_copy(
 ) -> None:
     ada.remember(FACT)
     ada.remember(FACT, **elsewhere)
-    assert ada.fates() == [MADE, MADE]
+    assert ada.memory_states() == [MADE, MADE]
 
 
 def test_a_repetition_without_a_session_is_filtered_too(ada: AgentUnderTest) -> None:
     ada.remember(FACT, session=None)
     ada.remember(FACT, session=None)
-    assert ada.fates() == [MADE, REPEATED]
+    assert ada.memory_states() == [MADE, REPEATED]
 
 
 def test_a_repetition_after_two_windows_is_a_copy(ada: AgentUnderTest) -> None:
@@ -67,20 +67,20 @@ def test_a_repetition_after_two_windows_is_a_copy(ada: AgentUnderTest) -> None:
     for number in range(5):
         ada.remember(f"Topic{number} about [Gardening{number}] of all sorts")
     ada.remember(FACT)
-    assert ada.fates()[-1] == MADE
+    assert ada.memory_states()[-1] == MADE
 
 
 def test_a_repetition_of_what_was_never_to_be_remembered_is_none(ada: AgentUnderTest) -> None:
     ada.say(FACT, remember="never")
     ada.remember(FACT)
-    assert ada.fates() == [("none", None), MADE]
+    assert ada.memory_states() == [("none", None), MADE]
 
 
 def test_a_long_text_pasted_twice_is_filtered_and_still_found(ada: AgentUnderTest) -> None:
     text = "word " * 2_000
     ada.remember(text)
     ada.remember(text)
-    assert ada.fates() == [MADE, REPEATED]
+    assert ada.memory_states() == [MADE, REPEATED]
     one, other = ada.rows(
         "SELECT embedding::real[] AS v FROM message_vector WHERE agent_id = %s ORDER BY seq"
     )
@@ -89,7 +89,7 @@ def test_a_long_text_pasted_twice_is_filtered_and_still_found(ada: AgentUnderTes
 
 def test_talk_that_names_nothing_has_low_information(ada: AgentUnderTest) -> None:
     ada.remember("so I guess we will just see how it goes then")
-    assert ada.fates() == [("filtered", "low_information")]
+    assert ada.memory_states() == [("filtered", "low_information")]
 
 
 def test_gaps_that_the_filter_leaves_are_closed(ada: AgentUnderTest) -> None:
@@ -103,7 +103,7 @@ def test_gaps_that_the_filter_leaves_are_closed(ada: AgentUnderTest) -> None:
 
 def test_chinese_gaps_are_closed_by_chinese_names(ada: AgentUnderTest) -> None:
     ada.remember("一 昨天和[小明]去公园看花", "好的，谢谢！", "二 今天[小明]去图书馆借书")
-    assert ada.fates() == [MADE, TRIVIAL, MADE]
+    assert ada.memory_states() == [MADE, TRIVIAL, MADE]
     one, two = (ada.memories()[word].id for word in ("一", "二"))
     assert (ada.links()[one, two].relation, ada.links()[two, one].relation) == ("下文", "上文")
 
@@ -123,11 +123,11 @@ class TestAskedAgain:
     ) -> None:
         mailbox.append("Thanks, dear!", FACT, ids=["m1", "m2"])
         mailbox.run()
-        assert ada.fates() == [TRIVIAL, MADE]
+        assert ada.memory_states() == [TRIVIAL, MADE]
         assert mailbox.ask("m1", "m2")
-        assert ada.fates() == [("pending", None), MADE]
+        assert ada.memory_states() == [("pending", None), MADE]
         mailbox.run()
-        assert ada.fates() == [MADE, MADE]
+        assert ada.memory_states() == [MADE, MADE]
         assert [node.content for node in ada.nodes("memory")] == [FACT, "Thanks, dear!"]
 
     def test_one_that_was_only_stored_is_filtered_when_it_is_asked_for_first(
@@ -137,7 +137,7 @@ class TestAskedAgain:
         mailbox.run()
         mailbox.ask("m1")
         mailbox.run()
-        assert ada.fates() == [TRIVIAL]
+        assert ada.memory_states() == [TRIVIAL]
 
     def test_the_same_wish_delivered_twice_insists_on_nothing(
         self, ada: AgentUnderTest, mailbox: Mailbox
@@ -148,12 +148,12 @@ class TestAskedAgain:
         job_id = mailbox.waiting()[-1].id
         mailbox.run()
         assert not mailbox.ask("m1", job_id=job_id)
-        assert ada.fates() == [TRIVIAL]
+        assert ada.memory_states() == [TRIVIAL]
 
 
 class TestParameters:
     @pytest.mark.parametrize(
-        ("values", "fates"),
+        ("values", "states"),
         [
             ({"simplemem_enabled": False}, [MADE, MADE, MADE]),
             ({"skip_trivial": False}, [MADE, MADE, REPEATED]),
@@ -167,7 +167,7 @@ class TestParameters:
         self,
         ada: AgentUnderTest,
         values: dict[str, object],
-        fates: list[tuple[str, str | None]],
+        states: list[tuple[str, str | None]],
         *,
         own: bool,
     ) -> None:
@@ -176,12 +176,12 @@ class TestParameters:
         else:
             ada.parameters = MemoryParameters().with_values(values)
         ada.remember("Thanks!", FACT, FACT)
-        assert ada.fates() == fates
+        assert ada.memory_states() == states
 
     def test_the_length_of_what_is_trivial_holds_for_one_agent(self, ada: AgentUnderTest) -> None:
         ada.set_parameters({"min_content_length": 60})
         ada.remember("so I guess we will just see how it goes then", FACT)
-        assert ada.fates() == [TRIVIAL, MADE]
+        assert ada.memory_states() == [TRIVIAL, MADE]
 
 
 class TestTiers:
@@ -250,7 +250,7 @@ class TestWording:
         assert question.content == "Nice. Do you like it in [Oslo]?"
         assert answer.content == "[Assistant: Do you like it in [Oslo]?]\nUser: Yes, since 2016"
         assert list(answer.message_seqs) == [1, 2]
-        assert ada.fates() == [MADE, MADE]
+        assert ada.memory_states() == [MADE, MADE]
 
     def test_a_question_that_was_never_to_be_remembered_is_not_quoted(
         self, ada: AgentUnderTest
@@ -269,7 +269,7 @@ class TestWording:
         with ada.lease().effect() as connection:
             effect(connection)
         assert len(ada.nodes("memory")) == 1
-        assert ada.fates() == [("filtered", "erased")]
+        assert ada.memory_states() == [("filtered", "erased")]
 
 
 def test_thinking_twice_makes_the_same(ada: AgentUnderTest) -> None:
@@ -278,5 +278,5 @@ def test_thinking_twice_makes_the_same(ada: AgentUnderTest) -> None:
     for effect in (first, second):
         with ada.lease().effect() as connection:
             effect(connection)
-    assert ada.fates() == [TRIVIAL, MADE, REPEATED, TRIVIAL, MADE]
+    assert ada.memory_states() == [TRIVIAL, MADE, REPEATED, TRIVIAL, MADE]
     assert len(ada.nodes("memory")) == 2

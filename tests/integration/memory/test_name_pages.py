@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from memci.domain.context.token_counts import Count
 from memci.domain.pages.interaction_outline import MOST_ENTRY, Outline
 from memci.domain.pages.parameters import PageRules
+from memci.domain.token_counts import Count
 from memci.errors import SmallModelAnswerError, SmallModelUnavailableError
 from memci.language.detection import Language
 from memci.message import Message, note_metadata

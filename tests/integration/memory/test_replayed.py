@@ -133,7 +133,7 @@ def test_what_was_refused_and_then_asked_for_is_made_once(
 ) -> None:
     """What a message is now is not what it was when others were judged by it."""
     ada.remember(ONE, text)
-    assert ada.fates()[1][0] == "filtered"
+    assert ada.memory_states()[1][0] == "filtered"
     with ada.database.agent_transaction(ada.agent_id) as connection:
         mark_asked(connection, ada.agent_id, [2])
     ada.create(ada.job(2, 2, {"seqs": [2], "wanted": [2]}))

@@ -136,7 +136,7 @@ def test_recall_says_of_forgotten_memories_whether_they_can_be_restored(
     assert found == {nodes["A"]}
 
 
-def test_what_was_made_before_spans_were_kept_comes_back_from_whole_messages(
+def test_a_memory_without_a_span_comes_back_from_whole_messages(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.remember("A [Grace]")

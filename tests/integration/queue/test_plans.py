@@ -149,7 +149,7 @@ def test_a_sweep_reads_heads_and_not_what_stands_behind_them(
 
 def test_gauges_read_what_waits(crowded: Database, reads: Reads) -> None:
     with crowded.upkeep_transaction() as connection:
-        gauges = lane_gauges(connection, token_stale_s=60)
+        gauges = lane_gauges(connection, stale_s=60)
 
     assert gauges.queued_jobs == BUSY * QUEUED
     assert reads["job"] <= BUSY * QUEUED

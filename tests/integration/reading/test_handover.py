@@ -11,7 +11,7 @@ from memci.errors import NotFoundError
 from memci.reading.handover import HandoverReader
 from memci.schemas.sessions import HandoverAnswer, HandoverRequest
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
-from tests.support.kept import pin, plan
+from tests.support.insert_sources import pin, plan
 from tests.support.stored import Reader, Stored
 
 

@@ -10,7 +10,7 @@ from memci.domain.pages.page import LONGEST_NAME
 from memci.reading.context import ContextReader
 from memci.reading.lists.listings import ReceiptListings
 from memci.schemas.reads import ContextAnswer, ContextRequest
-from tests.support.kept import page, pin, plan, plant, summary
+from tests.support.insert_sources import page, pin, plan, plant, summary
 from tests.support.stored import Reader, Stored
 
 

@@ -25,7 +25,7 @@ from memci.storage.reading.snapshot_state import last_list_state
 from memci.storage.search.find import Restriction
 from memci.storage.session import Database
 from memci.testing import database_copy
-from tests.support.crowd import fill
+from tests.support.large_agents import fill
 from tests.support.query_plans import check, listening, one_plan, plans, scans
 from tests.support.stored import BEGIN, Reader
 

@@ -321,7 +321,7 @@ def test_what_is_out_of_sight_does_not_come(facts: Facts, moved: tuple[int, int]
 
 
 def test_a_successor_that_was_merged_comes_as_what_it_became(facts: Facts, moved: tuple[int, int]):
-    """Its claims are the merged one's (storage/versions.py)."""
+    """Its claims are the merged one's (storage/network/beliefs.py)."""
     merged, _ = facts.tell("Trondheim: moved! really", at=MAY)
     with facts.alice.reader.database.agent_transaction("alice") as connection:
         connection.exec_driver_sql(_MERGED, (merged, moved[1]))

@@ -6,8 +6,8 @@ import pytest
 
 from memci.storage.session import Database
 from tests.support.archives import another_database
+from tests.support.complete_agent import complete_agent
 from tests.support.databases import Databases
-from tests.support.lives import a_whole_life
 from tests.support.network import AgentUnderTest
 
 
@@ -21,4 +21,4 @@ def elsewhere(databases: Databases) -> Iterator[Database]:
 @pytest.fixture
 def ada(database: Database) -> AgentUnderTest:
     """An agent with rows in every table."""
-    return a_whole_life(database)
+    return complete_agent(database)

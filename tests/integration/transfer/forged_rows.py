@@ -85,16 +85,18 @@ VALUES: dict[str, tuple[str, Change]] = {
     "a log of a refusal of text": ("replay_log", happened("created", refused={"x": "trivial"})),
     "a log of restoring nothing": ("replay_log", happened("restored", node=1)),
     "a log of restoring no node": ("replay_log", happened("restored", seqs=[1])),
-    "a log of consolidating at no time": ("replay_log", happened("consolidated", settled=[])),
+    "a log of consolidating at no time": (
+        "replay_log", happened("consolidated", settled=[], groups=1)),
     "a log of consolidating any day": (
-        "replay_log", happened("consolidated", at="2026-01-01", settled=[])),
-    "a log of consolidating what": ("replay_log", happened("consolidated", at=AT)),
+        "replay_log", happened("consolidated", at="2026-01-01", settled=[], groups=1)),
+    "a log of consolidating what": ("replay_log", happened("consolidated", at=AT, groups=1)),
+    "a log of consolidating how much": ("replay_log", happened("consolidated", at=AT, settled=[])),
     "a log of settling two thirds": (
-        "replay_log", happened("consolidated", at=AT, settled=[[[1], []]])),
+        "replay_log", happened("consolidated", at=AT, settled=[[[1], []]], groups=1)),
     "a log of settling for a whim": (
-        "replay_log", happened("consolidated", at=AT, settled=[[[1], [], "whim"]])),
+        "replay_log", happened("consolidated", at=AT, settled=[[[1], [], "whim"]], groups=1)),
     "a log of settling no messages": (
-        "replay_log", happened("consolidated", at=AT, settled=[[None, [], None]])),
+        "replay_log", happened("consolidated", at=AT, settled=[[None, [], None]], groups=1)),
     "a trail of parts of no message": ("trail", first(details={"messages": [1], "parts": [{}]})),
     "a job of parts that quote text": (
         "job", first(payload={"seqs": [1], "parts": [{"seqs": [1], "quoted": ["1"]}]})),
@@ -112,7 +114,7 @@ VALUES: dict[str, tuple[str, Change]] = {
     "a document of no name": ("document", first(name="a\nb")),
     "a document in no state": ("document", first(state="lost")),
     "a chunk of no kind": ("chunk", first(kind="poem")),
-    "bytes in no hexadecimal digits": ("letter", first(body="\\xzz")),
+    "bytes in no hexadecimal digits": ("dead_letter", first(body="\\xzz")),
     "an item kept at no time": ("item", first(created_at="soon")),
     "a checkpoint whose body is no bytes": ("checkpoint", first(body="\\xzz")),
     "a value of a channel that is no bytes": ("checkpoint_value", first(body="\\xzz")),
@@ -169,7 +171,7 @@ CONTRADICTIONS: dict[str, tuple[str, Change]] = {
     "two lanes": ("lane", lambda rows: rows.append(rows[0])),
     "a lane halted by no job": ("lane", first(halted_by=str(uuid4()))),
     "a pass under way that never began": ("lane", first(compress_cursor={"pass": 99, "req": 1})),
-    "a letter of no job": ("letter", first(job_id=str(uuid4()))),
+    "a dead letter of no job": ("dead_letter", first(job_id=str(uuid4()))),
     "a job that ends before it begins": ("job", first(first_seq=2, last_seq=1)),
     "a job for messages to come": ("job", first(first_seq=1, last_seq=999)),
     "a version of a message that is missing": ("node_version", first(message_seqs=[999])),

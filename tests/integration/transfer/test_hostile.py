@@ -23,7 +23,7 @@ from memci.storage.session import Database
 from tests.integration.transfer.forged_pages import PAGES, TREES
 from tests.integration.transfer.forged_rows import CONTRADICTIONS, VALUES
 from tests.support.archives import (
-    Told,
+    RecordedWakeups,
     another_database,
     exported,
     files_of,
@@ -31,16 +31,16 @@ from tests.support.archives import (
     imported,
     zipped,
 )
+from tests.support.complete_agent import complete_agent
 from tests.support.databases import Databases
 from tests.support.erasing import bury
-from tests.support.lives import a_whole_life
 from tests.support.network import AgentUnderTest
 
 
 @pytest.fixture(scope="module")
 def archive(databases: Databases) -> Iterator[bytes]:
     with another_database(databases) as database:
-        yield exported(a_whole_life(database).database)
+        yield exported(complete_agent(database).database)
 
 
 @pytest.fixture(scope="module")
@@ -231,7 +231,7 @@ def test_what_was_erased_here_does_not_come_back(archive: bytes, elsewhere: Data
 def test_an_erased_agent_does_not_come_back(ada: AgentUnderTest, client: redis.Redis) -> None:
     archive = exported(ada.database)
     seq, node = ada.lane().message_seq, ada.lane().last_node_id
-    waking: Any = Told()
+    waking: Any = RecordedWakeups()
     erase.run_agent(
         ada.database, PostgresPageStore(ada.database), waking, RedisAgentQueues(client), "ada"
     )

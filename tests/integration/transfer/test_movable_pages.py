@@ -15,7 +15,7 @@ from memci.errors import RefusedError
 from memci.message import note_metadata
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
-from tests.support.archives import Told, exported, imported
+from tests.support.archives import RecordedWakeups, exported, imported
 from tests.support.naming import PagesUnderTest
 from tests.support.network import AgentUnderTest
 from tests.support.page_folders import Folders
@@ -47,8 +47,8 @@ def settle(ada: AgentUnderTest) -> Folders:
 
 
 def forget(ada: AgentUnderTest, *ids: str) -> None:
-    tokens: Any = Told()
-    erase.run(ada.database, PostgresPageStore(ada.database), tokens, "ada", ErasureSelection(ids))
+    wakeups: Any = RecordedWakeups()
+    erase.run(ada.database, PostgresPageStore(ada.database), wakeups, "ada", ErasureSelection(ids))
 
 
 def check_moves(ada: AgentUnderTest, elsewhere: Database) -> None:

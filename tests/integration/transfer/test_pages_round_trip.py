@@ -16,8 +16,16 @@ from memci.storage.page_store.local import FilePageStore, MemoryPageStore
 from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
-from tests.support.archives import Told, arrived, exported, forged, imported, tables_of, use_model
-from tests.support.lives import SORTING
+from tests.support.archives import (
+    RecordedWakeups,
+    arrived,
+    exported,
+    forged,
+    imported,
+    tables_of,
+    use_model,
+)
+from tests.support.complete_agent import SORTING
 from tests.support.network import AgentUnderTest
 from tests.support.page_folders import Folders
 
@@ -136,8 +144,8 @@ def test_where_an_agent_was_erased_no_text_takes_the_place_of_an_old_one(
     for number in range(12):
         folders_of(elsewhere).note(f"Note {number}", "of an erased life")
     old = set(store.list("ada"))
-    tokens: Any = Told()
-    erase.run_agent(elsewhere, store, tokens, RedisAgentQueues(client), "ada")
+    wakeups: Any = RecordedWakeups()
+    erase.run_agent(elsewhere, store, wakeups, RedisAgentQueues(client), "ada")
     archive = exported(ada.database)
     imported(elsewhere, archive)
     assert old.isdisjoint(store.list("ada"))
@@ -153,12 +161,12 @@ def test_an_agent_whose_pages_were_erased_in_part_can_be_moved(
     ids = ada.rows(
         "SELECT id FROM message WHERE agent_id = %s AND session_id = 'sorted' AND seq %% 3 = 0"
     )
-    tokens: Any = Told()
+    wakeups: Any = RecordedWakeups()
     here = folders_of(ada.database)
     (note,) = (row.id for row in ada.rows(
         "SELECT id FROM page WHERE agent_id = %s AND name = 'A plan'"))  # fmt: skip
     which = ErasureSelection([row.id for row in ids], page_indexes=[note])
-    erase.run(ada.database, PostgresPageStore(ada.database), tokens, "ada", which)
+    erase.run(ada.database, PostgresPageStore(ada.database), wakeups, "ada", which)
     imported(elsewhere, exported(ada.database))
     assert folders_of(elsewhere).shown("sorted") == here.shown("sorted")
 

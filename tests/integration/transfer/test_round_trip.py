@@ -28,7 +28,7 @@ from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from memci.storage.vectors import VectorModel, claim_model
 from tests.support.archives import (
-    Told,
+    RecordedWakeups,
     arrived,
     exported,
     files_of,
@@ -38,7 +38,7 @@ from tests.support.archives import (
     use_model,
 )
 from tests.support.archives import each as of_each
-from tests.support.lives import SAID_AT
+from tests.support.complete_agent import SAID_AT
 from tests.support.mailbox import Mailbox
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
@@ -55,13 +55,13 @@ def test_the_export_of_an_import_is_the_export(ada: AgentUnderTest, elsewhere: D
     use_model(elsewhere, ada)
     ada.ask_for_pass()
     archive = exported(ada.database)
-    tokens = Told()
-    answer = imported(elsewhere, archive, tokens=tokens)
+    wakeups = RecordedWakeups()
+    answer = imported(elsewhere, archive, wakeups=wakeups)
     assert answer.reembed_job_id is None
     assert tables_of(exported(elsewhere)) == tables_of(archive)
     assert answer.rows["message"] == len(ada.rows("SELECT FROM message WHERE agent_id = %s"))
     # What waited is woken.
-    assert (answer.queued > 0, tokens.lanes, tokens.compressions) == (True, ["ada"], ["ada"])
+    assert (answer.queued > 0, wakeups.lanes, wakeups.compressions) == (True, ["ada"], ["ada"])
 
 
 def test_what_language_models_took_comes_along(ada: AgentUnderTest, elsewhere: Database) -> None:
@@ -235,12 +235,12 @@ def test_an_agent_goes_elsewhere_of_which_something_was_erased(
     ada = told_of_twice(database)
     use_model(elsewhere, ada)
     assert seqs_of_grace(ada) == [1]
-    tokens: Any = Told()
-    erase.run(database, PostgresPageStore(database), tokens, "ada", ErasureSelection(("m1",)))
+    wakeups: Any = RecordedWakeups()
+    erase.run(database, PostgresPageStore(database), wakeups, "ada", ErasureSelection(("m1",)))
     imported(elsewhere, exported(database))
     there = arrived(ada, elsewhere)
     assert seqs_of_grace(there) == [2]
-    erase.run(elsewhere, PostgresPageStore(elsewhere), tokens, "ada", ErasureSelection(("m2",)))
+    erase.run(elsewhere, PostgresPageStore(elsewhere), wakeups, "ada", ErasureSelection(("m2",)))
     assert there.nodes() == [], "it goes with the last message that names it"
 
 
@@ -260,19 +260,6 @@ def test_an_agent_goes_elsewhere_in_the_middle_of_a_pass(
             pass
     assert network_of(there) == network_of(ada)
     assert there.lane().compress_cursor is None
-
-
-def test_an_archive_of_an_earlier_release_has_entities_of_messages_that_are_no_more(
-    database: Database, elsewhere: Database
-) -> None:
-    ada = told_of_twice(database)
-    use_model(elsewhere, ada)
-    tokens: Any = Told()
-    erase.run(database, PostgresPageStore(database), tokens, "ada", ErasureSelection(("m1",)))
-    ada.execute("UPDATE node SET message_seqs = '{1}' WHERE agent_id = %s AND kind = 'entity'")
-    imported(elsewhere, exported(database))
-    erase.run(elsewhere, PostgresPageStore(elsewhere), tokens, "ada", ErasureSelection(("m2",)))
-    assert arrived(ada, elsewhere).nodes() == []
 
 
 def test_vectors_of_another_embedder_are_made_anew(
@@ -309,4 +296,4 @@ def test_a_rebuilt_network_stays_behind_with_its_job(
 def network_of(ada: AgentUnderTest) -> list[object]:
     nodes = [(n.id, n.content, n.phrase, n.scan_count, n.last_pass) for n in ada.nodes()]
     links = [(key, row.relation, row.strength, row.hint) for key, row in ada.links().items()]
-    return [nodes, links, ada.focus(), ada.fates()]
+    return [nodes, links, ada.focus(), ada.memory_states()]

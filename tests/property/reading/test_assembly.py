@@ -11,10 +11,10 @@ from memci.domain.context.choose import RECENT_TOKENS
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Section
 from memci.domain.context.recent_messages import digest_of_message
-from memci.domain.context.token_counts import LIST_OVERHEAD, Count, message_tokens
 from memci.domain.search.candidate import Candidate, Channel, Source
 from memci.domain.search.ranking import fuse_rrf
 from memci.domain.session.interaction import interactions
+from memci.domain.token_counts import LIST_OVERHEAD, Count, message_tokens
 from memci.errors import BudgetTooSmallError
 from memci.language.detection import Language
 from memci.message import Message, Role

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from memci.domain.context.assemble import Assembly
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import LeftOut, Section
-from memci.domain.context.token_counts import LIST_OVERHEAD
 from memci.domain.memory.self_contained_text import worded
 from memci.domain.search.candidate import Channel, Source, message_candidate
 from memci.domain.search.duplicates import words_of
 from memci.domain.search.ranking import fuse_rrf
 from memci.domain.session.interaction import interactions
+from memci.domain.token_counts import LIST_OVERHEAD
 from memci.language.detection import Language
 from memci.message import Message, Role
 from tests.support.examples import examples

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from memci.domain.context.message_list import pieces, stable_prefix
-from memci.domain.context.token_counts import Utterance, fitting, tokenizer_of
 from memci.domain.search.bm25 import Collected, question_terms, score, scored_terms
 from memci.domain.session.interaction import interactions, units_of
+from memci.domain.token_counts import Utterance, fitting, tokenizer_of
 from memci.message import Message, Role
 
 AT = datetime(2026, 3, 2, tzinfo=UTC)

@@ -12,7 +12,7 @@ from memci.language.sentences import sentence_spans
 from memci.message import Message, Role
 from tests.support.agent_talk import CHINESE, ENGLISH
 from tests.support.everyday_talk import ASKED, EVERYDAY, TOLD
-from tests.support.standing_talk import DUE, ORDERS, PASSING
+from tests.support.key_message_examples import DUE, ORDERS, PASSING
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

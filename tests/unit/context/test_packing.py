@@ -6,8 +6,8 @@ import pytest
 
 from memci.domain.context.materials import Materials
 from memci.domain.context.packing import Packed, pack
-from memci.domain.context.token_counts import Count
 from memci.domain.search.candidate import Candidate
+from memci.domain.token_counts import Count
 from memci.language.detection import Language
 from memci.language.sentences import sentence_spans
 from memci.message import Role

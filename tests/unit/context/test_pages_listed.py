@@ -5,8 +5,8 @@ from __future__ import annotations
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Part, Section, part_tokens
 from memci.domain.context.page_listing import Leaf, Listed, PageRoom, list_pages
-from memci.domain.context.token_counts import MESSAGE_OVERHEAD
 from memci.domain.session.interaction import interactions
+from memci.domain.token_counts import MESSAGE_OVERHEAD
 from memci.language.detection import Language
 from memci.message import Message, Role
 from tests.support.talk import BEGIN, assemble, words

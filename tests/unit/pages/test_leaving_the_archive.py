@@ -26,7 +26,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 RULES = PageRules(active_pages=1, archive_unused=5, archive_unrecalled=7)
 
 
-class Told:
+class GrowingConversation:
     """A conversation that goes on, an interaction at a time."""
 
     def __init__(self, rules: PageRules = RULES) -> None:
@@ -61,7 +61,7 @@ class Told:
 
 @pytest.mark.parametrize("unused", [1, 5, PageRules().archive_unused])
 def test_a_line_never_recalled_leaves_when_m_interactions_have_passed(unused):
-    told = Told(PageRules(active_pages=1, archive_unused=unused))
+    told = GrowingConversation(PageRules(active_pages=1, archive_unused=unused))
     archived_at = 2
     tree = told.until(archived_at)
     assert tree.is_archived(tree["usr-1"])
@@ -74,7 +74,9 @@ def test_a_line_never_recalled_leaves_when_m_interactions_have_passed(unused):
 
 @pytest.mark.parametrize("unrecalled", [2, 7, PageRules().archive_unrecalled])
 def test_a_recalled_line_leaves_when_p_interactions_have_passed_since(unrecalled):
-    told = Told(PageRules(active_pages=1, archive_unused=3, archive_unrecalled=unrecalled))
+    told = GrowingConversation(
+        PageRules(active_pages=1, archive_unused=3, archive_unrecalled=unrecalled)
+    )
     recalled_at = 4  # the last interaction at which it is there without a recall
     tree = told.until(recalled_at)
     recall_page(tree, Actor.AGENT, index="usr-1")
@@ -84,7 +86,7 @@ def test_a_recalled_line_leaves_when_p_interactions_have_passed_since(unrecalled
 
 
 def test_each_recall_begins_the_count_anew():
-    told = Told()
+    told = GrowingConversation()
     tree = told.until(6)
     recall_page(tree, Actor.AGENT, index="usr-1")
     told.until(12)
@@ -96,7 +98,7 @@ def test_each_recall_begins_the_count_anew():
 
 def test_the_limit_of_tokens_is_kept_exactly():
     """The heading of the Contents Page counts one, as each line does here."""
-    told = Told(PageRules(active_pages=1, contents_max_tokens=4))
+    told = GrowingConversation(PageRules(active_pages=1, contents_max_tokens=4))
     told.until(4)
     assert told.lines() == [1, 2, 3]
     told.until(5)
@@ -104,7 +106,7 @@ def test_the_limit_of_tokens_is_kept_exactly():
 
 
 def test_who_talks_much_pushes_out_no_line_of_another_user():
-    told = Told(PageRules(active_pages=1, contents_max_tokens=4))
+    told = GrowingConversation(PageRules(active_pages=1, contents_max_tokens=4))
     for _ in range(3):
         told.talk("bob", "b")
     for _ in range(9):
@@ -114,7 +116,7 @@ def test_who_talks_much_pushes_out_no_line_of_another_user():
 
 
 def test_what_all_users_see_counts_for_each_and_leaves_for_the_one_who_has_most():
-    told = Told(PageRules(active_pages=1, contents_max_tokens=4))
+    told = GrowingConversation(PageRules(active_pages=1, contents_max_tokens=4))
     told.talk(None, "n")
     told.talk("bob", "b")
     told.talk(None, "n")
@@ -130,7 +132,7 @@ def test_what_all_users_see_counts_for_each_and_leaves_for_the_one_who_has_most(
 
 
 def test_a_pinned_page_is_not_archived_and_an_unpinned_one_when_its_turn_comes():
-    told = Told()
+    told = GrowingConversation()
     told.until(1)
     pin_page(told.tree, Actor.AGENT, index="usr-1")
     tree = told.until(20)
@@ -144,7 +146,7 @@ def test_a_pinned_page_is_not_archived_and_an_unpinned_one_when_its_turn_comes()
 @pytest.mark.parametrize("rules", [RULES, PageRules(active_pages=1, contents_max_tokens=0)])
 def test_a_line_that_is_pinned_nevertheless_stays(rules):
     """Archives of former times may have such."""
-    told = Told(RULES)
+    told = GrowingConversation(RULES)
     tree = told.until(4)
     tree.put(replace(tree["usr-1"], pinned_by="developer"))
     told.rules = rules
@@ -153,20 +155,20 @@ def test_a_line_that_is_pinned_nevertheless_stays(rules):
 
 
 def test_what_is_not_in_the_window_is_not_pinned():
-    tree = Told().until(3)
+    tree = GrowingConversation().until(3)
     before = dict(tree.pages)
     with pytest.raises(RefusedError, match="usr-1 is archived: recall_page brings it back, and"):
         pin_page(tree, Actor.DEVELOPER, index="usr-1")
     assert tree.pages == before
     recall_page(tree, Actor.AGENT, index="usr-1")
     assert pin_page(tree, Actor.AGENT, index="usr-1").pinned
-    tree = Told().until(7)
+    tree = GrowingConversation().until(7)
     with pytest.raises(RefusedError, match="was removed from the context: restore_page brings"):
         pin_page(tree, Actor.AGENT, index="usr-1")
 
 
 def test_a_line_that_takes_more_than_all_may_leaves_before_any_other():
-    told = Told(PageRules(active_pages=1, contents_max_tokens=10))
+    told = GrowingConversation(PageRules(active_pages=1, contents_max_tokens=10))
     told.tokens["usr-4"] = 10  # with the heading that is one too many
     told.until(9)
     assert told.lines() == [1, 2, 4, 5, 6, 7, 8]

@@ -6,7 +6,7 @@ from memci.smallmodel.offline.annotator import OfflineAnnotator
 from memci.smallmodel.offline.compressor import OfflineCompressor
 from memci.smallmodel.offline.index_terms import OfflineLexicon
 from memci.smallmodel.offline.sentence_embedder import OfflineEmbedder
-from tests.support.cutting import Cutter
+from tests.support.segmenting import SegmenterUnderTest
 
 
 @pytest.fixture(scope="session")
@@ -16,7 +16,7 @@ def embedder():
 
 @pytest.fixture(scope="session")
 def segmenter(embedder):
-    return Cutter(embedder)
+    return SegmenterUnderTest(embedder)
 
 
 @pytest.fixture(scope="session")

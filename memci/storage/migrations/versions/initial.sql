@@ -71,7 +71,7 @@ CREATE INDEX job_summing ON job (agent_id)
     WHERE state = 'queued' AND kind = 'memci.session.summarise';
 CREATE INDEX job_tracking ON job (agent_id) WHERE state = 'queued' AND kind = 'memci.message.track';
 
-CREATE TABLE letter (
+CREATE TABLE dead_letter (
     agent_id TEXT NOT NULL,
     job_id UUID NOT NULL,
     body BYTEA NOT NULL,

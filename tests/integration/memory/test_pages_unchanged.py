@@ -6,7 +6,7 @@ from typing import Any
 
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
-from tests.support.lives import SORTING, a_whole_life
+from tests.support.complete_agent import SORTING, complete_agent
 from tests.support.mailbox import Mailbox
 from tests.support.network import AgentUnderTest
 from tests.support.page_folders import Folders
@@ -23,7 +23,7 @@ def stored(ada: AgentUnderTest) -> dict[str, list[Any]]:
 
 
 def test_a_network_is_rebuilt_and_switched_to_beside_the_pages(database: Database) -> None:
-    ada = a_whole_life(database)
+    ada = complete_agent(database)
     Mailbox(ada).run()
     folders = Folders(database, PostgresPageStore(database), rules=SORTING)
     before, window = stored(ada), folders.shown("sorted")
@@ -37,7 +37,7 @@ def test_a_network_is_rebuilt_and_switched_to_beside_the_pages(database: Databas
 
 
 def test_a_memory_is_restored_beside_the_pages(database: Database) -> None:
-    ada = a_whole_life(database)
+    ada = complete_agent(database)
     Mailbox(ada).run()
     before = stored(ada)
     rebuilding = Rebuilding(ada)

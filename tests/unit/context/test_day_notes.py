@@ -10,8 +10,8 @@ import pytest
 from memci.domain.context.assemble import Assembly
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Section
-from memci.domain.context.token_counts import Count
 from memci.domain.session.interaction import interactions
+from memci.domain.token_counts import Count
 from memci.language.detection import Language
 from memci.message import Message, Role
 from tests.support.talk import assemble, words

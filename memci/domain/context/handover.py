@@ -14,11 +14,11 @@ from typing import TypeAlias
 from memci.domain.context.recent_messages import CUT, digest_of_message, head, tail
 from memci.domain.context.rendering import days_above
 from memci.domain.context.summary_overlap import RepeatedLines
-from memci.domain.context.token_counts import Count
 from memci.domain.pages.pins import Pin, pin_pieces
 from memci.domain.pages.window_labels import fenced, labels_of, plain_line, plain_name
 from memci.domain.search.highlight import Spans, whole
 from memci.domain.session.interaction import cut_at_users
+from memci.domain.token_counts import Count
 from memci.errors import BudgetTooSmallError
 from memci.language.detection import Language
 from memci.language.summary_lines import format_lines, parse_lines

@@ -74,7 +74,7 @@ def every_error() -> list[MemciError]:
     found, todo = [], [MemciError]
     while todo:
         kind = todo.pop()
-        # Other rooms have errors of their own, which no context worker raises.
+        # Other packages have errors of their own, which no context worker raises.
         todo += [each for each in kind.__subclasses__() if each.__module__ == errors.__name__]
         fields = {"retry_after_s": 1.5} if issubclass(kind, errors.UnavailableError) else {}
         found += [kind(), kind("said", **filled.get(kind, fields))]
@@ -156,7 +156,7 @@ def test_an_answer_goes_to_no_key_but_a_reply_key(replies, client, key):
     [{}, {"error": "ValueError"}, {"error": "annotations"}, {"error": None}, {"error": "nonsense"}],
 )
 def test_what_is_no_answer_is_an_error(reads, answering, client, replies, wrapped, monkeypatch):
-    monkeypatch.setattr("tests.integration.broker.test_call.wrap_answer", lambda _: wrapped)
+    monkeypatch.setattr("tests.integration.broker.test_read_calls.wrap_answer", lambda _: wrapped)
     answering.append(7)
     with pytest.raises(MemciError, match="its log says why"):
         reads.call("search", "a", {"query": "q"})

@@ -37,7 +37,7 @@ def deliver(producer, raw):
         {"messages": [MESSAGE], "what was said": 1, "y" * 100_000: 2},
     ],
 )
-def test_a_letter_with_unheard_of_names_is_buried_and_not_quoted(producer, fields):
+def test_a_message_with_unheard_of_names_is_buried_and_not_quoted(producer, fields):
     arguments = {"agent_id": "a", **fields}
     deliver(producer, encode(CREATE_TASK, "11111111-1111-4111-8111-111111111111", arguments))
     deliver(producer, encode(CREATE_TASK, "2", {"agent_id": "a", "messages": [MESSAGE]}))
@@ -49,10 +49,10 @@ def test_a_letter_with_unheard_of_names_is_buried_and_not_quoted(producer, field
 
 def kept(producer):
     with producer.database.agent_snapshot("a") as connection:
-        return connection.exec_driver_sql("SELECT count(*) FROM letter").scalar_one()
+        return connection.exec_driver_sql("SELECT count(*) FROM dead_letter").scalar_one()
 
 
-def test_a_letter_is_kept_until_it_is_decided_on(producer):
+def test_a_dead_letter_is_kept_until_it_is_decided_on(producer):
     raw = encode(CREATE_TASK, "1", {"agent_id": "a", "messages": []})
     deliver(producer, raw)
     deliver(producer, raw)

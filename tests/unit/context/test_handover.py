@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from memci.domain.context.handover import Handover, exchanges
 from memci.domain.pages.pins import Pin
-from memci.domain.session.handover import Handover, exchanges
 from memci.language.detection import Language
 from memci.language.key_messages.rules import PinKind
 from memci.language.sentences import sentence_spans

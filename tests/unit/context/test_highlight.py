@@ -25,23 +25,23 @@ CHINESE = (
 )
 
 
-def gist(asked: str | None, room: int = 60) -> Highlighter:
+def highlighter(asked: str | None, room: int = 60) -> Highlighter:
     return Highlighter(
         asked, [LONG, "We had fun.", "The weather was nice."], room, sentence_spans, words
     )
 
 
 def test_the_best_entries_stay_whole() -> None:
-    assert gist("canoe", room=600).cut(LONG, 0) == LONG
+    assert highlighter("canoe", room=600).cut(LONG, 0) == LONG
 
 
 def test_even_the_best_is_cut_where_it_takes_more_than_a_third_of_the_room() -> None:
-    assert gist("canoe").cut(LONG, 0) != LONG
+    assert highlighter("canoe").cut(LONG, 0) != LONG
 
 
 @pytest.mark.parametrize("asked", ["Who sold the canoe?", None])
 def test_of_others_what_the_question_names_and_what_is_rare_is_left(asked: str | None) -> None:
-    shown = gist(asked).cut(LONG, 9)
+    shown = highlighter(asked).cut(LONG, 9)
     assert "Ann sold the red canoe in Bergen last week." in shown
     assert "Thanks" not in shown
     assert len(shown) < len(LONG)
@@ -146,8 +146,8 @@ def test_of_a_memory_nothing_is_worth_a_line_where_all_of_it_is_courtesy(
 )
 def test_in_a_memory_an_answer_tells_what_is_courtesy_elsewhere(text: str, told: str) -> None:
     voices = Speakers(["Ann", "Ben"]).in_memory(text)
-    assert gist(None).cut(text, 9, voices) == told
-    assert gist(None).without_courtesy(text, voices) == told
+    assert highlighter(None).cut(text, 9, voices) == told
+    assert highlighter(None).without_courtesy(text, voices) == told
 
 
 def test_what_lies_between_neighbours_stays() -> None:
@@ -181,7 +181,7 @@ def test_what_denies_goes_last() -> None:
 
 
 def test_all_but_courtesy() -> None:
-    courtesy = gist(None)
+    courtesy = highlighter(None)
     kept = LONG.removeprefix("Thanks! ").removesuffix(" It was good to see you again, too.")
     assert courtesy.without_courtesy(LONG) == kept
     assert courtesy.without_courtesy("Thanks!") == "Thanks!"

@@ -11,7 +11,7 @@ from memci.domain.search.candidate import Source
 from memci.reading.search import Search
 from memci.schemas.reads import Filters, Hit, SearchRequest
 from memci.storage.search.sources import MOST_SEARCHED
-from tests.support.kept import page, pin, plan, summary
+from tests.support.insert_sources import page, pin, plan, summary
 from tests.support.stored import BEGIN, Reader, Stored
 
 KEPT = ["page", "summary", "pin", "plan"]

@@ -1,4 +1,4 @@
-"""Tokens are Celery messages like any other, whichever way they are published."""
+"""Wakeups are Celery messages like any other, whichever way they are published."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def published(client, queue):
         (COMPRESS_QUEUE, lambda wakeups: wakeups.wake_compress("ada")),
     ],
 )
-def test_a_token_of_ours_is_as_celery_would_send_it(app, client, broker_url, queue, publish):
+def test_a_wakeup_of_ours_is_as_celery_would_send_it(app, client, broker_url, queue, publish):
     assert publish(Wakeups(app))
     celerys = published(client, queue)
 
@@ -52,7 +52,7 @@ def test_a_token_of_ours_is_as_celery_would_send_it(app, client, broker_url, que
     assert published(client, queue) == celerys
 
 
-def test_publishing_leaves_nothing_but_the_token(app, client, broker_url):
+def test_publishing_leaves_nothing_but_the_wakeup(app, client, broker_url):
     with closing(RedisWakeups(app, broker_url)) as wakeups:
         wakeups.wake_lane("ada")
 
@@ -70,7 +70,7 @@ def hints(client, queue):
     return [json.loads(body)[1]["agent_id"] for body in reversed(bodies)]
 
 
-def test_no_more_tokens_wait_than_there_can_be_workers(app, client, broker_url):
+def test_no_more_wakeups_wait_than_there_can_be_workers(app, client, broker_url):
     with closing(RedisWakeups(app, broker_url)) as wakeups:
         for _ in range(MAX_LANE_WAKEUPS + 5):
             assert wakeups.wake_lane("ada")
@@ -78,7 +78,7 @@ def test_no_more_tokens_wait_than_there_can_be_workers(app, client, broker_url):
     assert client.llen(LANE_QUEUE) == MAX_LANE_WAKEUPS
 
 
-def test_tokens_of_the_bell_are_never_left_out_and_come_next(app, client, broker_url):
+def test_wakeups_of_the_queue_watch_are_never_left_out_and_come_next(app, client, broker_url):
     with closing(RedisWakeups(app, broker_url)) as wakeups:
         for number in range(MAX_LANE_WAKEUPS):
             wakeups.wake_lane(f"a{number}")

@@ -17,7 +17,7 @@ from memci.schemas.frameworks import CheckpointIn, ItemIn, ItemsIn, WritesIn
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from memci.storage.usage import Use, add_to_job, add_to_pass
-from tests.support.archives import Told
+from tests.support.archives import RecordedWakeups
 from tests.support.documents import put
 from tests.support.mailbox import Mailbox
 from tests.support.naming import PagesUnderTest
@@ -38,7 +38,7 @@ SAID = (
 )
 
 
-def a_whole_life(database: Database) -> AgentUnderTest:
+def complete_agent(database: Database) -> AgentUnderTest:
     """Return an agent with messages in every state, passes, and something in each table."""
     ada = AgentUnderTest(database, parameters=FADING)
     mailbox, bringing = Mailbox(ada), Rebuilding(ada)
@@ -86,8 +86,8 @@ def _framed(ada: AgentUnderTest) -> None:
             ItemIn(namespace=(), key="short", value={}, ttl_minutes=1e6),
         )
     )
-    tokens: Any = Told()
-    framework_storage.put_items(ada.database, tokens, ada.agent_id, put_items)
+    wakeups: Any = RecordedWakeups()
+    framework_storage.put_items(ada.database, wakeups, ada.agent_id, put_items)
     typed = {"kind": "msgpack", "body": "AP8="}
     checkpoint = {
         "id": "c1",
@@ -108,11 +108,11 @@ def _framed(ada: AgentUnderTest) -> None:
 
 
 def _erased(ada: AgentUnderTest) -> None:
-    tokens: Any = Told()
+    wakeups: Any = RecordedWakeups()
     erase.run(
         ada.database,
         PostgresPageStore(ada.database),
-        tokens,
+        wakeups,
         ada.agent_id,
         ErasureSelection(("x1",)),
     )
@@ -216,7 +216,7 @@ def _worked_on_by_models(ada: AgentUnderTest) -> None:
 
 
 def _undeliverable(ada: AgentUnderTest) -> None:
-    """A letter that nobody could read, and its dead job."""
+    """A message that could not be read, and its dead job."""
     job = uuid4()
     ada.execute(
         "INSERT INTO job (agent_id, id, kind, payload, source, state, last_error)"
@@ -224,5 +224,5 @@ def _undeliverable(ada: AgentUnderTest) -> None:
         job,
     )
     ada.execute(
-        "INSERT INTO letter (agent_id, job_id, body) VALUES (%s, %s, %s)", job, b"\x00\xff\\x"
+        "INSERT INTO dead_letter (agent_id, job_id, body) VALUES (%s, %s, %s)", job, b"\x00\xff\\x"
     )

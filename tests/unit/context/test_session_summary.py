@@ -11,8 +11,8 @@ from memci.domain.context.materials import Materials
 from memci.domain.context.recent_messages import Recent
 from memci.domain.context.rendering import day_words
 from memci.domain.context.session_summary import SummaryBlock, session_summary_block
-from memci.domain.context.token_counts import Count
 from memci.domain.session.interaction import interactions
+from memci.domain.token_counts import Count
 from memci.language.detection import Language
 from memci.language.sentences import sentence_spans
 from memci.message import Message, Role
@@ -22,7 +22,7 @@ BEGIN = datetime(2026, 1, 1, 9, tzinfo=UTC)
 ROOM = 10_000
 
 
-def told(
+def summary_block(
     said: Sequence[Message], ceiling: int, count: Count = words, held: Sequence[int] = ()
 ) -> SummaryBlock:
     """What is told of messages without room in about so many tokens."""
@@ -60,7 +60,7 @@ def daily(days: int) -> list[Message]:
 @pytest.mark.parametrize("ceiling", [40, 41, 45, 52, 100, 333])
 def test_lines_and_their_days_fill_their_share(ceiling: int):
     said = daily(90)
-    before = told(said, ceiling)
+    before = summary_block(said, ceiling)
     assert before.tokens <= ceiling
     days, entries = lines(before)[::2], lines(before)[1::2]
     assert all("2026" in day for day in days)
@@ -77,7 +77,7 @@ def test_what_is_told_is_counted_as_a_whole_once():
         counted.append(len(text))
         return words(text)
 
-    before = told(daily(300), 1_200, count)
+    before = summary_block(daily(300), 1_200, count)
     length = sum(len(each) for each in lines(before))
     assert length > 3_000
     # Each line, what it is made of and its day, and the whole.
@@ -92,17 +92,17 @@ def test_what_is_told_is_counted_as_a_whole_once():
     ],
 )
 def test_an_acknowledgement_stands_under_what_it_acknowledges_or_not_at_all(said: tuple[str, ...]):
-    whole = told(talk(*said), 200)
+    whole = summary_block(talk(*said), 200)
     assert [each.split(": ")[1] for each in lines(whole)[1:]] == list(said)
     least = whole.tokens - 1
-    assert told(talk(*said), least).parts == ()
+    assert summary_block(talk(*said), least).parts == ()
     # That which is pinned is there, but not right above.
-    assert told(talk(*said), 200, held=[1]).parts == ()
+    assert summary_block(talk(*said), 200, held=[1]).parts == ()
 
 
 def test_an_answer_that_tells_stands_alone():
     said = talk("Do we take the red boat, that lies at the island with the lighthouse?", "No.")
-    assert lines(told(said, 30))[1:] == ["assistant: No."]
+    assert lines(summary_block(said, 30))[1:] == ["assistant: No."]
 
 
 @pytest.mark.parametrize("turns", [4, 5, 6])

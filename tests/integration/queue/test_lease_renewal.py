@@ -21,7 +21,7 @@ def claims(database):
 
 
 @pytest.fixture
-def keeper(database, claims):
+def renewal(database, claims):
     with closing(LeaseRenewal(database, claims, renew_ms=20)) as made:
         yield made
 
@@ -39,11 +39,11 @@ def cancel_renewal(connection):
 
 
 def test_a_renewal_that_the_database_refuses_is_not_the_last(
-    database_url, database, claims, keeper
+    database_url, database, claims, renewal
 ):
     plain = database_url.replace("+psycopg", "", 1)
     lease = claims.claim_named("a").lease
-    with psycopg.connect(plain, autocommit=True) as login, keeper.renewing([lease]):
+    with psycopg.connect(plain, autocommit=True) as login, renewal.renewing([lease]):
         with database.lane_transaction() as blocking:
             blocking.exec_driver_sql("SELECT 1 FROM lane FOR UPDATE")
             wait_until(lambda: cancel_renewal(login), "a renewal waited for the lane")
@@ -52,13 +52,13 @@ def test_a_renewal_that_the_database_refuses_is_not_the_last(
 
 
 def test_a_start_that_the_process_outlived_does_not_count(
-    database_url, database, claims, keeper, broker_url
+    database_url, database, claims, renewal, broker_url
 ):
     with lanes.producer(database_url, broker_url) as producer:
         waiting = producer.append("a")
         lease = claims.claim_named("a").lease
         starts = [mailbox.begin_next(lease) for _ in range(3)]
-        with keeper.renewing([lease]):
+        with renewal.renewing([lease]):
             for _ in range(2):
-                keeper.take_back_later(starts[-1])
+                renewal.take_back_later(starts[-1])
             wait_until(lambda: producer.job("a", waiting.job_id).started == 1, "two are taken back")

@@ -1,4 +1,4 @@
-"""Letters come from anyone: each is read, or refused with a reason that quotes nothing of it."""
+"""Messages come from anyone: each is read, or refused with a reason that quotes nothing of it."""
 
 from __future__ import annotations
 
@@ -53,17 +53,17 @@ def refusal(raw) -> str:
 def test_protocol_2_as_celery_writes_it():
     with make_producer("redis://127.0.0.1:1") as app:
         message = AMQP(app).as_task_v2(ID, "memci.memory.create", kwargs={"agent_id": "é"})
-    letter = read(envelope(list(message.body), headers=message.headers))
-    assert (letter.id, letter.task) == (UUID(ID), "memci.memory.create")
-    assert letter.arguments == {"agent_id": "é"}
+    decoded = read(envelope(list(message.body), headers=message.headers))
+    assert (decoded.id, decoded.task) == (UUID(ID), "memci.memory.create")
+    assert decoded.arguments == {"agent_id": "é"}
 
 
 def test_protocol_1_as_celery_writes_it():
     with make_producer("redis://127.0.0.1:1") as app:
         message = AMQP(app).as_task_v1(ID, "memci.memory.create", kwargs={"agent_id": "a"})
-    letter = read(envelope(message.body))
-    assert (letter.id, letter.task) == (UUID(ID), "memci.memory.create")
-    assert letter.arguments == {"agent_id": "a"}
+    decoded = read(envelope(message.body))
+    assert (decoded.id, decoded.task) == (UUID(ID), "memci.memory.create")
+    assert decoded.arguments == {"agent_id": "a"}
 
 
 def test_a_body_that_is_not_in_base64_is_taken_as_it_stands():
@@ -72,9 +72,9 @@ def test_a_body_that_is_not_in_base64_is_taken_as_it_stands():
 
 
 def test_what_a_worker_encodes_is_read_back():
-    letter = read(encode("t", ID, {"agent_id": "a", "text": "記憶"}))
-    assert (letter.task, letter.id) == ("t", UUID(ID))
-    assert letter.arguments == {"agent_id": "a", "text": "記憶"}
+    decoded = read(encode("t", ID, {"agent_id": "a", "text": "記憶"}))
+    assert (decoded.task, decoded.id) == ("t", UUID(ID))
+    assert decoded.arguments == {"agent_id": "a", "text": "記憶"}
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_properties_and_headers_may_be_anything_where_they_are_not_needed():
 
 
 @pytest.mark.parametrize("task_id", [None, 7, ["x"], {}])
-def test_a_letter_without_an_id_is_known_by_all_its_bytes(task_id):
+def test_a_message_without_an_id_is_known_by_all_its_bytes(task_id):
     one, two = (second({"text": "x" * 70_000 + end}, id=task_id) for end in "ab")
     assert read(one).id == read(one).id
     assert read(one).id != read(two).id
@@ -173,12 +173,12 @@ known = st.sampled_from(["body", "headers", "properties", "content-type", "task"
 
 def is_read_or_refused(raw):
     try:
-        letter = read(raw)
+        decoded = read(raw)
     except InvalidInputError as error:
         assert len(str(error)) < 200
     else:
-        assert isinstance(letter.id, UUID)
-        assert isinstance(letter.arguments, dict)
+        assert isinstance(decoded.id, UUID)
+        assert isinstance(decoded.arguments, dict)
 
 
 @given(st.binary(max_size=300))

@@ -1,4 +1,4 @@
-"""M25 and the broker: no letter brings back what was erased, and none keeps it."""
+"""M25 and the broker: no incoming message brings back what was erased, and none keeps it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from memci.queue import mailbox
 from memci.queue.broker_intake import BrokerIntake, take_in
 from memci.queue.intake import Append
 from memci.queue.lease import Claims
-from memci.storage import messages as unreadable_messages
 from memci.storage.agents import list_agents
 from memci.storage.erasure.deletion_set import beginnings_of
+from memci.storage.messages import read_dead_letter
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.testing import wait_until
 from tests.support.erasing import Eraser
@@ -42,7 +42,7 @@ def say(producer: Producer, *ids: str, text: str = "hello", session: str | None 
     producer.intake.append(Append("a", said, session_id=session))
 
 
-def letter(*ids: str | None, task_id: str | None = None, **fields) -> bytes:
+def incoming(*ids: str | None, task_id: str | None = None, **fields) -> bytes:
     messages = [{"role": "user", "content": f"hello {each}", "id": each} for each in ids]
     messages = [{k: v for k, v in each.items() if v is not None} for each in messages]
     arguments = {"agent_id": "a", "messages": messages, **fields}
@@ -57,17 +57,17 @@ def deliver(producer: Producer, raw: bytes) -> UUID | None:
 
 def kept(producer: Producer, job_id: UUID) -> bytes | None:
     with producer.database.agent_snapshot("a") as connection:
-        return unreadable_messages.read_letter(connection, "a", job_id)
+        return read_dead_letter(connection, "a", job_id)
 
 
 def stored(producer: Producer) -> list[str]:
     return [each.id for each in messages_of(producer.database, "a")]
 
 
-def test_a_letter_with_an_erased_message_is_buried_without_it(producer, eraser):
+def test_a_message_with_an_erased_message_is_buried_without_it(producer, eraser):
     say(producer, "m1", "m2")
     eraser.erase("m1")
-    raw = letter("m1", "m3")
+    raw = incoming("m1", "m3")
     dead = deliver(producer, raw)
     assert stored(producer) == ["m2"], "nothing is half-accepted"
     job = producer.job("a", dead)
@@ -85,18 +85,18 @@ def test_a_letter_with_an_erased_message_is_buried_without_it(producer, eraser):
     assert stored(producer) == ["m2", "m3"]
 
 
-def test_of_a_letter_with_nothing_else_nothing_is_kept(producer, eraser):
+def test_of_a_message_with_nothing_else_nothing_is_kept(producer, eraser):
     say(producer, "m1", "m2")
     eraser.erase("m1")
-    dead = deliver(producer, letter("m1"))
+    dead = deliver(producer, incoming("m1"))
     assert kept(producer, dead) is None
     jobs.replay(producer.database, producer.wakeups, "a", dead, at_tail=False, limits=LIMITS)
     assert stored(producer) == ["m2"]
 
 
-def test_a_letter_that_comes_again_after_its_message_was_erased_is_known(producer, eraser):
+def test_a_message_that_comes_again_after_its_message_was_erased_is_known(producer, eraser):
     """Without an id of its own the message is known by the task's."""
-    raw = letter(None)
+    raw = incoming(None)
     deliver(producer, raw)
     (message,) = messages_of(producer.database, "a")
     eraser.erase(message.id)
@@ -105,8 +105,8 @@ def test_a_letter_that_comes_again_after_its_message_was_erased_is_known(produce
     assert "dead" not in producer.states("a")
 
 
-def test_a_letter_that_comes_again_after_its_agent_was_erased_is_refused(producer, eraser):
-    raw = letter(None)
+def test_a_message_that_comes_again_after_its_agent_was_erased_is_refused(producer, eraser):
+    raw = incoming(None)
     deliver(producer, raw)
     eraser.erase_agent()
     dead = deliver(producer, raw)
@@ -119,11 +119,11 @@ def test_a_letter_that_comes_again_after_its_agent_was_erased_is_refused(produce
 @pytest.mark.parametrize(
     ("raw", "goes"),
     [
-        (letter("m1", remember="?"), True),
-        (letter("m2", remember="?"), False),
-        (letter("m2", remember="?", session_id="s"), True),
-        (b"no letter, but hello m1 stands in it", True),
-        (b"no letter at all", False),
+        (incoming("m1", remember="?"), True),
+        (incoming("m2", remember="?"), False),
+        (incoming("m2", remember="?", session_id="s"), True),
+        (b"no message, but hello m1 stands in it", True),
+        (b"no message at all", False),
         (encode(CREATE_TASK, "1", {"agent_id": "a", "messages": "hello m1"}), True),
         (encode(CREATE_TASK, "1", {"agent_id": "a", "message_ids": ["m1", "never"]}), True),
         (encode(CREATE_TASK, "1", {"agent_id": "a", "message_ids": ["never"]}), False),
@@ -136,10 +136,10 @@ def test_dead_letters_that_hold_it_go_with_it(producer, eraser, raw, goes):
     receipt = eraser.erase(session="s")
     assert (kept(producer, dead) is None) == goes
     assert producer.job("a", dead).state == ("cancelled" if goes else "dead")
-    assert receipt.body["rows"].get("letter", 0) == goes
+    assert receipt.body["rows"].get("dead_letter", 0) == goes
 
 
-def test_a_letter_with_quotes_in_it_goes_too(producer, eraser):
+def test_a_message_with_quotes_in_it_goes_too(producer, eraser):
     said = [NewMessage(Role.USER, 'she said "é"\nand left', id="m1")]
     producer.intake.append(Append("a", said))
     dead = deliver(producer, json.dumps({"x": 'she said "é"\nand left'}).encode())
@@ -167,7 +167,7 @@ def as_go(value: object) -> str:
 
 
 @pytest.mark.parametrize("write", [json.dumps, as_json_stringify, as_php, with_capitals, as_go])
-def test_a_letter_goes_however_its_producer_writes_text(producer, eraser, write):
+def test_a_message_goes_however_its_producer_writes_text(producer, eraser, write):
     said = [NewMessage(Role.USER, HARD, id="m1"), NewMessage(Role.USER, "你好", id="m2")]
     producer.intake.append(Append("a", said))
     plain = write({"agent": "a", "said": [HARD]})
@@ -180,12 +180,12 @@ def test_a_letter_goes_however_its_producer_writes_text(producer, eraser, write)
     assert kept(producer, other) is not None
 
 
-def test_a_letter_may_leave_out_what_was_erased(producer, eraser):
+def test_a_message_may_leave_out_what_was_erased(producer, eraser):
     say(producer, "m1", "m2")
     eraser.erase("m1")
-    assert deliver(producer, letter("m1", "m3", skip_erased=True)) is None
+    assert deliver(producer, incoming("m1", "m3", skip_erased=True)) is None
     assert stored(producer) == ["m2", "m3"]
-    assert deliver(producer, letter("m1", skip_erased=True)) is None
+    assert deliver(producer, incoming("m1", skip_erased=True)) is None
     assert stored(producer) == ["m2", "m3"]
 
 
@@ -218,8 +218,8 @@ def test_a_session_is_erased_without_reading_all_of_its_texts(producer, eraser):
             "UPDATE message SET content = 'its own text ' || seq || repeat('x', 500000)"
             " WHERE agent_id = 'a'"
         )
-    dead = deliver(producer, b"its own text 98 stands in it, and no letter")
-    gone = deliver(producer, b"its own text 99" + b"x" * 60 + b" stands in it, and no letter")
+    dead = deliver(producer, b"its own text 98 stands in it, and no message")
+    gone = deliver(producer, b"its own text 99" + b"x" * 60 + b" stands in it, and no message")
     tracemalloc.start()
     try:
         receipt = eraser.erase(session="s")
@@ -245,7 +245,7 @@ def test_what_waits_in_the_broker_goes_with_the_agent(producer, eraser, client):
 
 
 class ErasingQueues:
-    """Agents' queues whose letters are read just before their agent is erased."""
+    """Agents' queues whose messages are read just before their agent is erased."""
 
     def __init__(self, queues, eraser):
         self._queues = queues
@@ -263,7 +263,7 @@ class ErasingQueues:
 
 def test_a_batch_that_was_read_before_the_erasure_is_not_taken_in(producer, eraser, client):
     say(producer, "m1")
-    client.lpush(agent_queue_name("a"), letter("m2"))
+    client.lpush(agent_queue_name("a"), incoming("m2"))
     queues = ErasingQueues(RedisAgentQueues(client), eraser)
     claimed = Claims(producer.database, 30_000).claim_named("a")
     with pytest.raises(FencedOffError):

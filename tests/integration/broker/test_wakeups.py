@@ -1,4 +1,4 @@
-"""Tokens: small, fast, and never anybody's trouble."""
+"""Wakeups: small, fast, and never anybody's trouble."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from memci.testing import frozen, wait_until
 
 
 def sent(client, queue):
-    letters = [decode(raw, limit_bytes=10_000) for raw in client.lrange(queue, 0, -1)]
-    return [(letter.task, dict(letter.arguments)) for letter in letters]
+    messages = [decode(raw, limit_bytes=10_000) for raw in client.lrange(queue, 0, -1)]
+    return [(message.task, dict(message.arguments)) for message in messages]
 
 
-def test_a_token_names_where_to_look_first(wakeups, client):
+def test_a_wakeup_names_where_to_look_first(wakeups, client):
     assert wakeups.wake_lane("a")
     assert wakeups.wake_lane("b", queue_seen=True)
     assert wakeups.wake_compress("a")
@@ -32,7 +32,7 @@ def test_a_token_names_where_to_look_first(wakeups, client):
 
 
 @pytest.mark.parametrize("make", [make_app, make_producer])
-def test_a_token_leaves_nothing_but_itself(make, broker_url, client):
+def test_a_wakeup_leaves_nothing_but_itself(make, broker_url, client):
     """Not even a subscription to a result, which Celery makes when it is not told otherwise."""
     client.config_resetstat()
     with make(broker_url) as app:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from memci.domain.pages.automatic_pins import KeyPins, pinned
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.pins import Maker, Pin
-from memci.domain.session.automatic_pins import KeyPins, pinned
 from memci.language.key_messages.detector import key_message_kind
 from memci.language.key_messages.rules import PinKind
 

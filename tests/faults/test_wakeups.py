@@ -1,4 +1,4 @@
-"""Tokens that are lost, doubled, reordered or delivered late have no effect (queue.md)."""
+"""Wakeups that are lost, doubled, reordered or delivered late have no effect (queue.md)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memci.testing import wait_until
 TRACE = "00-" + "1" * 32 + "-" + "2" * 16 + "-01"
 
 
-def test_doubled_and_reordered_tokens_have_no_effect(producer, fleet, upkeep):
+def test_doubled_and_reordered_wakeups_have_no_effect(producer, fleet, upkeep):
     for _ in range(40):
         producer.append("a", wait_ms=5)
         producer.append("b", wait_ms=5)
@@ -31,7 +31,7 @@ def test_doubled_and_reordered_tokens_have_no_effect(producer, fleet, upkeep):
     assert producer.effects("a") == producer.effects("b") == list(range(1, 41))
 
 
-def test_a_token_of_nobody_makes_no_lane(producer, fleet, broker_url):
+def test_a_wakeup_of_an_unknown_agent_makes_no_lane(producer, fleet, broker_url):
     producer.append("a")
     producer.wakeups.wake_lane("stranger")
     fleet.start("memci.lane")
@@ -69,8 +69,8 @@ def test_the_sweeper_passes_over_a_lane_that_somebody_holds(producer, broker_url
         assert (swept.lane, swept.compress) == (1, 1)
 
 
-def test_late_redelivery_of_a_token_is_dropped(producer, fleet, broker_url):
-    """What the visibility time-out does: the same token comes again while the slice runs."""
+def test_late_redelivery_of_a_wakeup_is_dropped(producer, fleet, broker_url):
+    """What the visibility time-out does: the same wakeup comes again while the slice runs."""
     fleet.start("memci.lane", ready=False)
     fleet.start("memci.lane")
     for _ in range(10):

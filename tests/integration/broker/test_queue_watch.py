@@ -1,4 +1,4 @@
-"""The bell: hears at once, and finds what it did not hear."""
+"""The queue watch: hears at once, and finds what it did not hear."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ NEVER_S = 600
 
 
 @contextmanager
-def ringing(bell):
-    bell.start()
+def running(watch):
+    watch.start()
     try:
-        yield bell
+        yield watch
     finally:
-        bell.stop()
-    assert not [each for each in all_threads() if each.name.startswith("bell")]
+        watch.stop()
+    assert not [each for each in all_threads() if each.name.startswith("queue-watch")]
 
 
 def put(client, *agents):
@@ -38,10 +38,10 @@ def is_heard(client):
     return client.client_list(_type="pubsub")
 
 
-def rung(client):
+def woken(client):
     wakeups = [decode(raw, limit_bytes=10_000) for raw in client.lrange(LANE_QUEUE, 0, -1)]
-    assert all(token.arguments["queue_seen"] for token in wakeups)
-    return sorted(token.arguments["agent_id"] for token in wakeups)
+    assert all(wakeup.arguments["queue_seen"] for wakeup in wakeups)
+    return sorted(wakeup.arguments["agent_id"] for wakeup in wakeups)
 
 
 def test_it_hears_what_it_does_not_see(wakeups, client):
@@ -49,23 +49,23 @@ def test_it_hears_what_it_does_not_see(wakeups, client):
         def waiting(self):
             return []
 
-    with ringing(QueueWatch(Blind(client), wakeups, client, period_s=0.2)):
-        wait_until(lambda: is_heard(client), "the bell listens")
+    with running(QueueWatch(Blind(client), wakeups, client, period_s=0.2)):
+        wait_until(lambda: is_heard(client), "the watch listens")
         put(client, "a")
-        wait_until(lambda: rung(client), "it has rung")
-    assert set(rung(client)) == {"a"}
+        wait_until(lambda: woken(client), "it has woken it")
+    assert set(woken(client)) == {"a"}
 
 
-def test_a_burst_rings_once(queues, wakeups, client):
-    bell = QueueWatch(queues, wakeups, client)
-    assert [bell._is_first("a") for _ in range(100)].count(True) == 1
-    assert bell._is_first("b")
+def test_a_burst_wakes_once(queues, wakeups, client):
+    watch = QueueWatch(queues, wakeups, client)
+    assert [watch._is_first("a") for _ in range(100)].count(True) == 1
+    assert watch._is_first("b")
 
 
 def test_it_finds_what_came_before_it(queues, wakeups, client):
     put(client, "a", "b")
-    with ringing(QueueWatch(queues, wakeups, None, period_s=NEVER_S)):
-        wait_until(lambda: rung(client) == ["a", "b"], "both are found")
+    with running(QueueWatch(queues, wakeups, None, period_s=NEVER_S)):
+        wait_until(lambda: woken(client) == ["a", "b"], "both are found")
 
 
 def test_what_is_no_agents_queue_is_passed_over(queues, wakeups, client):
@@ -74,19 +74,19 @@ def test_what_is_no_agents_queue_is_passed_over(queues, wakeups, client):
     client.set("memci.agent.text", "x")
     put(client, "a")
     QueueWatch(queues, wakeups, None, period_s=0)._scan()
-    assert rung(client) == ["a"]
+    assert woken(client) == ["a"]
 
 
-def test_tokens_do_not_pile_up_while_nobody_takes_them(queues, wakeups, client):
+def test_wakeups_do_not_pile_up_while_nobody_takes_them(queues, wakeups, client):
     put(client, *(f"a{number}" for number in range(50)))
-    bell = QueueWatch(queues, wakeups, None, period_s=0)
+    watch = QueueWatch(queues, wakeups, None, period_s=0)
     for _ in range(5):
-        bell._scan()
+        watch._scan()
     assert client.llen(LANE_QUEUE) == 50 + 4 * 8
 
 
-def test_nobody_is_passed_over_while_tokens_of_others_wait(queues, wakeups, client):
-    """Waiting wakeups may be for other agents: a queue that was not heard is rung all the same."""
+def test_nobody_is_passed_over_while_wakeups_of_others_wait(queues, wakeups, client):
+    """Waiting wakeups may be for other agents: one that was not heard wakes its lane."""
     for number in range(100):
         wakeups.wake_lane(f"other{number}")
     put(client, "a")
@@ -95,35 +95,35 @@ def test_nobody_is_passed_over_while_tokens_of_others_wait(queues, wakeups, clie
     assert first.arguments == {"agent_id": "a", "queue_seen": True}
 
 
-def test_each_of_many_is_rung_for_in_time(queues, wakeups, client):
+def test_each_of_many_is_woken_in_time(queues, wakeups, client):
     agents = {f"a{number}" for number in range(30)}
     put(client, *agents)
     for _ in range(40):
         wakeups.wake_lane("other")
-    bell, missing = QueueWatch(queues, wakeups, None, period_s=0), set(agents)
+    watch, missing = QueueWatch(queues, wakeups, None, period_s=0), set(agents)
 
-    def all_rung():
-        bell._scan()
+    def all_woken():
+        watch._scan()
         for _ in range(8):
             raw = client.lpop(LANE_QUEUE)
             missing.discard(decode(raw, limit_bytes=10_000).arguments["agent_id"])
         return not missing
 
-    wait_until(all_rung, "every agent is rung for")
+    wait_until(all_woken, "every agent is woken")
 
 
 def test_it_outlives_the_broker(own_servers):
     url = own_servers.redis.url
     with make_producer(url) as app, closing(redis.Redis.from_url(url)) as client:
         queues = RedisAgentQueues(client)
-        with ringing(QueueWatch(queues, Wakeups(app), client, period_s=0.1)):
+        with running(QueueWatch(queues, Wakeups(app), client, period_s=0.1)):
             put(client, "a")
-            wait_until(lambda: rung(client), "it has rung")
+            wait_until(lambda: woken(client), "it has woken it")
             own_servers.redis.kill()
             own_servers.redis.start()
             client.flushall()
             put(client, "b")
-            wait_until(lambda: "b" in rung(client), "it rings again")
+            wait_until(lambda: "b" in woken(client), "it wakes again")
 
 
 def test_it_outlives_a_database_that_is_away(wakeups, client, queues):
@@ -139,8 +139,8 @@ def test_it_outlives_a_database_that_is_away(wakeups, client, queues):
             return super().waiting()
 
     put(client, "a")
-    with ringing(QueueWatch(Away(client), wakeups, None, period_s=0.01)):
-        wait_until(lambda: rung(client), "it rings in the end")
+    with running(QueueWatch(Away(client), wakeups, None, period_s=0.01)):
+        wait_until(lambda: woken(client), "it wakes in the end")
 
 
 @pytest.mark.parametrize("number", [0, 5])
@@ -151,8 +151,8 @@ def test_it_listens_to_its_own_database_only(broker_url, number):
         closing(redis.Redis.from_url(url)) as client,
         make_producer(url) as app,
     ):
-        bell = QueueWatch(RedisAgentQueues(client), Wakeups(app), client, period_s=0.2)
-        with ringing(bell):
-            wait_until(lambda: is_heard(zero), "the bell listens")
+        watch = QueueWatch(RedisAgentQueues(client), Wakeups(app), client, period_s=0.2)
+        with running(watch):
+            wait_until(lambda: is_heard(zero), "the watch listens")
             put(client, "mine")
-            wait_until(lambda: "mine" in rung(client), "it has rung")
+            wait_until(lambda: "mine" in woken(client), "it has woken it")

@@ -89,7 +89,7 @@ def test_the_lane_sleeps_beside_it_and_wakes_for_others(producer, queues, kind):
     assert begun(claimed(producer)).kind != kind
 
 
-def test_a_lost_token_of_a_job_behind_it_is_missed(producer, queues, kind):
+def test_a_lost_wakeup_of_a_job_behind_it_is_missed(producer, queues, kind):
     producer.append("ada")
     lease = claimed(producer)
     waits(lease, kind)

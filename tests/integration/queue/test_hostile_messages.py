@@ -1,4 +1,4 @@
-"""Whatever lies in an agent's queue, the bridge takes it in or buries it; the lane goes on."""
+"""Whatever lies in an agent's queue, the intake takes it in or buries it; the lane goes on."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def limits():
 
 
 @pytest.fixture
-def bridge(client, limits):
+def intake(client, limits):
     return BrokerIntake(RedisAgentQueues(client), batch=100, limits=limits)
 
 
@@ -45,7 +45,7 @@ def lease(database):
     return claimed.lease
 
 
-def letter(arguments, task=CREATE_TASK, **headers):
+def incoming(arguments, task=CREATE_TASK, **headers):
     body = json.dumps([[], arguments, {}]).encode()
     return json.dumps(
         {
@@ -58,7 +58,7 @@ def letter(arguments, task=CREATE_TASK, **headers):
 
 
 def create(*messages, **more):
-    return letter({"agent_id": "a", "messages": messages, **more})
+    return incoming({"agent_id": "a", "messages": messages, **more})
 
 
 def message(**fields):
@@ -67,11 +67,11 @@ def message(**fields):
 
 HOSTILE = {
     "not JSON": b"\xff",
-    "unknown task": letter({"agent_id": "a"}, task="os.system"),
-    "task with a NUL": letter({"agent_id": "a"}, task=CREATE_TASK + NUL),
-    "another agent": letter({"agent_id": "b", "messages": [GOOD]}),
-    "no agent": letter({"messages": [GOOD]}),
-    "no messages": letter({"agent_id": "a"}),
+    "unknown task": incoming({"agent_id": "a"}, task="os.system"),
+    "task with a NUL": incoming({"agent_id": "a"}, task=CREATE_TASK + NUL),
+    "another agent": incoming({"agent_id": "b", "messages": [GOOD]}),
+    "no agent": incoming({"messages": [GOOD]}),
+    "no messages": incoming({"agent_id": "a"}),
     "empty messages": create(),
     "unknown version": create(GOOD, v=2),
     "unknown argument": create(GOOD, **{NUL + SURROGATE: 1}),
@@ -95,8 +95,8 @@ HOSTILE = {
     "no time": message(timestamp=float("nan")),
     "year 0": message(timestamp="0000-01-01T00:00:00Z"),
     "year 1, far east": message(timestamp="0001-01-01T00:00:00+14:00"),
-    "compress with nonsense": letter({"agent_id": "a", "reason": 7}, task=COMPRESS_TASK),
-    "wrong types": letter({"agent_id": "a", "messages": "x"}),
+    "compress with nonsense": incoming({"agent_id": "a", "reason": 7}, task=COMPRESS_TASK),
+    "wrong types": incoming({"agent_id": "a", "messages": "x"}),
     "NUL in a tool call": message(
         role="assistant",
         tool_calls=[{"id": "1", "type": "function", "function": {"name": NUL, "arguments": NUL}}],
@@ -110,48 +110,48 @@ def rows(database, statement):
 
 
 @pytest.mark.parametrize("hostile", HOSTILE.values(), ids=HOSTILE.keys())
-def test_a_hostile_letter_is_taken_in_or_buried_between_good_ones(
-    database, client, bridge, lease, hostile
+def test_a_hostile_message_is_taken_in_or_buried_between_good_ones(
+    database, client, intake, lease, hostile
 ):
     key = agent_queue_name("a")
     client.lpush(key, create({**GOOD, "content": "1"}))
     client.lpush(key, hostile)
     client.lpush(key, create({**GOOD, "content": "2"}))
-    assert bridge.take_in(lease) == 3
+    assert intake.take_in(lease) == 3
     assert client.llen(key) == 0
     contents = [row.content for row in rows(database, "SELECT content FROM message ORDER BY seq")]
     assert (contents[0], contents[-1]) == ("1", "2")
     jobs = rows(database, "SELECT state, last_error FROM job ORDER BY ordinal")
     assert [jobs[0].state, jobs[-1].state] == ["queued", "queued"]
     if len(contents) == 2:
-        (buried,) = rows(database, "SELECT body FROM letter")
+        (buried,) = rows(database, "SELECT body FROM dead_letter")
         assert bytes(buried.body) == hostile
         assert jobs[1].state == "dead"
         assert jobs[1].last_error
     # What comes again, after a crash before its removal, changes nothing.
     client.lpush(key, hostile)
-    bridge.take_in(lease)
+    intake.take_in(lease)
     assert len(rows(database, "SELECT 1 FROM message")) == len(contents)
     assert len(rows(database, "SELECT 1 FROM job")) == len(jobs)
 
 
-def test_letters_that_are_too_large_are_buried_with_their_ends(
-    database, client, bridge, lease, limits
+def test_messages_that_are_too_large_are_buried_with_their_ends(
+    database, client, intake, lease, limits
 ):
     large = [b"%d" % n + b"x" * 200_000 for n in (1, 2)]
     client.lpush(agent_queue_name("a"), create(GOOD), *large, create(GOOD))
-    while bridge.take_in(lease):
+    while intake.take_in(lease):
         pass
     assert not client.exists(agent_queue_name("a"))
     jobs = rows(database, "SELECT id, state, last_error FROM job ORDER BY ordinal")
     assert [job.state for job in jobs] == ["queued", "dead", "dead", "queued"]
     assert all("200001 bytes" in job.last_error for job in jobs[1:3])
-    kept = [bytes(row.body) for row in rows(database, "SELECT body FROM letter")]
+    kept = [bytes(row.body) for row in rows(database, "SELECT body FROM dead_letter")]
     assert all(len(body) < 110_000 for body in kept)
     # The first comes again, after a crash before its removal.
     client.lpush(agent_queue_name("a"), large[0])
-    assert bridge.take_in(lease) == 1
-    assert len(rows(database, "SELECT 1 FROM letter")) == 2
+    assert intake.take_in(lease) == 1
+    assert len(rows(database, "SELECT 1 FROM dead_letter")) == 2
     with (
         database.agent_transaction("a") as connection,
         pytest.raises(ConflictError, match="only the ends are kept"),
@@ -159,33 +159,33 @@ def test_letters_that_are_too_large_are_buried_with_their_ends(
         redeliver(connection, "a", kept[0], limits)
 
 
-def test_with_halt_a_letter_that_is_buried_stops_its_agent_until_it_is_decided_on(
+def test_with_halt_a_message_that_is_buried_stops_its_agent_until_it_is_decided_on(
     producer, database, client, limits, lease
 ):
-    bridge = BrokerIntake(RedisAgentQueues(client), batch=100, limits=limits, halt_on_dead=True)
+    intake = BrokerIntake(RedisAgentQueues(client), batch=100, limits=limits, halt_on_dead=True)
     key = agent_queue_name("a")
     for each in (create(GOOD), b"bad", create(GOOD)):
         client.lpush(key, each)
-    assert [bridge.take_in(lease) for _ in range(3)] == [1, 1, 0]
+    assert [intake.take_in(lease) for _ in range(3)] == [1, 1, 0]
     assert client.llen(key) == 1
     (dead,) = rows(database, "SELECT id FROM job WHERE state = 'dead'")
     assert rows(database, "SELECT halted_by FROM lane") == [dead]
     assert mailbox.begin_next(lease) is None
     dead_jobs.discard(database, producer.wakeups, "a", dead.id)
-    assert bridge.take_in(lease) == 1
+    assert intake.take_in(lease) == 1
     assert mailbox.begin_next(lease) is not None
 
 
-def test_letters_under_one_id_that_differ_are_both_kept(database, client, bridge, lease):
+def test_messages_under_one_id_that_differ_are_both_kept(database, client, intake, lease):
     twice = str(uuid4())
     for text in ("one", "two"):
         client.lpush(
             agent_queue_name("a"),
-            letter({"agent_id": "a", "messages": [{**GOOD, "content": text}]}, id=twice),
+            incoming({"agent_id": "a", "messages": [{**GOOD, "content": text}]}, id=twice),
         )
-    bridge.take_in(lease)
+    intake.take_in(lease)
     assert [row.content for row in rows(database, "SELECT content FROM message")] == ["one"]
-    assert len(rows(database, "SELECT 1 FROM letter")) == 1
+    assert len(rows(database, "SELECT 1 FROM dead_letter")) == 1
     states = {row.id: row.state for row in rows(database, "SELECT id, state FROM job")}
     assert states.pop(UUID(twice)) == "queued"
     assert list(states.values()) == ["dead"]
@@ -193,14 +193,14 @@ def test_letters_under_one_id_that_differ_are_both_kept(database, client, bridge
 
 def test_a_broker_that_is_away_is_said_to_be(own_servers, database_url, limits):
     with closing(redis.Redis.from_url(own_servers.redis.url)) as client:
-        bridge = BrokerIntake(RedisAgentQueues(client), batch=100, limits=limits)
+        intake = BrokerIntake(RedisAgentQueues(client), batch=100, limits=limits)
         database = Database(database_url)
         claimed = Claims(database, 60_000).claim_named("a")
         own_servers.redis.kill()
         with pytest.raises(BrokerUnavailableError):
-            bridge.occupied(["a"])
+            intake.occupied(["a"])
         with pytest.raises(BrokerUnavailableError):
-            bridge.take_in(claimed.lease)
+            intake.take_in(claimed.lease)
         database.close()
 
 
@@ -221,7 +221,7 @@ arguments = st.dictionaries(
 
 @settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.one_of(messages, values), max_size=2), arguments)
-def test_random_letters_never_stop_the_lane(database, client, bridge, lease, given_messages, more):
+def test_random_messages_never_stop_the_lane(database, client, intake, lease, given_messages, more):
     client.lpush(agent_queue_name("a"), create(*given_messages, **more))
-    assert bridge.take_in(lease) == 1
+    assert intake.take_in(lease) == 1
     assert client.llen(agent_queue_name("a")) == 0

@@ -88,7 +88,7 @@ def begin(claims):
 
 
 def die(producer):
-    """Let the lease run out and a token come, as after the death of a worker."""
+    """Let the lease run out and a wakeup come, as after the death of a worker."""
     with producer.database.lane_transaction() as connection:
         connection.exec_driver_sql("UPDATE lane SET lease_until = now() - interval '1 s'")
         connection.exec_driver_sql("UPDATE lane SET wake_at = now()")

@@ -36,9 +36,9 @@ def read(wrapped):
 def test_it_is_read_like_one_from_redis():
     body = json.dumps([[], {"text": "記憶"}, {}])
     for given_body in (body, body.encode(), memoryview(body.encode())):
-        letter = read(envelope(message(given_body, task="t", id=ID)))
-        assert (letter.task, letter.id) == ("t", UUID(ID))
-        assert letter.arguments == {"text": "記憶"}
+        decoded = read(envelope(message(given_body, task="t", id=ID)))
+        assert (decoded.task, decoded.id) == ("t", UUID(ID))
+        assert decoded.arguments == {"text": "記憶"}
 
 
 def test_a_message_that_comes_again_is_the_same_bytes():

@@ -23,7 +23,7 @@ from memci.storage.network.nodes import forget_nodes
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from tests.support.network import AgentUnderTest
-from tests.support.rebuilding import NoTokens, Rebuilding, is_same
+from tests.support.rebuilding import NoWakeups, Rebuilding, is_same
 from tests.support.short_term import consolidate
 from tests.support.stored import Reader
 
@@ -55,11 +55,11 @@ def merged(ada: AgentUnderTest, *said: str) -> tuple[list[int], int]:
 
 
 def erased(ada: AgentUnderTest, *messages: str) -> None:
-    tokens: Any = NoTokens()
+    wakeups: Any = NoWakeups()
     erase.run(
         ada.database,
         PostgresPageStore(ada.database),
-        tokens,
+        wakeups,
         ada.agent_id,
         ErasureSelection(list(messages)),
     )
@@ -339,7 +339,7 @@ def test_what_is_gone_says_what_became_of_it(
             " VALUES ('ada', %s, 'used', 1, '{\"times\": 1}')",
             (fan,),
         )
-    fates = {
+    reasons = {
         one: RemovalReason.MERGED,
         two: RemovalReason.MERGED,
         fan: RemovalReason.FORGOTTEN,
@@ -351,12 +351,12 @@ def test_what_is_gone_says_what_became_of_it(
     shown = {each.id: each for each in listings.network("ada", number=1, limit=50).nodes}
     drawn = {each.id: each for each in listings.fading("ada", passes=9, limit=50).memories}
     for found in (shown, drawn):
-        assert {node: found[node].gone for node in fates} == fates
-        assert [node for node in fates if found[node].forgotten] == [fan]
+        assert {node: found[node].gone for node in reasons} == reasons
+        assert [node for node in reasons if found[node].forgotten] == [fan]
     event = shown[fan].last_event
     assert event is not None
     assert event.event == "forgotten"
-    for node, fate in fates.items():
+    for node, reason in reasons.items():
         versions = listings.history("ada", node, None).versions
         (state,) = {each.state for each in versions if each.node_id == node}
-        assert state == (fate or "current")
+        assert state == (reason or "current")

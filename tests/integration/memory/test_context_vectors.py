@@ -19,9 +19,9 @@ from memci.storage.search_index import renew_around
 from memci.storage.session import Database
 from memci.storage.vectors import from_arrays
 from tests.support.archives import another_database, arrived, exported, imported
-from tests.support.crowd import fill
 from tests.support.databases import Databases
 from tests.support.erasing import Eraser
+from tests.support.large_agents import fill
 from tests.support.models import BagOfWords, ScriptedModels
 from tests.support.network import AgentUnderTest
 from tests.support.rows_read import rows_read

@@ -4,7 +4,7 @@ from memci.smallmodel.offline.segmenter import OfflineSegmenter
 from memci.smallmodel.offline.sentence_embedder import OfflineEmbedder
 
 
-class Cutter:
+class SegmenterUnderTest:
     def __init__(self, embedder: OfflineEmbedder) -> None:
         self._embedder = embedder
         self._segmenter = OfflineSegmenter(embedder.model)

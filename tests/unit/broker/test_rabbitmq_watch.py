@@ -1,4 +1,4 @@
-"""Whom the bell asks for on RabbitMQ: bounded, in turns, nobody for ever passed over."""
+"""Whose queues the watch asks for on RabbitMQ: bounded, in turns, none passed over for ever."""
 
 from __future__ import annotations
 

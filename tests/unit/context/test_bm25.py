@@ -11,7 +11,7 @@ from memci.smallmodel.offline.index_terms import OfflineLexicon
 TERMS = OfflineLexicon().terms
 
 
-def held(question: str, *texts: str) -> list[str]:
+def texts_found(question: str, *texts: str) -> list[str]:
     """Return the texts that are found for a question, as both sides look for its words."""
     asked = TERMS(question)
     probes = probes_of(asked)
@@ -52,7 +52,7 @@ def held(question: str, *texts: str) -> list[str]:
     ],
 )
 def test_the_same_word_is_found(word: str):
-    assert held(word, f"{word} first", f"no, {word}.", "other words") == [
+    assert texts_found(word, f"{word} first", f"no, {word}.", "other words") == [
         f"{word} first",
         f"no, {word}.",
     ]
@@ -80,14 +80,14 @@ def test_the_same_word_is_found(word: str):
     ],
 )
 def test_another_form_of_a_word_is_found(asked: str, told: str):
-    assert held(asked, f"It is {told}, we said") == [f"It is {told}, we said"]
+    assert texts_found(asked, f"It is {told}, we said") == [f"It is {told}, we said"]
 
 
 def test_what_holds_a_part_of_a_word_alone_is_not_found():
-    assert held("dry cat 1000 port", "drill concat 1,000,000 ports.") == [
+    assert texts_found("dry cat 1000 port", "drill concat 1,000,000 ports.") == [
         "drill concat 1,000,000 ports."
     ]
-    assert held("dry cat 1000", "drill concat 1,000,000 report") == []
+    assert texts_found("dry cat 1000", "drill concat 1,000,000 report") == []
 
 
 def test_of_chinese_questions_no_word_is_cut_into_terms():

@@ -1,4 +1,4 @@
-"""The outbox: an accept never waits for the broker, and each token goes out."""
+"""The publisher of wakeups: an accept never waits for the broker, and each wakeup goes out."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from memci.broker.wakeup import RedisWakeups, WakeupPublisher, Wakeups
 from memci.testing import wait_until
 
 
-def hints(client: redis.Redis) -> list[str]:
+def woken(client: redis.Redis) -> list[str]:
     """Whose wakeups wait, the next one first."""
     waiting = [json.loads(raw)["body"] for raw in reversed(client.lrange(LANE_QUEUE, 0, -1))]
     return [json.loads(base64.b64decode(body))[1]["agent_id"] for body in waiting]
 
 
-def test_tokens_go_out_in_order(broker_url: str) -> None:
+def test_wakeups_go_out_in_order(broker_url: str) -> None:
     agents = [f"a{number}" for number in range(100)]
     with (
         closing(redis.Redis.from_url(broker_url)) as client,
         make_app(broker_url) as app,
         closing(RedisWakeups(app, broker_url)) as wakeups,
-        closing(WakeupPublisher(wakeups)) as outbox,
+        closing(WakeupPublisher(wakeups)) as publisher,
     ):
         for agent in agents:
-            outbox.wake_lane(agent)
-        wait_until(lambda: hints(client) == agents, "all wakeups are out")
+            publisher.wake_lane(agent)
+        wait_until(lambda: woken(client) == agents, "all wakeups are out")
 
 
 def test_what_waits_goes_out_before_it_closes(broker_url: str) -> None:
     with closing(redis.Redis.from_url(broker_url)) as client, make_app(broker_url) as app:
-        outbox = WakeupPublisher(Wakeups(app))
+        publisher = WakeupPublisher(Wakeups(app))
         for agent in ("ann", "bob"):
-            outbox.wake_lane(agent)
-        outbox.close()
-        assert hints(client) == ["ann", "bob"]
+            publisher.wake_lane(agent)
+        publisher.close()
+        assert woken(client) == ["ann", "bob"]
 
 
 def test_a_broker_that_never_answers_holds_nobody_up() -> None:
@@ -50,16 +50,16 @@ def test_a_broker_that_never_answers_holds_nobody_up() -> None:
         url = f"redis://127.0.0.1:{frozen.getsockname()[1]}/0"
         with make_app(url) as app, closing(RedisWakeups(app, url)) as wakeups:
             began = time.monotonic()
-            outbox = WakeupPublisher(wakeups)
+            publisher = WakeupPublisher(wakeups)
             for number in range(1_000):
-                outbox.wake_lane(f"a{number}")
+                publisher.wake_lane(f"a{number}")
             assert time.monotonic() - began < 1, "wakeups are handed over, not published"
-            outbox.close()
+            publisher.close()
             assert time.monotonic() - began < 10, "nor does the end wait for each of them"
 
 
 class Faulty(Wakeups):
-    """Fails at its first token in a way that nobody foresaw."""
+    """Fails at its first wakeup in a way that nobody foresaw."""
 
     failed = False
 
@@ -73,8 +73,8 @@ class Faulty(Wakeups):
 def test_a_fault_that_nobody_foresaw_does_not_end_it(broker_url: str) -> None:
     with closing(redis.Redis.from_url(broker_url)) as client, make_app(broker_url) as app:
         wakeups = Faulty(app)
-        with closing(WakeupPublisher(wakeups)) as outbox:
-            outbox.wake_lane("lost")
-            wait_until(lambda: wakeups.failed, "the first token has failed")
-            outbox.wake_lane("ann")
-            wait_until(lambda: hints(client) == ["ann"], "the next one is out")
+        with closing(WakeupPublisher(wakeups)) as publisher:
+            publisher.wake_lane("lost")
+            wait_until(lambda: wakeups.failed, "the first wakeup has failed")
+            publisher.wake_lane("ann")
+            wait_until(lambda: woken(client) == ["ann"], "the next one is out")
