@@ -26,7 +26,7 @@ from memci.broker.names import READ_QUEUE, ReadUse, queue, read_task
 _READ = queue(READ_QUEUE)
 _REPLY_PREFIX = "memci.reply."
 _REPLY_KEY = re.compile(r"memci\.reply\.[0-9a-f]{32}")
-# An answer that nobody fetched goes by itself.
+# An answer that nobody fetched expires.
 _REPLY_EXPIRES_S = 60
 # Answers fetched at the same moment each wait on a connection of their own.
 _CONNECTIONS = 256
@@ -77,7 +77,7 @@ class RedisReads:
             self._app.send_task(
                 read_task(use),
                 kwargs={**request, "agent_id": agent_id, "reply": reply},
-                # Said for each: otherwise Celery subscribes to a result that never comes.
+                # Set on each call: otherwise Celery subscribes to a result that never comes.
                 ignore_result=True,
                 **request_options(agent_id, timeout_s),
             )

@@ -170,7 +170,7 @@ def _open(address: PageStoreAddress) -> Any:
         from botocore.config import Config  # noqa: PLC0415
     except ImportError as error:
         raise ConfigurationError(
-            "MEMCI_PAGE_STORE=s3 needs boto3: pip install 'memci[s3]'"
+            "a page store s3://… needs boto3: pip install 'memci[s3]'"
         ) from error
     addressing = address.addressing
     if addressing == "auto" and address.endpoint:
