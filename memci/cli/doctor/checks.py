@@ -423,7 +423,7 @@ def _settings() -> Iterator[Finding]:
     yield ok("settings", "they can be read")
     for each in misspelt_settings():
         advice = f"use {each.nearest}" if each.nearest else "see docs/reference/settings.md"
-        yield note("settings", f"{each.name} is not a setting and has no effect", advice)
+        yield note("settings", f"{each.name} is no setting and has no effect", advice)
 
 
 def any_wrong(findings: Iterable[Finding]) -> bool:
