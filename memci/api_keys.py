@@ -30,7 +30,7 @@ class Scope(IntEnum):
 def new_key(
     name: str, *, agents: str = "*", scope: Literal["read", "write", "admin"] = "read"
 ) -> tuple[str, ApiKey]:
-    """Return a fresh key, to be shown once, and the entry of MEMCI_API_KEYS that knows it."""
+    """Return a fresh key, to be shown once, and the entry of MEMCI_API_KEYS with its hash."""
     key = PREFIX + secrets.token_urlsafe(32)
     return key, ApiKey(name=name, hash=_hash(key), agents=agents, scope=scope)
 
@@ -51,7 +51,7 @@ def authenticate(keys: Sequence[ApiKey], authorization: str | None) -> ApiKey | 
 
 
 def allows(key: ApiKey | None, needed: Scope) -> bool:
-    """Tell whether a key's scope is enough; None: there are no keys at all."""
+    """Return True if a key's scope is enough; None: there are no keys at all."""
     return key is None or Scope[key.scope.upper()] >= needed
 
 
@@ -73,7 +73,7 @@ def authorize(key: ApiKey | None, needed: Scope, agent_id: str | None) -> None:
 
 
 def is_for(patterns: str, owner: str) -> bool:
-    """Tell whether a key with such patterns is for an agent, or for a ``collection/NAME``.
+    """Return True if a key with such patterns is for an agent, or for a ``collection/NAME``.
 
     A collection is meant by ``*`` or by a pattern that begins with ``collection/``, and not by one
     of agents whose names begin alike.

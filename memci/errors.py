@@ -18,14 +18,14 @@
     │   ├── DatabaseUnavailableError
     │   ├── DatabaseBusyError
     │   ├── BrokerUnavailableError
-    │   ├── PageStoreError        the store of pages' texts did not do what was asked
+    │   ├── PageStoreError        the store of pages' texts failed
     │   └── ReadTimeoutError      no context worker answered in time
     ├── BudgetTooSmallError       what must stay in a context does not fit its token budget
     ├── FencedOffError            the lease on a lane was lost; nothing was written
     └── SmallModelError           a small model did not give a usable answer
         ├── SmallModelUnavailableError   it did not answer at all: worth another try
         │   └── WrongEmbedderError       the database's vectors are another model's
-        └── SmallModelAnswerError        it answered, but not with what was asked
+        └── SmallModelAnswerError        it gave an unusable answer
 
 The first line of each docstring is the default message. Messages say what to do next.
 """
@@ -74,7 +74,7 @@ class ConflictError(MemciError):
 
 
 class ErasedError(ConflictError):
-    """A message was erased for good, and is not taken in again; leave it out.
+    """A message was erased for good, and is not accepted again; leave it out.
 
     ``places`` are those of the erased messages in the request; ``field`` is the first one's path.
     """
@@ -127,7 +127,7 @@ class DatabaseUnavailableError(UnavailableError):
 
 
 class DatabaseBusyError(UnavailableError):
-    """Others held what this needed for too long; nothing was written; try again in a moment."""
+    """A lock was not free in time; nothing was written; try again in a moment."""
 
 
 class PageStoreError(UnavailableError):
@@ -176,7 +176,7 @@ class WrongEmbedderError(SmallModelUnavailableError):
 
 
 class SmallModelAnswerError(SmallModelError):
-    """A small model answered with something else than what was asked."""
+    """A small model gave an unusable answer."""
 
 
 _MOST = 64

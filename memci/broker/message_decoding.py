@@ -27,7 +27,7 @@ class IncomingMessage:
     task: str
     arguments: Mapping[str, Any]
     traceparent: str | None
-    positional: bool = False  # there were arguments without a name, which are not kept
+    positional: bool = False  # had positional arguments, which are dropped
 
 
 def decode(raw: bytes, *, limit_bytes: int) -> IncomingMessage:

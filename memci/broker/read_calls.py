@@ -77,7 +77,7 @@ class RedisReads:
             self._app.send_task(
                 read_task(use),
                 kwargs={**request, "agent_id": agent_id, "reply": reply},
-                # Said for each: otherwise Celery subscribes to a result that never comes.
+                # Set on each call: otherwise Celery subscribes to a result that never comes.
                 ignore_result=True,
                 **request_options(agent_id, timeout_s),
             )

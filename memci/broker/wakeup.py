@@ -206,13 +206,13 @@ class QueueWatch:
             try:
                 loop()
             except _AWAY as error:
-                _log.warning("queue watch cannot look", error=type(error).__name__)
+                _log.warning("queue watch failed", error=type(error).__name__)
                 self._stop.wait(self._period_s)
 
     def _scan(self) -> None:
         waiting = self._queues.waiting()
         if waiting:
-            # The wakeups that still wait will do for as many agents. But they may be for others,
+            # The wakeups that still wait serve that many agents. But they may be for others,
             # so a few are drawn in any case: no agent is passed over for ever.
             missing = max(_MIN_PUBLISHED, len(waiting) - self._queues.depth(names.LANE_QUEUE))
             for agent_id in random.sample(waiting, min(len(waiting), missing)):

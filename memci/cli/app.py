@@ -41,9 +41,8 @@ _WRONG_USE = 2
 app = typer.Typer(
     name="memci",
     help="The memory and the context window of LLM agents.\n\n"
-    "Begin with `memci demo`, which shows everything, or with `memci up` in one terminal, and in "
-    "another: memci remember FILE --agent ID, memci recall WORD --agent ID. When something does "
-    "not work: memci doctor.",
+    "Begin with `memci demo`. Or run `memci up` in one terminal, and in another: memci remember "
+    "FILE --agent ID, memci recall WORD --agent ID. If something does not work, run memci doctor.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -65,7 +64,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
 }
 GROUPS: dict[str, tuple[str, dict[str, Callable[..., Any]]]] = {
     "agents": (
-        "List agents, and do something to one as a whole.",
+        "List, show, configure, pause, export and import agents.",
         {
             "list": agents.list_agents,
             "show": agents.show,
@@ -78,7 +77,7 @@ GROUPS: dict[str, tuple[str, dict[str, Callable[..., Any]]]] = {
         },
     ),
     "memory": (
-        "Look at a memory network, and change it.",
+        "Show and change a memory network.",
         {
             "nodes": network.nodes,
             "watch": network.watch,
@@ -92,7 +91,7 @@ GROUPS: dict[str, tuple[str, dict[str, Callable[..., Any]]]] = {
         },
     ),
     "sessions": (
-        "List sessions and their summaries, and end one.",
+        "List, end and hand over sessions, and show their summaries.",
         {
             "list": sessions.list_sessions,
             "end": sessions.end,
@@ -101,7 +100,7 @@ GROUPS: dict[str, tuple[str, dict[str, Callable[..., Any]]]] = {
         },
     ),
     "jobs": (
-        "List jobs, run them again or give them up.",
+        "List jobs, run them again, discard or cancel them.",
         {
             "list": jobs.list_jobs,
             "show": jobs.show,
@@ -123,7 +122,7 @@ GROUPS: dict[str, tuple[str, dict[str, Callable[..., Any]]]] = {
         "Show the settings, and compare two sets of them.",
         {"show": settings.show, "env": settings.env, "compare": settings.compare},
     ),
-    "keys": ("Make API keys.", {"new": settings.new_api_key}),
+    "keys": ("Create API keys.", {"new": settings.new_api_key}),
     "db": (
         "Upgrade the database, and embed all texts again.",
         {
@@ -232,7 +231,7 @@ def _print_unexpected(error: Exception) -> int:
     else:
         sys.stderr.write(
             f"memci: unexpected {type(error).__name__}: {error}; "
-            "MEMCI_LOG_LEVEL=debug shows where it comes from\n"
+            "MEMCI_LOG_LEVEL=debug prints the traceback\n"
         )
     return _FAILED
 

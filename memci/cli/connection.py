@@ -63,10 +63,10 @@ def explained(settings: Settings) -> Iterator[None]:
     except ReadTimeoutError as error:
         raise ReadTimeoutError(
             "no context worker answered in time; `memci up` runs one, "
-            "and `memci doctor` says what is wrong"
+            "and `memci doctor` shows the problem"
         ) from error
     except UnavailableError as error:
-        raise UnavailableError(f"{error} ({url}; `memci doctor` says what is wrong)") from error
+        raise UnavailableError(f"{error} ({url}; `memci doctor` shows the problem)") from error
 
 
 def client_for(settings: Settings, *, timeout_s: float = 30.0) -> Memci:
@@ -114,7 +114,7 @@ def check_written(agent_id: str, answer: Freshness) -> None:
 
 def _with_command(error: NotFoundError) -> NotFoundError:
     """Replace the API path that lists agents by the command."""
-    return NotFoundError(str(error).replace(LISTED, "`memci agents list` lists those there are"))
+    return NotFoundError(str(error).replace(LISTED, "`memci agents list` lists all agents"))
 
 
 def why_still(memory: Agent) -> str | None:
@@ -122,17 +122,17 @@ def why_still(memory: Agent) -> str | None:
     about = memory.about()
     to_it = f"--agent {about.agent_id}"
     if about.paused:
-        return f"agent {about.agent_id} is paused: `memci agents resume {to_it}` lets workers go on"
+        return f"agent {about.agent_id} is paused: `memci agents resume {to_it}` resumes it"
     if about.halted_by is not None:
         return (
             f"agent {about.agent_id} is halted by dead job {about.halted_by}: "
             f"`memci jobs retry {to_it} {about.halted_by}` runs it again,"
-            f" `memci agents resume {to_it}` goes on without it"
+            f" `memci agents resume {to_it}` continues without it"
         )
     return None
 
 
 def _key_problem(url: str, *, has_key: bool) -> str:
     if has_key:
-        return f"{url} does not know the key in MEMCI_API_KEY: set MEMCI_API_KEY to a key of it"
-    return f"{url} wants an API key: set MEMCI_API_KEY to one (`memci keys new` makes them)"
+        return f"{url} does not accept this key: set MEMCI_API_KEY to a key of this server"
+    return f"{url} requires an API key: set MEMCI_API_KEY to one (`memci keys new` makes them)"

@@ -13,7 +13,7 @@ from memci.domain.search.candidate import Channel, Source
 from memci.errors import InvalidInputError
 from memci.message import Role
 
-AgentOption = Annotated[str, typer.Option("--agent", "-a", metavar="ID", help="Whose memory.")]
+AgentOption = Annotated[str, typer.Option("--agent", "-a", metavar="ID", help="Id of the agent.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 UserOption = Annotated[
     str | None, typer.Option("--user", metavar="ID", help="Only what was said with this user.")
@@ -27,13 +27,15 @@ AsOfOption = Annotated[
         "--as-of",
         formats=[*_DAYS, *_ZONED],
         metavar="TIME",
-        help="What was believed then, such as 2026-03-02 or 2026-03-02T09:15:00Z (UTC).",
+        help="State of memory at this time, such as 2026-03-02 or 2026-03-02T09:15:00Z (UTC).",
     ),
 ]
 CursorOption = Annotated[
-    str | None, typer.Option("--cursor", help="Where to go on: the end of the last answer.")
+    str | None, typer.Option("--cursor", help="Cursor of the next page, from the last answer.")
 ]
-LimitOption = Annotated[int, typer.Option("--limit", min=1, max=500, help="Lines at most.")]
+LimitOption = Annotated[
+    int, typer.Option("--limit", min=1, max=500, help="Maximum number of lines.")
+]
 RecordOption = Annotated[
     Path | None,
     typer.Option(
@@ -43,53 +45,55 @@ RecordOption = Annotated[
     ),
 ]
 TimeoutOption = Annotated[
-    float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="How long --wait waits.")
+    float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="Timeout of --wait.")
 ]
-WaitOption = Annotated[bool, typer.Option("--wait", help="Return when the workers are done.")]
+WaitOption = Annotated[bool, typer.Option("--wait", help="Wait until the workers are done.")]
 CollectionsOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--collection", metavar="NAME", help="Look into shared documents, too (may be repeated)."
-    ),
+    typer.Option("--collection", metavar="NAME", help="Also search this collection (repeatable)."),
 ]
-BestOption = Annotated[int | None, typer.Option("--k", "-k", min=1, max=200, help="Hits at most.")]
+BestOption = Annotated[
+    int | None, typer.Option("--k", "-k", min=1, max=200, help="Maximum number of hits.")
+]
 SourcesOption = Annotated[
     list[Source] | None,
-    typer.Option("--source", help="Where (may be repeated; default: everywhere)."),
+    typer.Option("--source", help="Source to search (repeatable; default: all)."),
 ]
 ChannelsOption = Annotated[
     list[Channel] | None,
-    typer.Option("--channel", help="How (may be repeated; default: dense and lexical)."),
+    typer.Option("--channel", help="Channel to use (repeatable; default: dense and lexical)."),
 ]
 NowOption = Annotated[
     str | None,
-    typer.Option("--now", metavar="TIME", help='What "last week" counts from (default: now).'),
+    typer.Option("--now", metavar="TIME", help='Reference time of "last week" (default: now).'),
 ]
 SinceOption = Annotated[
-    str | None, typer.Option("--since", metavar="TIME", help="Only what was said then or later.")
+    str | None, typer.Option("--since", metavar="TIME", help="Only what was said since this time.")
 ]
 UntilOption = Annotated[
     str | None,
-    typer.Option("--until", metavar="TIME", help="Only what was said before; a day: to its end."),
+    typer.Option(
+        "--until", metavar="TIME", help="Only what was said before this; a day is included."
+    ),
 ]
 RolesOption = Annotated[
-    list[Role] | None, typer.Option("--role", help="Only what these said (may be repeated).")
+    list[Role] | None, typer.Option("--role", help="Only messages of this role (repeatable).")
 ]
 NamesOption = Annotated[
     list[str] | None,
-    typer.Option("--name", metavar="NAME", help="Only what people so named said (likewise)."),
+    typer.Option("--name", metavar="NAME", help="Only messages of this speaker (repeatable)."),
 ]
 TypesOption = Annotated[
-    list[NodeType] | None, typer.Option("--type", help="Only memories of these types (likewise).")
+    list[NodeType] | None, typer.Option("--type", help="Only memories of this type (repeatable).")
 ]
 TagsOption = Annotated[
     list[str] | None,
-    typer.Option("--tag", metavar="TAG", help="Only messages with one of these (likewise)."),
+    typer.Option("--tag", metavar="TAG", help="Only messages with one of these tags (repeatable)."),
 ]
 MetadataOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--metadata", metavar="KEY=VALUE", help="Only messages with all of these (likewise)."
+        "--metadata", metavar="KEY=VALUE", help="Only messages with all these values (repeatable)."
     ),
 ]
 

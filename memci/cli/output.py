@@ -156,8 +156,7 @@ def counted(count: int, noun: str, plural: str | None = None) -> str:
 def hint_pending(count: int) -> None:
     """Print how many messages memory has not read yet, if any."""
     if count:
-        are = "is still on its" if count == 1 else "are still on their"
-        hint(f"{counted(count, 'message')} {are} way to memory")
+        hint(f"memory has not read {counted(count, 'message')} yet")
 
 
 def shortened(text: str, length: int) -> str:
@@ -180,6 +179,6 @@ def confirm(question: str, *, yes: bool, to: str, refused: str) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise InvalidInputError(f"nobody is here to be asked: say --yes to {to}")
+        raise InvalidInputError(f"no terminal to confirm on; use --yes to {to}")
     if not typer.confirm(question, err=True):
         raise MemciError(refused)

@@ -26,15 +26,15 @@ def print_trials(found: TrialsAnswer, *, most: int) -> None:
     """Print totals, then up to ``most`` questions on which the two sides differ most."""
     sides = (found.first, found.second)
     print_table(("", *(side.name for side in sides)), _rows(found))
-    say(f"{counted(len(found.trials), 'question')}; {found.overlap:.0%} of the messages that "
-        "either gives are in both")  # fmt: skip
+    say(f"{counted(len(found.trials), 'question')}; {found.overlap:.0%} of all messages are "
+        "in both contexts")  # fmt: skip
     differing = sorted(filter(_difference, found.trials), key=_difference, reverse=True)
     for trial in differing[:most]:
         say(f"\n{trial.agent}: {shortened(trial.query or '(no question)', _WIDTH)}")
         for side, context in zip(sides, (trial.first, trial.second), strict=True):
             say(f"  {side.name}: {_described(trial, context)}")
     if not differing:
-        say("both give the same messages to every question")
+        say("both give the same messages for every question")
     elif len(differing) > most:
         say(f"\nand {len(differing) - most} more that differ; --limit shows them")
 
@@ -50,7 +50,7 @@ def _rows(found: TrialsAnswer) -> list[tuple[str, str, str]]:
         known = counted(found.with_evidence, "question")
         rows.append((f"evidence found, of {known}", lambda side: _percent(side.recall)))
     if found.first.as_recorded is not None:
-        rows.append(("of what was given then", lambda side: _percent(side.as_recorded)))
+        rows.append(("of the recorded messages", lambda side: _percent(side.as_recorded)))
     return [(name, cell(found.first), cell(found.second)) for name, cell in rows]
 
 
@@ -192,7 +192,7 @@ def read_questions(path: Path) -> list[RecordedQuestion]:
     questions = list(_questions(path, lines))
     if not questions:
         raise InvalidInputError(
-            f"{path} holds no question: `memci context QUERY --agent ID --record {path}` adds one"
+            f"{path} has no questions: `memci context QUERY --agent ID --record {path}` adds one"
         )
     return questions
 

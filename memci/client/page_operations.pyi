@@ -240,10 +240,10 @@ class PageOperations(Methods[TransportT]):
         session_id: str | None = None,
         format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> Flow[PinChange]:
-        """Keep a short text, or a message, in sight always, until unpin. It costs tokens each time.
+        """Keep a short text or a message always in sight, until unpin. It costs tokens each time.
 
         Args:
-            text: What is to stay in sight
+            text: Text to keep in sight
             message: Id of a message, as found
             session_id: Whose window is meant; none: that of the last message
             format: How that is written, as in `window`: what fits, and tokens, are counted
@@ -258,10 +258,10 @@ class PageOperations(Methods[TransportT]):
         session_id: str | None = None,
         format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> Flow[PinChange]:
-        """Take a pinned text down.
+        """Remove a pinned text.
 
         Args:
-            pin: Its number, as the window shows it in brackets
+            pin: Its number in brackets in the window
             session_id: Whose window is meant; none: that of the last message
             format: How that is written, as in `window`: what fits, and tokens, are counted
                 in it
@@ -360,7 +360,7 @@ class PageOperations(Methods[TransportT]):
         session_id: str | None = None,
         format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> Flow[PageList]:
-        """Tell which folder a page lies in.
+        """Return the folder of a page.
 
         Args:
             index: Such as usr-12

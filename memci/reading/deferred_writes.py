@@ -63,7 +63,7 @@ class DelayedCall:
             try:
                 self._act()
             except Exception:  # noqa: BLE001 - it is logged, and nothing may end the thread
-                _log.exception("notes of reads were not written")
+                _log.exception("read activity not stored")
 
     def _is_requested(self) -> bool:
         """Wait for a request; return False, which ends the thread, if none comes for long."""
@@ -141,7 +141,7 @@ class UseLog:
                 noted, self._noted = list(self._noted), deque()
                 lost, self._lost = self._lost, 0
             if lost:
-                _log.warning("uses not noted: there were too many at once", count=lost)
+                _log.warning("read activity not stored: too many uses at once", count=lost)
             by_agent: dict[str, list[Use]] = {}
             for use in noted:
                 by_agent.setdefault(use.agent_id, []).append(use)
@@ -171,7 +171,7 @@ class UseLog:
         except MemciError:
             return False
         except Exception:  # noqa: BLE001 - nothing may end the timer, and no use is worth a retry
-            _log.exception("uses not noted", count=len(uses))
+            _log.exception("read activity not stored", count=len(uses))
         return True
 
 

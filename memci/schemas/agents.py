@@ -65,11 +65,11 @@ class AgentAnswer(Answer):
     focus: list[str]
     pages: int = Field(0, description="Stored pages, with removed ones, without roots of segments")
     documents: int = Field(0, description="Its own documents, without collections")
-    items: int = Field(0, description="Of frameworks, by namespace and key")
-    checkpoints: int = Field(0, description="Of threads of frameworks")
+    items: int = Field(0, description="Items of frameworks, by namespace and key")
+    checkpoints: int = Field(0, description="Checkpoints of frameworks")
     summaries: int = 0
     pins: int = Field(0, description="Pinned texts")
-    plans: int = Field(0, description="Of sessions, with earlier ones")
+    plans: int = Field(0, description="Plans of sessions, with earlier ones")
     queued: int
     dead: int
     seq: int
@@ -130,7 +130,7 @@ class ReplayRequest(Request):
     """The place in which a dead job runs again."""
 
     where: Literal["place", "tail"] = Field(
-        "place", description="In its place, before all waiting jobs; or at the tail, behind them"
+        "place", description="place: before all waiting jobs; tail: after them"
     )
 
 
@@ -247,7 +247,7 @@ class ReadyAnswer(Answer):
 class UsageCounts(Answer):
     """Sums over calls of language models."""
 
-    calls: int = Field(description="With failed ones")
+    calls: int = Field(description="All calls, with failed ones")
     failures: int = Field(description="Calls without a usable answer")
     prompt_tokens: int
     completion_tokens: int
@@ -290,7 +290,7 @@ class UsageAnswer(Answer):
 
     agent_id: str
     budget: BudgetState
-    total: UsageCounts = Field(description="Of the listed days")
+    total: UsageCounts = Field(description="Sums over the listed days")
     days: list[ModelUsage] = Field(description="By day, task and model, the latest day first")
     passes: list[PassUsage] = Field(description="The latest passes that called a model")
 
@@ -349,9 +349,9 @@ else:
 
 
 class SettingsAnswer(Answer):
-    """The parameters of an agent, and the names of those that were set for it alone."""
+    """The parameters of an agent, and the names of those that were set for it."""
 
     agent_id: str
     parameters: dict[str, bool | int | float | str]
-    changed: list[str] = Field(description="Parameters that this agent has of its own")
-    warnings: list[str] = Field(description="What there is no room for, with what to do")
+    changed: list[str] = Field(description="Parameters that were set for this agent")
+    warnings: list[str] = Field(description="Warnings of pages larger than the window, with advice")

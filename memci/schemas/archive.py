@@ -85,9 +85,9 @@ class EraseRequest(Request):
         "any of their forms",
     )
     k: Annotated[StrictInt, Field(ge=1, le=200)] = Field(
-        20, description="Of a query: messages, pages and pins at most, the newest of each"
+        20, description="Maximum number of messages, pages and pins of a query, the newest first"
     )
-    preview: bool = Field(False, description="Only answer what would be erased")
+    preview: bool = Field(False, description="Only return what would be erased")
 
     @model_validator(mode="after")
     def _is_named_once(self) -> Self:
@@ -140,13 +140,13 @@ class ErasurePreview(Answer):
     own_words: list[PreviewedPage] = Field([], description="The first of these pages")
     pins: list[int] = Field([], description="Send back those to erase")
     pinned: list[PreviewedPin] = Field([], description="The first of these pins")
-    unread: int = Field(0, description="Notes that a query does not reach, but the newest 5,000")
+    unread: int = Field(0, description="Older notes not searched; a query searches 5,000")
     pages: int = Field(0, description="Pages that are removed or changed")
     memories: int = Field(description="Memories made of them, with their links")
     entities: int = Field(description="Names that no other messages mention")
     forgotten: int = Field(description="Forgotten memories with dangling links")
     again: int = Field(description="Other messages of shared memories: they are remembered again")
     summaries: int = Field(0, description="Summaries that are removed and written again")
-    pinned_sentences: int = Field(0, description="Pins of their words")
+    pinned_sentences: int = Field(0, description="Pins that quote the messages")
     plan_steps: int = Field(0, description="Steps of plans that they made or contain")
-    checkpoints: int = Field(0, description="Of the thread with the session's name")
+    checkpoints: int = Field(0, description="Checkpoints of the thread with the session's name")

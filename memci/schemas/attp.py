@@ -52,7 +52,7 @@ class AttpAnswer(Answer):
     text: str
     status: AttpStatus
     target: str = Field("", description="What the model said its call is about")
-    result: JsonValue = Field(None, description="What the code left in __result__")
+    result: JsonValue = Field(None, description="The value of __result__")
     printed: str = ""
     error: str | None = Field(None, description="Why nothing was done, and what to do next")
     changes: AttpChanges | None = Field(None, description="Null when nothing was run")

@@ -14,7 +14,7 @@ class DocumentRequest(Request):
     """A text as a document; files are sent as multipart/form-data."""
 
     name: Annotated[Text, StringConstraints(min_length=1, max_length=MOST_NAME)] = Field(
-        description="Such as docs/guide.md: its ending says its format"
+        description="Such as docs/guide.md; its extension sets its format"
     )
     text: Annotated[Text, StringConstraints(min_length=1)]
 
@@ -39,7 +39,7 @@ class DocumentOut(Answer):
 class DocumentAnswer(DocumentOut):
     """A document that was added."""
 
-    unchanged: bool = Field(description="It had this content already")
+    unchanged: bool = Field(description="The document already had this content")
 
 
 class DocumentList(Listing):

@@ -42,14 +42,14 @@ class NetworkNode(Answer):
 
     id: int
     kind: Literal["memory", "entity"]
-    phrase: str | None = Field(description="As it is now; null: the node is gone")
+    phrase: str | None = Field(description="The current phrase; null: the node was removed")
     importance: float
     length: int
     original_length: int
     focus: bool
     forgotten: bool = Field(description="It was forgotten since then")
     gone: RemovalReason | None = Field(None, description="Why it was removed, if it was")
-    last_event: TrailEvent | None = Field(description="Of a removed node")
+    last_event: TrailEvent | None = Field(description="Last event of a removed node")
 
 
 class NetworkLink(Answer):
@@ -59,8 +59,8 @@ class NetworkLink(Answer):
     target: int
     strength: float
     dangling: bool
-    relation: str | None = Field(description="As it is now; null: the link is gone")
-    hint: str | None = Field(description="Null likewise")
+    relation: str | None = Field(description="The current name; null: the link was removed")
+    hint: str | None = Field(description="null: the link was removed")
 
 
 class LeftOut(Answer):
@@ -75,7 +75,7 @@ class NetworkAnswer(Answer):
 
     agent_id: str
     pass_number: int | None = Field(description="null: the present network")
-    taken_at: datetime | None = Field(description="Null likewise")
+    taken_at: datetime | None = Field(description="null: the present network")
     nodes: list[NetworkNode] = Field(description="Focus points, then the most important")
     links: list[NetworkLink] = Field(description="Of these nodes, the strongest first")
     focus: list[int] = Field(description="The latest mention first")
@@ -105,7 +105,7 @@ class FadingMemory(Answer):
     id: int
     phrase: str | None
     original_length: int
-    forgotten: bool = Field(description="Neither merged nor erased")
+    forgotten: bool = Field(description="Forgotten, not merged or erased")
     gone: RemovalReason | None = Field(None, description="Why it was removed, if it was")
     importances: list[float | None]
     lengths: list[int | None]
@@ -117,5 +117,5 @@ class FadingAnswer(Answer):
     agent_id: str
     passes: list[FadingPass]
     switched_after: list[int] = Field([], description="Passes before a switch to a rebuilt network")
-    memories: list[FadingMemory] = Field(description="Of the latest network, or a sample of them")
+    memories: list[FadingMemory] = Field(description="Memories of the latest network, or a sample")
     left_out: int

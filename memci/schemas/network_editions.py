@@ -23,7 +23,7 @@ class RebuildRequest(Request):
 
     up_to_seq: Annotated[Seq, Field(ge=1)] | None = Field(
         None,
-        description="Without the later messages that are stored already; default: all messages",
+        description="Use only messages up to this seq; default: all messages",
     )
 
 

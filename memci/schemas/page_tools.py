@@ -124,7 +124,7 @@ class GetChildren(Request):
 
 
 class GetParent(Request):
-    """Tell which folder a page lies in."""
+    """Return the folder of a page."""
 
     index: schemas.Index
 

@@ -33,8 +33,8 @@ from memci.schemas.base import Answer, BudgetTokens, ForeignId, Request, Text, w
 from memci.schemas.reads import ContextMessage
 
 # Of a window beside its tokens.
-OVER = "Tokens by which what cannot be hidden is over a limit; 0: it fits"
-NEW_SESSION = "Nobody has said anything in this session yet: it is new, or its id is misspelt"
+OVER = "Tokens over a limit that cannot be hidden; 0: it fits"
+NEW_SESSION = "The session has no messages: it is new, or its id is misspelt"
 
 
 class PageOut(Answer):
@@ -48,14 +48,14 @@ class PageOut(Answer):
     description: str
     expanded: bool
     lifecycle: Lifecycle
-    state: PageState = Field(description="Its place and visibility in plain words")
+    state: PageState = Field(description="Its place and visibility")
     pinned: bool
     children: int
     session_id: str | None
     first_seq: int | None
     last_seq: int | None
     recalls: int
-    user_id: str | None = Field(None, description="In whose sessions alone it is seen; null: all")
+    user_id: str | None = Field(None, description="Visible only in this user's sessions; null: all")
 
 
 class PageChange(Answer):
@@ -68,7 +68,7 @@ class PageChange(Answer):
     over: int = Field(description=OVER)
     collapsed: list[str]
     new_agent: bool = Field(
-        False, description="There was no such agent, and now there is: new, or its id is misspelt"
+        False, description="This request created the agent: it is new, or its id is misspelt"
     )
     new_session: bool = Field(False, description=NEW_SESSION)
 
@@ -133,10 +133,8 @@ class PageTree(Answer):
     pages: list[PageOut]
     session_id: str | None
     archive: str | None = Field(description="The Contents Page, once there is one")
-    tokens: int = Field(description="What the whole window takes")
-    tokens_of: dict[str, int] = Field(
-        description="What each page takes by itself; none of those that cannot be seen"
-    )
+    tokens: int = Field(description="Tokens of the whole window")
+    tokens_of: dict[str, int] = Field(description="Tokens of each visible page alone")
     next_cursor: str | None = Field(description="Only in lists of removed pages")
     new_session: bool = Field(False, description=NEW_SESSION)
 
@@ -250,7 +248,7 @@ class WindowAnswer(Answer):
     tokens: int
     by_segment: dict[str, int]
     collapsed: list[str] = Field(description="Pages that were hidden to fit, in that order")
-    over: int = Field(description="Tokens by which what must stay is over the budget; 0: it fits")
+    over: int = Field(description="Tokens over the budget that cannot be hidden; 0: it fits")
     session_id: str | None
     new_session: bool = Field(False, description=NEW_SESSION)
     tokenizer: str
@@ -268,11 +266,11 @@ PinNumber = Annotated[StrictInt, Field(ge=1, le=2**62)]
 
 
 class Pin(Request):
-    """Keep a short text, or a message, in sight always, until unpin. It costs tokens each time."""
+    """Keep a short text or a message always in sight, until unpin. It costs tokens each time."""
 
     text: Annotated[
         Annotated[Text, StringConstraints(max_length=65_536), AfterValidator(with_words)] | None,
-        Field(description="What is to stay in sight"),
+        Field(description="Text to keep in sight"),
     ] = None
     message: Annotated[ForeignId | None, Field(description="Id of a message, as found")] = None
     kind: PinKind = PinKind.NOTE
@@ -285,9 +283,9 @@ class Pin(Request):
 
 
 class Unpin(Request):
-    """Take a pinned text down."""
+    """Remove a pinned text."""
 
-    pin: Annotated[PinNumber, Field(description="Its number, as the window shows it in brackets")]
+    pin: Annotated[PinNumber, Field(description="Its number in brackets in the window")]
 
 
 class PinOut(Answer):
@@ -299,9 +297,7 @@ class PinOut(Answer):
     by: str = Field(description="Who pinned it: agent, developer or detector")
     message: str | None = Field(None, description="Id of the message whose text it is")
     created_at: datetime
-    user_id: str | None = Field(
-        None, description="In whose sessions alone it is shown; null: in all"
-    )
+    user_id: str | None = Field(None, description="Visible only in this user's sessions; null: all")
 
 
 class PinChange(Answer):
@@ -319,7 +315,7 @@ class PinList(Answer):
 
     pins: list[PinOut]
     pages: list[str]
-    tokens: int = Field(description="What the texts take in every window")
+    tokens: int = Field(description="Tokens of the texts in every window")
 
 
 def _one_line(text: str) -> str:
@@ -335,11 +331,11 @@ PlanStepText = Annotated[
 
 
 class UpdatePlan(Request):
-    """Set all steps of this conversation's plan; or, by step (from 1) and state, how one is."""
+    """Set all steps of this conversation's plan, or the state of one step (from 1)."""
 
     steps: Annotated[
         Annotated[list[PlanStepText], Field(min_length=1, max_length=MOST_STEPS)] | None,
-        Field(description="In order; [x] before what is done"),
+        Field(description="In order; [x] before done steps"),
     ] = None
     step: Annotated[StrictInt, Field(ge=1, le=2**31 - 1)] | None = None
     state: StepState | None = None

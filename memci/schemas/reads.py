@@ -62,24 +62,24 @@ class Fresh(base.Request):  # R18
     min_seq: base.Seq | None = Field(
         None, description="Wait until memory has caught up with this seq"
     )
-    wait_ms: base.WaitMs = Field(0, description="… at most so long; then answer anyway")
+    wait_ms: base.WaitMs = Field(0, description="Longest wait for min_seq; then answer anyway")
 
 
 class Freshness(base.Answer):  # R18
     """The freshness of an answer."""
 
     seq: int = Field(description="Memory has caught up with this message")
-    pending: int = Field(description="Later messages, on their way to memory")
-    new_agent: bool = Field(False, description="No messages yet: new, or its id is misspelt")
+    pending: int = Field(description="Later messages that memory has not read yet")
+    new_agent: bool = Field(False, description="It has no messages: new, or its id is misspelt")
 
 
 class Viewpoint(Fresh):  # R5, R6
     """For whom and as of when memory is read."""
 
-    session_id: base.ForeignId | None = Field(None, description="With its short-term memories")
-    user_id: base.ForeignId | None = Field(None, description="With long-term memories of this user")
+    session_id: base.ForeignId | None = Field(None, description="Include its short-term memories")
+    user_id: base.ForeignId | None = Field(None, description="Include its long-term memories")
     as_of: base.Instant | None = Field(
-        None, description="As believed then: nothing of later messages"
+        None, description="State of memory at this time, without later messages"
     )
 
 
@@ -116,7 +116,7 @@ class RecalledMemory(base.Answer):
 class ForgottenMemory(base.Answer):  # M15
     """A forgotten memory that a dangling link still describes."""
 
-    node_id: int = Field(description="For `restore`")
+    node_id: int = Field(description="Id for `restore`")
     relation: str
     hint: str
     restorable: bool = Field(description="Its raw messages are still stored")
@@ -154,7 +154,7 @@ class Filters(base.Request):
         None, description="Said before this time, or by the end of a day"
     )
     roles: tuple[Role, ...] | None = Field(None, min_length=1)
-    names: Texts | None = Field(None, description="Said by one of these names")
+    names: Texts | None = Field(None, description="Said by one of these speakers")
     sessions: tuple[base.ForeignId, ...] | None = Field(None, min_length=1, max_length=64)
     types: Types | None = Field(None, min_length=1, description="Types of memories")
     tags: Texts | None = Field(None, description="One of these is in the `tags` of its metadata")
@@ -185,7 +185,7 @@ class Scope(Viewpoint):
         description="scaled: weighted sum of scaled scores, adjusted to the question; rrf: "
         "reciprocal ranks",
     )
-    now: base.Instant | None = Field(None, description='What "yesterday" counts from')
+    now: base.Instant | None = Field(None, description='Reference time of "yesterday"')
     explain: StrictBool = False
 
 
@@ -231,16 +231,18 @@ class Hit(base.Answer):
     text: str
     source: Source
     message_ids: list[str] = Field(description="Of a page or a summary: the first and the last")
-    role: Role | None = Field(None, description="Of messages")
+    role: Role | None = Field(None, description="Only of messages")
     name: str | None = Field(None, description="The `name` of the message")
     session_id: str | None = None
-    node_id: int | None = Field(None, description="The memory, or one of it that was found, too")
+    node_id: int | None = Field(
+        None, description="The memory; of a message, its memory if also found"
+    )
     superseded_by: int | None = Field(None, description="The memory that replaces it")
     superseded_at: datetime | None = None
     page: str | None = Field(None, description="The page, or the page of its first message")
-    pin: HitPin | None = Field(None, description="Of pins")
-    step: HitStep | None = Field(None, description="Of plans")
-    document: HitDocument | None = Field(None, description="Of documents and code")
+    pin: HitPin | None = Field(None, description="Only of pins")
+    step: HitStep | None = Field(None, description="Only of plans")
+    document: HitDocument | None = Field(None, description="Only of documents and code")
     created_at: datetime | None = Field(description="When it was said, or written")
     score: float
     channels: dict[str, float] = Field(description="Rank, from 1, in each channel that found it")
@@ -267,10 +269,10 @@ class ContextRequest(Scope):  # R13, R14
         None, description="The user's message, at the end of the list"
     )
     budget_tokens: base.BudgetTokens
-    model: base.Text | None = Field(None, max_length=128, description="Its tokens are counted")
+    model: base.Text | None = Field(None, max_length=128, description="Its tokenizer counts")
     system: Annotated[base.Query | None, AfterValidator(base.or_nothing)] = Field(
         None,
-        description="System text, at the start of the list; its language is that of headings",
+        description="System text, at the start of the list; headings use its language",
     )
     k: Hits | None = None
     recent: Annotated[StrictInt, Field(ge=0, le=200)] | None = None

@@ -53,7 +53,7 @@ class VersionAnswer(Answer):
     """One version of a memory."""
 
     node_id: int
-    content: str | None = Field(description="As it was when replaced; null: gone")
+    content: str | None = Field(description="Its text when it was replaced; null: removed")
     phrase: str | None
     said_at: datetime | None
     state: Literal["current", "superseded"] | RemovalReason = Field(
@@ -75,7 +75,7 @@ class SummaryAnswer(Answer):
     """The summary of a session; the messages themselves stay."""
 
     session_id: str | None = Field(description="Null: of messages without a session")
-    user_id: str | None = Field(description="In a session of several users: for whom; null: all")
+    user_id: str | None = Field(description="The user whom it is for; null: all users")
     from_seq: int = Field(description="The first message in it")
     through_seq: int = Field(description="The last message in it")
     text: str

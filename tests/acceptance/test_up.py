@@ -53,7 +53,7 @@ def test_what_a_killed_owner_leaves_is_adopted_and_a_second_ctrl_c_hurries(tmp_p
     with up(data_dir, tmp_path / "second", **NO_MODEL) as adopting:
         wait_until(lambda: len(adopting.parts()) == 7, "all parts have a process", timeout_s=60)
         assert (servers.postgres.pid, servers.redis.pid) == left
-        assert adopting.said.count("ran already, and is adopted") == 2
+        assert adopting.said.count("was running, and is adopted") == 2
         refused = run("up", settings={"MEMCI_DATA_DIR": str(data_dir), "MEMCI_PORT": "0"})
         assert refused.returncode == 1
         assert f"process {adopting.process.pid} already runs" in refused.stderr

@@ -53,7 +53,7 @@ def list_agents(
 
 
 def show(*, agent: AgentOption, as_json: JsonOption = False) -> None:
-    """Show what an agent holds, and what its workers have to do."""
+    """Show the contents of an agent and its open work."""
     with agent_of(agent) as memory:
         about = memory.about()
     print_json(about) if as_json else print_agent(about)
@@ -62,13 +62,13 @@ def show(*, agent: AgentOption, as_json: JsonOption = False) -> None:
 def print_agent(about: AgentAnswer) -> None:
     """Print one agent as name and value, line by line."""
     progress = about.pass_progress
-    reached = f"memory is through up to {about.seq}, {about.pending} to come"
+    reached = f"memory has read up to seq {about.seq}, {about.pending} pending"
     lines: dict[str, object] = {
         "agent": about.agent_id,
         "messages": f"{about.messages}; {reached}",
         "network": f"{about.nodes} nodes, {about.links} links, {about.dangling} of them dangling",
         "pages": about.pages,
-        "beside": _other_contents(about),
+        "other": _other_contents(about),
         "focus": about.focus,
         "passes": about.passes,
         "under way": progress
@@ -100,10 +100,10 @@ def _other_contents(about: AgentAnswer) -> list[str]:
 def usage(
     *,
     agent: AgentOption,
-    days: Annotated[int, typer.Option("--days", min=1, max=366, help="How many days back.")] = 30,
+    days: Annotated[int, typer.Option("--days", min=1, max=366, help="Days to show.")] = 30,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what language models took, and the budget of today."""
+    """Show the usage of language models, and today's budget."""
     with agent_of(agent) as memory:
         answer = memory.usage(days=days)
     print_json(answer) if as_json else print_usage(answer)
@@ -112,7 +112,7 @@ def usage(
 def print_usage(answer: UsageAnswer) -> None:
     """Print a line for each day, task and model, then the sum and the budget."""
     if not answer.days:
-        say(f"no language model worked for {answer.agent_id} on these days")
+        say(f"{answer.agent_id} used no language model on these days")
     else:
         rows = [(each.day, each.task, each.model, *_counts(each)) for each in answer.days]
         print_table(
@@ -156,20 +156,20 @@ _BOOLEANS = {"true": True, "false": False}
 def settings(
     *,
     values: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME=VALUE]…", help="What to set.")
+        list[str] | None, typer.Argument(metavar="NAME=VALUE", help="Parameters to set.")
     ] = None,
     agent: AgentOption,
     unset: Annotated[
         list[str] | None,
-        typer.Option("--unset", metavar="NAME", help="Back to the default; may be repeated."),
+        typer.Option("--unset", metavar="NAME", help="Reset this parameter (repeatable)."),
     ] = None,
-    reset: Annotated[bool, typer.Option("--reset", help="All back to their defaults.")] = False,
+    reset: Annotated[bool, typer.Option("--reset", help="Reset all parameters.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show or set the parameters of an agent's memory and window.
 
-    What is not named keeps its value; shown is then what was changed. docs/reference/settings.md
-    says what each name does.
+    Other parameters keep their values. Prints the changed ones. docs/reference/settings.md
+    describes all parameters.
     """
     changes = dict(map(_parse_assignment, values or ()))
     named = {*changes, *(unset or ())}
@@ -180,7 +180,7 @@ def settings(
             if not changes:
                 raise
             answer = memory.configure(changes)
-            hint(f"nobody has written to {agent} yet: they hold from its first message on")
+            hint(f"{agent} has no messages yet; the settings apply from its first message")
         else:
             if changes or unset or reset:
                 dropped = set(answer.changed) if reset else _check_known(unset or (), answer)
@@ -225,7 +225,7 @@ def _print_settings(answer: SettingsAnswer, names: Collection[str] | None = None
             (
                 name,
                 str(value).lower() if isinstance(value, bool) else str(value),
-                "its own" if name in answer.changed else "",
+                "changed" if name in answer.changed else "",
             )
             for name, value in sorted(answer.parameters.items())
             if names is None or name in names
@@ -236,16 +236,16 @@ def _print_settings(answer: SettingsAnswer, names: Collection[str] | None = None
 
 
 def pause(*, agent: AgentOption, as_json: JsonOption = False) -> None:
-    """Let no worker begin another job of an agent.
+    """Pause an agent: workers start no new job.
 
-    Messages are still taken in.
+    Messages are still accepted.
     """
     with agent_of(agent) as memory:
         _print_lane(memory.pause(), as_json=as_json)
 
 
 def resume(*, agent: AgentOption, as_json: JsonOption = False) -> None:
-    """Let workers go on with an agent that is paused or halted.
+    """Resume an agent that is paused or halted.
 
     A dead job halts an agent when MEMCI_QUEUE_ON_DEAD is halt.
     """
@@ -257,7 +257,7 @@ def _print_lane(state: LaneAnswer, *, as_json: bool) -> None:
     if as_json:
         print_json(state)
     else:
-        say(f"{state.agent_id} {'is paused' if state.paused else 'goes on'}")
+        say(f"{state.agent_id} {'is paused' if state.paused else 'is resumed'}")
 
 
 def export(
@@ -265,18 +265,18 @@ def export(
     agent: AgentOption,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to (default: AGENT.zip)."),
+        typer.Option("--output", "-o", metavar="FILE", help="The archive (default: AGENT.zip)."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Save an agent with all that it is as one archive.
+    """Export all data of an agent to one archive.
 
-    It goes on meanwhile, and keeps what it has.
+    The agent keeps running and is not changed.
     """
     target = output or Path(f"{agent}.zip")
     if target.exists() and not force:
-        raise InvalidInputError(f"{target} is there already: say --force to replace it")
+        raise InvalidInputError(f"{target} already exists; use --force to replace it")
     if not target.absolute().parent.is_dir():
         raise InvalidInputError(f"{target}: there is no folder {target.parent}")
     with agent_of(agent) as memory, working(f"exporting {agent}"):
@@ -291,16 +291,16 @@ def export(
 
 def import_(
     *,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="An archive that export has made.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An archive made by export.")],
     agent: Annotated[
         str | None,
-        typer.Option("--agent", "-a", metavar="ID", help="Its new id (default: the one it had)."),
+        typer.Option("--agent", "-a", metavar="ID", help="Id of the new agent (default: same id)."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make an agent of an archive, here or on another server.
+    """Create an agent from an archive, here or on another server.
 
-    All of it or nothing; an agent that holds something already is left as it is.
+    Imports everything or nothing. The agent must not have data yet.
     """
     from memci.client.archive_files import read_manifest
 
@@ -316,4 +316,4 @@ def import_(
         jobs = counted(answer.queued, "job")
         hint(f"{jobs} to run; `memci jobs list --agent {agent_id}` lists them")
     if answer.reembed_job_id:
-        hint("its vectors are not known to be of this server's embedder: they are made anew")
+        hint("memci computes its vectors again with this server's embedder")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def upgrade_database(*, as_json: JsonOption = False) -> None:
-    """Bring the database to the schema that this release needs."""
+    """Upgrade the database to the schema of this release."""
     from memci.embedded.owner import database_url
     from memci.storage.diagnosis import schema_revisions
     from memci.storage.migrate import upgrade
@@ -30,9 +30,9 @@ def upgrade_database(*, as_json: JsonOption = False) -> None:
 
 
 def status(*, as_json: JsonOption = False) -> None:
-    """Tell whether the database is at the schema that it needs.
+    """Check whether the database has the schema of this release.
 
-    Exit code 1: it is not.
+    Exit code 1: it does not.
     """
     from memci.embedded.owner import database_url
     from memci.storage.diagnosis import schema_revisions
@@ -55,20 +55,18 @@ def status(*, as_json: JsonOption = False) -> None:
 
 def reembed(
     *,
-    status: Annotated[
-        bool, typer.Option("--status", help="Only tell how far it is; changes nothing.")
-    ] = False,
+    status: Annotated[bool, typer.Option("--status", help="Only print the progress.")] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Ask every agent, also when it is in use already.")
+        bool, typer.Option("--force", help="Queue every agent, even if this embedder is in use.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Have all vectors made anew, by the embedder that is set.
+    """Compute all vectors again with the configured embedder.
 
-    Where it is the one in use, nothing is begun.
+    Does nothing if this embedder is already in use.
 
-    Works on the database itself, since workers with another embedder than the database's do not
-    start. The workers do the rest, agent by agent; reads go on meanwhile.
+    Accesses the database directly, since workers with another embedder than the database's do not
+    start. The workers then compute the vectors, agent by agent; reads continue.
     """
     from memci.cli.database import opened_database
     from memci.commands import rebuild as command
@@ -88,9 +86,9 @@ def reembed(
     say(_progress_text(progress))
     if unchanged and not force:
         say("nothing to do: MEMCI_MODELS__EMBEDDER__MODEL names the embedder that is in use")
-        hint("--force asks every agent all the same, such as after a reembed that was cut short")
+        hint("--force queues every agent anyway, for example after an interrupted reembed")
     if asked:
-        say("start the workers, if they are not running: they do the work")
+        say("start the workers if they do not run: they compute the vectors")
 
 
 def _progress_json(progress: Progress, asked: int | None) -> dict[str, Any]:
@@ -107,13 +105,13 @@ def _progress_json(progress: Progress, asked: int | None) -> dict[str, Any]:
 
 def _progress_text(progress: Progress) -> str:
     if progress.held is None:
-        return "there is no vector yet: the first worker's embedder is taken"
+        return "there are no vectors yet: the first worker's embedder will be used"
     left, model = progress.left, progress.held.model
     text = f"vectors are made by {model}; "
     if left.queued:
-        text += f"{counted(left.queued, 'agent')} still to be embedded anew"
+        text += f"{counted(left.queued, 'agent')} still to be embedded again"
     else:
-        text += "no agent waits for new ones"
+        text += "no agent waits for new vectors"
     if left.dead:
         dead = counted(left.dead, "agent")
         text += f"; the jobs of {dead} are dead: see `memci jobs list`, then `memci jobs retry`"

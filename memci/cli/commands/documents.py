@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from memci.cli.indexing.upload import Sent, Where
 
 AgentChoice = Annotated[
-    str | None, typer.Option("--agent", "-a", metavar="ID", help="Whose documents.")
+    str | None, typer.Option("--agent", "-a", metavar="ID", help="Agent of the documents.")
 ]
 CollectionChoice = Annotated[
     str | None,
-    typer.Option("--collection", "-c", metavar="NAME", help="The collection that they are in."),
+    typer.Option("--collection", "-c", metavar="NAME", help="Collection of the documents."),
 ]
 
 
@@ -42,12 +42,12 @@ _MAX_NAMES = 5
 
 def index(
     *,
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Files and folders.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files and folders.")],
     agent: AgentChoice = None,
     collection: CollectionChoice = None,
     called: Annotated[
         str | None,
-        typer.Option("--as", metavar="NAME", help="What the folder is called (default: its name)."),
+        typer.Option("--as", metavar="NAME", help="Name of the folder in document names."),
     ] = None,
     wait: WaitOption = False,
     timeout: TimeoutOption = 600.0,
@@ -57,9 +57,9 @@ def index(
 
     Text, Markdown, HTML, PDF, Office, EPUB, CSV, JSON, notebooks, and code by symbol.
 
-    Only what has changed is sent; documents whose files are gone are removed. Files that git
-    ignores are left out, and so are secrets (.env, keys) and what is no text; what is left out is
-    told. Documents are called after the folder: docs/guide.md for `memci documents index docs`.
+    Sends only changed files, and removes documents whose files no longer exist. Skips files that
+    git ignores, secrets (.env, keys) and files without text, and lists what it skips. Names of
+    documents begin with the folder: docs/guide.md for `memci documents index docs`.
     """
     from memci.cli.indexing.file_finder import Found, find
     from memci.cli.indexing.upload import KnownFolders, has_documents, send
@@ -83,7 +83,7 @@ def index(
     if sent.refused or sent.failed:
         raise MemciError(
             f"{len(sent.refused) + len(sent.failed)} of {len(found.files)} files were refused; the "
-            "others are not touched by that"
+            "others are not affected"
         )
 
 
@@ -92,11 +92,11 @@ def list_documents(
     agent: AgentChoice = None,
     collection: CollectionChoice = None,
     prefix: Annotated[
-        str, typer.Option(metavar="TEXT", help="Only those whose names begin so.")
+        str, typer.Option(metavar="TEXT", help="Only names that begin with this.")
     ] = "",
     as_json: JsonOption = False,
 ) -> None:
-    """List documents, and how far each is."""
+    """List documents and their states."""
     from memci.cli.indexing.upload import documents_of
 
     with place_of(agent, collection) as where:
@@ -121,16 +121,16 @@ def list_documents(
 def remove(
     *,
     prefixes: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME…", help="What their names begin with.")
+        list[str] | None, typer.Argument(metavar="NAME", help="Beginnings of names of documents.")
     ] = None,
     agent: AgentChoice = None,
     collection: CollectionChoice = None,
     all_of_them: Annotated[bool, typer.Option("--all", help="All documents.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove documents for good; the files stay where they are."""
+    """Remove documents for good; the files are not deleted."""
     if bool(prefixes) == all_of_them or "" in (prefixes or []):
-        raise InvalidInputError("name what names of documents begin with, or say --all")
+        raise InvalidInputError("give the beginning of the documents' names, or --all")
     documents = chunks = 0
     with place_of(agent, collection) as where:
         for prefix in prefixes or [""]:
@@ -187,14 +187,14 @@ def _print_result(found: Found, sent: Sent, *, waited: bool, as_json: bool) -> N
         )
         return
     if not (found.files or sent.removed):
-        output.say("there is nothing to index here")
+        output.say("there is nothing to index")
         _print_left_out(found)
         return
     changes = f"{output.counted(len(sent.new), 'document')} new, {len(sent.changed)} changed"
     again = f", {len(sent.tried_again)} tried again" if sent.tried_again else ""
     output.say(f"{changes}, {sent.unchanged} unchanged{again}, {len(sent.removed)} removed")
     if sent.waiting and not waited:
-        output.hint("workers read them now: `memci documents list` tells how far they are")
+        output.hint("workers read them now: `memci documents list` shows their states")
     _print_left_out(found)
     for name, why_not in {**sent.refused, **sent.failed}.items():
         output.hint(f"refused, {name}: {why_not}")

@@ -27,7 +27,7 @@ def erase(  # noqa: PLR0913 - each is an argument or option of the command
     agent: AgentOption,
     page: Annotated[
         list[str] | None,
-        typer.Option(metavar="INDEX", help="A note, or a page's own name and description."),
+        typer.Option(metavar="INDEX", help="Erase this note, or the page's name and description."),
     ] = None,
     pin: Annotated[list[int] | None, typer.Option(metavar="NUMBER", help="A pinned text.")] = None,
     session: Annotated[
@@ -35,29 +35,27 @@ def erase(  # noqa: PLR0913 - each is an argument or option of the command
     ] = None,
     query: Annotated[
         str | None,
-        typer.Option(metavar="WORDS", help="What holds all of these words: messages, notes, pins."),
+        typer.Option(metavar="WORDS", help="Find messages, notes and pins with all these words."),
     ] = None,
     most: Annotated[
-        int, typer.Option("--k", "-k", min=1, max=200, help="Of a query, the newest so many.")
+        int, typer.Option("--k", "-k", min=1, max=200, help="Maximum number of results of --query.")
     ] = 20,
-    everything: Annotated[
-        bool, typer.Option("--all", help="The agent with all that it holds.")
-    ] = False,
+    everything: Annotated[bool, typer.Option("--all", help="The agent with all its data.")] = False,
     preview: Annotated[
-        bool, typer.Option("--preview", help="Show what would go, and erase nothing.")
+        bool, typer.Option("--preview", help="Show what would be erased; erase nothing.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Erase messages, pages or pins and all made of them, for good.
 
-    What would go is shown first. Nothing brings it back, and an erased message is refused when it
-    is sent again. --query finds by words alone, in any of their forms, and never by meaning.
+    The command first shows what it would erase. Erased data cannot be restored, and memci refuses
+    an erased message that is sent again. --query compares words in all their forms, not meanings.
     """
     listed = bool(message or page or pin)
     if [listed, session is not None, query is not None, everything].count(True) != 1:
         raise InvalidInputError(
-            "name messages, pages or pins, or say one of --session, --query and --all"
+            "name messages, pages or pins, or use one of --session, --query and --all"
         )
     named: dict[str, Any] = {
         "message_ids": message,
@@ -83,14 +81,14 @@ def _erase_messages(
         print_json(found)
         return
     if found.unread and not as_json:
-        hint(f"the texts of {counted(found.unread, 'older note')} were not looked at")
+        hint(f"the texts of {counted(found.unread, 'older note')} were not searched")
     if not (found.message_ids or found.page_indexes or found.pins):
         print_json(found) if as_json else say("nothing found; nothing was erased", style="yellow")
         return
     if not as_json:
         _print_preview(found)
         if chosen.get("k") in {len(found.message_ids), len(found.page_indexes), len(found.pins)}:
-            hint("there may be more: -k proposes up to 200")
+            hint("there may be more: -k finds up to 200")
     if preview:
         return
     others = {"page": len(found.page_indexes), "pin": len(found.pins)}
@@ -112,7 +110,7 @@ def _erase_agent(memory: Agent, agent: str, *, preview: bool, yes: bool, as_json
     if not as_json:
         print_agent(about)
     if not preview:
-        _confirm(f"Erase agent {agent} with all that it holds, for good?", yes=yes)
+        _confirm(f"Erase agent {agent} with all its data, for good?", yes=yes)
         _print_receipt(memory.erase_agent(), as_json=as_json)
 
 
@@ -130,7 +128,7 @@ def _print_preview(found: ErasurePreview) -> None:
         print_table(
             ("page", "", "text"),
             (
-                (p.index, "goes" if p.goes else "loses its name", shortened(p.excerpt, _EXCERPT))
+                (p.index, "removed" if p.goes else "name erased", shortened(p.excerpt, _EXCERPT))
                 for p in found.own_words
             ),
         )
@@ -145,7 +143,7 @@ def _print_preview(found: ErasurePreview) -> None:
     memories = "1 memory" if found.memories == 1 else f"{found.memories} memories"
     names = counted(found.entities, "name")
     pages = counted(found.pages, "page")
-    say(f"with them: {memories}, {names}; {found.forgotten} forgotten; {pages} touched")
+    say(f"also erased: {memories}, {names}; {found.forgotten} forgotten; {pages} changed")
     beside = {
         "summary": (found.summaries, "summaries"),
         "pinned sentence": (found.pinned_sentences, None),
@@ -156,7 +154,8 @@ def _print_preview(found: ErasurePreview) -> None:
     if counts:
         say(f"and {', '.join(counts)}")
     if found.again:
-        say(f"made into memories anew: {counted(found.again, 'message')} that shared one")
+        become = "becomes a memory" if found.again == 1 else "become memories"
+        say(f"{counted(found.again, 'message')} that shared a memory {become} again")
 
 
 def _print_receipt(receipt: ReceiptAnswer, *, as_json: bool) -> None:
@@ -168,11 +167,11 @@ def _print_receipt(receipt: ReceiptAnswer, *, as_json: bool) -> None:
     went = ", ".join(f"{table} {count}" for table, count in rows.items())
     pins: Any = receipt.body.get("pins", ())
     if pins:
-        say(f"taken down and erased for good: {counted(len(pins), 'pin')}")
+        say(f"pins removed and erased for good: {len(pins)}")
     if went:
         say(f"erased for good, in rows: {went}")
     elif pages:  # these stay
-        say(f"erased for good: what was said on {counted(pages, 'page')}")
+        say(f"erased for good: name and description of {counted(pages, 'page')}")
     elif not pins:
         say("nothing was left to erase: it was erased before")
     say(f"receipt {receipt.id}")

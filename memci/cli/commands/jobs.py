@@ -1,4 +1,4 @@
-"""``memci jobs``: list jobs, run them again or give them up."""
+"""``memci jobs``: list jobs, run them again, discard or cancel them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def list_jobs(
     *,
     agent: AgentOption,
-    state: Annotated[JobState | None, typer.Option(help="Only in this state.")] = None,
+    state: Annotated[JobState | None, typer.Option(help="Only jobs in this state.")] = None,
     limit: LimitOption = 100,
     cursor: CursorOption = None,
     as_json: JsonOption = False,
@@ -40,7 +40,7 @@ def list_jobs(
 
 def show(
     *,
-    job: Annotated[UUID, typer.Argument(metavar="ID", help="A job.")],
+    job: Annotated[UUID, typer.Argument(metavar="ID", help="The job.")],
     agent: AgentOption,
     as_json: JsonOption = False,
 ) -> None:
@@ -85,9 +85,7 @@ def retry(
     ] = None,
     agent: AgentOption,
     every: _AllOption = False,
-    tail: Annotated[
-        bool, typer.Option("--tail", help="Behind all that waits, not in its own place.")
-    ] = False,
+    tail: Annotated[bool, typer.Option("--tail", help="Run after all queued jobs.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run dead jobs again."""
@@ -102,35 +100,35 @@ def retry(
 def discard(
     *,
     job: Annotated[
-        list[UUID] | None, typer.Argument(metavar="ID", help="Dead jobs to give up.")
+        list[UUID] | None, typer.Argument(metavar="ID", help="Dead jobs to discard.")
     ] = None,
     agent: AgentOption,
     every: _AllOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Give up dead jobs.
+    """Discard dead jobs.
 
-    They are never run again, and what they asked for is not done.
+    They never run again.
     """
     with agent_of(agent) as memory:
-        chosen = _chosen(memory, job, every=every, what="give up")
+        chosen = _chosen(memory, job, every=every, what="discard")
         _act(chosen, memory.discard, as_json=as_json)
 
 
 def cancel(
     *,
-    job: Annotated[list[UUID], typer.Argument(metavar="ID", help="Jobs that wait.")],
+    job: Annotated[list[UUID], typer.Argument(metavar="ID", help="Queued jobs.")],
     agent: AgentOption,
     as_json: JsonOption = False,
 ) -> None:
-    """Take jobs that wait out of an agent's mailbox."""
+    """Cancel queued jobs."""
     with agent_of(agent) as memory:
         _act(job, memory.cancel, as_json=as_json)
 
 
 def _chosen(memory: Agent, named: list[UUID] | None, *, every: bool, what: str) -> Sequence[UUID]:
     if bool(named) == every:
-        raise InvalidInputError(f"name the dead jobs to {what}, or say --all")
+        raise InvalidInputError(f"name the dead jobs to {what}, or use --all")
     return named or _dead_jobs(memory)
 
 
@@ -152,7 +150,7 @@ def _act(chosen: Sequence[UUID], act: Callable[[UUID], JobAnswer], *, as_json: b
     if refused:
         for line in refused[:-1]:
             hint(line)
-        count = f"{len(refused)} of {len(chosen)} could not: " if len(chosen) > 1 else ""
+        count = f"{len(refused)} of {len(chosen)} failed: " if len(chosen) > 1 else ""
         raise MemciError(count + refused[-1])
 
 

@@ -24,7 +24,7 @@ def restore(
     timeout: TimeoutOption = 60.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Have a forgotten memory made anew from its messages."""
+    """Restore a forgotten memory from its messages."""
     with agent_of(agent) as memory:
         answer = memory.restore(node)
         if answer.restored_as is not None:
@@ -32,7 +32,7 @@ def restore(
             print_json(answer) if as_json else say(before)
             return
         if wait and (still := why_still(memory)):
-            raise MemciError(f"asked for, but not waiting: {still}")
+            raise MemciError(f"requested, but not waiting: {still}")
         job = memory.wait(answer.job_id, timeout_s=timeout) if wait else None
     if as_json:
         print_json(job or answer)
@@ -54,12 +54,12 @@ def _restore_failure(job: JobAnswer) -> str:
 def focus(
     *,
     entity: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="What the agent is talking about now.")
+        str | None, typer.Argument(metavar="NAME", help="The entity to bring into the focus.")
     ] = None,
     agent: AgentOption,
     as_json: JsonOption = False,
 ) -> None:
-    """Bring something into an agent's focus, or show what is in it."""
+    """Bring an entity into an agent's focus, or show the focus."""
     with agent_of(agent) as memory:
         points = memory.focus() if entity is None else memory.mention(entity)
     if as_json:
@@ -71,23 +71,23 @@ def focus(
 def compress(
     *,
     agent: AgentOption,
-    reason: Annotated[str | None, typer.Option(help="Why, for whoever reads the log.")] = None,
+    reason: Annotated[str | None, typer.Option(help="Reason, for the log.")] = None,
     wait: WaitOption = False,
     timeout: TimeoutOption = 300.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask for one more compression pass over an agent's memories."""
+    """Request one more compression pass over an agent's memories."""
     with agent_of(agent) as memory:
         answer = memory.compress(reason=reason)
         if wait and (still := why_still(memory)):
-            raise MemciError(f"asked for, but not waiting: {still}")
+            raise MemciError(f"requested, but not waiting: {still}")
         about = memory.wait_idle(timeout_s=timeout) if wait else None
     if as_json:
         print_json(about or answer)
     elif about is not None:
         say(f"pass {about.passes} done: {about.nodes} nodes, {about.links} links")
     else:
-        waits = "was already asked for" if answer.coalesced else "is asked for"
+        waits = "was already requested" if answer.coalesced else "is requested"
         say(f"compression {waits} (request {answer.round})")
 
 
@@ -98,7 +98,7 @@ def consolidate(
     timeout: TimeoutOption = 60.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Merge memories that say the same, and end short terms."""
+    """Merge memories that say the same, and judge expired short-term memories."""
     with agent_of(agent) as memory:
         answer = memory.consolidate()
         job = memory.wait(answer.job_id, timeout_s=timeout) if wait else None
@@ -111,17 +111,17 @@ def consolidate(
             f"{done.get('settled', 0)} became long-term, {done.get('promoted', 0)} of them promoted"
         )
     else:
-        say(f"consolidation is {'already waiting' if answer.coalesced else 'asked for'}")
+        say(f"consolidation is {'already queued' if answer.coalesced else 'queued'}")
 
 
 def history(
     *,
-    node: Annotated[int, typer.Argument(metavar="ID", help="A memory, living or not.")],
+    node: Annotated[int, typer.Argument(metavar="ID", help="A memory; it may be removed.")],
     agent: AgentOption,
     as_of: AsOfOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what a memory replaced, and what replaced it."""
+    """Show all versions of a memory."""
     with agent_of(agent) as memory:
         found = memory.history(node, as_of=as_of)
     if as_json:

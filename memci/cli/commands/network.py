@@ -25,38 +25,39 @@ if TYPE_CHECKING:
 
 def nodes(  # noqa: PLR0913 - each is an argument or option of the command
     *,
-    node: Annotated[int | None, typer.Argument(metavar="ID", help="Show this one.")] = None,
+    node: Annotated[int | None, typer.Argument(metavar="ID", help="Show this node.")] = None,
     agent: AgentOption,
     kind: Annotated[NodeKind | None, typer.Option(help="Only this kind.")] = None,
     node_type: Annotated[NodeType | None, typer.Option("--type", help="Only this type.")] = None,
     limit: LimitOption = 100,
     cursor: CursorOption = None,
     graph: Annotated[
-        bool, typer.Option("--graph", help="Show them with their links, from the focus outwards.")
+        bool, typer.Option("--graph", help="Show the network as a tree of links from the focus.")
     ] = False,
-    dot: Annotated[bool, typer.Option("--dot", help="Print that as DOT, for Graphviz.")] = False,
+    dot: Annotated[bool, typer.Option("--dot", help="Print the network as Graphviz DOT.")] = False,
     number: Annotated[
-        int | None, typer.Option("--pass", min=1, metavar="N", help="… as this pass left it.")
+        int | None,
+        typer.Option("--pass", min=1, metavar="N", help="Show the network as it was after pass N."),
     ] = None,
-    depth: Annotated[int, typer.Option(min=0, help="Links outwards that --graph shows.")] = 4,
+    depth: Annotated[int, typer.Option(min=0, help="Levels of links that --graph shows.")] = 4,
     as_json: JsonOption = False,
 ) -> None:
     """List memories and entities, show one, or their links.
 
-    One is shown with what happened to it; that stays when it is forgotten.
+    With ID, print the node and its history. The history stays after the node is forgotten.
     """
     as_network = graph or dot or number is not None
     if as_network and any(each is not None for each in (node, kind, node_type, cursor)):
         raise errors.InvalidInputError(
             "--graph, --dot and --pass show the whole network: "
-            "they go without ID, --kind, --type and --cursor"
+            "do not use them with ID, --kind, --type or --cursor"
         )
     with agent_of(agent) as memory:
         if as_network:
             network = memory.network(number=number, limit=limit)
             _show_network(network, "json" if as_json else "dot" if dot else "tree", depth)
             if number not in (None, network.pass_number):
-                output.hint(f"of pass {number} no snapshot is kept: this is what was before it")
+                output.hint(f"pass {number} has no snapshot; this is the last one before it")
             return
         if node is not None:
             _show_node(memory, node, as_json=as_json)
@@ -117,7 +118,7 @@ def _show_node(memory: Agent, node_id: int, *, as_json: bool) -> None:
         output.print_json({"node": shown, "trail": trail.model_dump(mode="json")})
         return
     if node is None:
-        output.say(f"node {node_id} is no longer there; what happened to it:", style="yellow")
+        output.say(f"node {node_id} no longer exists; its history:", style="yellow")
     else:
         _print_node(node)
     output.print_table(
@@ -171,16 +172,15 @@ def plot(
     agent: AgentOption,
     file: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to: .png, .svg or .pdf."),
+        typer.Option("--output", "-o", metavar="FILE", help="File to write: .png, .svg or .pdf."),
     ] = None,
-    passes: Annotated[int, typer.Option(min=2, max=500, help="Passes at most.")] = 200,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Memories at most.")] = 500,
+    passes: Annotated[int, typer.Option(min=2, max=500, help="Maximum number of passes.")] = 200,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of memories.")] = 500,
     as_json: JsonOption = False,
 ) -> None:
     """Draw how memories fade: strength, importance, length.
 
-    With --json the numbers are printed, for other programs to draw. A file that is there is
-    replaced.
+    --json prints the numbers for other programs. An existing file is replaced.
     """
     kind = _image_format(file) if file else None
     if file is None and not as_json:
@@ -193,7 +193,7 @@ def plot(
         return
     if not fading.passes:
         raise errors.MemciError(
-            f"nothing to draw: no snapshot of {agent} is kept. One is taken after each pass "
+            f"nothing to draw: {agent} has no snapshot. Each pass stores one "
             f"(`memci memory compress --agent {agent}`)"
         )
     drawn = _draw(fading, kind)
@@ -214,7 +214,7 @@ def _draw(fading: FadingAnswer, kind: str) -> bytes:
         if error.name != "matplotlib":
             raise
         raise errors.ConfigurationError(
-            "plots are drawn with matplotlib, which is not installed: pip install matplotlib "
+            "plots need matplotlib, which is not installed: pip install matplotlib "
             "(memci's extra plot names the version); --json prints the numbers without it"
         ) from None
     return draw(fading, kind)
@@ -233,15 +233,15 @@ def watch(
     *,
     agent: AgentOption,
     every: Annotated[
-        float, typer.Option(min=0.2, metavar="SECONDS", help="How often to look.")
+        float, typer.Option(min=0.2, metavar="SECONDS", help="Time between updates.")
     ] = 2.0,
-    once: Annotated[bool, typer.Option("--once", help="Look once, and end.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Print once and exit.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Watch how an agent's memories fade, until Ctrl-C.
 
-    The most faded come first; ↓ marks those that the last pass has shortened. In a pipe, and with
-    --json, it looks once.
+    The most faded memories come first; ↓ marks memories that the last pass shortened. In a pipe,
+    and with --json, it prints once and exits.
     """
     from memci.cli.network.watch import Watcher, frame
 

@@ -36,14 +36,14 @@ def tree(
     agent: AgentOption,
     session: SessionOption = None,
     removed: Annotated[
-        bool, typer.Option("--removed", help="What was removed, the latest first.")
+        bool, typer.Option("--removed", help="List removed pages, the latest first.")
     ] = False,
     limit: Annotated[
-        int, typer.Option("--limit", min=1, max=500, help="Of --removed: lines at most.")
+        int, typer.Option("--limit", min=1, max=500, help="--removed: maximum number of lines.")
     ] = _LIMIT,
     cursor: Annotated[
         str | None,
-        typer.Option("--cursor", help="Of --removed: where to go on, the end of the last answer."),
+        typer.Option("--cursor", help="--removed: cursor of the next page, from the last answer."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -51,7 +51,7 @@ def tree(
     from memci.cli.pages.printing import hint_misspelt, print_pages, print_tree
 
     if not removed and (limit != _LIMIT or cursor is not None):
-        raise InvalidInputError("--limit and --cursor are for --removed: the tree is shown whole")
+        raise InvalidInputError("--limit and --cursor need --removed")
     which: dict[str, Any] = {"lifecycle": "cold_archived", "limit": limit, "cursor": cursor}
     with connection.agent_of(agent) as memory:
         shown = memory.pages(session_id=session, **(which if removed else {}))
@@ -69,9 +69,9 @@ def window(
     *,
     agent: AgentOption,
     budget: Annotated[
-        int | None, typer.Option(min=1, help="Tokens at most; none: the agent's own limit.")
+        int | None, typer.Option(min=1, help="Maximum number of tokens (default: the agent's).")
     ] = None,
-    form: Annotated[Format, typer.Option("--format", help="How it is written.")] = Format.MARKDOWN,
+    form: Annotated[Format, typer.Option("--format", help="Output format.")] = Format.MARKDOWN,
     session: SessionOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -90,7 +90,7 @@ def show(
     agent: AgentOption,
     as_json: JsonOption = False,
 ) -> None:
-    """Print a page and what it holds, wherever it is."""
+    """Print a page and its content, in any state."""
     from memci.cli.pages.printing import print_page
 
     with connection.agent_of(agent) as memory:
@@ -99,7 +99,7 @@ def show(
 
 
 def pins(*, agent: AgentOption, as_json: JsonOption = False) -> None:
-    """List what is pinned, texts and pages."""
+    """List pinned texts and pages."""
     with connection.agent_of(agent) as memory:
         listed = memory.pins()
     if as_json:
@@ -127,21 +127,23 @@ def plan(
     agent: AgentOption,
     session: Annotated[
         str | None,
-        typer.Option("--session", metavar="ID", help="Whose plan; none: that of the last message."),
+        typer.Option(
+            "--session", metavar="ID", help="Session (default: that of the last message)."
+        ),
     ] = None,
     steps: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="TEXT", help="A step, [x] before what is done; again for each of them."
+            "--set", metavar="TEXT", help="A step; begin it with [x] if it is done (repeatable)."
         ),
     ] = None,
     step: Annotated[
-        int | None, typer.Option("--step", min=1, help="A step, to say how far it is.")
+        int | None, typer.Option("--step", min=1, help="Number of the step to update.")
     ] = None,
-    state: Annotated[StepState | None, typer.Option("--state", help="How far it is.")] = None,
+    state: Annotated[StepState | None, typer.Option("--state", help="Its new state.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what a session follows, step by step, and set it."""
+    """Show or set the plan of a session."""
     if (step is None) is not (state is None) or (steps and step is not None):
         raise typer.BadParameter("give --set for each step, or --step with --state")
     with connection.agent_of(agent) as memory:
@@ -157,7 +159,7 @@ def plan(
     for each in shown.steps:
         output.say(f"{each.step}. {_MARKS[each.state]} {each.text}")
     if not shown.steps:
-        output.say("this session follows no plan")
+        output.say("this session has no plan")
 
 
 class Target(StrEnum):
@@ -170,16 +172,16 @@ class Target(StrEnum):
 
 def migrate(
     *,
-    to: Annotated[Target, typer.Option(help="The store that is to have all texts of notes.")],
+    to: Annotated[Target, typer.Option(help="The new store for all texts of notes.")],
     clear: Annotated[
-        bool, typer.Option("--clear", help="Remove from the former store what was copied.")
+        bool, typer.Option("--clear", help="Remove copied texts from the former store.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Copy all texts of notes to another page store while everything runs.
+    """Copy all texts of notes to another page store; memci keeps running.
 
-    Before, every process has to know both stores; without that, this says what to set. It can be
-    ended and begun again at any time.
+    Every process must read both stores first; otherwise the command prints the settings to change.
+    You can stop it and run it again at any time.
     """
     from memci.cli.database import opened_database
     from memci.commands.pages.move_texts import TextMigration
@@ -192,9 +194,9 @@ def migrate(
         target = open_page_store(settings.page_store, settings, database)
         moved = _run(TextMigration(database, source, target), clear=clear)
     if as_json:
-        output.print_json({"from": former, "to": to.value, **asdict(moved)})
+        output.print_json({"from": former, "to": settings.page_store, **asdict(moved)})
     else:
-        _print_counts(moved, former, to.value, clear=clear)
+        _print_counts(moved, former, settings.page_store, clear=clear)
 
 
 def _former_store(settings: Settings, to: Target) -> str:
@@ -205,22 +207,23 @@ def _former_store(settings: Settings, to: Target) -> str:
     is_target = PageStoreAddress.parse(store).kind == to.value
     if is_target and also is not None:
         return also
-    here = f"MEMCI_PAGE_STORE={to.value} and MEMCI_PAGE_STORE_READS_ALSO"
     if is_target:
         raise ConfigurationError(
-            f"the page store is {store} already: set MEMCI_PAGE_STORE_READS_ALSO to the store that"
-            " was used before, for this command and for every process"
+            f"the page store is {store} already: set MEMCI_PAGE_STORE_READS_ALSO to the former"
+            " store, for this command and for every process"
         )
-    if also is None or PageStoreAddress.parse(also).kind != to.value:
+    is_read = also is not None and PageStoreAddress.parse(also).kind == to.value
+    target = also if is_read else "s3://BUCKET/PREFIX" if to is Target.S3 else to.value
+    both = f"MEMCI_PAGE_STORE={target} and MEMCI_PAGE_STORE_READS_ALSO={store}"
+    if not is_read:
         raise ConfigurationError(
-            "nothing was copied: all processes have to find what any of them writes. First set"
-            f" MEMCI_PAGE_STORE_READS_ALSO={to.value} for every process and restart them; then set"
-            f" {here}={store}, restart them again, and run this once more with the same settings"
+            "nothing was copied: every process must read both stores. First set"
+            f" MEMCI_PAGE_STORE_READS_ALSO={target} for every process and restart them; then set"
+            f" {both}, restart them again, and run this command again with the same settings"
         )
     raise ConfigurationError(
-        f"nothing was copied: new texts still go to {store}. When every process reads {to.value}"
-        f" also, set {here}={store} for all, restart them, and run this once more with the same"
-        " settings"
+        f"nothing was copied: new texts still go to {store}. When every process reads {target} too,"
+        f" set {both} for all, restart them, and run this command again with the same settings"
     )
 
 
@@ -258,22 +261,20 @@ def _print_counts(moved: TextCounts, former: str, to: str, *, clear: bool) -> No
             style="yellow",
         )
         output.hint(
-            "bring them back from a back-up of the store; until then their pages show that the text"
-            " is missing, and `memci doctor` names some of them"
+            "restore them from a backup of the store; until then their pages show that the text is"
+            " missing, and `memci doctor` lists some of them"
         )
     if clear:
         output.say(f"{output.counted(moved.cleared, 'text')} removed from {former}")
     if moved.copied:
         output.hint(
-            "run it once more: all is there when it copies nothing, and every process has"
+            "run it once more: the move is complete when it copies nothing and every process has"
             f" MEMCI_PAGE_STORE={to}"
         )
     elif moved.present and not clear:
-        output.hint(
-            f"--clear removes them from {former}, where no erasure would reach them later on"
-        )
+        output.hint(f"--clear removes them from {former}; later erasures do not reach them there")
     else:
-        output.hint("now take MEMCI_PAGE_STORE_READS_ALSO out everywhere, and restart")
+        output.hint("now remove MEMCI_PAGE_STORE_READS_ALSO for every process, and restart them")
 
 
 _COMMANDS: dict[str, Callable[..., Any]] = {

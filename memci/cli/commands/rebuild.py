@@ -31,41 +31,39 @@ def rebuild(  # noqa: PLR0913 - each is an argument or option of the command
     agent: AgentOption,
     up_to: Annotated[
         int | None,
-        typer.Option("--up-to", min=1, metavar="SEQ", help="As it was with messages up to this."),
+        typer.Option("--up-to", min=1, metavar="SEQ", help="Use only messages up to this seq."),
     ] = None,
     compare: Annotated[
         bool,
         typer.Option(
-            "--compare", help="Show it beside the current network; without one, begin it first."
+            "--compare", help="Compare with the current network; start a rebuild if none exists."
         ),
     ] = False,
     probe: Annotated[
         list[str] | None,
-        typer.Option(metavar="WORDS", help="With --compare: what a recall of these finds."),
+        typer.Option(metavar="WORDS", help="With --compare: also compare a recall of these words."),
     ] = None,
     switch: Annotated[
         bool,
-        typer.Option("--switch", help="Let it, made and looked at, take the current one's place."),
+        typer.Option("--switch", help="Replace the current network by the rebuilt one."),
     ] = False,
-    drop: Annotated[bool, typer.Option("--drop", help="Delete it.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    drop: Annotated[bool, typer.Option("--drop", help="Delete the rebuilt network.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     wait: WaitOption = False,
     timeout: TimeoutOption = 3_600.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a network once more, beside the current one.
+    """Rebuild the network as a second one beside the current one.
 
-    It is made of the agent's messages, by the creations and passes that have made the current one.
-    Begins it, or says how far the one is that is there. --compare waits until it is made. --switch
-    and --drop begin none: they are for one that is there, and --switch for one that is ready.
-    Of one that was made --up-to a message, --switch says what is not in it, and asks.
+    Starts a rebuild, or prints the progress of the one that exists. A rebuild repeats all creations
+    and passes on the agent's messages. --compare waits until the rebuild is ready. --switch and
+    --drop need an existing rebuild; --switch needs it ready. After a rebuild with --up-to, --switch
+    lists the memories that the rebuilt network lacks, and asks for confirmation.
     """
     if sum([compare, switch, drop]) > 1:
         raise InvalidInputError("choose one of --compare, --switch and --drop")
     if up_to is not None and (switch or drop):
-        raise InvalidInputError(
-            "--up-to is for a network that is begun: not for --switch or --drop"
-        )
+        raise InvalidInputError("--up-to is for a new rebuild, not for --switch or --drop")
     with agent_of(agent) as memory:
         if compare:
             _compare(memory, up_to, probe or [], timeout, as_json=as_json)
@@ -103,17 +101,17 @@ def _switch(
         if not as_json:
             print_left_out(lost, memory.about().messages)
         if not yes:
-            hint(f"`memci agents export --agent {agent}` keeps a copy of all that is there")
+            hint(f"`memci agents export --agent {agent}` saves a copy of the whole agent")
         confirm(
-            "Switch to it, and let them go?", yes=yes, to="switch to it",
+            "Switch, and drop these memories?", yes=yes, to="switch to it",
             refused="nothing was switched",
         )  # fmt: skip
     memory.switch_rebuilt()
     switched = _wait(memory, timeout_s)
     if lost is not None:
         hint(
-            f"`memci memory restore ID --agent {agent}` restores one of them, by the node's number "
-            "above: its messages are there still. A rebuild does not bring them back"
+            f"`memci memory restore ID --agent {agent}` restores one of them; ID is the number of "
+            "its node above. A rebuild does not restore them"
         )
     return switched
 
@@ -153,12 +151,12 @@ def _print_state(rebuilt: EditionAnswer) -> None:
         case "building" | "switching":
             say(f"{edition} is {rebuilt.state}{up_to}: {how_far}")
             if rebuilt.job is None:
-                hint("no job works at it: --drop it, then rebuild anew")
+                hint("no job works on it: --drop it, then start a new rebuild")
             elif rebuilt.job.error:
                 hint(f"job {rebuilt.job.id} ({rebuilt.job.state}): {rebuilt.job.error}")
         case "ready":
             say(f"{edition} is ready{up_to}: {how_far}")
-            hint("--compare shows what differs; then --switch to it or --drop it")
+            hint("--compare shows the differences; then use --switch or --drop")
         case state:
             say(f"{edition} was {'switched to' if state == 'switched' else state}")
 
@@ -204,7 +202,7 @@ def print_left_out(found: ComparisonAnswer, messages: int) -> None:
 def largest_differences(found: ComparisonAnswer) -> str:
     """Return a line about the largest differences of the memories and links in both networks."""
     if not found.same_memories:
-        return "no memory in common: there is nothing to tell differences of"
+        return "the networks share no memory"
     importance = f"{found.largest_importance_difference:.3g} in importance"
     if not found.same_links:
         return f"largest difference: {importance}; no link in common"

@@ -26,21 +26,24 @@ def recall(  # noqa: PLR0913 - each is an argument or option of the command
     keywords: Annotated[list[str], typer.Argument(help="Words or phrases to look for.")],
     agent: AgentOption,
     relation: Annotated[
-        list[str] | None, typer.Option(help="Follow only links of this name (may be repeated).")
+        list[str] | None, typer.Option(help="Follow only links of this name (repeatable).")
     ] = None,
-    depth: Annotated[int | None, typer.Option(min=0, max=_DEEPEST, help="Layers out.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Memories at most.")] = 20,
-    budget: Annotated[int | None, typer.Option(min=1, help="Tokens at most.")] = None,
+    depth: Annotated[
+        int | None,
+        typer.Option(min=0, max=_DEEPEST, help="Maximum number of links from the focus."),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of memories.")] = 20,
+    budget: Annotated[int | None, typer.Option(min=1, help="Maximum number of tokens.")] = None,
     session: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="Also its short-term memories, and of no other session."),
+        typer.Option(metavar="ID", help="Include the short-term memories of this session."),
     ] = None,
     user: UserOption = None,
     as_of: AsOfOption = None,
-    text: Annotated[bool, typer.Option("--text", help="Print what a model would see.")] = False,
+    text: Annotated[bool, typer.Option("--text", help="Print the text for a model.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Search memories, from what the agent talks about outwards."""
+    """Search memories, starting from the focus."""
     options: dict[str, Any] = {"relations": relation or [], "depth": depth, "limit": limit}
     options |= {"session_id": session, "user_id": user, "as_of": as_of}
     within_budget = {**options, "budget_tokens": budget}
@@ -50,7 +53,7 @@ def recall(  # noqa: PLR0913 - each is an argument or option of the command
             check_written(agent, answer)
             print_json(answer) if as_json else say(answer.text)
             if not answer.text and budget is not None:
-                hint(f"what was found does not fit into {counted(budget, 'token')} (--budget)")
+                hint(f"the results do not fit into {counted(budget, 'token')} (--budget)")
             return
         found = memory.recall(keywords, **within_budget)
         check_written(agent, found)
@@ -70,8 +73,8 @@ def recall(  # noqa: PLR0913 - each is an argument or option of the command
             print_recall(found, language=language)
             lost = [each.node_id for each in found.forgotten if each.restorable] + found.knew
             if lost:
-                others = f"; so it does {', '.join(map(str, lost[1:]))}" if lost[1:] else ""
-                hint(f"`memci memory restore {lost[0]} --agent {agent}` brings it back{others}")
+                others = f"; the same for {', '.join(map(str, lost[1:]))}" if lost[1:] else ""
+                hint(f"`memci memory restore {lost[0]} --agent {agent}` restores it{others}")
 
 
 def next_steps(agent: str, depth: int, keywords: Sequence[str], relations: Sequence[str]) -> str:
@@ -79,8 +82,8 @@ def next_steps(agent: str, depth: int, keywords: Sequence[str], relations: Seque
     ways = ["without --relation"] if relations else []
     ways += [f"--depth {min(depth + 2, _DEEPEST)}"] if depth < _DEEPEST else []
     ways += [
-        f"`memci memory focus NAME --agent {agent}`, which brings what it is about near",
-        f'`memci search "{" ".join(keywords)}" --agent {agent}`, which looks everywhere',
+        f"`memci memory focus NAME --agent {agent}`, which sets the focus near it",
+        f'`memci search "{" ".join(keywords)}" --agent {agent}`, which searches all sources',
     ]
     return f"try {', or '.join(ways)}"
 
@@ -98,7 +101,7 @@ def print_recall(
         say(each.content)
         said = f"said {cell(each.said_at)} · " if each.said_at else ""
         if each.superseded_by is not None:
-            said += f"until {cell(each.superseded_at)}, now {each.superseded_by} · "
+            said += f"until {cell(each.superseded_at)}, replaced by {each.superseded_by} · "
         say(f"    {said}layer {each.layer} · importance {each.importance:.2f}", style="dim")
     for place, gone in enumerate(found.forgotten, start=len(found.memories)):
         if place:
@@ -137,8 +140,8 @@ REASONS = {
     Language.ENGLISH: {
         Miss.NEVER_KNOWN: "never known: nothing about this was ever remembered",
         Miss.FORGOTTEN: "forgotten: it was known once",
-        Miss.PENDING: "not yet: messages are still on their way to memory",
-        Miss.OUT_OF_REACH: "remembered, but out of reach of what is talked about now",
+        Miss.PENDING: "not yet: memory has not read all messages yet",
+        Miss.OUT_OF_REACH: "remembered, but too far from the focus",
     },
     Language.CHINESE: {
         Miss.NEVER_KNOWN: "从未知晓：没有记住过与此有关的事",

@@ -36,27 +36,27 @@ def remember(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")],
     agent: AgentOption,
     session: Annotated[
-        str | None, typer.Option(metavar="ID", help="The conversation that it belongs to.")
+        str | None, typer.Option(metavar="ID", help="The session of the messages.")
     ] = None,
     user: Annotated[
-        str | None, typer.Option(metavar="ID", help="The user whom the agent talks with.")
+        str | None, typer.Option(metavar="ID", help="The user who talks with the agent.")
     ] = None,
     file_format: Annotated[
         FileFormat | None,
-        typer.Option("--format", help="Kind of file (default: what it looks like)."),
+        typer.Option("--format", help="Format of the file (default: detected)."),
     ] = None,
     wait: WaitOption = False,
     timeout: TimeoutOption = 600.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Hand a conversation to an agent's memory.
+    """Store a conversation in an agent's memory.
 
     FILE is a JSON list of messages as OpenAI's API takes it (or an object with one under
     "messages"), JSON lines, or chat text: lines such as "Alice: …" or "[2026-03-02 09:15] 用户：…".
-    Only text is kept: of a picture in a message stays "[image_url]", and what is left out is told.
+    Only text is kept: a picture becomes "[image_url]"; the command lists what it left out.
 
-    Sending a file again stores nothing twice; of a file that has grown, only what is new is stored.
-    Messages that were erased for good stay out, and are told.
+    Sending a file again stores nothing twice; of a longer file, only the new messages are stored.
+    Messages that were erased for good are skipped and listed.
     """
     from memci.cli.formats.read import with_ids
 
@@ -113,7 +113,7 @@ def _print_result(
         print_json(asdict(sent) | {"job_ids": [str(each) for each in sent.job_ids]})
         return
     were = "was" if sent.duplicates == 1 else "were"
-    known = f", {sent.duplicates} {were} there already" if sent.duplicates else ""
+    known = f", {sent.duplicates} {were} stored before" if sent.duplicates else ""
     say(f"{counted(sent.accepted, 'message')} stored ({parsed.format}){known}")
     if waited and sent.job_ids:
         say("memories are made")
@@ -121,7 +121,7 @@ def _print_result(
         say(f"job {job_id}", style="dim")
     if parsed.ignored:
         named = ", ".join(f"{name} ({count})" for name, count in parsed.ignored.most_common(5))
-        hint(f"left out, memci has no use for it: {named}")
+        hint(f"left out, not used by memci: {named}")
     for warning in (hint_times(parsed), hint_future(parsed, datetime.now(UTC))):
         if warning:
             hint(warning)
@@ -146,8 +146,8 @@ def hint_times(parsed: Parsed) -> str | None:
     if not others or all("timestamp" in message for message in parsed.messages):
         return None
     return (
-        f"when something was said is read from `timestamp` (ISO 8601 or an epoch number), not from "
-        f"{', '.join(others)}: without it, it was said when it is stored"
+        f"the time of a message is read from `timestamp` (ISO 8601 or an epoch number), not from "
+        f"{', '.join(others)}; without it, memci takes the time of storing"
     )
 
 
@@ -161,8 +161,8 @@ def hint_future(parsed: Parsed, now: datetime) -> str | None:
     ]
     if not late:
         return None
-    are = "is" if len(late) == 1 else "are"
-    return f"{counted(len(late), 'message')} {are} of the future: {_listed(late)}"
+    have = "has" if len(late) == 1 else "have"
+    return f"{counted(len(late), 'message')} {have} a time in the future: {_listed(late)}"
 
 
 # The rest of a request: brackets, session, user.
@@ -189,8 +189,8 @@ def check_sizes(parsed: Parsed, limits: AppendLimits) -> None:
         size = MessageIn.model_validate(message).size_bytes
         if size > limits.message_bytes:
             raise BadFileError(
-                f"{place}: a message of {size:,} bytes; at most {limits.message_bytes:,} are "
-                "taken: split it"
+                f"{place}: a message of {size:,} bytes; the limit is "
+                f"{limits.message_bytes:,}: split it"
             )
 
 

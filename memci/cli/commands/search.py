@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 def search(  # noqa: PLR0913 - each is an argument or option of the command
     *,
-    query: Annotated[str, typer.Argument(help="What to look for, in any words.")],
+    query: Annotated[str, typer.Argument(help="The question or words to find.")],
     agent: options.AgentOption,
     k: options.BestOption = None,
     budget: Annotated[
-        int | None, typer.Option("--budget", min=1, help="Tokens of all hits at most.")
+        int | None, typer.Option("--budget", min=1, help="Maximum tokens of all hits.")
     ] = None,
     source: options.SourcesOption = None,
     channel: options.ChannelsOption = None,
     fusion: Annotated[
         Literal["scaled", "rrf"] | None,
-        typer.Option(help="How they become one ranking (default: scaled)."),
+        typer.Option(help="How to combine the channels (default: scaled)."),
     ] = None,
     session: Annotated[
         list[str] | None,
-        typer.Option(metavar="ID", help="Only what was said in it (may be repeated)."),
+        typer.Option(metavar="ID", help="Only messages of this session (repeatable)."),
     ] = None,
     user: options.UserOption = None,
     since: options.SinceOption = None,
@@ -48,11 +48,11 @@ def search(  # noqa: PLR0913 - each is an argument or option of the command
     now: options.NowOption = None,
     collection: options.CollectionsOption = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Say what was read out of the question, and more.")
+        bool, typer.Option("--explain", help="Print the analysis of the question and the scores.")
     ] = False,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Search all that was said, remembered, kept or indexed."""
+    """Search messages, memories, pages, pins, plans and documents."""
     filters = options.filters_of(
         since=since,
         until=until,
@@ -117,18 +117,18 @@ def context(  # noqa: PLR0913 - each is an argument or option of the command
     *,
     query: Annotated[str | None, typer.Argument(help="The user's next message.")] = None,
     agent: options.AgentOption,
-    budget: Annotated[int, typer.Option(min=1, help="Tokens at most.")] = 2000,
+    budget: Annotated[int, typer.Option(min=1, help="Maximum number of tokens.")] = 2000,
     system: Annotated[str | None, typer.Option(help="System text to begin with.")] = None,
-    model: Annotated[str | None, typer.Option(help="Model whose tokens count.")] = None,
+    model: Annotated[str | None, typer.Option(help="Model whose tokenizer counts.")] = None,
     recent: Annotated[
-        int | None, typer.Option(min=0, max=200, help="Recent interactions at most.")
+        int | None, typer.Option(min=0, max=200, help="Maximum number of recent interactions.")
     ] = None,
     session: Annotated[
-        str | None, typer.Option(metavar="ID", help="Whose turns are the recent ones.")
+        str | None, typer.Option(metavar="ID", help="Session of the recent interactions.")
     ] = None,
     user: options.UserOption = None,
     k: Annotated[
-        int | None, typer.Option("--k", "-k", min=1, max=200, help="Of each source at most.")
+        int | None, typer.Option("--k", "-k", min=1, max=200, help="Maximum hits of each source.")
     ] = None,
     source: options.SourcesOption = None,
     channel: options.ChannelsOption = None,
@@ -138,7 +138,7 @@ def context(  # noqa: PLR0913 - each is an argument or option of the command
     record: options.RecordOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Assemble what a model should see, within a budget of tokens."""
+    """Assemble the context of a model within a token budget."""
     from memci.cli.trials import append_question
 
     request: dict[str, Any] = {

@@ -17,9 +17,9 @@ def demo(
         typer.Option(metavar="FOLDER", help="Only write the two conversations into this folder."),
     ] = None,
 ) -> None:
-    """Show everything on two conversations, in about a minute.
+    """Run a demo on two conversations, in about a minute.
 
-    It works in a folder of its own, which is removed afterwards.
+    It uses a temporary folder, and removes it afterwards.
     """
     from memci.cli.demo.run import run_demo
     from memci.cli.demo.stories import write_stories
@@ -32,10 +32,10 @@ def demo(
 
 
 def up() -> None:
-    """Run everything in this terminal; Ctrl-C stops it.
+    """Run all parts in this terminal; Ctrl-C stops them.
 
-    Everything: servers, API, workers, beat and Flower. The embedded PostgreSQL and Redis are
-    started unless MEMCI_DATABASE_URL and MEMCI_BROKER_URL are set.
+    The parts are servers, API, workers, beat and Flower. The command starts the embedded PostgreSQL
+    and Redis unless MEMCI_DATABASE_URL and MEMCI_BROKER_URL are set.
     """
     from memci.cli.up.run import run_everything
 
@@ -43,14 +43,14 @@ def up() -> None:
 
 
 def doctor(*, as_json: JsonOption = False) -> None:
-    """Say what is wrong and what to do about it.
+    """Check the installation, and print each problem with a solution.
 
-    Exit code 1: something is wrong.
+    Exit code 1: there is a problem.
     """
     from memci.cli.doctor.checks import any_wrong, examine
     from memci.cli.doctor.findings import print_findings
 
-    with working("looking at this machine, its servers and the workers"):
+    with working("checking this machine, its servers and the workers"):
         findings = examine()
     if as_json:
         print_json({"findings": [each.as_json() for each in findings]})

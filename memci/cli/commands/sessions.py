@@ -55,13 +55,13 @@ def summaries(
     *,
     agent: AgentOption,
     session: Annotated[
-        str | None, typer.Option(metavar="ID", help="Only that of this session.")
+        str | None, typer.Option(metavar="ID", help="Only the summary of this session.")
     ] = None,
     limit: LimitOption = 100,
     cursor: CursorOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what an agent's sessions were about, in short."""
+    """Show the summaries of an agent's sessions."""
     with agent_of(agent) as memory:
         listed = memory.summaries(session_id=session, limit=limit, cursor=cursor)
     if as_json:
@@ -70,7 +70,7 @@ def summaries(
     for each in listed.summaries:
         name = "(no session)" if each.session_id is None else each.session_id
         whose = "" if each.user_id is None else f", as {each.user_id} sees it"
-        state = "to its end" if each.final else "so far"
+        state = "complete" if each.final else "not complete yet"
         say(
             f"── {name}{whose}: messages {each.from_seq}-{each.through_seq}, {state}; "
             f"{each.tokens} tokens by {each.model}",
@@ -86,18 +86,18 @@ def handover(
     *,
     agent: AgentOption,
     session: Annotated[
-        str | None, typer.Option(metavar="ID", help="Which session; that of the last message.")
+        str | None, typer.Option(metavar="ID", help="Session (default: that of the last message).")
     ] = None,
     user: Annotated[
-        str | None, typer.Option(metavar="ID", help="Only what is in sight of this user.")
+        str | None, typer.Option(metavar="ID", help="Only what this user may see.")
     ] = None,
-    budget: Annotated[int | None, typer.Option(min=1, help="Tokens at most.")] = None,
+    budget: Annotated[int | None, typer.Option(min=1, help="Maximum number of tokens.")] = None,
     form: Annotated[
-        Literal["markdown", "text"], typer.Option("--format", help="How it is written.")
+        Literal["markdown", "text"], typer.Option("--format", help="Output format.")
     ] = "markdown",
     as_json: JsonOption = False,
 ) -> None:
-    """Write what another agent needs to go on with a session."""
+    """Write what another agent needs to continue a session."""
     options: dict[str, Any] = {
         "session_id": session,
         "user_id": user,

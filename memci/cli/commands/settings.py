@@ -41,10 +41,10 @@ def show(*, as_json: JsonOption = False) -> None:
 
 
 def env(*, as_json: JsonOption = False) -> None:
-    """Print where broker and database are: eval "$(memci settings env)".
+    """Print the addresses of broker and database: eval "$(memci settings env)".
 
-    As set, else where the embedded servers of a running `memci up` are. The addresses hold
-    passwords: this prints secrets.
+    The configured addresses, or those of the embedded servers of a running `memci up`. They
+    contain passwords.
     """
     import shlex
     import sys
@@ -75,22 +75,22 @@ class Scope(StrEnum):
 
 def new_api_key(
     *,
-    name: Annotated[str, typer.Argument(help="Who will use it.")],
+    name: Annotated[str, typer.Argument(help="Name of its user.")],
     agents: Annotated[
         str,
         typer.Option(
             metavar="PATTERN",
-            help="For which agents, and which collection/NAME: * and ? as in file names; "
-            "with commas, several.",
+            help="Permitted agents and collection/NAME: * and ? as in file names; "
+            "separate several with commas.",
         ),
     ] = "*",
-    scope: Annotated[Scope, typer.Option(help="What it may do.")] = Scope.READ,
+    scope: Annotated[Scope, typer.Option(help="What the key permits.")] = Scope.READ,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a key and show it, once; MEMCI_API_KEYS gets only its hash.
+    """Create a key and print it once; MEMCI_API_KEYS gets only its hash.
 
-    Only the key is on standard output, for $(memci keys new NAME); what the server needs is beside
-    it, on standard error.
+    Prints only the key on standard output, for $(memci keys new NAME), and the server's setting on
+    standard error.
     """
     from pydantic import ValidationError
 
@@ -111,7 +111,7 @@ def new_api_key(
         return
     say(key)
     hint("this key is shown once: give it to its user, who sends it as 'Authorization: Bearer …'")
-    hint("(the command line sends what MEMCI_API_KEY holds). Start the server with:")
+    hint("(the command line sends the key in MEMCI_API_KEY). Start the server with:")
     hint(f"MEMCI_API_KEYS='{json.dumps(entries, ensure_ascii=False)}'")
 
 
@@ -123,40 +123,38 @@ _MODEL_SETTINGS = ("models", "llm")
 
 def compare(
     *,
-    first: Annotated[Path, typer.Argument(metavar="A.toml", help="Settings, as in memci.toml.")],
-    second: Annotated[Path, typer.Argument(metavar="B.toml", help="Others.")],
+    first: Annotated[Path, typer.Argument(metavar="A.toml", help="First settings file.")],
+    second: Annotated[Path, typer.Argument(metavar="B.toml", help="Second settings file.")],
     questions: Annotated[
         Path | None,
-        typer.Option("--questions", "-q", metavar="FILE", help="What `--record` has recorded."),
+        typer.Option("--questions", "-q", metavar="FILE", help="Questions that `--record` stored."),
     ] = None,
     agent: Annotated[
         str | None,
-        typer.Option("--agent", "-a", metavar="ID", help="Or: what this agent has asked itself."),
+        typer.Option("--agent", "-a", metavar="ID", help="Use the past questions of this agent."),
     ] = None,
     last: Annotated[
-        int, typer.Option("--last", min=1, max=1_000, help="With --agent: the latest so many.")
+        int, typer.Option("--last", min=1, max=1_000, help="With --agent: the last N questions.")
     ] = 50,
     limit: Annotated[
-        int, typer.Option("--limit", min=0, help="Questions to show that differ, at most.")
+        int, typer.Option("--limit", min=0, help="Maximum of differing questions to show.")
     ] = 10,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask recorded questions under two settings, side by side.
+    """Compare two settings on recorded questions.
 
-    Each file holds what memci.toml may hold, laid over the settings there are, and in [request]
-    options of context requests: channels, sources, k, recent, budget_tokens. Questions are those
-    that `memci context --record` has written, or lines of your own; with "evidence", ids of
-    messages, it is told how much of it is found. Or they are those that an agent has asked for
-    contexts with, as of then: its receipts tell when, and its messages what.
+    Each file has the format of memci.toml and overrides the current settings. Its table [request]
+    has options of context requests: channels, sources, k, recent, budget_tokens. --questions names
+    a file that `memci context --record` has written, or one of your own. With `evidence` (ids of
+    messages), prints the share found. With --agent, uses that agent's past questions.
 
-    Works on the database itself, in this process, and leaves nothing behind: no receipt, and no
-    use of a memory.
+    Reads the database directly, and stores nothing: no receipt, and no use of a memory.
     """
     from memci.cli.database import database_at
     from memci.cli.trials import print_trials, read_questions, read_trial_settings
 
     if (questions is None) == (agent is None):
-        raise InvalidInputError("say where the questions are: --questions FILE or --agent ID")
+        raise InvalidInputError("give either --questions FILE or --agent ID")
     sides = read_trial_settings(first), read_trial_settings(second)
     recorded = read_questions(questions) if questions else None
     with database_at(read_settings()) as url, working("asking"):
@@ -173,8 +171,8 @@ def _past_questions(database: Database, agent_id: str, last: int) -> list[Record
     if asked := asked_before(database, check_agent_id(agent_id), last):
         return asked
     raise NotFoundError(
-        f"no question of agent {agent_id} is known: no receipt of a context is left whose question "
-        "was then stored as a message of the user. `memci context QUERY --record FILE` keeps some"
+        f"agent {agent_id} has no past questions: no receipt of a context belongs to a stored user "
+        "message. `memci context QUERY --record FILE` records questions"
     )
 
 

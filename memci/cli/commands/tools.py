@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 def tools(
     *,
     form: Annotated[
-        ToolFormat, typer.Option("--format", help="As which provider or protocol wants them.")
+        ToolFormat, typer.Option("--format", help="Format of this provider or protocol.")
     ] = ToolFormat.OPENAI,
 ) -> None:
-    """Print the tools that a model may be given, as JSON.
+    """Print the tools for models as JSON.
 
-    No server is asked.
+    Needs no server.
     """
     from memci.schemas.tool_table import tools as all_tools
 
@@ -40,13 +40,16 @@ def mcp(
     *,
     agent: AgentOption,
     session: Annotated[
-        str | None, typer.Option(metavar="ID", help="Whose window; none: that of the last message.")
+        str | None,
+        typer.Option(
+            metavar="ID", help="Session of the window (default: that of the last message)."
+        ),
     ] = None,
 ) -> None:
     """Serve an agent's tools and window over MCP.
 
-    It speaks on stdin and stdout. Clients such as Claude Desktop start this command. It asks a
-    running memci, found as for all commands: MEMCI_API_URL, MEMCI_API_KEY.
+    Uses stdin and stdout. Clients such as Claude Desktop start this command. It needs a running
+    memci; as for all commands, set MEMCI_API_URL and MEMCI_API_KEY.
     """
     from memci.errors import ConfigurationError
     from memci.mcp.connection import NOT_INSTALLED, AgentConnection, is_sdk, text_of

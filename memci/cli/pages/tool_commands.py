@@ -21,7 +21,7 @@ from memci.errors import InvalidInputError
 if TYPE_CHECKING:
     from memci.schemas.tool_table import Argument, Tool
 
-HOW = "@FILE: from a file; -: from standard input; @@ begins a text with @"
+HOW = "@FILE reads a file; - reads standard input; @@ stands for a first @"
 _STDIN, _FROM = "-", "@"
 
 
@@ -45,11 +45,11 @@ def read_text_argument(value: str, field: str) -> str:
 
 SessionOption = Annotated[
     str | None,
-    typer.Option("--session", metavar="ID", help="Whose window; none: that of the last message."),
+    typer.Option(
+        "--session", metavar="ID", help="Session of the window (default: that of the last message)."
+    ),
 ]
-FormatOption = Annotated[
-    Format, typer.Option("--format", help="How the window is written that the model sees.")
-]
+FormatOption = Annotated[Format, typer.Option("--format", help="Format of the model's window.")]
 
 
 _COMMON = (("agent", AgentOption, Parameter.empty), ("session", SessionOption, None),
@@ -154,7 +154,7 @@ class ToolCommand(TyperCommand):
         ctx.allow_extra_args = True
         left = super().parse_args(ctx, args)
         if left:
-            ctx.fail(f"Got too much: {' '.join(left)}{self._several(left)}")
+            ctx.fail(f"Unexpected arguments: {' '.join(left)}{self._several(left)}")
         return left
 
     def _several(self, words: list[str]) -> str:
@@ -162,7 +162,7 @@ class ToolCommand(TyperCommand):
         option = next((each.opts[0] for each in self.params if getattr(each, "multiple", 0)), None)
         if option is None:
             return ""
-        return f"; several are given as {' '.join(f'{option} {each}' for each in words)}"
+        return f"; give several values as {' '.join(f'{option} {each}' for each in words)}"
 
 
 class NumberCommand(ToolCommand):

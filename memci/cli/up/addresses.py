@@ -67,7 +67,7 @@ def check_free(host: str, port: int, setting: str, server: str) -> None:
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise ConfigurationError(
-                f"port {port} of {host} is taken, and {server} wants it: stop what listens there, "
+                f"port {port} of {host} is in use, and {server} needs it: stop its program, "
                 f"or set {setting} to another port (0: any free one)"
             ) from None
         raise ConfigurationError(

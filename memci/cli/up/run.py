@@ -31,7 +31,7 @@ def check_not_running(settings: Settings) -> None:
     if process is not None:
         raise ConfigurationError(
             f"process {process} already runs memci in {settings.data_dir}: use that one, or stop "
-            "it first; for one more, set MEMCI_DATA_DIR, MEMCI_PORT and MEMCI_FLOWER_PORT to others"
+            "it first; for a second one, set other MEMCI_DATA_DIR, MEMCI_PORT and MEMCI_FLOWER_PORT"
         )
 
 
@@ -111,7 +111,7 @@ def _servers(settings: Settings) -> Iterator[Servers | None]:
     adopted_pids = {left_over.postgres.pid, left_over.redis.pid} - {None}
     with embedded.own(settings.data_dir) as servers:
         for server in (servers.postgres, servers.redis):
-            adopted = " · ran already, and is adopted" if server.pid in adopted_pids else ""
+            adopted = " · was running, and is adopted" if server.pid in adopted_pids else ""
             _say(f"{server.name:<9} {'ready':<10} 127.0.0.1:{server.port}{adopted}")
         yield servers
         _say("stopping PostgreSQL and Redis …")

@@ -241,8 +241,8 @@ class Supervisor:
         for line in lines:
             self._board.say(f"  {line}")
         self._board.say(
-            f"{part.name} is tried again from time to time. Put right what the lines above say, "
-            "or press Ctrl-C; `memci doctor` in another terminal says more."
+            f"{part.name} is started again from time to time. Correct the problem above, or "
+            "press Ctrl-C; `memci doctor` in another terminal shows more."
         )
 
     def _stop(self) -> None:

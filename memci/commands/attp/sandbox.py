@@ -125,7 +125,7 @@ class SandboxRun:
                 snapshot = self._look_up(snapshot)
             else:
                 raise StopError(
-                    Fault("RuntimeError", "the code waits for what never comes", advice=_NO_WAIT)
+                    Fault("RuntimeError", "the code awaits what does not finish", advice=_NO_WAIT)
                 )
         return snapshot
 
@@ -167,7 +167,7 @@ def _read(value: Callable[[], Any]) -> Any:
     try:
         return value()
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise NotJsonError(f"a value cannot cross: {error}") from None
+        raise NotJsonError(f"a value cannot be converted: {error}") from None
 
 
 def _refusal(snapshot: monty.FunctionSnapshot) -> CallError:
@@ -187,7 +187,7 @@ def _refusal(snapshot: monty.FunctionSnapshot) -> CallError:
 MIB = 2**20
 # Name lookups also suspend the code.
 _LOOKUPS = 1_000
-_ALL_AT_WORK = "all sandboxes are at work; try again in a moment"
+_ALL_AT_WORK = "all sandboxes are in use; try again in a moment"
 _LESS = "Do less in one call."
 _BROKEN = Fault("SystemError", "the code broke the interpreter", advice="Write it more simply.")
 

@@ -170,7 +170,7 @@ def _open(address: PageStoreAddress) -> Any:
         from botocore.config import Config  # noqa: PLC0415
     except ImportError as error:
         raise ConfigurationError(
-            "MEMCI_PAGE_STORE=s3 needs boto3: pip install boto3 "
+            "a page store s3://… needs boto3: pip install boto3 "
             "(memci's extra s3 names the version)"
         ) from error
     addressing = address.addressing

@@ -112,7 +112,7 @@ def test_it_shows_people_where_the_two_differ(
     talk(alice)
     code, said, complained = here("settings", "compare", *sides(files))
     assert (code, complained) == (0, "")
-    assert "2 questions; 50% of the messages that either gives are in both" in said
+    assert "2 questions; 50% of all messages are in both contexts" in said
     assert "evidence found, of 1 question" in said
     assert said.index("Where is the cello?") < said.index("And the telescope?")
     assert "many.toml: 2 messages, " in said
@@ -145,7 +145,7 @@ def test_it_leaves_nothing_behind(
         ("few.toml", "port\n", "is not TOML"),
         ("many.toml", "[request]\nchanels = []\n", "'chanels' is no option of [request]; there"),
         ("many.toml", "[request]\nk = 0\n", "many.toml: [request] k: expected"),
-        ("asked.jsonl", "\n", "holds no question: `memci context QUERY"),
+        ("asked.jsonl", "\n", "has no questions: `memci context QUERY"),
         ("asked.jsonl", '{"agent": "a b", "budget_tokens": 9}', "line 1: agent: "),
         ("asked.jsonl", "\n{}", "line 2: "),
     ],
@@ -214,7 +214,7 @@ def test_what_an_agent_has_asked_is_asked_again_as_of_then(
     arguments = (files["few.toml"], files["many.toml"], "--agent", "alice")
     code, _, complained = here("settings", "compare", *arguments)
     assert code == 1
-    assert "no question of agent alice is known" in complained
+    assert "agent alice has no past questions" in complained
     reads = ContextReader(*alice.reader.parts)
     given = reads.run("alice", ContextRequest(query="Where is the cello?", budget_tokens=500))
     reads.run("alice", ContextRequest(query="Nobody said this.", budget_tokens=500))
@@ -235,4 +235,4 @@ def test_questions_come_from_one_place(here: Here, files: dict[str, str]) -> Non
             "settings", "compare", files["few.toml"], files["many.toml"], *others
         )
         assert code == 2
-        assert "say where the questions are: --questions FILE or --agent ID" in complained
+        assert "give either --questions FILE or --agent ID" in complained

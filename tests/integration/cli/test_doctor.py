@@ -89,7 +89,7 @@ def test_a_redis_that_loses_messages_is_wrong(own_servers: Servers):
         client.config_set("maxmemory-policy", "allkeys-lru")
         client.config_set("notify-keyspace-events", "")
         ill = levels(check_broker_and_workers(app, client))
-    assert (ill["persistence"], ill["memory"], ill["bell"]) == (
+    assert (ill["persistence"], ill["memory"], ill["queue watch"]) == (
         Level.WRONG,
         Level.WRONG,
         Level.NOTE,
@@ -183,7 +183,9 @@ def test_a_queue_that_is_no_agents_is_told_with_a_way_to_be_rid_of_it(broker_url
             each for each in check_broker_and_workers(app, client) if each.subject == "stray queue"
         )
         assert found.level is Level.WRONG
-        assert "'memci.agent.a b'?[31m' is no agent's: 1 message lies there" in found.text
+        assert (
+            "'memci.agent.a b'?[31m': 1 message waits there; no agent has this queue" in found.text
+        )
         assert "\x1b" not in found.advice
         _, _, name = found.advice.partition("DEL ")
         printed = subprocess.run(
@@ -219,6 +221,6 @@ def test_on_a_terminal_it_says_what_it_is_at(tmp_path: Path):
     finally:
         os.close(ours)
         os.close(theirs)
-    assert "looking at this machine" in shown
-    assert "looking at" not in said.decode()
+    assert "checking this machine" in shown
+    assert "checking" not in said.decode()
     assert "settings" in said.decode()

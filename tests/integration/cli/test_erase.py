@@ -48,7 +48,7 @@ def test_what_goes_beside_memories_is_shown(server: Served, settings: dict[str, 
     shown = run("erase", "--session", "s", "-a", "ann", "--preview", settings=settings)
     assert "\nand 1 checkpoint\n" in shown.stdout
     assert (
-        "beside     1 checkpoint\n"
+        "other      1 checkpoint\n"
         in run("agents", "show", "--agent", "ann", settings=settings).stdout
     )
 
@@ -104,7 +104,7 @@ def test_pinned_texts_are_found_by_their_words_and_erased(
         query = ("erase", "--query", "reactor", "-a", "ann")
         assert "Shut the reactor" in run(*query, "--preview", settings=settings).stdout
         done = run(*query, "-y", settings=settings)
-        assert "taken down and erased for good: 1 pin\nreceipt " in done.stdout
+        assert "pins removed and erased for good: 1\nreceipt " in done.stdout
         assert [each.text for each in ann.pins().pins] == ["Be kind."]
         receipt = run_json("erase", "--pin", "2", "-a", "ann", "-y", settings=settings)
         assert receipt["body"]["pins"] == [2]
@@ -118,10 +118,10 @@ def test_a_folder_stays_and_is_said_to_say_nothing_more(
         index = memci.agent("ann").create_contents_page("usr-0", name="Plans of Eve").page.index
     erase = ("erase", "--page", index, "-a", "ann", "-y")
     shown = run(*erase, "--preview", settings=settings)
-    assert "loses its name" in shown.stdout
+    assert "name erased" in shown.stdout
     done = run(*erase, settings=settings)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "erased for good: what was said on 1 page\n" in done.stdout
+    assert "erased for good: name and description of 1 page\n" in done.stdout
     again = run(*erase, settings=settings)
     assert "nothing found; nothing was erased" in again.stdout
 
@@ -167,6 +167,6 @@ def test_a_file_with_erased_messages_is_sent_without_them(
     sent = run("remember", "-", "--agent", "ann", settings=settings, standard_input=file)
     assert sent.returncode == 0, sent.stderr
     assert sent.stdout.startswith("1 message stored")
-    assert "1 was there already" in sent.stdout
+    assert "1 was stored before" in sent.stdout
     assert "left out, erased for good: line 1, line 3" in sent.stderr
     assert left(server) == ["number 2", "number 4"]

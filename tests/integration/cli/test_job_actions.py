@@ -64,5 +64,5 @@ def test_retry_goes_past_what_cannot_be_retried(server: Served, settings: dict[s
     assert done.returncode == 1
     assert unknown in done.stderr
     assert waits in done.stderr
-    assert "2 of 3 could not" in done.stderr
+    assert "2 of 3 failed" in done.stderr
     assert states(settings) == ["queued", "queued"]

@@ -112,7 +112,7 @@ def test_what_is_pinned_and_taken_down_is_told_as_every_change_is(ada: Shell):
     pinned = ada.done("pin", "--text", "Use metric units.", "--kind", "preference")
     between = ada.json("window")["tokens"]
     assert pinned == f"pin 1 is set · {before} → {between} tokens\n"
-    assert ada.done("unpin", "1") == f"pin 1 is taken down · {between} → {before} tokens\n"
+    assert ada.done("unpin", "1") == f"pin 1 is removed · {between} → {before} tokens\n"
 
 
 def test_the_archive_is_a_folder_of_the_tree(ada: Shell):
@@ -233,12 +233,12 @@ def test_errors_are_a_sentence_and_a_code(ada: Shell):
         (
             ("create-contents-page", "usr-0", "usr-1", "usr-2", "--name", "x", "-a", "ada"),
             2,
-            "several are given as --children usr-1 --children usr-2",
+            "give several values as --children usr-1 --children usr-2",
         ),
-        (("hide-details", "usr-1", "usr-2", "-a", "ada"), 2, "Got too much: usr-2"),
+        (("hide-details", "usr-1", "usr-2", "-a", "ada"), 2, "Unexpected arguments: usr-2"),
         (("tree", "ada"), 2, "Did you mean: memci pages tree --agent ada"),
         (("undo", "ada"), 2, "Did you mean: memci pages undo --agent ada"),
-        (("tree", "--cursor", "1", "-a", "ada"), 2, "the tree is shown whole"),
+        (("tree", "--cursor", "1", "-a", "ada"), 2, "--limit and --cursor need --removed"),
         (("tree", "--removed", "--cursor", "x", "-a", "ada"), 2, "memci: cursor: not a cursor"),
         (("tree",), 2, "Missing option '--agent'"),
     ):
@@ -255,7 +255,7 @@ def test_a_misspelt_command_is_taken_for_no_agent(ada: Shell):
 
 
 def test_the_help_says_what_each_option_takes(ada: Shell):
-    for tool, told in (("create-segment", "Small letters"), ("pin", "What is to stay in sight")):
+    for tool, told in (("create-segment", "Small letters"), ("pin", "Text to keep in sight")):
         code, shown, _ = ada.run(tool, "--help")
         assert (code, told in " ".join(shown.split())) == (0, True)
         assert "@FILE" not in shown, "it is no long text"
@@ -290,16 +290,16 @@ def test_what_may_be_misspelt_is_said(ada: Shell):
         code, printed, hint = ada.run(*way, "--agent", "ada", "--session", "nosuch")
         assert code == 0
         assert printed
-        assert "nobody has said anything in session nosuch yet" in hint
+        assert "session nosuch has no messages yet" in hint
         assert ada.run(*way, "--agent", "ada", "--session", "s1")[2] == ""
     note = ("create-detail-page", "usr-0", "--name", "A", "--detail", "x")
     code, _, hint = ada.run(*note, "--agent", "adda")
     assert code == 0
-    assert "there was no agent adda, and now there is" in hint
+    assert "this created agent adda" in hint
     assert ada.run(*note, "--agent", "adda")[2] == ""
     code, _, hint = ada.run("pin-page", "usr-1", "--agent", "ada", "--session", "nosuch")
     assert code == 0
-    assert "nobody has said anything in session nosuch yet" in hint
+    assert "session nosuch has no messages yet" in hint
 
 
 def test_every_tool_has_a_command_and_an_answer_that_can_be_printed():

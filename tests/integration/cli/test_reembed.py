@@ -31,14 +31,17 @@ def memci(monkeypatch, database_url, tmp_path, capsys):
 
 def test_it_takes_the_embedder_of_the_settings_and_tells_how_far_it_is(memci, database):
     code, said = memci("db", "reembed", "--status")
-    assert (code, said) == (0, "there is no vector yet: the first worker's embedder is taken\n")
+    assert (code, said) == (
+        0,
+        "there are no vectors yet: the first worker's embedder will be used\n",
+    )
     AgentUnderTest(database).remember("[Ann] keeps bees")
     code, said = memci("db", "reembed", "--status")
     assert "made by bag-of-words (64 numbers)" in said
     code, said = memci("db", "reembed")
     assert code == 0
     assert "made by all-MiniLM-L6-v2 (384 numbers)" in said
-    assert "1 agent still to be embedded anew" in said
+    assert "1 agent still to be embedded again" in said
     assert "start the workers" in said
     code, said = memci("db", "reembed")
     assert "nothing to do: MEMCI_MODELS__EMBEDDER__MODEL names the embedder" in said

@@ -57,7 +57,7 @@ def test_the_network_of_now_and_of_a_pass(ada: AgentUnderTest, settings: dict[st
     assert f"#{goes} forgotten: B [云南]" in now.stdout
     assert "\x1b" not in now.stdout
     then = run("memory", "nodes", "--agent", "ada", "--pass", "1", settings=settings)
-    assert then.stdout.startswith("ada, as pass 1 left it, ")
+    assert then.stdout.startswith("ada, after pass 1, ")
     assert re.search(rf"#{goes} importance .* \(forgotten in pass 2\)", then.stdout)
     assert "● #" in then.stdout
     as_json = run_json(

@@ -42,8 +42,8 @@ def test_values_are_set_kept_and_taken_back_one_by_one(settings: dict[str, str])
     }
     assert own(settings, "--reset", "focus_limit=1") == {"focus_limit": 1}
     shown = run("agents", "settings", "--agent", "ann", settings=settings).stdout
-    assert [line.split() for line in shown.splitlines() if "its own" in line] == [
-        ["focus_limit", "1", "its", "own"]
+    assert [line.split() for line in shown.splitlines() if "changed" in line] == [
+        ["focus_limit", "1", "changed"]
     ]
     assert "skip_trivial" in shown
     assert "true" in shown
@@ -54,9 +54,9 @@ def test_after_a_change_only_what_changed_is_shown(settings: dict[str, str]):
         shown = run("agents", "settings", *change, "--agent", "ann", settings=settings).stdout
         return [line.split() for line in shown.splitlines()[1:]]
 
-    assert rows("window_max_tokens=3000") == [["window_max_tokens", "3000", "its", "own"]]
+    assert rows("window_max_tokens=3000") == [["window_max_tokens", "3000", "changed"]]
     assert rows("focus_limit=3", "--unset", "window_max_tokens") == [
-        ["focus_limit", "3", "its", "own"],
+        ["focus_limit", "3", "changed"],
         ["window_max_tokens", str(PageRules().window_max_tokens)],
     ]
     assert [row[0] for row in rows("--reset", "decay_rate=0.9")] == ["decay_rate", "focus_limit"]
@@ -86,12 +86,10 @@ def test_what_cannot_be_is_named_and_changes_nothing(
 def test_an_agent_is_set_up_before_its_first_message(settings: dict[str, str]):
     done = run("agents", "settings", "focus_limit=3", "--agent", "bob", settings=settings)
     assert done.returncode == 0
-    assert "nobody has written to bob yet" in done.stderr
-    assert done.stdout.split() == ["parameter", "value", "focus_limit", "3", "its", "own"]
+    assert "bob has no messages yet" in done.stderr
+    assert done.stdout.split() == ["parameter", "value", "focus_limit", "3", "changed"]
     shown = run("agents", "settings", "--agent", "bob", settings=settings)
-    assert ["focus_limit", "3", "its", "own"] in [
-        each.split() for each in shown.stdout.splitlines()
-    ]
+    assert ["focus_limit", "3", "changed"] in [each.split() for each in shown.stdout.splitlines()]
 
 
 @pytest.mark.parametrize(

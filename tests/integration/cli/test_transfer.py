@@ -24,7 +24,7 @@ def test_an_agent_is_saved_and_brought_back(settings: dict[str, str], tmp_path: 
     assert saved.stdout.startswith(f"{file}: 23 messages, ")
     again = run("agents", "export", "--agent", "ada", "-o", file, settings=settings)
     assert (again.returncode, again.stdout) == (2, "")
-    assert "say --force to replace it" in again.stderr
+    assert "use --force to replace it" in again.stderr
     told = run_json("agents", "export", "--agent", "ada", "-o", file, "--force", settings=settings)
     assert told["agent_id"] == "ada"
     there = run("agents", "import", file, settings=settings)

@@ -19,7 +19,7 @@ from tests.integration.http.serving import Served, served
 from tests.support.command_line import run
 
 
-@pytest.mark.parametrize(("key", "told"), [(None, "wants an API key"), ("x", "does not know")])
+@pytest.mark.parametrize(("key", "told"), [(None, "requires an API key"), ("x", "does not accept")])
 def test_a_key_is_asked_for_by_its_setting(
     database_url: str, broker_url: str, key: str | None, told: str
 ):
@@ -69,7 +69,7 @@ def test_a_forgotten_memory_is_shown_with_what_became_of_it(server: Served):
         append_history(connection, "ann", NodeEvent.FORGOTTEN, 3, {7: {"reason": "importance"}})
     done = run("memory", "nodes", "7", "--agent", "ann", settings=settings)
     assert done.returncode == 0
-    assert "node 7 is no longer there" in done.stdout
+    assert "node 7 no longer exists" in done.stdout
     assert "reason importance" in done.stdout
     never = run("memory", "nodes", "8", "--agent", "ann", settings=settings)
     assert (never.returncode, never.stdout) == (1, "")
@@ -97,7 +97,7 @@ def test_an_agent_that_is_not_there_is_said_in_the_words_of_the_command_line(ser
         done = run(*words, settings=settings)
         assert done.returncode == 1
         assert "there is no agent nobody" in done.stderr
-        assert "`memci agents list` lists those there are" in done.stderr
+        assert "`memci agents list` lists all agents" in done.stderr
         assert "/v1/" not in done.stderr
 
 

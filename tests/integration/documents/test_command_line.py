@@ -49,9 +49,10 @@ SENT = ["proj/README.md", "proj/report.pdf", "proj/src/count.py",
         "proj/文档/说明.md"]  # fmt: skip
 LEFT_OUT = {
     "proj/.env": "looks like a secret", "proj/deploy/server.pem": "looks like a secret",
-    "proj/empty.txt": "empty", "proj/logo.png": "no text and no document",
-    "proj/package-lock.json": "written by a tool", "proj/.gitignore": "what git is told",
-    "proj/four.bin": "no text and no document",
+    "proj/empty.txt": "empty", "proj/logo.png": "neither text nor a document",
+    "proj/package-lock.json": "written by a tool",
+    "proj/.gitignore": "file for git, such as .gitignore",
+    "proj/four.bin": "neither text nor a document",
 }  # fmt: skip
 
 
@@ -87,11 +88,11 @@ def test_what_git_ignores_and_secrets_are_left_out(
 def test_where_there_is_nothing_to_index_that_is_told(tmp_path: Path, settings: dict[str, str]):
     (tmp_path / "bare").mkdir()
     done = run("documents", "index", str(tmp_path / "bare"), "--agent", "bare", settings=settings)
-    assert (done.returncode, done.stdout) == (0, "there is nothing to index here\n")
+    assert (done.returncode, done.stdout) == (0, "there is nothing to index\n")
     (tmp_path / "bare" / "noise").write_bytes(bytes([200, 3, 255, 17, 1, 2]) * 50)
     done = run("documents", "index", str(tmp_path / "bare"), "--agent", "bare", settings=settings)
-    assert (done.returncode, done.stdout) == (0, "there is nothing to index here\n")
-    assert "left out, no text and no document: bare/noise" in done.stderr
+    assert (done.returncode, done.stdout) == (0, "there is nothing to index\n")
+    assert "left out, neither text nor a document: bare/noise" in done.stderr
 
 
 def test_only_what_changed_is_sent_and_what_is_gone_is_removed(
@@ -158,8 +159,8 @@ def test_wrong_use(project: Path, settings: dict[str, str]):
             ("documents", "index", str(project), str(project), "-a", "x", "--as", "y"),
             "--as names one",
         ),
-        (("documents", "remove", "-a", "x"), "say --all"),
-        (("documents", "remove", "", "-a", "x"), "say --all"),
+        (("documents", "remove", "-a", "x"), "or --all"),
+        (("documents", "remove", "", "-a", "x"), "or --all"),
     ):
         done = run(*arguments, settings=settings)
         assert done.returncode == 2, arguments
@@ -172,7 +173,7 @@ def test_a_link_that_leads_out_is_not_followed(project: Path, settings: dict[str
     (project / "link.md").symlink_to(project.parent / "outside.md")
     (project / "settings.txt").symlink_to(project / ".env")
     told = indexed(project, "links", settings)
-    assert told["skipped"]["proj/link.md"] == "a link that leads elsewhere"
+    assert told["skipped"]["proj/link.md"] == "a link to another place"
 
 
 def test_odd_names_are_indexed_once(project: Path, settings: dict[str, str]):
@@ -197,7 +198,7 @@ def test_folders_of_one_name_leave_each_other_alone(
     (other / "README.md").write_text("Another one.")
     done = run("documents", "index", str(other), "--agent", "twice", settings=settings)
     assert done.returncode != 0
-    assert f"of {project}: say --as proj" in done.stderr
+    assert f"of {project}: use --as proj" in done.stderr
     to = ("--agent", "twice", "--as", "other")
     told = run_json("documents", "index", str(other), *to, settings=settings)
     assert (told["new"], told["removed"]) == (["other/README.md"], [])

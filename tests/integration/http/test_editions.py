@@ -205,7 +205,7 @@ def test_a_switch_that_leaves_memories_out_is_asked_about(server: Served, memory
     told = "up to message 1 of 3: 2 memories of the current network are not in it"
     assert told in asked.stdout
     assert f"  node {node}, importance" in asked.stdout
-    assert "say --yes to switch to it" in asked.stderr
+    assert "use --yes to switch to it" in asked.stderr
     assert len(contents(memory)) == 3
     switched = run("memory", "rebuild", "--agent", agent, "--switch", "--yes", settings=settings)
     assert switched.stdout.endswith("edition 1 was switched to\n"), switched.stderr

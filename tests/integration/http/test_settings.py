@@ -85,7 +85,7 @@ def test_the_command_line_says_it(alice: Agent, server: Served):
     done = run("agents", "settings", "window_max_tokens=100", "--agent", "alice", settings=way)
     assert done.returncode == 0
     lines = done.stdout.splitlines()
-    assert lines[1].split() == ["window_max_tokens", "100", "its", "own"]
+    assert lines[1].split() == ["window_max_tokens", "100", "changed"]
     assert lines[2].startswith("what cannot be hidden takes ")
     assert " tokens, and window_max_tokens is 100: set it to " in lines[2]
     assert run("agents", "settings", "--agent", "alice", settings=way).stdout.endswith(

@@ -203,7 +203,7 @@ def test_the_commands_show_it(memci: Memci, server: Served):
     tell(memci.agent("cli"), *TALK)
     settings = {"MEMCI_API_URL": server.url}
     shown = run("sessions", "summaries", "--agent", "cli", settings=settings)
-    assert shown.stdout.startswith("── s1: messages 1-12, so far; ")
+    assert shown.stdout.startswith("── s1: messages 1-12, not complete yet; ")
     assert "Aurora" in shown.stdout
     (made,) = run_json("sessions", "summaries", "--agent", "cli", settings=settings)["summaries"]
     assert made["through_seq"] == 12

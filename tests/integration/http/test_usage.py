@@ -93,6 +93,6 @@ def test_the_command_line_prints_it(server: Served) -> None:
         memci.agent("bob").remember([{"role": "user", "content": "Hi"}])
     assert "used up" in run("agents", "usage", "--agent", "ann", settings=settings).stdout
     assert (
-        "no language model worked"
+        "used no language model"
         in run("agents", "usage", "--agent", "bob", settings=settings).stdout
     )

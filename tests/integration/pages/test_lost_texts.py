@@ -198,7 +198,7 @@ def test_the_doctor_names_what_is_missing(ada, folder):
         return list(check_page_texts(ada.database, taker.store))
 
     (fine,) = found()
-    assert (fine.level, fine.text) == (Level.OK, "0 texts looked for, none is missing")
+    assert (fine.level, fine.text) == (Level.OK, "0 texts checked, none is missing")
     lost = taker.note("This goes.")
     taker.note("This stays.", expanded=False)
     lose(taker.store, lost)

@@ -248,6 +248,18 @@ def test_the_command_says_what_to_set_before_it_copies_anything(memci):
     assert code == 2
 
 
+@pytest.mark.parametrize(
+    ("to", "address"), [("s3", "s3://notes/memci"), ("files", "files:///srv/notes")]
+)
+def test_the_command_names_whole_addresses(memci, to, address):
+    code, _, said = memci("--to", to, store="postgres", also=address)
+    assert code == 1
+    assert f"set MEMCI_PAGE_STORE={address} and MEMCI_PAGE_STORE_READS_ALSO=postgres for" in said
+    code, _, said = memci("--to", "s3", store=address if to == "files" else "postgres")
+    assert code == 1
+    assert "set MEMCI_PAGE_STORE_READS_ALSO=s3://BUCKET/PREFIX for every process" in said
+
+
 def test_the_command_moves_all_and_says_what_comes_next(memci, ada, tmp_path):
     taker = NoteTaker(ada.database, PostgresPageStore(ada.database))
     taker.note("First")
@@ -263,7 +275,7 @@ def test_the_command_moves_all_and_says_what_comes_next(memci, ada, tmp_path):
     assert "--clear removes them" in hinted
     code, said, hinted = memci("--to", "files", "--clear", store="files", also="postgres")
     assert "2 texts removed from postgres" in said
-    assert "take MEMCI_PAGE_STORE_READS_ALSO out" in hinted
+    assert "remove MEMCI_PAGE_STORE_READS_ALSO for every process" in hinted
     code, said, _ = memci("--to", "files", "--json", store="files", also="postgres")
     assert json.loads(said) == {
         "from": "postgres", "to": "files", "agents": 1, "copied": 0, "present": 0, "cleared": 0,

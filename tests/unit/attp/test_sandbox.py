@@ -165,7 +165,7 @@ def test_all_at_work_is_told():
     told: list[str] = []
 
     def ask() -> None:
-        with pytest.raises(UnavailableError, match="all sandboxes are at work") as caught:
+        with pytest.raises(UnavailableError, match="all sandboxes are in use") as caught:
             sandbox.run("__result__ = 1", {})
         told.append(str(caught.value))
 
@@ -174,7 +174,7 @@ def test_all_at_work_is_told():
         assert len(told) == 1
         with (
             sandbox.reserve(),
-            pytest.raises(UnavailableError, match="all sandboxes are at work"),
+            pytest.raises(UnavailableError, match="all sandboxes are in use"),
             sandbox.reserve(),
         ):
             pytest.fail("there is no second place")

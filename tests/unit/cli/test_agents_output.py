@@ -20,6 +20,6 @@ def test_messages_that_memory_made_nothing_of_are_not_called_known(
         )
     )  # fmt: skip
     said = capsys.readouterr().out
-    assert "7; memory is through up to 7, 0 to come" in said
+    assert "7; memory has read up to seq 7, 0 pending" in said
     assert "knows" not in said
     assert "1 document, 2 items, 2 summaries\n" in said

@@ -114,7 +114,7 @@ def test_a_time_that_does_not_exist_names_its_line():
 
 
 def test_text_before_the_first_speaker_names_its_line():
-    with pytest.raises(BadFileError, match=r"^line 2: nobody says this"):
+    with pytest.raises(BadFileError, match=r"^line 2: this line has no speaker"):
         chat_text.parse("\nonce upon a time\nAlice: Hi\n")
 
 

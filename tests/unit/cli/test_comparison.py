@@ -11,8 +11,8 @@ from memci.schemas.network_editions import ComparisonAnswer
 @pytest.mark.parametrize(
     ("memories", "links", "told"),
     [
-        (0, 0, "no memory in common: there is nothing to tell differences of"),
-        (0, 3, "no memory in common: there is nothing to tell differences of"),
+        (0, 0, "the networks share no memory"),
+        (0, 3, "the networks share no memory"),
         (2, 0, "largest difference: 0.2 in importance; no link in common"),
         (2, 3, "largest difference: 0.125 in strength, 0.2 in importance"),
     ],

@@ -153,7 +153,7 @@ def test_a_folder_called_as_another_one_is_told(folder: Path, tmp_path: Path):
     check(folder)
     held.add("docs/")
     check(folder)
-    with pytest.raises(ConflictError, match=f"of {folder}: say --as docs"):
+    with pytest.raises(ConflictError, match=f"of {folder}: use --as docs"):
         check(other)
     check(folder)
     check(other, called=True)

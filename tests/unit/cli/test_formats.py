@@ -91,7 +91,7 @@ def test_openai_messages_keep_what_memci_knows_and_name_what_it_does_not():
         ("[" * 100_000, r"^line 1: "),
         ('[{"role": "user", "content": "x", "timestamp": 1e400}]', r"^message 1: timestamp: "),
         ('[{"role": "user", "content": "x", "timestamp": ' + "9" * 5000 + "}]", r"^line 1: "),
-        ("plain words without anybody", r"^line 1: nobody says this"),
+        ("plain words without anybody", r"^line 1: this line has no speaker"),
     ],
 )
 def test_what_is_no_conversation_is_refused_with_its_place(text: str, complaint: str):

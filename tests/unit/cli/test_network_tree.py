@@ -88,7 +88,7 @@ def test_it_goes_from_the_focus_outwards_by_strength(capsys: pytest.CaptureFixtu
         "│  └─ ███··· 0.50 ← about #4 importance 1.00, 50% of 100  behind it",
         "└─ ██···· 0.25 → concerns #2 importance 1.00, 50% of 100  a weak one",
         "   └─ █····· 0.10 ⇢ next #9 forgotten: an umbrella",
-        "out of reach of the focus:",
+        "not reachable from the focus:",
         "● #5 importance 1.00, 50% of 100  alone",
     ]
 

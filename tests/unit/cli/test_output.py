@@ -71,6 +71,6 @@ def test_what_is_on_its_way_is_told_beside_the_result(capsys: pytest.CaptureFixt
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.splitlines() == [
-        "1 message is still on its way to memory",
-        "2 messages are still on their way to memory",
+        "memory has not read 1 message yet",
+        "memory has not read 2 messages yet",
     ]

@@ -9,9 +9,7 @@ from memci.schemas.pages import CollapseAnswer, WindowAnswer
 from memci.schemas.tool_table import BY_NAME
 
 
-@pytest.mark.parametrize(
-    ("over", "said"), [(1, "is 1 token over"), (1_200, "is 1,200 tokens over")]
-)
+@pytest.mark.parametrize(("over", "said"), [(1, "1 token over"), (1_200, "1,200 tokens over")])
 def test_one_token_over_is_no_tokens(capsys, over, said):
     answer = CollapseAnswer(collapsed=[], tokens_before=9, tokens_after=9, over=over)
     print_answer(BY_NAME["auto_collapse"], answer)

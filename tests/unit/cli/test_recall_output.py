@@ -59,8 +59,8 @@ def test_what_is_found_is_told_apart_by_empty_lines(capsys: pytest.CaptureFixtur
 def test_what_is_out_of_reach_is_followed_by_what_to_do() -> None:
     told = next_steps("ann", 2, ["sea", "lion"], [])
     assert told == (
-        "try --depth 4, or `memci memory focus NAME --agent ann`, which brings what it is about"
-        ' near, or `memci search "sea lion" --agent ann`, which looks everywhere'
+        "try --depth 4, or `memci memory focus NAME --agent ann`, which sets the focus near it,"
+        ' or `memci search "sea lion" --agent ann`, which searches all sources'
     )
     assert "--depth 10," in next_steps("ann", 9, ["sea"], [])
     assert "--depth" not in next_steps("ann", 10, ["sea"], [])

@@ -23,7 +23,7 @@ def test_a_time_under_another_name_is_told_where_it_belongs(name: str) -> None:
     told = hint_times(parsed({name: "2026-03-02T09:15:00Z"}))
     assert told is not None
     assert "`timestamp`" in told
-    assert f"not from {name}:" in told
+    assert f"not from {name};" in told
 
 
 @pytest.mark.parametrize(
@@ -37,6 +37,6 @@ def test_nothing_is_told_where_the_time_is_known_or_none_was_given(
 
 def test_what_is_of_the_future_is_told_by_its_place() -> None:
     found = parsed({"timestamp": "2026-03-03T09:15:00Z"}, {"timestamp": "2026-03-03T09:15:01Z"}, {})
-    told = "1 message is of the future: line 2, message 1 (2026-03-03T09:15:01Z)"
+    told = "1 message has a time in the future: line 2, message 1 (2026-03-03T09:15:01Z)"
     assert hint_future(found, NOW) in (told, told.replace(", message 1", ""))
     assert hint_future(parsed({"timestamp": 1.0}, {}), NOW) is None
