@@ -76,7 +76,7 @@ def test_a_part_that_cannot_start_says_why(tmp_path: Path, database_url: str, br
         FLOWER_MAX_WORKERS="many",  # Flower reads it, and cannot
         **NO_MODEL,
     ) as running:
-        running.wait_said("flower does not start; the end of", "flower is tried again")
+        running.wait_said("flower does not start; the end of", "flower is started again")
         running.interrupt()
         assert running.process.wait(60) == 1
     assert processes_of(tmp_path / "data") == []
