@@ -22,7 +22,7 @@ def explore(server: Served, folder: Path, *which: str) -> None:
         "--checks", "all",
         # A JSON schema cannot say which fields go together, or which ids exist.
         "--exclude-checks", "positive_data_acceptance",
-        "--request-timeout", "20",
+        "--request-timeout", "90",  # a machine that tests keep busy may take its time
         "--no-color",
     ]  # fmt: skip
     done = subprocess.run(
