@@ -147,6 +147,7 @@ def test_a_misspelt_setting_is_warned_of_and_its_value_never_printed():
     examined = run("doctor", settings={**settings, "MEMCI_DATA_DIR": "/nowhere"})
     assert "MEMCI_DATBASE_URL is no setting" in examined.stdout
     assert "secret" not in examined.stdout + examined.stderr
+    assert "MEMCI_DATBASE_URL is no setting" in run("settings", "show", settings=settings).stderr
 
 
 def test_wrong_settings_are_named():

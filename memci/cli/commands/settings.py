@@ -31,6 +31,7 @@ def show(*, as_json: JsonOption = False) -> None:
 
     from memci.config.effective import effective_settings
 
+    read_settings()  # names misspelt settings
     found = effective_settings()
     if as_json:
         print_json([asdict(each) for each in found])

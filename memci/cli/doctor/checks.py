@@ -443,7 +443,10 @@ def _examine(settings: Settings) -> Iterator[Finding]:
         yield from found
         if not any_wrong(found):
             yield from check_queue(runtime.database)
-            yield from check_vectors(runtime.database, runtime.models.embedder)
+            try:
+                yield from check_vectors(runtime.database, runtime.models.embedder)
+            except ConfigurationError as error:
+                yield wrong("models", str(error), "correct this setting and restart")
             if settings.page_store != "memory":  # its texts are in another process
                 yield from check_page_texts(runtime.database, runtime.page_store)
         yield from check_broker_and_workers(runtime.celery, runtime.redis)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import subprocess
@@ -32,7 +33,7 @@ from memci.queue.intake import Append, Intake
 from memci.smallmodel.offline.sentence_embedder import OfflineEmbedder
 from memci.storage.migrate import downgrade
 from memci.storage.session import Database
-from tests.support.command_line import MEMCI, environment
+from tests.support.command_line import MEMCI, environment, run
 from tests.support.network import AgentUnderTest
 
 
@@ -173,6 +174,19 @@ def test_a_small_model_that_nobody_brings_is_named():
     assert found.subject == "small models"
     assert "MEMCI_MODELS__COMPRESSOR__MODEL" in found.text
     assert levels(check_machine(Settings()))["small models"] is Level.OK
+
+
+def test_an_embedder_that_does_not_exist_is_one_finding(database_url: str, broker_url: str):
+    settings = {
+        "MEMCI_DATABASE_URL": database_url,
+        "MEMCI_BROKER_URL": broker_url,
+        "MEMCI_MODELS__EMBEDDER__MODEL": "foo",
+    }
+    done = run("doctor", "--json", settings=settings)
+    assert done.returncode == 1
+    found = {each["subject"]: each for each in json.loads(done.stdout)["findings"]}
+    assert "no small model 'foo'" in found["models"]["text"]
+    assert "broker" in found
 
 
 def test_a_queue_that_is_no_agents_is_told_with_a_way_to_be_rid_of_it(broker_url: str):
