@@ -89,7 +89,7 @@ def test_a_port_that_is_taken_is_named_with_its_setting(tmp_path: Path):
             ports = {"MEMCI_PORT": "0", "MEMCI_FLOWER_PORT": "0", name: str(port)}
             done = run("up", settings={"MEMCI_DATA_DIR": str(tmp_path / "data"), **ports})
             assert done.returncode == 1
-            assert f"port {port} of 127.0.0.1 is taken" in done.stderr
+            assert f"port {port} of 127.0.0.1 is in use" in done.stderr
             assert f"set {name} to another" in done.stderr
     assert not (tmp_path / "data").exists()
 
@@ -109,12 +109,12 @@ def test_a_memci_that_runs_already_is_named_before_its_ports(tmp_path: Path):
         lock.write("4711\n")
         lock.flush()
         settings = {"MEMCI_DATA_DIR": str(tmp_path), "MEMCI_PORT": str(taken.getsockname()[1])}
-        assert "is taken" in run("up", settings=settings).stderr
+        assert "is in use" in run("up", settings=settings).stderr
         fcntl.flock(lock, fcntl.LOCK_EX)
         refused = run("up", settings=settings)
     assert refused.returncode == 1
     assert refused.stderr.startswith(f"memci: process 4711 already runs memci in {tmp_path}:")
-    assert "is taken" not in refused.stderr
+    assert "is in use" not in refused.stderr
 
 
 def _address(running: Up) -> str:

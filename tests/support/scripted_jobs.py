@@ -1,7 +1,7 @@
 """Jobs that do what their message says, and write down in which order their effects came.
 
 A message's metadata is the script: ``wait_ms``, ``until`` (a file in the test's folder that the
-job waits for), ``die`` ("prepare" or "always"), ``raise`` ("transient" or "bug"). Each effect is
+job waits for and removes), ``die`` ("prepare" or "always"), ``raise`` ("transient" or "bug"). Each effect is
 one row of ``trail``: node_id = seq, in the order of ids.
 """
 
@@ -64,7 +64,9 @@ class ScriptedHandler:
     def _follow(self, script: Mapping[str, Any], job: Job) -> None:
         time.sleep(script.get("wait_ms", 0) / 1000)
         if "until" in script:
-            wait_until((self._folder / script["until"]).exists, "the file is there", timeout_s=60)
+            file = self._folder / script["until"]
+            wait_until(file.exists, "the file is there", timeout_s=60)
+            file.unlink()
         match script.get("die"):
             case "prepare":
                 die_once(self._folder / f"prepare-{job.id}")
