@@ -1,8 +1,8 @@
 """Jobs that do what their message says, and write down in which order their effects came.
 
 A message's metadata is the script: ``wait_ms``, ``until`` (a file in the test's folder that the
-job waits for and removes), ``die`` ("prepare" or "always"), ``raise`` ("transient" or "bug"). Each effect is
-one row of ``trail``: node_id = seq, in the order of ids.
+job waits for and removes), ``die`` ("prepare" or "always"), ``raise`` ("transient" or "bug"). Each
+effect is one row of ``trail``: node_id = seq, in the order of ids.
 """
 
 from __future__ import annotations
