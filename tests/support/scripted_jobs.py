@@ -1,8 +1,9 @@
 """Jobs that do what their message says, and write down in which order their effects came.
 
 A message's metadata is the script: ``wait_ms``, ``until`` (a file in the test's folder that the
-job waits for and removes), ``die`` ("prepare" or "always"), ``raise`` ("transient" or "bug"). Each
-effect is one row of ``trail``: node_id = seq, in the order of ids.
+job waits for and removes; ``.waits`` is there meanwhile), ``die`` ("prepare" or "always"),
+``raise`` ("transient" or "bug"). Each effect is one row of ``trail``: node_id = seq, in the order
+of ids.
 """
 
 from __future__ import annotations
@@ -65,8 +66,11 @@ class ScriptedHandler:
         time.sleep(script.get("wait_ms", 0) / 1000)
         if "until" in script:
             file = self._folder / script["until"]
+            waits = file.with_suffix(".waits")
+            waits.touch()
             wait_until(file.exists, "the file is there", timeout_s=60)
             file.unlink()
+            waits.unlink()
         match script.get("die"):
             case "prepare":
                 die_once(self._folder / f"prepare-{job.id}")
