@@ -8,8 +8,8 @@ PYTHON ?= python3
 VENV ?= .venv
 # An index that has torch's CPU build, if yours has not (README, "Install").
 TORCH_INDEX ?=
-# Processes that `make test` runs on.
-WORKERS ?= 2
+# Processes that `make test` runs on: more than two cores, since tests also wait.
+WORKERS ?= 3
 # More arguments for pytest, memci demo or the benchmarks.
 ARGS ?=
 
