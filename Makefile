@@ -1,4 +1,4 @@
-# Every target works from a bare machine with Python 3.11+, make and pip; `make help` lists them.
+# Every target needs only Python 3.11+, make and pip. `make help` lists them.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -6,27 +6,27 @@ SHELL := /bin/bash
 
 PYTHON ?= python3
 VENV ?= .venv
-# An index that has torch's CPU build, if yours has not (README, "Install").
+# An index with torch's CPU build, if your index does not have it (README, "Install").
 TORCH_INDEX ?=
-# Processes that `make test` runs on: more than two cores, since tests also wait.
+# Processes of `make test`. Tests also wait, so there may be more processes than cores.
 WORKERS ?= 3
-# More arguments for pytest, memci demo or the benchmarks.
+# Additional arguments for pytest, memci demo or the benchmarks.
 ARGS ?=
 
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-# pip of the outer Python installs into the inner one: no ensurepip is needed.
+# The pip of PYTHON installs into VENV, so ensurepip is not needed.
 PIP = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
 
-.PHONY: help install demo up test test-all check docs bench test-rabbitmq test-llm test-node lock clean
+.PHONY: help install demo up test test-long test-all check docs bench test-rabbitmq test-llm test-node lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-install: $(INSTALLED)  ## Install memci into .venv, and no more
+install: $(INSTALLED)  ## Install memci into .venv
 	@echo "memci is installed: $(BIN)/memci --help"
 
-demo: $(INSTALLED)  ## Show everything on two conversations, in a folder of its own (about a minute)
+demo: $(INSTALLED)  ## Show everything on two conversations, in a separate folder (about a minute)
 	@$(BIN)/memci demo $(ARGS)
 
 up: $(INSTALLED)  ## Run everything in this terminal; Ctrl-C stops it
@@ -35,9 +35,12 @@ up: $(INSTALLED)  ## Run everything in this terminal; Ctrl-C stops it
 test: $(INSTALLED)  ## Run the tests, on real servers that they start themselves
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
-test-all: test  ## Run the tests, then those with random examples again with many more of them
+test-long: $(INSTALLED)  ## Run the long tests, which `make test` leaves out
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m long $(ARGS)
+
+test-all: test test-long  ## Run all tests, then those with random examples on many more examples
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --hypothesis-profile long \
-	  -m "long or hypothesis or examples" $(ARGS)
+	  -m "hypothesis or examples" $(ARGS)
 
 check: $(INSTALLED)  ## Run the linters and the type checker
 	$(BIN)/ruff check .
@@ -48,7 +51,7 @@ check: $(INSTALLED)  ## Run the linters and the type checker
 docs: $(INSTALLED)  ## Write docs/reference from the code
 	@PYTHONPATH=. $(BIN)/python docs/generate.py
 
-bench: $(INSTALLED)  ## Measure, and print ratios of one run
+bench: $(INSTALLED)  ## Run the benchmarks, and print ratios of one run
 	$(BIN)/python -m benchmarks $(ARGS)
 
 test-rabbitmq: $(INSTALLED)  ## Run the tests for RabbitMQ, on the server of MEMCI_TEST_RABBITMQ_URL
@@ -65,7 +68,7 @@ test-node: $(INSTALLED)  ## Run the test of the producer in Node.js (needs node 
 	cd examples/producers/node && npm ci
 	$(BIN)/python -m pytest tests/acceptance/node_producer.py $(ARGS)
 
-lock: $(INSTALLED)  ## Pin anew, in requirements.lock, what pyproject.toml asks for
+lock: $(INSTALLED)  ## Pin the dependencies of pyproject.toml again, in requirements.lock
 	@{ echo "# Everything that \`make\` installs, pinned: made by \`make lock\` from pyproject.toml (extra: dev)."; \
 	   echo "# torch is the CPU build of 2.13.0; see README, \"Install\"."; \
 	   $(BIN)/pip-compile --quiet --extra dev --strip-extras --allow-unsafe --no-header --no-annotate \
@@ -74,7 +77,7 @@ lock: $(INSTALLED)  ## Pin anew, in requirements.lock, what pyproject.toml asks 
 	   | grep -vE '^--|^memci @' | sed 's/^torch==\([0-9.]*\)+cpu$$/torch==\1/'; } > requirements.lock.new
 	@mv requirements.lock.new requirements.lock
 
-clean:  ## Remove what was installed and what tools have left
+clean:  ## Remove the installed packages and the files of tools
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
 
 $(INSTALLED): requirements.lock pyproject.toml

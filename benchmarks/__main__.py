@@ -28,27 +28,27 @@ PARTS = (
     "startup", "accept", "lane", "creation", "scan", "fading", "lag", "reads", "pages", "search",
     "concurrency", "context",
 )  # fmt: skip
-# These need conversations, and no servers.
+# These need conversations, but no servers.
 QUALITY_PARTS = ("segmentation", "compression", "strictness")
-# This needs both, and is measured only when it is asked for.
+# This needs both, and is measured only when it is named.
 RECALL = "recall"
 
 Measure = Callable[..., Iterator[Finding]]
 
 
 def main() -> int:
-    """Measure the parts that were asked for.
+    """Measure the named parts.
 
-    The status is 1 when a bar is not met, or a part failed; the other parts go on.
+    The status is 1 if a bar is not met or a part failed; the other parts go on.
     """
     arguments = _arguments()
-    # Ended from outside, it still stops its servers and workers.
+    # When it is terminated, it still stops its servers and workers.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    asked = arguments.parts or [*PARTS, *QUALITY_PARTS]
+    parts_asked = arguments.parts or [*PARTS, *QUALITY_PARTS]
     failures: dict[str, Exception] = {}
     findings = [
-        *_quality([part for part in asked if part in QUALITY_PARTS], arguments, failures),
-        *_served([part for part in asked if part not in QUALITY_PARTS], arguments, failures),
+        *_quality([part for part in parts_asked if part in QUALITY_PARTS], arguments, failures),
+        *_served([part for part in parts_asked if part not in QUALITY_PARTS], arguments, failures),
     ]
     print_table(findings)
     if arguments.json:
@@ -83,25 +83,25 @@ def _served(
 def measured(
     part: str, failures: dict[str, Exception], *of: object, **options: object
 ) -> Iterator[Finding]:
-    """Yield what a part finds; note its error, so that the other parts go on."""
+    """Yield the findings of a part; record its error, so that the other parts go on."""
     say(f"{part} …")
     measure: Measure = import_module(f"benchmarks.{part}").measure
     try:
         yield from measure(*of, **options)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is this part's alone
+    except Exception as error:  # noqa: BLE001 - any error concerns this part only
         traceback.print_exc()
         failures[part] = error
 
 
 def _more(part: str, arguments: Any) -> dict[str, Any]:
-    """Return what only some parts are told."""
+    """Return the arguments that only some parts take."""
     if part == RECALL:
         return {"data": arguments.data, "variants": _variants(arguments)}
     return {}
 
 
 def _variants(arguments: Any) -> list[Variant]:
-    """Return the ways of asking, the default first."""
+    """Return the variants of requests, the default first."""
     shapes = (ContextRequest, SearchRequest)
     return [
         Variant("default"),

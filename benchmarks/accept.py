@@ -21,7 +21,7 @@ _BARS = {1: 0.15, 20: 0.4}
 
 
 def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
-    """Measure accepts of one and of twenty messages."""
+    """Measure requests with one and with twenty messages."""
     runs = size.pick(1, 3, 5)
     api, port = stage.start_api()
     for messages, bar in _BARS.items():
@@ -45,9 +45,9 @@ def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
 
 @contextmanager
 def _taken_tokens(stage: Stage) -> Iterator[Callable[[], int]]:
-    """Take the tokens away as workers would, so that accepts have to publish them.
+    """Remove the tokens as workers would, so that accepts have to publish them.
 
-    Lends a function that tells how many there were, once no more come.
+    Lends a function that returns their number once no more come.
     """
     taken = 0
     done = Event()
@@ -77,7 +77,7 @@ def _taken_tokens(stage: Stage) -> Iterator[Callable[[], int]]:
 
 
 class _Load:
-    """The same load for both; each run begins with empty tables and an empty broker."""
+    """The same load for both sides; each run begins with empty tables and an empty broker."""
 
     def __init__(self, stage: Stage, api: Process, port: int, requests: int, messages: int) -> None:
         self.latencies_ms: list[float] = []
@@ -94,14 +94,14 @@ class _Load:
         with _taken_tokens(self._stage) as taken:
             answer = self._run("benchmarks.load_client", port=self._port)
             published = taken()
-        # Where the taking was held up for a moment, enough tokens were out already.
+        # If the removal was delayed for a moment, enough tokens were published already.
         assert published > self._requests * 0.9, f"{published} tokens"
         self.cpu_ms.append((self._api.cpu_s - before_s) * 1000 / self._requests)
         self.latencies_ms += answer["latencies_ms"]
         return self._rate(answer)
 
     def forget(self) -> None:
-        """Begin anew: what was measured so far was for warming up."""
+        """Drop the measurements of the warm-up."""
         self.latencies_ms.clear()
         self.cpu_ms.clear()
 

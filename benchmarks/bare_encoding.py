@@ -1,4 +1,4 @@
-"""What encoding costs without anything around it."""
+"""The cost of encoding alone."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The rows of an accept by bare psycopg, one transaction a request: ``python -m … CONFIG``.
 
-As many connections, each in a thread of one process; nothing but the inserts, as superuser, so
-that no policy is checked. Prints JSON.
+It uses as many connections as the API, each in a thread of one process. It runs the inserts only,
+as superuser, so that no policy is checked. Prints JSON.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def run(
     conninfo: str, connections: int, requests: int, messages: int, prefix: str
 ) -> dict[str, Any]:
     """Insert everything; return the seconds that it took and each transaction's milliseconds."""
-    said = conversation(seed=messages)
-    batches = [list(islice(said, messages)) for _ in range(200)]
+    talk = conversation(seed=messages)
+    batches = [list(islice(talk, messages)) for _ in range(200)]
     numbers = iter(range(requests))
     opened = [psycopg.connect(conninfo) for _ in range(connections)]
     latencies_ms: list[float] = []

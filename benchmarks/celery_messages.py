@@ -1,7 +1,7 @@
-"""Many Celery messages at once, put into a queue at one moment.
+"""Puts many Celery messages into a queue at one moment.
 
-Publishing thousands one by one would take longer than working on them, and a worker would begin
-with the first: they are made ahead under another name and appear by one RENAME.
+Publishing thousands one by one would take longer than processing them, and a worker would begin
+with the first. So they are prepared under another name, and one RENAME publishes them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class CeleryMessages:
     """Messages of one task that differ in id and agent."""
 
     def __init__(self, broker_url: str, task: str) -> None:
-        """Take one message that Celery made as the pattern."""
+        """Use one message made by Celery as the template."""
         self._broker_url = broker_url
         with (
             make_app(broker_url) as app,
@@ -44,7 +44,7 @@ class CeleryMessages:
                 client.lpush(_PREPARED, *map(self._message, agents[start : start + 1000]))
 
     def release(self, queue_name: str) -> None:
-        """Let them appear in the queue, which is empty."""
+        """Publish them in the queue, which must be empty."""
         with closing(redis.Redis.from_url(self._broker_url)) as client:
             client.rename(_PREPARED, queue_name)
 

@@ -1,4 +1,4 @@
-"""Comparing two things on a machine that others use too: turn by turn, medians, spread."""
+"""Compares two things on a busy machine: alternating runs, medians and spread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 class Size(Enum):
     """How much a part measures."""
 
-    TINY = "tiny"  # shows that it works, and no more
+    TINY = "tiny"  # only shows that it works
     QUICK = "quick"
     FULL = "full"
 
@@ -28,14 +28,14 @@ class Size(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Rates, or times, of two things; the n-th of each were measured one after the other."""
+    """Rates or times of two things; the n-th runs of both followed each other."""
 
     ours: Sequence[float]
     baseline: Sequence[float]
 
     @property
     def ratios(self) -> list[float]:
-        """Ours ÷ baseline, neighbour by neighbour: a slow minute slows both."""
+        """Ours ÷ baseline for each pair of neighbouring runs: a slow minute slows both."""
         return [a / b for a, b in zip(self.ours, self.baseline, strict=True)]
 
     def finding(
@@ -59,7 +59,7 @@ class Comparison:
 def alternate(
     ours: Callable[[], float], baseline: Callable[[], float], runs: int, what: str
 ) -> Comparison:
-    """Measure both ``runs`` times, each run in the other order than the one before."""
+    """Measure both ``runs`` times, in alternating order."""
     mine: list[float] = []
     theirs: list[float] = []
     for run in range(runs):
@@ -76,5 +76,5 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def say(text: str) -> None:
-    """Tell whoever waits what goes on; the report alone goes to standard output."""
+    """Print progress to standard error; only the report goes to standard output."""
     print(f"  {text}", file=sys.stderr, flush=True)

@@ -1,8 +1,8 @@
-"""What is left of a text that was shortened: the share of questions that it still answers.
+"""Share of questions that a shortened text still answers.
 
-A question counts when all words of its answer stand in the texts that hold its evidence, and it
-is answered when all of them are still there after each text was shortened. Texts are windows of ten
-turns, and the topic segments that our own segmenter makes.
+A question counts if the texts with its evidence have all words of its answer. It is answered if
+all these words are still there after each text was shortened. Texts are windows of ten turns, and
+the topic segments of memci's segmenter.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Places = Mapping[str, str]  # a turn's id → the text that holds it
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The words of an answer, and the texts in which they stand."""
+    """The words of an answer, and the texts that have them."""
 
     words: frozenset[str]
     texts: tuple[str, ...]
@@ -69,21 +69,21 @@ def measure(data: Path, *, size: Size) -> Iterator[Finding]:
             for unit, cut in (("windows", _windows), ("segments", _Cutter(embedder).segments)):
                 places = [(each, cut(each)) for each in found]
                 asked = _asked([(each.cases, held) for each, held in places], language)
-                told = _asked([(each.told, held) for each, held in places], language)
-                texts = sorted({text for each in asked + told for text in each.texts})
+                stated = _asked([(each.statements, held) for each, held in places], language)
+                texts = sorted({text for each in asked + stated for text in each.texts})
                 others = {"head": head, "centroid": Centroid(embedder, texts)}
                 for share in SHARES:
                     title = f"compression, {name} {unit} to {share:.0%}"
                     yield _survival(title, asked, share, ours.compress, others, rare)
-                    if told:
+                    if stated:
                         title = f"compression, {name} told, {unit} to {share:.0%}"
-                        yield _survival(title, told, share, ours.compress, others, rare)
+                        yield _survival(title, stated, share, ours.compress, others, rare)
                 yield _chain(f"compression, {name} {unit}", asked, ours.compress)
             yield _speed(name, found, _Cutter(embedder), ours.compress, rare, size.pick(1, 3, 7))
 
 
 class _Remembering:
-    """An embedder that embeds no text twice."""
+    """An embedder with a cache."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -112,7 +112,7 @@ class _Cutter:
             for segment in self._segmenter.segment(messages, vectors):
                 for seq in segment.seqs:
                     place = turns[seq - 1].id
-                    # A long turn may lie in several segments.
+                    # A long turn may be in several segments.
                     places[place] = "\n".join(filter(None, [places.get(place), segment.text]))
         return places
 
@@ -140,7 +140,7 @@ def _asked(
 
 
 def _answered(asked: Sequence[Asked], shorten: Shorten, share: float) -> float:
-    """Return the share of questions, in percent, that shortened texts answer."""
+    """Return the percentage of questions that shortened texts answer."""
     texts = {text for each in asked for text in each.texts}
     shorter = {text: shorten(text, int(share * len(text))) for text in texts}
     assert all(len(shorter[text]) <= int(share * len(text)) for text in texts)
@@ -173,7 +173,7 @@ def _survival(
 
 
 def _chain(title: str, asked: Sequence[Asked], ours: Shorten) -> Finding:
-    """Compare ten small compressions with one, as passes make them of a fading memory."""
+    """Compare ten small compressions, as in ten passes, with one."""
     share = SHARES[1]
 
     def step_by_step(text: str, room: int) -> str:

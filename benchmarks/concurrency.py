@@ -1,8 +1,8 @@
-"""Readers beside busy lanes: how fast, and that none of them waits for a write.
+"""Speed of reads while lanes are busy; no read waits for a write.
 
-Readers are threads of this process, as those of a context worker are; the agents that they ask are
-those whose lanes a real worker has its hands full with. To compare with idle lanes, the worker is
-halted where it is, in turn, in the middle of a write or not.
+Readers are threads of this process, as in a context worker. They read agents whose lanes keep a
+real worker busy. For the comparison with idle lanes, the worker is stopped in alternate runs,
+maybe in the middle of a write.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from memci.runtime import Runtime
 from memci.schemas.reads import ContextRequest, SearchRequest
 from memci.smallmodel.offline.sentence_embedder import MODEL
 from memci.smallmodel.ports import Vectors
-from memci.storage.vectors import to_text
+from memci.storage.search.vectors import to_text
 from memci.testing import wait_until
 
 READERS = (1, 4, 16)
 _EACH_REQUEST = 20
 _BUDGET = 2_000
-# One that waited for a lock would wait for as long as the write lasts: until the time-out of 20 s.
+# A read that waited for a lock would wait until the write ends: until the timeout of 20 s.
 _AT_ONCE_MS = 5_000.0
 _DONE = "SELECT count(*) FROM job WHERE state = 'done'"
 _LEFT = "SELECT count(*) FROM job WHERE state <> 'done'"
-# What a lane's writes hold, all of it at once: no writer beside it would get on.
+# All locks of a lane's writes at once: every other writer would wait.
 _WRITES = (
     "SELECT FROM lane WHERE agent_id = %s FOR UPDATE",
     "UPDATE message SET indexed = indexed WHERE agent_id = %s",
@@ -57,11 +57,11 @@ _Read: TypeAlias = Callable[[_Asked], object]
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much there is to read and to write; ``reads`` of each kind in each round."""
+    """The amounts to read and to write; ``reads`` is per kind and round."""
 
     agents: int
-    messages: int  # stored of each
-    waiting: int  # messages that wait for the lanes, in all
+    messages: int  # stored messages of each agent
+    waiting: int  # queued messages of all agents
     reads: int
     rounds: int
 
@@ -73,7 +73,7 @@ SMALL = Sizes(agents=2, messages=40, waiting=200, reads=4, rounds=1)
 
 @dataclass
 class Took:
-    """Milliseconds of reads, and how long all took, by what was read and by how many."""
+    """Milliseconds of reads, and the time of all, by kind of read and number of readers."""
 
     each_ms: dict[tuple[str, int], list[float]] = field(default_factory=lambda: defaultdict(list))
     seconds: dict[tuple[str, int], float] = field(default_factory=lambda: defaultdict(float))
@@ -90,12 +90,12 @@ class Took:
 
 
 def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
-    """Measure reads of agents with a full mailbox, and beside an open write."""
+    """Measure reads of agents with a full mailbox, and during an open write."""
     sizes = size.pick(SMALL, QUICK, FULL)
     settings = load_settings(database_url=stage.database_url, broker_url=stage.broker_url)
     with closing(Runtime(settings)) as runtime:
         questions = filled(stage, runtime, sizes)
-        yield from beside_a_write(runtime, questions)
+        yield from during_a_write(runtime, questions)
         reads = _reads(runtime)
         with _busy_lanes(stage, runtime, sizes) as worker:
             idle, busy = _in_turn(worker, reads, questions, sizes)
@@ -107,7 +107,7 @@ def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
 
 
 def filled(stage: Stage, runtime: Runtime, sizes: Sizes) -> list[_Asked]:
-    """Fill the agents; return questions to each of them in turn."""
+    """Fill the agents; return questions for them in turn."""
     each = max(1, 4 * sizes.reads // sizes.agents)
     asked: list[list[_Asked]] = []
     with stage.owner() as owner:
@@ -125,12 +125,12 @@ def _name(number: int) -> str:
 
 @contextmanager
 def _busy_lanes(stage: Stage, runtime: Runtime, sizes: Sizes) -> Iterator[Process]:
-    """Have a worker at work on more than it will get done with."""
+    """Start a worker with more jobs than it can finish."""
     tokens = lane_tokens(stage)
-    said = conversation(seed=77)
+    messages = conversation(seed=77)
     for number in range(sizes.waiting // _EACH_REQUEST):
         agent_id = _name(number % sizes.agents)
-        request = Append(agent_id, list(islice(said, _EACH_REQUEST)), session_id="later")
+        request = Append(agent_id, list(islice(messages, _EACH_REQUEST)), session_id="later")
         with runtime.database.agent_transaction(agent_id) as connection:
             append_in(connection, request)
     tokens.prepare([_name(number) for number in range(sizes.agents)])
@@ -147,7 +147,7 @@ def _busy_lanes(stage: Stage, runtime: Runtime, sizes: Sizes) -> Iterator[Proces
 def _in_turn(
     worker: Process, reads: Mapping[str, _Read], questions: Sequence[_Asked], sizes: Sizes
 ) -> tuple[Took, Took]:
-    """Return what reads took beside a halted worker, and beside one at work."""
+    """Return the times of reads with a stopped worker, and with a busy one."""
     idle, busy = Took(), Took()
     for number in range(sizes.rounds):
         for readers in READERS:
@@ -176,8 +176,8 @@ def _finding(name: str, readers: int, idle: Took, busy: Took, jobs: int) -> Find
     )
 
 
-def beside_a_write(runtime: Runtime, questions: Sequence[_Asked]) -> Iterator[Finding]:
-    """Read an agent while a transaction of its lane is open that has written all over it."""
+def during_a_write(runtime: Runtime, questions: Sequence[_Asked]) -> Iterator[Finding]:
+    """Read an agent during an open transaction of its lane that has written all its rows."""
     reads = _reads(runtime)
     agent_id = questions[0][0]
     mine = [each for each in questions if each[0] == agent_id][:40]
@@ -188,14 +188,14 @@ def beside_a_write(runtime: Runtime, questions: Sequence[_Asked]) -> Iterator[Fi
         with runtime.database.agent_transaction(agent_id, durable=False) as connection:
             for statement in _WRITES:
                 connection.exec_driver_sql(statement, (agent_id,))
-            beside, _ = _time_all(read, mine, 1)
+            during, _ = _time_all(read, mine, 1)
         yield Finding(
             f"{name} beside an open write of the same agent: slowest",
-            max(beside),
+            max(during),
             "ms",
             baseline=max(before),
             against="before the write",
-            ratio=max(beside) / max(before),
+            ratio=max(during) / max(before),
             bar=Bar(_AT_ONCE_MS, at_most=True, of="ours"),
             note=f"{len(mine)} reads; the write holds the lane, the messages and their index",
         )
@@ -223,7 +223,7 @@ def _reads(runtime: Runtime) -> dict[str, _Read]:
 
 
 def _time_all(read: _Read, asked: Sequence[_Asked], readers: int) -> tuple[list[float], float]:
-    """Return each read's milliseconds, and the seconds of all."""
+    """Return the milliseconds of each read, and the seconds of all."""
     began = time.perf_counter()
     with ThreadPoolExecutor(readers) as pool:
         took = list(pool.map(lambda each: _time(partial(read, each)), asked))

@@ -1,8 +1,8 @@
-"""Contexts of a conversation that goes on, over HTTP: what stays the same, and exact tokens.
+"""Contexts of a growing conversation over HTTP: the part that stays the same, and exact tokens.
 
-What a provider's prompt cache can reuse is measured from the lists themselves: the bytes at the
-start that are those of the list before, as a share of the list. In each turn the context is asked
-for, then question and answer are recorded, as an agent does.
+A provider's prompt cache can reuse the bytes at the start of a list that are the same as in the
+list before; their share of the list is measured. As an agent does, each turn requests the context
+and then records question and answer.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 
 BUDGETS = (1_000, 4_000)
 _SAME = 0.85
-# Providers keep no shorter beginnings than this; and of fewer tokens each turn is a large part.
+# Providers cache no shorter prefixes than this; each turn is a large part of fewer tokens.
 _CACHED_FROM = 1_024
-# While the recent interactions still become more, half of a list is new whatever one does.
+# While the number of recent interactions still grows, half of a list is always new.
 _GROWING = 8
 _A_MESSAGE, _A_LIST = 4, 3  # tokens that a chat format adds (R14)
 _SYSTEM = (
     "You are a careful assistant. Use what is known of the user, say so when you do not know, "
     "answer in the user's language, and keep to what was agreed."
 )
-# Said of no message: so nothing is retrieved, and the recent interactions are all there is.
+# It matches no message, so nothing is retrieved and the list has only recent interactions.
 _NOTHING = {"since": "9000-01-01T00:00:00Z"}
 _FIXED = frozenset({"system", "summary", "recent", "query"})
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One assembly beside the one before; ``same`` and ``told`` are shares, 0 to 1, of its bytes.
+    """One assembly compared with the one before; shares are 0 to 1, of bytes.
 
-    ``kept`` is the share of the list before, ``told`` what the answer itself says of ``same``
-    (``stable_prefix``); ``anew``: pieces were retrieved, or pinned, that the list before had not.
+    ``same`` is measured, ``reported`` is the same share in the answer (``stable_prefix``), ``kept``
+    is the share of the list before. ``anew``: texts were retrieved or pinned that it lacked.
     """
 
     same: float
     kept: float
-    told: float
+    reported: float
     anew: bool
     tokens: int
     exact: bool
@@ -92,9 +92,9 @@ def _steps(agent: Agent, turns: int, **options: Any) -> Iterator[Step]:
 
 
 def _turns() -> Iterator[list[NewMessage]]:
-    said = conversation(seed=21)
+    messages = conversation(seed=21)
     while True:
-        turn = list(islice(said, 2))
+        turn = list(islice(messages, 2))
         assert [each.role for each in turn] == [Role.USER, Role.ASSISTANT]
         yield turn
 
@@ -114,7 +114,7 @@ def _step(before: ContextAnswer, now: ContextAnswer) -> Step:
 
 
 def _written(answer: ContextAnswer) -> bytes:
-    """Return the list as a model reads it: each message under its role."""
+    """Return the list as a model reads it: each message after its role."""
     return "".join(f"<{each.role}>\n{each.content}\n" for each in answer.messages).encode()
 
 
@@ -142,7 +142,7 @@ def _findings(name: str, steps: Sequence[Step], wanted: Bar | None) -> Iterator[
                 note=f"{len(some)} steps; median {median(step.same for step in some):.2f}, "
                 f"lowest tenth {percentile([step.same for step in some], 0.1):.2f}; "
                 f"of the list before {fmean(step.kept for step in some):.2f}; "
-                f"by stable_prefix {fmean(step.told for step in some):.2f}; "
+                f"by stable_prefix {fmean(step.reported for step in some):.2f}; "
                 f"{fmean(step.tokens for step in some):,.0f} tokens on average",
             )
     yield Finding(

@@ -1,7 +1,7 @@
-"""Texts as people write them, as far as an index notices: for filling agents without a model.
+"""Random texts that look natural to an index, to fill agents without a model.
 
-Words follow Zipf's law, between function words; vectors lie about topics, as those of sentences
-do. No two corpora of different seeds say the same, and one seed says the same for ever.
+Content words follow Zipf's law, between function words; vectors are near topics, like those of
+sentences. Corpora of different seeds differ; one seed always gives the same corpus.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ _VOCABULARY = 30_000
 _SYLLABLES = ("ka", "lo", "mer", "tin", "sa", "vor", "di", "pel", "ru", "gan", "oth", "ely", "ush")
 _QUESTION_WORDS = 8
 _TOPICS = 60
-# Share of function words in English, and how long a turn of a conversation is.
+# Share of function words in English, and lengths of turns in a conversation.
 _FUNCTION_SHARE = 0.45
 _MEAN_WORDS = 22
 _MOST_WORDS = 120
-# Of a vector: how much all have in common, how much a topic has, and what is its own. Cosines of
-# two of them are then as those of MiniLM: 0.1 on average, 0.4 within a topic.
+# Parts of a vector: common to all, of its topic, and its own. Cosines of two vectors are then like
+# those of MiniLM: 0.1 on average, 0.4 within a topic.
 _COMMON, _TOPIC, _OWN = 0.33, 0.55, 0.77
 _BEGAN = datetime(2025, 1, 1, 8, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """What one life says: ``texts`` in order, and a vector of unit length for each (n, d)."""
+    """The messages of one agent: ``texts`` in order, and their unit vectors (n, d)."""
 
     texts: Sequence[str]
     vectors: Vectors
@@ -62,11 +62,11 @@ class Corpus:
         ]
 
     def questions(self, count: int, seed: int) -> Iterator[tuple[str, Vectors]]:
-        """Ask about one text after the other: eight of its telling words, and a vector near it."""
+        """Ask about one text after the other: eight of its rare words, and a vector near it."""
         random = np.random.default_rng(seed)
         for place in random.integers(len(self.texts), size=count):
             telling = [w for w in self.texts[place].split() if w not in ENGLISH_STOP_WORDS]
-            # A short text does not have eight: the next ones lend theirs.
+            # A short text has fewer; then words of the next texts are used.
             for text in (*self.texts[place + 1 :], *self.texts[:place]):
                 if len(set(telling)) >= _QUESTION_WORDS:
                     break
@@ -77,7 +77,7 @@ class Corpus:
 
 
 def session_of(seq: int) -> str:
-    """Return the session in which the message of this seq was said."""
+    """Return the session of the message with this seq."""
     return f"s{(seq - 1) // SESSION_MESSAGES}"
 
 
@@ -93,15 +93,15 @@ def _texts(random: np.random.Generator, count: int) -> Iterator[str]:
     chances = (1 / ranks) / (1 / ranks).sum()
     lengths = random.lognormal(np.log(_MEAN_WORDS) - 0.18, 0.6, count).astype(int)
     for length in np.clip(lengths, 4, _MOST_WORDS):
-        said = words[random.choice(len(words), size=length, p=chances)]
+        chosen = words[random.choice(len(words), size=length, p=chances)]
         between = random.random(length) < _FUNCTION_SHARE
-        said = np.where(between, functions[random.integers(len(functions), size=length)], said)
-        yield " ".join(said)
+        chosen = np.where(between, functions[random.integers(len(functions), size=length)], chosen)
+        yield " ".join(chosen)
 
 
 @functools.cache
 def _words() -> tuple[str, ...]:
-    """Return the words of the one language that all corpora are written in."""
+    """Return the words of all corpora."""
     random = Random(7)
     made: dict[str, None] = {}
     while len(made) < _VOCABULARY:

@@ -23,7 +23,7 @@ _AGENTS = 8
 
 
 class Creation:
-    """Puts conversations into mailboxes, and has a worker make memories of them."""
+    """Puts conversations into mailboxes, and lets a worker make memories of them."""
 
     def __init__(self, database: Database, stage: Stage, tokens: CeleryMessages) -> None:
         self._database = database
@@ -51,7 +51,7 @@ def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
     runs, count = size.pick((1, 40), (3, 320), (5, 800))
     bare = BareEncoding()
     worker = stage.start_worker("workers", LANE_QUEUE, *LANE_POOL)
-    # Each run says something else: vectors are remembered.
+    # Each run has other texts, since vectors are cached.
     texts = {run: list(islice(conversation(seed=run), count)) for run in range(runs + 1)}
     with stage.database() as database:
         creation = Creation(database, stage, lane_tokens(stage))
@@ -81,11 +81,11 @@ def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
 
 def _beside_a_pass(stage: Stage, creation: Creation, size: Size) -> Finding:
     runs, count = size.pick((1, 40), (1, 320), (3, 800))
-    said = (list(islice(conversation(seed), count)) for seed in range(100, 100 + 2 * runs))
+    conversations = (list(islice(conversation(seed), count)) for seed in range(100, 100 + 2 * runs))
     names = (f"beside{run}" for run in range(2 * runs))
 
     def create() -> float:
-        return creation.rate(next(said), next(names))
+        return creation.rate(next(conversations), next(names))
 
     def create_beside() -> float:
         with running_pass(stage):

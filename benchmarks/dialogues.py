@@ -1,4 +1,4 @@
-"""Public conversations to measure quality on: topic segments, and questions with their evidence."""
+"""Reads public conversations: topic segments, and questions with their evidence."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Dialogue:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What was said at once; ``session`` numbers are those of the source."""
+    """One utterance; ``session`` numbers are those of the source."""
 
     id: str
     session: int
@@ -49,7 +49,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Words that answer a question, and the turns in which they stand."""
+    """Words that answer a question, and the turns that have them."""
 
     words: frozenset[str]
     evidence: tuple[str, ...]
@@ -57,11 +57,11 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Turns in order, questions about them, and what a user says of himself in them."""
+    """Turns in order, questions about them, and statements of users about themselves."""
 
     turns: tuple[Turn, ...]
     cases: tuple[Case, ...]
-    told: tuple[Case, ...] = ()
+    statements: tuple[Case, ...] = ()
 
     def sessions(self) -> Iterator[list[Turn]]:
         """Yield the turns of each session."""
@@ -70,7 +70,7 @@ class Conversation:
 
 
 def messages_of(texts: Sequence[str]) -> list[Message]:
-    """Return the texts as the messages of one session, as a job is handed them."""
+    """Return the texts as messages of one session, as a job gets them."""
     return [
         Message(seq, str(seq), Role.USER, text, _WHEN) for seq, text in enumerate(texts, start=1)
     ]
@@ -87,16 +87,16 @@ def dialogues(path: Path) -> list[Dialogue]:
 
 
 def locomo(path: Path) -> list[Conversation]:
-    """Read LoCoMo's file; a shared photo counts as spoken, by its caption."""
+    """Read LoCoMo's file; the caption of a shared photo counts as spoken text."""
     return [_locomo(each["conversation"], each["qa"]) for each in _read(path)]
 
 
 def memorybank(path: Path) -> list[Conversation]:
-    """Read Chinese exchanges; they come without answers.
+    """Read Chinese exchanges, which have questions without answers.
 
-    So the words of a question that stand in its evidence are taken for what must survive. Questions
-    are few, and ask in usual words: so each thing that a user says of himself is a case as well,
-    whose words are its nouns as the dictionary tags them.
+    So the words of a question that are in its evidence must survive. Since questions are few and
+    use common words, each statement of a user about himself is a case as well; its words are its
+    nouns by the dictionary.
     """
     return [_memorybank(each["exchanges"], each["questions"]) for each in _read(path)]
 
@@ -148,18 +148,20 @@ def _memorybank(
     cases = []
     for question in asked:
         evidence = tuple(question["evidence"])
-        there = "\n".join(text[each] for each in evidence)
+        evidence_text = "\n".join(text[each] for each in evidence)
         telling = {w.text for w in weigh(question["question"], Language.CHINESE) if w.weight > 0}
-        words = frozenset(word for word in telling if len(word) > 1 and word in there)
+        words = frozenset(word for word in telling if len(word) > 1 and word in evidence_text)
         if words:
             cases.append(Case(words, evidence))
-    told = [Case(words, (each["id"],)) for each in exchanges for words in _told(each["user"])]
-    return Conversation(turns, tuple(cases), tuple(told))
+    statements = [
+        Case(words, (each["id"],)) for each in exchanges for words in _statements(each["user"])
+    ]
+    return Conversation(turns, tuple(cases), tuple(statements))
 
 
-def _told(said: str) -> Iterator[frozenset[str]]:
-    """Yield the first nouns of each clause in which the speaker tells of himself."""
-    for clause in _CLAUSE_END.split(said):
+def _statements(text: str) -> Iterator[frozenset[str]]:
+    """Yield the first nouns of each clause in which the speaker speaks about himself."""
+    for clause in _CLAUSE_END.split(text):
         if _OF_HIMSELF.match(clause) and not _ASKS_OR_THANKS.search(clause):
             tagged = chinese_words.tagged_words(clause)
             nouns = [each.text for each in tagged if each.tag.startswith("n")]

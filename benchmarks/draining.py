@@ -1,4 +1,4 @@
-"""How long workers take to empty mailboxes that were full when the tokens appeared."""
+"""Measures how long workers take to empty full mailboxes after their tokens appear."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memci.broker.names import LANE_QUEUE, LANE_RUN_TASK
 from memci.testing import wait_until
 
 _TIMEOUT_S = 240.0
-# The same by an index: looking costs the server next to nothing while it works.
+# The same by an index: the check costs the busy server almost nothing.
 _LOOK = "SET enable_seqscan = off; SET enable_bitmapscan = off"
 _WORKING = "SELECT EXISTS (SELECT FROM job WHERE state = 'queued')"
 _FAILED = "SELECT count(*) FROM job WHERE state <> 'done'"
@@ -22,10 +22,10 @@ _LAST = "SELECT max(finished_at) FROM job"
 
 
 def drain(stage: Stage, tokens: CeleryMessages, agents: Sequence[str]) -> float:
-    """Let one token for each agent loose; return the seconds until the last job is done.
+    """Publish one token for each agent; return the seconds until the last job is done.
 
-    By the clock of the database, which stamps each job at its end; but not before the tokens are
-    used up: those that find no work left are a part of the cost.
+    The database's clock gives the end of each job. All tokens must be used up, too: those that
+    find no work are part of the cost.
     """
     tokens.prepare(agents)
     with stage.owner() as connection:
@@ -59,7 +59,7 @@ def lane_tokens(stage: Stage) -> CeleryMessages:
 
 
 def _in_hand(client: redis.Redis) -> bool:
-    """Tell whether a worker has a token of lanes; one of compression lasts as long as its slice."""
+    """Tell whether a worker has a token of a lane; one of compression lasts a whole slice."""
     kept: Any = client.hvals("unacked")
     return any(LANE_RUN_TASK.encode() in each for each in kept)
 

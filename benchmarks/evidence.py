@@ -1,4 +1,4 @@
-"""How much of the evidence is in what was handed over: numbers of one question, and of many."""
+"""The share of the evidence that reads return, for one question and for many."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from pydantic import BaseModel
 from memci.domain.search.candidate import Channel, Source
 
 BUDGETS = (500, 1_000, 2_000, 4_000)
-WANTED = 0.9  # of the evidence: what a context has to hold to be enough
+WANTED = 0.9  # the share of the evidence that a context must hold
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A way of asking: options of requests, laid over their defaults."""
+    """A variant of requests: options that replace their defaults."""
 
     name: str
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def request(self, shape: type[BaseModel], **fields: Any) -> Any:
-        """Return a request of this shape, with those of the options that it has."""
+        """Return a request of this shape, with the options that it knows."""
         own = {name: value for name, value in self.options.items() if name in shape.model_fields}
         return shape(**{**own, **fields})
 
 
 def without(name: str, shape: type[BaseModel]) -> Variant:
-    """Return the default but for one channel or source; ``shape`` has the defaults."""
+    """Return the default without one channel or source; ``shape`` has the defaults."""
     for option, kind in (("channels", Channel), ("sources", Source)):
         if name in set(kind):
             default = shape.model_fields[option].default
@@ -40,7 +40,7 @@ def without(name: str, shape: type[BaseModel]) -> Variant:
 
 
 def with_options(text: str, shapes: Sequence[type[BaseModel]]) -> Variant:
-    """Return the default but for options given as ``k=5;fusion="rrf"``, each a JSON value."""
+    """Return the default with options given as ``k=5;fusion="rrf"``, each a JSON value."""
     options: dict[str, Any] = {}
     for each in text.split(";"):
         name, _, value = each.partition("=")
@@ -65,7 +65,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Means over questions; ``whole`` is the share of those whose evidence is there completely."""
+    """Means over questions; ``whole`` is the share of questions with all their evidence."""
 
     questions: int
     among_ten: float
@@ -75,7 +75,7 @@ class Summary:
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Summary:
-        """Sum up; there has to be a row."""
+        """Compute the means; there must be a row."""
         short = [row.answered for row in rows if row.answered is not None]
         return cls(
             len(rows),
@@ -89,14 +89,14 @@ class Summary:
 
 
 def share(evidence: frozenset[str], held: frozenset[str]) -> float:
-    """Return how much of the evidence is there, 0 to 1."""
+    """Return the share of the evidence that is held, 0 to 1."""
     return len(evidence & held) / len(evidence)
 
 
 def tokens_needed(found: Mapping[int, float], wanted: float = WANTED) -> float | None:
     """Return the tokens in which ``wanted`` of the evidence is found; None: not in the largest.
 
-    Between two budgets the share is taken to grow evenly; with none nothing is found.
+    Between two budgets, the share is interpolated linearly; with 0 tokens it is 0.
     """
     tokens, before = 0, 0.0
     for budget, now in sorted(found.items()):

@@ -1,4 +1,4 @@
-"""Ways to shorten a text that need no model of ours: what the compressor is measured against."""
+"""Ways to shorten a text without memci's models, to compare the compressor with."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from memci.smallmodel.ports import Embedder, Vectors
 
 
 def head(text: str, room: int) -> str:
-    """Return the beginning."""
+    """Return the beginning of a text."""
     return text[:room]
 
 
 class Centroid:
-    """Sentences nearest to the mean of all sentences' vectors."""
+    """Keeps the sentences nearest to the mean of all vectors of sentences."""
 
     def __init__(self, embedder: Embedder, texts: Sequence[str]) -> None:
         """Embed the sentences of all texts that will be shortened."""
@@ -34,10 +34,10 @@ class Centroid:
 
 
 class RareSentences:
-    """Sentences whose words are the rarest in the whole collection, per character."""
+    """Keeps the sentences with the rarest words of the collection, per character."""
 
     def __init__(self, collection: Sequence[str]) -> None:
-        """Count in how many texts of the collection a word stands."""
+        """Count in how many texts of the collection each word is."""
         self._lexicon = OfflineLexicon()
         self._texts = len(collection)
         self._counts = Counter(t for text in collection for t in set(self._lexicon.terms(text)))

@@ -1,4 +1,4 @@
-"""A pass in which every memory has to be shortened, with and without embedding what is left."""
+"""A pass that shortens every memory, with and without embedding the shortened texts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TABLES = (
     "lane", "node", "node_vector", "node_term", "link", "trail", "pass_log", "pass_snapshot",
     "replay_log",
 )  # fmt: skip
-# Each memory leans on one link of strength 0.5: its target is half of what was said.
+# Each memory has one link of strength 0.5, so its target is half of its original length.
 _FILL = """
 INSERT INTO node (agent_id, id, slot, kind, type, content, original_length, phrase, keywords,
                   language, message_seqs)
@@ -44,53 +44,55 @@ VALUES (%(agent)s, %(nodes)s, 1, now())
 """
 _DONE = "SELECT compress_done = compress_req FROM lane WHERE agent_id = %(agent)s"
 _COMPRESSED = "SELECT compressed FROM pass_log WHERE agent_id = %(agent)s"
-# Of a pass that is still under way when whatever runs beside it has ended.
+# For a pass that must outlast the measurement beside it.
 _MORE_THAN_ENOUGH = 10_000
 
 
 def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
     """Measure whole passes by a real compress worker, from the token to the end of the pass."""
     runs, nodes = size.pick((1, 20), (2, 300), (5, 600))
-    # Each run says something else: vectors are remembered.
-    said = [memories(nodes, seed) for seed in range(runs)]
-    halves = [[OfflineCompressor().compress(text, len(text) // 2) for text in run] for run in said]
+    # Each run has other texts, since vectors are cached.
+    batches = [memories(nodes, seed) for seed in range(runs)]
+    halves = [
+        [OfflineCompressor().compress(text, len(text) // 2) for text in run] for run in batches
+    ]
     bare = BareEncoding()
     bare.rate(halves[0][:32])
     encoded = iter(halves)
     for app, baseline, against, name, bar in (
-        ("benchmarks.worker_app", lambda: _compress(said[0]), "the compressor alone",
+        ("benchmarks.worker_app", lambda: _compress(batches[0]), "the compressor alone",
          "compression without embedding", Bar(300.0, of="ours")),
         ("workers", lambda: bare.rate(next(encoded)), "bare batched MiniLM encoding of the same",
          "compression with embedding", Bar(0.6)),
     ):  # fmt: skip
-        yield _compared(stage, (app, name, said), baseline).finding(
+        yield _compared(stage, (app, name, batches), baseline).finding(
             name, "memories/s", against, bar, f"{nodes} memories cut to a half, one worker"
         )
 
 
 def memories(count: int, seed: int) -> list[str]:
-    """Return texts of some hundred characters, no two the same."""
-    said = (message.content or "" for message in conversation(1_000 + seed))
-    return [" ".join(islice(said, _MESSAGES_EACH)) for _ in range(count)]
+    """Return different texts of some hundred characters."""
+    contents = (message.content or "" for message in conversation(1_000 + seed))
+    return [" ".join(islice(contents, _MESSAGES_EACH)) for _ in range(count)]
 
 
 def _compared(
     stage: Stage, case: tuple[str, str, list[list[str]]], baseline: Callable[[], float]
 ) -> Comparison:
-    app, name, said = case
+    app, name, batches = case
     with stage.owner() as connection:
-        connection.execute("DELETE FROM vector_model")  # the one app's vectors are not the other's
+        connection.execute("DELETE FROM vector_model")  # the two apps have different vectors
     worker = stage.start_worker(app, COMPRESS_QUEUE, "-P", "threads", "-c", "4")
     tokens = CeleryMessages(stage.broker_url, LANE_COMPRESS_TASK)
     one_pass(stage, tokens, memories(64, -1))
-    texts = iter(said)
-    compared = alternate(lambda: one_pass(stage, tokens, next(texts)), baseline, len(said), name)
+    texts = iter(batches)
+    compared = alternate(lambda: one_pass(stage, tokens, next(texts)), baseline, len(batches), name)
     stage.stop([worker])
     return compared
 
 
 def one_pass(stage: Stage, tokens: CeleryMessages, texts: Sequence[str]) -> float:
-    """Return memories a second of a pass over these."""
+    """Run a pass over these texts; return memories per second."""
     prepare(stage, texts)
     tokens.prepare([_AGENT])
     with stage.owner() as connection:
@@ -110,7 +112,7 @@ def one_pass(stage: Stage, tokens: CeleryMessages, texts: Sequence[str]) -> floa
 
 @contextmanager
 def running_pass(stage: Stage) -> Iterator[None]:
-    """Have a compress worker shorten memories meanwhile: more than it will get done with."""
+    """Let a compress worker shorten memories meanwhile, more than it can finish."""
     prepare(stage, memories(_MORE_THAN_ENOUGH, -2))
     worker = stage.start_worker(
         "workers", COMPRESS_QUEUE, "-P", "threads", "-c", "4", name="compress"
@@ -132,7 +134,7 @@ def _compressed(connection: psycopg.Connection) -> int:
 
 
 def prepare(stage: Stage, texts: Sequence[str]) -> None:
-    """Fill the network anew."""
+    """Fill the network again."""
     values = {
         "agent": _AGENT,
         "nodes": len(texts),

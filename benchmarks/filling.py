@@ -1,4 +1,4 @@
-"""Agents filled without a worker: what a job would write, written by the same statements."""
+"""Fills agents without a worker, by the statements that jobs use."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from memci.jobs.index import terms_of
 from memci.message import Message
 from memci.smallmodel.offline.index_terms import OfflineLexicon
 from memci.smallmodel.offline.sentence_embedder import MODEL
-from memci.storage.search_index import Embedded, index_messages
+from memci.storage.search.index import Embedded, index_messages
 from memci.storage.session import Database
 
 _AT_ONCE = 1_000
 _MESSAGE = "agent_id, seq, id, role, content, session_id, said_at, remember"
-# Every table that tells of an agent, and its columns that are not numbered by themselves.
+# Every table with rows of an agent, and its columns without automatic numbers.
 _TABLES = """
 SELECT c.table_name, string_agg(quote_ident(c.column_name), ', ')
   FROM information_schema.columns c JOIN information_schema.tables t
@@ -37,7 +37,7 @@ SELECT agent_id || %(suffix)s, {columns} FROM {table} WHERE agent_id = ANY(%(age
 
 
 def fill(database: Database, owner: psycopg.Connection, agent_id: str, corpus: Corpus) -> None:
-    """Store the corpus as the agent's messages, indexed, and none of them made into a memory."""
+    """Store the corpus as indexed messages of the agent, without memories."""
     messages = corpus.messages()
     with owner.cursor() as cursor, cursor.copy(f"COPY message ({_MESSAGE}) FROM STDIN") as copy:
         for each in messages:
@@ -54,9 +54,9 @@ def fill(database: Database, owner: psycopg.Connection, agent_id: str, corpus: C
 
 
 def multiply(owner: psycopg.Connection, agents: Sequence[str], times: int) -> list[str]:
-    """Copy agents, with all that is told of them, until there are ``times`` as many.
+    """Copy agents with all their rows, until there are ``times`` as many.
 
-    Return all agents. What tells of one lies together, as where each is written for some time.
+    Return all agents. The rows of one agent are stored together, as if written in one period.
     """
     tables = [
         (table, columns)

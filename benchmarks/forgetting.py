@@ -1,4 +1,4 @@
-"""What forgetting costs: evidence found before and after passes with no new input.
+"""Evidence found before and after compression passes without new input.
 
 ``python -m benchmarks.forgetting --data locomo_dev.json [--plot FILE] [--json FILE]``
 
@@ -49,7 +49,7 @@ _PUNCTUATION = str.maketrans(dict.fromkeys(string.punctuation + "‘’“”–
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What is left after so many passes; shares are 0 to 1, means over questions."""
+    """The evidence left after so many passes; shares are 0 to 1, means over questions."""
 
     passes: int
     memories: int
@@ -59,7 +59,7 @@ class State:
 
 
 def main() -> int:
-    """Measure, print the table, and write what was asked for."""
+    """Measure, print the table, and write the requested files."""
     arguments = _arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     talks = read_locomo(arguments.data)[: arguments.conversations]
@@ -88,7 +88,7 @@ def _measure(stage: Stage, talks: Sequence[Talk], passes: Sequence[int]) -> Iter
         for talk in talks:
             _remember(agents[talk.id], talk)
         _wait(agents.values(), lambda about: about.queued == 0)
-        # Until here nothing forgot.
+        # Nothing was forgotten until here.
         compress = ("-P", "threads", "-c", "2")
         original = {talk.id: _length(agents[talk.id]) for talk in talks}
         yield _state(0, talks, agents, original)
@@ -108,7 +108,7 @@ def _remember(agent: Agent, talk: Talk) -> None:
 
 
 def _run_pass(agents: Collection[Agent], number: int) -> None:
-    """Run one whole pass of each; the first was asked for by the creations."""
+    """Run one whole pass of each agent; creations requested the first one."""
     for agent in agents:
         if number > 1:
             agent.compress(reason="benchmark")
@@ -146,7 +146,7 @@ def _state(
 
 
 def _found(asked: Sequence[tuple[Agent, Question]], source: str) -> dict[int, float]:
-    """Return the share of the evidence inside each budget, as a mean over the questions."""
+    """Return the mean share of the evidence inside each budget."""
     tokens = OfflineTokenCounter("o200k_base")
     shares: dict[int, list[float]] = {budget: [] for budget in BUDGETS}
     for agent, question in asked:
@@ -182,8 +182,8 @@ def _is_short(question: Question) -> bool:
 
 
 def _is_answered(question: Question, held: Sequence[tuple[str, frozenset[str]]]) -> bool:
-    there = " ".join(text for text, ids in held if ids & question.evidence)
-    return _words(question.answer) <= _words(there)
+    memory_texts = " ".join(text for text, ids in held if ids & question.evidence)
+    return _words(question.answer) <= _words(memory_texts)
 
 
 def _words(text: str) -> frozenset[str]:
@@ -206,7 +206,7 @@ def _print(states: Sequence[State]) -> None:
 
 
 def plot(states: Sequence[State], path: Path) -> None:
-    """Draw the same over passes."""
+    """Draw the shares over passes."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 5), layout="constrained")

@@ -1,4 +1,4 @@
-"""Jobs that do nothing, or wait as for a small model: what is left is the lane itself."""
+"""Jobs that do nothing, or wait as for a small model, to measure the lane alone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WAITING = "bench.waiting"
 
 
 class Nothing:
-    """Waits as long as it is told, as for a small model, then writes nothing."""
+    """Waits for a given time, as for a small model, and writes nothing."""
 
     triggers_compression = False
 
@@ -36,5 +36,5 @@ def _write_nothing(connection: Connection) -> Mapping[str, Any]:
 
 
 def idle_handlers() -> Mapping[str, Handler]:
-    """Return the handler of either kind."""
+    """Return the handlers of both kinds."""
     return {NOTHING: Nothing(NOTHING, 0.0), WAITING: Nothing(WAITING, 0.020)}

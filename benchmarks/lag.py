@@ -1,4 +1,4 @@
-"""How long after a write memory knows of it, at a steady 20 messages a second."""
+"""Time from a write until reads find it, at a steady 20 messages a second."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memci.testing import wait_until
 _RATE = 20
 _AGENTS = 5
 _LEFT = "SELECT count(*) FROM job WHERE state <> 'done'"
-# From the beginning of the accept's transaction to the end of the effect's.
+# From the beginning of the accept's transaction to the end of the effect's transaction.
 _LAGS = """
 SELECT extract(epoch FROM finished_at - created_at) * 1000 FROM job WHERE kind = %s
  ORDER BY ordinal OFFSET %s
@@ -21,7 +21,7 @@ SELECT extract(epoch FROM finished_at - created_at) * 1000 FROM job WHERE kind =
 
 
 def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
-    """Measure the lag with the API, a lane worker and a compress worker at work."""
+    """Measure the lag with the API, a lane worker and a compress worker."""
     seconds = size.pick(2, 15, 40)
     api, port = stage.start_api()
     workers = [

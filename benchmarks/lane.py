@@ -46,7 +46,7 @@ SELECT (SELECT xact_commit FROM pg_stat_database WHERE datname = current_databas
 
 @dataclass
 class Lanes:
-    """Fills mailboxes and lets the tokens loose, as so many accepts would have."""
+    """Fills mailboxes and publishes the tokens, as so many accepts would."""
 
     stage: Stage
 
@@ -54,7 +54,7 @@ class Lanes:
         self._tokens = lane_tokens(self.stage)
 
     def rate(self, agents: int, jobs: int, kind: str = NOTHING, *, idle: int = 0) -> float:
-        """Return jobs a second, from the tokens' appearance to the last job done."""
+        """Return jobs per second, from the publishing of the tokens to the end of the last job."""
         self._fill(agents, jobs, kind, idle)
         names = [f"agent-{n}" for n in range(1, min(agents, MAX_LANE_WAKEUPS) + 1)]
         return jobs / drain(self.stage, self._tokens, names)
@@ -64,7 +64,7 @@ class Lanes:
         with self.stage.owner() as connection:
             before = connection.execute(_COMMITS).fetchone()
             self.rate(agents, jobs)
-            # Backends report their counts when they have been idle for a moment.
+            # Backends report their counts after they were idle for a moment.
             time.sleep(1.5)
             after = connection.execute(_COMMITS).fetchone()
         assert before is not None
@@ -91,7 +91,7 @@ class PlainCelery:
         self._messages = CeleryMessages(stage.broker_url, NOTHING_TASK)
 
     def rate(self, agents: int, tasks: int) -> float:
-        """Return tasks a second, from their appearance to the last one acknowledged."""
+        """Return tasks per second, from their publishing to the last acknowledgement."""
         self._messages.prepare([f"agent-{n % agents}" for n in range(tasks)])
         with self._stage.redis() as client:
             began = time.perf_counter()
@@ -121,7 +121,7 @@ def _lane_workers(stage: Stage, count: int) -> Sequence[Process]:
 
 
 def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
-    """Measure the lane's lines."""
+    """Measure the lane."""
     runs, jobs = size.pick((1, 60), (3, 2_000), (5, 5_000))
     many = size.pick(60, 10_000, 10_000)
     idle = size.pick(20, IDLE_AGENTS, IDLE_AGENTS)
@@ -144,7 +144,7 @@ def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
                 Bar(0.8),
                 f"{transactions:.2f} commits a job, {flushes:.2f} flushes of the log",
             )
-    # A run of a second or two says more of the machine than of a difference of a tenth.
+    # In a run of a second or two, noise of the machine hides a difference of 10 %.
     for agents, count in ((10, 3 * jobs), (many, many)):
         compared = alternate(
             partial(lanes.rate, agents, count, idle=idle),
@@ -163,7 +163,7 @@ def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
 
 
 def _keys_of_idle_agents(stage: Stage, lanes: Lanes, idle: int) -> Finding:
-    """Count what the broker holds for agents when all are idle."""
+    """Count the keys of idle agents in the broker."""
     lanes.rate(10, 100, idle=idle)
     with stage.redis() as client:
         keys = [key for key in client.scan_iter(count=1000) if b"agent" in key]

@@ -1,4 +1,4 @@
-"""An agent with ten thousand messages and memories, written by SQL: for reads."""
+"""An agent with ten thousand messages and memories, inserted by SQL, for reads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from benchmarks.sentences import conversation
 from memci.smallmodel.offline.index_terms import OfflineLexicon
 from memci.smallmodel.offline.sentence_embedder import DIMENSION, MODEL
 from memci.smallmodel.ports import Vectors
-from memci.storage.vectors import to_text
+from memci.storage.search.vectors import to_text
 
 AGENT = "reader"
 _FOCUS = 5
@@ -35,18 +35,18 @@ _NODE = (
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """What was written, for asking about it."""
+    """The inserted texts, and questions about them."""
 
     texts: Sequence[str]
     vectors: Vectors
 
     @property
     def size(self) -> int:
-        """Messages, and as many memories."""
+        """The number of messages, and of memories."""
         return len(self.texts)
 
     def questions(self, count: int) -> Iterator[tuple[str, Vectors]]:
-        """Ask about one message after the other, in some of its words."""
+        """Ask about one message after the other, with some of its words."""
         random = Random(5)
         for _ in range(count):
             place = random.randrange(self.size)
@@ -99,7 +99,7 @@ def fill(connection: psycopg.Connection, size: int) -> Library:
 
 
 def _texts() -> Iterator[str]:
-    """Say things with a long tail of rare words, as a life has."""
+    """Yield texts with many rare words, like those of real conversations."""
     random = Random(3)
     words = ["".join(random.choices(_SYLLABLES, k=3)) for _ in range(_WORDS)]
     weights = [1 / (rank + 10) for rank in range(_WORDS)]

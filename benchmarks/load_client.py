@@ -1,7 +1,7 @@
 """A light HTTP client with many connections, a process of its own: ``python -m … CONFIG``.
 
-It writes ready-made requests to bare sockets and looks at no more of an answer than its status
-and length: the server is to be the bottleneck, on a machine that both share. Prints JSON.
+It writes prepared requests to bare sockets and reads only status and length of an answer, so that
+the server is the bottleneck on a machine that both share. Prints JSON.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from benchmarks.sentences import conversation
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What to send: each request goes to an agent of its own, as a new one does."""
+    """The requests to send, by default each to a new agent."""
 
     port: int
     connections: int
     requests: int
     messages: int
     prefix: str
-    # Requests a second in all, evenly spread; 0: each connection as fast as answers come.
+    # Requests per second of all connections, evenly spread; 0: as fast as answers come.
     rate: float = 0.0
-    agents: int = 0  # 0: one for each request
+    agents: int = 0  # 0: one per request
     seed: int = 1
 
 
 async def run(load: Load) -> dict[str, Any]:
-    """Send everything; return the seconds that it took and each answer's milliseconds."""
+    """Send all requests; return the seconds of all and the milliseconds of each answer."""
     bodies = _bodies(load)
     numbers = iter(range(load.requests))
     latencies_ms: list[float] = []
@@ -59,14 +59,14 @@ async def run(load: Load) -> dict[str, Any]:
 
 
 def _bodies(load: Load) -> list[bytes]:
-    """Return the bodies, each of other messages: vectors of texts are remembered."""
-    said = conversation(load.seed)
+    """Return the bodies, each with other messages, since vectors are cached."""
+    messages = conversation(load.seed)
     return [
         json.dumps(
             {
                 "messages": [
                     {"role": each.role, "content": each.content}
-                    for each in islice(said, load.messages)
+                    for each in islice(messages, load.messages)
                 ]
             },
             ensure_ascii=False,

@@ -1,4 +1,4 @@
-"""The window: rendering after a change, and looking at it where an agent has very many pages."""
+"""Rendering the context window after a change, also for an agent with very many pages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from memci.language.detection import Language
 from memci.message import NewMessage, Role
 from memci.queue.intake import Append, append_in
 from memci.reading.context_window import Windows
-from memci.schemas.tool_table import BY_NAME
+from memci.schemas.tools.table import BY_NAME
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.pages.tree import lock_tree, save_tree
@@ -31,7 +31,7 @@ from memci.storage.session import Database
 _MANY = 10_000
 _IN_FOLDER = 100
 _FOLDER = "usr-1"
-_SAID = "What was said of the lake and the mountains, and what was bought for the journey. " * 2
+_TEXT = "What was said of the lake and the mountains, and what was bought for the journey. " * 2
 _COUNTER = OfflineTokenCounter()
 
 
@@ -60,7 +60,7 @@ def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
 
 
 def _grown(pages: int, expanded: int = 10) -> Tree:
-    """Return a tree of folders full of notes, every ``expanded``-th of them open."""
+    """Return a tree of folders with notes; every ``expanded``-th note is expanded."""
     tree = Tree.new()
     folder = tree["usr-0"]
     for number in range(pages):
@@ -80,7 +80,7 @@ def _page(parent: str, name: str, kind: PageKind = PageKind.DETAIL) -> Page:
 
 def _rendering(tree: Tree) -> Rendering:
     writer = BlockWriter(Format.MARKDOWN, labels_of(Language.ENGLISH))
-    return Rendering(tree, writer, _COUNTER.count, lambda _: PageContent(text=_SAID))
+    return Rendering(tree, writer, _COUNTER.count, lambda _: PageContent(text=_TEXT))
 
 
 def _whole(tree: Tree) -> float:
@@ -102,7 +102,7 @@ def _after_a_change(tree: Tree) -> float:
 
 
 def _over_the_database(database: Database, runs: int, many: int) -> Iterator[Finding]:
-    """Compare an agent of very many interactions with one of few."""
+    """Compare an agent with very many interactions with an agent with few."""
     for agent_id, interactions in (("few", 20), ("many", many)):
         _told(database, agent_id, interactions)
     store, rules = PostgresPageStore(database), PageRules()
@@ -135,7 +135,7 @@ def _over_the_database(database: Database, runs: int, many: int) -> Iterator[Fin
 
 
 def _a_large_folder(database: Database, commands: PageCommands, runs: int, many: int) -> Finding:
-    """Compare what a page costs where a folder goes and comes back: in a large one, and a small."""
+    """Compare the cost per page of removing and restoring a large and a small folder."""
     for agent_id, notes in (("small", _IN_FOLDER), ("large", many)):
         _filed(database, agent_id, notes)
 
@@ -159,7 +159,7 @@ def _a_large_folder(database: Database, commands: PageCommands, runs: int, many:
 
 
 def _filed(database: Database, agent_id: str, notes: int) -> None:
-    """Have an agent with a folder of notes, whose texts are nobody's matter here."""
+    """Make an agent with a folder of notes; their texts do not matter."""
     _told(database, agent_id, 1)
     with database.agent_transaction(agent_id) as connection:
         lock_tree(connection, agent_id)
@@ -172,7 +172,7 @@ def _filed(database: Database, agent_id: str, notes: int) -> None:
 
 def _told(database: Database, agent_id: str, interactions: int) -> None:
     messages = [
-        NewMessage(role=role, content=f"{_SAID} {number}")
+        NewMessage(role=role, content=f"{_TEXT} {number}")
         for number in range(interactions)
         for role in (Role.USER, Role.ASSISTANT)
     ]

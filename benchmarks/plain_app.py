@@ -1,4 +1,4 @@
-"""Bare Celery with tasks that do nothing: what lane and reads are compared with."""
+"""Bare Celery with tasks that do nothing, the baseline of lane and reads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def nothing(agent_id: str) -> None:
 
 
 def result(agent_id: str) -> str:
-    """Say nothing, to whoever asked."""
+    """Return an empty result."""
     return agent_id
 
 

@@ -1,4 +1,4 @@
-"""Conversations as messages, and questions about them with the messages that answer these."""
+"""Conversations as messages, and questions with the messages that answer them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
 _DATE = "%I:%M %p on %d %B, %Y"
-# Multi-hop, temporal, open, single-hop; the fifth kind has no answer in the text.
+# Multi-hop, temporal, open, single-hop. The fifth kind has no answer in the text.
 _SCORED = frozenset((1, 2, 3, 4))
 _ONE_PLACE = 4
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open", 4: "single-hop"}
@@ -19,7 +19,7 @@ CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open", 4: "single-hop"}
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """``evidence`` are ids of messages."""
+    """A question; ``evidence`` are ids of messages."""
 
     text: str
     answer: str
@@ -29,7 +29,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """A long conversation: for each session its messages, as the API takes them."""
+    """A long conversation: the messages of each session, as the API takes them."""
 
     id: str
     sessions: dict[str, list[dict[str, Any]]]
@@ -37,12 +37,12 @@ class Talk:
 
 
 def read_locomo(path: Path) -> list[Talk]:
-    """Read LoCoMo's file; a shared photo counts as spoken, by its caption."""
+    """Read LoCoMo's file; the caption of a shared photo counts as spoken text."""
     return [_talk(each) for each in json.loads(path.read_text("utf-8"))]
 
 
 def read_exchanges(path: Path) -> list[Talk]:
-    """Read Chinese exchanges (MemoryBank's): each is one message, and each day a session."""
+    """Read MemoryBank's Chinese exchanges: each is one message, each day is a session."""
     return [
         _exchanges(f"exchanges-{number}", each)
         for number, each in enumerate(json.loads(path.read_text("utf-8")))

@@ -24,7 +24,7 @@ from memci.config.settings import load_settings
 from memci.runtime import Runtime
 from memci.schemas.reads import ContextRequest, RecallRequest, SearchRequest
 from memci.smallmodel.ports import Vectors
-from memci.storage.vectors import to_text
+from memci.storage.search.vectors import to_text
 
 CALLERS = (1, 16)
 _CONTEXT_POOL = ("-P", "threads", "-c", "16")
@@ -38,7 +38,7 @@ _Ask: TypeAlias = Callable[[_Question], object]
 
 
 def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
-    """Measure each read in this process, the question's vector given; then the hop."""
+    """Measure each read in this process with a given vector of the question, then the hop."""
     count = size.pick(4, 60, 200)
     with stage.owner() as connection:
         library = fill(connection, size.pick(200, 10_000, 10_000))
@@ -104,7 +104,7 @@ def _bare(stage: Stage, questions: Sequence[_Question]) -> list[float]:
 
 
 def _hop(stage: Stage, count: int) -> Iterator[Finding]:
-    """Measure a read that does nothing, against a bare Celery result."""
+    """Compare a read that does nothing with a bare Celery result."""
     context = stage.start_worker(
         "benchmarks.worker_app", READ_QUEUE, *_CONTEXT_POOL, name="context"
     )
@@ -115,7 +115,10 @@ def _hop(stage: Stage, count: int) -> Iterator[Finding]:
         def ours(_: Any) -> object:
             return reads.call("search", AGENT, {"query": "anything"})
 
+        backends = set()  # Celery opens one for each thread, and closes none
+
         def bare(_: Any) -> object:
+            backends.add(app.backend)
             result = app.send_task(
                 RESULT_TASK, (AGENT,), queue=queue(_PLAIN_QUEUE), ignore_result=False
             )
@@ -136,13 +139,16 @@ def _hop(stage: Stage, count: int) -> Iterator[Finding]:
                 ratio=p50 / against,
                 note=f"p95 {percentile(ours_ms, 0.95):.1f} ms",
             )
+        for each in backends:
+            each.result_consumer.stop()
+            each.client.connection_pool.disconnect()
     stage.stop([context, plain])
 
 
 def _time_all(
     ask: Callable[[Any], object], questions: Sequence[Any], callers: int
 ) -> tuple[list[float], float]:
-    """Return each call's milliseconds, and the seconds of all."""
+    """Return the milliseconds of each call, and the seconds of all."""
     began = time.perf_counter()
     with ThreadPoolExecutor(callers) as pool:
         took = list(pool.map(lambda each: _time(partial(ask, each)), questions))

@@ -1,8 +1,8 @@
-"""What of the evidence is found: inside token budgets, by kind of question, and way of asking.
+"""Share of the evidence found, by token budget, kind of question and wording.
 
-Opt-in: ``python -m benchmarks recall --data DIR``. Conversations are remembered by real workers,
-over HTTP, and no pass runs; then every question is asked, once for each way of asking. Nothing in
-it is left to chance: two runs print the same.
+Opt-in: ``python -m benchmarks recall --data DIR``. Real workers make memories of conversations
+sent over HTTP; no pass runs. Then every question is asked once per variant. It is deterministic:
+two runs print the same.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _COMPRESSION = 15.0
 def measure(
     stage: Stage, *, size: Size, data: Path, variants: Sequence[Variant]
 ) -> Iterator[Finding]:
-    """Measure each file of a folder; ````size``: all conversations, or the first one."""
+    """Measure each file of a folder; ``size``: all conversations, or the first one."""
     for pattern, read in _READERS:
         for path in sorted(data.glob(pattern)):
             talks = read(path)[: size.pick(1, 1, None)]
@@ -131,7 +131,7 @@ def _by_category(rows: Sequence[Row]) -> dict[str, Summary]:
 
 
 def _history_tokens(talks: Sequence[Talk]) -> float:
-    """Return the tokens of a whole conversation, as a mean over the questions."""
+    """Return the mean number of tokens of the whole conversation over the questions."""
     count = OfflineTokenCounter().count
     total = sum(
         len(talk.questions)
@@ -162,7 +162,7 @@ def _findings(
         if needed
         else (f"{WANTED:.0%} of the evidence is not reached in {max(BUDGETS):,} tokens")
     )
-    # A history that is not so many times as long as the smallest budget could not meet it.
+    # A history must be so many times longer than the smallest budget to be able to meet the bar.
     possible = history_tokens >= _COMPRESSION * min(BUDGETS)
     yield Finding(
         f"compression, {name}",

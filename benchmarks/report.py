@@ -1,4 +1,4 @@
-"""What a benchmark found, as a table and as JSON."""
+"""Findings of benchmarks, as a table and as JSON."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from rich.table import Table
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What a number has to be: at least or at most ``value``."""
+    """A limit of a number: at least or at most ``value``."""
 
     value: float
     at_most: bool = False
     of: Literal["ratio", "ours"] = "ratio"
 
     def is_met(self, number: float) -> bool:
-        """Tell whether the number is on the right side."""
+        """Tell whether the number keeps the limit."""
         return number <= self.value if self.at_most else number >= self.value
 
     def __str__(self) -> str:
-        """Return it as the table shows it."""
+        """Return the limit as the table shows it."""
         return f"{'≤' if self.at_most else '≥'} {self.value:g}"
 
 
@@ -33,8 +33,8 @@ class Bar:
 class Finding:
     """One line of the report.
 
-    ``ratio`` is ours ÷ baseline, by neighbouring runs; ``low`` and ``high`` are its extremes. The
-    bar is for the ratio where there is one, unless it says otherwise.
+    ``ratio`` is ours ÷ baseline of neighbouring runs; ``low`` and ``high`` are its extremes. The
+    bar is for the ratio if there is one, unless it says otherwise.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Finding:
 
     @property
     def is_met(self) -> bool | None:
-        """Whether the bar is met; None: there is none."""
+        """Whether the bar is met; None without a bar."""
         if self.bar is None:
             return None
         if self.ratio is None or self.bar.of == "ours":
@@ -59,7 +59,7 @@ class Finding:
 
 
 def print_table(findings: Sequence[Finding]) -> None:
-    """Print what was found."""
+    """Print the findings."""
     table = Table(title="benchmarks", title_justify="left")
     for column, justify in (
         ("benchmark", "left"),
@@ -73,7 +73,7 @@ def print_table(findings: Sequence[Finding]) -> None:
         table.add_column(column, justify=justify)  # type: ignore[arg-type]  # literals above
     for finding in findings:
         table.add_row(*_cells(finding))
-    # Wide enough when the output is a file, too.
+    # Wide enough also if the output is a file.
     console = Console()
     if not console.is_terminal:
         console = Console(width=160)
@@ -81,7 +81,7 @@ def print_table(findings: Sequence[Finding]) -> None:
 
 
 def write_json(findings: Sequence[Finding], path: Path) -> None:
-    """Write what was found, for comparing runs."""
+    """Write the findings, to compare runs."""
     rows: list[dict[str, Any]] = [
         {**asdict(finding), "met": finding.is_met, "bar": str(finding.bar or "")}
         for finding in findings

@@ -14,10 +14,10 @@ from memci.broker.names import COMPRESS_QUEUE, LANE_COMPRESS_TASK
 from memci.testing import wait_until
 
 LINKS_EACH = 4
-Values: TypeAlias = dict[str, object]  # of the statements below
+Values: TypeAlias = dict[str, object]  # parameters of the statements below
 _AGENT = "ada"
 
-# Every node is important enough to keep what it says (4 × 0.5 ≥ 1): no model is called.
+# Every node is important enough to keep its text (4 × 0.5 ≥ 1), so no model is called.
 _FILL = """
 INSERT INTO lane (agent_id, last_node_id) VALUES (%(agent)s, %(nodes)s);
 INSERT INTO node (agent_id, id, slot, kind, type, content, original_length, phrase, keywords,
@@ -45,7 +45,7 @@ _BARE = (
 
 
 def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
-    """Measure a pass: by a real compress worker, from its token to the end of the pass."""
+    """Measure a pass by a real compress worker, from its token to the end of the pass."""
     runs, nodes = size.pick(1, 3, 7), size.pick(100, 10_000, 10_000)
     values = {"agent": _AGENT, "nodes": nodes, "each": LINKS_EACH}
     with stage.owner() as connection:
@@ -100,7 +100,7 @@ def _bare(stage: Stage, values: Values) -> float:
 
 
 def _prepare(stage: Stage, values: Values) -> None:
-    """Put the network back as it was, tidied up as autovacuum would have."""
+    """Restore the network, and clean up as autovacuum does."""
     with stage.owner() as connection:
         for statement in _FILL_LINKS.split(";")[:-1]:
             connection.execute(statement.encode(), values)

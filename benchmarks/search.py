@@ -1,9 +1,9 @@
 """Search and context against the bare exact vector search, by size and by number of agents.
 
-The calls are made as a context worker makes them, in this process and without the Celery hop, the
-question's vector given. The bare search runs in the same pool, role and row-level security, and
-nothing is timed of it but the statement. All of them ask the same questions in turn, so that what
-else the machine does slows all of them.
+Calls are those of a context worker, in this process, without the Celery hop, and with a given
+vector of the question. The bare search uses the same pool, role and row-level security; only its
+statement is timed. All ask the same questions in turn, so that other load on the machine slows
+all of them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from memci.runtime import Runtime, tune_garbage_collection
 from memci.schemas.reads import ContextRequest, SearchRequest
 from memci.smallmodel.offline.sentence_embedder import MODEL
 from memci.smallmodel.ports import Vectors
-from memci.storage.vectors import to_text
+from memci.storage.search.vectors import to_text
 from memci.testing import database_copy
 
 BARE = """
@@ -37,27 +37,27 @@ SELECT seq FROM message_vector WHERE agent_id = %s AND model = %s
  ORDER BY embedding <#> %s::halfvec LIMIT 200
 """
 _BUDGET = 2_000
-_AS_DEEP = 12  # hits for which a search looks about as deep as a context of that budget
-_SPREAD = 1.2  # by so much may the number of agents move the time of one
-_EXPLAINED = 4  # every so many-th read is asked once more, for its parts
-_ADDED_MS = 10.0  # by assembling, to what search takes
+_AS_DEEP = 12  # hits for which a search reads about as much as a context of that budget
+_SPREAD = 1.2  # the number of agents may change the time of one by this factor
+_EXPLAINED = 4  # one of so many reads is repeated to measure its parts
+_ADDED_MS = 10.0  # assembling may add this to the time of search
 
 _Asked: TypeAlias = tuple[str, str, Vectors]  # agent, question, its vector
 
 
 class _Read(Protocol):
-    """A read. Returns milliseconds: of its parts to explain, and under "" what it timed itself."""
+    """A read. Returns milliseconds: of its parts if explained, and under "" its own total."""
 
     def __call__(self, asked: _Asked, *, explain: bool) -> Mapping[str, float]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is filled, and how often it is asked."""
+    """The amounts of rows and of questions."""
 
     messages: tuple[int, ...] = (1_000, 10_000, 100_000)
     agents: int = 10_000
-    different: int = 100  # of the agents; the others are copies of these
+    different: int = 100  # different agents; the others are copies of these
     each: int = 100
     questions: int = 200
 
@@ -69,7 +69,7 @@ SMALL = Sizes(messages=(60,), agents=6, different=3, each=20, questions=4)
 
 @dataclass
 class Took:
-    """Milliseconds of each call by what was called, and of its parts as ``explain`` tells them."""
+    """Milliseconds of each call by name, and of its parts as ``explain`` reports them."""
 
     calls: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     parts: dict[str, dict[str, list[float]]] = field(
@@ -83,7 +83,7 @@ class Took:
         return percentile(self.calls[name], 0.95)
 
     def parts_of(self, name: str) -> str:
-        """Tell the mean of each part."""
+        """Return the mean time of each part as text."""
         means = {part: fmean(values) for part, values in self.parts[name].items()}
         return ", ".join(f"{part} {mean:.1f}" for part, mean in means.items() if mean >= 0.05)
 
@@ -143,7 +143,7 @@ def _depth(name: str) -> str:
 def _by_agents(
     stage: Stage, runtime: Runtime, owner: psycopg.Connection, sizes: Sizes
 ) -> Iterator[Finding]:
-    """Compare an agent that is alone in its database with agents among many, turn by turn."""
+    """Compare an agent alone in its database with agents among many, in alternation."""
     corpora = [Corpus.written(sizes.each, seed=900 + n) for n in range(sizes.different)]
     say(f"filling {sizes.agents:,} agents of {sizes.each} messages")
     for number, corpus in enumerate(corpora):
@@ -152,7 +152,7 @@ def _by_agents(
     everyone = multiply(owner, firsts, sizes.agents // sizes.different)
     owner.execute("VACUUM ANALYZE")
     among: list[_Asked] = []
-    # Any of them is asked: one whose rows nobody has read for a while, as most are.
+    # Any agent is asked, so mostly one whose rows were not read recently.
     step = max(1, len(everyone) // sizes.questions)
     for number in range(sizes.questions):
         place = number * step % len(everyone)
@@ -219,7 +219,7 @@ def _parts(answer: Any) -> Mapping[str, float]:
 
 
 def _alternate(sides: Sequence[Mapping[str, _Read]], *asked: Sequence[_Asked]) -> list[Took]:
-    """Ask each side its questions in turn, each time beginning with another call."""
+    """Ask each side its questions in turn, each time starting with another call."""
     # As in a worker.
     tune_garbage_collection()
     took = [Took() for _ in sides]
@@ -227,7 +227,7 @@ def _alternate(sides: Sequence[Mapping[str, _Read]], *asked: Sequence[_Asked]) -
         for side, reads in enumerate(sides):
             names = list(reads)
             for name in names[place % len(names) :] + names[: place % len(names)]:
-                # The first questions warm up, and are asked once more as any other.
+                # The first questions warm up, and are then asked again like the others.
                 if place == 0:
                     reads[name](asked[side][place], explain=False)
                 _time(took[side], name, reads[name], asked[side][place])
@@ -235,12 +235,12 @@ def _alternate(sides: Sequence[Mapping[str, _Read]], *asked: Sequence[_Asked]) -
 
 
 def _time(took: Took, name: str, read: _Read, asked: _Asked) -> None:
-    """Time a read as it is asked for by default; its parts by reads of their own, now and then."""
+    """Time a read with the defaults, and sometimes its parts with extra reads."""
     began = time.perf_counter()
-    told = read(asked, explain=False)
+    times = read(asked, explain=False)
     whole = (time.perf_counter() - began) * 1000
-    # What times itself times less than the door around it.
-    took.calls[name].append(told.get("", whole))
-    if not told and len(took.calls[name]) % _EXPLAINED == 0:
+    # A read that times itself leaves out the code around it.
+    took.calls[name].append(times.get("", whole))
+    if not times and len(took.calls[name]) % _EXPLAINED == 0:
         for part, took_ms in read(asked, explain=True).items():
             took.parts[name][part].append(took_ms)

@@ -1,8 +1,8 @@
 """Where topics change: P_k and WindowDiff of our segmenter against those that need no model.
 
-P_k (Beeferman and others, 1999) is the share of pairs of utterances, half a true segment apart,
-of which is said wrongly whether they lie in one segment; WindowDiff (Pevzner and Hearst, 2002)
-compares the number of seams between them. Lower is better; figures are means over the dialogues.
+P_k (Beeferman and others, 1999) is the share of wrong decisions whether two utterances, half a
+true segment apart, are in one segment. WindowDiff (Pevzner and Hearst, 2002) compares the number
+of boundaries between them. Lower is better; figures are means over the dialogues.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from memci.smallmodel.offline.segmenter import OfflineSegmenter
 from memci.smallmodel.offline.sentence_embedder import OfflineEmbedder
 from memci.smallmodel.ports import Embedder, Segmenter
 
-# What P_k has to be on a set, whatever the others reach.
+# The limit of P_k on a set, whatever the others reach.
 _BARS = {"dialseg711": 0.30}
 _QUICK = 60
 
@@ -118,8 +118,8 @@ def errors(reference: Ends, answer: Ends) -> tuple[float, float]:
     apart = max(2, round(count / (2 * (sum(reference) + 1))))
     if count <= apart:
         return 0.0, 0.0
-    true, said = ([0, *accumulate(map(int, ends))] for ends in (reference, answer))
-    pairs = [(true[i + apart] - true[i], said[i + apart] - said[i]) for i in range(count - apart)]
+    true, found = ([0, *accumulate(map(int, ends))] for ends in (reference, answer))
+    pairs = [(true[i + apart] - true[i], found[i + apart] - found[i]) for i in range(count - apart)]
     return (
         fmean((one == 0) != (other == 0) for one, other in pairs),
         fmean(one != other for one, other in pairs),

@@ -1,4 +1,4 @@
-"""Things that people say to an assistant, made up from parts: no two runs see the same texts."""
+"""Random messages to an assistant, combined from parts: each run has other texts."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 
 def conversation(seed: int) -> Iterator[NewMessage]:
-    """Speak for ever: a user and an assistant in turns, topics that last for a few turns."""
+    """Yield endless turns of a user and an assistant; a topic lasts for a few turns."""
     random = Random(seed)
     at = _START
     while True:
@@ -56,14 +56,14 @@ def conversation(seed: int) -> Iterator[NewMessage]:
         for _ in range(random.randint(2, 6)):
             for role in (Role.USER, Role.ASSISTANT):
                 at += timedelta(minutes=random.randint(1, 90))
-                said = _say(random, role, lasting, chinese=chinese)
-                yield NewMessage(role, said, said_at=at)
+                text = _say(random, role, lasting, chinese=chinese)
+                yield NewMessage(role, text, said_at=at)
 
 
 def _say(random: Random, role: Role, topic: dict[str, object], *, chinese: bool) -> str:
     english = _USER if role is Role.USER else _ASSISTANT
     patterns = english if not chinese else _USER_ZH if role is Role.USER else _ASSISTANT_ZH
-    # Topics last, details change: two of the four parts stay.
+    # Within a topic, two of the four parts stay and the others change.
     parts = {**_topic(random, chinese=chinese), "who": topic["who"], "what": topic["what"]}
     return " ".join(random.choice(patterns).format(**parts) for _ in range(random.randint(1, 3)))
 

@@ -1,4 +1,4 @@
-"""The stage of one run: servers of its own in a temporary folder, and real worker processes."""
+"""The environment of one run: own servers in a temporary folder, and real worker processes."""
 
 from __future__ import annotations
 
@@ -26,37 +26,37 @@ from memci.storage.session import Database
 from memci.testing import RunServers, database_copy, wait_until
 
 ROOT = Path(__file__).parents[1]
-READY_S = 90.0
+READY_S = 180.0
 LANE_POOL = ("-P", "threads", "-c", "8")
 
 
 @dataclass
 class Process:
-    """A process under measurement, and what it printed."""
+    """A measured process and its output."""
 
     name: str
     popen: subprocess.Popen[bytes]
     log: Path
 
     def wait_for(self, text: str, timeout_s: float = READY_S) -> None:
-        """Wait until it has printed this."""
+        """Wait until the process has printed this text."""
 
-        def said() -> bool:
+        def has_printed() -> bool:
             printed = self.log.read_text(errors="replace")
             if self.popen.poll() is not None:
                 raise RuntimeError(f"{self.name} ended:\n{printed[-3000:]}")
             return text in printed
 
-        wait_until(said, f"{self.name} says {text!r}", timeout_s=timeout_s)
+        wait_until(has_printed, f"{self.name} says {text!r}", timeout_s=timeout_s)
 
     @property
     def cpu_s(self) -> float:
-        """Processor time so far."""
+        """CPU seconds so far."""
         fields = Path(f"/proc/{self.popen.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def stop(self) -> None:
-        """Ask it to end; kill it if it does not."""
+        """Terminate the process; kill it if it does not end."""
         if self.popen.poll() is None:
             self.popen.send_signal(signal.SIGTERM)
             try:
@@ -81,7 +81,7 @@ class Stage:
         return self.servers.redis.url
 
     def start(self, name: str, *command: str, **environment: str) -> Process:
-        """Start a Python program (``-m module arguments``) with our settings."""
+        """Start a Python program (``-m module arguments``) with the settings of the stage."""
         log = self.folder / f"{name}-{token_hex(3)}.log"
         with log.open("wb") as out:
             popen = subprocess.Popen(
@@ -97,7 +97,7 @@ class Stage:
         return process
 
     def start_api(self) -> tuple[Process, int]:
-        """Start the API; return it and its port, on which it answers."""
+        """Start the API and wait until it answers; return the process and its port."""
         port = free_port()
         api = self.start("api", "-m", "memci.http", MEMCI_PORT=str(port))
 
@@ -109,7 +109,7 @@ class Stage:
         return api, port
 
     def call(self, module: str, **settings: object) -> Any:
-        """Run a program of ours to its end with these settings; return the JSON it printed."""
+        """Run a module of the benchmarks with these settings; return the JSON it printed."""
         done = subprocess.run(
             [sys.executable, "-m", module, json.dumps(settings)],
             cwd=ROOT, env=self.environment, check=True, stdout=subprocess.PIPE, timeout=300,
@@ -128,14 +128,14 @@ class Stage:
         return worker
 
     def stop(self, processes: Sequence[Process]) -> None:
-        """Stop processes that are done."""
+        """Stop processes."""
         for process in processes:
             process.stop()
             self.processes.remove(process)
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment of processes: this stage's servers, and no settings from outside."""
+        """The environment of processes: the servers of this stage, without other settings."""
         kept = {key: value for key, value in os.environ.items() if not key.startswith("MEMCI_")}
         return {
             **kept,
@@ -146,7 +146,7 @@ class Stage:
 
     @contextmanager
     def database(self) -> Iterator[Database]:
-        """Lend our own door to the database."""
+        """Lend a ``Database``."""
         database = Database(self.database_url)
         try:
             yield database
@@ -155,12 +155,12 @@ class Stage:
 
     @property
     def owner_conninfo(self) -> str:
-        """How a program of another process connects as ``owner`` does, over TCP as we do."""
+        """The connection string with which another process connects as ``owner``, over TCP."""
         with self.owner() as connection:
             return make_conninfo(connection.info.dsn, host="127.0.0.1")
 
     def owner(self) -> psycopg.Connection:
-        """Connect as the superuser, committing each statement: for filling and looking."""
+        """Connect as the superuser in autocommit mode, to fill and read tables."""
         name = self.database_url.partition("?")[0].rpartition("/")[2]
         return self.servers.postgres.connect_as_superuser(name)
 
@@ -183,9 +183,9 @@ class Stage:
 
 @contextmanager
 def open_servers() -> Iterator[Servers]:
-    """Start PostgreSQL and Redis that write through to the disk; stop and remove them at the end.
+    """Start PostgreSQL and Redis with durable writes; stop and remove them at the end.
 
-    What a killed run left behind is cleared away by the next one.
+    A run removes what a killed one left behind.
     """
     with RunServers.begin() as run, run.servers(durable=True) as servers:
         yield servers
@@ -193,7 +193,7 @@ def open_servers() -> Iterator[Servers]:
 
 @contextmanager
 def open_stage(servers: Servers) -> Iterator[Stage]:
-    """Lend a fresh database and an empty broker; ends every process that was started on them."""
+    """Lend a fresh database and an empty broker; end every process that was started on them."""
     with (
         TemporaryDirectory(prefix="memci-bench-") as folder,
         database_copy(servers.postgres) as url,

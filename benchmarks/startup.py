@@ -1,4 +1,4 @@
-"""How soon programs are there, and that those which need no small model load none."""
+"""Start times of programs; those that need no small model load none."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ uvicorn.run(app, port=PORT, log_config=None)
 
 
 def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
-    """Measure the three starts, each against a bare program of its kind."""
+    """Compare the three starts with bare programs of the same kind."""
     runs = size.pick(1, 3, 7)
     comparisons: list[tuple[str, str, Callable[[], float], Callable[[], float]]] = [
         (
@@ -54,7 +54,7 @@ def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
         ),
     ]
     for name, against, ours, baseline in comparisons:
-        ours()  # files are read, byte code is written
+        ours()  # reads the files and writes byte code
         baseline()
         compared = alternate(ours, baseline, runs, f"{name}, seconds")
         yield compared.finding(name, "s", against, _BAR)
@@ -112,7 +112,7 @@ def _refuse_torch(pid: int) -> None:
 
 
 def _torch(stage: Stage) -> Iterator[Finding]:
-    """Count modules of torch in what the command line imports; the others were looked at above."""
+    """Count modules of torch that the command line imports; the others were checked above."""
     code = (
         "import sys; from memci.cli import main\n"
         "print(sum(name.partition('.')[0] == 'torch' for name in sys.modules))"

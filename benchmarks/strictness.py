@@ -1,4 +1,4 @@
-"""What the filter of R2 lets through: evidence turns of public conversations must all survive."""
+"""Messages that the filter of R2 keeps: it must keep all evidence of public conversations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SURVIVING = Bar(0.98, of="ours")
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What was said at once; ``is_evidence``: a question is answered by it."""
+    """One utterance; ``is_evidence``: it answers a question."""
 
     speaker: tuple[str, str]
     text: str
@@ -33,7 +33,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Filtered:
-    """One session's turns, each with the reason for which it makes no memory, if there is one."""
+    """The turns of one session, each with the reason if it makes no memory."""
 
     turns: Sequence[Turn]
     reasons: Sequence[FilterReason | None]
@@ -54,9 +54,9 @@ def measure(data: Path, *, size: Size) -> Iterator[Finding]:
 
 def _filtered(embedder: OfflineEmbedder, turns: Sequence[Turn]) -> Filtered:
     vectors = embedder.embed([turn.text for turn in turns])
-    said = [Utterance(turn.text, turn.speaker) for turn in turns]
+    talk = [Utterance(turn.text, turn.speaker) for turn in turns]
     cosine = vectors @ vectors.T
-    reasons = filter_reasons(said, lambda one, other: float(cosine[one, other]), MemoryParameters())
+    reasons = filter_reasons(talk, lambda one, other: float(cosine[one, other]), MemoryParameters())
     return Filtered(turns, reasons)
 
 
@@ -75,9 +75,9 @@ def _findings(name: str, found: Sequence[Filtered]) -> Iterator[Finding]:
 
 
 def _locomo(conversation: dict[str, Any]) -> Iterator[list[Turn]]:
-    """Read one of LoCoMo's conversations; a shared photo counts as spoken, by its caption."""
-    told = " ".join(place for asked in conversation["qa"] for place in asked["evidence"])
-    evidence = {f"D{int(s)}:{int(n)}" for s, n in _EVIDENCE.findall(told)}
+    """Read one of LoCoMo's conversations; the caption of a shared photo counts as spoken text."""
+    places = " ".join(place for asked in conversation["qa"] for place in asked["evidence"])
+    evidence = {f"D{int(s)}:{int(n)}" for s, n in _EVIDENCE.findall(places)}
     for key, session in conversation["conversation"].items():
         if _SESSION.fullmatch(key):
             yield [

@@ -19,10 +19,10 @@ def bags_of(texts: Sequence[str]) -> list[Bag]:
 
 
 def texttiling(bags: Sequence[Bag], width: int, level: float) -> list[bool]:
-    """Say for each text whether a segment ends after it.
+    """Return for each text whether a segment ends after it.
 
-    A gap's similarity is the cosine of the ``width`` texts on either side; a segment ends at a gap
-    that lies deeper under its neighbouring peaks than the mean and ``level`` deviations.
+    The similarity of a gap is the cosine of the ``width`` texts on either side. A segment ends at
+    a gap whose depth below its neighbouring peaks exceeds the mean plus ``level`` deviations.
     """
     gaps = range(1, len(bags))
     depths = _depths([_cosine(bags[max(0, at - width) : at], bags[at : at + width]) for at in gaps])
@@ -43,18 +43,18 @@ def _cosine(before: Sequence[Bag], after: Sequence[Bag]) -> float:
 
 
 def _depths(similarities: Sequence[float]) -> list[float]:
-    """How far each gap lies under the peaks to its left and right, where it is a local minimum."""
+    """The depth of each gap below the peaks to its left and right, if it is a local minimum."""
     depths = []
-    for at, here in enumerate(similarities):
-        left = _peak(reversed(similarities[:at]), here)
-        right = _peak(similarities[at + 1 :], here)
+    for at, value in enumerate(similarities):
+        left = _peak(reversed(similarities[:at]), value)
+        right = _peak(similarities[at + 1 :], value)
         lower = [similarities[each] for each in (at - 1, at + 1) if 0 <= each < len(similarities)]
-        depths.append(0.0 if any(each < here for each in lower) else left + right - 2 * here)
+        depths.append(0.0 if any(each < value for each in lower) else left + right - 2 * value)
     return depths
 
 
-def _peak(similarities: Iterable[float], here: float) -> float:
-    peak = here
+def _peak(similarities: Iterable[float], value: float) -> float:
+    peak = value
     for each in similarities:
         if each < peak:
             break

@@ -1,4 +1,4 @@
-"""The real workers with jobs and reads that do nothing, and with passes that embed nothing.
+"""Real workers with jobs and reads that do nothing, and with passes that embed nothing.
 
 ``celery -A benchmarks.worker_app worker …``
 """
@@ -22,7 +22,7 @@ __all__ = ["app"]
 
 
 class NoVectors:
-    """Embeds nothing, at once."""
+    """Embeds nothing and takes no time."""
 
     model = "none"
     dimension = 1
@@ -31,10 +31,10 @@ class NoVectors:
         return np.ones((len(texts), 1), dtype=np.float32)
 
 
-here = runtime()
-# No vector is of use here: none is made, and no model loaded for it.
-here.models = replace(here.models, embedder=NoVectors())
-here.handlers = idle_handlers()
-here.readings = cast(
+worker = runtime()
+# Vectors are not needed, so no model is loaded.
+worker.models = replace(worker.models, embedder=NoVectors())
+worker.handlers = idle_handlers()
+worker.readings = cast(
     "Readings", SimpleNamespace(answer=lambda *_: {"hits": []}, close=lambda: None)
 )

@@ -1,10 +1,10 @@
-"""An agent whose context never outgrows its budget: memci keeps it, the model arranges it.
+"""An agent whose context always fits its budget: memci stores it, the model arranges it.
 
     python examples/agent.py alice --model gpt-4o-mini --log rounds.jsonl
 
 talks on the terminal with any model behind an OpenAI-compatible API. The model sees its context
-window, and has tools that open, close, file, write and recall the pages in it. What does not fit
-is put away, and nothing is lost. examples/README.md tells how it works.
+window, and has tools that expand, hide, move, write and recall its pages. Pages that do not fit
+are hidden, and nothing is lost. examples/README.md explains how it works.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ Your conversation is made of pages. Each has a heading with its index, such as [
 state. Open a page with expand_details, close it with hide_details. The Contents Page lists older
 ones: bring one back with recall_page before you answer from it. Write down with
 create_detail_page what must not be lost. Then answer the user in plain text."""
-RESULT_SHARE = 0.15  # of the budget; a tool's answer is cut there, or one could fill the window
-MOST_ROUNDS = 12  # with tools in one turn; then the model has to answer
+RESULT_SHARE = 0.15  # a tool's answer may take this share of the budget, and is cut there
+MOST_ROUNDS = 12  # rounds with tools in one turn; then the model must answer
 
 
 class NoRoomError(Exception):
-    """What must stay in the window is larger than the budget: ask something new, or shorter."""
+    """The pages that must stay exceed the budget: ask something new, or something shorter."""
 
 
 @dataclass
 class Round:
-    """One request to the model: what was sent, in tokens, and what it made of it.
+    """One request to the model: its tokens, and the reply.
 
-    ``collapsed``: pages hidden to fit since the last round; ``recalled``: those it brought back.
+    ``collapsed``: pages hidden since the last round to fit; ``recalled``: pages recalled by it.
     """
 
     turn: int
@@ -57,17 +57,17 @@ class Round:
 
     @property
     def tokens(self) -> int:
-        """What the budget holds: the window's messages and the tools' schemas."""
+        """The tokens in the budget: the messages of the window and the schemas of the tools."""
         return self.window_tokens + self.tool_tokens
 
     def __str__(self) -> str:
         lists = {"collapsed": self.collapsed, "used": self.used, "recalled": self.recalled}
-        told = [f"{name} {', '.join(each)}" for name, each in lists.items() if each]
-        return " · ".join([f"turn {self.turn}: {self.tokens} tokens", *told])
+        details = [f"{name} {', '.join(each)}" for name, each in lists.items() if each]
+        return " · ".join([f"turn {self.turn}: {self.tokens} tokens", *details])
 
 
 class Agent:
-    """A model with a context of its own; ``memci`` and ``model`` know addresses and keys."""
+    """A model with its own context; ``memci`` and ``model`` are clients with address and key."""
 
     def __init__(
         self, name: str, memci: httpx.Client, model: httpx.Client, model_name: str, budget: int
@@ -78,17 +78,17 @@ class Agent:
         self.tools = self._memci("GET", "/v1/tools")
         self.tool_tokens = self.count(json.dumps(self.tools, separators=(",", ":")))
         self.turns = 0
-        self.told: list[str] = []  # what was collapsed when we looked last
+        self.reported: list[str] = []  # the collapsed pages of the last window
         self._begin()
 
     def turn(self, question: str) -> Iterator[Round]:
-        """Answer a question; yields each round, of which the last holds the answer."""
+        """Answer a question; yield each round. The last one has the answer."""
         self.turns += 1
         self._say({"role": "user", "content": question})
         for left in reversed(range(MOST_ROUNDS + 1)):
             window = self._window()
-            new = [index for index in window["collapsed"] if index not in self.told]
-            self.told = window["collapsed"]
+            new = [index for index in window["collapsed"] if index not in self.reported]
+            self.reported = window["collapsed"]
             done = Round(self.turns, window["tokens"], self.tool_tokens, new)
             answer = self._ask(window["messages"], "auto" if left else "none")
             calls = answer.get("tool_calls", [])
@@ -99,7 +99,7 @@ class Agent:
                 return
 
     def _begin(self) -> None:
-        """Give a new agent its system prompt, and tell memci how large the window may be."""
+        """Give a new agent its system prompt, and set the size of its window."""
         found = self.memci.get(f"{self.path}/pages")
         if found.is_error or all(page["parent"] != "sys-0" for page in found.json()["pages"]):
             prompt = {"name": "Prompt", "detail": PROMPT, "parent": "sys-0"}
@@ -110,29 +110,29 @@ class Agent:
         self._memci("PUT", f"{self.path}/settings", own)
 
     def _window(self) -> Json:
-        """Return what the model is to see, in as many tokens as are left beside the tools."""
+        """Return the window, in the tokens that the schemas of the tools leave."""
         room = self.budget - self.tool_tokens
         window: Json = self._memci("GET", f"{self.path}/window?format=native&budget_tokens={room}")
         if window["over"]:
             over = f"what must stay is {window['over']} tokens over the budget"
-            # An answer ends what is being asked. Else the next question would be part of it.
+            # An answer ends the interaction. Otherwise the next question would be part of it.
             self._say({"role": "assistant", "content": f"(Not answered: too long, {over}.)"})
             raise NoRoomError(over)
         return window
 
     def _ask(self, messages: list[Json], tool_choice: str) -> Json:
-        asked = {"model": self.model_name, "messages": messages}
-        asked |= {"tools": self.tools, "tool_choice": tool_choice}
-        answer = self.model.post("chat/completions", json=asked).raise_for_status().json()
-        said = answer["choices"][0]["message"]
-        kept = {name: said[name] for name in ("content", "tool_calls") if said.get(name)}
+        request = {"model": self.model_name, "messages": messages}
+        request |= {"tools": self.tools, "tool_choice": tool_choice}
+        answer = self.model.post("chat/completions", json=request).raise_for_status().json()
+        reply = answer["choices"][0]["message"]
+        kept = {name: reply[name] for name in ("content", "tool_calls") if reply.get(name)}
         return {"role": "assistant", **(kept or {"content": "(no answer)"})}
 
     def _use(self, call: Json, done: Round) -> Json:
-        """Use a tool as the model asks. A refusal is an answer as well: it says what to do."""
+        """Call a tool for the model. A refusal is an answer, too: it says what to do."""
         name, arguments = call["function"]["name"], call["function"]["arguments"] or "{}"
-        tool = quote(name, safe="")  # whatever a model makes up
-        path = f"{self.path}/tools/{tool}?format=native"  # what fits is counted as in _window
+        tool = quote(name, safe="")  # a model may invent any name
+        path = f"{self.path}/tools/{tool}?format=native"  # tokens are counted as in _window
         headers = {"content-type": "application/json"}
         answer = self.memci.post(path, content=arguments, headers=headers)
         done.used.append(name)
@@ -146,8 +146,8 @@ class Agent:
         return {"role": "tool", "tool_call_id": call["id"], "content": kept + cut}
 
     def _say(self, *messages: Json) -> None:
-        said = {"messages": messages, "session_id": "talk", "remember": "auto"}
-        self._memci("POST", f"{self.path}/messages", said)
+        request = {"messages": messages, "session_id": "talk", "remember": "auto"}
+        self._memci("POST", f"{self.path}/messages", request)
 
     def _memci(self, method: str, path: str, body: Json | None = None) -> Any:
         answer = self.memci.request(method, path, json=body)
@@ -163,7 +163,7 @@ def client(url: str, key: str | None) -> httpx.Client:
 
 
 def main() -> None:
-    """Talk on the terminal: a line is a question. Rounds are told on standard error."""
+    """Talk on the terminal: each line is a question. Rounds are reported on standard error."""
     of = os.environ.get
     parser = argparse.ArgumentParser(description="An agent whose context never outgrows its budget")
     parser.add_argument("agent", help="name of the agent in memci")
@@ -172,12 +172,12 @@ def main() -> None:
     parser.add_argument("--memci", default=of("MEMCI_API_URL", "http://127.0.0.1:8000"))
     parser.add_argument("--budget", type=int, default=6_000, help="tokens of a request at most")
     parser.add_argument("--log", type=Path, help="file for JSON lines, one a round")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     with ExitStack() as stack:
-        memci = stack.enter_context(client(asked.memci, of("MEMCI_API_KEY")))
-        model = stack.enter_context(client(asked.base_url, of("OPENAI_API_KEY")))
-        log = stack.enter_context((asked.log or Path(os.devnull)).open("a", encoding="utf-8"))
-        agent = Agent(asked.agent, memci, model, asked.model, asked.budget)
+        memci = stack.enter_context(client(arguments.memci, of("MEMCI_API_KEY")))
+        model = stack.enter_context(client(arguments.base_url, of("OPENAI_API_KEY")))
+        log = stack.enter_context((arguments.log or Path(os.devnull)).open("a", encoding="utf-8"))
+        agent = Agent(arguments.agent, memci, model, arguments.model, arguments.budget)
         for question in filter(None, map(str.strip, sys.stdin)):
             try:
                 for done in agent.turn(question):

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memci.client import AsyncMemci, Memci
-    from memci.schemas.tool_table import tools
+    from memci.schemas.tools.table import tools
 
 __version__ = "0.1.0"
 __all__ = ["AsyncMemci", "Memci", "__version__", "tools"]
@@ -17,7 +17,7 @@ def __getattr__(name: str) -> object:
 
         return getattr(client, name)
     if name == "tools":
-        from memci.schemas import tool_table  # noqa: PLC0415 - as above
+        from memci.schemas.tools import table  # noqa: PLC0415 - as above
 
-        return tool_table.tools
+        return table.tools
     raise AttributeError(f"module 'memci' has no attribute {name!r}")

@@ -10,20 +10,16 @@ import fcntl
 import os
 import secrets
 import shutil
-import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import LiteralString, TypeVar
 
-import psycopg
 from psycopg import sql
 
 from memci.embedded import Postgres, Redis, Servers, servers_of
-from memci.embedded.server import Server, ServerProcess
 from memci.storage.migrate import upgrade
 
 T = TypeVar("T")
@@ -43,22 +39,6 @@ def wait_until(condition: Callable[[], T], message: str, *, timeout_s: float = 1
             raise AssertionError(f"not within {timeout_s:g} s: {message}")
         time.sleep(_LOOK_EVERY_S)
     return value
-
-
-class FakeClock:
-    """A clock that moves only by ``advance``; ``clock()`` is its time, aware UTC."""
-
-    def __init__(self, now: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
-        """Set the clock."""
-        self.now = now
-
-    def __call__(self) -> datetime:
-        """Return its time."""
-        return self.now
-
-    def advance(self, seconds: float) -> None:
-        """Move the clock forward."""
-        self.now += timedelta(seconds=seconds)
 
 
 class RunServers:
@@ -119,32 +99,6 @@ class RunServers:
                 server.start()
             upgrade(servers.postgres.url)
             yield servers
-
-
-@contextmanager
-def frozen(server: Server) -> Iterator[None]:
-    """Halt a server until the block ends: connections stay open, and nothing answers."""
-    pid = server.pid
-    if pid is None:
-        raise AssertionError(f"{server.name} does not run")
-    with ExitStack() as stack:
-        process = ServerProcess(pid)
-        stack.callback(process.release)
-        process.send(signal.SIGSTOP)  # no new children from here
-        family = process.with_children(stack)
-        for member in family:
-            member.send(signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            for member in family:
-                member.send(signal.SIGCONT)
-
-
-def open_database(database_url: str) -> psycopg.Connection:
-    """Connect with bare psycopg, committing each statement; close it, or use it in a ``with``."""
-    plain = database_url.replace("postgresql+psycopg://", "postgresql://", 1)
-    return psycopg.connect(plain, autocommit=True)
 
 
 @contextmanager

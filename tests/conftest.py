@@ -1,4 +1,4 @@
-"""Real servers for every test that asks for them: one PostgreSQL a run, one Redis a process."""
+"""Fixtures for real servers: one PostgreSQL per run, one Redis per process."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from typing import Any
 import pytest
 import redis
 import structlog
+from httpx._config import DEFAULT_TIMEOUT_CONFIG
 
 from memci.embedded import Postgres, Redis, Servers
 from memci.testing import RunServers
 from tests.support.databases import Databases
 from tests.support.examples import register_profiles
 from tests.support.fixtures import client, database, fleet, module_database, producer
+from tests.support.fork_server import serve
 from tests.support.page_stores import bucket, page_store, s3_endpoint, s3_store
 
 __all__ = [
@@ -40,9 +42,10 @@ FOLDER = "memci_run"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Open the run in the controlling process; its workers take part in it."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # begun with "&" by a shell, and so would
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # be what tests start
+    """Start the servers in the controlling process; workers of pytest-xdist use them too."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell started pytest with "&":
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # children would ignore SIGINT too
+    DEFAULT_TIMEOUT_CONFIG.read = 60.0  # 5 s are too few on a busy machine
     _make_processes_start_soon()
     handed_over: dict[str, Any] | None = getattr(config, "workerinput", None)
     if handed_over is not None:
@@ -51,22 +54,21 @@ def pytest_configure(config: pytest.Config) -> None:
     run = ExitStack()
     config.stash[RUN] = run.enter_context(RunServers.begin())
     config.add_cleanup(run.close)
+    if config.getoption("numprocesses", None):
+        serve(config.stash[RUN].folder / "forks")
 
 
 def _make_processes_start_soon() -> None:
-    """Spare this process, and those that tests start, what they would do again and again."""
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # to compile all that is imported
-    # To read the authorities of the world, for each new HTTP client: tests reach this machine only.
+    """Avoid repeated work in this process and in those that tests start."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # Python need not compile each import again
+    # HTTP clients need not read all certificates: tests use servers on this machine only.
     os.environ.pop("SSL_CERT_FILE", None)
     os.environ["SSL_CERT_DIR"] = os.devnull
 
 
 @pytest.fixture(autouse=True)
 def logs_as_they_were() -> Iterator[None]:
-    """Undo what a test, or a process's beginning that it runs, does to the logs of this process.
-
-    Streams that it logged to are closed behind it.
-    """
+    """Restore the logging of this process after each test; drop handlers of closed streams."""
     root = logging.getLogger()
     streams = [(each, getattr(each, "stream", None)) for each in root.handlers]
     root.handlers[:] = [each for each, stream in streams if not getattr(stream, "closed", False)]
@@ -80,19 +82,19 @@ def logs_as_they_were() -> Iterator[None]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell a worker of pytest-xdist which run it takes part in."""
+    """Give a worker of pytest-xdist the folder of the run."""
     node.workerinput[FOLDER] = str(node.config.stash[RUN].folder)
 
 
 @pytest.fixture(scope="session")
 def shared_postgres(pytestconfig: pytest.Config) -> Postgres:
-    """The PostgreSQL of the run: not to be stopped by a test."""
+    """The PostgreSQL of the run. Tests must not stop it."""
     return pytestconfig.stash[RUN].postgres()
 
 
 @pytest.fixture(scope="session")
 def process_redis(pytestconfig: pytest.Config) -> Iterator[Redis]:
-    """The Redis of this process: not to be stopped by a test."""
+    """The Redis of this process. Tests must not stop it."""
     worker: dict[str, Any] = getattr(pytestconfig, "workerinput", {"workerid": "main"})
     server = pytestconfig.stash[RUN].redis(f"redis-{worker['workerid']}")
     yield server
@@ -102,13 +104,13 @@ def process_redis(pytestconfig: pytest.Config) -> Iterator[Redis]:
 @pytest.fixture(scope="session")
 def databases(shared_postgres: Postgres) -> Iterator[Databases]:
     """Databases for tests of this process, on the PostgreSQL of the run."""
-    with closing(Databases(shared_postgres)) as made:
-        yield made
+    with closing(Databases(shared_postgres)) as databases_:
+        yield databases_
 
 
 @pytest.fixture
 def database_url(databases: Databases) -> Iterator[str]:
-    """A database with the migrations run and no rows, which no other test sees."""
+    """A migrated, empty database that no other test uses."""
     with databases.lend() as url:
         yield url
 
@@ -123,6 +125,6 @@ def broker_url(process_redis: Redis) -> str:
 
 @pytest.fixture
 def own_servers(pytestconfig: pytest.Config) -> Iterator[Servers]:
-    """A private PostgreSQL (with the migrations run) and Redis, to kill, freeze and restart."""
+    """A private, migrated PostgreSQL and a private Redis that a test may kill and restart."""
     with pytestconfig.stash[RUN].servers() as servers:
         yield servers

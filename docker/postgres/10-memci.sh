@@ -1,8 +1,8 @@
 #!/bin/sh
-# Runs once, as the superuser, when the database folder is still empty.
+# Runs once, as the superuser, if the database folder is empty.
 #
-# Makes what only a superuser can make: pgvector, the three roles of memci, and a login that can
-# become each of them and is nothing by itself. `memci db upgrade` makes the tables.
+# Creates what only a superuser can create: pgvector, the three roles of memci, and a login that can
+# take each role and has no other rights. `memci db upgrade` creates the tables.
 set -eu
 
 : "${MEMCI_DATABASE_PASSWORD:?set it in docker/.env}"
@@ -12,9 +12,9 @@ database="${MEMCI_DATABASE_NAME:-memci}"
 psql -v ON_ERROR_STOP=1 --no-psqlrc --quiet \
     --username "${POSTGRES_USER:-postgres}" --dbname "${POSTGRES_DB:-postgres}" \
     -v login="$login" -v database="$database" <<'SQL'
--- Read here, not given as an argument: everybody can read a command line.
+-- The password is read here and is no argument, because every user can read a command line.
 \getenv password MEMCI_DATABASE_PASSWORD
--- The verifier would be better still; at least the statement stays out of the log.
+-- The statement with the password must not be in the log.
 SET log_statement = 'none';
 SET log_min_error_statement = 'panic';
 SELECT format('CREATE ROLE %I NOLOGIN NOINHERIT', role)

@@ -1,4 +1,4 @@
-"""A producer without memci: Celery and a Redis URL are all that it needs.
+"""A producer without memci: it needs only Celery and a Redis URL.
 
     pip install 'celery[redis]'
     MEMCI_BROKER_URL=redis://… python python_celery.py alice
@@ -19,21 +19,21 @@ from kombu import Exchange, Queue
 
 BROKER_URL = os.environ.get("MEMCI_BROKER_URL", "redis://127.0.0.1:6379/0")
 
-# Redis carries the results of reads as well. Nothing else is needed to write.
+# Redis also carries the results of reads. Writing needs nothing else.
 app = Celery("producer", broker=BROKER_URL, backend=BROKER_URL)
 app.conf.update(task_serializer="json", accept_content=["json"], result_accept_content=["json"])
 
 
 def queue(name: str) -> Queue:
-    """Return a queue that leaves nothing behind in Redis once it is empty.
+    """Return a queue that leaves no keys in Redis once it is empty.
 
-    Given as a mere string it would work, and leave two binding keys.
+    A queue name alone would work, too, but leave two binding keys.
     """
     return Queue(name, Exchange(""), routing_key=name)
 
 
 def remember(agent_id: str, messages: list[dict[str, Any]]) -> str:
-    """Hand in messages; returns the id of the job that will make memories of them."""
+    """Send messages; return the id of the job that makes memories of them."""
     sent = app.send_task(
         "memci.memory.create",
         kwargs={"v": 1, "agent_id": agent_id, "messages": messages},
@@ -44,7 +44,7 @@ def remember(agent_id: str, messages: list[dict[str, Any]]) -> str:
 
 
 def compress(agent_id: str, reason: str) -> None:
-    """Ask for one more pass over an agent's memories; several wishes become one."""
+    """Request one more pass over an agent's memories; several requests become one."""
     app.send_task(
         "memci.memory.compress",
         kwargs={"v": 1, "agent_id": agent_id, "reason": reason},
@@ -58,7 +58,7 @@ def assemble(agent_id: str, query: str, budget_tokens: int, **more: Any) -> dict
 
     ``min_seq`` and ``wait_ms`` make it wait until memory has caught up with a message.
     """
-    asked = app.send_task(
+    result = app.send_task(
         "memci.read.assemble",
         kwargs={
             "v": 1, "agent_id": agent_id, "query": query, "budget_tokens": budget_tokens, **more
@@ -68,9 +68,9 @@ def assemble(agent_id: str, query: str, budget_tokens: int, **more: Any) -> dict
         expires=40,
     )  # fmt: skip
     try:
-        answer: dict[str, Any] = asked.get(timeout=40)
+        answer: dict[str, Any] = result.get(timeout=40)
     finally:
-        asked.forget()
+        result.forget()
     return answer
 
 
@@ -83,10 +83,10 @@ CONVERSATION = [
 
 
 def main(agent_id: str) -> None:
-    """Tell memci a conversation, and ask about it; prints one JSON object."""
+    """Send a conversation to memci, and ask about it; print one JSON object."""
     job_id = remember(agent_id, CONVERSATION)
     compress(agent_id, "example")
-    # A fresh agent's messages have the positions 1, 2, 3, …
+    # The messages of a new agent have the seqs 1, 2, 3, …
     context = assemble(
         agent_id, "Where will Ada live?", 400, min_seq=len(CONVERSATION), wait_ms=30_000
     )

@@ -24,6 +24,8 @@ from memci.errors import InvalidInputError, MemciError
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from memci.schemas.reads import ContextMessage
+
 # Piped output is not cut to the width of a terminal.
 _PIPED_WIDTH = 200
 _ELLIPSIS = "…"
@@ -182,3 +184,14 @@ def confirm(question: str, *, yes: bool, to: str, refused: str) -> None:
         raise InvalidInputError(f"no terminal to confirm on; use --yes to {to}")
     if not typer.confirm(question, err=True):
         raise MemciError(refused)
+
+
+def print_messages(messages: Sequence[ContextMessage]) -> None:
+    """Print messages as a model receives them, each under its role, then a blank line."""
+    for message in messages:
+        say(f"── {message.role}" + (f" ({message.name})" if message.name else ""), style="bold")
+        if message.content:
+            say(message.content)
+        for call in message.tool_calls or ():
+            say(f"→ {call.function.name}({call.function.arguments})")
+    say()

@@ -20,7 +20,7 @@ from memci.domain.agent_id import check_agent_id
 from memci.domain.documents import collection_owner
 from memci.schemas.agents import AgentList, ReadyAnswer
 from memci.schemas.documents import CollectionList
-from memci.schemas.tool_format_names import ToolFormat
+from memci.schemas.tools.format_names import ToolFormat
 
 _URL = "http://127.0.0.1:8000"
 

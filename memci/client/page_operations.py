@@ -5,7 +5,7 @@ The stub beside this module is made of the same table; type checkers and editors
 
 from memci.client.method import Methods, TransportT
 from memci.client.pages import method_of
-from memci.schemas.tool_table import TOOLS, About
+from memci.schemas.tools.table import TOOLS, About
 
 
 class PageOperations(Methods[TransportT]):

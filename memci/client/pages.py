@@ -20,7 +20,7 @@ from memci.domain.pages.window_text import Format
 from memci.errors import InvalidInputError, NotFoundError, shown_name
 from memci.schemas.attp import AttpAnswer
 from memci.schemas.pages import PageText, PageTree, WindowAnswer
-from memci.schemas.tool_table import BY_NAME, REQUIRED, Argument, Tool, arguments_of
+from memci.schemas.tools.table import BY_NAME, REQUIRED, Argument, Tool, arguments_of
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 

@@ -299,7 +299,8 @@ def preview(
         ],
         page_indexes=_page_indexes(selection, deletion),
         own_words=[
-            each.model_copy(update={"goes": each.index in deletion.pages.deleted}) for each in pages
+            each.model_copy(update={"removed": each.index in deletion.pages.deleted})
+            for each in pages
         ],
         pins=list(deletion.pins),
         pinned=pinned,

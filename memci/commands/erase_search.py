@@ -163,7 +163,7 @@ def preview_pages(
         PreviewedPage(
             index=page.index,
             name=page.name,
-            goes=page.text_version is not None,
+            removed=page.text_version is not None,
             excerpt=excerpt(own_words, words),
         )
         for page, own_words in _with_own_words(

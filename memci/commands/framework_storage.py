@@ -7,9 +7,9 @@ from memci.broker.wakeup import Wakeups
 from memci.errors import ConflictError, NotFoundError
 from memci.queue.job_requests import request_indexing
 from memci.schemas import frameworks as shapes
-from memci.storage import checkpoints as stored
 from memci.storage.agents import check_there, is_there
-from memci.storage.items import put_item, remove_expired, remove_item
+from memci.storage.frameworks import checkpoints as stored
+from memci.storage.frameworks.items import put_item, remove_expired, remove_item
 from memci.storage.pages.tree import begin_agent, lock_lane
 from memci.storage.session import Connection, Database
 

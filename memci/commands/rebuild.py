@@ -13,8 +13,8 @@ from memci.smallmodel.ports import Embedder
 from memci.storage.agents import snapshot_of
 from memci.storage.network import network_editions
 from memci.storage.reading.snapshot_state import progress as progress_of_agent
+from memci.storage.search.vectors import ModelInUse, VectorModel, change_model, held_model
 from memci.storage.session import Connection, Database
-from memci.storage.vectors import ModelInUse, VectorModel, change_model, held_model
 
 
 def begin(

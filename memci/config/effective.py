@@ -3,10 +3,11 @@
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, is_dataclass
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, SecretStr
 
+from memci.config.groups import OFFLINE, ModelTask, TaskModel
 from memci.config.settings import Settings, file_content, load_settings, settings_file
 from memci.config.toml_tables import place_of
 from memci.domain.parameter_definitions import values_of
@@ -40,10 +41,17 @@ def _leaves(group: BaseModel, path: tuple[str, ...] = ()) -> Iterator[tuple[tupl
         elif is_dataclass(value) and not isinstance(value, type):
             yield from (((*path, name, own), each) for own, each in values_of(value).items())
         elif isinstance(group, Settings) and name == "models":
-            for task, model in value.items():
-                yield from _leaves(model, (name, task))
+            for task in get_args(ModelTask):
+                yield from _model_of(task, value.get(task))
         else:
             yield (*path, name), value
+
+
+def _model_of(task: str, model: TaskModel | None) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if model is None:
+        yield ("models", task, "model"), None if task == "query_planner" else OFFLINE
+    else:
+        yield from _leaves(model, ("models", task))
 
 
 def _variable(path: tuple[str, ...]) -> str:

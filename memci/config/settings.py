@@ -370,7 +370,8 @@ def _fault(place: tuple[int | str, ...], text: str) -> str:
     setting = ("memory", parameter[1]) if parameter else tuple(map(str, place))
     table = place_of(setting, file_content())
     where = f" ({table} in {settings_file().name})" if table else ""
-    return f"MEMCI_{'__'.join(map(str, place)).upper()}: {text}{where}"
+    named = "__".join(each for each in map(str, place) if each != "[key]")  # which is about a name
+    return f"MEMCI_{named.upper()}: {text}{where}"
 
 
 def file_content() -> dict[str, Any]:

@@ -36,7 +36,7 @@ class JobKind:
     SUMMARISE = "memci.session.summarise"
     DROP_LINKS = "memci.link.drop"
     REEMBED = "memci.vector.reembed"
-    UNREADABLE = "memci.letter.unreadable"  # a broker message that could not be read
+    UNREADABLE = "memci.message.unreadable"  # a broker message that could not be read
 
 
 class JobState(StrEnum):

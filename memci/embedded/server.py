@@ -256,11 +256,6 @@ class Server(ABC):
             for member in family:
                 member.wait_for_end(_KILL_TIMEOUT_S)
 
-    def restart(self) -> None:
-        """Stop the server and start it again, on the same port and data."""
-        self.stop()
-        self.start()
-
     def release(self) -> None:
         """Release a server that continues after this process."""
         process, self._process = self._process, None

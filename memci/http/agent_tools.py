@@ -24,10 +24,10 @@ from memci.http.auth import Gate, check_same_origin
 from memci.http.request import check_query
 from memci.mcp.connection import NOT_INSTALLED, AgentConnection, is_sdk, text_of
 from memci.runtime import Runtime
-from memci.schemas.page_tools import answer_for_model
 from memci.schemas.pages import WindowRequest
 from memci.schemas.problems import problem_of
-from memci.schemas.tool_table import BY_NAME, Tool, tools_of_agents
+from memci.schemas.tools.pages import answer_for_model
+from memci.schemas.tools.table import BY_NAME, Tool, tools_of_agents
 
 
 def scope_of(tool: Tool) -> Scope:

@@ -14,7 +14,7 @@ from memci.domain.usage import Usage
 from memci.errors import ConfigurationError
 from memci.http import agent_tools, documentation, problems
 from memci.http.auth import Gate
-from memci.http.proxy.routes import Proxy
+from memci.http.proxy.routes import WITHOUT_PROVIDER, Proxy
 from memci.http.routers import (
     agents,
     documents,
@@ -62,7 +62,9 @@ def create_app(runtime: Runtime) -> FastAPI:
     for router in (*(each for routes in _ROUTES for each in routes.all), health.router):
         app.router.routes.extend(router.routes)
     app.router.routes.append(agent_tools.route)
-    if runtime.settings.proxy_upstream_url is not None:
+    if runtime.settings.proxy_upstream_url is None:
+        app.router.routes.append(WITHOUT_PROVIDER)
+    else:
         proxy = Proxy(runtime, runtime.settings.proxy_upstream_url)
         app.router.routes.extend(proxy.routes())
         app.state.closing.append(proxy.upstream.close)

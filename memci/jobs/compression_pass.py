@@ -22,7 +22,7 @@ from memci.smallmodel.registry import SmallModels
 from memci.storage.agents import parameters_of
 from memci.storage.network import passes
 from memci.storage.network.links import decay_links, focus_nodes
-from memci.storage.search_index import Embedded, Terms, index_nodes
+from memci.storage.search.index import Embedded, Terms, index_nodes
 from memci.storage.session import Connection, Database
 
 # So many calls in a row, on different nodes, without an answer: the model as a whole is down.

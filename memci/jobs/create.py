@@ -45,7 +45,7 @@ from memci.storage.agents import parameters_of
 from memci.storage.messages import read_messages, receipt_times
 from memci.storage.network.links import focus_of
 from memci.storage.network.network_editions import log_event
-from memci.storage.search_index import Embedded, message_vectors, nearest_nodes
+from memci.storage.search.index import Embedded, message_vectors, nearest_nodes
 from memci.storage.session import Connection, Database
 
 _MAX_WORTH = 10.0

@@ -26,10 +26,18 @@ from memci.queue.job_requests import request_naming
 from memci.queue.runner import Effect
 from memci.smallmodel.ports import Embedder, Lexicon, Vectors
 from memci.smallmodel.registry import SmallModels
-from memci.storage import documents, items, pending_messages, reembedding
-from memci.storage.search_index import Embedded, Terms, index_messages, message_vectors
+from memci.storage import documents, pending_messages
+from memci.storage.frameworks import items
+from memci.storage.search import reembedding
+from memci.storage.search.index import Embedded, Terms, index_messages, message_vectors
+from memci.storage.search.vectors import (
+    VectorModel,
+    as_stored,
+    check_model,
+    claim_model,
+    held_model,
+)
 from memci.storage.session import Connection, Database
-from memci.storage.vectors import VectorModel, as_stored, check_model, claim_model, held_model
 
 
 def unit_rows(vectors: Vectors) -> Vectors:

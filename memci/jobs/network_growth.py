@@ -25,7 +25,7 @@ from memci.queue import mailbox
 from memci.smallmodel.ports import Vectors
 from memci.storage.network import beliefs, links, node_history, nodes, short_term_memories
 from memci.storage.network.passes import position
-from memci.storage.search_index import Embedded, Terms, index_nodes
+from memci.storage.search.index import Embedded, Terms, index_nodes
 from memci.storage.session import Connection
 
 _UNBOUNDED = 2**62

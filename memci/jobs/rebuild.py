@@ -33,9 +33,9 @@ from memci.queue.runner import Effect
 from memci.smallmodel.registry import SmallModels
 from memci.storage.agents import parameters_of
 from memci.storage.network import network_editions, passes
-from memci.storage.reembedding import StaleTexts, replace_vectors, stale_nodes
+from memci.storage.search.reembedding import StaleTexts, replace_vectors, stale_nodes
+from memci.storage.search.vectors import VectorModel
 from memci.storage.session import Connection, Database, use_edition
-from memci.storage.vectors import VectorModel
 
 # Writes an entry, or a part of it, into the rebuilt network; returns the state of the edition.
 Act: TypeAlias = Callable[[Connection], Edition]

@@ -14,7 +14,7 @@ from memci.domain.memory import message_filter
 from memci.domain.memory.creation import AnnotatedSegment
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.passage import Passage, Span, solid_length, stretches
-from memci.domain.memory.self_contained_text import leans_on, worded
+from memci.domain.memory.self_contained_text import question_answered_by, worded
 from memci.domain.pages.tree import Viewer
 from memci.errors import SmallModelAnswerError
 from memci.jobs.index import MessageTexts, unit_rows
@@ -25,7 +25,7 @@ from memci.smallmodel.ports import Annotation, TopicSegment, Vectors
 from memci.smallmodel.registry import SmallModels
 from memci.storage import receipts
 from memci.storage.messages import Earlier, said_before
-from memci.storage.search_index import Embedded, message_vectors
+from memci.storage.search.index import Embedded, message_vectors
 from memci.storage.session import Connection
 from memci.storage.summaries import read_summary
 
@@ -261,7 +261,7 @@ def _cuts(
         if tuple(stretch.parts) != tuple(each.seqs):
             raise SmallModelAnswerError("the segmenter named other messages than its text is from")
         first = places[each.seqs[0]]
-        question = leans_on(conversation[first], conversation[:first])
+        question = question_answered_by(conversation[first], conversation[:first])
         parts = [
             replace(conversation[places[seq]], content=part, tool_calls=())
             for seq, part in stretch.parts.items()

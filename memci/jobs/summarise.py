@@ -60,7 +60,7 @@ class _Plan:
 
 @dataclass(frozen=True, slots=True)
 class Summing:
-    """The models that summaries are made with; ``model`` is stored beside each summary."""
+    """The models that summaries are made with; ``model`` is stored with each summary."""
 
     summarizer: Summarizer
     counter: TokenCounter

@@ -20,19 +20,11 @@ from memci.message import Message
 from memci.queue import mailbox
 from memci.queue.runner import Effect
 from memci.smallmodel.ports import TokenCounter
+from memci.storage import plans as stored_plans
 from memci.storage.agents import page_rules_of
 from memci.storage.messages import stored_seqs
 from memci.storage.pages.tree import lock_tree
 from memci.storage.pins import read_pins, refused_pins, save_pins
-from memci.storage.plans import (
-    Untracked,
-    note_tracked,
-    read_plan,
-    save_plan,
-    tracked_seq,
-    untracked_messages,
-    users_then,
-)
 from memci.storage.session import Connection, Database
 
 # Messages of one job, so that other jobs run in between.
@@ -79,7 +71,7 @@ class MessageTracking:
     def prepare(self, job: Job) -> Effect:
         """Read the next messages, and find key sentences and signs of plans."""
         with self._database.agent_snapshot(job.agent_id) as connection:
-            waiting = untracked_messages(connection, job.agent_id, self._most)
+            waiting = stored_plans.untracked_messages(connection, job.agent_id, self._most)
             rules = page_rules_of(connection, job.agent_id, self._rules)
         findings = list(_find(waiting.messages))
         return _Effect(job.agent_id, waiting, findings, rules, self._counter)
@@ -88,14 +80,14 @@ class MessageTracking:
 @dataclass(frozen=True, slots=True)
 class _Effect:
     agent_id: str
-    waiting: Untracked
+    waiting: stored_plans.Untracked
     findings: Sequence[_Finding]
     rules: PageRules
     counter: TokenCounter
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
         agent_id, waiting = self.agent_id, self.waiting
-        if tracked_seq(connection, agent_id) != waiting.seq:
+        if stored_plans.tracked_seq(connection, agent_id) != waiting.seq:
             mailbox.submit_once(connection, agent_id, JobKind.TRACK_MESSAGES)
             return {"looked_at": 0, "pinned": 0, "plans": 0}
         seqs = [each.message.seq for each in self.findings]
@@ -107,7 +99,7 @@ class _Effect:
         plans = 0
         if self.rules.plan_tracking_enabled:
             plans = self._follow(connection, findings)
-        note_tracked(connection, agent_id, waiting.until)
+        stored_plans.note_tracked(connection, agent_id, waiting.until)
         if waiting.more:
             mailbox.submit_once(connection, agent_id, JobKind.TRACK_MESSAGES)
         return {"looked_at": len(waiting.messages), "pinned": count, "plans": plans}
@@ -131,11 +123,11 @@ class _Effect:
             if not each.plan:
                 continue
             if viewer not in plans:
-                plans[viewer] = read_plan(connection, self.agent_id, viewer)
+                plans[viewer] = stored_plans.read_plan(connection, self.agent_id, viewer)
             before = plans[viewer]
             plan = plans[viewer] = follow(before, each.message, each.plan, viewer.user_id)
             if plan is not None and plan is not before:
-                save_plan(connection, self.agent_id, plan)
+                stored_plans.save_plan(connection, self.agent_id, plan)
                 changed += 1
         return changed
 
@@ -152,7 +144,7 @@ def _with_viewers(
     connection: Connection, agent_id: str, findings: Sequence[_Finding]
 ) -> list[_Viewed]:
     """Return each finding with its viewer; the user may come from the session."""
-    users = users_then(connection, agent_id, [each.message.seq for each in findings])
+    users = stored_plans.users_then(connection, agent_id, [each.message.seq for each in findings])
     return [
         (Viewer(each.message.session_id, each.message.user_id or users.get(each.message.seq)), each)
         for each in findings

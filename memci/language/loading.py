@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Callable
 from functools import cache
 from importlib import resources
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 from memci.language.detection import Language
 
@@ -46,6 +46,22 @@ def read_data(name: str) -> dict[str, Any]:
     )
 
 
+class _LazyPattern:
+    """A pattern that is compiled at its first use: few processes use many."""
+
+    def __init__(self, source: Callable[[], str], flags: int) -> None:
+        self._compiled = LoadOnce(lambda: re.compile(source(), flags))
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._compiled.get(), name)
+        setattr(self, name, value)
+        return value
+
+
+def _lazy_pattern(source: Callable[[], str], flags: int) -> re.Pattern[str]:
+    return cast("re.Pattern[str]", _LazyPattern(source, flags))
+
+
 class TaskData:
     """The words and patterns of one task in both languages."""
 
@@ -60,18 +76,24 @@ class TaskData:
     def pattern(
         self, name: str, *languages: Language, flags: int = re.IGNORECASE
     ) -> re.Pattern[str]:
-        """Compile a value of these languages, or of all, to one pattern."""
-        return re.compile(self.source(name, *languages), flags)
+        """Return a value of these languages, or of all, as one pattern."""
+        return _lazy_pattern(lambda: self.source(name, *languages), flags)
 
     def patterns(
         self, name: str, *languages: Language, flags: int = re.IGNORECASE
     ) -> tuple[re.Pattern[str], ...]:
         """Compile each alternative of a value to a pattern of its own, in order."""
         return tuple(
-            re.compile(self.expand(each, language), flags)
+            self.compile(each, language, flags=flags)
             for language, value in self._values(name, languages).items()
             for each in (value if isinstance(value, list) else [value])
         )
+
+    def compile(
+        self, value: Value, language: Language, flags: int = re.IGNORECASE
+    ) -> re.Pattern[str]:
+        """Return the text of a value as a pattern."""
+        return _lazy_pattern(lambda: self.expand(value, language), flags)
 
     def source(self, name: str, *languages: Language) -> str:
         """Return the regular expression that ``pattern`` compiles."""

@@ -6,7 +6,7 @@ A Latin name has a capital that is not due to the beginning of a sentence. Prono
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Self
@@ -15,7 +15,7 @@ from memci.language import chinese_words, word_lists
 from memci.language.chinese_words import TaggedWord
 from memci.language.clauses import label_of
 from memci.language.loading import TaskData
-from memci.language.sentences import sentences
+from memci.language.sentences import sentence_spans
 from memci.language.word_weights import UNKNOWN, rarity
 
 _DATA = TaskData("names")
@@ -32,7 +32,7 @@ _IDENTIFIER = re.compile(
 )
 _SAINT = re.compile(r"^St\.? (?=\w)")  # a church or hospital: its name ends in 's
 _POSSESSIVE = re.compile(r"['’]s?$")
-_NOT_NAMES = word_lists.ENGLISH_NO_NAMES | word_lists.ENGLISH_NOT_NOUNS
+NOT_NAMES = word_lists.ENGLISH_NO_NAMES | word_lists.ENGLISH_NOT_NOUNS
 # A capitalised word at the beginning of a sentence is a name only if it is a first name, an unknown
 # word that is addressed (“Priya, …”) or has a verb, or a rare word with a verb of people
 # (“Dana owns …”). “Progress is slow” and “Exams, again” contain no names.
@@ -47,11 +47,16 @@ _TITLE_WORDS = 3  # "My Friend called" is no title
 _USUAL_ADVERB = 9.0  # rarity below which the stem of a word in -ly shows that it is an adverb
 
 
-def _latin_names(text: str) -> Iterator[str]:
-    """Yield each name once per mention."""
+def latin_names(text: str, is_certain: Callable[[str, str], bool]) -> Iterator[tuple[int, str]]:
+    """Yield the position and name of each mention.
+
+    A single word that opens a sentence is a name if ``is_certain(name, rest of the sentence)``, or
+    if it is a name elsewhere in the text.
+    """
     inside: set[str] = set()
-    opening: list[str] = []
-    for sentence in sentences(text):
+    opening: list[tuple[int, str]] = []
+    for begin, end in sentence_spans(text):
+        sentence = text[begin:end]
         label = len(label_of(sentence, 0, len(sentence)))
         for match in _NAME.finditer(sentence):
             opens = _is_at_sentence_start(sentence, label, match.start())
@@ -64,13 +69,14 @@ def _latin_names(text: str) -> Iterator[str]:
             is_whole_line = (
                 0 < label <= start and not rest.strip(" .!") and rarity(name.lower()) > _RARE
             )
-            if opens and not is_whole_line and not _is_certain_name(name, rest):
-                opening.append(name)
+            if opens and not is_whole_line and not is_certain(name, rest):
+                opening.append((begin + start, name))
             else:
                 inside.add(name)
-                yield name
-        yield from (match[0] for match in _IDENTIFIER.finditer(sentence))
-    yield from (name for name in opening if name in inside)
+                yield begin + start, name
+        for match in _IDENTIFIER.finditer(sentence):
+            yield begin + match.start(), match[0]
+    yield from ((start, name) for start, name in opening if name in inside)
 
 
 def _is_at_sentence_start(sentence: str, label: int, start: int) -> bool:
@@ -148,7 +154,7 @@ def _is_participle(word: str) -> bool:
 
 def _is_no_name(word: str) -> bool:
     bare = re.split(r"['’]", word.lower())[0]
-    if bare in _NOT_NAMES or bare.removesuffix("s") in _NOT_NAMES:
+    if bare in NOT_NAMES or bare.removesuffix("s") in NOT_NAMES:
         return True
     return len(word) == 1 and not word.isdigit()
 
@@ -232,7 +238,7 @@ def _weighted_names(text: str, tagged: Iterable[TaggedWord]) -> Iterator[tuple[s
                     word.text,
                     3 if word.tag == "nr" or chinese_words.is_nickname(word.text) else 2,
                 )
-    for name in _latin_names(text):
+    for _, name in latin_names(text, _is_certain_name):
         yield name, 2 + name.count(" ")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from memci.schemas.pages import WindowAnswer
-from memci.schemas.tool_table import Tool
+from memci.schemas.tools.table import Tool
 
 # A tool and its arguments → the answer for the model.
 UseTool: TypeAlias = Callable[[Tool, Mapping[str, Any]], Mapping[str, Any]]

@@ -21,8 +21,8 @@ import memci
 from memci.errors import MemciError, shown_name
 from memci.mcp.connection import AgentConnection
 from memci.schemas.problems import problem_of
-from memci.schemas.tool_format_names import ToolFormat
-from memci.schemas.tool_table import written
+from memci.schemas.tools.format_names import ToolFormat
+from memci.schemas.tools.table import written
 
 T = TypeVar("T")
 

@@ -23,8 +23,8 @@ from memci.queue.summary_requests import request_summary
 from memci.reading.choose import today
 from memci.reading.deferred_writes import use_of
 from memci.reading.reader import Reader, wait_until_fresh
-from memci.schemas.memory_tools import Summary, SummaryRequest
 from memci.schemas.sessions import HandoverAnswer, HandoverRequest
+from memci.schemas.tools.memory import Summary, SummaryRequest
 from memci.smallmodel.ports import Summarizer
 from memci.storage import agents, pins, plans
 from memci.storage.pages.page_queries import request_viewer

@@ -16,11 +16,11 @@ from memci.reading.recall import Recall
 from memci.reading.search import Search
 from memci.schemas.base import Answer, Request
 from memci.schemas.frameworks import ItemSearch
-from memci.schemas.memory_tools import SummaryRequest
 from memci.schemas.network_editions import ComparisonRequest
 from memci.schemas.pages import WindowRequest
 from memci.schemas.reads import ContextRequest, RecallRequest, SearchRequest
 from memci.schemas.sessions import HandoverRequest
+from memci.schemas.tools.memory import SummaryRequest
 from memci.smallmodel.ports import Summarizer
 from memci.storage.session import Database
 

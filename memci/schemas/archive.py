@@ -120,7 +120,7 @@ class PreviewedPage(Answer):
 
     index: str
     name: str
-    goes: bool = Field(description="Removed; otherwise without its name and description")
+    removed: bool = Field(description="Removed; otherwise without its name and description")
     excerpt: str
 
 

@@ -13,9 +13,9 @@ from pydantic import Field, JsonValue
 from memci.domain.pages.window_labels import labels_of
 from memci.language.detection import Language
 from memci.schemas.base import Answer, Request, Text
-from memci.schemas.memory_tools import Found
 from memci.schemas.pages import OVER, PageOut
-from memci.schemas.tool_table import Tool, tools_in_code
+from memci.schemas.tools.memory import Found
+from memci.schemas.tools.table import Tool, tools_in_code
 
 LONGEST_ANSWER = 100_000
 

@@ -48,7 +48,7 @@ class NetworkNode(Answer):
     original_length: int
     focus: bool
     forgotten: bool = Field(description="It was forgotten since then")
-    gone: RemovalReason | None = Field(None, description="Why it was removed, if it was")
+    removal_reason: RemovalReason | None = Field(None, description="Why it was removed, if it was")
     last_event: TrailEvent | None = Field(description="Last event of a removed node")
 
 
@@ -106,7 +106,7 @@ class FadingMemory(Answer):
     phrase: str | None
     original_length: int
     forgotten: bool = Field(description="Forgotten, not merged or erased")
-    gone: RemovalReason | None = Field(None, description="Why it was removed, if it was")
+    removal_reason: RemovalReason | None = Field(None, description="Why it was removed, if it was")
     importances: list[float | None]
     lengths: list[int | None]
 

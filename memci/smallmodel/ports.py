@@ -158,7 +158,7 @@ class Embedder(Protocol):
 
     @property
     def model(self) -> str:
-        """The model's name, stored beside every vector."""
+        """The model's name, stored with every vector."""
         ...
 
     @property

@@ -22,8 +22,8 @@ from memci.domain.documents import (
     searched_text,
     unknown_owner,
 )
-from memci.storage.search_index import Embedded, Terms, posting_columns
-from memci.storage.vectors import to_text
+from memci.storage.search.index import Embedded, Terms, posting_columns
+from memci.storage.search.vectors import to_text
 
 # In batches, since no statement may last for a minute.
 _BITE = 500

@@ -10,8 +10,8 @@ from time import monotonic
 import structlog
 
 from memci.storage import receipts
+from memci.storage.page_store import named_texts
 from memci.storage.page_store.port import PageStore
-from memci.storage.pages import texts
 from memci.storage.session import Database
 
 _log = structlog.get_logger(__name__)
@@ -70,13 +70,13 @@ def remove_orphans(
     """
     began, looked_at, removed, last = monotonic(), 0, 0, after
     with database.upkeep_transaction() as connection:
-        agents = texts.agents_after(connection, after, _AGENTS_AT_ONCE)
+        agents = named_texts.agents_after(connection, after, _AGENTS_AT_ONCE)
     for agent_id in agents:
         # List the stored texts first: a page that needs one of them is then seen.
         old = list(store.list(agent_id, older_s=grace_s))
         if old:
             with database.agent_snapshot(agent_id) as connection:
-                orphans = texts.orphaned_keys(connection, agent_id, old)
+                orphans = named_texts.orphaned_keys(connection, agent_id, old)
             for key in orphans:
                 store.delete(key)
             looked_at, removed = looked_at + len(old), removed + len(orphans)

@@ -1,7 +1,7 @@
 """The producer in Node.js, on real workers: ``make test-node``.
 
-Not collected with the others: it needs Node.js, and packages of the npm registry, installed by
-``npm ci`` in examples/producers/node. Whoever asks for it and lacks them gets a failure.
+Not collected with the other tests: it needs Node.js and npm packages, which ``npm ci`` installs in
+examples/producers/node. It fails without them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pytest
 
 from memci.testing import wait_until
 from tests.support.fleet import ROOT
-from tests.support.producers import identity_fields, open_house
+from tests.support.producers import deploy, identity_fields
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -27,15 +27,15 @@ def _node(script: Path, *arguments: str, **environment: str) -> str:
 def test_node_remembers_compresses_and_gets_a_context(
     database_url: str, broker_url: str, tmp_path: Path
 ):
-    with open_house(database_url, broker_url, tmp_path) as house:
-        said = json.loads(_node(_FOLDER / "send.mjs", "node-1", MEMCI_BROKER_URL=broker_url))
-        context = said["context"]
+    with deploy(database_url, broker_url, tmp_path) as running:
+        answer = json.loads(_node(_FOLDER / "send.mjs", "node-1", MEMCI_BROKER_URL=broker_url))
+        context = answer["context"]
         assert context["tokens"] <= context["budget_tokens"] == 400
         assert "tuna" in json.dumps(context["messages"])
         assert (context["seq"], context["pending"]) == (4, 0)
-        assert house.job(said["job_id"]) == {
+        assert running.job(answer["job_id"]) == {
             "state": "done", "kind": "memci.memory.create", "last_seq": 4, "source": "celery"
         }  # fmt: skip
-        house.wait_idle("node-1")
-        assert house.passes_wanted("node-1") >= 1
-        wait_until(lambda: not house.keys_of("node-1"), "nothing is left in the broker")
+        running.wait_idle("node-1")
+        assert running.requested_passes("node-1") >= 1
+        wait_until(lambda: not running.keys_of("node-1"), "nothing is left in the broker")

@@ -30,7 +30,7 @@ HEAVY = (
     "numpy",
     "matplotlib",
 )
-NOBODY = {"MEMCI_API_URL": "http://127.0.0.1:9"}
+NO_SERVER = {"MEMCI_API_URL": "http://127.0.0.1:9"}
 
 
 def test_help_lists_every_command():
@@ -40,12 +40,12 @@ def test_help_lists_every_command():
     assert {line.split()[0] for line in listed if line} == set(COMMANDS)
 
 
-def test_the_version_is_told():
+def test_the_version_is_printed():
     done = run("--version")
     assert (done.returncode, done.stdout, done.stderr) == (0, f"memci {__version__}\n", "")
 
 
-def test_help_says_what_each_command_does_to_the_end():
+def test_help_shows_whole_descriptions():
     assert "..." not in run("--help").stdout.partition("Commands:")[2]
 
 
@@ -68,7 +68,7 @@ def test_help_imports_nothing_heavy():
     assert not set(HEAVY) & set(json.loads(done.stderr))
 
 
-def test_help_takes_less_than_a_second_and_a_half_of_the_processor():
+def test_help_takes_less_than_one_and_a_half_seconds_of_cpu_time():
     process = subprocess.Popen([*MEMCI, "--help"], env=environment(), stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -94,7 +94,7 @@ def test_help_takes_less_than_a_second_and_a_half_of_the_processor():
     ],
 )
 def test_wrong_use_is_exit_code_2(arguments: list[str]):
-    done = run(*arguments, settings=NOBODY)
+    done = run(*arguments, settings=NO_SERVER)
     assert (done.returncode, done.stdout) == (2, "")
     assert "Traceback" not in done.stderr
     assert done.stderr
@@ -113,8 +113,8 @@ def test_wrong_use_is_exit_code_2(arguments: list[str]):
         (["keys", "new", "x", "--agents", "a b"], "memci: agents: expected text of the form"),
     ],
 )
-def test_wrong_use_is_told_in_plain_words(arguments: list[str], complaint: str):
-    done = run(*arguments, settings=NOBODY)
+def test_wrong_use_is_reported_in_plain_words(arguments: list[str], complaint: str):
+    done = run(*arguments, settings=NO_SERVER)
     assert done.returncode == 2
     assert complaint in done.stderr.splitlines()[-1]
 
@@ -130,14 +130,14 @@ def test_wrong_use_is_told_in_plain_words(arguments: list[str], complaint: str):
     ],
 )
 def test_a_failure_is_one_line_and_exit_code_1(arguments: list[str], tmp_path):
-    done = run(*arguments, settings={**NOBODY, "MEMCI_DATA_DIR": str(tmp_path)})
+    done = run(*arguments, settings={**NO_SERVER, "MEMCI_DATA_DIR": str(tmp_path)})
     assert (done.returncode, done.stdout) == (1, "")
     (line,) = done.stderr.splitlines()
     assert line.startswith("memci: ")
 
 
-def test_a_misspelt_setting_is_warned_of_and_its_value_never_printed():
-    settings = {**NOBODY, "MEMCI_DATBASE_URL": "postgresql://me:secret@db/x"}
+def test_a_misspelt_setting_gives_a_warning_without_its_value():
+    settings = {**NO_SERVER, "MEMCI_DATBASE_URL": "postgresql://me:secret@db/x"}
     done = run("agents", "list", settings=settings)
     warning, failure = done.stderr.splitlines()
     assert warning.startswith("memci: warning: MEMCI_DATBASE_URL is no setting")
@@ -160,15 +160,15 @@ def test_wrong_settings_are_named():
 @pytest.mark.parametrize(
     ("setting", "value"), [("MEMCI_API_URL", "127.0.0.1:9"), ("MEMCI_API_KEY", "sec\nret")]
 )
-def test_what_no_request_can_be_made_with_is_no_server_that_is_away(setting: str, value: str):
-    done = run("agents", "list", settings={**NOBODY, setting: value})
+def test_an_invalid_address_or_key_is_not_reported_as_no_answer(setting: str, value: str):
+    done = run("agents", "list", settings={**NO_SERVER, setting: value})
     assert done.returncode == 1
     assert done.stderr.startswith(f"memci: {setting}: expected")
     assert "no answer" not in done.stderr
 
 
 @pytest.mark.parametrize("name", ["MEMCI_API_KEYS", "MEMCI_MEMORY", "MEMCI_BROKER_URL"])
-def test_nonsense_in_a_setting_is_one_line(name: str):
+def test_an_invalid_setting_is_reported_in_one_line(name: str):
     done = run("agents", "list", settings={name: "nonsense-of-mine"})
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
@@ -187,13 +187,13 @@ def test_nonsense_in_a_setting_is_one_line(name: str):
     ],
 )
 def test_a_bad_file_is_refused_before_anything_is_sent(content: bytes, complaint: str):
-    done = run("remember", "-", "--agent", "a", settings=NOBODY, standard_input=content)
+    done = run("remember", "-", "--agent", "a", settings=NO_SERVER, standard_input=content)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert complaint in line
 
 
-def test_a_new_key_works_with_what_is_printed():
+def test_a_new_key_works_with_the_printed_setting():
     done = run("keys", "new", "reader", "--agents", "team-*", settings={"MEMCI_HOST": "::"})
     assert done.returncode == 0
     (key,) = done.stdout.splitlines()
@@ -209,7 +209,7 @@ def test_a_new_key_works_with_what_is_printed():
         api_keys.authenticate(entries, f"Bearer {key}x")
 
 
-def test_a_second_key_keeps_the_first_and_has_a_name_of_its_own():
+def test_a_second_key_keeps_the_first_and_needs_another_name():
     first = json.loads(run("keys", "new", "one", "--json").stdout)
     settings = {"MEMCI_API_KEYS": json.dumps(first["api_keys"])}
     second = json.loads(run("keys", "new", "two", "--json", settings=settings).stdout)

@@ -1,4 +1,4 @@
-"""What prepares and guards the services beside memci, run on the embedded servers' binaries."""
+"""The containers' setup of PostgreSQL and Redis, run with the embedded servers' binaries."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _RUNBOOK = (ROOT / "deploy/runbook.md").read_text()
 
 
 def test_the_broker_is_configured_like_the_embedded_one(process_redis: Redis, tmp_path: Path):
-    """The container's own start, with paths and port of this machine."""
+    """Run the container's start script, with paths and port of this machine."""
     script = deployment.compose()["services"]["redis"]["entrypoint"][-1].replace("$$", "$")
     settings = tmp_path / "given.conf"
     given = (ROOT / "docker/redis.conf").read_text()
     assert "\ndir /data\n" in given
     settings.write_text(given.replace("dir /data", f"dir {tmp_path}"))
     script = script.replace("/etc/memci/redis.conf", str(settings))
-    script = script.replace("/tmp/redis.conf", str(tmp_path / "made.conf"))  # noqa: S108 - of the container
+    script = script.replace("/tmp/redis.conf", str(tmp_path / "made.conf"))  # noqa: S108 - in the container
     server = str(binaries.redis_server())
     socket = str(tmp_path / "redis.sock")
     local = f'--port 0 --unixsocket "{socket}"'
@@ -54,12 +54,12 @@ def test_the_broker_is_configured_like_the_embedded_one(process_redis: Redis, tm
         client = redis.Redis(unix_socket_path=socket, password="word1", decode_responses=True)
         with (
             closing(client),
-            closing(redis.Redis.from_url(process_redis.url, decode_responses=True)) as ours,
+            closing(redis.Redis.from_url(process_redis.url, decode_responses=True)) as embedded,
         ):
             wait_until(lambda: Path(socket).exists(), "Redis has started")
             wait_until(lambda: _pings(client), "Redis answers")
             for name in ("appendonly", "maxmemory-policy", "notify-keyspace-events", "save"):
-                assert client.config_get(name) == ours.config_get(name), name
+                assert client.config_get(name) == embedded.config_get(name), name
         assert (tmp_path / "made.conf").stat().st_mode & 0o077 == 0
     finally:
         process.terminate()
@@ -88,8 +88,8 @@ def test_the_database_is_prepared_for_a_login_without_rights(own_servers: Server
         database.close()
 
 
-def test_a_backup_restores_what_was_there(own_servers: Servers, tmp_path: Path):
-    """The commands of docs/how-to/back-up.md, as superuser and without a network."""
+def test_a_backup_can_be_restored(own_servers: Servers, tmp_path: Path):
+    """Run the commands of docs/how-to/back-up.md, as superuser and without a network."""
     postgres = own_servers.postgres
     _prepare_database(postgres)
     url = _login_url(postgres)
@@ -119,19 +119,19 @@ def test_a_backup_restores_what_was_there(own_servers: Servers, tmp_path: Path):
         restored.close()
 
 
-def test_the_questions_of_the_runbook_can_be_asked(database_url: str):
-    questions = re.findall(r"^```sql\n(.*?)^```", _RUNBOOK, re.MULTILINE | re.DOTALL)
-    assert questions
+def test_the_queries_of_the_runbook_run(database_url: str):
+    queries = re.findall(r"^```sql\n(.*?)^```", _RUNBOOK, re.MULTILINE | re.DOTALL)
+    assert queries
     url = database_url.replace("postgresql+psycopg://", "postgresql://")
     with psycopg.connect(url) as connection:
         connection.execute("SET ROLE memci_upkeep")
-        for question in questions:
-            assert connection.execute(question).fetchall() == []
+        for query in queries:
+            assert connection.execute(query).fetchall() == []
 
 
 @pytest.fixture
 def producer_url(process_redis: Redis, broker_url: str) -> Iterator[str]:
-    """A Redis user as the runbook makes them for producers that only write."""
+    """A URL for a Redis user that the runbook creates for producers."""
     (rules,) = re.findall(r"^ACL SETUSER producer (.+)$", _RUNBOOK, re.MULTILINE)
     with closing(redis.Redis.from_url(broker_url)) as admin:
         admin.execute_command(
@@ -142,7 +142,7 @@ def producer_url(process_redis: Redis, broker_url: str) -> Iterator[str]:
         admin.execute_command("ACL", "DELUSER", "producer")
 
 
-def test_a_producers_user_may_write_and_nothing_else(producer_url: str, broker_url: str):
+def test_a_producers_user_may_only_write(producer_url: str, broker_url: str):
     queue = Queue("memci.agent.a", Exchange(""), routing_key="memci.agent.a")
     with Celery("producer", broker=producer_url, set_as_current=False) as app:
         app.send_task("memci.memory.create", kwargs={"v": 1}, queue=queue, ignore_result=True)

@@ -1,4 +1,4 @@
-"""The demo, from its first line to its last."""
+"""The whole demo, its end, and its sample conversations."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tests.support.command_line import MEMCI, environment, processes_of, run
 pytestmark = pytest.mark.timeout(400)
 
 
+@pytest.mark.long
 def test_the_demo_shows_everything_and_leaves_nothing(tmp_path: Path):
     done = run("demo", settings={"MEMCI_DATA_DIR": str(tmp_path), "MEMCI_API_KEY": "not used"})
     assert (done.returncode, done.stderr) == (0, "")
@@ -52,7 +53,7 @@ def test_a_demo_that_is_stopped_leaves_nothing(tmp_path: Path):
     assert processes_of(folder) == []
 
 
-def test_the_conversations_can_be_written_out(tmp_path: Path):
+def test_the_conversations_can_be_written_to_files(tmp_path: Path):
     folder = tmp_path / "samples"
     done = run("demo", "--write-samples", str(folder))
     assert (done.returncode, done.stderr) == (0, "")
@@ -63,5 +64,5 @@ def test_the_conversations_can_be_written_out(tmp_path: Path):
 
 
 def _answer(output: str, word: str) -> str:
-    """What the recall of a word said."""
+    """Return the output of the recall of a word."""
     return output.split(f"recall({word!r})", 1)[1].split("recall(", 1)[0]

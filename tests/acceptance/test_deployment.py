@@ -1,4 +1,4 @@
-"""Procfile, compose file, manifests, units and documentation say the same, and hold together."""
+"""Procfile, compose file, manifests, units and documentation are consistent."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DEPLOYMENT_FILES = [
     for path in sorted((ROOT / folder).rglob("*"))
     if path.is_file()
 ]
-# Names of the deployment files themselves, which are no settings of memci.
+# Variables of the deployment files that are no settings of memci.
 NOT_SETTINGS = {"MEMCI_DATABASE_PASSWORD", "MEMCI_DATABASE_LOGIN", "MEMCI_DATABASE_NAME"}
 SYSTEM_KINDS = {"Kustomization", "ScaledObject"}
 
@@ -110,7 +110,7 @@ def test_compose_parts_wait_for_the_schema_and_are_given_time_to_stop(part: str)
     assert _seconds(service["stop_grace_period"]) > _soft_shutdown_s()
 
 
-def test_compose_checks_every_service_that_can_be_asked():
+def test_compose_checks_every_service_that_can_be_checked():
     services = deployment.compose()["services"]
     unchecked = {name for name, service in services.items() if "healthcheck" not in service}
     assert unchecked == {"beat", "migrate"}
@@ -154,7 +154,7 @@ def test_the_image_is_built_in_stages_and_runs_as_nobody():
     assert all("--from=" in text for word, text in instructions[last_stage:] if word == "COPY")
 
 
-def test_the_image_takes_in_what_is_there_and_nothing_else():
+def test_the_image_copies_exactly_what_dockerignore_allows():
     build = [
         text.split() for word, text in _dockerfile() if word == "COPY" and "--from" not in text
     ]
@@ -185,7 +185,7 @@ def test_shell_scripts_are_sound():
 
 
 @pytest.mark.parametrize("version", ["1.28", kubernetes_validate.latest_version()])
-def test_manifests_are_what_kubernetes_takes(version: str):
+def test_manifests_are_valid_for_kubernetes(version: str):
     for path, document in deployment.manifests():
         if document["kind"] not in SYSTEM_KINDS:
             kubernetes_validate.validate(document, version, strict=True)
@@ -217,7 +217,7 @@ def test_pods_are_probed_and_given_time_to_stop(part: str):
     assert (
         workload["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] > _soft_shutdown_s()
     )
-    if part == "beat":  # nothing asks beat anything; so there is more than one
+    if part == "beat":  # beat cannot be probed, so there is more than one
         assert workload["spec"]["replicas"] > 1
     elif part in WORKERS:
         probe = ["python", "-m", "workers.probe", part]
@@ -237,7 +237,7 @@ def test_selectors_find_their_pods():
         assert sum(selector.items() <= labels.items() for labels in pods) == 1, selector
 
 
-def test_what_manifests_refer_to_is_there():
+def test_secrets_and_maps_of_manifests_exist():
     secrets = {each["metadata"]["name"]: each["stringData"] for each in objects("Secret")}
     maps = {each["metadata"]["name"] for each in objects("ConfigMap")}
     for workload in objects("Deployment", "Job"):
@@ -309,7 +309,7 @@ def test_every_setting_that_is_named_exists(path: Path):
     assert named_here - settings == set()
 
 
-def test_every_alert_is_on_a_metric_that_exists_and_has_its_chapter():
+def test_every_alert_uses_an_existing_metric_and_has_a_chapter():
     content = yaml.safe_load((ROOT / "deploy/prometheus/alerts.yaml").read_text())
     rules = [rule for group in content["groups"] for rule in group["rules"]]
     chapters = re.findall(r"^#+ (\w+)$", (ROOT / "deploy/runbook.md").read_text(), re.MULTILINE)
@@ -349,7 +349,7 @@ def _seconds(text: str) -> float:
 
 
 def _dockerfile() -> list[tuple[str, str]]:
-    """Instructions of the Dockerfile, comments gone and continued lines joined."""
+    """Return the instructions of the Dockerfile, without comments, one on a line."""
     text = (ROOT / "docker/Dockerfile").read_text()
     lines = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
     joined = re.sub(r"\\\n\s*", " ", lines)

@@ -1,4 +1,4 @@
-"""What can be set, sent, counted and run is documented, and what is documented is there."""
+"""The documentation is complete, and what it names exists."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from tests.support.deployment import settings_named_in, table
 from tests.support.documented import DOCS, PAGES, README, WRITTEN, check_memci
 from tests.support.fleet import ROOT
 
-OTHERS = [
+OTHER_PAGES = [
     ROOT / name
     for name in ("CONTRIBUTING.md", "CHANGELOG.md", "deploy/runbook.md", "examples/README.md")
 ]
-MOST_WRITTEN = 70_000
+MOST_CHARACTERS = 70_000
 LONGEST_LINE = 120
 
 
@@ -37,7 +37,7 @@ def generated() -> Mapping[str, str]:
     return made
 
 
-def test_the_reference_is_what_the_code_makes(generated):
+def test_the_reference_is_up_to_date(generated):
     """``make docs`` writes it."""
     for name, text in generated.items():
         assert (DOCS / name).read_text(encoding="utf-8") == text, f"run make docs: {name}"
@@ -51,30 +51,30 @@ def test_every_setting_says_what_it_is_for(generated):
 
 
 def test_the_documentation_can_be_read_in_an_hour():
-    assert sum(len(path.read_text(encoding="utf-8")) for path in WRITTEN) <= MOST_WRITTEN
+    assert sum(len(path.read_text(encoding="utf-8")) for path in WRITTEN) <= MOST_CHARACTERS
 
 
-@pytest.mark.parametrize("path", [*PAGES, *OTHERS], ids=name_of)
-def test_lines_fit_a_window(path: Path):
+@pytest.mark.parametrize("path", [*PAGES, *OTHER_PAGES], ids=name_of)
+def test_lines_are_not_too_long(path: Path):
     lines = path.read_text(encoding="utf-8").splitlines()
     assert [line for line in lines if len(line) > LONGEST_LINE and "ACL SETUSER" not in line] == []
 
 
-@pytest.mark.parametrize("path", [*WRITTEN, *OTHERS], ids=name_of)
+@pytest.mark.parametrize("path", [*WRITTEN, *OTHER_PAGES], ids=name_of)
 def test_commands_that_a_page_names_exist(path: Path):
-    """With their options: `memci jobs list --state dead` and the like."""
+    """Also their options, as in `memci jobs list --state dead`."""
     for line in re.findall(r"`(memci [^`\n]+)`", path.read_text(encoding="utf-8")):
         check_memci([each for each in shlex.split(line) if each != "…"])
 
 
-@pytest.mark.parametrize("path", [*WRITTEN, *OTHERS], ids=name_of)
+@pytest.mark.parametrize("path", [*WRITTEN, *OTHER_PAGES], ids=name_of)
 def test_targets_of_make_that_a_page_names_exist(path: Path):
     named = set(re.findall(r"`make (?:[A-Z_]+=\S+ )?([a-z-]+)", path.read_text(encoding="utf-8")))
     listed = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
     assert named <= {line.split()[1] for line in listed.stdout.splitlines()}
 
 
-@pytest.mark.parametrize("path", [*WRITTEN, *OTHERS], ids=name_of)
+@pytest.mark.parametrize("path", [*WRITTEN, *OTHER_PAGES], ids=name_of)
 def test_settings_that_a_page_names_exist(path: Path, generated):
     known = set(re.findall(r"MEMCI_[A-Z0-9_<>]+", generated["reference/settings.md"]))
     known |= {"MEMCI_CONFIG", "MEMCI_BENCH_DATA", "MEMCI_TEST_RABBITMQ_URL"}
@@ -85,8 +85,8 @@ def test_settings_that_a_page_names_exist(path: Path, generated):
     assert {each for each in named if not any(one.startswith(each) for one in known)} == set()
 
 
-@pytest.mark.parametrize("path", [*PAGES, *OTHERS], ids=name_of)
-def test_links_of_a_page_lead_somewhere(path: Path):
+@pytest.mark.parametrize("path", [*PAGES, *OTHER_PAGES], ids=name_of)
+def test_links_of_a_page_have_a_target(path: Path):
     for link in re.findall(r"\]\(([^)]+)\)", path.read_text(encoding="utf-8")):
         name, _, chapter = link.partition("#")
         if "//" in name:

@@ -1,4 +1,4 @@
-"""Every fenced block of every page runs, on one memci for all of them, or is checked."""
+"""Every fenced block of every page is run, on one shared memci, or is checked."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from memci.testing import database_copy
 from tests.support import command_line, parts
 from tests.support.documented import DOCS, README, WRITTEN, Shell, blocks
 from tests.support.model_server import model_server, says
-from tests.support.producers import open_house
+from tests.support.producers import deploy
 
-# The tutorial makes the agents that the others ask.
+# The tutorial creates the agents that the other pages read.
 FIRST = [DOCS / "tutorial.md", README]
 ORDER = [*FIRST, *(path for path in WRITTEN if path not in FIRST)]
 FILES = {
@@ -26,7 +26,7 @@ FILES = {
     "A.toml": "[memory]\nk_max = 6\n",
     "B.toml": "[memory]\nk_max = 12\n",
 }
-# To be erased: nobody else asks for her.
+# An agent to erase; no other page uses it.
 DORA = [
     {"id": "dora-1", "role": "user", "content": "Someone left a yellow umbrella on the tram."},
     {"id": "dora-2", "role": "user", "content": "My piano weighs two hundred kilos."},
@@ -37,14 +37,14 @@ DORA = [
 def served(
     shared_postgres: Postgres, process_redis: Redis, tmp_path: Path
 ) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
-    """A whole memci; gives settings of commands, and what stands for the addresses of pages."""
+    """A whole memci: the settings of commands, and replacements for addresses in pages."""
     folder = tmp_path / "served"
     folder.mkdir()
     with ExitStack() as stack:
         model = stack.enter_context(model_server())
         model.rest = says("Mia keeps bees.")
         url = stack.enter_context(database_copy(shared_postgres))
-        stack.enter_context(open_house(url, process_redis.url, folder))
+        stack.enter_context(deploy(url, process_redis.url, folder))
         api = stack.enter_context(
             parts.start("api", url, process_redis.url, folder, MEMCI_PROXY_UPSTREAM_URL=model.url)
         )
@@ -70,7 +70,7 @@ def served(
 def test_every_block_runs(served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     settings, addresses = served
     monkeypatch.setenv("OPENAI_BASE_URL", addresses["http://127.0.0.1:11434/v1"])
-    # As `eval "$(memci settings env)"` sets it for a producer's program.
+    # `eval "$(memci settings env)"` sets it for a producer's program.
     monkeypatch.setenv("MEMCI_BROKER_URL", settings["MEMCI_BROKER_URL"])
     remembered = command_line.run(
         "remember",
@@ -97,7 +97,7 @@ def test_every_block_runs(served, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def run_page(
     path: Path, folder: Path, settings: dict[str, str], addresses: dict[str, str]
 ) -> list[str]:
-    """Run the blocks of a page; returns what went wrong, and ends at the first fault."""
+    """Run the blocks of a page until the first fault; return the faults."""
     shell, printed = Shell(folder, settings, addresses), ""
     shell.names["your_model"] = lambda messages: messages
     try:

@@ -1,4 +1,4 @@
-"""M25 as a whole: what is erased is nowhere any more, whatever it has been through."""
+"""M25: erased texts are in no table, no key of the broker and no log."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ PLAIN = [
 
 
 @dataclass
-class House:
-    """The whole of memci: an agent, its worker, and looks into what they leave."""
+class System:
+    """A whole memci, with access to its database, broker and worker."""
 
     memci: Memci
     worker: Worker
@@ -71,11 +71,11 @@ class House:
         return [
             *found_in_database(self.superuser, *MARKS),
             *found_in_broker(self.client, MARKS),
-            *(f"log: {mark}" for mark in MARKS if mark in self.worker.said),
+            *(f"log: {mark}" for mark in MARKS if mark in self.worker.log_text),
         ]
 
-    def live_through_everything(self, agent_id: str) -> Agent:
-        """What is secret is remembered, faded, recalled, searched, given, and sent in vain."""
+    def store_everywhere(self, agent_id: str) -> Agent:
+        """Remember, compress, recall and search secret texts, and send invalid messages of them."""
         agent = self.memci.agent(agent_id)
         agent.remember(SECRET, session_id=MARK)
         agent.remember(PLAIN, session_id="plain")
@@ -107,16 +107,16 @@ class House:
 
 
 @pytest.fixture
-def house(
+def system(
     shared_postgres: Postgres, database_url: str, broker_url: str, tmp_path: Path
-) -> Iterator[House]:
+) -> Iterator[System]:
     settings = Settings(database_url=SecretStr(database_url), broker_url=SecretStr(broker_url))
     with ExitStack() as stack:
         fleet = stack.enter_context(fleets.fleet(database_url, broker_url, tmp_path))
         fleet.app = "workers"
         worker = fleet.start("memci.lane,memci.compress,memci.read,memci.upkeep")
         server = stack.enter_context(served(settings))
-        yield House(
+        yield System(
             stack.enter_context(Memci(server.url)),
             worker,
             stack.enter_context(
@@ -127,15 +127,15 @@ def house(
 
 
 @pytest.mark.timeout(180)
-def test_what_was_erased_is_nowhere(house: House) -> None:
-    """First a session of one agent, then a whole agent: on one house, which takes long to open."""
-    _erase_a_session(house)
-    _erase_an_agent(house)
+def test_erased_messages_are_in_no_table_and_no_log(system: System) -> None:
+    """A session and then an agent, with one system for both, because it starts slowly."""
+    _erase_a_session(system)
+    _erase_an_agent(system)
 
 
-def _erase_a_session(house: House) -> None:
-    ada = house.live_through_everything("ada")
-    places = {trace.partition(".")[0] for trace in house.traces()}
+def _erase_a_session(system: System) -> None:
+    ada = system.store_everywhere("ada")
+    places = {trace.partition(".")[0] for trace in system.traces()}
     assert {
         "message",
         "message_term",
@@ -150,8 +150,8 @@ def _erase_a_session(house: House) -> None:
     secret = [each.id for each in ada.messages(session_id=MARK).messages]
 
     receipt = ada.erase(session_id=MARK)
-    assert house.traces() == []
-    assert house.count("dead_letter", "ada") == 0
+    assert system.traces() == []
+    assert system.count("dead_letter", "ada") == 0
     assert receipt.body["message_ids"] == secret
     assert ada.receipt(receipt.id) == receipt
 
@@ -159,29 +159,29 @@ def _erase_a_session(house: House) -> None:
     ada.wait_idle()
     with pytest.raises(ErasedError):
         ada.remember([{**SECRET[1], "id": secret[1]}], session_id=MARK)
-    assert house.traces() == []
+    assert system.traces() == []
     assert "Lisbon" in ada.recall_text(["Lisbon"]).text
-    left = [each.content for each in ada.messages().messages]
-    assert left == [each["content"] for each in PLAIN]
+    remaining = [each.content for each in ada.messages().messages]
+    assert remaining == [each["content"] for each in PLAIN]
 
 
-def _erase_an_agent(house: House) -> None:
-    bob = house.live_through_everything("bob")
-    with frozen_worker(house.worker):
-        house.client.lpush(agent_queue_name("bob"), json.dumps({"about": MARK}).encode())
-        assert f"{agent_queue_name('bob')}" in found_in_broker(house.client, MARKS)
+def _erase_an_agent(system: System) -> None:
+    bob = system.store_everywhere("bob")
+    with frozen_worker(system.worker):
+        system.client.lpush(agent_queue_name("bob"), json.dumps({"about": MARK}).encode())
+        assert f"{agent_queue_name('bob')}" in found_in_broker(system.client, MARKS)
         bob.erase_agent()
-        assert house.client.llen(agent_queue_name("bob")) == 0
-    wait_until(lambda: house.traces() == [], "nothing is left")
-    assert [each.agent_id for each in house.memci.agents().agents] == ["ada"]
-    left = {table for table in CONTENT if house.count(table, "bob")}
-    assert left == {"receipt", "erased_message"}
+        assert system.client.llen(agent_queue_name("bob")) == 0
+    wait_until(lambda: system.traces() == [], "nothing is left")
+    assert [each.agent_id for each in system.memci.agents().agents] == ["ada"]
+    remaining = {table for table in CONTENT if system.count(table, "bob")}
+    assert remaining == {"receipt", "erased_message"}
     answer = bob.recall(["Lisbon"])
     assert (answer.memories, answer.forgotten, answer.miss) == ([], [], "never_known")
     bob.remember(PLAIN, session_id="plain")
     bob.wait_idle()
     assert bob.about().messages == len(PLAIN)
-    assert house.traces() == []
+    assert system.traces() == []
 
 
 @contextmanager

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
+from pathlib import Path
 
 import httpx
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from memci.embedded.files import free_port
 from memci.testing import wait_until
 from tests.support import fleet as fleets
+from tests.support.fork_server import fork_server
 
 LOGIN = ("memci", "a password of this test")
 
@@ -19,22 +19,21 @@ LOGIN = ("memci", "a password of this test")
 @pytest.fixture
 def flower(fleet):
     port = free_port()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "workers.flower"],
-        cwd=fleets.ROOT,
-        env={
-            **os.environ, **fleet.environment, "PYTHONPATH": str(fleets.ROOT),
+    process = fork_server().start(
+        ["python", "-m", "workers.flower"],
+        {
+            **os.environ, **fleet.environment,
             "MEMCI_FLOWER_PORT": str(port), "MEMCI_FLOWER_PASSWORD": LOGIN[1],
         },
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        fleets.ROOT,
+        *[Path(os.devnull)] * 3,
     )  # fmt: skip
     with httpx.Client(base_url=f"http://127.0.0.1:{port}", auth=LOGIN) as client:
         try:
             wait_until(lambda: _answers(client), "Flower answers", timeout_s=40)
             yield client
         finally:
-            process.kill()  # how it stops is the matter of test_parts.py
+            process.kill()  # test_parts.py tests how it stops
             process.wait(20)
 
 
@@ -85,26 +84,18 @@ def test_jobs_are_listed_by_name_agent_runtime_and_state(producer, fleet, flower
     assert "hello" not in text
 
 
-@pytest.mark.parametrize("path", ["/", "/tasks", "/api/tasks", "/api/workers"])
-def test_nothing_is_shown_without_the_password(flower, path):
-    assert httpx.get(f"{flower.base_url}{path}").status_code == 401
-    assert httpx.get(f"{flower.base_url}{path}", auth=("memci", "guess")).status_code == 401
-
-
-def test_its_operations_are_off(flower):
+def test_flower_needs_its_password_and_controls_no_worker(flower):
+    for path in ("/", "/workers", "/tasks", "/broker", "/api/workers", "/api/tasks"):
+        assert httpx.get(f"{flower.base_url}{path}").status_code == 401, path
+        guess = httpx.get(f"{flower.base_url}{path}", auth=("memci", "guess"))
+        assert guess.status_code == 401, path
     answer = flower.post("/api/worker/shutdown/w0@test")
     assert answer.status_code in (403, 404, 405)
 
 
-def test_it_does_not_start_without_a_password(fleet):
-    done = subprocess.run(
-        [sys.executable, "-m", "workers.flower"],
-        cwd=fleets.ROOT,
-        env={**os.environ, **fleet.environment, "PYTHONPATH": str(fleets.ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=30,
+def test_flower_does_not_start_without_a_password(fleet):
+    done = fork_server().run(
+        ["python", "-m", "workers.flower"], {**os.environ, **fleet.environment}, b""
     )
     assert done.returncode == 1
     assert "MEMCI_FLOWER_PASSWORD" in done.stderr

@@ -1,4 +1,4 @@
-"""Programs that know memci by its messages only: real brokers, real workers, real answers."""
+"""Producers that only send memci's messages, with a real broker and real workers."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from memci.embedded import Postgres, Redis
 from memci.testing import database_copy, wait_until
 from tests.support.document_examples import CELERY_MESSAGE
 from tests.support.fleet import ROOT
-from tests.support.producers import House, identity_fields, open_house
+from tests.support.producers import Deployment, deploy, identity_fields
 
 pytestmark = pytest.mark.timeout(180)
 
-# Runs a program in which nothing of memci can be imported.
-_ALONE = """
+# Runs a program that cannot import memci.
+_WITHOUT_MEMCI = """
 import runpy, sys
 
 OURS = {"memci", "workers", "beat_schedule"}
@@ -46,32 +46,32 @@ _DOCUMENT = ROOT / "docs/how-to/celery-producers.md"
 
 
 @pytest.fixture(scope="module")
-def house(
+def system(
     shared_postgres: Postgres, process_redis: Redis, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[House]:
+) -> Iterator[Deployment]:
     with closing(redis.Redis.from_url(process_redis.url)) as client:
         client.flushall()
-    folder = tmp_path_factory.mktemp("house")
+    folder = tmp_path_factory.mktemp("deployment")
     with (
         database_copy(shared_postgres) as database_url,
-        open_house(database_url, process_redis.url, folder) as opened,
+        deploy(database_url, process_redis.url, folder) as running,
     ):
-        yield opened
+        yield running
 
 
 @pytest.fixture
-def broker(house: House) -> Iterator[redis.Redis]:
-    with closing(redis.Redis.from_url(house.broker_url)) as client:
+def broker(system: Deployment) -> Iterator[redis.Redis]:
+    with closing(redis.Redis.from_url(system.broker_url)) as client:
         yield client
 
 
-def run_alone(program: Path, *arguments: str, **environment: str) -> str:
-    command = [sys.executable, "-I", "-c", _ALONE, str(program), *arguments]
+def run_without_memci(program: Path, *arguments: str, **environment: str) -> str:
+    command = [sys.executable, "-I", "-c", _WITHOUT_MEMCI, str(program), *arguments]
     return identity_fields(command, program.parent, **environment)
 
 
 def block(language: str) -> str:
-    """The document's first block in this language."""
+    """Return the document's first block in this language."""
     found = re.search(
         rf"^```{language}\n(.*?)^```", _DOCUMENT.read_text(), re.MULTILINE | re.DOTALL
     )
@@ -80,7 +80,7 @@ def block(language: str) -> str:
 
 
 def envelope(task: str, queue: str, arguments: dict[str, Any]) -> tuple[str, str]:
-    """The message of docs/reference/events.md, filled in; and its id."""
+    """Return the id and the text of a message as in docs/reference/events.md."""
     message = json.loads(CELERY_MESSAGE)
     message["body"] = base64.b64encode(json.dumps([[], arguments, {}]).encode()).decode()
     message["headers"] |= {"task": task, "id": (task_id := str(uuid4()))}
@@ -89,11 +89,11 @@ def envelope(task: str, queue: str, arguments: dict[str, Any]) -> tuple[str, str
     return task_id, json.dumps(message)
 
 
-def test_bare_celery_remembers_compresses_and_gets_a_context(house: House):
+def test_bare_celery_remembers_compresses_and_gets_a_context(system: Deployment):
     program = ROOT / "examples/producers/python_celery.py"
-    said = json.loads(run_alone(program, "celery-1", MEMCI_BROKER_URL=house.broker_url))
+    answer = json.loads(run_without_memci(program, "celery-1", MEMCI_BROKER_URL=system.broker_url))
 
-    context = said["context"]
+    context = answer["context"]
     assert context["tokens"] <= context["budget_tokens"] == 400
     assert context["messages"][-1] == {
         **context["messages"][-1],
@@ -102,41 +102,41 @@ def test_bare_celery_remembers_compresses_and_gets_a_context(house: House):
     }
     assert "Lisbon" in json.dumps(context["messages"])
     assert (context["seq"], context["pending"]) == (4, 0)
-    assert house.job(said["job_id"]) == {
+    assert system.job(answer["job_id"]) == {
         "state": "done", "kind": "memci.memory.create", "last_seq": 4, "source": "celery"
     }  # fmt: skip
-    wait_until(lambda: house.passes_wanted("celery-1"), "the wish for a pass is in")
-    house.wait_idle("celery-1")
-    wait_until(lambda: not house.keys_of("celery-1"), "nothing is left in the broker")
+    wait_until(lambda: system.requested_passes("celery-1"), "the wish for a pass is in")
+    system.wait_idle("celery-1")
+    wait_until(lambda: not system.keys_of("celery-1"), "nothing is left in the broker")
 
 
-def test_the_rights_of_the_runbook_are_enough(house: House, broker: redis.Redis):
+def test_the_rights_of_the_runbook_are_enough(system: Deployment, broker: redis.Redis):
     runbook = (ROOT / "deploy/runbook.md").read_text()
     (rules,) = re.findall(r"^ACL SETUSER reader (.+)$", runbook, re.MULTILINE)
     broker.execute_command("ACL", "SETUSER", "reader", *rules.replace("PASSWORD", "word").split())
-    address = urlsplit(house.broker_url)
+    address = urlsplit(system.broker_url)
     url = f"redis://reader:word@{address.hostname}:{address.port}{address.path}"
     program = ROOT / "examples/producers/python_celery.py"
     try:
-        assert "Lisbon" in run_alone(program, "reader-1", MEMCI_BROKER_URL=url)
+        assert "Lisbon" in run_without_memci(program, "reader-1", MEMCI_BROKER_URL=url)
     finally:
         broker.execute_command("ACL", "DELUSER", "reader")
 
 
-def test_the_documented_python_runs_as_it_stands(house: House, tmp_path: Path):
+def test_the_documented_python_program_runs(system: Deployment, tmp_path: Path):
     program = tmp_path / "producer.py"
     program.write_text(block("python"))
-    assert "Lisbon" in run_alone(program, MEMCI_BROKER_URL=house.broker_url)
+    assert "Lisbon" in run_without_memci(program, MEMCI_BROKER_URL=system.broker_url)
 
 
-def test_the_documented_message_is_enough_for_any_language(house: House, broker: redis.Redis):
+def test_the_documented_message_is_enough_for_any_language(system: Deployment, broker: redis.Redis):
     mailbox = "memci.agent.raw-1"
     messages = [{"role": "user", "content": "The spare key lies under the blue pot."}]
     job_id, message = envelope(
         "memci.memory.create", mailbox, {"v": 1, "agent_id": "raw-1", "messages": messages}
     )
     broker.lpush(mailbox, message)
-    assert house.wait_done(job_id)["state"] == "done"
+    assert system.wait_done(job_id)["state"] == "done"
 
     question = {
         "v": 1,
@@ -153,25 +153,25 @@ def test_the_documented_message_is_enough_for_any_language(house: House, broker:
     assert 0 < broker.ttl(key) <= 60
 
 
-def test_the_same_message_twice_is_one_job(house: House, broker: redis.Redis):
+def test_the_same_message_twice_is_one_job(system: Deployment, broker: redis.Redis):
     mailbox = "memci.agent.twice-1"
-    said = {"role": "user", "content": "I water the plants on Mondays."}
+    user_message = {"role": "user", "content": "I water the plants on Mondays."}
     job_id, message = envelope(
-        "memci.memory.create", mailbox, {"v": 1, "agent_id": "twice-1", "messages": [said]}
+        "memci.memory.create", mailbox, {"v": 1, "agent_id": "twice-1", "messages": [user_message]}
     )
     for _ in range(2):
         broker.lpush(mailbox, message)
-        house.wait_done(job_id)
+        system.wait_done(job_id)
         wait_until(lambda: not broker.exists(mailbox), "the message is taken in")
-    assert house.job(job_id) == {
+    assert system.job(job_id) == {
         "state": "done", "kind": "memci.memory.create", "last_seq": 1, "source": "celery"
     }  # fmt: skip
 
 
 def test_a_queue_named_by_a_string_works_and_its_keys_are_removed(
-    house: House, broker: redis.Redis
+    system: Deployment, broker: redis.Redis
 ):
-    app = Celery("producer", broker=house.broker_url, set_as_current=False)
+    app = Celery("producer", broker=system.broker_url, set_as_current=False)
     with app:
         sent = app.send_task(
             "memci.memory.create",
@@ -182,18 +182,18 @@ def test_a_queue_named_by_a_string_works_and_its_keys_are_removed(
             },
             queue="memci.agent.plain-42",
         )
-    assert house.wait_done(sent.id)["state"] == "done"
-    left = house.keys_of("plain-42")
-    assert left
-    assert all(key.startswith("_kombu.binding") for key in left)
+    assert system.wait_done(sent.id)["state"] == "done"
+    remaining = system.keys_of("plain-42")
+    assert remaining
+    assert all(key.startswith("_kombu.binding") for key in remaining)
 
-    assert remove_binding_keys(broker) == len(left)
-    house.wait_idle("plain-42")
-    assert house.keys_of("plain-42") == set()
+    assert remove_binding_keys(broker) == len(remaining)
+    system.wait_idle("plain-42")
+    assert system.keys_of("plain-42") == set()
 
 
-def test_what_cannot_be_taken_in_is_buried_and_what_follows_is_not(
-    house: House, broker: redis.Redis
+def test_invalid_messages_are_dead_and_the_next_one_is_done(
+    system: Deployment, broker: redis.Redis
 ):
     mailbox = "memci.agent.bad-1"
     bad_id, bad = envelope("memci.memory.create", mailbox, {"v": 1, "agent_id": "bad-1"})
@@ -203,5 +203,5 @@ def test_what_cannot_be_taken_in_is_buried_and_what_follows_is_not(
         {"v": 1, "agent_id": "bad-1", "messages": [{"role": "user", "content": "Fine."}]},
     )
     broker.lpush(mailbox, bad, "no envelope", good)
-    assert house.wait_done(good_id)["state"] == "done"
-    assert house.wait_done(bad_id)["state"] == "dead"
+    assert system.wait_done(good_id)["state"] == "done"
+    assert system.wait_done(bad_id)["state"] == "dead"

@@ -1,4 +1,4 @@
-"""Neither logs nor Flower's events hold what was said or asked, whoever sends a task."""
+"""Logs and Flower's events contain no texts of messages and questions."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tests.support import fleet as fleets
 
 
 @contextmanager
-def listening(app: Any) -> Iterator[list[dict[str, Any]]]:
+def collected_events(app: Any) -> Iterator[list[dict[str, Any]]]:
     """Collect the events of all workers."""
-    heard: list[dict[str, Any]] = []
+    events: list[dict[str, Any]] = []
     with app.connection_for_read() as connection:
-        receiver = app.events.Receiver(connection, handlers={"*": heard.append})
+        receiver = app.events.Receiver(connection, handlers={"*": events.append})
 
         def listen() -> None:
             for _ in receiver.consume(limit=None, timeout=None, wakeup=False):
@@ -30,23 +30,24 @@ def listening(app: Any) -> Iterator[list[dict[str, Any]]]:
         thread = Thread(target=listen, daemon=True)
         thread.start()
         try:
-            yield heard
+            yield events
         finally:
             receiver.should_stop = True
             thread.join(10)
 
 
-def kinds(heard: list[dict[str, Any]], task_id: str) -> set[str]:
-    return {event["type"] for event in heard if event.get("uuid") == task_id}
+def types_of(events: list[dict[str, Any]], task_id: str) -> set[str]:
+    return {event["type"] for event in events if event.get("uuid") == task_id}
 
 
+@pytest.mark.long
 @pytest.mark.timeout(120)
-def test_what_others_send_is_not_told(producer, database_url, broker_url, tmp_path):
+def test_texts_of_tasks_are_in_no_log_and_no_event(producer, database_url, broker_url, tmp_path):
     producer.append("ada", text="HUSH is what was said")
     with (
         fleets.fleet(database_url, broker_url, tmp_path) as fleet,
         make_app(broker_url) as app,
-        listening(app) as heard,
+        collected_events(app) as events,
     ):
         fleet.app = "workers"
         worker = fleet.start(f"{READ_QUEUE},{agent_queue_name('ada')}")
@@ -69,11 +70,11 @@ def test_what_others_send_is_not_told(producer, database_url, broker_url, tmp_pa
             queue=queue(agent_queue_name("ada")), ignore_result=True,
         )  # fmt: skip
         producer.wait_drained(["ada"])
-        wait_until(lambda: "task-succeeded" in kinds(heard, sent.id), "the job was told of")
-        wait_until(lambda: "task-failed" in kinds(heard, bad.id), "the failed read was told of")
-        assert {"task-received", "task-succeeded"} <= kinds(heard, good.id)
-        received = next(e for e in heard if e["type"] == "task-received" and e["uuid"] == good.id)
+        wait_until(lambda: "task-succeeded" in types_of(events, sent.id), "the job was told of")
+        wait_until(lambda: "task-failed" in types_of(events, bad.id), "the failed read was told of")
+        assert {"task-received", "task-succeeded"} <= types_of(events, good.id)
+        received = next(e for e in events if e["type"] == "task-received" and e["uuid"] == good.id)
         assert json.loads(received["kwargs"]) == {"agent_id": "ada"}
-        assert "HUSH" not in json.dumps(heard)
-        assert "HUSH" not in worker.said
-        assert good.id in worker.said
+        assert "HUSH" not in json.dumps(events)
+        assert "HUSH" not in worker.log_text
+        assert good.id in worker.log_text

@@ -1,4 +1,4 @@
-"""The ways to serve tools that docs/how-to/mcp.md shows work as they stand."""
+"""The configuration and the address in docs/how-to/mcp.md work."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_configuration_starts_a_server(serve):
     talk(go)
 
 
-def test_the_address_is_that_of_the_api(serve):
+def test_the_documented_address_serves_the_tools(serve):
     server = serve()
     (address,) = re.findall(r"^claude mcp add .*http://127.0.0.1:8000(\S+)", TEXT, re.MULTILINE)
 

@@ -1,4 +1,4 @@
-"""`memci up`, for real: everything starts, works, comes back, and leaves nothing behind."""
+"""`memci up`: all parts start, work, are restarted, and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -24,59 +24,60 @@ CHAT = "[2026-03-02 09:15] Ann: Our cat Tiger hates the vacuum cleaner.\nAssista
 def test_everything_from_start_to_ctrl_c(tmp_path: Path):
     data_dir = tmp_path / "data"
     with up(data_dir, tmp_path / "said") as running:
-        running.wait_said("memci is ready at ")
+        running.wait_for_log("memci is ready at ")
         settings = {"MEMCI_API_URL": _address(running), "MEMCI_DATA_DIR": str(data_dir)}
         _tour(settings, tmp_path)
-        _secrets_are_kept(running)
-        _a_part_comes_back(running)
+        _check_secrets(running)
+        _check_a_restart(running)
 
         running.interrupt()
         assert running.process.wait(100) == 0
-    assert "Traceback" not in running.said
+    assert "Traceback" not in running.log_text
     assert processes_of(data_dir) == []
     servers = servers_of(data_dir)
     assert (servers.postgres.pid, servers.redis.pid) == (None, None)
 
 
-def test_what_a_killed_owner_leaves_is_adopted_and_a_second_ctrl_c_hurries(tmp_path: Path):
+def test_servers_of_a_killed_owner_are_adopted(tmp_path: Path):
     data_dir = tmp_path / "data"
     with up(data_dir, tmp_path / "first", **NO_MODEL) as killed:
-        killed.wait_said(*(f"{name} " for name in ("api", "flower")), "starting")
+        killed.wait_for_log(*(f"{name} " for name in ("api", "flower")), "starting")
         wait_until(lambda: len(killed.parts()) == 7, "all parts have a process")
         killed.process.kill()
         killed.process.wait(10)
     wait_until(lambda: not processes_of(data_dir), "its parts are gone with it")
     servers = servers_of(data_dir)
-    left = (servers.postgres.pid, servers.redis.pid)
-    assert None not in left
+    pids = (servers.postgres.pid, servers.redis.pid)
+    assert None not in pids
 
     with up(data_dir, tmp_path / "second", **NO_MODEL) as adopting:
         wait_until(lambda: len(adopting.parts()) == 7, "all parts have a process", timeout_s=60)
-        assert (servers.postgres.pid, servers.redis.pid) == left
-        assert adopting.said.count("was running, and is adopted") == 2
+        assert (servers.postgres.pid, servers.redis.pid) == pids
+        assert adopting.log_text.count("was running, and is adopted") == 2
         refused = run("up", settings={"MEMCI_DATA_DIR": str(data_dir), "MEMCI_PORT": "0"})
         assert refused.returncode == 1
         assert f"process {adopting.process.pid} already runs" in refused.stderr
 
         os.kill(adopting.parts()["beat"], signal.SIGSTOP)  # it will not end by itself
         adopting.interrupt()
-        adopting.wait_said("stopping;")
+        adopting.wait_for_log("stopping;")
         adopting.interrupt()
         adopting.process.wait(30)
     assert processes_of(data_dir) == []
     assert (servers.postgres.pid, servers.redis.pid) == (None, None)
 
 
+@pytest.mark.long
 def test_a_part_that_cannot_start_says_why(tmp_path: Path, database_url: str, broker_url: str):
     with up(
         tmp_path / "data",
         tmp_path / "said",
         MEMCI_DATABASE_URL=database_url,
         MEMCI_BROKER_URL=broker_url,
-        FLOWER_MAX_WORKERS="many",  # Flower reads it, and cannot
+        FLOWER_MAX_WORKERS="many",  # Flower cannot parse it
         **NO_MODEL,
     ) as running:
-        running.wait_said("flower does not start; the end of", "flower is started again")
+        running.wait_for_log("flower does not start; the end of", "flower is started again")
         running.interrupt()
         assert running.process.wait(60) == 1
     assert processes_of(tmp_path / "data") == []
@@ -104,7 +105,7 @@ def test_a_page_store_that_parts_cannot_share_is_refused_before_any_starts(tmp_p
     assert not (tmp_path / "data").exists()
 
 
-def test_a_memci_that_runs_already_is_named_before_its_ports(tmp_path: Path):
+def test_a_running_memci_is_reported_before_its_ports(tmp_path: Path):
     with socket.create_server(("127.0.0.1", 0)) as taken, (tmp_path / "lock").open("w+") as lock:
         lock.write("4711\n")
         lock.flush()
@@ -118,12 +119,14 @@ def test_a_memci_that_runs_already_is_named_before_its_ports(tmp_path: Path):
 
 
 def _address(running: Up) -> str:
-    line = next(each for each in running.said.splitlines() if each.startswith("memci is ready at "))
+    line = next(
+        each for each in running.log_text.splitlines() if each.startswith("memci is ready at ")
+    )
     return line.split()[4]
 
 
 def _tour(settings: Mapping[str, str], folder: Path) -> None:
-    """Every command, as a newcomer would try them."""
+    """Run all commands as a new user would."""
     chat = folder / "chat.txt"
     chat.write_text(CHAT)
     to_ann = ("--agent", "ann")
@@ -136,8 +139,8 @@ def _tour(settings: Mapping[str, str], folder: Path) -> None:
     assert (ann["agent_id"], ann["dead"]) == ("ann", 0)
     assert run_json("agents", "show", "--agent", "ann", settings=settings)["messages"] == 2
     nodes = run_json("memory", "nodes", *to_ann, "--kind", "memory", settings=settings)["nodes"]
-    shown = run_json("memory", "nodes", str(nodes[0]["id"]), *to_ann, settings=settings)
-    assert shown["trail"]["events"][0]["event"] == "created"
+    node = run_json("memory", "nodes", str(nodes[0]["id"]), *to_ann, settings=settings)
+    assert node["trail"]["events"][0]["event"] == "created"
     (job,) = run_json("jobs", "list", *to_ann, settings=settings)["jobs"]
     assert job["state"] == "done"
     assert run_json("jobs", "show", job["id"], *to_ann, settings=settings)["id"] == job["id"]
@@ -179,28 +182,28 @@ def _tour(settings: Mapping[str, str], folder: Path) -> None:
     assert (unknown.returncode, unknown.stdout) == (1, "")
 
 
-def _secrets_are_kept(running: Up) -> None:
-    kept = running.data_dir / "flower.password"
-    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
-    secret = kept.read_text().strip()
+def _check_secrets(running: Up) -> None:
+    password = running.data_dir / "flower.password"
+    assert stat.S_IMODE(password.stat().st_mode) == 0o600
+    secret = password.read_text().strip()
     broker = (running.data_dir / "redis/password").read_text().strip()
-    told = running.said + "".join(
+    printed = running.log_text + "".join(
         log.read_text(errors="replace") for log in (running.data_dir / "logs").iterdir()
     )
     commands = "".join(
         Path(f"/proc/{pid}/cmdline").read_text() for pid in processes_of(running.data_dir)
     )
-    assert secret not in told + commands
-    assert broker not in told + commands
+    assert secret not in printed + commands
+    assert broker not in printed + commands
 
 
-def _a_part_comes_back(running: Up) -> None:
+def _check_a_restart(running: Up) -> None:
     before = running.parts()
     assert sorted(before) == ["api", "beat", "compress", "context", "flower", "lane", "upkeep"]
     os.kill(before["beat"], signal.SIGKILL)
-    running.wait_said("beat      restarting killed by SIGKILL", "restarted 1×")
+    running.wait_for_log("beat      restarting killed by SIGKILL", "restarted 1×")
     wait_until(
-        lambda: "beat      ready" in running.said.split("restarted 1×", 1)[1],
+        lambda: "beat      ready" in running.log_text.split("restarted 1×", 1)[1],
         "beat is ready again",
         timeout_s=90,
     )

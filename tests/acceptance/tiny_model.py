@@ -1,7 +1,7 @@
 """A real language model shortens memories, through LiteLLM and HTTP; run by `make test-llm`.
 
-A model of this size writes down what it has read and knows nothing of lengths. So this tells
-nothing about quality, but that the whole way works, and that what is wrong with an answer is seen.
+A model of this size repeats its input and ignores lengths. So the test says nothing about quality,
+only that requests and answers work and that wrong answers are refused.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def models(server: ModelServer) -> SmallModels:
     return models_of(server, timeout_ms=300_000)
 
 
-def test_a_real_model_shortens(server: ModelServer, models: SmallModels):
+def test_a_real_model_shortens_texts(server: ModelServer, models: SmallModels):
     shortened: list[str] = []
     refused: list[str] = []
     for text in TEXTS:
@@ -59,5 +59,5 @@ def test_a_real_model_shortens(server: ModelServer, models: SmallModels):
         assert 0 < len(answer) <= target
         assert invented(answer, text) == []
         shortened.append(answer)
-    assert len(server.asked) == len(TEXTS)
+    assert len(server.requests) == len(TEXTS)
     assert shortened, refused

@@ -1,4 +1,4 @@
-"""A pair of servers, a producer and a fleet for each fault."""
+"""Fixtures for tests of faults."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ import pytest
 
 @pytest.fixture
 def upkeep(fleet):
-    """The sweep and the queue watch, as real processes."""
+    """Starts the sweep and the queue watch as real processes."""
     fleet.start("memci.upkeep", ready=False)
     fleet.start_beat()

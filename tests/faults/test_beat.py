@@ -1,4 +1,4 @@
-"""Beat alone makes time pass, and two beats do no harm (M16)."""
+"""Celery beat requests compression passes; a second beat does no harm (M16)."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from memci.queue.sweep import request_due_passes
-from memci.testing import open_database, wait_until
+from memci.testing import wait_until
 from tests.support.fleet import NO_MODEL
 from tests.support.locks import waiting_for_locks
+from tests.support.servers import open_database
 
 
-def requested(producer, agent):
+def compress_requests(producer, agent):
     return producer.lane(agent).compress_req
 
 
 @pytest.mark.timeout(120)
 def test_beat_alone_raises_scan_count_on_an_idle_queue(producer, fleet):
-    """With the real pass, and nobody who asks for it but beat."""
+    """Uses the real pass; only beat requests it."""
     fleet.app = "workers"
     with producer.database.agent_transaction("a") as connection:
         connection.exec_driver_sql(
@@ -45,7 +46,7 @@ def test_beat_alone_raises_scan_count_on_an_idle_queue(producer, fleet):
     wait_until(lambda: scans() == 1, "beat has brought a pass", timeout_s=60)
 
 
-def test_passes_follow_activity_and_one_period_asks_once(producer):
+def test_active_agents_get_one_pass_per_period(producer):
     producer.append("a")
 
     def ask(**changes):
@@ -53,16 +54,18 @@ def test_passes_follow_activity_and_one_period_asks_once(producer):
             producer.database, **{"period_s": 3600, "idle_passes_per_day": 0, **changes}
         )
 
-    before = requested(producer, "a")
-    assert (ask(), requested(producer, "a")) == (1, before + 1)
-    assert (ask(), requested(producer, "a")) == (0, before + 1), "a second beat does no harm"
+    before = compress_requests(producer, "a")
+    assert (ask(), compress_requests(producer, "a")) == (1, before + 1)
+    assert (ask(), compress_requests(producer, "a")) == (0, before + 1), (
+        "a second beat does no harm"
+    )
     producer.append("a")
     assert ask() == 0, "not before the period is over"
     with producer.database.lane_transaction() as connection:
         connection.exec_driver_sql(
             "UPDATE lane SET beat_at = beat_at - interval '2 hours', compress_done = compress_req"
         )
-    assert (ask(), requested(producer, "a")) == (1, before + 2)
+    assert (ask(), compress_requests(producer, "a")) == (1, before + 2)
     with producer.database.lane_transaction() as connection:
         connection.exec_driver_sql(
             "UPDATE lane SET written_at = written_at - interval '9 hours',"
@@ -71,7 +74,7 @@ def test_passes_follow_activity_and_one_period_asks_once(producer):
     assert ask() == 0, "nothing was written or read since"
 
 
-def test_idle_agents_get_passes_only_if_that_is_wanted(producer):
+def test_idle_agents_get_passes_only_if_configured(producer):
     with producer.database.lane_transaction() as connection:
         connection.exec_driver_sql(
             "INSERT INTO lane (agent_id, pass_number, beat_at, written_at)"
@@ -93,7 +96,7 @@ def make_active(producer, count):
         )
 
 
-def test_one_lane_in_a_long_effect_costs_nobody_else_the_pass(producer, monkeypatch):
+def test_locked_lanes_do_not_delay_passes_of_other_lanes(producer, monkeypatch):
     monkeypatch.setattr("memci.queue.sweep._BATCH", 10)
     make_active(producer, 45)
 
@@ -107,9 +110,7 @@ def test_one_lane_in_a_long_effect_costs_nobody_else_the_pass(producer, monkeypa
     assert ask() == 0
 
 
-def test_a_lane_that_is_locked_for_a_moment_is_waited_for_with_no_other_locked(
-    producer, database_url
-):
+def test_waiting_for_a_locked_lane_locks_no_other_lane(producer, database_url):
     make_active(producer, 20)
     with ThreadPoolExecutor() as pool, open_database(database_url) as watching:
         with producer.database.lane_transaction() as effect:

@@ -1,4 +1,4 @@
-"""Workers in the middle of something while it is erased (M25)."""
+"""Messages are erased while a worker works on them (M25)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ def eraser(producer, client):
     return Eraser(producer.database, producer.wakeups, client, "a")
 
 
-def test_a_worker_frozen_before_its_effect_writes_nothing_of_an_erased_agent(
-    producer, fleet, upkeep, eraser
-):
+def test_a_frozen_worker_writes_nothing_after_its_agent_was_erased(producer, fleet, upkeep, eraser):
     frozen = fleet.start("memci.lane")
     job_id = producer.append("a", "a secret", wait_ms=1000).job_id
     wait_until(lambda: producer.job("a", job_id).started, "it is at work")
@@ -27,12 +25,12 @@ def test_a_worker_frozen_before_its_effect_writes_nothing_of_an_erased_agent(
     fleet.start("memci.lane")
     producer.wait_drained(["a"])
     frozen.send(signal.SIGCONT)
-    wait_until(lambda: "fenced off" in frozen.said, "the thawed worker notices")
+    wait_until(lambda: "fenced off" in frozen.log_text, "the thawed worker notices")
     assert producer.effects("a") == [2]
     assert producer.states("a") == ["done"]
 
 
-def test_a_job_under_way_is_done_anew_without_what_was_erased(producer, fleet, upkeep, eraser):
+def test_a_running_job_is_repeated_without_erased_messages(producer, fleet, upkeep, eraser):
     worker = fleet.start("memci.lane")
     job_id = producer.append("a", "a secret", wait_ms=1000).job_id
     producer.append("a", "no secret")
@@ -41,6 +39,6 @@ def test_a_job_under_way_is_done_anew_without_what_was_erased(producer, fleet, u
         (secret,) = connection.exec_driver_sql("SELECT id FROM message WHERE seq = 1").one()
     eraser.erase(secret)
     producer.wait_drained(["a"])
-    wait_until(lambda: "fenced off" in worker.said, "who was at it notices")
+    wait_until(lambda: "fenced off" in worker.log_text, "who was at it notices")
     assert producer.effects("a") == [2]
     assert producer.states("a") == ["done", "done"]

@@ -1,4 +1,4 @@
-"""Who waits for whom: slices of lanes and of compression (queue.md, M17)."""
+"""Time slices of lanes and of compression (queue.md, M17)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memci.testing import wait_until
 
 
 def add_nodes(producer, agent, milliseconds):
-    """Give an agent nodes whose scans take so long, and ask for a pass."""
+    """Add one node per duration: its scan takes so many milliseconds. Request a pass."""
     with producer.database.agent_transaction(agent) as connection:
         connection.exec_driver_sql("INSERT INTO lane (agent_id) VALUES (%s)", (agent,))
         connection.exec_driver_sql(
@@ -24,7 +24,7 @@ def add_nodes(producer, agent, milliseconds):
     producer.intake.request_compress(agent)
 
 
-def times(producer, agent, event):
+def event_times(producer, agent, event):
     with producer.database.agent_snapshot(agent) as connection:
         rows = connection.exec_driver_sql(
             "SELECT at FROM trail WHERE agent_id = %s AND event = %s ORDER BY id", (agent, event)
@@ -33,17 +33,17 @@ def times(producer, agent, event):
 
 
 @pytest.mark.timeout(120)
-def test_a_noisy_agent_makes_others_wait_for_about_one_slice(producer, fleet):
+def test_other_agents_wait_about_one_slice_for_a_busy_agent(producer, fleet):
     fleet.start("memci.lane", MEMCI_TEST_LANE_MS="500", ready=False)
     fleet.start("memci.lane", MEMCI_TEST_LANE_MS="500")
-    noise = [{"wait_ms": 4}] * 5000
+    scripts = [{"wait_ms": 4}] * 5000
     from memci.message import NewMessage, Role
     from memci.queue.intake import Append
 
     with producer.database.agent_transaction("noisy") as connection:
         from memci.queue.intake import append_in
 
-        for script in noise:
+        for script in scripts:
             message = NewMessage(Role.USER, "noise", metadata=script)
             append_in(connection, Append("noisy", [message]))
     producer.wakeups.wake_lane("noisy")
@@ -58,7 +58,7 @@ def test_a_noisy_agent_makes_others_wait_for_about_one_slice(producer, fleet):
     assert waited_s < 5, "about a slice, far from the 10 s and more that the noise takes"
 
 
-def test_two_agents_alternate_in_slices_and_none_overruns_by_more_than_a_node(producer, fleet):
+def test_two_agents_alternate_in_slices_that_overrun_by_at_most_one_node(producer, fleet):
     for agent in ("a", "b"):
         add_nodes(producer, agent, [100] * 12)
     fleet.start("memci.compress", MEMCI_TEST_SLICE_MS="400")
@@ -67,7 +67,7 @@ def test_two_agents_alternate_in_slices_and_none_overruns_by_more_than_a_node(pr
         "both passes are done",
         timeout_s=30,
     )
-    scans = sorted((at, agent) for agent in "ab" for at in times(producer, agent, "scan"))
+    scans = sorted((at, agent) for agent in "ab" for at in event_times(producer, agent, "scan"))
     turns = [[scans[0]]]
     for scan in scans[1:]:
         if scan[1] == turns[-1][-1][1]:
@@ -78,19 +78,19 @@ def test_two_agents_alternate_in_slices_and_none_overruns_by_more_than_a_node(pr
     assert max(len(turn) for turn in turns) <= 5, "four nodes fill a slice, one may overrun it"
 
 
-def test_a_create_runs_within_its_own_agents_compression(producer, fleet):
+def test_a_create_job_runs_during_a_pass_of_the_same_agent(producer, fleet):
     add_nodes(producer, "a", [100] * 30)
     fleet.start("memci.compress", MEMCI_TEST_SLICE_MS="30000")
     wait_until(lambda: producer.effects("a", "scan"), "the pass is under way", timeout_s=20)
     producer.append("a")
     producer.wait_drained(["a"])
     assert len(producer.effects("a", "scan")) < 30, "it did not wait for the end of the pass"
-    [created_at] = times(producer, "a", "effect")
+    [created_at] = event_times(producer, "a", "effect")
     wait_until(lambda: len(producer.effects("a", "scan")) == 30, "the pass goes on after it")
-    assert times(producer, "a", "scan")[-1] > created_at
+    assert event_times(producer, "a", "scan")[-1] > created_at
 
 
-def test_a_paused_lane_stops_between_two_nodes_and_goes_on(producer, fleet, upkeep):
+def test_a_paused_lane_stops_between_two_nodes_and_can_be_resumed(producer, fleet, upkeep):
     from memci.commands import jobs
 
     add_nodes(producer, "a", [50] * 40)

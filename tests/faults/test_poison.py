@@ -1,4 +1,4 @@
-"""Jobs that cannot be done end as dead incoming, and the lane goes on (queue.md)."""
+"""Jobs that always fail become dead letters, and the lane goes on (queue.md)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def replay(producer, agent, job_id, *, at_tail=False):
     )  # fmt: skip
 
 
-def test_a_bug_makes_a_dead_letter_without_quoting_data(producer, fleet):
+def test_a_bug_makes_a_dead_job_whose_error_quotes_no_data(producer, fleet):
     fleet.start("memci.lane")
     first = producer.append("a", **{"raise": "bug"})
     producer.append("a")
@@ -48,21 +48,21 @@ def test_a_job_that_kills_its_process_is_dead_after_three_starts(producer, fleet
     assert producer.effects("a") == [2]
 
 
-def test_a_model_that_is_away_backs_off_in_order_and_gives_up(producer, fleet, upkeep):
+def test_a_job_without_its_model_backs_off_in_order_and_dies(producer, fleet, upkeep):
     fleet.start("memci.lane", MEMCI_QUEUE_MAX_ATTEMPTS="4")
-    away = producer.append("a", **{"raise": "transient"})
+    unavailable = producer.append("a", **{"raise": "transient"})
     producer.append("a")
     wait_until(
-        lambda: producer.job("a", away.job_id).not_before, "the head backs off", timeout_s=20
+        lambda: producer.job("a", unavailable.job_id).not_before, "the head backs off", timeout_s=20
     )
     assert producer.states("a") == ["queued", "queued"], "nobody overtakes a head that backs off"
     producer.wait_drained(["a"])
-    dead = producer.job("a", away.job_id)
+    dead = producer.job("a", unavailable.job_id)
     assert (dead.state, producer.states("a")) == ("dead", ["dead", "done"])
     assert dead.last_error.startswith("gave up after 4 tries: SmallModelUnavailableError")
 
 
-def test_replay_discard_and_cancel(producer, fleet):
+def test_dead_jobs_can_be_replayed_or_discarded(producer, fleet):
     bad = producer.append("a", **{"raise": "bug"})
     worse = producer.append("a", **{"raise": "bug"})
     fleet.start("memci.lane")
@@ -85,13 +85,13 @@ def test_a_replay_at_the_tail_is_a_new_job(producer, fleet):
     bad = producer.append("a", **{"raise": "bug"})
     fleet.start("memci.lane")
     producer.wait_drained(["a"])
-    anew = replay(producer, "a", bad.job_id, at_tail=True)
-    assert anew != bad.job_id
+    new_id = replay(producer, "a", bad.job_id, at_tail=True)
+    assert new_id != bad.job_id
     producer.wait_drained(["a"])
     assert producer.states("a") == ["cancelled", "dead"]
 
 
-def test_with_halt_an_agent_stops_at_its_dead_job(producer, fleet, upkeep):
+def test_with_on_dead_halt_a_lane_stops_at_its_dead_job(producer, fleet, upkeep):
     fleet.start("memci.lane", MEMCI_QUEUE_ON_DEAD="halt")
     bad = producer.append("a", **{"raise": "bug"})
     producer.append("a")
@@ -104,7 +104,7 @@ def test_with_halt_an_agent_stops_at_its_dead_job(producer, fleet, upkeep):
     assert producer.states("a") == ["dead", "done"]
 
 
-def test_a_cancelled_job_leaves_nothing(producer, fleet):
+def test_a_cancelled_job_has_no_effect(producer, fleet):
     producer.append("a", wait_ms=300)
     second = producer.append("a", wait_ms=300)
     third = producer.append("a")
@@ -118,7 +118,7 @@ def test_a_cancelled_job_leaves_nothing(producer, fleet):
     assert producer.states("a") == ["done", "cancelled", "cancelled"]
 
 
-def test_letters_that_cannot_be_read_are_kept(producer, fleet, upkeep, broker_url):
+def test_invalid_messages_are_kept_as_dead_letters(producer, fleet, upkeep, broker_url):
     def envelope(body, headers, content_type="application/json"):
         encoded = base64.b64encode(json.dumps(body).encode()).decode()
         return json.dumps(
@@ -128,17 +128,17 @@ def test_letters_that_cannot_be_read_are_kept(producer, fleet, upkeep, broker_ur
 
     create = {"task": "memci.memory.create", "id": "11111111-1111-4111-8111-111111111111"}
     wrong_role = {"agent_id": "a", "messages": [{"role": "wizard", "content": "x"}]}
-    right = {"agent_id": "a", "messages": [{"role": "user", "content": "fine"}]}
-    incoming = [
+    valid = {"agent_id": "a", "messages": [{"role": "user", "content": "fine"}]}
+    letters = [
         "not json at all",
         envelope([[], {"agent_id": "a"}, {}], {"task": "os.system", "id": "x"}),
         envelope([[], wrong_role, {}], create),
-        envelope([[], {**right, "agent_id": "b"}, {}], {**create, "id": "y"}),
+        envelope([[], {**valid, "agent_id": "b"}, {}], {**create, "id": "y"}),
         envelope("x", create, "application/x-python-serialize"),
-        envelope([[], right, {}], {**create, "id": "z"}),
+        envelope([[], valid, {}], {**create, "id": "z"}),
     ]
     with closing(redis.Redis.from_url(broker_url)) as client:
-        client.lpush(agent_queue_name("a"), *incoming)
+        client.lpush(agent_queue_name("a"), *letters)
         fleet.start("memci.lane")
         wait_until(lambda: len(producer.states("a")) == 6, "all are taken in", timeout_s=20)
         producer.wait_drained(["a"])
@@ -146,6 +146,6 @@ def test_letters_that_cannot_be_read_are_kept(producer, fleet, upkeep, broker_ur
         assert not client.exists(agent_queue_name("a"))
     with producer.database.agent_snapshot("a") as connection:
         kept = connection.exec_driver_sql("SELECT body FROM dead_letter").all()
-    assert sorted(bytes(row[0]).decode() for row in kept) == sorted(incoming[:5])
+    assert sorted(bytes(row[0]).decode() for row in kept) == sorted(letters[:5])
     with pytest.raises(ConflictError, match="role"):
         replay(producer, "a", create["id"])

@@ -1,4 +1,4 @@
-"""Workers that die while a network is rebuilt, and what is remembered meanwhile (M22, M24)."""
+"""Workers die while a network is rebuilt; messages that come meanwhile are kept (M22, M24)."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from memci.storage.session import use_edition
 from memci.testing import wait_until
 from tests.support.rebuilding import is_same
 
-SAID = 40
+MESSAGES = 40
 
 
 @pytest.fixture
 def workers(fleet, upkeep):
-    """Two that do every kind of work, and none of them for long."""
+    """Starts two workers for lanes and one for compression."""
     fleet.app = "tests.support.network_worker_app"
     for queue in ("memci.lane", "memci.lane", "memci.compress"):
         fleet.start(queue)
     return fleet
 
 
-def remembered(producer) -> list[str]:
+def memory_texts(producer) -> list[str]:
     query = "SELECT content FROM node WHERE agent_id = %s AND kind = 'memory' ORDER BY id"
     return producer.column("a", query)
 
@@ -41,30 +41,28 @@ def is_idle(producer) -> bool:
 
 
 @pytest.mark.timeout(180)
-def test_kill_9_in_the_middle_of_a_rebuild_and_of_a_switch_loses_and_doubles_nothing(
-    producer, workers
-):
+def test_kills_during_a_rebuild_and_a_switch_lose_and_double_nothing(producer, workers):
     wakeups = Wakeups(producer.celery)
-    for n in range(SAID):
+    for n in range(MESSAGES):
         producer.append("a", f"n{n} said of [P{n % 7}]")
     wait_until(lambda: is_idle(producer), "all is remembered", timeout_s=60)
-    before = remembered(producer)
-    assert len(before) == SAID
+    before = memory_texts(producer)
+    assert len(before) == MESSAGES
 
     def kill_at(goal: int) -> None:
         wait_until(
             lambda: show().job is None or (show().replayed or 0) >= goal, "so far", timeout_s=40
         )
-        victim = workers.workers[victims.pop(0)]
+        victim = workers.workers[to_kill.pop(0)]
         victim.kill()
-        victims.append(len(workers.workers))
+        to_kill.append(len(workers.workers))
         workers.start("memci.lane", ready=False)
 
     def show():
         return rebuild.show(producer.database, "a")
 
-    places = [place for place, each in enumerate(workers.workers) if "memci.lane" in _queues(each)]
-    victims = places[:2]
+    lane_workers = [at for at, each in enumerate(workers.workers) if "memci.lane" in _queues(each)]
+    to_kill = lane_workers[:2]
     events = rebuild.begin(producer.database, wakeups, "a", up_to_seq=None).events
     for goal in sorted(random.Random(4).sample(range(events), 2)):
         producer.append("a", f"m{goal} said while it was rebuilt")
@@ -75,8 +73,8 @@ def test_kill_9_in_the_middle_of_a_rebuild_and_of_a_switch_loses_and_doubles_not
     kill_at(0)
     wait_until(lambda: show().state == "switched", "it is switched to", timeout_s=60)
     wait_until(lambda: is_idle(producer), "all is remembered", timeout_s=60)
-    assert sorted(remembered(producer)) == sorted(
-        [*before, *(text for text in _said(producer) if text not in before)]
+    assert sorted(memory_texts(producer)) == sorted(
+        [*before, *(text for text in _message_texts(producer) if text not in before)]
     )
     assert not producer.column(
         "a", "SELECT id FROM job WHERE agent_id = %s AND state = %s", JobState.DEAD
@@ -89,7 +87,7 @@ def test_kill_9_in_the_middle_of_a_rebuild_and_of_a_switch_loses_and_doubles_not
             assert is_same(compare(current, compared_network(connection, "a")))
 
 
-def _said(producer) -> list[str]:
+def _message_texts(producer) -> list[str]:
     return producer.column("a", "SELECT content FROM message WHERE agent_id = %s ORDER BY seq")
 
 

@@ -1,4 +1,4 @@
-"""Real workers and another embedder: refused, then at work, killed in the middle, and done."""
+"""Real workers refuse another embedder until vectors are rebuilt; a kill loses none."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ SELECT (SELECT count(*) FROM message_vector WHERE agent_id = %s AND model = %s)
 """
 
 
+@pytest.mark.long
 @pytest.mark.timeout(150)
-def test_a_worker_killed_in_the_middle_of_it_loses_nothing(database, fleet, upkeep):
+def test_a_worker_killed_during_reembedding_loses_no_vector(database, fleet, upkeep):
     fleet.app = "workers"
     ada = AgentUnderTest(database)
     ada.remember(*(f"[Ann] keeps bees in garden number{n}" for n in range(MESSAGES)))
     refused = fleet.start("memci.lane", ready=False)
     assert refused.process.wait(60) != 0
-    assert "made by bag-of-words (64 numbers)" in refused.said
-    assert "memci db reembed" in refused.said
+    assert "made by bag-of-words (64 numbers)" in refused.log_text
+    assert "memci db reembed" in refused.log_text
 
     assert rebuild.run(database, OfflineEmbedder()) == 1
     victim = fleet.start("memci.lane")
@@ -34,9 +35,9 @@ def test_a_worker_killed_in_the_middle_of_it_loses_nothing(database, fleet, upke
     fleet.start("memci.lane", ready=False)
     wait_until(lambda: new_vectors(ada) == 2 * MESSAGES, "all vectors are new", timeout_s=90)
     wait_until(lambda: not rebuild.progress(database).left.queued, "no job is left", timeout_s=20)
-    held = rebuild.progress(database).held
-    assert held is not None
-    assert (held.model.name, held.model.dimension) == (MODEL, DIMENSION)
+    rebuilt = rebuild.progress(database).held
+    assert rebuilt is not None
+    assert (rebuilt.model.name, rebuilt.model.dimension) == (MODEL, DIMENSION)
 
 
 def new_vectors(ada: AgentUnderTest) -> int:

@@ -1,4 +1,4 @@
-"""Brokers and databases that crash, forget and come back (queue.md, "Failure")."""
+"""The broker or the database crashes, loses its data or restarts (queue.md, "Failure")."""
 
 from __future__ import annotations
 
@@ -40,9 +40,7 @@ def test_flushall_loses_no_job(producer, fleet, client):
 
 
 @pytest.mark.timeout(120)
-def test_accepts_while_the_broker_is_down_and_does_all_when_it_is_back(
-    producer, fleet, own_servers
-):
+def test_messages_sent_while_the_broker_is_down_are_processed_later(producer, fleet, own_servers):
     start_all(fleet)
     for _ in range(20):
         producer.append("a", wait_ms=20)
@@ -51,7 +49,7 @@ def test_accepts_while_the_broker_is_down_and_does_all_when_it_is_back(
     answers = [producer.append("a") for _ in range(10)] + [producer.append("b")]
     assert [answer.seq for answer in answers] == [*range(21, 31), 1]
     own_servers.redis.start()
-    producer.wait_drained(["a", "b"], timeout_s=60)
+    producer.wait_drained(["a", "b"], timeout_s=100)
     assert producer.effects("a") == list(range(1, 31))
     assert producer.effects("b") == [1]
 
@@ -67,15 +65,13 @@ def test_jobs_go_on_after_a_restart_of_postgres(producer, fleet, own_servers):
         producer.append("b")
     own_servers.postgres.start()
     producer.append("b")
-    producer.wait_drained(["a", "b"], timeout_s=60)
+    producer.wait_drained(["a", "b"], timeout_s=100)
     assert producer.effects("a") == list(range(1, 61))
     assert producer.effects("b") == [1]
 
 
 @pytest.mark.timeout(120)
-def test_outages_of_postgres_in_the_middle_of_a_job_do_not_make_it_dead(
-    producer, fleet, own_servers, tmp_path
-):
+def test_a_job_survives_outages_of_postgres_while_it_runs(producer, fleet, own_servers, tmp_path):
     fleet.start("memci.upkeep", ready=False)
     fleet.start_beat()
     worker = fleet.start("memci.lane", MEMCI_TEST_MAX_STARTED="2")
@@ -84,8 +80,8 @@ def test_outages_of_postgres_in_the_middle_of_a_job_do_not_make_it_dead(
     for _ in range(3):
         wait_until(waits.exists, "it runs", timeout_s=20)
         own_servers.postgres.stop()
-        failures = failed_tasks(worker)  # also of wakeups that found the lane taken
-        prepared.touch()  # not before: the job would be done when the server stops
+        failures = failed_tasks(worker)  # counts also wakeups that found the lane taken
+        prepared.touch()  # if touched earlier, the job would be done before the server stops
         wait_until(lambda: not waits.exists(), "it goes on", timeout_s=20)
         wait_until(partial(has_failed, worker, failures + 1), "it had no outcome", timeout_s=20)
         own_servers.postgres.start()
@@ -96,7 +92,7 @@ def test_outages_of_postgres_in_the_middle_of_a_job_do_not_make_it_dead(
 
 
 def failed_tasks(worker):
-    return worker.said.count("task failed")
+    return worker.log_text.count("task failed")
 
 
 def has_failed(worker, times):

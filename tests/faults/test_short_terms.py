@@ -1,4 +1,4 @@
-"""Beat, upkeep and a worker together end short terms, though nobody asks (R5)."""
+"""Beat, upkeep and a worker end short terms without a request (R5)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from memci.testing import wait_until
 
 
 @pytest.mark.timeout(120)
-def test_a_short_term_ends_by_itself(producer, fleet):
+def test_a_short_term_ends_without_a_request(producer, fleet):
     fleet.app = "workers"
     with producer.database.agent_transaction("a") as connection:
         connection.exec_driver_sql(

@@ -31,7 +31,7 @@ def test_doubled_and_reordered_wakeups_have_no_effect(producer, fleet, upkeep):
     assert producer.effects("a") == producer.effects("b") == list(range(1, 41))
 
 
-def test_a_wakeup_of_an_unknown_agent_makes_no_lane(producer, fleet, broker_url):
+def test_a_wakeup_for_an_unknown_agent_creates_no_lane(producer, fleet, broker_url):
     producer.append("a")
     producer.wakeups.wake_lane("stranger")
     fleet.start("memci.lane")
@@ -41,7 +41,7 @@ def test_a_wakeup_of_an_unknown_agent_makes_no_lane(producer, fleet, broker_url)
     assert [row[0] for row in rows] == ["a"]
 
 
-def test_the_sweeper_puts_out_what_is_missing_and_no_more(producer, broker_url):
+def test_a_sweep_publishes_missing_wakeups_once(producer, broker_url):
     with closing(redis.Redis.from_url(broker_url)) as client:
         queues = RedisAgentQueues(client)
         for agent in "abc":
@@ -53,7 +53,7 @@ def test_the_sweeper_puts_out_what_is_missing_and_no_more(producer, broker_url):
         assert client.llen("memci.lane") == 3
 
 
-def test_the_sweeper_passes_over_a_lane_that_somebody_holds(producer, broker_url):
+def test_a_sweep_skips_locked_lanes(producer, broker_url):
     with closing(redis.Redis.from_url(broker_url)) as client:
         queues = RedisAgentQueues(client)
         for agent in "ab":
@@ -69,8 +69,8 @@ def test_the_sweeper_passes_over_a_lane_that_somebody_holds(producer, broker_url
         assert (swept.lane, swept.compress) == (1, 1)
 
 
-def test_late_redelivery_of_a_wakeup_is_dropped(producer, fleet, broker_url):
-    """What the visibility time-out does: the same wakeup comes again while the slice runs."""
+def test_a_wakeup_that_is_redelivered_late_is_dropped(producer, fleet, broker_url):
+    """As after a visibility timeout, the same wakeup comes again while the slice runs."""
     fleet.start("memci.lane", ready=False)
     fleet.start("memci.lane")
     for _ in range(10):
@@ -82,14 +82,14 @@ def test_late_redelivery_of_a_wakeup_is_dropped(producer, fleet, broker_url):
 
 
 def test_a_worker_may_subscribe_to_one_agent(producer, fleet, upkeep):
-    """Its task goes through the mailbox: nothing overtakes, and what is bad becomes dead."""
+    """Its tasks go through the mailbox in order; an invalid one becomes a dead job."""
     name = agent_queue_name("a")
     producer.append("a", wait_ms=50)
     for content in ("one", "two", None, "three"):
         messages = [{"role": "user", "content": content}]
         producer.celery.send_task(
             CREATE_TASK, kwargs={"agent_id": "a", "messages": messages}, queue=queue(name),
-            headers={"traceparent": TRACE},
+            headers={"traceparent": TRACE}, ignore_result=True,
         )  # fmt: skip
     fleet.start(name)
     wait_until(lambda: len(producer.states("a")) == 5, "all are taken in", timeout_s=20)
@@ -101,11 +101,12 @@ def test_a_worker_may_subscribe_to_one_agent(producer, fleet, upkeep):
     assert sorted(producer.states("a")) == ["dead", "done", "done", "done", "done"]
 
 
-def test_a_message_on_a_shared_queue_by_mistake_reaches_its_agent(producer, fleet):
+def test_a_message_on_the_shared_queue_reaches_its_agent(producer, fleet):
     messages = [{"role": "user", "content": "one"}]
     producer.celery.send_task(
-        CREATE_TASK, kwargs={"agent_id": "a", "messages": messages}, queue=queue(LANE_QUEUE)
-    )
+        CREATE_TASK, kwargs={"agent_id": "a", "messages": messages}, queue=queue(LANE_QUEUE),
+        ignore_result=True,
+    )  # fmt: skip
     fleet.start(LANE_QUEUE)
     wait_until(lambda: producer.effects("a") == [1], "it was done", timeout_s=20)
     with producer.database.lane_transaction() as connection:

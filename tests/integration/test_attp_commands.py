@@ -1,4 +1,4 @@
-"""What a model's code asks of pages is done as a whole or not at all, in a real database."""
+"""Code of a model changes pages in a real database as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from memci.domain.pages.permission import Actor
 from memci.errors import NotFoundError, RefusedError
 from memci.reading.context_window import Windows
 from memci.schemas.attp import AttpAnswer, AttpStatus
-from memci.schemas.tool_table import BY_NAME
+from memci.schemas.tools.table import BY_NAME
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.page_store.postgres import PostgresPageStore
 from tests.support.archives import check_movable
@@ -33,8 +33,8 @@ TWO = (
 )
 
 
-class Meddling(Sandbox):
-    """Changes the pages while a model's code runs, so many times."""
+class InterferingSandbox(Sandbox):
+    """Changes pages while code of a model runs, ``times`` times."""
 
     commands: PageCommands
     times: int = 0
@@ -50,8 +50,8 @@ class Meddling(Sandbox):
 
 
 @pytest.fixture(scope="module")
-def sandbox() -> Iterator[Meddling]:
-    made = Meddling(Limits(seconds=4.0, calls=20), processes=1)
+def sandbox() -> Iterator[InterferingSandbox]:
+    made = InterferingSandbox(Limits(seconds=4.0, calls=20), processes=1)
     yield made
     made.close()
 
@@ -89,9 +89,9 @@ def call(code: str) -> str:
 
 def run(attp: AttpCommands, code: str) -> AttpAnswer:
     answer = attp.run("ada", call(code))
-    told = tomllib.loads(answer.text)
-    assert told["status"] == answer.status.value
-    assert told.get("error") == answer.error
+    content = tomllib.loads(answer.text)
+    assert content["status"] == answer.status.value
+    assert content.get("error") == answer.error
     return answer
 
 
@@ -118,15 +118,15 @@ def step(attp: AttpCommands, name: str):
     return attp.tools.pages.run("ada", Actor.AGENT, [ToolRequest(tool, tool.request())])[0]
 
 
-def test_all_that_the_code_asks_for_is_done(ada, attp):
+def test_all_operations_of_the_code_are_done(ada, attp):
     answer = run(attp, f'{TWO}__result__ = get_page(index="usr-3")["text"]')
     assert answer.result == "Keep it."
     assert answer.changes is not None
     assert answer.changes.pages == ["usr-3", "usr-1"]
     assert answer.changes.tokens_after != answer.changes.tokens_before
-    told = tomllib.loads(answer.text)
-    assert (told["target"], told["result"]) == ("usr-1", "Keep it.")
-    assert told["changes"] == answer.changes.model_dump()
+    content = tomllib.loads(answer.text)
+    assert (content["target"], content["result"]) == ("usr-1", "Keep it.")
+    assert content["changes"] == answer.changes.model_dump()
     shown = window(attp)
     assert COUNTER.count(shown) + 7 == answer.changes.tokens_after
     assert "[usr-3] Note (page, hidden" in shown
@@ -143,7 +143,7 @@ def test_a_whole_call_is_one_step(ada, attp):
     assert window(attp) == after
 
 
-def test_looking_changes_nothing(ada, attp):
+def test_reading_changes_nothing(ada, attp):
     answer = run(
         attp, '__result__ = [each["index"] for each in get_children(index="usr-0")["pages"]]'
     )
@@ -156,7 +156,7 @@ def test_looking_changes_nothing(ada, attp):
 
 
 @pytest.mark.parametrize(
-    ("third", "said"),
+    ("third", "error"),
     [
         ('move_page(source="usr-0", target="usr-1")', "PermissionError in line 3"),
         ('hide_details(index="usr-99")', "LookupError in line 3"),
@@ -179,11 +179,11 @@ def test_looking_changes_nothing(ada, attp):
         ("for n in range(30): get_page(index='usr-1')", "more than 20 calls"),
     ],
 )
-def test_a_call_that_fails_does_nothing(ada, attp, third: str, said: str):
-    assert said in failed(attp, f"{TWO}{third}")
+def test_a_call_that_fails_changes_nothing(ada, attp, third: str, error: str):
+    assert error in failed(attp, f"{TWO}{third}")
 
 
-def test_what_only_looks_can_be_tried(ada, attp):
+def test_code_can_catch_errors_of_reads(ada, attp):
     code = (
         'try:\n  get_page(index="usr-9")\nexcept LookupError as error:\n  __result__ = str(error)'
     )
@@ -191,12 +191,12 @@ def test_what_only_looks_can_be_tried(ada, attp):
     assert "[usr-3] Note" in window(attp)
 
 
-def test_arguments_may_be_given_by_their_places(ada, attp):
+def test_arguments_may_be_positional(ada, attp):
     assert run(attp, 'hide_details("usr-1")').status is AttpStatus.SUCCESS
     assert "Answer 0." not in window(attp)
 
 
-def test_code_is_run_again_when_others_change_the_pages_meanwhile(ada, attp, sandbox):
+def test_code_is_run_again_if_others_change_pages_meanwhile(ada, attp, sandbox):
     sandbox.times = 1
     answer = run(attp, f'{TWO}__result__ = get_page(index="usr-2")["page"]["name"]')
     assert answer.result == "Others were here 0"
@@ -204,7 +204,7 @@ def test_code_is_run_again_when_others_change_the_pages_meanwhile(ada, attp, san
     assert "[usr-4]" not in window(attp)
 
 
-def test_when_others_do_not_stop_it_says_so(ada, attp, sandbox):
+def test_code_fails_if_others_change_pages_at_each_try(ada, attp, sandbox):
     sandbox.times = 1_000
     try:
         answer = run(attp, TWO)
@@ -214,7 +214,7 @@ def test_when_others_do_not_stop_it_says_so(ada, attp, sandbox):
     assert "[usr-3]" not in window(attp)
 
 
-def test_what_is_no_attp_is_told(ada, attp):
+def test_a_text_that_is_no_attp_is_reported(ada, attp):
     answer = attp.run("ada", "I cannot do that.")
     assert answer.status is AttpStatus.FAIL
     assert "this is no ATTP" in tomllib.loads(answer.text)["error"]
@@ -225,12 +225,12 @@ def test_a_model_may_give_up(ada, attp):
     assert (answer.status, answer.error, answer.target) == (AttpStatus.FAIL, "做不到", "usr-1")
 
 
-def test_an_agent_that_is_not_there_is_an_error(attp):
+def test_an_unknown_agent_is_not_found(attp):
     with pytest.raises(NotFoundError):
         attp.run("nobody", call("1"))
 
 
-def test_the_window_is_kept_to_its_limits(ada, pages, tools, sandbox):
+def test_a_call_keeps_the_window_within_its_limit(ada, pages, tools, sandbox):
     small = PageCommands(pages.database, pages.store, COUNTER, PageRules(window_max_tokens=400))
     attp = AttpCommands(replace(tools, pages=small), sandbox)
     lines = [
@@ -245,8 +245,8 @@ def test_the_window_is_kept_to_its_limits(ada, pages, tools, sandbox):
     assert tomllib.loads(answer.text)["changes"]["collapsed"] == answer.changes.collapsed
 
 
-def test_calls_at_the_same_time_are_all_done(ada, tools):
-    sandbox = Sandbox(processes=4)
+def test_concurrent_calls_all_succeed(ada, tools):
+    sandbox = Sandbox(Limits(seconds=60.0), processes=4)  # enough time to repeat what conflicts
     attp = AttpCommands(tools, sandbox)
 
     def note(number: int) -> AttpAnswer:
@@ -262,7 +262,7 @@ def test_calls_at_the_same_time_are_all_done(ada, tools):
     assert made == {f"usr-{number}" for number in range(3, 15)}
 
 
-def test_what_code_does_to_memory_takes_effect_with_its_pages_or_not_at_all(ada, attp):
+def test_code_changes_memory_and_pages_together_or_not_at_all(ada, attp):
     code = 'noted = remember(text="The budget is 500 euros.")\npin(text="Be brief")\n'
     failed = run(attp, f'{code}hide_details(index="usr-77")')
     assert failed.status is AttpStatus.FAIL
@@ -291,7 +291,7 @@ def test_what_code_does_to_memory_takes_effect_with_its_pages_or_not_at_all(ada,
     ],
 )
 @pytest.mark.parametrize("most", [100, 8_000])
-def test_what_is_over_the_limit_is_said_whatever_a_call_does(ada, tools, sandbox, code, most):
+def test_every_call_returns_the_tokens_above_the_limit(ada, tools, sandbox, code, most):
     ada.say("word " * 400, session="s1")
     pages = replace(tools.pages, rules=PageRules(window_max_tokens=most))
     small = AttpCommands(replace(tools, pages=pages), sandbox)
@@ -320,7 +320,7 @@ hide_details("usr-1")""",
 
 
 @pytest.mark.parametrize("code", TWICE.values(), ids=TWICE)
-def test_what_is_done_to_one_page_several_times_in_a_call_is_one_change_of_it(ada, attp, code):
+def test_several_operations_on_a_page_in_a_call_are_one_change(ada, attp, code):
     pages = Folders(attp.tools.pages.database, attp.tools.pages.store)
     pages.do("update_page", index="usr-2", name="Before")
     before = window(attp)
@@ -337,7 +337,7 @@ def test_what_is_done_to_one_page_several_times_in_a_call_is_one_change_of_it(ad
     assert pages.undo().changed == ["usr-2"]
 
 
-def test_what_comes_to_nothing_in_a_call_is_no_step(ada, attp):
+def test_a_call_without_effect_is_no_step(ada, attp):
     pages = Folders(attp.tools.pages.database, attp.tools.pages.store)
     pages.do("update_page", index="usr-1", name="Before")
     pages.do("expand_details", index="usr-1")
@@ -345,7 +345,7 @@ def test_what_comes_to_nothing_in_a_call_is_no_step(ada, attp):
     assert pages.undo().operations == ["expand_details"]
 
 
-def test_one_call_writes_so_many_notes_and_no_more(ada, attp, monkeypatch):
+def test_a_call_writes_a_limited_number_of_notes(ada, attp, monkeypatch):
     monkeypatch.setattr(attp.sandbox, "limits", replace(attp.sandbox.limits, notes=3))
     write = 'for n in range({}): create_detail_page(name=f"N{{n}}", detail="x", parent="usr-0")'
     assert "more than 3 notes" in failed(attp, write.format(4))

@@ -1,4 +1,4 @@
-"""The fixtures that the other tests stand on."""
+"""The fixtures for databases, brokers and own servers."""
 
 from contextlib import closing
 
@@ -6,7 +6,8 @@ import pytest
 import redis
 
 from memci.embedded import Servers
-from memci.testing import frozen, open_database, wait_until
+from memci.testing import wait_until
+from tests.support.servers import frozen, open_database
 
 
 @pytest.mark.parametrize("turn", ["first", "second"])
@@ -25,7 +26,7 @@ def test_each_test_has_an_empty_broker(broker_url: str, turn: str):
         client.lpush("memci.agent.a", "1")
 
 
-def test_own_servers_come_back_after_a_crash_with_address_and_data(own_servers: Servers):
+def test_own_servers_keep_addresses_and_data_after_a_crash(own_servers: Servers):
     before = own_servers.addresses
     with open_database(before.database_url) as connection:
         connection.execute("SET ROLE memci_owner")

@@ -15,7 +15,8 @@ import redis
 from memci.embedded import Addresses, Postgres, Redis, connect, own
 from memci.embedded.server import ServerProcess
 from memci.errors import ConfigurationError
-from memci.testing import RunServers, open_database
+from memci.testing import RunServers
+from tests.support.servers import open_database
 
 OWNER = """
 import sys
@@ -47,7 +48,7 @@ def python(script: str, *arguments: str, **environment: str) -> Iterator[subproc
         yield child
 
 
-def said(child: subprocess.Popen[str]) -> str:
+def read_line(child: subprocess.Popen[str]) -> str:
     assert child.stdout is not None
     return child.stdout.readline().strip()
 
@@ -74,13 +75,13 @@ def test_an_owner_starts_both_and_others_connect(tmp_path: Path):
 
 def test_the_end_of_ownership_leaves_no_process(tmp_path: Path):
     with own(tmp_path) as servers:
-        held = [ServerProcess(pid) for pid in pids(tmp_path) if pid]
+        processes = [ServerProcess(pid) for pid in pids(tmp_path) if pid]
         with servers.postgres.connect_as_superuser() as connection:
             rows = connection.execute("SELECT pid FROM pg_stat_activity").fetchall()
-        held += [ServerProcess(pid) for (pid,) in rows if Path(f"/proc/{pid}").exists()]
-    assert len(held) > 4  # the servers, and PostgreSQL's processes for the log and the disk
-    assert all(process.wait_for_end(0) for process in held)
-    for process in held:
+        processes += [ServerProcess(pid) for (pid,) in rows if Path(f"/proc/{pid}").exists()]
+    assert len(processes) > 4  # the servers, and PostgreSQL's processes for the log and the disk
+    assert all(process.wait_for_end(0) for process in processes)
+    for process in processes:
         process.release()
 
 
@@ -102,16 +103,16 @@ def test_data_and_addresses_outlive_a_stop(tmp_path: Path):
 
 def test_a_second_owner_is_refused_and_harms_nothing(tmp_path: Path):
     with python(OWNER, str(tmp_path)) as owner:
-        assert said(owner) == "up"
+        assert read_line(owner) == "up"
         with pytest.raises(ConfigurationError, match=f"process {owner.pid} already runs"):
             own(tmp_path).__enter__()
         assert connect(tmp_path) is not None
     assert connect(tmp_path) is None
 
 
-def test_a_killed_owners_servers_live_on_and_are_adopted(tmp_path: Path):
+def test_servers_of_a_killed_owner_run_on_and_are_adopted(tmp_path: Path):
     with python(OWNER, str(tmp_path)) as owner:
-        assert said(owner) == "up"
+        assert read_line(owner) == "up"
         before = connect(tmp_path), pids(tmp_path)
         owner.kill()
     assert before[0] is not None
@@ -122,42 +123,42 @@ def test_a_killed_owners_servers_live_on_and_are_adopted(tmp_path: Path):
     assert pids(tmp_path) == (None, None)
 
 
-def test_an_adopter_starts_what_died_with_the_owner(tmp_path: Path):
+def test_an_adopter_starts_a_server_that_died_with_the_owner(tmp_path: Path):
     with python(OWNER, str(tmp_path)) as owner:
-        assert said(owner) == "up"
+        assert read_line(owner) == "up"
         postgres, _ = pids(tmp_path)
         owner.kill()
     assert postgres
-    os.kill(postgres, signal.SIGKILL)  # its children are left to notice by themselves
+    os.kill(postgres, signal.SIGKILL)  # its child processes end by themselves
     with own(tmp_path) as servers:
         assert answered_by_both(servers.addresses)
 
 
 def test_a_ctrl_c_of_the_owners_terminal_does_not_reach_the_servers(tmp_path: Path):
     with python(OWNER, str(tmp_path)) as owner:
-        assert said(owner) == "up"
+        assert read_line(owner) == "up"
         sessions = {os.getsid(pid) for pid in pids(tmp_path) if pid}
         assert len(sessions) == 2
         assert os.getsid(owner.pid) not in sessions
 
 
-def test_what_a_killed_test_run_left_is_cleared_by_the_next(
+def test_servers_of_a_killed_test_run_are_stopped_by_the_next_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with python(RUN, TMPDIR=str(tmp_path)) as killed:
-        folder, pid = said(killed).split()
-        left = ServerProcess(int(pid))
-        with RunServers.begin():  # not left over yet
-            assert not left.wait_for_end(0)
+        folder, pid = read_line(killed).split()
+        server = ServerProcess(int(pid))
+        with RunServers.begin():  # the first run is still alive
+            assert not server.wait_for_end(0)
         killed.kill()
     with RunServers.begin():
-        assert left.wait_for_end(0)
+        assert server.wait_for_end(0)
         assert not Path(folder).exists()
-    left.release()
+    server.release()
 
 
-def test_if_one_server_cannot_start_the_other_does_not_stay(tmp_path: Path):
+def test_if_one_server_cannot_start_the_other_is_stopped(tmp_path: Path):
     with own(tmp_path) as servers:
         settings = servers.postgres.cluster / "postgresql.auto.conf"
     settings.write_text("nonsense = 1\n")
@@ -166,7 +167,7 @@ def test_if_one_server_cannot_start_the_other_does_not_stay(tmp_path: Path):
     assert pids(tmp_path) == (None, None)
 
 
-def test_the_login_may_be_each_role_and_nothing_more(tmp_path: Path):
+def test_the_login_can_set_each_role_and_has_no_other_rights(tmp_path: Path):
     with own(tmp_path) as servers, open_database(servers.addresses.database_url) as connection:
         rights = "SELECT rolsuper, rolcreaterole, rolcreatedb, rolbypassrls FROM pg_roles"
         rows = connection.execute(f"{rights} WHERE rolname LIKE 'memci%'").fetchall()

@@ -1,4 +1,4 @@
-"""Passwords for everyone, private files, and no trust in process ids or ports."""
+"""Servers need passwords, keep files private, and do not trust process ids or ports."""
 
 import os
 import shutil
@@ -31,7 +31,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
 
 @pytest.fixture
 def stranger() -> Iterator[subprocess.Popen[bytes]]:
-    """A process of somebody else that must live through it all."""
+    """A process of somebody else that must survive the test."""
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
         yield process
 
@@ -41,7 +41,7 @@ def state_of(paths: set[Path]) -> dict[Path, tuple[int, int, int]]:
     return {path: (state.st_mode, state.st_uid, state.st_gid) for path, state in states.items()}
 
 
-def test_whatever_holds_a_password_is_private(servers: Servers):
+def test_files_with_passwords_are_private(servers: Servers):
     data_dir = servers.postgres.home.parent
     secrets = ["postgres/memci.pass", "postgres/postgres.pass", "redis/password"]
     for name in [*secrets, "redis/server.conf"]:
@@ -57,11 +57,11 @@ def test_no_password_is_on_a_command_line_or_in_a_log_or_a_repr(servers: Servers
         for name in ("postgres/memci.pass", "postgres/postgres.pass", "redis/password")
     ]
     pids = [servers.postgres.pid, servers.redis.pid]
-    shown = [Path(f"/proc/{pid}/cmdline").read_text() for pid in pids]
-    shown += [servers.postgres.log.read_text(), servers.redis.log.read_text()]
-    shown += [repr(servers), repr(servers.addresses), servers.addresses.database_url]
+    texts = [Path(f"/proc/{pid}/cmdline").read_text() for pid in pids]
+    texts += [servers.postgres.log.read_text(), servers.redis.log.read_text()]
+    texts += [repr(servers), repr(servers.addresses), servers.addresses.database_url]
     assert len(set(passwords)) == 3
-    assert not [password for password in passwords for text in shown if password in text]
+    assert not [password for password in passwords for text in texts if password in text]
 
 
 @pytest.mark.parametrize("password", ["wrong", ""])
@@ -230,7 +230,7 @@ def test_a_folder_too_deep_for_a_socket_gets_a_private_one_elsewhere(tmp_path: P
     elsewhere.rmdir()
 
 
-def test_half_made_clusters_are_made_again(tmp_path: Path):
+def test_an_unfinished_cluster_is_created_again(tmp_path: Path):
     half = tmp_path / "postgres" / "cluster.new"
     half.mkdir(parents=True)
     (half / "PG_VERSION").write_text("18\n")

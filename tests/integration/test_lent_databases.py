@@ -1,4 +1,4 @@
-"""What one test does to its database, no other sees."""
+"""No test sees changes that another test made to its database."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import psycopg
 import pytest
 
 from memci.embedded import Postgres
-from memci.testing import open_database
 from tests.support.databases import Databases
+from tests.support.servers import open_database
 
-Look: TypeAlias = Callable[..., object]
-LEFT: LiteralString = """
+Execute: TypeAlias = Callable[..., object]
+STATE: LiteralString = """
 SELECT (SELECT count(*) FROM job), (SELECT count(*) FROM lane),
        (SELECT version_num FROM alembic_version),
        (SELECT count(*) FROM pg_sequences WHERE last_value IS NOT NULL),
@@ -45,15 +45,15 @@ def lenders(shared_postgres: Postgres) -> Iterator[Databases]:
 
 
 @pytest.fixture
-def look(shared_postgres: Postgres) -> Look:
-    """Run a statement in a database as somebody who may do anything; returns a row of it."""
+def execute(shared_postgres: Postgres) -> Execute:
+    """Return a function that runs a statement as superuser, and returns its first row."""
 
-    def looked(url: str, statement: LiteralString = LEFT) -> object:
+    def run(url: str, statement: LiteralString = STATE) -> object:
         with shared_postgres.connect_as_superuser(database_of(url)) as connection:
             done = connection.execute(statement)
             return done.fetchone() if done.description else None
 
-    return looked
+    return run
 
 
 def database_of(url: str) -> str:
@@ -61,16 +61,16 @@ def database_of(url: str) -> str:
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_nothing_of_a_test_is_left(lenders: Databases, look: Look, change: LiteralString):
+def test_no_change_is_left(lenders: Databases, execute: Execute, change: LiteralString):
     with lenders.lend() as url:
-        fresh = look(url)
-        look(url, change)
-        assert look(url) != fresh
+        fresh = execute(url)
+        execute(url, change)
+        assert execute(url) != fresh
     with lenders.lend() as url:
-        assert look(url) == fresh
+        assert execute(url) == fresh
 
 
-def test_who_goes_on_finds_no_database(lenders: Databases):
+def test_a_connection_after_the_test_finds_no_database(lenders: Databases):
     with lenders.lend() as url:
         straggler = open_database(url)
     with closing(straggler), pytest.raises(psycopg.OperationalError):
@@ -81,8 +81,8 @@ def test_who_goes_on_finds_no_database(lenders: Databases):
             open_database(url)
 
 
-def test_two_at_once_are_two(lenders: Databases, look: Look):
+def test_two_databases_lent_at_once_are_separate(lenders: Databases, execute: Execute):
     with lenders.lend() as one, lenders.lend() as other:
-        look(one, CHANGES["tables"])
-        look(one, CHANGES["columns"])
-        assert look(one) != look(other)
+        execute(one, CHANGES["tables"])
+        execute(one, CHANGES["columns"])
+        assert execute(one) != execute(other)

@@ -1,4 +1,4 @@
-"""A tree in the database is the tree that was written, as far as it is asked for."""
+"""A page tree is read from the database as it was written."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def ada(database):
     return AgentUnderTest(database)
 
 
-def settled(ada, sessions, rules=RULES):
+def settle_messages(ada, sessions, rules=RULES):
     with ada.database.agent_transaction("ada") as connection:
         lock_tree(connection, "ada")
         stored = read_tree(connection, "ada", sessions)
-        said = unsettled_messages(connection, "ada", stored.tree.counters.settled_seq, 1_000)
-        settle(stored.tree, said, rules, lambda page: 10, len)
+        messages = unsettled_messages(connection, "ada", stored.tree.counters.settled_seq, 1_000)
+        settle(stored.tree, messages, rules, lambda page: 10, len)
         save_tree(connection, "ada", stored.tree, stored.version + 1)
         return stored.tree
 
@@ -37,13 +37,13 @@ def read(ada, *sessions, named=()):
         return stored
 
 
-def test_what_is_written_is_read(ada):
+def test_a_written_tree_is_read_unchanged(ada):
     ada.say("Hello", role="system", session=None)
     for number in range(5):
         ada.say(f"Question {number}", session="s1")
         ada.say(f"Answer {number}", role="assistant", session="s1")
     ada.say("Alone", session=None)
-    made = settled(ada, ["s1", None], PageRules(active_pages=3))
+    made = settle_messages(ada, ["s1", None], PageRules(active_pages=3))
     stored = read(ada, "s1", None)
     assert stored.tree.pages == made.pages
     assert stored.tree.counters == made.counters
@@ -54,11 +54,11 @@ def test_what_is_written_is_read(ada):
     ]
 
 
-def test_other_sessions_are_left_out_and_what_goes_on_is_found(ada):
+def test_pages_of_other_sessions_are_not_read(ada):
     ada.say("In one", session="s1")
     ada.say("In two", session="s2")
     ada.say("In none", session=None)
-    settled(ada, ["s1", "s2", None])
+    settle_messages(ada, ["s1", "s2", None])
     names = {page.name for page in read(ada, "s2").tree.pages.values() if page.span}
     assert names == {"In two"}
     assert {page.name for page in read(ada, None).tree.pages.values() if page.span} == {"In none"}
@@ -70,9 +70,9 @@ def test_other_sessions_are_left_out_and_what_goes_on_is_found(ada):
     assert "usr-1" not in read(ada, "s2").tree.pages
 
 
-def test_what_was_removed_comes_with_all_that_went_with_it(ada):
+def test_a_removed_page_is_read_with_all_pages_removed_with_it(ada):
     ada.say("Something", session="s1")
-    settled(ada, ["s1"])
+    settle_messages(ada, ["s1"])
     with ada.database.agent_transaction("ada") as connection:
         tree = read_tree(connection, "ada", []).tree
         top = create_contents_page(tree, Actor.AGENT, name="Top", description="", parent="usr-0")
@@ -96,10 +96,10 @@ def test_pages_show_their_messages(ada):
     ada.say("Question", session="s1")
     ada.say("Elsewhere", session="s2")
     ada.say("Answer", role="assistant", session="s1")
-    tree = settled(ada, ["s1", "s2"])
+    tree = settle_messages(ada, ["s1", "s2"])
     with ada.database.agent_snapshot("ada") as connection:
         shown = shown_messages(connection, "ada", tree.pages.values())
-    assert {index: [each.text for each in said] for index, said in shown.items()} == {
+    assert {index: [each.text for each in messages] for index, messages in shown.items()} == {
         "sys-1": ["Rules"],
         "usr-1": ["Question", "Answer"],
         "usr-2": ["Elsewhere"],

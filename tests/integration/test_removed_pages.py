@@ -1,4 +1,4 @@
-"""What was removed, listed: by whom it was removed and whether that is stored makes no odds."""
+"""Removed pages are listed, whoever removed them, and before the removal is stored."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.errors import InvalidInputError, NotFoundError
 from memci.reading.context_window import Windows
-from memci.schemas.tool_table import BY_NAME
+from memci.schemas.tools.table import BY_NAME
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.page_store.postgres import PostgresPageStore
 from tests.support.network import AgentUnderTest
@@ -47,7 +47,7 @@ def talk(ada, turns):
 
 
 def removed(windows, limit=100):
-    """Return all indexes, page by page."""
+    """Return the indexes of all removed pages, read in parts."""
     found, cursor = [], None
     while True:
         part = windows.removed("ada", cursor=cursor, limit=limit)
@@ -59,7 +59,7 @@ def removed(windows, limit=100):
             return found
 
 
-def test_what_left_the_archive_is_there_before_it_is_stored(ada, windows, do):
+def test_pages_that_left_the_archive_are_listed_before_it_is_stored(ada, windows, do):
     do("create_detail_page", name="Note", detail="x", parent="usr-0")
     do("remove_page", index="usr-1")
     talk(ada, 8)
@@ -73,7 +73,7 @@ def test_what_left_the_archive_is_there_before_it_is_stored(ada, windows, do):
         assert removed(windows, limit) == removed(windows)
 
 
-def test_what_went_with_a_folder_is_told_by_its_number(windows, do):
+def test_a_removed_folder_is_listed_with_the_number_of_its_pages(windows, do):
     for number in (1, 2):
         do("create_detail_page", name=f"Note {number}", detail="x", parent="usr-0")
     do("create_contents_page", name="Folder", parent="usr-0", children=["usr-1", "usr-2"])
@@ -87,7 +87,7 @@ def test_what_went_with_a_folder_is_told_by_its_number(windows, do):
     assert removed(windows) == ["usr-3", "usr-1"]
 
 
-def test_a_tree_says_which_pages_can_be_seen_and_what_they_cost(ada, windows, do):
+def test_a_tree_has_its_pages_and_their_tokens(ada, windows, do):
     talk(ada, 3)
     tree = windows.tree("ada")
     assert tree.archive in {each.index for each in tree.pages}
@@ -98,7 +98,7 @@ def test_a_tree_says_which_pages_can_be_seen_and_what_they_cost(ada, windows, do
     assert hot.tokens == tree.tokens
 
 
-def test_a_wrong_cursor_and_no_agent(ada, windows):
+def test_a_wrong_cursor_and_an_unknown_agent_are_refused(ada, windows):
     with pytest.raises(NotFoundError):
         windows.removed("nobody")
     talk(ada, 1)

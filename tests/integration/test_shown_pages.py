@@ -1,4 +1,4 @@
-"""Of a tree, what its windows show is read alone, and shows the same (P12)."""
+"""Only the shown part of a tree is read for a window, with the same result (P12)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.tree import Viewer
 from memci.errors import MemciError
-from memci.schemas.tool_table import BY_NAME
+from memci.schemas.tools.table import BY_NAME
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.pages.workspace import WindowSpec, Workspace, open_visible, open_workspace
 from memci.storage.session import Connection
 from tests.support.naming import COUNTER, PagesUnderTest
 from tests.support.network import AgentUnderTest
+from tests.support.plans import analyze
 from tests.support.rows_read import rows_read
 
 MANY = """
@@ -48,10 +49,10 @@ def talk(pages: PagesUnderTest, random: Random) -> None:
                session=session)  # fmt: skip
 
 
-def change(pages: PagesUnderTest, random: Random, *spared: str) -> None:
-    """Do something to pages, allowed or not."""
+def change(pages: PagesUnderTest, random: Random, *excluded: str) -> None:
+    """Run a random operation on pages, allowed or not."""
     rows = pages.ada.rows("SELECT id FROM page WHERE agent_id = %s")
-    indexes = [row.id for row in rows if row.id not in spared] or ["sys-0"]
+    indexes = [row.id for row in rows if row.id not in excluded] or ["sys-0"]
     verb = random.choice(
         ["move_page", "expand_details", "hide_details", "remove_page", "recall_page", "pin_page",
          "create_contents_page", "create_detail_page", "restore_page"]
@@ -71,39 +72,39 @@ def change(pages: PagesUnderTest, random: Random, *spared: str) -> None:
         pages.do(verb, **values)
 
 
-def whole(connection: Connection, pages: PagesUnderTest, session: str | None) -> Workspace:
+def open_whole(connection: Connection, pages: PagesUnderTest, session: str | None) -> Workspace:
     spec = WindowSpec(Viewer(session), COUNTER.count, pages.rules)
     return open_workspace(connection, "ada", PostgresPageStore(pages.ada.database), spec)
 
 
-def part(connection: Connection, pages: PagesUnderTest, session: str | None) -> Workspace:
+def open_part(connection: Connection, pages: PagesUnderTest, session: str | None) -> Workspace:
     spec = WindowSpec(Viewer(session), COUNTER.count, pages.rules)
     store = PostgresPageStore(pages.ada.database)
-    opened, said = open_visible(connection, "ada", store, spec)
-    opened.settle(said)
-    if said:
-        opened.enforce_limits()
-    return opened
+    workspace, messages = open_visible(connection, "ada", store, spec)
+    workspace.settle(messages)
+    if messages:
+        workspace.enforce_limits()
+    return workspace
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_it_shows_what_the_whole_tree_shows(pages, seed):
+def test_the_part_shows_the_same_as_the_whole_tree(pages, seed):
     random = Random(seed)
     talk(pages, random)
     for _ in range(25):
         random.choice([talk, change, change])(pages, random)
         with pages.ada.database.agent_snapshot("ada") as connection:
             for session in ("s1", "s2", None):
-                one = whole(connection, pages, session)
-                other = part(connection, pages, session)
-                assert other.rendering.window() == one.rendering.window()
-                changed = {index: one.tree.pages[index] for index in one.tree.changed}
-                assert {index: other.tree.pages[index] for index in other.tree.changed} == changed
-                assert other.tree.counters == one.tree.counters
+                full = open_whole(connection, pages, session)
+                part = open_part(connection, pages, session)
+                assert part.rendering.window() == full.rendering.window()
+                changed = {index: full.tree.pages[index] for index in full.tree.changed}
+                assert {index: part.tree.pages[index] for index in part.tree.changed} == changed
+                assert part.tree.counters == full.tree.counters
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_settling_in_the_lane_changes_nothing_that_is_seen(pages, seed):
+def test_settling_in_the_lane_does_not_change_the_window(pages, seed):
     random = Random(seed)
     pages.most = 0  # names nothing
     for _ in range(8):
@@ -118,8 +119,8 @@ def test_settling_in_the_lane_changes_nothing_that_is_seen(pages, seed):
 
 
 @pytest.mark.parametrize("closed", [False, True])
-def test_the_guide_keeps_the_index_that_was_seen(pages, closed):
-    """It is there before what is said, whoever puts that onto pages (P1, P15)."""
+def test_the_guide_keeps_its_index(pages, closed):
+    """It is created before pages of messages, whoever settles them (P1, P15)."""
     pages.rules = replace(pages.rules, attp=True)
     if closed:
         hide = ToolRequest(BY_NAME["hide_details"], BY_NAME["hide_details"].request(index="sys-0"))
@@ -135,7 +136,7 @@ def test_the_guide_keeps_the_index_that_was_seen(pages, closed):
     assert pages.tree() == before
 
 
-def test_a_large_tree_is_not_read(pages):
+def test_most_pages_of_a_large_tree_are_not_read(pages):
     random = Random(1)
     for _ in range(6):
         talk(pages, random)
@@ -149,12 +150,12 @@ def test_a_large_tree_is_not_read(pages):
     talk(pages, random)
     read = rows_read(pages.ada.database, "page")
     pages.run()
-    # The pages of a closed folder are counted in the index, once to read and once to write.
+    # The pages of a hidden folder are counted in the index, once to read and once to write.
     assert sum(read) < 2 * 10_000 + 600
 
 
-def test_a_long_session_is_not_read_again_to_know_whose_it_is(pages):
-    """Here nobody says whose a message is: no message names the user that is looked for."""
+def test_a_long_session_is_not_read_again_to_find_its_user(pages):
+    """Here no message names a user."""
     pages.ada.execute(LONG)
     pages.ada.execute("UPDATE lane SET message_seq = 2000 WHERE agent_id = %s")
     pages.commands().settle("ada")
@@ -163,15 +164,12 @@ def test_a_long_session_is_not_read_again_to_know_whose_it_is(pages):
     assert sum(read) < 100
 
 
-def test_a_long_interaction_is_read_twice_however_long_it_is(pages):
-    """Once to put it onto its page, and once to show it; not with each thousand anew."""
+def test_a_long_interaction_is_read_only_twice(pages):
+    """Once to create its page and once to show it, not again for each 1,000 messages."""
     pages.ada.execute(LONG.replace("1 + n %% 2", "1 + (n = 1)::int").replace("2000", "4000"))
     pages.ada.execute("UPDATE lane SET message_seq = 4000 WHERE agent_id = %s")
     pages.ada.say("And so on.", role="assistant", session="s", user="mira")
-    with pages.ada.database.engine.connect() as connection:
-        connection.exec_driver_sql("SET ROLE memci_owner")
-        connection.exec_driver_sql("ANALYZE message")  # as the server does by itself, in time
-        connection.commit()
+    analyze(pages.ada.database, "message")
     read = rows_read(pages.ada.database, "message")
     pages.shown()
     assert sum(read) < 2 * 4_000 + 600

@@ -1,8 +1,7 @@
-"""What speaks to the broker, in random orders of commands: on fakeredis and on a real Redis.
+"""Random sequences of broker commands, on fakeredis and on a real Redis.
 
-Both must show what a simple model foretells, and so agree with each other: whatever crashes,
-freezes or is forgotten in between, what was in the broker ends in the mailbox, once and in order,
-and nothing stays behind.
+Both must behave as a simple model predicts. Whatever crashes, freezes or is lost, each message
+in the broker reaches the mailbox once and in order, and no key stays behind.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from hypothesis import strategies as st
 from tests.support.broker_world import AGENTS, WORKERS, Model, World
 from tests.support.examples import examples
 
-# Mostly one agent: with many, what two workers do to each other would hide.
+# Mostly one agent: with many, two workers would seldom compete.
 agents = st.sampled_from([AGENTS[0]] * 4 + list(AGENTS))
 workers = st.sampled_from(WORKERS)
 numbers = st.integers(0, 6)
-# A command: its name, then its arguments. Few numbers, so that messages come twice.
+# A command: its name, then its arguments. Few numbers, so that messages repeat.
 produce = st.tuples(st.just("produce"), agents, numbers)
 take = st.tuples(st.just("take"), agents, workers, st.integers(1, 50))
 commit = st.tuples(st.just("commit"), agents, workers)
@@ -38,8 +37,8 @@ commands = st.one_of(
     st.tuples(st.just("publish"), agents),
     st.tuples(st.just("answer"), numbers),
 )
-# Without a least length, hypothesis draws five commands on average.
-orders = st.lists(commands, min_size=20, max_size=60)
+# Without min_size, hypothesis draws five commands on average.
+sequences = st.lists(commands, min_size=20, max_size=60)
 
 
 def is_possible(model: Model, command: tuple[Any, ...]) -> bool:
@@ -53,20 +52,20 @@ def is_possible(model: Model, command: tuple[Any, ...]) -> bool:
     return name == "crash" or batch.committed == (name == "confirm")
 
 
-def run(order: list[tuple[Any, ...]], *worlds: World) -> None:
+def run(sequence: list[tuple[Any, ...]], *worlds: World) -> None:
     model = Model()
     for world in worlds:
         world.begin()
-    for command in order:
+    for command in sequence:
         if is_possible(model, command):
             name, *arguments = command
-            foretold = getattr(model, name)(*arguments)
+            expected = getattr(model, name)(*arguments)
             for world in worlds:
-                assert getattr(world, name)(*arguments) == foretold, command
-    ends_well(model, *worlds)
+                assert getattr(world, name)(*arguments) == expected, command
+    check_end(model, *worlds)
 
 
-def ends_well(model: Model, *worlds: World) -> None:
+def check_end(model: Model, *worlds: World) -> None:
     for world in worlds:
         assert world.queues.depth("memci.lane") == len(model.lane)
         mailbox = world.finish()
@@ -79,7 +78,7 @@ def ends_well(model: Model, *worlds: World) -> None:
 
 
 class PromptFakeServer(TcpFakeServer):
-    """Sends each answer at once: it writes them piecemeal, and the kernel would wait for more."""
+    """Sends answers at once: the kernel would delay answers that are written in parts."""
 
     def get_request(self):
         connection, address = super().get_request()
@@ -112,13 +111,13 @@ patient = settings(suppress_health_check=[HealthCheck.too_slow])
 
 @pytest.mark.timeout(300)
 @settings(patient, max_examples=examples(800))
-@given(orders)
-def test_fakeredis_does_as_the_model_says(fake, order):
-    run(order, fake)
+@given(sequences)
+def test_fakeredis_does_as_the_model_says(fake, sequence):
+    run(sequence, fake)
 
 
 @pytest.mark.timeout(300)
 @settings(patient, max_examples=examples(200))
-@given(orders)
-def test_redis_and_fakeredis_do_as_the_model_says(real, fake, order):
-    run(order, real, fake)
+@given(sequences)
+def test_redis_and_fakeredis_do_as_the_model_says(real, fake, sequence):
+    run(sequence, real, fake)

@@ -23,12 +23,12 @@ from tests.support.chapters import (
     SAID,
     count,
     indexes,
+    messages_of,
+    messages_of_page,
     pin,
     rendering_of,
-    shown,
-    told,
+    settled_tree,
     unpinned,
-    written,
 )
 from tests.support.examples import examples
 
@@ -40,44 +40,46 @@ USERS = {"s1": "alice", "s2": "bob", None: None}
 @many
 @given(SAID, RULES)
 def test_every_message_is_on_one_page_and_all_can_be_reached(said, rules):
-    tree, messages = told(said, rules)
-    reached = Counter(each.seq for page in tree.pages.values() for each in shown(page, messages))
+    tree, messages = settled_tree(said, rules)
+    reached = Counter(
+        each.seq for page in tree.pages.values() for each in messages_of_page(page, messages)
+    )
     assert reached == Counter(each.seq for each in messages)
 
 
 @many
 @given(SAID, RULES, st.sets(st.integers(1, 40)))
-def test_what_an_agent_notes_changes_no_page_but_how_far_it_reaches(said, rules, noted):
-    def noting(message):
+def test_notes_of_an_agent_change_only_the_last_seq_of_pages(said, rules, noted):
+    def with_note(message):
         note = message.role is Role.ASSISTANT and message.seq in noted
         return replace(message, metadata=note_metadata()) if note else message
 
-    def settled(messages):
+    def settled_tree(messages):
         tree = Tree.new()
         rendering = rendering_of(tree, messages)
         settle(tree, messages, rules, rendering.own_tokens, rendering.count)
         return tree
 
-    messages = [noting(each) for each in written(said)]
-    talk = settled([each for each in messages if not each.is_note])
-    whole = settled(messages)
+    messages = [with_note(each) for each in messages_of(said)]
+    without_notes = settled_tree([each for each in messages if not each.is_note])
+    with_notes = settled_tree(messages)
 
-    def apart_from_its_end(page):
+    def without_last_seq(page):
         return replace(page, span=page.span and replace(page.span, last_seq=page.span.first_seq))
 
-    assert list(map(apart_from_its_end, whole.pages.values())) == list(
-        map(apart_from_its_end, talk.pages.values())
+    assert list(map(without_last_seq, with_notes.pages.values())) == list(
+        map(without_last_seq, without_notes.pages.values())
     )
-    for page in whole.pages.values():
-        assert page.span is None or page.span.last_seq >= talk[page.index].span.last_seq
+    for page in with_notes.pages.values():
+        assert page.span is None or page.span.last_seq >= without_notes[page.index].span.last_seq
 
 
 @many
 @given(SAID, RULES)
-def test_a_page_is_what_the_user_said_and_what_answered_it(said, rules):
-    tree, messages = told(said, rules)
+def test_a_page_holds_user_messages_and_then_their_answers(said, rules):
+    tree, messages = settled_tree(said, rules)
     for page in tree.pages.values():
-        roles = [each.role for each in shown(page, messages)]
+        roles = [each.role for each in messages_of_page(page, messages)]
         answers = list(dropwhile(lambda role: role is Role.USER, roles))
         assert Role.USER not in answers
         if page.span and page.span.number:
@@ -86,9 +88,9 @@ def test_a_page_is_what_the_user_said_and_what_answered_it(said, rules):
 
 @many
 @given(SAID, RULES)
-def test_told_at_once_is_told_one_by_one(said, rules):
+def test_settling_at_once_equals_settling_one_by_one(said, rules):
     said = [(role, session, text, 99) for role, session, text, _ in said]
-    one_by_one, messages = told(said, rules)
+    one_by_one, messages = settled_tree(said, rules)
     at_once = Tree.new()
     settle(at_once, messages, rules, rendering_of(at_once, messages).own_tokens, count)
     assert at_once.pages == one_by_one.pages
@@ -97,9 +99,9 @@ def test_told_at_once_is_told_one_by_one(said, rules):
 
 @many
 @given(SAID, RULES, PINS)
-def test_told_at_once_is_told_one_by_one_whatever_is_pinned_between(said, rules, pins):
+def test_settling_at_once_equals_one_by_one_with_pins_between(said, rules, pins):
     said = [(role, session, text, 99) for role, session, text, _ in said]
-    one_by_one, messages = told(said, rules, pins=pins)
+    one_by_one, messages = settled_tree(said, rules, pins=pins)
     at_once = Tree.new()
     breaks = sorted({*(each for each in {1, *pins} if each <= len(said)), len(said) + 1})
     for first, behind in pairwise(breaks):
@@ -111,34 +113,34 @@ def test_told_at_once_is_told_one_by_one_whatever_is_pinned_between(said, rules,
 
 
 @pytest.mark.parametrize("role", [Role.SYSTEM, Role.ASSISTANT, Role.TOOL])
-def test_an_unpinned_page_stays_beside_others_until_an_interaction_begins(role):
-    """What else is said moves no page (P7): so the chapter is one too long for that while."""
+def test_an_unpinned_page_moves_no_other_until_an_interaction_begins(role):
+    """Other messages move no page (P7), so until then the chapter has one page too many."""
     roles = [Role.USER, Role.ASSISTANT, Role.USER, Role.ASSISTANT, role, Role.USER]
     said = [(each, "s1", "", 99) for each in roles]
-    pins = {2: 2, 5: 2}  # usr-1, behind both roots
-    tree, _ = told(said[:-1], PageRules(active_pages=1), pins=pins)
+    pins = {2: 2, 5: 2}  # page 2 is usr-1, after both roots
+    tree, _ = settled_tree(said[:-1], PageRules(active_pages=1), pins=pins)
     assert indexes(unpinned(tree, "s1")) == ["usr-1", "usr-2"]
-    tree, _ = told(said, PageRules(active_pages=1), pins=pins)
+    tree, _ = settled_tree(said, PageRules(active_pages=1), pins=pins)
     assert indexes(unpinned(tree, "s1")) == ["usr-3"]
 
 
 @many
 @given(SAID, SAID, RULES)
-def test_so_it_is_where_what_goes_on_lies_in_the_chapter_of_another_session(before, after, rules):
-    """There it is archived although it goes on, and its line grows."""
+def test_settling_at_once_equals_one_by_one_in_the_chapter_of_another_session(before, after, rules):
+    """The page is archived although its interaction goes on, and its line grows."""
     before, after = ([(*each[:3], 99) for each in said] for said in (before, after))
-    messages = written([*before, *after])
+    messages = messages_of([*before, *after])
     trees = []
     for _ in range(2):
-        tree, _ = told(before, rules)
+        tree, _ = settled_tree(before, rules)
         for session, other in (("s1", "s2"), ("s2", "s1")):
             if latest := tree.latest(session):
                 tree.put(replace(latest, chapter=session_key(other)))
         trees.append(tree)
     one_by_one, at_once = trees
     for message in messages[len(before) :]:
-        lines = rendering_of(one_by_one, messages).own_tokens
-        settle(one_by_one, [message], rules, lines, count)
+        own_tokens = rendering_of(one_by_one, messages).own_tokens
+        settle(one_by_one, [message], rules, own_tokens, count)
     settle(
         at_once, messages[len(before) :], rules, rendering_of(at_once, messages).own_tokens, count
     )
@@ -148,8 +150,8 @@ def test_so_it_is_where_what_goes_on_lies_in_the_chapter_of_another_session(befo
 
 @many
 @given(SAID, RULES, PINS)
-def test_what_is_pinned_stays_and_takes_no_place_of_others(said, rules, pins):
-    tree, messages = Tree.new(), written(said)
+def test_pinned_pages_stay_and_do_not_count_as_active(said, rules, pins):
+    tree, messages = Tree.new(), messages_of(said)
     for message in messages:
         pin(tree, pins.get(message.seq))
         before = dict(tree.pages)
@@ -165,8 +167,8 @@ def test_what_is_pinned_stays_and_takes_no_place_of_others(said, rules, pins):
 
 @many
 @given(SAID, RULES, st.sampled_from([USERS, None]))
-def test_lines_leave_the_contents_page_when_their_time_is_over(said, rules, users):
-    tree, messages = told(said, rules, users)
+def test_archived_pages_leave_the_contents_page_when_their_time_is_over(said, rules, users):
+    tree, messages = settled_tree(said, rules, users)
     now, rendering = tree.counters.interactions, rendering_of(tree, messages)
     lines = tree.children(tree.counters.archive) if tree.counters.archive else []
     for page in lines:
@@ -178,19 +180,21 @@ def test_lines_leave_the_contents_page_when_their_time_is_over(said, rules, user
             assert now - page.recalls.archived_at < rules.archive_unused
     for user in {page.user_id for page in lines}:
         seen = [page for page in lines if Viewer(None, user, is_new=user is None).sees(page)]
-        shown = [tree[tree.counters.archive], *seen]
-        assert sum(map(rendering.own_tokens, shown)) <= rules.contents_max_tokens
+        listed = [tree[tree.counters.archive], *seen]
+        assert sum(map(rendering.own_tokens, listed)) <= rules.contents_max_tokens
 
 
 @many
 @given(SAID, RULES)
-def test_out_and_back_again_holds_the_same_messages(said, rules):
-    """P10: nothing else moves, and nothing is copied."""
-    tree, messages = told(said, rules)
+def test_a_removed_and_restored_page_holds_the_same_messages(said, rules):
+    """P10: no other page moves, and nothing is copied."""
+    tree, messages = settled_tree(said, rules)
     for page in [each for each in tree.children("usr-0") if each.span]:
-        before = [list(shown(each, messages)) for each in tree.children("usr-0")]
+        before = [list(messages_of_page(each, messages)) for each in tree.children("usr-0")]
         remove_page(tree, Actor.DEVELOPER, index=page.index)
         restore_page(tree, Actor.AGENT, index=page.index, parent="usr-0")
-        after = {each.index: list(shown(each, messages)) for each in tree.children("usr-0")}
-        assert after[page.index] == list(shown(page, messages))
+        after = {
+            each.index: list(messages_of_page(each, messages)) for each in tree.children("usr-0")
+        }
+        assert after[page.index] == list(messages_of_page(page, messages))
         assert sorted(map(str, after.values())) == sorted(map(str, before))

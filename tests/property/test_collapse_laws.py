@@ -11,15 +11,15 @@ from memci.domain.pages.collapse import auto_collapse, collapse_to
 from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.parameters import PageRules
 from memci.message import Role
-from tests.support.chapters import RULES, SAID, rendering_of, told
+from tests.support.chapters import RULES, SAID, rendering_of, settled_tree
 from tests.support.examples import examples
 
 many = settings(max_examples=examples(500))
 
 LONG_TALK = [Role.USER, Role.ASSISTANT] * 5
 NO_ROOM_BELOW = [Role.SYSTEM, *([*[Role.USER] * 3, Role.ASSISTANT] * 2), Role.USER]
-# Hidden at once, two pages take one more in the line that tells of them than fits.
-A_LINE_TOO_MANY = [
+# If two pages are hidden at once, the notice that lists them is one token too long.
+NOTICE_TOO_LONG = [
     *[(Role.SYSTEM, "s1", text, 0) for text in [*[""] * 7, "`#`", "``````", "#`#`#`#`"]],
     *[(Role.USER, "s1", text, 0) for text in [*[""] * 4, "```````"]],
     *[
@@ -31,10 +31,10 @@ A_LINE_TOO_MANY = [
 
 @settings(max_examples=examples(5_000))
 @given(SAID, RULES, st.integers(20, 1_500), st.data())
-def test_a_collapse_keeps_to_the_budget_or_says_that_it_cannot(said, rules, budget, data):
-    tree, messages = told(said, rules)
-    some = sorted(tree.pages)
-    for index in data.draw(st.sets(st.sampled_from(some), max_size=3)):
+def test_a_collapse_keeps_to_the_budget_or_reports_the_excess(said, rules, budget, data):
+    tree, messages = settled_tree(said, rules)
+    indexes = sorted(tree.pages)
+    for index in data.draw(st.sets(st.sampled_from(indexes), max_size=3)):
         if not tree[index].cold:
             tree.put(replace(tree[index], pinned_by="agent"))
     pinned = {page.index for page in tree.pages.values() if page.pinned and page.expanded}
@@ -57,9 +57,9 @@ def test_a_collapse_keeps_to_the_budget_or_says_that_it_cannot(said, rules, budg
 @given(SAID, st.integers(100, 800))
 @example([(role, "s1", "", 0) for role in NO_ROOM_BELOW], 133)
 @example([(role, "s1", "word " * 300, 99) for role in LONG_TALK], 3_300)
-@example(A_LINE_TOO_MANY, 354)
-def test_the_window_is_looked_after_only_when_it_is_nearly_full(said, limit):
-    tree, messages = told(said, PageRules())
+@example(NOTICE_TOO_LONG, 354)
+def test_auto_collapse_hides_pages_only_in_a_nearly_full_window(said, limit):
+    tree, messages = settled_tree(said, PageRules())
     rules = PageRules(window_max_tokens=limit)
     rendering = rendering_of(tree, messages, "s1")
     before = rendering.tokens()
@@ -70,13 +70,13 @@ def test_the_window_is_looked_after_only_when_it_is_nearly_full(said, limit):
         low = int(0.75 * limit)
         assert done.hidden == () or rendering.tokens() < before
         further = collapse_to(rendering, low) if rendering.tokens() > low else done
-        if further is not done and tokens_telling_of(rendering, done, further) <= low:
+        if further is not done and tokens_with_notice(rendering, done, further) <= low:
             for index in further.hidden:
-                assert not saves_its_line(rendering, tree[index]), "it should have been hidden"
+                assert not saves_tokens(rendering, tree[index]), "it should have been hidden"
 
 
-def tokens_telling_of(rendering, *done):
-    """Tokens of the window that tells of what was hidden, where all of it is hidden at once."""
+def tokens_with_notice(rendering, *done):
+    """The tokens of the window if its notice lists the pages of all these collapses."""
     tree, clock = rendering.tree, rendering.tree.counters
     tree.counters = replace(clock, notice=tuple(index for each in done for index in each.hidden))
     tokens = rendering.tokens()
@@ -84,7 +84,7 @@ def tokens_telling_of(rendering, *done):
     return tokens
 
 
-def saves_its_line(rendering, hidden):
+def saves_tokens(rendering, hidden):
     closed, line = rendering.tokens(), rendering.own_tokens(hidden)
     rendering.put(replace(hidden, expanded=True))
     opened = rendering.tokens()
@@ -95,7 +95,7 @@ def saves_its_line(rendering, hidden):
 @many
 @given(SAID, RULES, st.integers(20, 1_500))
 def test_a_collapse_hides_no_more_than_it_must(said, rules, budget):
-    tree, messages = told(said, rules)
+    tree, messages = settled_tree(said, rules)
     rendering = rendering_of(tree, messages, "s1")
     done = collapse_to(rendering, budget)
     if done.over:

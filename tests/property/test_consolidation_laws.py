@@ -1,4 +1,4 @@
-"""Laws of merging (R5): what says the same is found, and nothing that differs is ever merged."""
+"""Laws of merging (R5): memories that say the same are found, others are never merged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.examples import examples
 
 MANY = settings(max_examples=examples(500))
 BEGIN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
-# Each kind of thing that may differ: alternatives that exclude one another.
+# Alternatives for each slot; any two exclude each other.
 ENGLISH = {
     "{who}": ["Anna", "Bob", "Mrs Lee", "the landlord"],
     "{number}": ["2", "3", "15", "four", "forty", "1,200"],
@@ -45,20 +45,20 @@ FRAMES = [
 
 @st.composite
 def facts(draw: st.DrawFn) -> tuple[str, dict[str, str], dict[str, list[str]]]:
-    """A frame, what stands in its places, and what else could."""
+    """A frame, values for its slots, and the alternatives."""
     frame, choices = draw(st.sampled_from(FRAMES))
     return frame, {slot: draw(st.sampled_from(words)) for slot, words in choices.items()}, choices
 
 
-def told(frame: str, values: dict[str, str]) -> str:
+def filled(frame: str, values: dict[str, str]) -> str:
     for slot, value in values.items():
         frame = frame.replace(slot, value)
     return frame
 
 
 @st.composite
-def retold(draw: st.DrawFn, text: str, language: Language) -> str:
-    """The same text with other case, blanks, marks and fillers."""
+def varied(draw: st.DrawFn, text: str, language: Language) -> str:
+    """The same text with other blanks, punctuation and fillers."""
     if language is Language.CHINESE:
         text = draw(st.sampled_from(["", "嗯，", "其实", "哦"])) + text
         return text + draw(st.sampled_from(["", "。", "啊！", "嘛", "呢", "的"]))
@@ -75,11 +75,11 @@ def same_content(one: str, other: str) -> bool:
 
 @MANY
 @given(st.data(), facts())
-def test_a_retelling_says_the_same(data, fact):
+def test_variants_of_a_text_have_the_same_content(data, fact):
     frame, values, choices = fact
     language = Language.CHINESE if choices is CHINESE else Language.ENGLISH
-    text = told(frame, values)
-    one, other = data.draw(retold(text, language)), data.draw(retold(text, language))
+    text = filled(frame, values)
+    one, other = data.draw(varied(text, language)), data.draw(varied(text, language))
     assert same_content(one, other)
     assert same_content(other, one)
 
@@ -97,8 +97,8 @@ def test_one_other_name_number_date_or_negation_is_another_fact(data, fact):
     ]
     changed = {**values, slot: data.draw(st.sampled_from(others))}
     language = Language.CHINESE if choices is CHINESE else Language.ENGLISH
-    one = data.draw(retold(told(frame, values), language))
-    other = data.draw(retold(told(frame, changed), language))
+    one = data.draw(varied(filled(frame, values), language))
+    other = data.draw(varied(filled(frame, changed), language))
     assert not same_content(one, other)
     assert not same_content(other, one)
 
@@ -119,10 +119,10 @@ TEXTS = [
 
 @st.composite
 def memories(draw: st.DrawFn) -> dict[int, ShortMemory]:
-    made = {}
+    by_id = {}
     for number in range(1, draw(st.integers(2, 8)) + 1):
         text = draw(st.sampled_from(TEXTS))
-        made[number] = ShortMemory(
+        by_id[number] = ShortMemory(
             id=number,
             content=text,
             phrase=text[:10],
@@ -139,33 +139,33 @@ def memories(draw: st.DrawFn) -> dict[int, ShortMemory]:
             scan_count=draw(st.integers(0, 5)),
             speakers=frozenset({(draw(st.sampled_from(["user", "assistant"])), None)}),
         )
-    return made
+    return by_id
 
 
 @MANY
 @given(memories(), st.randoms(use_true_random=False))
-def test_every_pair_of_a_group_agrees_and_nobody_is_in_two(made, random):
-    pairs = list(itertools.combinations(made, 2))
+def test_all_pairs_of_a_group_agree_and_groups_are_disjoint(by_id, random):
+    pairs = list(itertools.combinations(by_id, 2))
     random.shuffle(pairs)
-    found = groups(made, pairs)
-    assert found == groups(made, sorted(pairs))
+    found = groups(by_id, pairs)
+    assert found == groups(by_id, sorted(pairs))
     members = [node for group in found for node in group]
     assert len(members) == len(set(members))
     for group in found:
         assert len(group) > 1
         for one, other in itertools.combinations(group, 2):
-            assert same_content(made[one].content, made[other].content)
-            assert made[one].speakers == made[other].speakers
-            assert made[one].place == made[other].place
+            assert same_content(by_id[one].content, by_id[other].content)
+            assert by_id[one].speakers == by_id[other].speakers
+            assert by_id[one].place == by_id[other].place
 
 
 @MANY
 @given(memories())
-def test_a_merged_memory_tells_what_each_told_and_is_as_strong(made):
-    for group in groups(made, itertools.combinations(made, 2)):
-        parts = [made[node] for node in group]
-        whole, teller = merged(parts, 99)
-        assert teller in group
+def test_a_merged_memory_keeps_the_content_seqs_and_worth_of_its_parts(by_id):
+    for group in groups(by_id, itertools.combinations(by_id, 2)):
+        parts = [by_id[node] for node in group]
+        whole, kept_id = merged(parts, 99)
+        assert kept_id in group
         assert all(same_content(whole.content, each.content) for each in parts)
         assert set(whole.seqs) == {seq for each in parts for seq in each.seqs}
         assert whole.worth == max(each.worth for each in parts)
@@ -186,14 +186,14 @@ def links(draw: st.DrawFn) -> list[Link]:
 
 @MANY
 @given(links(), st.sets(st.integers(1, 6), min_size=2))
-def test_links_are_joined_and_none_becomes_stronger(made, group):
-    joined = joined_links(made, dict.fromkeys(group, 99))
+def test_links_are_joined_and_none_becomes_stronger(original, group):
+    joined = joined_links(original, dict.fromkeys(group, 99))
     ends = {(each.source, each.target): each for each in joined}
     assert len(ends) == len(joined)
     assert not any(each.source in group or each.target in group for each in joined)
-    for link in made:
+    for link in original:
         source = 99 if link.source in group else link.source
         target = 99 if link.target in group else link.target
         if source != target:
             assert ends[source, target].strength >= link.strength
-    assert {each.strength for each in joined} <= {each.strength for each in made}
+    assert {each.strength for each in joined} <= {each.strength for each in original}

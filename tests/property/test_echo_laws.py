@@ -1,4 +1,4 @@
-"""M26 as laws: of any texts."""
+"""Laws of echoes (M26), for any texts."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def texts_of(words: list[list[str]]) -> list[frozenset]:
 
 @settings(max_examples=examples(500))
 @given(WORDS, st.lists(WORDS, max_size=4))
-def test_the_share_decides_and_more_given_never_hides_an_echo(said, receipt):
-    found, texts = grams(" ".join(said)), texts_of(receipt)
+def test_the_share_of_known_grams_decides_and_more_texts_hide_no_echo(words, receipt):
+    found, texts = grams(" ".join(words)), texts_of(receipt)
     known = {gram for text in texts for gram in text}
     share = sum(gram in known for gram in found) / len(found) if found else 0
     assert is_echo(found, [texts]) == (share >= ECHO_SHARE)
@@ -30,7 +30,7 @@ def test_the_share_decides_and_more_given_never_hides_an_echo(said, receipt):
 
 @settings(max_examples=examples(500))
 @given(WORDS, st.integers(0, 40), st.integers(0, 40))
-def test_every_part_of_what_was_given_is_an_echo_if_it_is_long_enough(words, start, length):
+def test_every_part_of_a_given_text_is_an_echo_if_it_is_long_enough(words, start, length):
     part = words[start : start + length]
     assert is_echo(grams(" ".join(part)), [texts_of([words])]) == (len(part) >= 5)
 

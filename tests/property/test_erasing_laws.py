@@ -1,4 +1,4 @@
-"""M25 as laws, on a real database: of any conversation, any part can be erased and nothing else is.
+"""Laws of erasing (M25), on a real database: any part of a conversation can be erased alone.
 
 Each example is an agent of its own in one database.
 """
@@ -46,16 +46,16 @@ _numbers = count()
 
 
 @pytest.mark.timeout(600)  # a failure is shrunk for five minutes
-@given(said=MESSAGES, together=st.integers(1, 3), chosen=st.sets(st.integers(0, 7), min_size=1))
+@given(mentions=MESSAGES, together=st.integers(1, 3), chosen=st.sets(st.integers(0, 7), min_size=1))
 @settings(max_examples=examples(200))
-def test_what_is_erased_goes_and_what_is_not_stays(
-    eraser: Eraser, said: list[list[str]], together: int, chosen: set[int]
+def test_erased_messages_disappear_and_others_stay(
+    eraser: Eraser, mentions: list[list[str]], together: int, chosen: set[int]
 ) -> None:
-    erased = sorted({place % len(said) + 1 for place in chosen})
+    erased = sorted({place % len(mentions) + 1 for place in chosen})
     ada = AgentUnderTest(eraser.database, agent_id=f"agent-{next(_numbers)}")
     ada.models.segmenter = SegmentsOf(together)
     ada.remember(*[f"text{n} " + " ".join(f"[{name}]" for name in names)
-                   for n, names in enumerate(said, 1)])  # fmt: skip
+                   for n, names in enumerate(mentions, 1)])  # fmt: skip
     # Interactions of two messages, on stored pages.
     ada.execute("UPDATE message SET role = 'assistant' WHERE agent_id = %s AND seq %% 2 = 0")
     ada.execute("UPDATE lane SET written_at = now() WHERE agent_id = %s")
@@ -63,41 +63,41 @@ def test_what_is_erased_goes_and_what_is_not_stays(
     pages.note("A note", "of nobody's message")
     before = {node.id: node for node in ada.nodes()}
     eraser.agent_id = ada.agent_id
-    promised = eraser.preview(*(f"m{seq}" for seq in erased))
+    preview = eraser.preview(*(f"m{seq}" for seq in erased))
 
     receipt = eraser.erase(*(f"m{seq}" for seq in erased))
 
     messages = {row.seq: row for row in ada.rows("SELECT * FROM message WHERE agent_id = %s")}
-    assert sorted(messages) == [n for n in range(1, len(said) + 1) if n not in erased]
+    assert sorted(messages) == [n for n in range(1, len(mentions) + 1) if n not in erased]
     nodes = {node.id: node for node in ada.nodes()}
-    _what_stays_is_as_it_was(before, nodes, set(messages))
-    again = {seq for row in messages.values() if row.memory_state == "pending" for seq in [row.seq]}
-    _memory_knows_nothing_of_it_and_all_the_rest(ada, nodes, set(messages), again)
+    _check_kept_nodes(before, nodes, set(messages))
+    to_repeat = {
+        seq for row in messages.values() if row.memory_state == "pending" for seq in [row.seq]
+    }
+    _check_memory(ada, nodes, set(messages), to_repeat)
     with ada.database.agent_snapshot(ada.agent_id) as connection:
-        check_consistency(connection, ada.agent_id)  # what is left can be moved
-    gone = before.keys() - nodes.keys()
-    assert _last_events(ada, gone) <= {"erased"}
+        check_consistency(connection, ada.agent_id)  # the agent can still be moved
+    removed = before.keys() - nodes.keys()
+    assert _last_events(ada, removed) <= {"erased"}
     body: Any = receipt.body
-    assert promised.pages == body["pages"]
-    shown = pages.window()
-    for seq in range(1, len(said) + 1):
-        assert (f"text{seq}" in shown) == (seq in messages)
-    assert "A note" in shown
-    assert body["memories"] + body["entities"] == len(gone)
-    assert (promised.memories, promised.entities) == (body["memories"], body["entities"])
-    assert promised.again == len(again)
+    assert preview.pages == body["pages"]
+    window = pages.window()
+    for seq in range(1, len(mentions) + 1):
+        assert (f"text{seq}" in window) == (seq in messages)
+    assert "A note" in window
+    assert body["memories"] + body["entities"] == len(removed)
+    assert (preview.memories, preview.entities) == (body["memories"], body["entities"])
+    assert preview.again == len(to_repeat)
 
 
-def _what_stays_is_as_it_was(
-    before: dict[int, Any], nodes: dict[int, Any], stored: set[int]
-) -> None:
-    """But an entity that was of erased messages is of one that names it."""
+def _check_kept_nodes(before: dict[int, Any], nodes: dict[int, Any], stored: set[int]) -> None:
+    """Nodes are unchanged, but an entity of erased messages gets one that names it."""
     for i, node in nodes.items():
-        was = before[i]
-        kept = [seq for seq in was.message_seqs if seq in stored]
-        assert {**node._mapping, "message_seqs": was.message_seqs} == was._mapping
+        old = before[i]
+        kept = [seq for seq in old.message_seqs if seq in stored]
+        assert {**node._mapping, "message_seqs": old.message_seqs} == old._mapping
         assert set(kept) <= set(node.message_seqs) <= stored
-        assert kept == was.message_seqs == node.message_seqs or (
+        assert kept == old.message_seqs == node.message_seqs or (
             node.kind == "entity" and len(kept) <= len(node.message_seqs) <= len(kept) + 1
         )
         assert node.message_seqs
@@ -111,13 +111,13 @@ def _last_events(ada: AgentUnderTest, nodes: Collection[int]) -> set[str]:
     return {row.event for row in ada.rows(query, list(nodes))}
 
 
-def _memory_knows_nothing_of_it_and_all_the_rest(
-    ada: AgentUnderTest, nodes: dict[int, Any], stored: set[int], again: set[int]
+def _check_memory(
+    ada: AgentUnderTest, nodes: dict[int, Any], stored: set[int], to_repeat: set[int]
 ) -> None:
     memories = [node for node in nodes.values() if node.kind == "memory"]
     remembered = {seq for node in memories for seq in node.message_seqs}
-    assert remembered | again == stored
-    assert not remembered & again
+    assert remembered | to_repeat == stored
+    assert not remembered & to_repeat
     texts = " ".join(node.content for node in memories)
     assert {node.content for node in nodes.values() if node.kind == "entity"} >= {
         name for name in NAMES if f"[{name}]" in texts

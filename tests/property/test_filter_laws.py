@@ -1,4 +1,4 @@
-"""The laws of strict writing (R1 to R4)."""
+"""Laws of the message filter (R1 to R4)."""
 
 from __future__ import annotations
 
@@ -66,23 +66,23 @@ def alike(one: int, other: int) -> float:
 
 @LAWS
 @given(utterances, parameters)
-def test_each_message_has_one_verdict_and_the_same_one_again(
+def test_each_message_has_one_repeatable_verdict(
     said: list[Utterance], values: MemoryParameters
 ) -> None:
     verdicts = filter_reasons(said, alike, values)
     assert len(verdicts) == len(said)
     assert verdicts == filter_reasons(said, alike, values)
     for utterance, verdict in zip(said, verdicts, strict=True):
-        judge = values.simplemem_enabled and utterance.status is Status.CANDIDATE
-        assert judge or verdict is None
+        judged = values.simplemem_enabled and utterance.status is Status.CANDIDATE
+        assert judged or verdict is None
 
 
 @LAWS
 @given(utterances, st.data())
-def test_what_nobody_said_before_is_kept(said: list[Utterance], data: st.DataObject) -> None:
+def test_a_new_statement_is_kept(said: list[Utterance], data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(said)))
-    news = Utterance("Grandmother emigrated", data.draw(speakers))
-    verdicts = filter_reasons([*said[:place], news, *said[place:]], alike, MemoryParameters())
+    new = Utterance("Grandmother emigrated", data.draw(speakers))
+    verdicts = filter_reasons([*said[:place], new, *said[place:]], alike, MemoryParameters())
     assert verdicts[place] is None
 
 
@@ -100,7 +100,7 @@ def test_an_answer_to_a_question_is_kept(said: list[Utterance], data: st.DataObj
 
 @LAWS
 @given(utterances)
-def test_what_is_unlike_all_else_is_never_a_repetition(said: list[Utterance]) -> None:
+def test_different_messages_are_never_repetitions(said: list[Utterance]) -> None:
     different = {tuple(split_words(each.text)): each for each in said}
     verdicts = filter_reasons(list(different.values()), lambda *_: 0.0, MemoryParameters())
     assert "repeated" not in verdicts
@@ -124,7 +124,7 @@ visible = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size
 
 @LAWS
 @given(st.lists(st.tuples(visible, st.sampled_from(["Ann", "Bob", None])), min_size=1, max_size=6))
-def test_words_are_added_to_what_was_said_and_none_is_lost(said: list[tuple[str, Any]]) -> None:
+def test_a_memory_text_only_adds_words_to_messages(said: list[tuple[str, Any]]) -> None:
     messages = [
         Message(seq, f"m{seq}", Role.USER, text, SAID_AT, name=name)
         for seq, (text, name) in enumerate(said, 1)

@@ -20,11 +20,11 @@ from memci.domain.memory.compression_scan import (
     shrunk_phrase,
 )
 from memci.domain.memory.creation import draw, least_important
-from memci.domain.memory.node import NodeKind, decayed
+from memci.domain.memory.node import NodeKind
 from memci.domain.memory.parameters import MemoryParameters
 from tests.support.examples import examples
 from tests.support.models import keep_beginning
-from tests.support.pure_network import PureNetwork, PureNode, segment
+from tests.support.pure_network import PureNetwork, PureNode, decayed, segment
 
 thoroughly = settings(max_examples=examples(500), suppress_health_check=[HealthCheck.too_slow])
 
@@ -38,7 +38,7 @@ parameters = st.builds(
     min_shrink=st.floats(0, 0.5),
     delete_threshold=st.integers(1, 20),
 )
-said = st.lists(
+segments = st.lists(
     st.tuples(
         st.text("abcdefg 你好世界天气", min_size=1, max_size=60).filter(str.strip),
         st.lists(st.sampled_from(NAMES), max_size=4),
@@ -51,9 +51,9 @@ said = st.lists(
 
 @st.composite
 def networks(draw_: st.DrawFn) -> PureNetwork:
-    """Networks that came about by remembering and passes, as all networks do."""
+    """Networks made by creations and passes."""
     network = PureNetwork(draw_(parameters), keep_beginning)
-    for job in draw_(st.lists(said, min_size=1, max_size=4)):
+    for job in draw_(st.lists(segments, min_size=1, max_size=4)):
         network.remember([segment(text, names, (), session) for text, names, session in job])
         for _ in range(draw_(st.integers(0, 3))):
             network.run_pass()
@@ -72,7 +72,7 @@ def scanned(network: PureNetwork) -> tuple[list[ScannedNode], dict[int, dict[int
 
 @thoroughly
 @given(networks(), st.integers(1, 5))
-def test_without_new_links_nothing_rises(network: PureNetwork, passes: int) -> None:
+def test_without_new_links_no_importance_or_length_rises(network: PureNetwork, passes: int) -> None:
     for _ in range(passes):
         importance = {node: network.importance_of(node) for node in network.nodes}
         lengths = {i: len(node.content) for i, node in network.nodes.items()}
@@ -84,16 +84,16 @@ def test_without_new_links_nothing_rises(network: PureNetwork, passes: int) -> N
 
 
 @thoroughly
-@given(parameters, st.lists(said, min_size=1, max_size=4))
-def test_every_memory_is_born_with_a_link(
+@given(parameters, st.lists(segments, min_size=1, max_size=4))
+def test_every_new_memory_has_a_link(
     values: MemoryParameters, jobs: list[list[tuple[str, list[str], str | None]]]
 ) -> None:
     assume(values.focus_limit > 0)
     network = PureNetwork(values, keep_beginning)
     for job in jobs:
         network.remember([segment(text, names, (), session) for text, names, session in job])
-    for node, what in network.nodes.items():
-        if what.kind is NodeKind.MEMORY:
+    for node, stored in network.nodes.items():
+        if stored.kind is NodeKind.MEMORY:
             assert network.importance_of(node) >= 1
 
 
@@ -101,13 +101,13 @@ def test_every_memory_is_born_with_a_link(
 @given(networks())
 def test_a_node_of_importance_one_or_more_keeps_its_content(network: PureNetwork) -> None:
     nodes, supports = scanned(network)
-    gone: set[int] = set()
+    forgotten: set[int] = set()
     for node, verdict in scan(nodes, supports, network.focus_ids, network.parameters):
         links = supports.get(node.id, {})
-        if math.fsum(links[target] for target in links if target not in gone) >= 1:
+        if math.fsum(links[target] for target in links if target not in forgotten) >= 1:
             assert isinstance(verdict, Unchanged | Protected)
         if isinstance(verdict, Forgotten):
-            gone.add(node.id)
+            forgotten.add(node.id)
 
 
 @thoroughly
@@ -152,9 +152,11 @@ def test_the_order_of_scans_matters_only_through_forgotten_nodes(
         return {node.id: verdict for node, verdict in found}
 
     one, other = verdicts(nodes), verdicts(shuffled)
-    gone = {node for found in (one, other) for node in found if isinstance(found[node], Forgotten)}
+    forgotten = {
+        node for found in (one, other) for node in found if isinstance(found[node], Forgotten)
+    }
     for node in one:
-        if not gone & set(supports.get(node, {})):
+        if not forgotten & set(supports.get(node, {})):
             assert one[node] == other[node]
 
 
@@ -173,7 +175,7 @@ def test_a_link_of_one_half_breaks_after_129_scans() -> None:
 
 @thoroughly
 @given(st.floats(0.02, 1), st.floats(0.5, 0.99), st.floats(0.001, 0.02))
-def test_links_break_when_the_logarithm_says(
+def test_links_break_after_the_computed_number_of_scans(
     strength: float, rate: float, threshold: float
 ) -> None:
     values = MemoryParameters(decay_rate=rate, link_break_threshold=threshold)
@@ -189,7 +191,7 @@ def test_links_break_when_the_logarithm_says(
     st.floats(0, 3, allow_subnormal=False),
     parameters,
 )
-def test_a_target_is_shorter_than_what_there_is(
+def test_a_compression_target_is_shorter_than_the_text(
     length: int, lost: int, importance: float, values: MemoryParameters
 ) -> None:
     node = ScannedNode(1, NodeKind.MEMORY, length, length + lost)
@@ -202,7 +204,7 @@ def test_a_target_is_shorter_than_what_there_is(
 
 @thoroughly
 @given(st.text(max_size=60), st.lists(st.text(min_size=1, max_size=10)), st.text(min_size=1))
-def test_phrase_and_keywords_only_lose(phrase: str, keywords: list[str], content: str) -> None:
+def test_phrase_and_keywords_never_grow(phrase: str, keywords: list[str], content: str) -> None:
     assert len(shrunk_phrase(phrase, content)) <= len(phrase)
     kept = shrunk_keywords(keywords, content)
     assert set(kept) <= set(keywords)
@@ -214,12 +216,12 @@ def test_phrase_and_keywords_only_lose(phrase: str, keywords: list[str], content
 def test_the_victim_is_the_least_important_of_those_drawn(
     importances: dict[int, float], random: Random
 ) -> None:
-    lot = draw(sorted(importances), random)
-    assert len(lot) == min(64, len(importances))
-    (victim,) = least_important([lot], importances)
-    assert all(importances[victim] <= importances[node] for node in lot)
-    again = least_important([lot, lot], importances)
-    assert len(again) == min(2, len(lot))
+    drawn = draw(sorted(importances), random)
+    assert len(drawn) == min(64, len(importances))
+    (victim,) = least_important([drawn], importances)
+    assert all(importances[victim] <= importances[node] for node in drawn)
+    again = least_important([drawn, drawn], importances)
+    assert len(again) == min(2, len(drawn))
     assert victim in again
 
 

@@ -1,6 +1,6 @@
-"""Whatever is said, noted, filed, named and erased: an agent can be moved, and has the same window.
+"""An agent with any history can be moved, and then has the same windows.
 
-Each example is an agent of its own in one database, and what came of it beside.
+Each example is an agent and its copy in one database.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from memci.errors import ConflictError, InvalidInputError, NotFoundError, Refuse
 from memci.message import note_metadata
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
-from tests.support.archives import RecordedWakeups, exported, imported
+from tests.support.archives import RecordedWakeups, export_agent, import_agent
 from tests.support.databases import Databases
 from tests.support.examples import examples
 from tests.support.naming import PagesUnderTest
@@ -39,7 +39,7 @@ SESSIONS, USERS = ("s1", "s2", None), ("anna", "bob", None)
 
 @dataclass
 class World:
-    """What an agent lives through; what is refused is passed over."""
+    """An agent and the steps of its history. Refused steps are skipped."""
 
     ada: AgentUnderTest
     texts: PostgresPageStore
@@ -72,10 +72,10 @@ class World:
         self._erase([], [self.page(place)])
 
     def do(self, actor: Actor, verb: str, of: dict[str, int], values: dict[str, Any]) -> None:
-        """``of``: which arguments are pages, by place."""
+        """Run a tool. ``of`` has the arguments that are pages, by place."""
         named = {name: self.page(place) for name, place in of.items()}
-        asked = parse_tool_request(verb, {**named, **values}, actor)
-        self.folders.commands.run(self.ada.agent_id, actor, [asked])
+        request = parse_tool_request(verb, {**named, **values}, actor)
+        self.folders.commands.run(self.ada.agent_id, actor, [request])
 
     def page(self, place: int) -> str:
         rows = self.ada.rows("SELECT id FROM page WHERE agent_id = %s ORDER BY place, id")
@@ -91,7 +91,7 @@ class World:
         )  # fmt: skip
 
 
-# What is done in a world, and with what.
+# A method of World and its arguments.
 Step: TypeAlias = tuple[str, tuple[Any, ...]]
 _places = st.integers(0, 30)
 _texts, _sessions, _users = map(st.sampled_from, (TEXTS, SESSIONS, USERS))
@@ -103,28 +103,28 @@ def _step(name: str, *values: st.SearchStrategy[Any]) -> st.SearchStrategy[Step]
     return st.tuples(st.just(name), st.tuples(*values))
 
 
-def _do(verb: str, *of: str, **values: st.SearchStrategy[Any]) -> st.SearchStrategy[Step]:
+def _tool_call(verb: str, *of: str, **values: st.SearchStrategy[Any]) -> st.SearchStrategy[Step]:
     places = st.fixed_dictionaries(dict.fromkeys(of, _places))
     given_ = st.fixed_dictionaries(values)
     return _step("do", st.sampled_from(Actor), st.just(verb), places, given_)
 
 
-_says = _step("say", _roles, _texts, _sessions, _users)
-_files = st.one_of(
-    _do("create_detail_page", "parent", name=_words, description=_words, detail=_texts),
-    _do("create_contents_page", "parent", name=_words),
-    _do("move_page", "source", "target"),
-    _do("update_page", "index", name=_words, description=_words),
-    *(_do(verb, "index") for verb in ("expand_details", "hide_details", "remove_page",
+_messages = _step("say", _roles, _texts, _sessions, _users)
+_page_changes = st.one_of(
+    _tool_call("create_detail_page", "parent", name=_words, description=_words, detail=_texts),
+    _tool_call("create_contents_page", "parent", name=_words),
+    _tool_call("move_page", "source", "target"),
+    _tool_call("update_page", "index", name=_words, description=_words),
+    *(_tool_call(verb, "index") for verb in ("expand_details", "hide_details", "remove_page",
                                       "recall_page", "pin_page", "unpin_page")),
-    _do("restore_page", "index", "parent"),
-    _do("create_segment", id=st.sampled_from(["law", "plan"]), name=_words),
-    _do("pin", text=_texts),
-    _do("undo"),
-    _do("redo"),
+    _tool_call("restore_page", "index", "parent"),
+    _tool_call("create_segment", id=st.sampled_from(["law", "plan"]), name=_words),
+    _tool_call("pin", text=_texts),
+    _tool_call("undo"),
+    _tool_call("redo"),
 )  # fmt: skip
 _steps = st.one_of(
-    _says, _says, _says, _files, _files,
+    _messages, _messages, _messages, _page_changes, _page_changes,
     _step("note", _texts, _sessions, _users),
     _step("name"),
     _step("forget", st.sets(_places, min_size=1, max_size=3)),
@@ -142,7 +142,7 @@ def database(databases: Databases) -> Iterator[Database]:
 @pytest.mark.timeout(600)  # a failure is shrunk for five minutes
 @given(steps=st.lists(_steps, min_size=5, max_size=25))
 @settings(max_examples=examples(30))
-def test_an_agent_can_be_moved_whatever_was_done(database: Database, steps: list[Step]) -> None:
+def test_an_agent_with_any_history_can_be_moved(database: Database, steps: list[Step]) -> None:
     number = next(_numbers)
     world = World(AgentUnderTest(database, f"ada-{number}"), PostgresPageStore(database))
     for name, values in steps:
@@ -150,7 +150,7 @@ def test_an_agent_can_be_moved_whatever_was_done(database: Database, steps: list
             getattr(world, name)(*values)
     world.say("user", "And now?", "s1", None)
     world.folders.note("A plan", "Count ships")
-    imported(database, exported(database, world.ada.agent_id), f"bea-{number}")
+    import_agent(database, export_agent(database, world.ada.agent_id), f"bea-{number}")
     for session in SESSIONS:
-        here, there = (each.shown(session) for each in (world.folders, world.of(f"bea-{number}")))
-        assert there == here
+        source, copy = (each.shown(session) for each in (world.folders, world.of(f"bea-{number}")))
+        assert copy == source

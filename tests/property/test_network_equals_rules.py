@@ -1,4 +1,4 @@
-"""What the database holds is what the rules say, after any history."""
+"""After any history, the database holds the network that the rules give."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memci.domain.memory.node import decayed
 from memci.domain.memory.parameters import MemoryParameters
 from memci.jobs import compression_pass
 from memci.storage.network.links import decay_links
@@ -16,7 +15,7 @@ from memci.storage.session import Database
 from tests.support.examples import examples
 from tests.support.models import keep_beginning
 from tests.support.network import AgentUnderTest
-from tests.support.pure_network import PureNetwork, segment
+from tests.support.pure_network import PureNetwork, decayed, segment
 
 MANY = settings(
     max_examples=examples(250), suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -33,7 +32,7 @@ strengths = st.floats(0, 1) | st.just(0.0) | st.floats(0.009, 0.011)
     rate=st.floats(0, 1, exclude_min=True, exclude_max=True) | st.floats(0.01, 0.999),
     threshold=st.floats(0, 1) | st.just(0.01) | st.just(0.0),
 )
-def test_sql_lets_links_fade_as_the_rule_does(
+def test_links_decay_in_sql_as_in_the_rule(
     database: Database,
     links: dict[tuple[int, int], float],
     focus: set[int],
@@ -86,11 +85,11 @@ histories = st.lists(
     rate=st.sampled_from([0.97, 0.7, 0.3]),
     batch=st.sampled_from([1, 3, 500]),
 )
-def test_a_network_is_what_the_rules_make_of_its_history(
+def test_a_stored_network_equals_the_network_of_the_rules(
     database: Database, history: list[object], focus_limit: int, rate: float, batch: int
 ) -> None:
     values = MemoryParameters(
-        simplemem_enabled=False,  # all that is said makes memories
+        simplemem_enabled=False,  # all messages become memories
         focus_limit=focus_limit,
         decay_rate=rate,
         related_links=0,
@@ -105,8 +104,8 @@ def test_a_network_is_what_the_rules_make_of_its_history(
                 ada.compress()
                 pure.run_pass()
             else:
-                said, session = event
-                marked = [f"{text} {' '.join(f'[{n}]' for n in names)}" for text, names in said]
+                contents, session = event
+                marked = [f"{text} {' '.join(f'[{n}]' for n in names)}" for text, names in contents]
                 texts = [text.strip() for text in marked]  # no blanks around a memory
                 ada.remember(*texts, session=session)
                 annotated = [ada.models.annotator.annotate([text])[0] for text in texts]

@@ -1,4 +1,4 @@
-"""Any history of an agent, step by step, against the rules written once more (M5 to M25, R5)."""
+"""Random histories of an agent, compared with a simple model step by step (M5 to M25, R5)."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from memci.errors import ConflictError
 from memci.jobs import compression_pass
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
-from memci.testing import FakeClock
 from tests.support.archives import check_movable
 from tests.support.examples import examples
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import NoWakeups, Rebuilding
+from tests.support.servers import FakeClock
 from tests.support.short_term import consolidate
 from tests.support.simple_history import SimpleHistory
 
@@ -40,8 +40,8 @@ THOROUGH = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 NAMES = ["Grace", "Luigi", "Oslo", "小明", "Boat"]
-# None has a word that changes nothing: so two memories say the same (R5) when they have the same
-# words, also when both were shortened.
+# Each word matters: two memories say the same (R5) only if they have the same words, also when
+# both were shortened.
 PHRASES = ["Pump Broken Twice", "Roof 12 Leaks Quietly Every Rainy Winter", "Xenon 7",
             "二月前我们会把九千把旧椅子全都从南方搬到北方"]  # fmt: skip
 texts = st.builds(
@@ -51,11 +51,11 @@ texts = st.builds(
     st.lists(st.sampled_from(NAMES), max_size=2),
 )
 sessions = st.sampled_from(["s1", "s2", None])
-anyone = st.integers(0, 30)  # one of those that there are, by its place among them
+places = st.integers(0, 30)  # chooses an existing one by its place
 
 
 class History(RuleBasedStateMachine):
-    """All that happens to a network, in the database and on paper."""
+    """A network in the database, and a simple model of it."""
 
     database: Database
 
@@ -64,7 +64,7 @@ class History(RuleBasedStateMachine):
         rate=st.sampled_from([0.97, 0.7, 0.3]),
         min_shrink=st.sampled_from([0.0, 0.1, 0.4]),
         capacity=st.sampled_from([0, 0, 2, 5, 9]),
-        said=st.lists(texts, min_size=1, max_size=4),
+        contents=st.lists(texts, min_size=1, max_size=4),
     )
     def begin(
         self,
@@ -72,7 +72,7 @@ class History(RuleBasedStateMachine):
         rate: float,
         min_shrink: float,
         capacity: int,
-        said: list[str],
+        contents: list[str],
     ) -> None:
         constants = MemoryParameters(min_shrink=min_shrink, related_links=0)
         parameters = constants.with_values(
@@ -80,28 +80,28 @@ class History(RuleBasedStateMachine):
                 "focus_limit": focus_limit,
                 "decay_rate": rate,
                 "node_capacity": capacity,
-                # Memories are made of all that is said, whatever it is (R2).
+                # All messages become memories (R2).
                 "novelty_threshold": 0.0,
                 "skip_trivial": False,
             }
         )
         self.ada = AgentUnderTest(self.database, uuid4().hex, parameters)
-        self.does = Rebuilding(self.ada)
-        self.paper = SimpleHistory(focus_limit, rate, min_shrink=min_shrink, capacity=capacity)
-        self.births: dict[int, int] = {}  # the pass under way when a node was made
-        self.remember(said, "s1")
+        self.rebuilding = Rebuilding(self.ada)
+        self.model = SimpleHistory(focus_limit, rate, min_shrink=min_shrink, capacity=capacity)
+        self.births: dict[int, int] = {}  # the pass in which each node was made
+        self.remember(contents, "s1")
 
-    @rule(said=st.lists(texts, min_size=1, max_size=3), session=sessions)
-    def remember(self, said: list[str], session: str | None) -> None:
-        self.job = self.ada.say(*said, session=session)
+    @rule(contents=st.lists(texts, min_size=1, max_size=3), session=sessions)
+    def remember(self, contents: list[str], session: str | None) -> None:
+        self.job = self.ada.say(*contents, session=session)
         self.ada.create(self.job)
-        self.paper.remember(said, session)
+        self.model.remember(contents, session)
 
-    @precondition(lambda self: self.paper.messages)
-    @rule(which=anyone, marks=st.lists(st.sampled_from(["", "!"]), min_size=1, max_size=2))
+    @precondition(lambda self: self.model.messages)
+    @rule(which=places, marks=st.lists(st.sampled_from(["", "!"]), min_size=1, max_size=2))
     def say_again(self, which: int, marks: list[str]) -> None:
-        said = list(self.paper.messages.values())[which % len(self.paper.messages)]
-        self.remember([said.text + mark for mark in marks], said.session)
+        message = list(self.model.messages.values())[which % len(self.model.messages)]
+        self.remember([message.text + mark for mark in marks], message.session)
 
     @rule()
     def deliver_the_last_job_again(self) -> None:
@@ -111,69 +111,69 @@ class History(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(NAMES))
     def mention(self, name: str) -> None:
-        if self.paper.mention(name):
-            assert self.does.mention(name)[0] == name
+        if self.model.mention(name):
+            assert self.rebuilding.mention(name)[0] == name
         else:
             with pytest.raises(ConflictError):
-                self.does.mention(name)
+                self.rebuilding.mention(name)
 
-    @precondition(lambda self: self.paper.restorable())
-    @rule(which=anyone)
+    @precondition(lambda self: self.model.restorable())
+    @rule(which=places)
     def restore(self, which: int) -> None:
-        old = self.paper.restorable()
+        old = self.model.restorable()
         node = old[which % len(old)]
-        self.does.restore(node)
-        self._run_what_waits()
-        self.paper.restore(node)
+        self.rebuilding.restore(node)
+        self._run_waiting_job()
+        self.model.restore(node)
 
-    @precondition(lambda self: self.paper.not_restorable())
-    @rule(which=anyone)
-    def restore_what_cannot_be(self, which: int) -> None:
-        old = self.paper.not_restorable()
-        with suppress(ConflictError):  # which is what most get; one that was restored gets its job
-            self.does.restore(old[which % len(old)])
-        assert not self.does.waiting()
+    @precondition(lambda self: self.model.not_restorable())
+    @rule(which=places)
+    def restore_an_unrestorable_node(self, which: int) -> None:
+        old = self.model.not_restorable()
+        with suppress(ConflictError):  # most raise it; a node that was restored gets its job
+            self.rebuilding.restore(old[which % len(old)])
+        assert not self.rebuilding.waiting()
 
-    @precondition(lambda self: self.paper.short())
+    @precondition(lambda self: self.model.short())
     @rule(terms_are_over=st.booleans())
     def consolidate(self, terms_are_over: bool) -> None:
         self.ada.clock = FakeClock(datetime.now(UTC) + timedelta(hours=25 * terms_are_over))
         consolidate(self.ada)
         again = consolidate(self.ada)
         assert not any(again.values()), "there was nothing left to do"
-        self.paper.consolidate(terms_are_over=terms_are_over)
+        self.model.consolidate(terms_are_over=terms_are_over)
 
-    @precondition(lambda self: self.paper.messages)
-    @rule(which=st.sets(anyone, min_size=1, max_size=2))
+    @precondition(lambda self: self.model.messages)
+    @rule(which=st.sets(places, min_size=1, max_size=2))
     def erase(self, which: set[int]) -> None:
-        stored = sorted(self.paper.messages)
+        stored = sorted(self.model.messages)
         seqs = {stored[each % len(stored)] for each in which}
         wanted = ErasureSelection([f"m{seq}" for seq in seqs])
-        gone = self.paper.erase(seqs)
-        numbers = (gone.memories, gone.entities, gone.forgotten, len(gone.again))
+        erased = self.model.erase(seqs)
+        numbers = (erased.memories, erased.entities, erased.forgotten, len(erased.again))
         assert self._erased(wanted) == numbers
         assert self._erased(wanted) == (0, 0, 0, 0), "twice is once"
-        if gone.again:
-            self._run_what_waits()
-            self.paper.make([(seq,) for seq in gone.again])
+        if erased.again:
+            self._run_waiting_job()
+            self.model.make([(seq,) for seq in erased.again])
 
     def _erased(self, which: ErasureSelection) -> tuple[int, ...]:
         wakeups: Any = NoWakeups()
-        told: Any = erase.run(
+        counts: Any = erase.run(
             self.database, PostgresPageStore(self.database), wakeups, self.ada.agent_id, which
         ).body
-        return told["memories"], told["entities"], told["forgotten"], told["again"]
+        return counts["memories"], counts["entities"], counts["forgotten"], counts["again"]
 
-    def _run_what_waits(self) -> None:
-        assert self.does.run() == 1
+    def _run_waiting_job(self) -> None:
+        assert self.rebuilding.run() == 1
         self.ada.ask_for_pass()  # as after any job that makes memories (M16)
 
     @rule(nodes=st.integers(1, 4))
     def scan_some_nodes(self, nodes: int) -> None:
-        """One time slice that ends after so many nodes."""
-        if self.paper.begin_slice():
+        """Run one time slice that ends after so many nodes."""
+        if self.model.begin_slice():
             for _ in range(nodes):
-                if not self.paper.scan_next():
+                if not self.model.scan_next():
                     break
         lease = self.ada.lease()
         for _ in range(nodes):
@@ -182,11 +182,11 @@ class History(RuleBasedStateMachine):
 
     @rule(passes=st.integers(1, 4), batch=st.sampled_from([1, 3, 1_000]))
     def run_passes(self, passes: int, batch: int) -> None:
-        """Whole passes, so many nodes in one transaction: that must not show."""
+        """Run whole passes. The number of nodes per transaction must not matter."""
         for _ in range(passes):
-            self.paper.wished += 1
-            self.paper.begin_slice()
-            while self.paper.scan_next():
+            self.model.wished += 1
+            self.model.begin_slice()
+            while self.model.scan_next():
                 pass
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(compression_pass, "BATCH", batch)
@@ -197,21 +197,21 @@ class History(RuleBasedStateMachine):
         if not hasattr(self, "ada"):
             return
         nodes, links, focus = self._stored()
-        assert {node.id: _seen(node) for node in nodes} == {
+        assert {node.id: _compared_fields(node) for node in nodes} == {
             i: (n.text, n.scans, n.last_pass, n.seqs, "short" if n.short else "long", n.promoted)
-            for i, n in self.paper.nodes.items()
+            for i, n in self.model.nodes.items()
         }
-        assert links == self.paper.links
-        assert focus == self.paper.focus
-        self._laws_hold(nodes)
+        assert links == self.model.links
+        assert focus == self.model.focus
+        self._check_laws(nodes)
 
     def teardown(self) -> None:
-        """However it came to be so, it can be moved."""
+        """Check that the agent can be moved."""
         if hasattr(self, "ada"):
             check_movable(self.database, self.ada.agent_id)
 
     def _stored(self) -> tuple[list[Any], dict[tuple[int, int], float], list[int]]:
-        """Return nodes, strengths of links and focus points, all of one moment."""
+        """Return nodes, strengths of links and focus points of one snapshot."""
         with self.database.agent_snapshot(self.ada.agent_id) as connection:
             nodes, links, focus = (
                 connection.exec_driver_sql(f"{query} WHERE agent_id = %s", (self.ada.agent_id,))
@@ -224,8 +224,8 @@ class History(RuleBasedStateMachine):
             strengths = {(source, target): strength for source, target, strength in links}
             return list(nodes), strengths, [node for _, node in sorted(map(tuple, focus))]
 
-    def _laws_hold(self, nodes: list[Any]) -> None:
-        """The laws that are not about two steps agreeing, by their names in the design."""
+    def _check_laws(self, nodes: list[Any]) -> None:
+        """Check the laws that need no model."""
         new = {node.id for node in nodes} - self.births.keys()
         assert all(each > max(self.births, default=0) for each in new), "an id came back"
         for node in nodes:
@@ -235,10 +235,10 @@ class History(RuleBasedStateMachine):
         assert len(set(slots)) == len(slots), "two in one slot"
         capacity = self.ada.parameters.node_capacity
         assert not capacity or max(slots, default=0) <= capacity, "capacity is exceeded"
-        assert all(0 <= strength <= 1 for strength in self.paper.links.values())
+        assert all(0 <= strength <= 1 for strength in self.model.links.values())
 
 
-def _seen(node: Any) -> tuple[Any, ...]:
+def _compared_fields(node: Any) -> tuple[Any, ...]:
     promoted = node.promoted_at is not None
     seqs = tuple(node.message_seqs)
     return (node.content, node.scan_count, node.last_pass, seqs, node.tier, promoted)
@@ -256,7 +256,7 @@ def test_every_history_ends_as_the_rules_say(
 def test_a_merged_memory_has_the_stronger_links_and_is_restored_and_erased_whole(
     database: Database,
 ) -> None:
-    """A history that chance seldom finds; the machine's own rules compare at each step."""
+    """A history that random search seldom finds."""
     history = type("History", (History,), {"database": database})()
     history.begin(1, 0.3, 0.0, 0, ["Pump Broken Twice [Grace]"])
     history.remember(["Xenon 7 [Oslo]"], "s1")
@@ -264,14 +264,14 @@ def test_a_merged_memory_has_the_stronger_links_and_is_restored_and_erased_whole
     history.say_again(0, ["!"])
     history.consolidate(terms_are_over=False)
     history.both_agree()
-    merged = history.paper.last_id
-    assert history.paper.nodes[merged].seqs == (1, 3)
+    merged = history.model.last_id
+    assert history.model.nodes[merged].seqs == (1, 3)
     history.mention("Oslo")
-    while merged in history.paper.nodes:
+    while merged in history.model.nodes:
         history.run_passes(1, 1)
         history.both_agree()
-    history.restore(history.paper.restorable().index(merged))
+    history.restore(history.model.restorable().index(merged))
     history.both_agree()
     history.erase({0})
     history.both_agree()
-    assert [node.seqs for node in history.paper.nodes.values() if not node.entity][-1] == (3,)
+    assert [node.seqs for node in history.model.nodes.values() if not node.entity][-1] == (3,)

@@ -1,4 +1,4 @@
-"""Laws of times with offsets (R10): the instant never changes, and the day is the speaker's."""
+"""Laws of times with offsets (R10): the instant stays, and the day is that of the speaker."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from memci.schemas.reads import SearchRequest
 
 MINUTES = st.integers(-15 * 60 - 59, 15 * 60 + 59)
 zones = MINUTES.map(lambda minutes: timezone(timedelta(minutes=minutes)))
-# Within the calendar wherever they are.
+# In every time zone, these are valid dates.
 FIRST, LAST = datetime.fromisoformat("0002-01-01"), datetime.fromisoformat("9998-12-31")
 times = st.datetimes(FIRST, LAST, timezones=zones)
 
 
 @given(times)
-def test_what_is_stored_in_utc_comes_back_as_it_was_said(at: datetime) -> None:
+def test_a_time_stored_in_utc_is_read_with_its_offset(at: datetime) -> None:
     stored = at.astimezone(UTC), offset_of(at)
-    said = at_offset(*stored)
-    assert said == at
-    assert (said.date(), said.time(), said.utcoffset()) == (at.date(), at.time(), at.utcoffset())
+    local = at_offset(*stored)
+    assert local == at
+    assert (local.date(), local.time(), local.utcoffset()) == (at.date(), at.time(), at.utcoffset())
     assert (stored[1] is None) == (not at.utcoffset())
 
 
 @given(times, st.booleans())
-def test_a_timestamp_goes_through_json_with_its_offset(at: datetime, in_utc: bool) -> None:
+def test_a_timestamp_keeps_its_offset_in_json(at: datetime, in_utc: bool) -> None:
     sent = at.astimezone(UTC) if in_utc else at
     message = {"role": "user", "content": "x", "timestamp": sent.isoformat()}
     request = AppendRequest.model_validate({"messages": [message]})
@@ -40,21 +40,21 @@ def test_a_timestamp_goes_through_json_with_its_offset(at: datetime, in_utc: boo
 
 
 @given(st.datetimes(FIRST, LAST))
-def test_without_an_offset_it_is_utc(at: datetime) -> None:
+def test_a_timestamp_without_offset_is_utc(at: datetime) -> None:
     message = MessageIn.model_validate({"role": "user", "content": "x", "timestamp": at})
     assert message.timestamp == at.replace(tzinfo=UTC)
     assert message.timestamp.tzinfo is UTC
 
 
 @given(times, st.timedeltas(timedelta(hours=16), timedelta(hours=23)), st.sampled_from([1, -1]))
-def test_what_is_no_zones_offset_is_read_as_utc(at: datetime, far: timedelta, way: int) -> None:
-    odd = at.astimezone(timezone(way * far))
+def test_an_offset_of_no_time_zone_is_read_as_utc(at: datetime, far: timedelta, sign: int) -> None:
+    odd = at.astimezone(timezone(sign * far))
     assert with_offset(odd) == at
     assert with_offset(odd).tzinfo is UTC
 
 
 @given(times, st.sampled_from(["What did I say yesterday?", "昨天我说了什么？"]))
-def test_yesterday_is_the_askers_wherever_that_is(now: datetime, question: str) -> None:
+def test_yesterday_is_a_day_in_the_time_zone_of_the_asker(now: datetime, question: str) -> None:
     request = SearchRequest.model_validate_json(
         SearchRequest(query=question, now=now).model_dump_json()
     )

@@ -1,4 +1,4 @@
-"""What an agent opens stays open as long as there can be room for it (P13), wherever it lies."""
+"""A page that an agent expands stays expanded if there can be room for it (P13)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.tree import Viewer
 from memci.errors import RefusedError
-from tests.support.chapters import SAID, rendering_of, told
+from tests.support.chapters import SAID, rendering_of, settled_tree
 from tests.support.examples import examples
 
 
 @settings(max_examples=examples(1_000))
 @given(SAID, st.integers(60, 300), st.data())
-def test_what_is_opened_stays_open_where_there_can_be_room(said, limit, data):
-    tree, messages = told([(*each[:3], 99) for each in said], PageRules())
+def test_an_expanded_page_stays_expanded_if_there_can_be_room(said, limit, data):
+    tree, messages = settled_tree([(*each[:3], 99) for each in said], PageRules())
     tree.viewer = Viewer("s1")
-    for name in ("one", "two", "three"):  # folders, some of them within others
+    for name in ("one", "two", "three"):  # folders, some of them inside others
         inside = [each.index for each in tree.children("usr-0")]
         filed = data.draw(st.sets(st.sampled_from(inside), max_size=3)) if inside else set()
         create_contents_page(

@@ -1,4 +1,4 @@
-"""A text that is read part by part is the text, and no part is too long (P4)."""
+"""The parts of a text make the whole text, and no part is too long (P4)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COUNTER = OfflineTokenCounter()
 
 
 def parts(text, count):
-    """Read as a model does: with the offset that it was told."""
+    """Read a text as a model does: each part at the offset that the last one gave."""
     offset = 0
     while offset is not None:
         part = text_part(text, offset, count)
@@ -23,11 +23,11 @@ def parts(text, count):
 
 
 @given(st.lists(st.text(max_size=40), max_size=20), st.integers(1, 900), st.sampled_from([1, 3]))
-def test_the_parts_are_the_text_and_none_is_too_long(pieces, times, dear):
+def test_the_parts_make_the_text_and_none_is_too_long(pieces, times, tokens_each):
     text = "".join(pieces) * times
 
-    def count(said):
-        return len(said) * dear
+    def count(part):
+        return len(part) * tokens_each
 
     found = list(parts(text, count))
     assert "".join(found) == text
@@ -38,7 +38,7 @@ def test_the_parts_are_the_text_and_none_is_too_long(pieces, times, dear):
 @pytest.mark.parametrize(
     "text", ["word " * 30_000, "字" * 60_000, "a line\n" * 20_000, " " * 300_000, "x" * 200_000]
 )
-def test_real_tokens_hold_too_and_parts_are_large(text):
+def test_with_real_tokens_parts_fit_and_are_large(text):
     found = list(parts(text, COUNTER.count))
     assert "".join(found) == text
     counted = [COUNTER.count(each) for each in found]
@@ -55,7 +55,7 @@ def test_words_and_lines_stay_whole():
     assert all(each.endswith(" ") for each in list(parts("word " * 30_000, COUNTER.count)))
 
 
-def test_behind_the_end_there_is_nothing_to_read():
+def test_an_offset_at_the_end_is_refused():
     assert text_part("", 0, len) == ("", None)
     with pytest.raises(InvalidInputError, match="ends before that, at offset 3"):
         text_part("abc", 3, len)

@@ -1,4 +1,4 @@
-"""Any sequence of what is done to notes, on each page store, against their texts on paper (P14)."""
+"""Random operations on notes, on each page store, compared with the expected texts (P14)."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ from tests.support.examples import examples
 from tests.support.page_stores import STORES, store_of
 
 SEQUENCES = 2_000
-# Every request to S3 is one of HTTP: there the sequences are shorter, and not fewer.
+# S3 needs an HTTP request for each operation, so its sequences are shorter.
 STEPS = {"memory": 7, "files": 6, "postgres": 6, "s3": 4}
-anyone = st.integers(0, 30)  # a page, by its place among all that there are or were
+places = st.integers(0, 30)  # chooses a page, also a removed one, by its place
 texts = st.text("ab \n页🎻", max_size=8)
 agents = count()
 Change = Callable[[Tree, NoteTexts], object]
 
 
 class Notes(RuleBasedStateMachine):
-    """An agent's notes in two processes, each with a cache of its own, and what they say on paper.
+    """An agent's notes in two processes with a cache each, and the expected texts.
 
-    The tree stands for the database: a change that is committed replaces it.
+    The tree stands for the database: a committed change replaces it.
     """
 
     store: PageStore
@@ -55,45 +55,45 @@ class Notes(RuleBasedStateMachine):
     @initialize()
     def plant(self) -> None:
         self.agent_id = f"agent-{next(agents)}"
-        self.here = CachedPageStore(self.store, TextCache(2_000))
-        self.there = CachedPageStore(self.store, TextCache(1_000_000))
+        self.store_here = CachedPageStore(self.store, TextCache(2_000))
+        self.other_store = CachedPageStore(self.store, TextCache(1_000_000))
         self.swept: TextKey | None = None
         self.begin()
 
     def begin(self) -> None:
         self.tree = Tree.new()
-        self.paper: dict[str, str] = {}
+        self.expected: dict[str, str] = {}
         self.kept: set[TextKey] = set()
         self.done: list[tuple[list[Edit], dict[str, str]]] = []
         self.undone: list[tuple[list[Edit], dict[str, str]]] = []
 
     def page(self, which: int, *, notes: bool = False) -> str:
-        every = list(self.paper) if notes else list(self.tree.pages)
+        every = list(self.expected) if notes else list(self.tree.pages)
         return every[which % len(every)]
 
     def opened(self) -> tuple[Tree, NoteTexts]:
         tree = self.tree
         return (
             Tree.from_stored(tree.segments, tree.pages, tree.counters),
-            NoteTexts(self.agent_id, self.here),
+            NoteTexts(self.agent_id, self.store_here),
         )
 
-    def commit(self, change: Change, paper: dict[str, str]) -> None:
-        """Do something to the tree; what is on paper then is what it should say."""
+    def commit(self, change: Change, expected: dict[str, str]) -> None:
+        """Change the tree; ``expected`` are the texts that it then should have."""
         tree, notes = self.opened()
         change(tree, notes)
-        self.done.append((pending_edits(tree), self.paper))
+        self.done.append((pending_edits(tree), self.expected))
         self.undone.clear()
-        self.tree, self.paper = tree, paper
+        self.tree, self.expected = tree, expected
 
-    def tries(self, operation: Callable[[Tree], Page]) -> None:
-        """Do it if the rules allow it: which they do is another machine's."""
+    def attempt(self, operation: Callable[[Tree], Page]) -> None:
+        """Do the operation if the rules allow it. Another machine tests the rules."""
         tree, _ = self.opened()
         try:
             operation(tree)
         except RefusedError:
             return
-        self.commit(lambda tree, _: operation(tree), self.paper)
+        self.commit(lambda tree, _: operation(tree), self.expected)
 
     def write(self, tree: Tree, notes: NoteTexts, index: str, text: str) -> None:
         version = notes.write(tree[index], text)
@@ -110,42 +110,42 @@ class Notes(RuleBasedStateMachine):
     def create(self, text: str) -> None:
         tree, notes = self.opened()
         index = self.note(tree, notes, "usr-0", text)
-        self.done.append((pending_edits(tree), self.paper))
+        self.done.append((pending_edits(tree), self.expected))
         self.undone.clear()
-        self.tree, self.paper = tree, {**self.paper, index: text}
+        self.tree, self.expected = tree, {**self.expected, index: text}
 
-    @precondition(lambda self: self.paper)
-    @rule(which=anyone, text=texts)
+    @precondition(lambda self: self.expected)
+    @rule(which=places, text=texts)
     def rewrite(self, which: int, text: str) -> None:
         index = self.page(which, notes=True)
         self.commit(
-            lambda tree, notes: self.write(tree, notes, index, text), {**self.paper, index: text}
+            lambda tree, notes: self.write(tree, notes, index, text), {**self.expected, index: text}
         )
 
     @rule(text=texts)
     def write_and_fail(self, text: str) -> None:
-        """The text is stored, and the page never is; its index comes again."""
+        """Store a text without its page. The index is used again."""
         tree, notes = self.opened()
         self.note(tree, notes, "usr-0", text)
 
-    @rule(which=anyone)
+    @rule(which=places)
     def remove(self, which: int) -> None:
-        self.tries(lambda tree: remove_page(tree, Actor.AGENT, index=self.page(which)))
+        self.attempt(lambda tree: remove_page(tree, Actor.AGENT, index=self.page(which)))
 
-    @rule(which=anyone)
+    @rule(which=places)
     def restore(self, which: int) -> None:
         index = self.page(which)
-        self.tries(lambda tree: restore_page(tree, Actor.AGENT, index=index, parent="usr-0"))
+        self.attempt(lambda tree: restore_page(tree, Actor.AGENT, index=index, parent="usr-0"))
 
-    @rule(which=anyone, into=anyone)
+    @rule(which=places, into=places)
     def move(self, which: int, into: int) -> None:
         source, target = self.page(which), self.page(into)
-        self.tries(lambda tree: move_page(tree, Actor.AGENT, source=source, target=target))
+        self.attempt(lambda tree: move_page(tree, Actor.AGENT, source=source, target=target))
 
-    @rule(which=anyone)
+    @rule(which=places)
     def file_away(self, which: int) -> None:
         children = [self.page(which)]
-        self.tries(
+        self.attempt(
             lambda tree: create_contents_page(
                 tree, Actor.AGENT, name="Old", description="", parent="usr-0", children=children
             )
@@ -155,35 +155,35 @@ class Notes(RuleBasedStateMachine):
     @rule()
     def undo(self) -> None:
         step, before = self.done.pop()
-        self.undone.append((step, self.paper))
+        self.undone.append((step, self.expected))
         tree, _ = self.opened()
         undo_step(tree, step)
-        # A note that was made is removed with what it says.
-        self.tree, self.paper = tree, {**self.paper, **before}
+        # Undoing a creation removes the note with its text.
+        self.tree, self.expected = tree, {**self.expected, **before}
 
     @precondition(lambda self: self.undone)
     @rule()
     def redo(self) -> None:
         step, after = self.undone.pop()
-        self.done.append((step, self.paper))
+        self.done.append((step, self.expected))
         tree, _ = self.opened()
         redo_step(tree, step)
-        self.tree, self.paper = tree, after
+        self.tree, self.expected = tree, after
 
-    def said(self, reader: PageStore, index: str) -> str | None:
-        held = NoteTexts(self.agent_id, reader).read(self.tree[index])
-        return None if held.lost else held.text
+    def text_of(self, reader: PageStore, index: str) -> str | None:
+        stored = NoteTexts(self.agent_id, reader).read(self.tree[index])
+        return None if stored.lost else stored.text
 
-    @precondition(lambda self: self.paper)
-    @rule(which=anyone)
+    @precondition(lambda self: self.expected)
+    @rule(which=places)
     def read(self, which: int) -> None:
         index = self.page(which, notes=True)
-        assert self.said(self.there, index) == self.paper[index]
+        assert self.text_of(self.other_store, index) == self.expected[index]
 
     @precondition(lambda self: self.kept)
     @rule()
     def sweep(self) -> None:
-        """What no page and no step names goes, and nothing else does."""
+        """Delete the texts that no page and no step names."""
         steps = [edit for step, _ in [*self.done, *self.undone] for edit in step]
         named = {(page.index, page.text_version) for page in self.tree.pages.values()}
         named |= {
@@ -193,32 +193,32 @@ class Notes(RuleBasedStateMachine):
             if "text_version" in side
         }
         for key in [each for each in self.kept if (each.page, each.version) not in named]:
-            self.here.delete(key)
+            self.store_here.delete(key)
             self.kept.remove(key)
             self.swept = key
 
-    @precondition(lambda self: self.paper)
+    @precondition(lambda self: self.expected)
     @rule()
     def erase_and_begin_anew(self) -> None:
-        """Indexes come again; what stood there is in the other process's cache still."""
+        """Indexes are used again; the other process still caches the erased texts."""
         for key in self.kept:
-            self.here.delete(key)
+            self.store_here.delete(key)
         self.begin()
 
     def teardown(self) -> None:
         if not hasattr(self, "tree"):
             return
-        for reader in (self.here, self.there):
-            assert {index: self.said(reader, index) for index in self.paper} == self.paper
+        for reader in (self.store_here, self.other_store):
+            assert {index: self.text_of(reader, index) for index in self.expected} == self.expected
         if self.swept is not None:
             with pytest.raises(NotFoundError):
-                self.here.load(self.swept)
+                self.store_here.load(self.swept)
         assert set(self.store.list(self.agent_id)) == self.kept
 
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", STORES)
-def test_every_sequence_leaves_notes_that_say_what_they_should(
+def test_every_sequence_leaves_notes_with_the_expected_texts(
     name: str, request: pytest.FixtureRequest
 ) -> None:
     machine = type("NotesThere", (Notes,), {"store": store_of(name, request)})

@@ -1,4 +1,4 @@
-"""Any sequence of an agent's operations on its pages, against the rules written once more."""
+"""Random operations of an agent on its pages, compared with a simple model."""
 
 from __future__ import annotations
 
@@ -40,26 +40,26 @@ from tests.support.simple_pages import SimpleTree
 
 THOROUGH = settings(max_examples=examples(2_000), stateful_step_count=25)
 count = OfflineTokenCounter().count
-anyone = st.integers(0, 60)  # a page, by its place among all that there are or were
+places = st.integers(0, 60)  # chooses a page, also a removed one, by its place
 OPERATIONS = ("create", "move", "file_away", "expand", "hide", "remove", "restore")
-several = st.lists(st.tuples(st.sampled_from(OPERATIONS), anyone, anyone), min_size=2, max_size=5)
+several = st.lists(st.tuples(st.sampled_from(OPERATIONS), places, places), min_size=2, max_size=5)
 names = st.text("ab #`\n页", min_size=1, max_size=12).filter(lambda text: text.strip())
 
 
 class Operations(RuleBasedStateMachine):
-    """An agent's tree, and the same on paper."""
+    """An agent's page tree, and a simple model of it."""
 
     @initialize()
     def plant(self) -> None:
-        self.tree, self.paper = Tree.new(), SimpleTree()
+        self.tree, self.model = Tree.new(), SimpleTree()
         self.tree.add_segment(
             Segment("tool", SegmentKind.TOOL, Permission.READ_WRITE, name="Tools")
         )
         for segment in self.tree.segments.values():
             frozen = segment.permission is not Permission.READ_WRITE
-            self.paper.plant(segment.id, frozen=frozen)
+            self.model.plant(segment.id, frozen=frozen)
         create_detail_page(self.tree, Actor.DEVELOPER, name="Rules", description="", parent="sys-0")
-        self.paper.add("sys-0", folder=False)
+        self.model.add("sys-0", folder=False)
         self.tree.changed.clear()
         self.rendering = Rendering(
             self.tree,
@@ -67,14 +67,14 @@ class Operations(RuleBasedStateMachine):
             count,
             lambda page: PageContent(text=f"# What {page.index} says\n```\n"),
         )
-        self.ever: set[str] = set(self.tree.pages)
+        self.used_indexes: set[str] = set(self.tree.pages)
 
     def index(self, which: int) -> str:
         every = list(self.tree.pages)
         return every[which % len(every)]
 
-    def does(self, operation: Callable[[], Page], *, allowed: bool) -> Page | None:
-        """Do it if it is allowed; else see that it is refused and nothing has changed."""
+    def perform(self, operation: Callable[[], Page], *, allowed: bool) -> Page | None:
+        """Do an allowed operation; check that a forbidden one is refused and changes nothing."""
         before = dict(self.tree.pages)
         self.tree.changed.clear()
         if allowed:
@@ -88,119 +88,119 @@ class Operations(RuleBasedStateMachine):
         assert self.tree.pages == before
         return None
 
-    @rule(parent=anyone, name=names, folder=st.booleans())
+    @rule(parent=places, name=names, folder=st.booleans())
     def create(self, parent: int, name: str, folder: bool) -> None:
         above = self.index(parent)
-        living = self.paper.living()
-        allowed = above in living and living[above].folder and not self.paper.is_frozen(above)
+        living = self.model.living()
+        allowed = above in living and living[above].folder and not self.model.is_frozen(above)
         make = create_contents_page if folder else create_detail_page
-        made = self.does(
+        made = self.perform(
             lambda: make(self.tree, Actor.AGENT, name=name, description=name, parent=above),
             allowed=allowed,
         )
         if made is not None:
-            assert made.index not in self.ever, "an index came back"
-            assert made.index == self.paper.add(above, folder=folder)
-            self.ever.add(made.index)
+            assert made.index not in self.used_indexes, "an index came back"
+            assert made.index == self.model.add(above, folder=folder)
+            self.used_indexes.add(made.index)
 
-    @rule(source=anyone, into=anyone)
+    @rule(source=places, into=places)
     def move(self, source: int, into: int) -> None:
         page, folder = self.index(source), self.index(into)
-        allowed = self.paper.may_move(page, folder)
-        self.does(
+        allowed = self.model.may_move(page, folder)
+        self.perform(
             lambda: move_page(self.tree, Actor.AGENT, source=page, target=folder),
             allowed=allowed,
         )
         if allowed:
-            self.paper.move(page, folder)
+            self.model.move(page, folder)
 
-    @rule(children=st.lists(anyone, max_size=3), parent=anyone)
+    @rule(children=st.lists(places, max_size=3), parent=places)
     def file_away(self, children: list[int], parent: int) -> None:
         above = self.index(parent)
         filed = list(dict.fromkeys(self.index(each) for each in children))
-        living = self.paper.living()
+        living = self.model.living()
         allowed = (
             above in living
             and living[above].folder
-            and not self.paper.is_frozen(above)
-            and all(self.paper.may_move(each, above) for each in filed)
+            and not self.model.is_frozen(above)
+            and all(self.model.may_move(each, above) for each in filed)
         )
-        made = self.does(
+        made = self.perform(
             lambda: create_contents_page(
                 self.tree, Actor.AGENT, name="New", description="", parent=above, children=filed
             ),
             allowed=allowed,
         )
         if made is not None:
-            new = self.paper.add(above, folder=True)
-            self.ever.add(new)
+            new = self.model.add(above, folder=True)
+            self.used_indexes.add(new)
             for each in filed:
-                self.paper.move(each, new)
+                self.model.move(each, new)
 
-    @rule(which=anyone)
+    @rule(which=places)
     def expand(self, which: int) -> None:
         page = self.index(which)
-        allowed = page in self.paper.living()
-        self.does(lambda: expand_details(self.tree, Actor.AGENT, index=page), allowed=allowed)
+        allowed = page in self.model.living()
+        self.perform(lambda: expand_details(self.tree, Actor.AGENT, index=page), allowed=allowed)
         if allowed:
-            self.paper.expand(page)
+            self.model.expand(page)
 
-    @rule(which=anyone)
+    @rule(which=places)
     def hide_and_expand(self, which: int) -> None:
-        """Afterwards the window is the same."""
+        """Check that the window is the same afterwards."""
         page = self.index(which)
-        known = self.paper.living().get(page)
-        if known is None or self.paper.is_frozen(page) or not known.expanded:
+        modelled = self.model.living().get(page)
+        if modelled is None or self.model.is_frozen(page) or not modelled.expanded:
             return
         before = self.rendering.window()
-        self.does(lambda: hide_details(self.tree, Actor.AGENT, index=page), allowed=True)
-        known.expanded = False
+        self.perform(lambda: hide_details(self.tree, Actor.AGENT, index=page), allowed=True)
+        modelled.expanded = False
         self.both_agree()
-        was_open = all(each.expanded for each in self.paper.path(page))
+        was_open = all(each.expanded for each in self.model.path(page))
         if was_open:
             self.expand(which)
             assert self.rendering.window() == before
 
-    @rule(which=anyone)
+    @rule(which=places)
     def hide(self, which: int) -> None:
         page = self.index(which)
-        allowed = not self.paper.is_frozen(page)
-        self.does(lambda: hide_details(self.tree, Actor.AGENT, index=page), allowed=allowed)
+        allowed = not self.model.is_frozen(page)
+        self.perform(lambda: hide_details(self.tree, Actor.AGENT, index=page), allowed=allowed)
         if allowed:
-            {**self.paper.living(), **self.paper.gone()}[page].expanded = False
+            {**self.model.living(), **self.model.gone()}[page].expanded = False
 
-    @rule(which=anyone)
+    @rule(which=places)
     def remove(self, which: int) -> None:
         page = self.index(which)
-        roots = {root.index for root in self.paper.roots.values()}
+        roots = {root.index for root in self.model.roots.values()}
         allowed = (
-            page in self.paper.living() and page not in roots and not self.paper.is_frozen(page)
+            page in self.model.living() and page not in roots and not self.model.is_frozen(page)
         )
-        self.does(lambda: remove_page(self.tree, Actor.AGENT, index=page), allowed=allowed)
+        self.perform(lambda: remove_page(self.tree, Actor.AGENT, index=page), allowed=allowed)
         if allowed:
-            self.paper.remove(page)
+            self.model.remove(page)
 
-    @rule(which=anyone, parent=anyone)
+    @rule(which=places, parent=places)
     def restore(self, which: int, parent: int) -> None:
         page, above = self.index(which), self.index(parent)
-        living = self.paper.living()
+        living = self.model.living()
         allowed = (
-            page in self.paper.removed
+            page in self.model.removed
             and above in living
             and living[above].folder
             and page.rsplit("-", 1)[0] == above.rsplit("-", 1)[0]
-            and not self.paper.is_frozen(above)
+            and not self.model.is_frozen(above)
         )
-        self.does(
+        self.perform(
             lambda: restore_page(self.tree, Actor.AGENT, index=page, parent=above),
             allowed=allowed,
         )
         if allowed:
-            self.paper.restore(page, above)
+            self.model.restore(page, above)
 
     @rule(operations=several)
     def do_several(self, operations: list[tuple[str, int, int]]) -> None:
-        """As one step, whichever of them are refused."""
+        """Do several operations as one step; some may be refused."""
         before, edits = dict(self.tree.pages), list[Edit]()
         for name, one, other in operations:
             self.step = []
@@ -219,7 +219,7 @@ class Operations(RuleBasedStateMachine):
     @precondition(lambda self: getattr(self, "step", None))
     @rule()
     def undo_and_redo(self) -> None:
-        """The one is the other's inverse, and both together are nothing."""
+        """Check that undo restores the pages before the step, and redo those after it."""
         after, window = dict(self.tree.pages), self.rendering.window()
         self.tree.changed.clear()
         undo_step(self.tree, self.step)
@@ -235,14 +235,14 @@ class Operations(RuleBasedStateMachine):
         assert self.rendering.window() == window
 
     @rule(index=st.text(max_size=8))
-    def ask_for_what_is_not_there(self, index: str) -> None:
+    def expand_an_unknown_page(self, index: str) -> None:
         if index not in self.tree.pages:
             with pytest.raises(NotFoundError):
                 expand_details(self.tree, Actor.AGENT, index=index)
 
     @invariant()
     def both_agree(self) -> None:
-        if not hasattr(self, "paper"):
+        if not hasattr(self, "model"):
             return
         living = {page.index: page for page in self.tree.pages.values() if not page.cold}
         assert {
@@ -252,23 +252,23 @@ class Operations(RuleBasedStateMachine):
                 [each.index for each in self.tree.children(index)],
             )
             for index, page in living.items()
-        } == self.paper.shape()
+        } == self.model.shape()
         seen = [page.index for each in self.tree.segments.values() if self.tree.count(each.root)
                 for page in self.rendering.visible.shown_pages(each)]  # fmt: skip
-        assert seen == self.paper.seen()
+        assert seen == self.model.seen()
         active = {i for i in living if self.tree.lifecycle(i) is Lifecycle.ACTIVE}
         assert (
-            active - {root.index for root in self.paper.roots.values()} <= set(seen) <= set(living)
+            active - {root.index for root in self.model.roots.values()} <= set(seen) <= set(living)
         )
-        self.counts_are_exact()
+        self.check_rendering()
 
-    def counts_are_exact(self) -> None:
-        """What is kept up to date is what is written anew, and its tokens are what they are."""
+    def check_rendering(self) -> None:
+        """Check that the updated rendering equals a new one and that its tokens are exact."""
         window = self.rendering.window()
-        anew = Rendering(self.tree, self.rendering.writer, count, self.rendering.reads).window()
-        assert window == anew
-        said = sum(count(each.content or "") + 4 for each in window.messages)
-        assert window.tokens == (said + 3 if window.messages else 0) == self.rendering.tokens()
+        new = Rendering(self.tree, self.rendering.writer, count, self.rendering.reads).window()
+        assert window == new
+        tokens = sum(count(each.content or "") + 4 for each in window.messages)
+        assert window.tokens == (tokens + 3 if window.messages else 0) == self.rendering.tokens()
 
 
 @pytest.mark.timeout(300)

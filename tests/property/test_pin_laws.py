@@ -1,4 +1,4 @@
-"""What is pinned is counted exactly, and looks like nothing else (R7, P11, P12)."""
+"""Tokens of pins are exact, and a pin looks like no other part of a window (R7, P11, P12)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PIN_LISTS = st.lists(st.tuples(TEXTS, st.sampled_from(PinKind)), max_size=4).map
 )
 
 
-def said(seq: int, role: Role, text: str, *, noted: bool = False) -> Message:
+def message(seq: int, role: Role, text: str, *, noted: bool = False) -> Message:
     metadata = note_metadata() if noted else {}
     return Message(seq, f"m{seq}", role, text, NOW, session_id="s", metadata=metadata)
 
@@ -59,8 +59,10 @@ def rendered(
 
 
 @given(PIN_LISTS, st.sampled_from(Format), st.sampled_from(Language), st.booleans())
-def test_tokens_equal_a_recount(pins, form, language, talked):
-    messages = [said(1, Role.USER, "Hello"), said(2, Role.ASSISTANT, "Hi")] if talked else []
+def test_tokens_equal_a_recount(pins, form, language, with_talk):
+    messages = (
+        [message(1, Role.USER, "Hello"), message(2, Role.ASSISTANT, "Hi")] if with_talk else []
+    )
     rendering = rendered(messages, pins, form, language)
     window = rendering.window()
     recount = sum(each.tokens(COUNT) for each in window.messages) + 3 * bool(window.messages)
@@ -71,7 +73,7 @@ def test_tokens_equal_a_recount(pins, form, language, talked):
 
 
 @given(PIN_LISTS.filter(bool), st.sampled_from([Format.MARKDOWN, Format.TEXT]))
-def test_no_text_of_a_pin_stands_at_the_beginning_of_a_line_outside_a_fence(pins, form):
+def test_text_of_a_pin_begins_no_line_outside_a_fence(pins, form):
     (message,) = rendered([], pins, form).window().messages
     assert message.content is not None
     assert message.content.endswith("\n\n")
@@ -89,14 +91,14 @@ def test_no_text_of_a_pin_stands_at_the_beginning_of_a_line_outside_a_fence(pins
 
 
 @given(st.integers(0, 3), st.sampled_from(Format))
-def test_a_note_stands_in_no_window_and_breaks_no_call_from_its_result(where, form):
+def test_a_note_is_in_no_window_and_separates_no_call_from_its_result(where, form):
     call = {"id": "c", "type": "function", "function": {"name": "remember", "arguments": "{}"}}
     turn = [
         Message(0, "u", Role.USER, "Remember it", NOW, session_id="s"),
         Message(0, "a", Role.ASSISTANT, None, NOW, session_id="s", tool_calls=(call,)),
         Message(0, "t", Role.TOOL, "done", NOW, session_id="s", tool_call_id="c"),
     ]
-    turn.insert(where, said(0, Role.ASSISTANT, "A secret note", noted=True))
+    turn.insert(where, message(0, Role.ASSISTANT, "A secret note", noted=True))
     messages = [
         Message(seq, each.id, each.role, each.content, NOW, session_id="s",
                 tool_calls=each.tool_calls, tool_call_id=each.tool_call_id, metadata=each.metadata)
@@ -104,8 +106,8 @@ def test_a_note_stands_in_no_window_and_breaks_no_call_from_its_result(where, fo
     ]  # fmt: skip
     rendering = rendered(messages, [], form)
     window = rendering.window()
-    held = "".join(each.content or "" for each in window.messages)
-    assert "A secret note" not in held
+    text = "".join(each.content or "" for each in window.messages)
+    assert "A secret note" not in text
     roles = [each.role for each in window.messages]
     if form is Format.NATIVE:
         assert (

@@ -1,4 +1,4 @@
-"""Key messages and plans: whatever is said, and however it is read (R7)."""
+"""Laws of key messages and plans (R7), for any conversation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from memci.language.key_messages.rules import PinKind
 from memci.language.sentences import sentence_spans
 from memci.message import Message, Role
 from tests.support.agent_talk import CHINESE, ENGLISH
-from tests.support.everyday_talk import ASKED, EVERYDAY, TOLD
+from tests.support.everyday_talk import GOALS, NO_KEY_MESSAGES, REQUESTS
 from tests.support.examples import examples
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -44,7 +44,7 @@ STEPS = [
 SAID = st.lists(
     st.one_of(
         st.sampled_from([said for said, _ in (*ENGLISH, *CHINESE)]), st.sampled_from(STEPS),
-        st.sampled_from([*ASKED, *TOLD, *EVERYDAY]),
+        st.sampled_from([*REQUESTS, *GOALS, *NO_KEY_MESSAGES]),
         st.text(max_size=40),
     ),
     max_size=8,
@@ -62,7 +62,7 @@ def messages_of(talk):
 
 @many
 @given(SAID)
-def test_findings_are_parts_of_what_was_said_and_none_is_found_twice(said):
+def test_key_sentences_are_parts_of_the_message_and_none_is_found_twice(said):
     (message,) = messages_of([(said, Role.USER)])
     found = key_sentences(message, sentence_spans)
     assert all(said[each.start : each.end] == each.text for each in found)
@@ -74,7 +74,7 @@ def test_findings_are_parts_of_what_was_said_and_none_is_found_twice(said):
 
 @many
 @given(SAID)
-def test_who_has_a_name_gives_no_more_to_do_than_who_has_none(said):
+def test_a_name_of_the_user_adds_no_key_sentence(said):
     (message,) = messages_of([(said, Role.USER)])
     named = key_sentences(replace(message, name="Ann"), sentence_spans)
     assert all(key_message_kind(each.text) for each in named)
@@ -106,25 +106,25 @@ def numbers(pins):
 
 @many
 @given(TALK, RULES, st.data())
-def test_parted_anyhow_the_same_is_pinned_and_again_nothing(talk, rules, data):
+def test_pins_do_not_depend_on_how_findings_are_split(talk, rules, data):
     found, own = findings(talk, last=1), Pin(1, PinKind.NOTE, "mine", Maker.AGENT, NOW)
     whole = pinned(found, [own], [], rules, len)
     at = data.draw(st.integers(0, len(found)))
-    there = [own]
+    pins = [own]
     for part in (found[:at], found[at:]):
-        done = pinned(part, there, [], rules, len)
-        there = [each for each in there if each.number not in done.taken_down] + list(done.added)
-    assert there == [own, *whole.added]
-    assert own in there
-    assert len(there) - 1 <= rules.key_messages_max
-    assert sum(len(each.text) for each in there[1:]) <= rules.key_messages_max_tokens
-    again = pinned(there[1:], there, [], rules, len)
+        done = pinned(part, pins, [], rules, len)
+        pins = [each for each in pins if each.number not in done.taken_down] + list(done.added)
+    assert pins == [own, *whole.added]
+    assert own in pins
+    assert len(pins) - 1 <= rules.key_messages_max
+    assert sum(len(each.text) for each in pins[1:]) <= rules.key_messages_max_tokens
+    again = pinned(pins[1:], pins, [], rules, len)
     assert (again.added, again.taken_down) == ((), ())
 
 
 @many
 @given(TALK, RULES)
-def test_what_was_refused_is_not_pinned(talk, rules):
+def test_refused_findings_are_not_pinned(talk, rules):
     found = findings(talk)
     done = pinned(found, [], found, rules, len)
     assert (done.added, done.taken_down) == ((), ())
@@ -142,9 +142,9 @@ def test_a_plan_is_sound_after_each_message(talk):
         if plan is None:
             continue
         assert 1 <= len(plan.steps) <= MOST_STEPS
-        waits = [each for each in plan.steps if each.state is StepState.PENDING]
+        pending = [each for each in plan.steps if each.state is StepState.PENDING]
         active = [each for each in plan.steps if each.state is StepState.ACTIVE]
-        assert active or not waits
+        assert active or not pending
         for each in plan.steps:
             assert each.said_seq <= message.seq
             if each.last_seq is not None:
@@ -159,7 +159,7 @@ def test_a_plan_is_sound_after_each_message(talk):
 
 @many
 @given(TALK)
-def test_told_again_word_for_word_a_list_is_the_same_plan(talk):
+def test_a_repeated_list_is_the_same_plan(talk):
     messages = messages_of(talk)
     plan = None
     for message in messages:

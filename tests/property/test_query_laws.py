@@ -1,4 +1,4 @@
-"""Laws of reading questions (R10), for any text asked on any day."""
+"""Laws of the analysis of questions (R10), for any text on any day."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ moments = st.builds(datetime.combine, days, st.times(), tzinfo=zones)
 
 @settings(max_examples=examples(300))
 @given(texts, moments, moments, names)
-def test_any_text_can_be_read(text: str, now: datetime, at: datetime, known: list[str]) -> None:
+def test_any_text_can_be_analysed(text: str, now: datetime, at: datetime, known: list[str]) -> None:
     found = analyse(text, now, names=known)
 
     assert 0 <= found.complexity <= 1
@@ -65,7 +65,7 @@ def test_any_text_can_be_read(text: str, now: datetime, at: datetime, known: lis
 
 @settings(max_examples=examples(300))
 @given(texts, moments, names)
-def test_to_read_anew_where_somebody_is_named_is_to_read(
+def test_adding_names_later_equals_analysing_with_names(
     text: str, now: datetime, known: list[str]
 ) -> None:
     found = analyse_with_names(analyse(text, now), text, now, names=known)
@@ -75,7 +75,7 @@ def test_to_read_anew_where_somebody_is_named_is_to_read(
 
 @settings(max_examples=examples(300))
 @given(texts, moments, moments)
-def test_times_are_ordered_and_what_is_inside_fits(text: str, now: datetime, at: datetime) -> None:
+def test_times_are_ordered_and_moments_inside_fit(text: str, now: datetime, at: datetime) -> None:
     found = analyse(text, now)
 
     for each in found.times:
@@ -92,7 +92,7 @@ def test_times_are_ordered_and_what_is_inside_fits(text: str, now: datetime, at:
 
 @settings(max_examples=examples(200))
 @given(texts, st.dates(date(2000, 1, 1), date(2030, 1, 1)), st.integers(1, 400))
-def test_what_is_farther_outside_fits_less(text: str, day: date, far: int) -> None:
+def test_moments_farther_outside_a_time_fit_less(text: str, day: date, far: int) -> None:
     for each in analyse(text, datetime.combine(day, time(12), UTC)).times:
         if each.until is not None and not each.yearly:
             fits = [each.fit(each.until + timedelta(days=days)) for days in (0, far, far + 1)]
@@ -101,7 +101,7 @@ def test_what_is_farther_outside_fits_less(text: str, day: date, far: int) -> No
 
 @settings(max_examples=examples(200))
 @given(texts)
-def test_parts_stand_in_the_text_in_their_order(text: str) -> None:
+def test_parts_are_in_the_text_in_their_order(text: str) -> None:
     end = 0
     for part in split_questions(text):
         assert part.strip() == part != ""
@@ -110,14 +110,14 @@ def test_parts_stand_in_the_text_in_their_order(text: str) -> None:
 
 @settings(max_examples=examples(200))
 @given(texts, names, texts)
-def test_a_text_holds_some_of_the_keys(question: str, known: list[str], text: str) -> None:
+def test_entities_named_in_a_text_are_keys(question: str, known: list[str], text: str) -> None:
     keys = analyse(question, datetime(2023, 5, 9, tzinfo=UTC), names=known).entity_keys
 
     assert entities_named(text, keys) <= keys
     assert entities_named(" ".join(keys), keys) == keys
 
 
-def written(day: date) -> list[str]:
+def questions_about(day: date) -> list[str]:
     month = MONTHS[day.month - 1].capitalize()
     return [
         f"What happened on {day.isoformat()}?",
@@ -138,7 +138,7 @@ def first_day(found: QueryAnalysis) -> date:
 @settings(max_examples=examples(300))
 @given(st.dates(date(1950, 1, 1), date(2049, 12, 31)), moments)
 def test_a_date_is_read_alike_in_both_languages(day: date, now: datetime) -> None:
-    assert {first_day(analyse(each, now)) for each in written(day)} == {day}
+    assert {first_day(analyse(each, now)) for each in questions_about(day)} == {day}
 
 
 @settings(max_examples=examples(300))
@@ -147,14 +147,14 @@ def test_days_ago_are_the_same_day_in_both_languages(today: date, count: int) ->
     now = datetime.combine(today, time(9), UTC)
     numeral = "一二三四五六七八九"[count - 1]
     word = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")[count - 1]
-    said = [
+    questions = [
         f"What did I do {count} days ago?",
         f"What did I do {word} days ago?",
         f"{count}天前我做了什么？",
         f"{numeral}天前我做了什么？",
     ]
 
-    assert {first_day(analyse(each, now)) for each in said} == {today - timedelta(days=count)}
+    assert {first_day(analyse(each, now)) for each in questions} == {today - timedelta(days=count)}
 
 
 NOW = datetime(2023, 5, 9, tzinfo=UTC)
@@ -170,22 +170,22 @@ def quickest_ms(text: str, tries: int = 7) -> float:
 
 
 @pytest.mark.parametrize("text", ["When did John meet Ann in May 2022?", "李明上周三去了哪里？"])
-def test_an_ordinary_question_is_read_at_once(text: str) -> None:
-    """Measured: 0.2 to 0.4 ms; the bound is one for busy machines."""
+def test_an_ordinary_question_is_analysed_quickly(text: str) -> None:
+    """Measured: 0.2 to 0.4 ms; the limit allows for busy machines."""
     assert quickest_ms(text, tries=40) < 2
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_a_long_text_is_read_at_once(seed: int) -> None:
-    """Measured: 3 to 5 ms; what took quadratic time would take seconds."""
-    chance = Random(seed)
+def test_a_long_text_is_analysed_quickly(seed: int) -> None:
+    """Measured: 3 to 5 ms; quadratic time would be seconds."""
+    random = Random(seed)
     kinds = (range(32, 127), range(0x3400, 0xA000), range(0xD800))
-    text = "".join(chr(chance.choice(chance.choice(kinds))) for _ in range(8_192))
+    text = "".join(chr(random.choice(random.choice(kinds))) for _ in range(8_192))
 
     assert quickest_ms(text) < 25
 
 
 @pytest.mark.parametrize("piece", [*PIECES, "a", "A ", "1", "一", "., ", " \n", "((", "A'", "?? "])
-def test_no_text_takes_long(piece: str) -> None:
-    """Nothing repeated makes a pattern look at the same characters again and again."""
+def test_repeated_text_is_analysed_quickly(piece: str) -> None:
+    """Repeated text makes no regular expression scan the same characters many times."""
     assert quickest_ms((piece * 8_192)[:8_192], tries=3) < 50

@@ -1,4 +1,4 @@
-"""A network that is rebuilt from what has made it is the network that is there (M24)."""
+"""A network that is rebuilt from its history equals the current network (M24)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from memci.storage.network.node_history import append_history
 from memci.storage.pending_messages import mark_asked
 from memci.storage.session import Database
 from memci.storage.sessions import end_session
-from memci.testing import FakeClock
 from tests.support.examples import examples
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
+from tests.support.servers import FakeClock
 from tests.support.short_term import consolidate
 
 MANY = settings(
@@ -32,7 +32,7 @@ MANY = settings(
 )
 NAMES = st.sampled_from(["Grace", "Luigi", "Oslo", "小明"])
 
-# What the filter refuses, what says the same, and what contradicts one another.
+# Texts that the filter refuses, that say the same, and that contradict each other.
 PHRASES = st.sampled_from([
     "ok", "thanks!", "the pump is broken", "The pump is really broken!", "the fan is loud",
     "I live in Paris", "I moved to Rome", "I moved to Oslo", "Actually, it's Bonn, not Paris.",
@@ -52,33 +52,33 @@ sayings = st.tuples(
 events = (
     sayings
     | st.tuples(st.just("pass"), st.integers(1, 3))
-    | st.tuples(st.just("part"), st.just(0))  # of a pass, in which other things happen
+    | st.tuples(st.just("part"), st.just(0))  # a part of a pass; other events come before the rest
     | st.tuples(st.just("mention"), NAMES)
     | st.tuples(st.just("restore"), st.integers(0, 5))
     | st.tuples(st.just("consolidate"), st.integers(0, 30))  # so many hours later
     | st.tuples(st.just("end"), st.sampled_from(["s1", "s2"]))
     | st.tuples(st.just("use"), st.integers(0, 5))
-    | st.tuples(st.just("ask"), st.integers(0, 2))  # to remember what was refused
+    | st.tuples(st.just("ask"), st.integers(0, 2))  # to remember a refused message
 )
 History: TypeAlias = list[tuple[Any, ...]]
 histories = st.lists(events, min_size=2, max_size=14)
 
 
-def live(ada: AgentUnderTest, rebuilding: Rebuilding, history: History) -> None:
-    """Let all that happen."""
-    happens: dict[str, Callable[..., object]] = {
+def apply_history(ada: AgentUnderTest, rebuilding: Rebuilding, history: History) -> None:
+    """Apply all events to an agent."""
+    handlers: dict[str, Callable[..., object]] = {
         "say": partial(say, ada),
         "pass": ada.compress,
-        "part": partial(part, ada),
+        "part": partial(run_part_of_pass, ada),
         "mention": partial(mention, ada, rebuilding),
         "restore": partial(restore, ada, rebuilding),
         "consolidate": partial(consolidate_later, ada),
-        "end": partial(end, ada),
-        "use": partial(use, ada),
-        "ask": partial(ask, ada),
+        "end": partial(end_named_session, ada),
+        "use": partial(use_memory, ada),
+        "ask": partial(ask_to_remember, ada),
     }
-    for kind, *how in history:
-        happens[kind](*how)
+    for kind, *arguments in history:
+        handlers[kind](*arguments)
 
 
 def say(ada: AgentUnderTest, said: list[tuple[str, list[str]]], session: str) -> None:
@@ -86,7 +86,7 @@ def say(ada: AgentUnderTest, said: list[tuple[str, list[str]]], session: str) ->
     ada.remember(*texts, session=session)
 
 
-def part(ada: AgentUnderTest, budget_ms: int) -> None:
+def run_part_of_pass(ada: AgentUnderTest, budget_ms: int) -> None:
     ada.ask_for_pass()
     ada.compression().step(ada.lease(), budget_ms=budget_ms)
 
@@ -96,12 +96,12 @@ def consolidate_later(ada: AgentUnderTest, hours: int) -> None:
     consolidate(ada)
 
 
-def end(ada: AgentUnderTest, session: str) -> None:
+def end_named_session(ada: AgentUnderTest, session: str) -> None:
     with ada.database.agent_transaction(ada.agent_id) as connection:
         end_session(connection, ada.agent_id, session)
 
 
-def use(ada: AgentUnderTest, which: int) -> None:
+def use_memory(ada: AgentUnderTest, which: int) -> None:
     memories = ada.nodes("memory")
     if which < len(memories):
         with ada.database.agent_transaction(ada.agent_id) as connection:
@@ -109,7 +109,7 @@ def use(ada: AgentUnderTest, which: int) -> None:
             append_history(connection, ada.agent_id, NodeEvent.USED, 0, used)
 
 
-def ask(ada: AgentUnderTest, which: int) -> None:
+def ask_to_remember(ada: AgentUnderTest, which: int) -> None:
     refused = ada.rows(
         "SELECT seq FROM message WHERE agent_id = %s AND memory_state = 'filtered' ORDER BY seq"
     )
@@ -126,12 +126,12 @@ def mention(ada: AgentUnderTest, rebuilding: Rebuilding, name: str) -> None:
 
 
 def restore(ada: AgentUnderTest, rebuilding: Rebuilding, which: int) -> None:
-    gone = ada.rows(
+    forgotten = ada.rows(
         "SELECT node_id FROM trail WHERE agent_id = %s AND event = 'forgotten' ORDER BY id"
     )
-    if which < len(gone):
+    if which < len(forgotten):
         try:
-            rebuilding.restore(gone[which].node_id)
+            rebuilding.restore(forgotten[which].node_id)
         except ConflictError:
             return  # an entity, or restored before
         rebuilding.run()
@@ -146,7 +146,7 @@ def restore(ada: AgentUnderTest, rebuilding: Rebuilding, which: int) -> None:
     capacity=st.sampled_from([0, 6]),
     batch=st.sampled_from([1, 3, 500]),
 )
-@example(  # a memory that was born in the middle of a pass
+@example(  # a memory that was made in the middle of a pass
     history=[
         ("say", [("a", ["Grace"]), ("b", [])], "s1"),
         ("part", 0),
@@ -158,7 +158,7 @@ def restore(ada: AgentUnderTest, rebuilding: Rebuilding, which: int) -> None:
     capacity=0,
     batch=1,
 )
-def test_a_rebuilt_network_is_the_network(
+def test_a_rebuilt_network_equals_the_current_one(
     database: Database,
     history: History,
     focus_limit: int,
@@ -174,29 +174,29 @@ def test_a_rebuilt_network_is_the_network(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compression_pass, "BATCH", batch)
         patch.setattr(creation, "MAX_DRAWN", 2)
-        live(ada, rebuilding, history)
+        apply_history(ada, rebuilding, history)
         if not ada.lane().message_seq:
             return
         found = rebuilding.rebuilt()
-        beside = rebuilding.on_edition()
+        edition = rebuilding.on_edition()
         assert is_same(found), found
-        assert beside.focus() == ada.focus()
-        assert scans(beside) == scans(ada)
-        assert beliefs(beside) == beliefs(ada)
+        assert edition.focus() == ada.focus()
+        assert scans(edition) == scans(ada)
+        assert beliefs(edition) == beliefs(ada)
         before = scans(ada), beliefs(ada), ada.focus(), len(ada.links())
         rebuilding.switch()
         rebuilding.run()
         assert (scans(ada), beliefs(ada), ada.focus(), len(ada.links())) == before
         short = any(node.tier == "short" for node in ada.nodes())
         assert (ada.lane().expire_at is not None) == short, "upkeep asks when a term is over"
-        # What is there now can be rebuilt again, and goes on as the other would have.
+        # The switched network can be changed and rebuilt again.
         ada.compress()
         ada.remember("something more [Luigi]")
         assert is_same(rebuilding.rebuilt())
 
 
 def beliefs(ada: AgentUnderTest) -> tuple[list[object], ...]:
-    """Tiers, what is believed no more and since when, and what was replaced; by texts, not ids."""
+    """Tiers, superseded memories, replaced versions and claims, with texts instead of ids."""
     memories = ada.nodes("memory")
     texts = {node.id: node.content for node in memories}
     return (

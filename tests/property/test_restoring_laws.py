@@ -1,4 +1,4 @@
-"""A forgotten memory comes back word for word as it was made (M24)."""
+"""A forgotten memory is restored word for word (M24)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from memci.language.detection import language_of
 from memci.language.names import Entity
 from memci.message import Message, Role
 from memci.smallmodel.ports import TopicSegment, Vectors
-from memci.storage.search_index import Embedded
+from memci.storage.search.index import Embedded
 from tests.support.examples import examples
 from tests.support.models import ScriptedModels
 from tests.support.pure_network import segment
@@ -57,7 +57,7 @@ def talks(draw: st.DrawFn) -> list[Message]:
 
 @dataclass
 class CutsAnywhere:
-    """Cuts where it is told, and puts some blank or none between any two characters."""
+    """A segmenter that cuts anywhere and puts one blank, or none, between all characters."""
 
     data: st.DataObject
 
@@ -75,7 +75,7 @@ class CutsAnywhere:
 
 
 def made_of(talk: list[Message], data: st.DataObject) -> list[AnnotatedSegment]:
-    """Do what a creation does, up to the point where memories are written."""
+    """The segments that a creation annotates before it writes memories."""
     models: Any = ScriptedModels()
     models.segmenter = CutsAnywhere(data)
     embedder = models.embedder
@@ -89,14 +89,14 @@ def made_of(talk: list[Message], data: st.DataObject) -> list[AnnotatedSegment]:
 
 @settings(max_examples=examples(500))
 @given(talk=talks(), data=st.data())
-def test_a_memory_is_told_again_word_for_word(talk: list[Message], data: st.DataObject) -> None:
-    said = {each.seq: each for each in talk}
+def test_a_memory_is_restored_word_for_word(talk: list[Message], data: st.DataObject) -> None:
+    by_seq = {each.seq: each for each in talk}
     for made in made_of(talk, data):
         seqs = (*made.quoted, *made.seqs)
         known = passages(seqs, details_of(made.passages))
-        again = original_text({seq: said[seq] for seq in seqs}, known)
-        assert again.text == made.text
-        assert [part.seq for part in again.parts] == list(made.seqs)
+        original = original_text({seq: by_seq[seq] for seq in seqs}, known)
+        assert original.text == made.text
+        assert [part.seq for part in original.parts] == list(made.seqs)
         assert known == made.passages
 
 
@@ -105,7 +105,7 @@ NAMES = st.lists(st.sampled_from("abcdefg"), max_size=5, unique=True)
 
 @settings(max_examples=examples(500))
 @given(focus=NAMES, about=st.lists(NAMES, min_size=1, max_size=3), limit=st.integers(0, 6))
-def test_what_is_restored_takes_no_place_of_what_is_talked_about(
+def test_a_restored_memory_displaces_no_current_focus(
     focus: list[str], about: list[list[str]], limit: int
 ) -> None:
     now: Focus = tuple(map(Entity.named, focus[:limit]))

@@ -57,11 +57,11 @@ def test_compression_keeps_to_its_target_and_adds_nothing(text, target):
     shorter = OfflineCompressor().compress(text, target)
     assert len(shorter) <= min(target, len(text))
     assert bool(shorter) == bool(text.strip() and target)
-    # Its characters are the text's, in their order, but for a capital at the start of a sentence
-    # and the sentence's mark at its end.
+    # Its characters are those of the text in order, except a capital at the start of a sentence
+    # and the mark at its end.
     rest = iter(squeezed(text).casefold())
-    said = re.sub(r"[\W_]", "", squeezed(shorter)).casefold()
-    assert all(character in rest for character in said)
+    kept = re.sub(r"[\W_]", "", squeezed(shorter)).casefold()
+    assert all(character in rest for character in kept)
 
 
 KINDS = st.one_of(
@@ -98,7 +98,7 @@ KINDS = st.one_of(
 
 @settings(max_examples=examples(5_000))
 @given(KINDS, st.one_of(st.integers(1, 60), st.floats(0.02, 1.0)))
-def test_whatever_the_text_compression_fits_and_is_the_same_twice(text, wanted):
+def test_compression_of_any_text_fits_and_is_repeatable(text, wanted):
     target = wanted if isinstance(wanted, int) else max(1, int(wanted * len(text)))
     shorter = OfflineCompressor().compress(text, target)
     assert len(shorter) <= target
@@ -106,7 +106,7 @@ def test_whatever_the_text_compression_fits_and_is_the_same_twice(text, wanted):
     assert shorter == OfflineCompressor().compress(text, target)
 
 
-# Each says no of its second part; the third is a tail that may go.
+# Pairs of a denied word and a sentence that denies it; the end of the sentence may be cut.
 DENIALS = st.one_of(
     st.tuples(
         st.sampled_from(
@@ -132,7 +132,7 @@ DENYING = re.compile("not|never|n['’]t|no longer|不|没", re.IGNORECASE)
     st.lists(PHRASES, max_size=6),
     st.integers(1, 120),
 )
-def test_what_is_denied_is_never_affirmed(before, denial, after, target):
+def test_compression_never_affirms_a_denied_word(before, denial, after, target):
     denied, sentence = denial
     text = "\n".join([" ".join(before), sentence, " ".join(after)])
     shorter = OfflineCompressor().compress(text, target)
@@ -143,7 +143,7 @@ def test_what_is_denied_is_never_affirmed(before, denial, after, target):
 
 @quickly
 @given(TEXTS, st.integers(1, 200), st.integers(1, 200))
-def test_compressing_again_loses_no_more_than_asked(text, target, smaller):
+def test_compressing_again_to_the_same_target_changes_nothing(text, target, smaller):
     once = OfflineCompressor().compress(text, target)
     assert OfflineCompressor().compress(once, target) == once
     assert len(OfflineCompressor().compress(once, smaller)) <= smaller
@@ -151,7 +151,7 @@ def test_compressing_again_loses_no_more_than_asked(text, target, smaller):
 
 @quickly
 @given(TEXTS)
-def test_between_sentences_lies_only_white_space(text):
+def test_only_white_space_is_between_sentences(text):
     spans = sentence_spans(text)
     assert squeezed("".join(text[start:end] for start, end in spans)) == squeezed(text)
     assert all(start < end for start, end in spans)
@@ -160,13 +160,13 @@ def test_between_sentences_lies_only_white_space(text):
 
 @quickly
 @given(TEXTS, st.integers(5, 120))
-def test_pieces_are_bounded_and_hold_everything(text, longest):
+def test_pieces_are_short_enough_and_hold_the_whole_text(text, longest):
     pieces = list(cut_into_pieces(text, longest))
     assert squeezed("".join(pieces)) == squeezed(text)
     assert all(0 < len(piece) <= longest for piece in pieces)
 
 
-# It holds whatever the vectors say, so they are drawn: messages on one topic have the same one.
+# The law does not depend on vectors, so topics are random; each topic has one vector.
 TOPICS = np.eye(4, dtype=np.float32)
 
 
@@ -176,9 +176,9 @@ TOPICS = np.eye(4, dtype=np.float32)
         st.tuples(st.one_of(TEXTS, TEXTS.map(lambda text: text * 9)), st.integers(0, 3)), max_size=8
     )
 )
-def test_segments_hold_every_character_once_in_order(said):
-    texts = [text for text, _ in said]
-    vectors = TOPICS[[topic for _, topic in said]]
+def test_segments_hold_every_character_once_in_order(drawn):
+    texts = [text for text, _ in drawn]
+    vectors = TOPICS[[topic for _, topic in drawn]]
     now = datetime(2026, 1, 1, tzinfo=UTC)
     messages = [
         Message(seq, str(seq), Role.USER, text, now) for seq, text in enumerate(texts, start=1)
@@ -198,7 +198,7 @@ def test_segments_hold_every_character_once_in_order(said):
 
 @quickly
 @given(TEXTS)
-def test_annotations_keep_their_bounds_and_say_the_same_twice(text):
+def test_annotations_keep_their_limits_and_are_repeatable(text):
     (annotation,) = OfflineAnnotator().annotate([text])
     assert len(annotation.phrase) <= 80
     assert "\n" not in annotation.phrase
@@ -211,11 +211,11 @@ def test_annotations_keep_their_bounds_and_say_the_same_twice(text):
 
 @quickly
 @given(TEXTS)
-def test_what_is_eligible_reaches_six_and_nothing_else_does(text):
-    (given_once,) = OfflineJudge().judge([text])
-    assert 0 <= given_once.worth <= 10
-    assert given_once.eligible == (given_once.worth >= 6)
-    assert [given_once] == OfflineJudge().judge([text])
+def test_texts_are_eligible_exactly_from_a_worth_of_six(text):
+    (judgement,) = OfflineJudge().judge([text])
+    assert 0 <= judgement.worth <= 10
+    assert judgement.eligible == (judgement.worth >= 6)
+    assert [judgement] == OfflineJudge().judge([text])
 
 
 @quickly
@@ -270,7 +270,7 @@ FACTS = st.lists(
     min_size=2,
     max_size=9,
 ).map(" ".join)
-# What the output may hold of digits: each such run must be one of the input's, whole.
+# Each run with digits in the output must be a whole run of the input.
 RUN_WITH_DIGITS = re.compile(r"[A-Za-z0-9@:/.,–年月日点半元°-]*\d[A-Za-z0-9@:/.,–年月日点半元°-]*")
 ADDRESS = re.compile(r"https?[A-Za-z0-9:/.]*|[A-Za-z0-9.]*@[A-Za-z0-9.]*")
 
@@ -308,11 +308,11 @@ LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ]+")
 @given(
     st.one_of(FACTS, st.lists(PHRASES, min_size=1, max_size=20).map(" ".join)), st.integers(1, 250)
 )
-def test_no_word_is_cut_where_one_fits(text, target):
+def test_no_word_is_cut_if_a_whole_word_fits(text, target):
     shorter = OfflineCompressor().compress(text, target)
     words = {each.casefold() for each in LATIN_WORD.findall(text)}
-    said = {each.casefold() for each in LATIN_WORD.findall(shorter)}
-    assert said <= words or (target < 10 and len(shorter) == target), (text, shorter)
+    kept = {each.casefold() for each in LATIN_WORD.findall(shorter)}
+    assert kept <= words or (target < 10 and len(shorter) == target), (text, shorter)
 
 
 LINE_ENDS = st.sampled_from(
@@ -340,7 +340,7 @@ LINE_ENDS = st.sampled_from(
     st.sampled_from(["o200k_base", "cl100k_base", "p50k_base"]),
     st.lists(st.one_of(PHRASES, LINE_ENDS, st.text(max_size=3)), max_size=40).map("".join),
 )
-def test_tokens_are_those_of_the_pieces(tokenizer, text):
+def test_a_text_has_the_tokens_of_its_pieces(tokenizer, text):
     counter = OfflineTokenCounter(tokenizer)
     pieces = counter.pieces(text)
     assert "".join(pieces) == text

@@ -1,4 +1,4 @@
-"""Laws of rolling summaries and of what is handed over (R8)."""
+"""Laws of rolling summaries and of handovers (R8)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def count(text: str) -> int:
 
 @st.composite
 def talks(draw: st.DrawFn, most: int = 30) -> list[Message]:
-    said = draw(
+    messages = draw(
         st.lists(
             st.tuples(
                 st.sampled_from([Role.USER, Role.ASSISTANT, Role.TOOL, Role.SYSTEM]),
@@ -62,20 +62,20 @@ def talks(draw: st.DrawFn, most: int = 30) -> list[Message]:
             seq, f"m{seq}", role, text, BEGIN + timedelta(hours=9 * seq),
             metadata=note_metadata() if noted and role is Role.ASSISTANT else {},
         )
-        for seq, (role, text, noted) in enumerate(said, start=1)
+        for seq, (role, text, noted) in enumerate(messages, start=1)
     ]  # fmt: skip
 
 
 @settings(max_examples=examples(300))
 @given(talks(), st.integers(1, 200), st.booleans())
-def test_pieces_make_the_whole_and_each_has_something(said: list[Message], most: int, more: bool):
-    left, pieces = list(said), []
+def test_pieces_make_the_whole_and_none_is_empty(messages: list[Message], most: int, more: bool):
+    left, pieces = list(messages), []
     while left:
-        taken = messages_at_once(left, most, count, more=more and len(left) == len(said))
+        taken = messages_at_once(left, most, count, more=more and len(left) == len(messages))
         assert 1 <= taken <= len(left)
         pieces.append(left[:taken])
         left = left[taken:]
-    assert [each for piece in pieces for each in piece] == said
+    assert [each for piece in pieces for each in piece] == messages
     for piece in pieces:
         tokens = sum(count(each.content or "") + 4 for each in piece)
         assert tokens <= most or len(piece) == 1
@@ -83,23 +83,23 @@ def test_pieces_make_the_whole_and_each_has_something(said: list[Message], most:
 
 @settings(max_examples=examples(200))
 @given(talks())
-def test_nobody_is_summed_up_who_said_nothing(said: list[Message]):
-    told = summarised(said)
-    assert all(each.role is not Role.SYSTEM and not each.is_note and each.text for each in told)
+def test_notes_system_and_empty_messages_are_not_summarised(messages: list[Message]):
+    kept = summarised(messages)
+    assert all(each.role is not Role.SYSTEM and not each.is_note and each.text for each in kept)
 
 
 @settings(max_examples=examples(300))
 @given(talks(), st.integers(0, 400), st.integers(1, 10))
-def test_rolling_on_it_never_grows_over_its_bound_and_tells_what_was_said(
-    said: list[Message], target: int, at_once: int
+def test_a_rolling_summary_fits_its_target_and_is_not_empty(
+    messages: list[Message], target: int, at_once: int
 ):
     summary = ""
-    for at in range(0, len(said), at_once):
-        summary = SUMMARIZER.summarize(summarised(said[at : at + at_once]), summary, target)
+    for at in range(0, len(messages), at_once):
+        summary = SUMMARIZER.summarize(summarised(messages[at : at + at_once]), summary, target)
         assert len(summary) <= target
         assert SUMMARIZER.summarize([], summary, target) == summary, "what fits stays as it is"
     if target:
-        assert bool(summary) == bool(SUMMARIZER.summarize(summarised(said), "", target))
+        assert bool(summary) == bool(SUMMARIZER.summarize(summarised(messages), "", target))
 
 
 LINES = st.lists(
@@ -115,7 +115,7 @@ LINES = st.lists(
 
 @settings(max_examples=examples(300))
 @given(LINES, st.integers(0, 300))
-def test_the_lines_that_are_taken_fit_and_keep_their_order(lines: list[Line], room: int):
+def test_selected_lines_fit_and_keep_their_order(lines: list[Line], room: int):
     taken = select_lines(lines, room)
     assert len(format_to_fit(taken, room)) <= room or not taken
     rest = iter(lines)
@@ -124,7 +124,7 @@ def test_the_lines_that_are_taken_fit_and_keep_their_order(lines: list[Line], ro
 
 @settings(max_examples=examples(100))
 @given(LINES)
-def test_what_is_written_is_read_again(lines: list[Line]):
+def test_formatted_lines_can_be_parsed_again(lines: list[Line]):
     again = parse_lines(format_to_fit(lines))
     assert [each.text for each in again] == [each.text for each in lines]
     assert format_to_fit(again) == format_to_fit(lines)
@@ -145,8 +145,8 @@ PINS = st.lists(
     st.sampled_from(list(Language)), st.sampled_from(["#", "="]),
     st.sampled_from([None, BEGIN.date(), BEGIN.date() + timedelta(days=2)]),
 )  # fmt: skip
-def test_a_handover_fits_its_budget_or_says_what_it_needs(
-    said: list[Message],
+def test_a_handover_fits_its_budget_or_is_refused(
+    messages: list[Message],
     pins: list[Pin],
     plan: str | None,
     budget: int,
@@ -155,7 +155,7 @@ def test_a_handover_fits_its_budget_or_says_what_it_needs(
     today: date | None,
 ):
     whole = Handover(
-        "s1", language, pins, plan, "user: old news\n" * 5, exchanges(said), mark, today=today
+        "s1", language, pins, plan, "user: old news\n" * 5, exchanges(messages), mark, today=today
     )
     bare = replace(whole, summary="", recent=())
     if count(bare.text()) > budget:
@@ -172,60 +172,62 @@ def test_a_handover_fits_its_budget_or_says_what_it_needs(
         assert held.text() == whole.text()
 
 
-def repeated(lines: list[Line], said: list[Message]) -> list[Line]:
-    """Those lines that are sentences of messages, said on their day by whoever they name."""
+def repeated(summary_lines: list[Line], messages: list[Message]) -> list[Line]:
+    """The lines that repeat a sentence of a message with its speaker and its day."""
     sentences = {
         (f"{named(each.role, each.name, language)}{' '.join(each.text[a:b].split())}", day)
-        for each in said
+        for each in messages
         for language in Language
         for a, b in sentence_spans(each.text)
         for day in ("", each.said_at.date().isoformat())
     }
-    return [each for each in lines if (each.text, each.day) in sentences]
+    return [each for each in summary_lines if (each.text, each.day) in sentences]
 
 
 @settings(max_examples=examples(300))
 @given(talks(16), st.integers(0, 3), st.integers(40, 1_500))
-def test_no_line_of_a_summary_repeats_a_sentence_of_the_turns_below(
-    said: list[Message], recent: int, budget: int
+def test_no_line_of_a_summary_repeats_a_sentence_of_the_recent_turns(
+    messages: list[Message], recent: int, budget: int
 ):
-    summary = SUMMARIZER.summarize(summarised(said), "", 4_000)
+    summary = SUMMARIZER.summarize(summarised(messages), "", 4_000)
     materials = Materials(
-        None, None, interactions(said), recent, [], Language.ENGLISH, summary=summary,
+        None, None, interactions(messages), recent, [], Language.ENGLISH, summary=summary,
         spans=sentence_spans,
     )  # fmt: skip
     items = assemble(materials, budget, count).items
     below = {seq for each in items if each.section is Section.RECENT for seq in each.seqs}
-    turns = [each for each in said if each.seq in below]
+    turns = [each for each in messages if each.seq in below]
     block = "".join(each.text for each in items if each.section is Section.SUMMARY)
-    told = parse_lines(block.partition("\n")[2])
-    assert not repeated(told, turns)
+    shown_lines = parse_lines(block.partition("\n")[2])
+    assert not repeated(shown_lines, turns)
     known = parse_lines(summary)
     rest = iter(known)
-    assert all(each in rest for each in told), "with its day, and in order"
+    assert all(each in rest for each in shown_lines), "with its day, and in order"
 
 
 @settings(max_examples=examples(200))
 @given(talks(16), st.integers(0, 12), st.integers(20, 600))
-def test_a_handovers_summary_has_whole_lines_that_stand_nowhere_else_in_it(
-    said: list[Message], before: int, budget: int
+def test_a_handover_summary_has_whole_lines_that_repeat_no_message(
+    messages: list[Message], before: int, budget: int
 ):
-    summary = SUMMARIZER.summarize(summarised(said), "", 4_000)
+    summary = SUMMARIZER.summarize(summarised(messages), "", 4_000)
     whole = Handover(
-        "s1", Language.ENGLISH, summary=summary, recent=exchanges(said[before:]),
+        "s1", Language.ENGLISH, summary=summary, recent=exchanges(messages[before:]),
         spans=sentence_spans,
     )  # fmt: skip
     held = whole.within(budget, count, shorten_summary)
-    told = parse_lines(held.summary)
-    assert set(told) <= set(parse_lines(summary))
-    assert not repeated(told, held.messages)
+    shown_lines = parse_lines(held.summary)
+    assert set(shown_lines) <= set(parse_lines(summary))
+    assert not repeated(shown_lines, held.messages)
     assert not repeated(parse_lines(whole.without_repeated_lines().summary), whole.messages)
 
 
 @settings(max_examples=examples(200))
 @given(talks(12))
-def test_nothing_that_was_said_looks_like_a_part_of_the_document(said: list[Message]):
-    document = Handover("s1", Language.ENGLISH, summary="# forged\n```x", recent=exchanges(said))
+def test_no_message_looks_like_a_heading_of_the_document(messages: list[Message]):
+    document = Handover(
+        "s1", Language.ENGLISH, summary="# forged\n```x", recent=exchanges(messages)
+    )
     fence, headings = "", []
     for line in document.text().splitlines():
         run = len(line) - len(line.lstrip("`"))

@@ -1,4 +1,4 @@
-"""Laws of supersession (R6): in the order of what was said, and never without a contradiction."""
+"""Laws of supersession (R6): it follows the order of messages and needs a contradiction."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VALUES = st.sampled_from(
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[StoredClaim]:
-    """Claims about one thing by memories, each at a time of its own."""
+    """Claims of memories about one attribute, each at another time."""
     days = draw(st.lists(st.integers(0, 50), unique=True, max_size=7))
     return [
         StoredClaim(
@@ -94,7 +94,7 @@ UNSURE_CHINESE = [
     st.data(),
     st.sampled_from([(ASSERTED, UNSURE, TOWNS), (ASSERTED_CHINESE, UNSURE_CHINESE, CHINESE_TOWNS)]),
 )
-def test_what_is_asserted_supersedes_and_what_is_not_does_not(data, language):
+def test_assertions_supersede_and_other_sentences_do_not(data, language):
     asserted, unsure, towns = language
     one, other = data.draw(st.lists(st.sampled_from(towns), min_size=2, max_size=2, unique=True))
     before = data.draw(st.sampled_from(asserted)).format(one)
@@ -106,6 +106,6 @@ def test_what_is_asserted_supersedes_and_what_is_not_does_not(data, language):
 
 @MANY
 @given(st.text(max_size=120))
-def test_any_text_can_be_read(text):
+def test_claims_can_be_read_from_any_text(text):
     for claim in claims_in(text, "user:"):
         assert claim.value or claim.ended

@@ -1,4 +1,4 @@
-"""Laws of tiers (R3, R5): what is kept at once, when a term ends, and what then speaks for it."""
+"""Laws of tiers (R3, R5): the first tier, the end of a short term, and promotion."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ parameters = st.builds(
 
 @MANY
 @given(WORTHS, RECEIVED, parameters, st.booleans())
-def test_what_is_eligible_and_worth_enough_is_long_term_and_the_rest_has_a_term(
+def test_eligible_memories_of_enough_worth_are_long_term_and_others_have_a_term(
     worth: float, received: datetime, values: MemoryParameters, eligible: bool
 ) -> None:
     tier, ends = tier_of(worth, received, values, eligible=eligible)
@@ -52,5 +52,5 @@ def test_importance_worth_or_use_promotes_and_nothing_else(
     importance: float, worth: float, used: bool, values: MemoryParameters
 ) -> None:
     found = promotion(DueMemory(1, importance, worth, used), values)
-    speaks = importance >= 1 or worth >= values.long_term_importance_threshold or used
-    assert (found is not None) == speaks
+    promoted = importance >= 1 or worth >= values.long_term_importance_threshold or used
+    assert (found is not None) == promoted

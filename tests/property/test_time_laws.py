@@ -1,4 +1,4 @@
-"""Laws of finding times and writing dates beside them, for any text on any day."""
+"""Laws of finding times and adding dates to them, for any text on any day."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ def test_annotating_twice_is_annotating_once(text: str, said_at: datetime) -> No
 
 @settings(max_examples=examples(1000))
 @given(texts, moments)
-def test_the_original_is_what_is_left_without_the_notes(text: str, said_at: datetime) -> None:
+def test_removing_the_notes_restores_the_text(text: str, said_at: datetime) -> None:
     annotated = add_date_notes(text, said_at)
     for note in date_notes(text, said_at):
-        at = note.at  # the notes before it are gone again
+        at = note.at  # the notes before it are removed already
         assert annotated[at : at + len(note.text)] == note.text
         annotated = annotated[:at] + annotated[at + len(note.text) :]
 

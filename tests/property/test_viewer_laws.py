@@ -1,4 +1,4 @@
-"""Windows of an agent with several users, against trees that other users were never in (R5)."""
+"""Each user's windows of a shared agent equal those of a tree without other users (R5)."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ SAID = st.lists(
     st.tuples(st.sampled_from(ROLES), st.sampled_from("st"), st.sampled_from(USERS)), max_size=16
 )
 OPERATIONS = ("note", "folder", "file", "move", "remove", "restore", "expand", "hide")
-ONE = st.tuples(
+CALLS = st.tuples(
     st.sampled_from(OPERATIONS),
     st.sampled_from(USERS),
     st.integers(0, 30),
     st.integers(0, 30),
 )
-DONE = st.lists(ONE, max_size=8)
+CALL_LISTS = st.lists(CALLS, max_size=8)
 many = settings(max_examples=examples(150))
 count = OfflineTokenCounter().count
 
 
-def written(said: list[tuple[Role, str, str | None]]) -> list[Message]:
+def messages_of(said: list[tuple[Role, str, str | None]]) -> list[Message]:
     now = datetime(2026, 1, 1, tzinfo=UTC)
     return [
         Message(seq, f"m{seq}", role, f"{user} {seq}", now, session_id=session, user_id=user)
@@ -65,16 +65,16 @@ def rendering_of(tree: Tree, session: str | None = None, form: Format = Format.M
     return Rendering(tree, BlockWriter(form, labels_of(Language.ENGLISH)), count, reads, session)
 
 
-def tree_of(said, done) -> Tree:
+def tree_of(said, calls) -> Tree:
     tree = Tree.new()
-    settle(tree, written(said), RULES, rendering_of(tree).own_tokens, count)
-    for each in done:
-        do(tree, *each)
+    settle(tree, messages_of(said), RULES, rendering_of(tree).own_tokens, count)
+    for each in calls:
+        perform(tree, *each)
     return tree
 
 
-def do(tree: Tree, operation: str, user: str | None, one: int, other: int) -> None:
-    """Do it in a user's session, or as a developer where there is none; or be refused."""
+def perform(tree: Tree, operation: str, user: str | None, one: int, other: int) -> None:
+    """Do an operation in a user's session, or as a developer; it may be refused."""
     tree.viewer = Viewer("s", user)
     every = [index for index, page in tree.pages.items() if tree.sees(page)]
     page, folder = (every[which % len(every)] for which in (one, other))
@@ -102,10 +102,10 @@ def do(tree: Tree, operation: str, user: str | None, one: int, other: int) -> No
 
 @many
 @given(SAID)
-def test_a_page_is_of_one_user(said):
+def test_a_page_belongs_to_one_user(said):
     tree = Tree.new()
-    settle(tree, written(said), RULES, rendering_of(tree).own_tokens, count)
-    for message in written(said):
+    settle(tree, messages_of(said), RULES, rendering_of(tree).own_tokens, count)
+    for message in messages_of(said):
         (page,) = (
             each
             for each in tree.pages.values()
@@ -119,22 +119,22 @@ def test_a_page_is_of_one_user(said):
 
 @many
 @given(SAID)
-def test_settled_at_once_or_one_by_one_a_page_is_of_the_same_user(said):
+def test_settling_at_once_equals_settling_one_by_one(said):
     at_once, one_by_one = Tree.new(), Tree.new()
-    settle(at_once, written(said), RULES, rendering_of(at_once).own_tokens, count)
-    for message in written(said):
+    settle(at_once, messages_of(said), RULES, rendering_of(at_once).own_tokens, count)
+    for message in messages_of(said):
         settle(one_by_one, [message], RULES, rendering_of(one_by_one).own_tokens, count)
     assert at_once.pages == one_by_one.pages
 
 
 @pytest.mark.parametrize("form", list(Format))
 @many
-@given(SAID, DONE, st.sampled_from("st"), st.sampled_from(["ann", "bob"]))
-def test_a_window_is_as_if_there_were_no_other_users(form, said, done, session, user):
-    tree = tree_of(said, done)
+@given(SAID, CALL_LISTS, st.sampled_from("st"), st.sampled_from(["ann", "bob"]))
+def test_a_window_is_as_if_there_were_no_other_users(form, said, calls, session, user):
+    tree = tree_of(said, calls)
     tree.viewer = Viewer(session, user)
     current = tree.latest(session)
-    assume(current is None or tree.viewer.sees(current))  # a window is the last speaker's
+    assume(current is None or tree.viewer.sees(current))  # a window belongs to the last speaker
     mine = {
         index: page for index, page in tree.pages.items() if page.cold or tree.sees(page)
     }  # fmt: skip
@@ -143,19 +143,19 @@ def test_a_window_is_as_if_there_were_no_other_users(form, said, done, session, 
 
 
 def seen_by(tree: Tree, user: str) -> tuple[set[str], set[str]]:
-    """What lies in a tree that a user sees, and that with what was removed and can be restored."""
+    """The pages that a user sees, without and with those that were removed."""
     tree.viewer = Viewer("s", user)
     seen = [page for page in tree.pages.values() if tree.sees(page)]
     return {each.index for each in seen if not each.cold}, {each.index for each in seen}
 
 
 @many
-@given(SAID, DONE, st.lists(ONE, min_size=1, max_size=8))
-def test_what_an_agent_does_takes_nothing_from_other_users(said, done, then):
-    tree = tree_of(said, done)
+@given(SAID, CALL_LISTS, st.lists(CALLS, min_size=1, max_size=8))
+def test_operations_for_one_user_remove_no_page_of_another(said, calls, then):
+    tree = tree_of(said, calls)
     for operation, _, one, other in then:
         before = seen_by(tree, "bob")
-        do(tree, operation, "ann", one, other)
+        perform(tree, operation, "ann", one, other)
         living, known = seen_by(tree, "bob")
         assert before[0] <= living
         assert before[1] <= known

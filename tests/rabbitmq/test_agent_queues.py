@@ -180,7 +180,7 @@ def test_asking_makes_no_queue(queues, agents, agent):
     assert queues.occupied(agents[:2], queue_seen=True) == []
     assert queues.take(agent, 10, LIMIT).raw == ()
     assert queues.depth(agent_queue_name(agent)) == 0
-    with queues._lines.lend() as connection, pytest.raises(amqp.NotFound):
+    with queues._pool.connection() as connection, pytest.raises(amqp.NotFound):
         connection.channel().queue_declare(agent_queue_name(agent), passive=True)
 
 
@@ -220,7 +220,7 @@ def test_an_exchange_may_announce_by_the_routing_key(app, queues, agent):
 def test_an_announcement_may_come_before_its_message(app, queues, agent):
     queues.waiting()
     announce(app, agent)
-    wait_until(lambda: not queues.waiting() and queues._strangers._line, "it is read, in vain")
+    wait_until(lambda: not queues.waiting() and queues._unknown._line, "it is read, in vain")
     send(app, agent, [1])
     with app.connection_for_read() as connection:
         wait_until(lambda: count(connection, agent) == 1, "the message is there")
@@ -267,7 +267,7 @@ def test_a_connection_that_the_broker_has_cut_is_replaced(app, queues, agent):
     wait_depth(queues, agent, 1)
     short = AmqpAgentQueues(app, list, heartbeat_s=1)
     assert short.occupied([agent], queue_seen=True) == [agent]
-    (_, connection) = short._lines._idle[0]
+    (_, connection) = short._pool._idle[0]
 
     def cut():
         connection.connection.sock.settimeout(0.01)

@@ -117,7 +117,7 @@ def test_a_read_that_nobody_answers_times_out(app):
     reads = RpcReads(app, 300)
     with pytest.raises(ReadTimeoutError):
         reads.call("search", "a", {})
-    assert not reads._mail._waiting
+    assert not reads._answers._waiting
     reads.close()
 
 
@@ -132,12 +132,12 @@ def test_a_lost_connection_fails_who_waits_and_the_next_read_opens_another(reads
 
     thread = Thread(target=ask)
     thread.start()
-    wait_until(lambda: reads._mail and reads._mail._waiting, "the read waits")
-    lost = reads._mail
+    wait_until(lambda: reads._answers and reads._answers._waiting, "the read waits")
+    lost = reads._answers
     lost._connection.connection.sock.shutdown(socket.SHUT_RDWR)
     thread.join(10)
     assert len(failures) == 1
-    assert reads._open_mail() is not lost
+    assert reads._open_queue() is not lost
 
 
 def remember(app, agent, number, where=None):

@@ -1,4 +1,4 @@
-"""Talk with agents that work for somebody, each thing said with what it is (R7); None: passing."""
+"""Messages to and from working agents, each with its kind of key message or None (R7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Archives of agents in tests: made, looked into, forged, and brought elsewhere."""
+"""Helpers that export, read, change and import archives of agents."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from memci.storage.archive.export import EXPORTED_TABLES, table_lines
 from memci.storage.archive.row_checks import checked_row
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_store.postgres import PostgresPageStore
+from memci.storage.search.vectors import VectorModel, claim_model
 from memci.storage.session import Database
-from memci.storage.vectors import VectorModel, claim_model
 from tests.support.databases import Databases
 from tests.support.network import AgentUnderTest
 
@@ -28,7 +28,7 @@ TELLING = frozenset({"lane", "trail", "replay_log", "page", "page_tree", "page_s
 
 
 class RecordedWakeups:
-    """Records the wakeups: for whom."""
+    """Records for which agents wakeups were published."""
 
     def __init__(self) -> None:
         self.lanes: list[str] = []
@@ -43,18 +43,20 @@ class RecordedWakeups:
 
 @contextmanager
 def another_database(databases: Databases) -> Iterator[Database]:
-    """Lend another server's database."""
+    """Lend a second database, as on another server."""
     with databases.lend() as url, closing(Database(url)) as opened:
         yield opened
 
 
-def exported(database: Database, agent_id: str = "ada", *, store: PageStore | None = None) -> bytes:
+def export_agent(
+    database: Database, agent_id: str = "ada", *, store: PageStore | None = None
+) -> bytes:
     file = io.BytesIO()
     transfer.export(database, store or PostgresPageStore(database), agent_id, file)
     return file.getvalue()
 
 
-def imported(
+def import_agent(
     database: Database,
     archive: bytes,
     agent_id: str = "ada",
@@ -69,7 +71,7 @@ def imported(
 
 
 def check_movable(database: Database, agent_id: str) -> None:
-    """Raise what an import would: of the rows together, and of those that tell the most."""
+    """Raise the errors that an import would raise for the rows of an agent."""
     with database.agent_snapshot(agent_id) as connection:
         check_consistency(connection, agent_id)
         for table in EXPORTED_TABLES:
@@ -125,14 +127,16 @@ def each(**changed: Any) -> Change:
 
 
 def use_model(database: Database, ada: AgentUnderTest) -> None:
-    """Let vectors of the agent's model be taken as they are."""
+    """Make the database use the agent's embedder, so that an import keeps its vectors."""
     with database.lane_transaction() as connection:
         embedder = ada.models.embedder
         claim_model(connection, VectorModel(embedder.model, embedder.dimension))
 
 
-def arrived(ada: AgentUnderTest, database: Database, agent_id: str = "ada") -> AgentUnderTest:
-    """The agent as it goes on in another database."""
+def imported_agent(
+    ada: AgentUnderTest, database: Database, agent_id: str = "ada"
+) -> AgentUnderTest:
+    """The agent after its import into another database."""
     return AgentUnderTest(
         database, agent_id, ada.parameters, models=ada.models, clock=ada.clock, known=True
     )

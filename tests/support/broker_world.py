@@ -1,6 +1,6 @@
-"""A broker and all that speaks to it, driven by commands; and what ought to come of them.
+"""Commands on a broker and its clients, with a model of the expected results.
 
-``World`` runs commands on a real broker. ``Model`` says in plain Python what must be observed.
+``World`` runs commands on a real broker. ``Model`` predicts in plain Python what they return.
 Both return one observation per command.
 """
 
@@ -24,7 +24,7 @@ from memci.broker.wakeup import QueueWatch, Wakeups
 from memci.errors import InvalidInputError
 
 AGENTS = ("a", "b", "a.b")
-# Two workers may believe that they hold the lease of an agent; the fence says which one does.
+# Two workers may believe that they hold the lease of an agent; the fence decides.
 WORKERS = (0, 1)
 NONSENSE = b'{"body": 7'
 _LIMIT = 100_000
@@ -32,7 +32,7 @@ _LIMIT = 100_000
 
 @dataclass
 class Batch:
-    """What a worker took, under which fence, and whether its transaction was committed."""
+    """Messages that a worker took, its fence, and whether its transaction was committed."""
 
     fence: int
     messages: list[Any]
@@ -42,7 +42,7 @@ class Batch:
 
 @dataclass
 class Database:
-    """The transactional half of the bridge: fences, and mailboxes that know what they hold."""
+    """A model of the database: fences, and mailboxes without duplicates."""
 
     fence: dict[str, int] = field(default_factory=lambda: dict.fromkeys(AGENTS, 0))
     mailbox: dict[str, list[UUID]] = field(default_factory=lambda: {each: [] for each in AGENTS})
@@ -64,7 +64,7 @@ def letter_number(number: int) -> UUID:
 
 
 def envelope(number: int, agent: str) -> bytes:
-    """Write what Celery writes; like kombu, never the same bytes twice."""
+    """A message as Celery writes it; as in kombu, its bytes are never the same."""
     body = json.dumps([[], {"agent_id": agent}, {}]).encode()
     return json.dumps(
         {
@@ -78,7 +78,7 @@ def envelope(number: int, agent: str) -> bytes:
 
 
 class World:
-    """Everything of ours that speaks to the broker, on a broker of this address."""
+    """All code of memci that uses the broker, on a broker of this address."""
 
     def __init__(self, url: str) -> None:
         self.client = redis.Redis.from_url(url)
@@ -155,12 +155,12 @@ class World:
         return self.wakeups.wake_lane(agent), self.queues.depth(LANE_QUEUE)
 
     def fetch_token(self) -> object:
-        """Do as a lane worker does, without Celery's ceremony."""
+        """Fetch a token as a lane worker does, but without Celery."""
         raw = cast("bytes | None", self.client.rpop(LANE_QUEUE))
         return raw and decode(raw, limit_bytes=_LIMIT).arguments["agent_id"]
 
     def sweep_keys(self) -> object:
-        """Remove what producers by name have left; how many that is, kombu's memory decides."""
+        """Remove keys that producers by name left; their number depends on the state of kombu."""
         remove_binding_keys(self.client)
         return self.client.keys("_kombu.*")
 
@@ -170,11 +170,11 @@ class World:
         return 0 < self.client.ttl(key) <= 60
 
     def kept_keys(self) -> list[str]:
-        """Keys that would stay for ever."""
+        """Keys that nothing would ever remove."""
         return sorted(key.decode() for key in self.client.scan_iter() if self.client.ttl(key) < 0)
 
     def finish(self) -> dict[str, list[UUID]]:
-        """Let healthy workers take in all that is there."""
+        """Let working workers take in all messages."""
         for agent in AGENTS:
             while self.take(agent, 0, 3):
                 self.commit(agent, 0)
@@ -187,7 +187,7 @@ class World:
 
 @dataclass(frozen=True)
 class Pushed:
-    """One message in a list: no two are the same, but nonsense always is."""
+    """One message in a list: each is different, except nonsense messages."""
 
     id: UUID
     push: int

@@ -1,4 +1,4 @@
-"""Any history of said things, told message by message, and the pages that come of it."""
+"""Random conversations, settled message by message, and the pages made of them."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ SAID = st.lists(
         st.sampled_from(Role),
         st.sampled_from(["s1", "s2", None]),
         st.text("a #\n`页", max_size=60),
-        st.integers(0, 12),  # a recall before it, if one of so many is in the archive
+        st.integers(0, 12),  # recalls the archived page of this place before the message, if any
     ),
     max_size=40,
 )
-# Before which message which page is pinned, or unpinned if it was.
+# Seq of a message -> place of the page that is pinned (or unpinned) before it.
 PINS = st.dictionaries(st.integers(1, 40), st.integers(0, 30), max_size=8)
 
 
-def written(said, users=None):
+def messages_of(said, users=None):
     now = datetime(2026, 1, 1, tzinfo=UTC)
     return [
         Message(seq, f"m{seq}", role, text or "…", now, None, session, (users or {}).get(session))
@@ -52,13 +52,13 @@ def written(said, users=None):
 
 def rendering_of(tree, messages, session_id=None, form=Format.MARKDOWN):
     def reads(page: Page) -> PageContent:
-        return PageContent(list(shown(page, messages)))
+        return PageContent(list(messages_of_page(page, messages)))
 
     return Rendering(tree, BlockWriter(form, labels_of(Language.ENGLISH)), count, reads, session_id)
 
 
-def shown(page, messages):
-    """What a page is a view of: its span, without other sessions and other kinds."""
+def messages_of_page(page, messages):
+    """The messages of a page: those of its span, session and kind."""
     span = page.span
     for each in messages if span else ():
         if (
@@ -69,9 +69,9 @@ def shown(page, messages):
             yield each
 
 
-def told(said, rules, users=None, pins=None):
-    """Tell it message by message, with recalls and pins between."""
-    tree, messages = Tree.new(), written(said, users)
+def settled_tree(said, rules, users=None, pins=None):
+    """Settle messages one by one, with recalls and pins between; return tree and messages."""
+    tree, messages = Tree.new(), messages_of(said, users)
     for message, (_, session, _, recall) in zip(messages, said, strict=True):
         rendering = rendering_of(tree, messages)
         archived = tree.children(tree.counters.archive) if tree.counters.archive else []
@@ -86,7 +86,7 @@ def told(said, rules, users=None, pins=None):
         before, begun = indexes(tree.chapter(session)), tree.counters.interactions
         rendering = rendering_of(tree, messages)
         settle(tree, [message], rules, rendering.own_tokens, rendering.count)
-        # A chapter changes when an interaction begins (P7): what was unpinned waits for that.
+        # A chapter changes when an interaction begins (P7); until then, unpinned pages stay.
         if tree.counters.interactions > begun:
             assert len(unpinned(tree, session)) <= rules.active_pages
         else:
@@ -95,7 +95,7 @@ def told(said, rules, users=None, pins=None):
 
 
 def pin(tree, which):
-    """Pin the page that is the one of this place, or unpin it; nothing where that is refused."""
+    """Pin or unpin the page of this place; do nothing if that is refused."""
     if which is not None:
         page = tree[sorted(tree.pages)[which % len(tree.pages)]]
         with suppress(RefusedError):

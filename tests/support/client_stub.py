@@ -1,6 +1,6 @@
-"""Writes memci/client/page_operations.pyi, what type checkers and editors read of the tools.
+"""Writes memci/client/page_operations.pyi: the tools for type checkers and editors.
 
-``python -m tests.support.client_stub`` writes it anew after the table of tools has changed.
+Run ``python -m tests.support.client_stub`` after the table of tools has changed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from memci.client.page_operations import PageOperations
 from memci.client.pages import help_of, signature_of
-from memci.schemas.tool_table import TOOLS, About, Tool
+from memci.schemas.tools.table import TOOLS, About, Tool
 
 _LONGEST_LINE = 100
 STUB = Path(__file__).parents[2] / "memci/client/page_operations.pyi"
@@ -24,7 +24,7 @@ _HEAD = '"""Types of page_operations.py, made by tests/support/client_stub.py.""
 
 
 def stub() -> str:
-    """Return the file as it ought to be."""
+    """Return the text of the file."""
     return "\n".join([_HEAD, "", *_imports(), "", *_class()])
 
 
@@ -56,8 +56,8 @@ def _parameter(parameter: Parameter) -> str:
     typed = f"{parameter.name}: {_type(parameter.annotation)}"
     if parameter.default is Parameter.empty:
         return typed
-    shown = "..." if isinstance(parameter.default, (Enum, tuple)) else repr(parameter.default)
-    return f"{typed} = {shown}".replace("'", '"')
+    default = "..." if isinstance(parameter.default, (Enum, tuple)) else repr(parameter.default)
+    return f"{typed} = {default}".replace("'", '"')
 
 
 def _type(kind: Any) -> str:
@@ -88,7 +88,7 @@ def _import_line(module: str, names: list[str]) -> str:
 
 
 def _imports() -> list[str]:
-    """Import what the methods speak of, each from where it is made."""
+    """Import the types of the methods, each from the module that defines it."""
     modules: dict[str, set[str]] = {
         "collections.abc": {"Sequence"},
         "typing": {"Literal"},

@@ -1,4 +1,4 @@
-"""The command line as people run it: a subprocess, with no settings but those of the test."""
+"""The command line in a subprocess, with the settings of the test only."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UP_S = 150.0
 
 
 def environment(**settings: str) -> dict[str, str]:
-    """The environment of a command: ours, without settings that are not the test's."""
+    """The environment of a command: that of this process, with the settings of the test only."""
     others = {name: value for name, value in os.environ.items() if not name.startswith("MEMCI_")}
     return {**others, "PYTHONPATH": str(ROOT), **settings}
 
@@ -33,7 +33,7 @@ def run(
     standard_input: str | bytes = "",
     fresh: bool = False,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end, in a process of its own; ``fresh``: which has imported nothing."""
+    """Run a command to its end in a process; a ``fresh`` one has imported nothing yet."""
     given = standard_input.encode() if isinstance(standard_input, str) else standard_input
     its = environment(**(settings or {}))
     if not fresh:
@@ -62,18 +62,18 @@ class Up:
     data_dir: Path
 
     @property
-    def said(self) -> str:
+    def log_text(self) -> str:
         return self.output.read_text()
 
-    def wait_said(self, *parts: str) -> None:
+    def wait_for_log(self, *parts: str) -> None:
         def everything() -> bool:
-            assert self.process.poll() is None, f"it ended:\n{self.said}"
-            return all(part in self.said for part in parts)
+            assert self.process.poll() is None, f"it ended:\n{self.log_text}"
+            return all(part in self.log_text for part in parts)
 
         try:
             wait_until(everything, f"`memci up` says {parts}", timeout_s=_UP_S)
         except AssertionError as error:
-            error.add_note(self.said)
+            error.add_note(self.log_text)
             raise
 
     def interrupt(self) -> None:
@@ -123,14 +123,14 @@ def up(data_dir: Path, output: Path, **settings: str) -> Iterator[Up]:
 
 
 def processes_of(data_dir: Path) -> list[int]:
-    """Processes that were given this folder: `memci up` and its parts, but no server."""
+    """Ids of the processes with this folder: `memci up` and its parts, without servers."""
     sign = f"MEMCI_DATA_DIR={data_dir}\0"
     numbers = [int(each.name) for each in Path("/proc").iterdir() if each.name.isdecimal()]
     return [pid for pid in numbers if sign in _read(pid, "environ") and _is_alive(pid)]
 
 
 def _is_alive(pid: int) -> bool:
-    """Tell whether it runs: one that ended and was not waited for does not."""
+    """Tell whether a process runs; a zombie does not."""
     return ") Z " not in _read(pid, "stat")
 
 

@@ -1,4 +1,4 @@
-"""An agent that has been through everything: rows in every table that an archive carries."""
+"""An agent with rows in every table that an archive has."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.support.tracking import TrackingUnderTest
 
 SORTING = PageRules(active_pages=2)
 FADING = MemoryParameters(focus_limit=1, decay_rate=0.4, min_shrink=0)
-# Not yet that day in UTC.
+# In UTC, it is still the day before.
 SAID_AT = datetime(2026, 3, 2, 1, 30, 15, 250, tzinfo=timezone(timedelta(hours=5, minutes=45)))
 SAID = (
     "The lighthouse keeper counts ships every evening [Grace]",
@@ -79,7 +79,7 @@ def _forgotten_and_restored(ada: AgentUnderTest, bringing: Rebuilding) -> None:
 
 
 def _framed(ada: AgentUnderTest) -> None:
-    """Items and threads as a framework's programs leave them."""
+    """Add items and threads as programs of a framework write them."""
     put_items = ItemsIn(
         items=(
             ItemIn(namespace=("a", "牧场"), key="k", value={"n": [1, None]}, text="bees"),
@@ -119,7 +119,7 @@ def _erased(ada: AgentUnderTest) -> None:
 
 
 def _believed(ada: AgentUnderTest) -> None:
-    """Claims and versions as supersession and consolidation leave them."""
+    """Add claims and versions as supersession and consolidation write them."""
     node = ada.nodes("memory")[0]
     ada.execute(
         "INSERT INTO claim (agent_id, node_id, subject, attribute, seq, value, said_at)"
@@ -145,7 +145,7 @@ def _believed(ada: AgentUnderTest) -> None:
 
 
 def _sorted(ada: AgentUnderTest) -> None:
-    """Pages of every kind: archived, removed, filed and written, with steps to undo and redo."""
+    """Make archived, removed, moved and written pages, with steps to undo and redo."""
     for number in range(4):
         ada.say(f"Question {number}?", remember="never", session="sorted")
         ada.say(f"Answer {number}.", role="assistant", remember="never", session="sorted")
@@ -165,7 +165,7 @@ def _sorted(ada: AgentUnderTest) -> None:
 
 
 def _tracked(ada: AgentUnderTest) -> None:
-    """Sentences that were pinned and taken down, and plans, one in another's place."""
+    """Make pins, removed pins, and a plan that replaces another."""
     ada.say(
         "Never commit to the main branch. 密码不能写进日志。",
         "I need you to write a report.",
@@ -179,7 +179,7 @@ def _tracked(ada: AgentUnderTest) -> None:
 
 
 def _summed_up(ada: AgentUnderTest) -> None:
-    """A summary of a session that goes on, and one that a user sees of a session with others."""
+    """Summarise an open session, and a session of several users for one of them."""
     for session, user, users, text in (
         ("sorted", "", [], "2026-01-01\nuser: Question 0?"),
         ("s1", "", ["ann", "bob"], "灯塔管理员每天傍晚数船"),
@@ -194,7 +194,7 @@ def _summed_up(ada: AgentUnderTest) -> None:
 
 
 def _read(ada: AgentUnderTest) -> None:
-    """A document that is found, and the bytes of another that nobody has read."""
+    """Add an indexed document, and the bytes of one that is not yet indexed."""
     text = Chunk('Count "ships"\n每次都数两遍', ("灯塔", "Rules"))
     code = Chunk("def count(): ...", ("count",), ChunkKind.CODE, "count", "python", 1, 1)
     with ada.database.agent_transaction(ada.agent_id) as connection:
@@ -206,7 +206,7 @@ def _read(ada: AgentUnderTest) -> None:
 
 
 def _worked_on_by_models(ada: AgentUnderTest) -> None:
-    """What language models took for a job and for a pass."""
+    """Add the usage of language models by a job and by a pass."""
     with ada.database.agent_transaction(ada.agent_id) as connection:
         for table, add, column in (("job", add_to_job, "id"), ("pass_log", add_to_pass, "number")):
             (key,) = ada.rows(f"SELECT max({column}::text) FROM {table} WHERE agent_id = %s")[0]
@@ -216,7 +216,7 @@ def _worked_on_by_models(ada: AgentUnderTest) -> None:
 
 
 def _undeliverable(ada: AgentUnderTest) -> None:
-    """A message that could not be read, and its dead job."""
+    """Add an invalid message and its dead job."""
     job = uuid4()
     ada.execute(
         "INSERT INTO job (agent_id, id, kind, payload, source, state, last_error)"

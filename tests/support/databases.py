@@ -1,8 +1,8 @@
-"""Databases for tests, one test after another.
+"""Databases for tests, which are used again.
 
-To copy the migrated database costs several times what most tests do in their copy. So a copy
-that a test has left is emptied for the next one, if it can be made as good as new; if the test
-changed more than rows of our tables (the schema, rights, statistics of the planner), it is dropped.
+Copying the migrated database takes several times longer than most tests. So a copy is emptied
+and used by the next test. If a test changed more than rows of memci's tables (the schema, rights,
+statistics of the planner), its copy is dropped.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from memci.embedded import Postgres
 _WAIT_MS = 10_000
 
 _END_SESSIONS = "SELECT pg_terminate_backend(pid, %s) FROM pg_stat_activity WHERE datname = %s"
-# Objects made after initdb: what the migrations made, and what a test did to it or beside it.
+# Objects made after initdb: by the migrations or by a test.
 _FIRST_OF_OURS = 16384
 _CATALOGS = {
     "pg_attrdef": "oid",
@@ -39,8 +39,8 @@ _CATALOGS = {
     "pg_trigger": "oid",
     "pg_type": "oid",
 }
-# Which versions of rows there are tells whether anything was written. Emptying a table writes to
-# pg_class alone, of which only what the emptying leaves is compared.
+# The versions of rows show whether anything was written. TRUNCATE writes to pg_class only, of
+# which only the columns that it leaves are compared.
 _VERSIONS = "SELECT {}, count(*), sum(hashint8(xmin::text::bigint)) FROM {}"
 _RELATIONS = """
 SELECT 'pg_class', count(*), sum(hashtext(ROW(
@@ -65,7 +65,7 @@ WHERE pg_sequence_last_value(seqrelid) IS NOT NULL
 
 
 def _comparison() -> sql.Composed:
-    """Make what tells a database with the migrations run from one in which more was changed."""
+    """The query that shows whether more than the migrations changed a database."""
     ours = sql.SQL(" WHERE {} >= {}")
     versions = [
         sql.SQL(_VERSIONS).format(sql.Literal(name), sql.Identifier(name))
@@ -81,13 +81,13 @@ _COMPARE = _comparison()
 
 
 class Databases:
-    """Lends databases with the migrations run and no rows; each has a name of its own.
+    """Lends migrated, empty databases; each has a new name.
 
-    Whoever still holds the name of an earlier test's database finds nothing under it.
+    So a process that an earlier test left cannot connect to its database.
     """
 
     def __init__(self, postgres: Postgres) -> None:
-        """Begin with none."""
+        """Start without databases."""
         self._postgres = postgres
         self._server = postgres.connect_as_superuser()
         self._ready: list[str] = []
@@ -95,7 +95,7 @@ class Databases:
 
     @contextmanager
     def lend(self) -> Iterator[str]:
-        """Lend the URL of one; nobody is connected to it after the block."""
+        """Lend the URL of a database; after the block, its connections are closed."""
         name = self._ready.pop() if self._ready else self._copy()
         try:
             yield self._postgres.database_url(name)
@@ -103,7 +103,7 @@ class Databases:
             self._take_back(name)
 
     def close(self) -> None:
-        """Drop those that nobody has."""
+        """Drop the databases that are not lent."""
         while self._ready:
             self._do("DROP DATABASE {} WITH (FORCE)", self._ready.pop())
         self._server.close()

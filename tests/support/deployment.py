@@ -1,4 +1,4 @@
-"""Reads what the deployment files say: the command of every part, in each of them."""
+"""Reads the deployment files: the command of each part in each file."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Manifest: TypeAlias = dict[str, Any]
 
 KUBERNETES = ROOT / "deploy/kubernetes"
 SYSTEMD = ROOT / "deploy/systemd"
-# Where the units have the virtual environment.
+# The path of the virtual environment in the units.
 _INSTALLED = "/srv/memci/venv/bin/"
 _NAMED_IN = re.compile(r"\bMEMCI_[A-Z0-9_]+")
 
 
 def procfile() -> Commands:
-    """One line a part."""
+    """One line per part."""
     lines = (ROOT / "Procfile").read_text().splitlines()
     return {part: shlex.split(command) for part, command in (each.split(": ", 1) for each in lines)}
 
@@ -34,13 +34,13 @@ def compose() -> Manifest:
 
 
 def compose_commands() -> Commands:
-    """Commands of the services that are ours."""
+    """Commands of memci's own services."""
     ours = {n: s for n, s in compose()["services"].items() if s["image"] == "memci"}
     return {name: shlex.split(service["command"]) for name, service in ours.items()}
 
 
 def manifests() -> Iterator[tuple[Path, Manifest]]:
-    """Every object of every Kubernetes file, beside the file's path."""
+    """Every object of every Kubernetes file, with the path of the file."""
     for path in sorted(KUBERNETES.rglob("*.yaml")):
         for document in yaml.safe_load_all(path.read_text()):
             yield path, document
@@ -62,7 +62,7 @@ def kubernetes_commands(kind: str) -> Commands:
 
 
 def unit(path: Path) -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """Sections of a systemd unit: a setting may stand there more than once."""
+    """Sections of a systemd unit; a setting may occur more than once."""
     sections: dict[str, dict[str, list[str]]] = {}
     current: dict[str, list[str]] = {}
     for line in path.read_text().splitlines():
@@ -76,11 +76,11 @@ def unit(path: Path) -> Mapping[str, Mapping[str, Sequence[str]]]:
 
 
 def systemd_commands() -> Commands:
-    """Commands of the instances of the template, as the shell would have them."""
+    """Commands of the instances of the template unit, as in a shell."""
     found: Commands = {}
     for path in SYSTEMD.glob("memci@*.service.d/part.conf"):
         (command,) = unit(path)["Service"]["ExecStart"]
-        # To systemd, % begins a specifier.
+        # In systemd, % begins a specifier.
         first, *rest = shlex.split(command.replace("%%", "%"))
         assert first.startswith(_INSTALLED), command
         part = path.parent.name.removeprefix("memci@").removesuffix(".service.d")
@@ -89,7 +89,7 @@ def systemd_commands() -> Commands:
 
 
 def pool_table() -> dict[str, tuple[str, str]]:
-    """Part → its queue and its pool, as the documentation has them."""
+    """Part → its queue and its pool, from the documentation."""
     rows = table("docs/how-to/deploy.md", "part")
     return {row["part"]: (row["queue"], row["pool"]) for row in rows}
 

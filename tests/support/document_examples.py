@@ -40,7 +40,7 @@ __result__ = {"saved": page["tokens_before"] - page["tokens_after"]}
 '''
 """
 
-# A Celery message as any language can write it to Redis.
+# A Celery message as any programming language can write it to Redis.
 CELERY_MESSAGE = """\
 {
   "body": "<base64 of the JSON array [[], {…the arguments…}, {}]>",
@@ -63,7 +63,7 @@ CELERY_MESSAGE = """\
 _RULES = PageRules(active_pages=3)
 _count = OfflineTokenCounter().count
 
-# What is said, pair by pair; the system prompt; a note's name, description and text; a folder's.
+# Pairs of messages; the system prompt; name, description and text of a note; those of a folder.
 _ENGLISH = (
     [
         ("My train to Porto leaves at 9:40 on Friday.", "Noted: Friday, 9:40, to Porto."),
@@ -96,7 +96,7 @@ _CHINESE = (
 
 
 def attp_reply() -> str:
-    """What a model is told of the call above."""
+    """The answer to the call above, as a model gets it."""
     changes = AttpChanges(
         pages=["usr-1"], collapsed=[], tokens_before=1630, tokens_after=1218, over=0
     )
@@ -104,7 +104,7 @@ def attp_reply() -> str:
 
 
 def window(language: Language) -> str:
-    """A small trip, as its agent sees it: an answer is due, and some things were put away."""
+    """The window of an agent that plans a trip; some pages are archived."""
     said, prompt, note, folder = _CHINESE if language is Language.CHINESE else _ENGLISH
     tree, messages = Tree.new(), list(_messages(said, prompt))
     tree.viewer = Viewer("trip")
@@ -172,10 +172,10 @@ def forgetting_chart(rules: MemoryParameters) -> str:
         lengths.append(length / _CHARACTERS)
         neighbour *= rules.decay_rate
         focus *= 1.0 if number < _IN_FOCUS else rules.decay_rate
-    gone = lengths.index(0)
+    end = lengths.index(0)
     first = next(at for at, share in enumerate(lengths) if share < 1)
     steps = [
-        point for at in range(1, gone + 1) for point in ((at, lengths[at - 1]), (at, lengths[at]))
+        point for at in range(1, end + 1) for point in ((at, lengths[at - 1]), (at, lengths[at]))
     ]
     bottom, right = _TOP + _PLOT_HEIGHT, _LEFT + _PLOT_WIDTH
     ticks = "".join(
@@ -187,11 +187,11 @@ def forgetting_chart(rules: MemoryParameters) -> str:
     )
     notes = "".join(
         f'<path d="M{_x(at):.1f} {bottom}V{_y(high):.1f}" stroke="#888" stroke-dasharray="4 4"/>'
-        f'<text x="{_x(at) + 6:.1f}" y="{_y(high) + 12:.1f}">{told}</text>'
-        for at, high, told in (
+        f'<text x="{_x(at) + 6:.1f}" y="{_y(high) + 12:.1f}">{label}</text>'
+        for at, high, label in (
             (_IN_FOCUS, 1.95, f"pass {_IN_FOCUS}: it leaves the focus"),
             (first, 1.3, f"pass {first}: the text begins to shrink"),
-            (gone, 0.6, "forgotten"),
+            (end, 0.6, "forgotten"),
         )
     )
     return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {right + 40} {bottom + 60}" \
@@ -203,7 +203,7 @@ font-family="sans-serif" font-size="14" fill="#222">
 <text x="{_LEFT + 12}" y="{bottom - 12}" fill="#8a6d1d">in focus</text>
 {ticks}{notes}
 <g fill="none" stroke-width="2.5">
-<path d="{_line(enumerate(importances[: gone + 1]))}" stroke="#c2541b"/>
+<path d="{_line(enumerate(importances[: end + 1]))}" stroke="#c2541b"/>
 <path d="{_line([(0, 1.0), *steps])}" stroke="#1f5fa8"/></g>
 <text x="{_LEFT}" y="28" fill="#c2541b">importance: sum of the strengths of its links</text>
 <text x="{_LEFT + 380}" y="28" fill="#1f5fa8">text: share of its {_CHARACTERS} characters</text>

@@ -1,4 +1,4 @@
-"""The documentation as tests read it: pages, their fenced blocks, and a shell that runs them."""
+"""Reads the pages of the documentation, and runs their fenced blocks."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from tests.support.fleet import ROOT
 
 DOCS = ROOT / "docs"
 README = ROOT / "README.md"
-# docs/renames.md leads from former names to present ones, and goes when nobody needs it any more.
+# docs/renames.md maps old names to new ones; it will be removed later.
 PAGES = [README, *sorted(path for path in DOCS.rglob("*.md") if path.name != "renames.md")]
 WRITTEN = [path for path in PAGES if path.parent.name != "reference"]
 _FENCE = re.compile(r"^```(\w*)(?: (\w+))?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _LOOP = re.compile(r"for \w+ in \$\(seq (\d+)\); do (.+); done")
-# Commands of memci that run for as long as they are let, or look at the machine.
+# Commands of memci that run until they are stopped, or depend on the machine.
 _ENDLESS = {"up", "demo", "mcp", "doctor", "watch"}
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language, a second word behind that, and what is in it."""
+    """A fenced block: its language, the word after that, and its content."""
 
     language: str
     kind: str
@@ -52,14 +52,14 @@ def blocks(path: Path) -> list[Block]:
 
 
 def commands(text: str) -> Iterator[str]:
-    """The lines of a shell block, continued lines joined and comments left out."""
+    """The commands of a shell block, without comments."""
     for line in text.replace("\\\n", " ").splitlines():
         if line.strip() and not line.lstrip().startswith("#"):
             yield line.strip()
 
 
 def check_memci(words: list[str]) -> None:
-    """Fail unless the command is there, with these options."""
+    """Fail unless the command and its options exist."""
     command: Any = get_command(app)
     line, rest = shlex.join(words), words[1:]
     while rest and (inner := getattr(command, "commands", None)):
@@ -73,10 +73,10 @@ def check_memci(words: list[str]) -> None:
 
 @dataclass
 class Shell:
-    """Runs the blocks of one page, in their order, in a folder of its own.
+    """Runs the blocks of one page in order, in a folder of its own.
 
-    What cannot run here is checked: targets of make, files and services of Compose, manifests,
-    units and extras must exist.
+    Commands that cannot run here are checked: targets of make, files and services of Compose,
+    manifests, units and extras must exist.
     """
 
     folder: Path
@@ -85,10 +85,10 @@ class Shell:
     names: dict[str, Any] = field(default_factory=dict)
 
     def run(self, block: Block) -> str:
-        """Run or check a block, and return what it printed."""
+        """Run or check a block; return its output."""
         text = block.text
-        for shown, real in self.addresses.items():
-            text = text.replace(shown, real)
+        for documented, real in self.addresses.items():
+            text = text.replace(documented, real)
         match block.language:
             case "bash":
                 return "".join(map(self._command, commands(text)))
@@ -179,7 +179,7 @@ class Shell:
 
 
 def _checked(words: list[str]) -> bool:
-    """Check a command that cannot run here; False of one that can."""
+    """Check a command that cannot run here; return False if it can."""
     program, rest = words[0], words[1:]
     if program == "sudo":
         while rest[0].startswith("-"):
@@ -228,5 +228,5 @@ _CHECKS: Mapping[str, Callable[[list[str]], bool]] = {
     "cp": lambda words: _files(words[:-1]),
     "python": lambda words: (ROOT / words[words[0] == "-m"]).exists(),
 }
-# Clients of others: only their words are well-formed.
+# Programs of other projects: only the syntax is checked.
 _UNCHECKED = {"claude", "pg_dump", "pg_restore", "redis-cli", "useradd", "python3"}

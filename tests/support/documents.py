@@ -1,4 +1,4 @@
-"""Documents in a real database, and the jobs that index them, run by hand."""
+"""Documents in a real database; tests run the jobs that index them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memci.jobs.index import DocumentIndexing
 from memci.queue.mailbox import lock_lane
 from memci.schemas.documents import DocumentAnswer
 from memci.storage.documents import index_chunks, keep_document, replace_chunks
-from memci.storage.search_index import Embedded, Terms
+from memci.storage.search.index import Embedded, Terms
 from memci.storage.session import Connection, Database
 from tests.support.archives import RecordedWakeups
 from tests.support.models import ScriptedModels
@@ -46,7 +46,7 @@ class Shelf:
         return documents.add(self.database, wakeups, self.owner, new(name, text))
 
     def run(self, most: int = 1_000) -> int:
-        """Run the jobs that wait, and those that they lead to; return how many were run."""
+        """Run queued jobs and those that follow from them; return their number."""
         done = 0
         while done < most and (waiting := self.waiting()):
             self.finish(waiting[0], self.handler.prepare(waiting[0]))
@@ -75,14 +75,14 @@ class Shelf:
         ]
 
     def counters(self) -> tuple[int, int, int]:
-        """As the lane has them: documents, chunks that can be found, and their terms."""
+        """The counters of the lane: documents, searchable chunks, and their terms."""
         ((documents_, chunks, terms),) = self.rows(
             "SELECT documents, indexed_chunks, chunk_terms FROM lane WHERE agent_id = %s"
         )
         return documents_, chunks, terms
 
     def counted(self) -> tuple[int, int, int]:
-        """The same, counted."""
+        """The same numbers, counted in the tables."""
         ((found,),) = self.rows("SELECT count(*) FROM document WHERE agent_id = %s")
         ((chunks, terms),) = self.rows(
             "SELECT count(*), coalesce(sum(length), 0)::bigint FROM ("
@@ -92,7 +92,7 @@ class Shelf:
 
 
 def put(connection: Connection, owner: str, name: str, chunks: Sequence[Chunk], models: Any) -> int:
-    """Put a document with its chunks in, all to be found; the lane must be there."""
+    """Store a document with searchable chunks; the lane must exist."""
     document = keep_document(connection, owner, new(name, name), None, uuid4())
     ids = replace_chunks(connection, owner, document, chunks)
     texts = [searched_text(name, each.shown_path, each.text) for each in chunks]

@@ -1,4 +1,4 @@
-"""Erasing in a test, and looking for what should be gone."""
+"""Helpers that erase, and that search for erased text."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from memci.storage.schema import EDITION_SCHEMA
 from memci.storage.session import Database
 from tests.support.network import AgentUnderTest
 
-MARK = "Zyzzyva"  # that nothing else says
+MARK = "Zyzzyva"  # occurs in no other text
 
 
 @dataclass
 class Eraser:
-    """The commands, on a test's servers."""
+    """Runs commands of erasing on the servers of a test."""
 
     database: Database
     wakeups: Wakeups
@@ -64,7 +64,7 @@ class Eraser:
 
 @dataclass
 class SegmentsOf:
-    """Makes one segment of so many messages in a row."""
+    """A segmenter that makes one segment of so many consecutive messages."""
 
     count: int
 
@@ -78,13 +78,13 @@ class SegmentsOf:
 
 
 def erased(ada: AgentUnderTest, *ids: str) -> set[str]:
-    """ErasureSelection of them are known as erased."""
+    """The ids among these that are recorded as erased."""
     with ada.database.agent_snapshot("ada") as connection:
         return set(erased_among(connection, "ada", ids))
 
 
-def bury(database: Database, agent_id: str, *ids: str) -> None:
-    """Let messages be refused that never were, as after an import."""
+def mark_as_erased(database: Database, agent_id: str, *ids: str) -> None:
+    """Record ids of messages as erased that never existed, as after an import."""
     with database.agent_transaction(agent_id) as connection:
         connection.exec_driver_sql(
             "INSERT INTO erased_message (agent_id, digest) SELECT %s, unnest(%s::bytea[])",
@@ -93,9 +93,9 @@ def bury(database: Database, agent_id: str, *ids: str) -> None:
 
 
 def found_in_database(superuser: psycopg.Connection, *marks: str) -> list[str]:
-    """Where any of the marks stands: every table, every column, also inside of bytes.
+    """The places of the marks in all columns of all tables, also inside bytes.
 
-    The tables of rebuilt networks too: they lie in a schema of their own, which is named then.
+    Tables of rebuilt networks are included; their schema is then named.
     """
     tables = superuser.execute(
         "SELECT table_schema, table_name, column_name, data_type FROM information_schema.columns"
@@ -118,7 +118,7 @@ def found_in_database(superuser: psycopg.Connection, *marks: str) -> list[str]:
 
 
 def found_in_broker(client: redis.Redis, marks: Iterable[str]) -> list[str]:
-    """Keys whose name or value holds a mark, whatever type they are of."""
+    """Keys of any type whose name or value holds a mark."""
     wanted = [mark.encode() for mark in marks]
     return [
         key.decode()

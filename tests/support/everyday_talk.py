@@ -1,9 +1,9 @@
-"""Tasks that somebody is given, goals he is told of, and what friends tell each other (R7)."""
+"""Sentences that give tasks and state goals, and everyday talk of friends (R7)."""
 
 from __future__ import annotations
 
-# Asked of who reads it, whoever asks.
-ASKED = (
+# Tasks for the reader, whoever the speaker is.
+REQUESTS = (
     "Please migrate the billing service to Postgres 16.",
     "Can you write a parser for these log files, I'll paste them below.",
     "Could you please refactor `billing.py` so that it has no globals.",
@@ -97,8 +97,8 @@ ASKED = (
     "Review the code that you wrote.",
     "帮我把昨天写了一半的报告整理一下。",
 )
-# A goal to work on: of somebody who talks with an agent, and of no one who talks with friends.
-TOLD = (
+# Goals: to work on if said to an agent, but not among friends.
+GOALS = (
     "I need a script that renames all photos by their date.",
     "My goal is to cut the API's response time in half.",
     "We need to ship the new dashboard by Friday.",
@@ -153,8 +153,8 @@ TOLD = (
     "我需要一个每天备份的脚本。",
     "我们需要分析最近的日志，生成报告。",
 )
-# Everyday life, in words of work too.
-EVERYDAY = (
+# Everyday life, partly in words of work.
+NO_KEY_MESSAGES = (
     "I'm making a small library for the kids I want to have one day.",
     "I'm trying to get my new algorithm to run faster, but I'm stuck.",
     "I'm working on building a website for the shelter with my friends.",

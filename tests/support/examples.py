@@ -1,4 +1,4 @@
-"""How many examples Hypothesis tries: few in ``make test``, all of them in ``make test-all``."""
+"""The number of Hypothesis examples: few in ``make test``, all in ``make test-all``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SHARE_OF_SHORT = 10
 def register_profiles() -> None:
     """Register both profiles and load the short one; ``--hypothesis-profile long`` loads the other.
 
-    No example has a deadline: a busy machine may take its time.
+    No example has a deadline, since the machine may be busy.
     """
     settings.register_profile(SHORT, max_examples=20, deadline=None)
     settings.register_profile(LONG, max_examples=100, deadline=None)

@@ -1,4 +1,4 @@
-"""Which of two things said, one after the other, no longer holds (R6)."""
+"""Tests whether a later message supersedes an earlier one (R6)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BEGIN = datetime(2026, 5, 1, tzinfo=UTC)
 
 
 def supersedes(older: str, newer: str, speakers: tuple[str, str] = ("user:", "user:")) -> bool:
-    """Tell whether what was said first no longer holds after what was said a day later."""
+    """Tell whether a message supersedes one of the day before."""
     held: list[StoredClaim] = []
     for place, (text, speaker) in enumerate(zip((older, newer), speakers, strict=True)):
         made = [

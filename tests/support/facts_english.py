@@ -1,4 +1,4 @@
-"""Pairs of things said in English: contradictions, and what only looks like one (R6)."""
+"""Pairs of English messages: contradictions, and pairs that only look like one (R6)."""
 
 from __future__ import annotations
 

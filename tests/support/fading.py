@@ -1,4 +1,4 @@
-"""Memories that are about to fade, for tests of compression."""
+"""Memories that the next pass shortens, for tests of compression."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def forget_focus(ada: AgentUnderTest) -> None:
     ada.execute("DELETE FROM focus WHERE agent_id = %s")
 
 
-def leans_on_half_a_link(ada: AgentUnderTest) -> int:
+def remember_with_half_a_link(ada: AgentUnderTest) -> int:
     """Make a memory with one link of strength 0.5 to an entity, and return its id."""
     ada.remember(f"A [Grace] {LONG}")
     forget_focus(ada)
@@ -21,8 +21,8 @@ def leans_on_half_a_link(ada: AgentUnderTest) -> int:
     return ada.nodes("memory")[0].id
 
 
-def shrinking(ada: AgentUnderTest, names: str = "ABCDEF") -> None:
-    """Make memories that all lean on half a link, each to be compressed."""
+def remember_shrinking_texts(ada: AgentUnderTest, names: str = "ABCDEF") -> None:
+    """Make memories with one link of strength 0.5 each, so that a pass compresses them."""
     ada.parameters = NO_FOCUS
     ada.remember(*(f"{name} {LONG}" for name in names))
     ada.execute("UPDATE link SET strength = 0.25 WHERE agent_id = %s")

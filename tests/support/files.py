@@ -1,4 +1,4 @@
-"""Files of every format, written as people's programs write them."""
+"""Files of every format, as common programs write them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def xlsx() -> bytes:
 
 
 def pdf(pages: Sequence[str] = ("The reactor runs at 310 degrees.",)) -> bytes:
-    """A PDF of Latin text, one string a page, written by hand: a page tree and a font."""
+    """A minimal PDF of Latin text, one string per page."""
     objects = [b"<< /Type /Catalog /Pages 2 0 R >>"]
     kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(pages)))
     objects.append(f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>".encode())
@@ -125,7 +125,7 @@ def zipped(files: dict[str, str | bytes]) -> bytes:
 
 
 def bomb() -> bytes:
-    """A Word document that would be 300 MB, in 300 kB."""
+    """A Word document of 300 kB that unpacks to 300 MB."""
     out = io.BytesIO()
     with ZipFile(out, "w", ZIP_DEFLATED) as archive:
         archive.writestr("[Content_Types].xml", "<Types/>")

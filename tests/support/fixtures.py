@@ -1,4 +1,4 @@
-"""What tests of several kinds stand on; ``tests/conftest.py`` makes it known to all of them."""
+"""Shared fixtures, which ``tests/conftest.py`` exports to all tests."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from tests.support.databases import Databases
 
 @pytest.fixture
 def database(database_url: str) -> Iterator[Database]:
-    """The doors to the test's database."""
+    """The ``Database`` of the test."""
     with closing(Database(database_url)) as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
 def module_database(databases: Databases) -> Iterator[Database]:
-    """Open one database for all tests of a module, which keep to rows of their own."""
+    """Open one database for all tests of a module; each must use its own rows."""
     with databases.lend() as url, closing(Database(url)) as opened:
         yield opened
 
 
 @pytest.fixture
 def client(broker_url: str) -> Iterator[redis.Redis]:
-    """A look into the test's broker, which is a Redis; it answers bytes."""
+    """A Redis client for the test's broker; it returns bytes."""
     with closing(redis.Redis.from_url(broker_url)) as made:
         yield made
 
 
 @pytest.fixture
 def producer(database_url: str, broker_url: str) -> Iterator[lanes.Producer]:
-    """Puts scripted work in, and reads what came of it."""
+    """Sends scripted jobs, and reads their effects."""
     with lanes.producer(database_url, broker_url) as made:
         yield made
 
 
 @pytest.fixture
 def fleet(database_url: str, broker_url: str, tmp_path: Path) -> Iterator[fleets.Fleet]:
-    """Starts workers, none of which outlives the test."""
+    """Starts workers, and stops them after the test."""
     with fleets.fleet(database_url, broker_url, tmp_path) as made:
         yield made

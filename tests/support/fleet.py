@@ -1,4 +1,4 @@
-"""Real worker processes for a test: started, killed, frozen, and never left behind."""
+"""Real worker processes that a test can start, kill and freeze; all end with the test."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _POOLS = {
     "memci.read": ["-P", "threads", "-c", "2"],
     "memci.upkeep": ["-P", "solo"],
 }
-# For workers that are to do nothing with vectors: to load a model of ours takes them many seconds.
+# For workers that need no vectors: loading an offline model takes many seconds.
 NO_MODEL = {
     "MEMCI_MODELS__EMBEDDER__MODEL": "llm:openai/nobody",
     "MEMCI_LLM__API_BASE": "http://127.0.0.1:1",
@@ -44,13 +44,13 @@ class Worker:
         self.process.wait(10)
 
     @property
-    def said(self) -> str:
+    def log_text(self) -> str:
         return self.log.read_text(errors="replace")
 
     def wait_ready(self) -> None:
         def ready() -> bool:
-            assert self.process.poll() is None, f"{self.name} ended:\n{self.said[-3000:]}"
-            return " ready." in self.said or "beat: Starting" in self.said
+            assert self.process.poll() is None, f"{self.name} ended:\n{self.log_text[-3000:]}"
+            return " ready." in self.log_text or "beat: Starting" in self.log_text
 
         wait_until(ready, f"{self.name} is ready", timeout_s=40)
 
@@ -67,8 +67,8 @@ class Fleet:
 
     def start(self, queue: str, *, ready: bool = True, **environment: str) -> Worker:
         name = f"w{len(self.workers)}"
-        # A worker of this queue alone yields the processor. Where tests keep every processor busy,
-        # it would lose its short leases.
+        # Only workers of this queue yield the processor. With busy processors, they would lose
+        # their short leases.
         queues = f"{queue},memci.none" if queue == "memci.compress" and not self.yields else queue
         return self._launch(
             name,
@@ -108,7 +108,7 @@ class Fleet:
 
 @contextmanager
 def fleet(database_url: str, broker_url: str, folder: Path, **environment: str) -> Iterator[Fleet]:
-    """Lend a fleet with short leases, so that what depends on them is seen soon."""
+    """Lend a fleet with short leases, so that they expire soon."""
     made = Fleet(
         {
             "MEMCI_DATABASE_URL": database_url,

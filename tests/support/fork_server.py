@@ -1,11 +1,12 @@
-"""Starts ``memci`` and ``celery`` in processes that are forked from one that has imported them.
+"""Starts ``memci``, ``celery`` and modules in processes forked from one that has imported them.
 
-To import takes longer than most commands do, and than most workers of a test live. A forked
-process has its own environment, arguments, streams and session, as a fresh one has; what a fresh
-one imports is tested in ``tests/acceptance``.
+Importing takes longer than most commands run. A forked process has its own environment,
+arguments, streams and session, like a fresh one; ``tests/acceptance`` tests what a fresh one
+imports.
 
-Protocol: one JSON line a process on standard input, with the paths of the files that stand for its
-streams and of the file for its exit code; one line with its pid on standard output.
+All processes of a test run share one server. Protocol, on a Unix socket: one JSON line per process
+with the paths of the files for its streams and for its exit code; the answer is a line with its
+pid.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ import atexit
 import gc
 import json
 import os
+import runpy
+import select
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -22,25 +26,36 @@ import time
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
+from itertools import count
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
+
+import celery.__main__
+
+import memci.cli
+from memci.language import chinese_words
+from memci.testing import wait_until
 
 ROOT = Path(__file__).parents[2]
 _IMPORTED = (
     "beat_schedule", "celery.apps.beat", "celery.apps.worker", "celery.bin.celery",
     "celery.concurrency.solo", "celery.concurrency.thread", "celery.worker.consumer",
-    "kombu.transport.redis", "memci.cli.app", "memci.cli.connection", "memci.client",
-    "memci.http.app", "memci.jobs", "memci.runtime", "tests.support.scripted_jobs",
+    "flower.command", "kombu.transport.redis", "memci.cli.app", "memci.cli.connection",
+    "memci.client", "memci.http.app", "memci.jobs", "memci.mcp.server", "memci.runtime",
+    "sentence_transformers", "tests.support.scripted_jobs", "torch", "uvicorn",
 )  # fmt: skip
 _LOOK_EVERY_S = 0.005
+_START_S = 90.0  # on a busy machine
+_ADDRESS = "TESTS_FORK_SERVER"  # the variable that holds the path of its socket
+_serving: list[subprocess.Popen[bytes]] = []
 
 
 class ForkedProcess:
-    """A started process: what tests use of ``subprocess.Popen``."""
+    """A started process with the methods of ``subprocess.Popen`` that tests use."""
 
     def __init__(self, pid: int, args: Sequence[str], ended: Path) -> None:
-        """Know the process, and the file that will have its exit code."""
+        """Wrap a process; the file ``ended`` will have its exit code."""
         self.pid = pid
         self.args = args
         self.returncode: int | None = None
@@ -71,41 +86,59 @@ class ForkedProcess:
         self.send_signal(signal.SIGKILL)
 
 
-class ForkServer:
-    """The process that forks the others; it ends with this one."""
-
-    def __init__(self) -> None:
-        """Start it."""
-        self._lock = threading.Lock()
-        self._folder = TemporaryDirectory()
-        self._process = subprocess.Popen(
+def serve(address: Path) -> None:
+    """Start the process that forks others; it ends with this process."""
+    os.environ[_ADDRESS] = str(address)
+    _serving.append(
+        subprocess.Popen(
             [sys.executable, "-m", "tests.support.fork_server"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, text=True, bufsize=1,
+            stdin=subprocess.PIPE,
+            cwd=ROOT,
             env={**os.environ, "PYTHONPATH": str(ROOT)},
-        )  # fmt: skip
-        self._count = 0
+        )
+    )
+
+
+class ForkServer:
+    """A client of the server, which starts processes."""
+
+    def __init__(self, address: Path) -> None:
+        """Use the server at this socket; it may still be starting."""
+        self._address = str(address)
+        self._folder = TemporaryDirectory()
+        self._numbers = count()
 
     def start(
         self, program: Sequence[str], environment: Mapping[str, str], cwd: Path, *files: Path
     ) -> ForkedProcess:
-        """Start a program, ``memci`` or ``celery``, with its arguments.
+        """Start ``memci``, ``celery`` or ``python -m <module>`` with its arguments.
 
-        ``files``: for standard input, output and errors; what is written is appended.
+        ``files`` are for standard input, output and errors; output is appended.
         """
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        with self._lock:
-            self._count += 1
-            ended = Path(self._folder.name, str(self._count))
-            request = {
-                "program": list(program),
-                "environment": dict(environment),
-                "cwd": str(cwd),
-                "files": [str(each) for each in files],
-                "ended": str(ended),
-            }
-            self._process.stdin.write(json.dumps(request) + "\n")
-            return ForkedProcess(int(self._process.stdout.readline()), program, ended)
+        ended = Path(self._folder.name, str(next(self._numbers)))
+        request = {
+            "program": list(program),
+            "environment": dict(environment),
+            "cwd": str(cwd),
+            "files": [str(each) for each in files],
+            "ended": str(ended),
+        }
+        with self._connect() as connection, connection.makefile("rw") as lines:
+            lines.write(json.dumps(request) + "\n")
+            lines.flush()
+            return ForkedProcess(int(lines.readline()), program, ended)
+
+    def _connect(self) -> socket.socket:
+        def connected() -> socket.socket | None:
+            connection = socket.socket(socket.AF_UNIX)
+            try:
+                connection.connect(self._address)
+            except (FileNotFoundError, ConnectionRefusedError):  # the server still imports
+                connection.close()
+                return None
+            return connection
+
+        return wait_until(connected, "the fork server listens", timeout_s=_START_S)
 
     def run(
         self, program: Sequence[str], environment: Mapping[str, str], given: bytes
@@ -115,20 +148,23 @@ class ForkServer:
             files = [Path(folder, name) for name in ("in", "out", "err")]
             files[0].write_bytes(given)
             code = self.start(program, environment, Path.cwd(), *files).wait()
-            said = [each.read_text() for each in files[1:]]
-        return subprocess.CompletedProcess(list(program), code, *said)
+            outputs = [each.read_text() for each in files[1:]]
+        return subprocess.CompletedProcess(list(program), code, *outputs)
 
 
 @cache
 def fork_server() -> ForkServer:
-    """Return the server of this process."""
-    return ForkServer()
+    """Return the server of the run; without one, start one for this process."""
+    if _ADDRESS not in os.environ:
+        serve(Path(mkdtemp(), "socket"))
+    return ForkServer(Path(os.environ[_ADDRESS]))
 
 
-def _serve() -> None:
-    """Answer until standard input ends."""
+def _serve(address: str) -> None:
+    """Serve requests until standard input ends."""
     for each in _IMPORTED:
         import_module(each)
+    chinese_words.words("上海")  # reads the dictionary
     gc.freeze()
     ended: dict[int, Path] = {}
 
@@ -143,18 +179,27 @@ def _serve() -> None:
             part.rename(path)
 
     signal.signal(signal.SIGCHLD, reap)
-    for line in sys.stdin:
-        request = json.loads(line)
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
-        child = os.fork()
-        if child == 0:
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(address)
+    listener.listen()
+    while sys.stdin not in select.select([listener, sys.stdin], [], [])[0]:
+        connection = listener.accept()[0]
+        with connection, connection.makefile("rw") as lines:
+            line = lines.readline()
+            if not line:  # its client was killed
+                continue
+            request = json.loads(line)
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+            child = os.fork()
+            if child == 0:
+                listener.close()
+                os.close(connection.detach())
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+                _become(request)
+            ended[child] = Path(request["ended"])
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
-            _become(request)
-        ended[child] = Path(request["ended"])
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
-        sys.stdout.write(f"{child}\n")
-        sys.stdout.flush()
+            lines.write(f"{child}\n")
 
 
 def _become(request: Mapping[str, Any]) -> None:
@@ -177,10 +222,13 @@ def _become(request: Mapping[str, Any]) -> None:
     code: object = 1
     try:
         if sys.argv[0] == "celery":
-            from celery.__main__ import main
+            celery.__main__.main()
+        elif sys.argv[0] == "memci":
+            memci.cli.main()
         else:
-            from memci.cli import main
-        main()
+            module = sys.argv[2]
+            del sys.argv[:2]
+            runpy.run_module(module, run_name="__main__", alter_sys=True)
     except SystemExit as end:
         code = end.code
     except BaseException as error:  # noqa: BLE001 - as the interpreter does
@@ -196,4 +244,4 @@ def _become(request: Mapping[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    _serve()
+    _serve(os.environ[_ADDRESS])

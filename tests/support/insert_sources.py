@@ -1,4 +1,4 @@
-"""Pins, summaries, plans and pages of one agent, put in by SQL."""
+"""Inserts pins, summaries, plans and pages of one agent by SQL."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.support.stored import Stored
 
 
 def plant(alice: Stored, archive: str | None, *, steps: int = 0) -> None:
-    """Write the row of a tree, whose pages are written by ``page``."""
+    """Insert the row of a page tree; ``page`` inserts its pages."""
     row = tree_row(Tree.new())
     alice.execute(
         "INSERT INTO page_tree (agent_id, version, segments, archive, last_step)"

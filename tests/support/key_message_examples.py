@@ -1,8 +1,8 @@
-"""What an assistant is told to do or leave each time, and what friends advise and tell (R7)."""
+"""Standing instructions to an assistant, and advice and talk of friends (R7)."""
 
 from __future__ import annotations
 
-ORDERS = (
+STANDING_ORDERS = (
     "From now on never book hotels without breakfast.",
     "From now on, never book me a flight before 9am.",
     "You must never share my phone number.",
@@ -56,8 +56,8 @@ ORDERS = (
     "Always give me prices in euros.",
     "Never share my phone number with anyone.",
 )
-# In the same words.
-PASSING = (
+# Other sentences in the same words.
+REMARKS = (
     "Never give up, you can do it!",
     "Always believe in yourself.",
     "You should always follow your heart.",
@@ -179,8 +179,8 @@ PASSING = (
     "The deadline is the same day as my birthday.",
     "发布日期是下周，好期待这部电影。",
 )
-# Of work that somebody is given; friends tell each other of theirs.
-DUE = (
+# Tasks that are given to somebody; friends only talk about theirs.
+BUDGETS_AND_DEADLINES = (
     "The deadline has been moved to 15 July.",
     "The deadline is 30 June.",
     "截止日期改到7月15日。",

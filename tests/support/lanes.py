@@ -1,4 +1,4 @@
-"""Looking at lanes and at what scripted jobs wrote down."""
+"""Reads lanes and the effects of scripted jobs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from memci.testing import wait_until
 
 
 class Producer:
-    """Puts scripted work in, and reads what came of it."""
+    """Sends scripted jobs, and reads their effects."""
 
     def __init__(self, database_url: str, broker_url: str) -> None:
         self.database = Database(database_url)
@@ -30,14 +30,14 @@ class Producer:
         return self.intake.append(Append(agent_id, [message]))
 
     def effects(self, agent_id: str, event: str = "effect") -> list[int]:
-        """Seqs of messages whose effect is in, in the order of the effects."""
+        """Seqs of messages whose job is done, in the order of the effects."""
         return self.column(
             agent_id, "SELECT node_id FROM trail WHERE agent_id = %s AND event = %s ORDER BY id",
             event,
         )  # fmt: skip
 
     def states(self, agent_id: str) -> list[str]:
-        """States of the jobs that producers sent, in the order of the mailbox."""
+        """States of the producers' jobs, in the order of the mailbox."""
         return self.column(
             agent_id,
             "SELECT state FROM job WHERE agent_id = %s AND source <> 'lane' ORDER BY ordinal",
@@ -69,7 +69,7 @@ class Producer:
 def messages_of(
     database: Database, agent_id: str, first_seq: int = 0, last_seq: int = 2**31
 ) -> list[Message]:
-    """The messages with ``first_seq <= seq <= last_seq`` that are stored."""
+    """The stored messages with ``first_seq <= seq <= last_seq``."""
     with database.agent_snapshot(agent_id) as connection:
         rows = connection.exec_driver_sql(
             f"SELECT {COLUMNS} FROM message WHERE seq BETWEEN %s AND %s ORDER BY seq",
@@ -80,7 +80,7 @@ def messages_of(
 
 @contextmanager
 def producer(database_url: str, broker_url: str) -> Iterator[Producer]:
-    """Lend a producer; its connections are closed at the end."""
+    """Lend a producer; close its connections at the end."""
     made = Producer(database_url, broker_url)
     try:
         yield made

@@ -1,10 +1,10 @@
-"""Agents of any size, filled by SQL: for query plans and for measuring."""
+"""Agents of any size, filled by SQL, for query plans and measurements."""
 
 from __future__ import annotations
 
 from memci.storage.session import Database
 
-# Words by Zipf's law; vectors point anywhere.
+# Words follow Zipf's law; vectors are random.
 _MESSAGES = """
 WITH drawn AS MATERIALIZED (
     SELECT n AS seq, 'w' || floor(exp(random() * ln(%(words)s::float8))) AS term
@@ -43,13 +43,13 @@ SELECT %(agent)s, n, (SELECT array_agg(random() - 0.5)
        'words'
   FROM generate_series(%(first)s::int, %(last)s::int) n
 """
-# Vectors that point anywhere do so summed with their neighbours', too.
+# The sum of random vectors of neighbours is random, too.
 _AROUND = """
 INSERT INTO message_context_vector (agent_id, seq, position, embedding, model)
 SELECT agent_id, seq, position, embedding, model
   FROM message_vector JOIN message USING (agent_id, seq) WHERE agent_id = %(agent)s
 """
-# A memory with an entity, both ways, and with the memories before and after it.
+# Links of a memory: to and from an entity, and with the memories before and after it.
 _NETWORK = """
 WITH entities AS (
     INSERT INTO node (agent_id, id, slot, kind, type, content, original_length, phrase, keywords,

@@ -1,4 +1,4 @@
-"""Lists that are assembled on a real database, and what holds for all of them."""
+"""Checks of lists that are assembled on a real database."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def assemble(
     return ContextReader(*reader.parts).run(agent_id, request)
 
 
-def said(message: ContextMessage) -> str:
+def text_of(message: ContextMessage) -> str:
     calls = [call.model_dump() for call in message.tool_calls or ()]
     written = json.dumps(calls, ensure_ascii=False, separators=(",", ":")) if calls else ""
     return (message.content or "") + written
@@ -37,10 +37,10 @@ def tokens_of(reader: Reader, answer: ContextAnswer, tokenizer: str = "o200k_bas
 
 
 def check(reader: Reader, answer: ContextAnswer, tokenizer: str = "o200k_base") -> None:
-    """What holds for every assembly (R14, R16)."""
+    """Check the laws of every assembly (R14, R16)."""
     assert answer.tokens == tokens_of(reader, answer, tokenizer) <= answer.budget_tokens
     assert sum(item.tokens for item in answer.items) + 3 == answer.tokens
-    assert "".join(item.text for item in answer.items) == "".join(map(said, answer.messages))
+    assert "".join(item.text for item in answer.items) == "".join(map(text_of, answer.messages))
     ids = [each for item in answer.items if item.section != "memory" for each in item.message_ids]
     assert len(ids) == len(set(ids)), "a message enters once"
 

@@ -1,4 +1,4 @@
-"""Looking at who waits for whom in the database."""
+"""Reads which sessions of the database wait for locks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import psycopg
 
 
 def waiting_for_locks(watching: psycopg.Connection) -> int:
-    """How many sessions of this database wait for a lock; ``watching`` commits each statement."""
+    """The number of sessions that wait for a lock; ``watching`` must be in autocommit mode."""
     row = watching.execute(
         "SELECT count(*) FROM pg_stat_activity"
         " WHERE datname = current_database() AND wait_event_type = 'Lock'"

@@ -1,4 +1,4 @@
-"""One agent's mailbox in a real database, and the jobs that wait in it, run in order."""
+"""One agent's mailbox in a real database, with its jobs run in order."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tests.support.network import AgentUnderTest
 
 
 class Mailbox:
-    """Appends messages as producers do, and runs the jobs that wait."""
+    """Appends messages as producers do, and runs the queued jobs."""
 
     def __init__(self, ada: AgentUnderTest) -> None:
         self.ada = ada
-        # All that is not of the last interaction outgrows the window at once.
+        # Only the last interaction fits in the window.
         self.indexing = MessageIndexing(ada.database, ada.models, WindowLimits(1, 1))
 
     def append(
@@ -43,13 +43,13 @@ class Mailbox:
         return self.waiting()[-1].id
 
     def ask(self, *ids: str, job_id: UUID | None = None) -> bool:
-        """Ask that stored messages be remembered."""
+        """Request that memories are made of stored messages."""
         job = NewJob("ada", JobKind.CREATE, JobSource.CELERY, job_id or uuid4())
         with self.ada.database.agent_transaction("ada") as connection:
             return remember_stored(connection, job, ids)
 
     def waiting(self) -> list[Job]:
-        """Jobs of memory; those of pages are of no concern here."""
+        """The queued jobs of memory, without those of pages."""
         rows = self.ada.rows(
             "SELECT agent_id, id, ordinal, kind, payload, source, first_seq, last_seq, attempts,"
             " started, traceparent FROM job WHERE agent_id = %s AND state = 'queued' AND kind <> %s"
@@ -59,7 +59,7 @@ class Mailbox:
         return [Job(**row._mapping) for row in rows]
 
     def run(self) -> list[tuple[str, Mapping[str, Any]]]:
-        """Run what waits, and what that leads to; return what was done, by kind."""
+        """Run queued jobs and those that follow from them; return their kinds and results."""
         done = []
         while waiting := self.waiting():
             job = waiting[0]
@@ -80,7 +80,7 @@ class Mailbox:
             return decision(connection, "ada", job_id, **how)
 
     def messages(self) -> list[tuple[str, bool]]:
-        """The memory state of each message, and whether search finds it by the index."""
+        """The memory state of each message, and whether the search index has it."""
         rows = self.ada.rows(
             "SELECT memory_state, indexed FROM message WHERE agent_id = %s ORDER BY seq"
         )

@@ -1,11 +1,13 @@
-"""Clients of MCP, as the official SDK makes them, on both transports."""
+"""MCP clients of the official SDK, on both transports."""
 
 from __future__ import annotations
 
 import asyncio
-import sys
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import httpx
@@ -13,30 +15,39 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
-from tests.support.fleet import ROOT
+from tests.support.command_line import ROOT, environment
+from tests.support.fork_server import fork_server
 
-# How a client speaks: as all did until 2025, with a handshake, or as they do now, without one.
+# Protocol of a client: with a handshake, as until 2025, or without one, as now.
 MODES = ("legacy", "auto")
 
 
-def command(agent: str, url: str, *more: str, **settings: str) -> StdioServerParameters:
-    """How a client on the same machine starts a server for an agent."""
-    return StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "memci.cli", "mcp", "--agent", agent, *more],
-        env={"PYTHONPATH": str(ROOT), "MEMCI_API_URL": url, **settings},
-    )
+# A client starts this program; it passes its streams to a forked `memci mcp`, which starts soon.
+_HAND_ON = 'cat "$1" & exec cat > "$0"'
 
 
 @asynccontextmanager
 async def over_stdio(
     url: str, agent: str, *, session: str | None = None, key: str = "", mode: str = "auto"
 ) -> AsyncIterator[Client]:
-    """Connect to a `memci mcp` that is started for it."""
+    """Start a `memci mcp` and connect to it."""
     more = ("--session", session) if session else ()
-    settings = {"MEMCI_API_KEY": key} if key else {}
-    async with Client(command(agent, url, *more, **settings), mode=mode) as client:
-        yield client
+    settings = {"MEMCI_API_URL": url, **({"MEMCI_API_KEY": key} if key else {})}
+    with TemporaryDirectory() as folder:
+        stdin, stdout = Path(folder, "in"), Path(folder, "out")
+        os.mkfifo(stdin)
+        os.mkfifo(stdout)
+        fork_server().start(
+            ["memci", "mcp", "--agent", agent, *more],
+            environment(**settings),
+            ROOT,
+            *(stdin, stdout, Path(os.devnull)),
+        )
+        streams = StdioServerParameters(
+            command="/bin/sh", args=["-c", _HAND_ON, str(stdin), str(stdout)]
+        )
+        async with Client(streams, mode=mode) as client:
+            yield client
 
 
 @asynccontextmanager
@@ -53,7 +64,7 @@ async def over_http(
 
 
 def talk(go: Callable[[], Awaitable[Any]]) -> Any:
-    """Run a conversation to its end, within a time; what failed in it is raised by itself."""
+    """Run a conversation with a timeout; raise its error without an exception group."""
 
     async def limited() -> Any:
         async with asyncio.timeout(50):

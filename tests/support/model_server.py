@@ -1,7 +1,7 @@
-"""A language model that answers over HTTP as OpenAI's API does, by a script.
+"""A scripted language model that answers over HTTP like OpenAI's API.
 
-It listens on 127.0.0.1 for real clients: every request that reaches it is kept in ``asked``,
-whatever becomes of it, so a test counts calls where they arrive.
+It listens on 127.0.0.1 for real clients. ``asked`` keeps every request that arrives, also those
+that fail, so that tests can count them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DRIP_S = 0.2
 
 
 @dataclass(frozen=True)
-class Asked:
+class RecordedRequest:
     """One request: its path, its headers (in small letters) and its body."""
 
     path: str
@@ -33,14 +33,14 @@ class Asked:
 
     @property
     def task(self) -> str:
-        """What is asked for, by the name of the answer's JSON schema; ``embed`` for vectors."""
+        """The task: the name of the answer's JSON schema, or ``embed`` for vectors."""
         if self.path.endswith("/embeddings"):
             return "embed"
         return str(self.body["response_format"]["json_schema"]["name"])
 
     @cached_property
     def data(self) -> Any:
-        """What the user's message holds: a JSON object, and nothing beside it."""
+        """The JSON object that is the user's message."""
         (message,) = (each for each in self.body["messages"] if each["role"] == "user")
         return json.loads(message["content"])
 
@@ -50,7 +50,7 @@ class Asked:
         return str(message["content"])
 
 
-Reply: TypeAlias = Callable[["_Handler", Asked], None]
+Reply: TypeAlias = Callable[["_Handler", RecordedRequest], None]
 
 
 def says(answer: object, *, prompt_tokens: int = 100, completion_tokens: int = 20) -> Reply:
@@ -62,8 +62,8 @@ def says(answer: object, *, prompt_tokens: int = 100, completion_tokens: int = 2
 def calls(tool: str, /, **arguments: Any) -> Reply:
     """Answer with one tool call."""
     function = {"name": tool, "arguments": json.dumps(arguments, ensure_ascii=False)}
-    said = {"tool_calls": [{"id": "call_1", "type": "function", "function": function}]}
-    return lambda handler, asked: handler.message(said, asked, 100, 20)
+    reply = {"tool_calls": [{"id": "call_1", "type": "function", "function": function}]}
+    return lambda handler, asked: handler.message(reply, asked, 100, 20)
 
 
 def fails(status: int, *, code: str = "", **headers: str) -> Reply:
@@ -74,9 +74,9 @@ def fails(status: int, *, code: str = "", **headers: str) -> Reply:
 
 
 def streams(*chunks: bytes, after: Event | None = None) -> Reply:
-    """Answer with these pieces of a stream of events; all but the first wait for ``after``."""
+    """Answer with these pieces of an event stream; all but the first wait for ``after``."""
 
-    def reply(handler: _Handler, _: Asked) -> None:
+    def reply(handler: _Handler, _: RecordedRequest) -> None:
         handler.begin(200, {"content-type": "text/event-stream"})
         for place, chunk in enumerate(chunks):
             if place and after is not None:
@@ -87,20 +87,20 @@ def streams(*chunks: bytes, after: Event | None = None) -> Reply:
     return reply
 
 
-def hangs(handler: _Handler, _: Asked) -> None:
-    """Answer nothing until the server stops."""
+def hangs(handler: _Handler, _: RecordedRequest) -> None:
+    """Send no answer until the server stops."""
     handler.model.stopping.wait()
 
 
-def drips(handler: _Handler, _: Asked) -> None:
-    """Keep the line busy with white space and never come to the answer."""
+def sends_only_spaces(handler: _Handler, _: RecordedRequest) -> None:
+    """Send white space for ever, and no answer."""
     handler.begin(200, {"content-type": "application/json"})
     while not handler.model.stopping.wait(_DRIP_S):
         handler.wfile.write(b" ")
 
 
-def cuts(handler: _Handler, _: Asked) -> None:
-    """Promise an answer, begin it and cut the line."""
+def breaks_off(handler: _Handler, _: RecordedRequest) -> None:
+    """Begin an answer and close the connection."""
     handler.begin(200, {"content-type": "application/json", "content-length": "1000"})
     handler.wfile.write(b'{"id": "')
     handler.reset()
@@ -111,8 +111,8 @@ def sends(body: bytes, content_type: str = "application/json") -> Reply:
     return lambda handler, _: handler.send(200, body, {"content-type": content_type})
 
 
-def obeys(handler: _Handler, asked: Asked) -> None:
-    """Do what was asked, as a plain but honest model would."""
+def answers_correctly(handler: _Handler, asked: RecordedRequest) -> None:
+    """Do the task as a simple model would."""
     if asked.task == "embed":
         handler.vectors(asked)
     else:
@@ -121,11 +121,11 @@ def obeys(handler: _Handler, asked: Asked) -> None:
 
 @dataclass
 class ModelServer:
-    """Replies by ``script``, one after the other, and then by ``rest``."""
+    """Replies with the entries of ``script`` in order, then always with ``rest``."""
 
     script: list[Reply] = field(default_factory=list)
-    rest: Reply = obeys
-    asked: list[Asked] = field(default_factory=list)
+    rest: Reply = answers_correctly
+    requests: list[RecordedRequest] = field(default_factory=list)
     dimension: int = 8
     stopping: Event = field(default_factory=Event)
     port: int = 0
@@ -135,14 +135,14 @@ class ModelServer:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/v1"
 
-    def take(self, asked: Asked) -> Reply:
+    def take(self, asked: RecordedRequest) -> Reply:
         with self._lock:
-            self.asked.append(asked)
+            self.requests.append(asked)
             return self.script.pop(0) if self.script else self.rest
 
     def tasks(self) -> list[str]:
         with self._lock:
-            return [each.task for each in self.asked]
+            return [each.task for each in self.requests]
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -152,7 +152,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        asked = Asked(self.path, headers, body)
+        asked = RecordedRequest(self.path, headers, body)
         try:
             self.model.take(asked)(self, asked)
         except OSError:  # the client has gone
@@ -160,17 +160,23 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
-        asked = Asked(self.path, headers, {})
+        asked = RecordedRequest(self.path, headers, {})
         self.model.take(asked)(self, asked)
 
-    def chat(self, text: str, asked: Asked, prompt_tokens: int, completion_tokens: int) -> None:
+    def chat(
+        self, text: str, asked: RecordedRequest, prompt_tokens: int, completion_tokens: int
+    ) -> None:
         self.message({"content": text}, asked, prompt_tokens, completion_tokens)
 
     def message(
-        self, said: Mapping[str, Any], asked: Asked, prompt_tokens: int, completion_tokens: int
+        self,
+        reply: Mapping[str, Any],
+        asked: RecordedRequest,
+        prompt_tokens: int,
+        completion_tokens: int,
     ) -> None:
         """Answer with a message: content, or tool calls."""
-        message = {"role": "assistant", "content": None, **said}
+        message = {"role": "assistant", "content": None, **reply}
         reason = "tool_calls" if "tool_calls" in message else "stop"
         choice = {"index": 0, "message": message, "finish_reason": reason}
         usage = {
@@ -189,8 +195,8 @@ class _Handler(BaseHTTPRequestHandler):
             }
         )
 
-    def vectors(self, asked: Asked) -> None:
-        """A vector for each text, by its words; in an order of the server's own."""
+    def vectors(self, asked: RecordedRequest) -> None:
+        """Answer with a vector of the words of each text, in another order than the request."""
         rows = [
             {"object": "embedding", "index": index, "embedding": _vector(text, self.model)}
             for index, text in enumerate(asked.body["input"])
@@ -219,7 +225,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as the library names it
-        """Say nothing."""
+        """Log nothing."""
 
     def _json(self, body: Mapping[str, Any]) -> None:
         self.send(200, json.dumps(body).encode(), {"content-type": "application/json"})
@@ -230,7 +236,7 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 64
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes in the middle is part of what is tested; a failing script is not."""
+        """Ignore clients that disconnect, since tests do that; report other errors."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
@@ -293,7 +299,7 @@ def _annotate(data: Any) -> Any:
 
 
 def _beginning(text: str, longest: int) -> str:
-    """The beginning of a text, without half a number or a name at its end."""
+    """The beginning of a text, without a cut number or name at its end."""
     cut = text[:longest].rstrip("0123456789")
     return (cut.rpartition(" ")[0] if cut.isascii() else cut).strip() or text[:1]
 

@@ -1,4 +1,4 @@
-"""Small models that answer from a script: deterministic, quick, and able to fail on demand."""
+"""Scripted small models: deterministic, fast, and able to fail on demand."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def words(text: str) -> list[str]:
 
 
 class OneSegmentAMessage:
-    """Makes a segment of each message, or of each paragraph of it."""
+    """Makes one segment of each message, or of each paragraph."""
 
     def segment(self, messages: Sequence[Message], vectors: Vectors) -> list[TopicSegment]:
         assert vectors.shape[0] == len(messages)
@@ -52,15 +52,15 @@ class NamesInBrackets:
 
 @dataclass
 class ScriptedJudge:
-    """Judges as the script says, text by text, and afterwards every text alike."""
+    """Judges texts with the entries of the script in order, then every text the same."""
 
     script: list[Judgement] = field(default_factory=list)
     rest: Judgement = field(default_factory=lambda: Judgement(eligible=True, worth=5.0))
-    asked: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
 
     def judge(self, texts: Sequence[str], summaries: Sequence[str] = ()) -> list[Judgement]:
-        self.asked += texts
+        self.requests += texts
         self.told += summaries
         return [self.script.pop(0) if self.script else self.rest for _ in texts]
 
@@ -69,10 +69,10 @@ class ScriptedJudge:
 class AboutIt:
     """Calls every relation by the same name."""
 
-    asked: list[tuple[str, str]] = field(default_factory=list)
+    requests: list[tuple[str, str]] = field(default_factory=list)
 
     def names(self, text: str, focus: Sequence[str], language: Language) -> list[str]:
-        self.asked += [(text, each) for each in focus]
+        self.requests += [(text, each) for each in focus]
         return ["关于" if language is Language.CHINESE else "about"] * len(focus)
 
 
@@ -86,32 +86,32 @@ def is_down(text: str, target: int) -> str:
 
 @dataclass
 class ScriptedCompressor:
-    """Does what the script says, call by call, and afterwards what ``rest`` does."""
+    """Runs the entries of the script call by call, and then ``rest``."""
 
     script: list[Callable[[str, int], str]] = field(default_factory=list)
     rest: Callable[[str, int], str] = keep_beginning
-    asked: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
     at_once: int = 1
 
     def compress(self, text: str, target: int) -> str:
-        self.asked.append(text)
+        self.requests.append(text)
         return (self.script.pop(0) if self.script else self.rest)(text, target)
 
 
 @dataclass
 class ScriptedPlanner:
-    """Plans what the script says, question by question, and afterwards nothing."""
+    """Returns the plans of the script question by question, and then empty ones."""
 
     script: list[list[str]] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
 
     def plan(self, text: str, language: Language) -> list[str]:
-        self.asked.append(text)
+        self.requests.append(text)
         return self.script.pop(0) if self.script else []
 
 
 class BagOfWords:
-    """Embeds a text by the words in it: texts with the same words are the same."""
+    """Embeds a text by its words: texts with the same words have the same vector."""
 
     model = "bag-of-words"
     dimension = 64
@@ -153,5 +153,5 @@ class ScriptedModels:
     lexicon: LowerCaseWords = field(default_factory=LowerCaseWords)
     tokens: FourCharactersAToken = field(default_factory=FourCharactersAToken)
     summarizer: OfflineSummarizer = field(default_factory=OfflineSummarizer)
-    # As the settings have it by default.
+    # The default of the settings.
     query_planner: ScriptedPlanner | None = None

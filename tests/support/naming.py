@@ -20,7 +20,7 @@ from memci.message import Message
 from memci.queue.runner import Effect
 from memci.reading.context_window import Windows
 from memci.schemas.pages import WindowAnswer, WindowRequest
-from memci.schemas.tool_table import BY_NAME
+from memci.schemas.tools.table import BY_NAME
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.smallmodel.ports import Summarizer
@@ -42,13 +42,13 @@ TRAIN = ("你好！明天去上海的高铁票订好了吗？", "订好了，明
 
 @dataclass
 class Meanwhile:
-    """Says the same of everything, and does something while it thinks."""
+    """Gives every page the same name, and runs a callback meanwhile."""
 
     does: Callable[[], object] = lambda: None
-    asked: int = 0
+    requests: int = 0
 
     def outline(self, messages: Sequence[Message], language: Language, count: Count) -> Outline:
-        self.asked += 1
+        self.requests += 1
         self.does()
         return Outline("A title", "A description.", tuple(f"line {m.seq}" for m in messages))
 
@@ -89,12 +89,12 @@ class PagesUnderTest:
         return self.write(self.handler.prepare(self.job))
 
     def waiting(self) -> int:
-        """How many such jobs wait."""
+        """The number of queued jobs of this kind."""
         query = "SELECT FROM job WHERE agent_id = %s AND kind = %s AND state = 'queued'"
         return len(self.ada.rows(query, JobKind.NAME_PAGES))
 
     def pages(self) -> list[Row[Any]]:
-        """Interactions' pages, in the order of their making."""
+        """Pages of interactions, in the order of their creation."""
         return self.ada.rows(
             "SELECT * FROM page WHERE agent_id = %s AND number > 0 ORDER BY number"
         )
@@ -116,7 +116,7 @@ class PagesUnderTest:
         return self.windows.show(self.ada.agent_id, WindowRequest(**how))
 
     def tree(self) -> list[tuple[str, str]]:
-        """Indexes and names of all that is in the tree."""
+        """Indexes and names of all pages in the tree."""
         return [(each.index, each.name) for each in self.windows.tree(self.ada.agent_id).pages]
 
     def shown(self, **how: Any) -> str:

@@ -21,8 +21,8 @@ from memci.jobs.create import MemoryCreation
 from memci.queue.lease import Lease
 from memci.storage.agents import replace_parameters
 from memci.storage.session import Database
-from memci.testing import FakeClock
 from tests.support.models import ScriptedModels
+from tests.support.servers import FakeClock
 
 _SAY = """
 INSERT INTO message (agent_id, seq, id, role, content, session_id, user_id, name, said_at,
@@ -38,7 +38,7 @@ class AgentUnderTest:
     parameters: MemoryParameters = field(default_factory=MemoryParameters)
     models: Any = field(default_factory=ScriptedModels)
     clock: FakeClock = field(default_factory=FakeClock)
-    known: bool = False  # its lane is there already
+    known: bool = False  # its lane exists already
     snapshot_bytes: int = SNAPSHOT_BYTES
 
     def __post_init__(self) -> None:
@@ -47,10 +47,10 @@ class AgentUnderTest:
         with self.database.lane_transaction() as connection:
             connection.exec_driver_sql("INSERT INTO lane (agent_id) VALUES (%s)", (self.agent_id,))
 
-    # What the lane does.
+    # Work of the lane.
 
     def lease(self) -> Lease:
-        """Claim the lane: each lease is another time slice."""
+        """Claim the lane; each lease is a new time slice."""
         nonce = uuid4()
         with self.database.lane_transaction() as connection:
             fence = connection.exec_driver_sql(
@@ -62,7 +62,7 @@ class AgentUnderTest:
 
     @contextmanager
     def lease_held(self) -> Iterator[Lease]:
-        """Hold the lane, as a job that runs on it finds it."""
+        """Hold the lane as while a job runs."""
         lease = self.lease()
         yield lease
         self.execute("UPDATE lane SET lease_owner = NULL WHERE agent_id = %s")
@@ -88,8 +88,8 @@ class AgentUnderTest:
             ).scalar_one()
             first = last - len(texts) + 1
             for seq, text in enumerate(texts, first):
-                said = datetime(2026, 1, 1, tzinfo=UTC)
-                values = (role, text, session, user, name, said, remember, state, carried)
+                said_at = datetime(2026, 1, 1, tzinfo=UTC)
+                values = (role, text, session, user, name, said_at, remember, state, carried)
                 connection.exec_driver_sql(_SAY, (self.agent_id, seq, f"m{seq}", *values))
         return self.job(first, last)
 
@@ -112,7 +112,7 @@ class AgentUnderTest:
         return MemoryCreation(self.database, self.models, self.parameters)
 
     def create(self, job: Job) -> Mapping[str, Any]:
-        """Run a create job: its effect commits, and asks for a pass as the lane would (M16)."""
+        """Run a create job with its effect, and request a pass as the lane does (M16)."""
         effect = self.creation().prepare(job)
         with self.lease().effect() as connection:
             result = effect(connection)
@@ -136,7 +136,7 @@ class AgentUnderTest:
         )
 
     def compress(self, passes: int = 1) -> None:
-        """Run whole passes, each asked for and in one time slice."""
+        """Request and run whole passes, each in one time slice."""
         for _ in range(passes):
             self.ask_for_pass()
             lease = self.lease()
@@ -148,7 +148,7 @@ class AgentUnderTest:
         with self.database.agent_transaction(self.agent_id) as connection:
             replace_parameters(connection, self.agent_id, values)
 
-    # What is there.
+    # Stored rows.
 
     def execute(self, statement: str, *values: object) -> None:
         """Run a statement whose first parameter is the agent."""
@@ -168,7 +168,7 @@ class AgentUnderTest:
         return [node for node in nodes if kind in {None, node.kind}]
 
     def memory_states(self) -> list[tuple[str, str | None]]:
-        """What memory made of each message, and why not."""
+        """The memory state of each message, and the reason if it was filtered."""
         query = "SELECT memory_state, memory_reason FROM message WHERE agent_id = %s ORDER BY seq"
         return [(row.memory_state, row.memory_reason) for row in self.rows(query)]
 

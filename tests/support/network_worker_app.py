@@ -1,4 +1,4 @@
-"""The real workers with quick models: ``celery -A tests.support.network_worker_app worker …``."""
+"""Real workers with scripted models: ``celery -A tests.support.network_worker_app worker …``."""
 
 from __future__ import annotations
 

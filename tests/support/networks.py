@@ -1,4 +1,4 @@
-"""Networks as answers, put together by hand."""
+"""Answers of network reads, built by hand."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ THEN = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def node(node_id: int, phrase: str | None = "a phrase", **changed: Any) -> NetworkNode:
-    gone = phrase is None
+    was_forgotten = phrase is None
     event = TrailEvent(event="forgotten", pass_number=7, details={"reason": "slot"}, at=THEN)
     values = {
         "id": node_id, "kind": "memory", "phrase": phrase, "importance": 1.0, "length": 50,
-        "original_length": 100, "focus": False, "forgotten": gone,
-        "gone": RemovalReason.FORGOTTEN if gone else None,
-        "last_event": event if gone else None,
+        "original_length": 100, "focus": False, "forgotten": was_forgotten,
+        "removal_reason": RemovalReason.FORGOTTEN if was_forgotten else None,
+        "last_event": event if was_forgotten else None,
     }  # fmt: skip
     return NetworkNode(**{**values, **changed})
 
@@ -53,7 +53,7 @@ def network(
 
 
 def fading(memories: int, passes: int, phrase: str = "a phrase") -> FadingAnswer:
-    """Memories that shrink, one after the other; every third is forgotten at the end."""
+    """Memories that shrink in turn; every third is forgotten at the end."""
 
     def memory(place: int) -> FadingMemory:
         forgotten = place % 3 == 2
@@ -61,7 +61,7 @@ def fading(memories: int, passes: int, phrase: str = "a phrase") -> FadingAnswer
         share = [max(0.0, 1 - at / (place + 2)) if at < until else None for at in range(passes)]
         return FadingMemory(
             id=place + 1, phrase=None if forgotten else phrase, original_length=100,
-            forgotten=forgotten, gone=RemovalReason.FORGOTTEN if forgotten else None,
+            forgotten=forgotten, removal_reason=RemovalReason.FORGOTTEN if forgotten else None,
             importances=share,
             lengths=[None if each is None else int(each * 100) for each in share],
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""An agent that writes notes, on a store of choice."""
+"""An agent that writes notes, on any page store."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from memci.commands.pages.perform import PageCommands, ToolRequest
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.reading.context_window import Windows
-from memci.schemas.tool_table import BY_NAME
+from memci.schemas.tools.table import BY_NAME
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.page_store.port import PageStore
 from memci.storage.session import Database
@@ -17,13 +17,13 @@ COUNTER = OfflineTokenCounter()
 ROOMY = PageRules(window_max_tokens=10_000_000)
 
 
-def asked(verb: str, /, **values: Any) -> ToolRequest:
+def tool_request(verb: str, /, **values: Any) -> ToolRequest:
     tool = BY_NAME[verb]
     return ToolRequest(tool, tool.request(**values))
 
 
 class NoteTaker:
-    """Does operations on an agent's pages, and looks at its window."""
+    """Runs operations on an agent's pages, and reads its window."""
 
     def __init__(self, database: Database, store: PageStore, agent_id: str = "ada") -> None:
         self.store = store
@@ -35,9 +35,11 @@ class NoteTaker:
         return self.commands.run(self.agent_id, Actor.AGENT, list(operations))
 
     def note(self, text: str, *, expanded: bool = True) -> str:
-        (made,) = self.do(asked("create_detail_page", name="Note", detail=text, parent="usr-0"))
+        (made,) = self.do(
+            tool_request("create_detail_page", name="Note", detail=text, parent="usr-0")
+        )
         if expanded:
-            self.do(asked("expand_details", index=made.page.index))
+            self.do(tool_request("expand_details", index=made.page.index))
         return made.page.index
 
     def window(self) -> str:

@@ -1,4 +1,4 @@
-"""Pages of an agent in tests, changed and looked at as the agent does."""
+"""Changes and reads the pages of an agent as the agent does."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memci.domain.pages.permission import Actor
 from memci.reading.context_window import Windows
 from memci.schemas.base import Answer
 from memci.schemas.pages import StepAnswer, WindowAnswer, WindowRequest
-from memci.schemas.tool_table import BY_NAME
+from memci.schemas.tools.table import BY_NAME
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.page_store.port import PageStore
 from memci.storage.session import Database
@@ -20,7 +20,7 @@ COUNTER = OfflineTokenCounter()
 
 
 class Folders:
-    """What an agent does to its pages, wherever its notes' texts are."""
+    """Operations of an agent on its pages, with any page store."""
 
     def __init__(
         self,
@@ -35,21 +35,21 @@ class Folders:
         self.windows = Windows(database, store, COUNTER, rules or PageRules())
 
     def do(self, verb: str, /, **values: Any) -> str:
-        """Do it as the agent, and return the index that it was about."""
+        """Run a tool as the agent; return the index of its page."""
         answer: Any = self._ask(verb, **values)
         return str(answer.page.index)
 
     def prompt(self, text: str) -> None:
-        """Write into ``sys``, as its developer."""
+        """Write a page in the segment ``sys``, as the developer."""
         tool = BY_NAME["create_detail_page"]
         request = tool.request(name="Prompt", detail=text, parent="sys-0")
         self.commands.run(self.agent_id, Actor.DEVELOPER, [ToolRequest(tool, request)])
-        shown = BY_NAME["expand_details"]
-        asked = ToolRequest(shown, shown.request(index="sys-1"))
+        expand = BY_NAME["expand_details"]
+        asked = ToolRequest(expand, expand.request(index="sys-1"))
         self.commands.run(self.agent_id, Actor.DEVELOPER, [asked])
 
     def rename(self, index: str, name: str) -> None:
-        """Call a page of any session so, as its developer."""
+        """Rename a page of any session, as the developer."""
         tool = BY_NAME["update_page"]
         asked = ToolRequest(tool, tool.request(index=index, name=name))
         self.commands.run(self.agent_id, Actor.DEVELOPER, [asked])
@@ -59,17 +59,17 @@ class Folders:
         self._ask("pin", text=text)
 
     def undo(self) -> StepAnswer:
-        """Take back what the agent did last."""
+        """Undo the agent's last step."""
         answer: Any = self._ask("undo")
         return answer
 
     def redo(self) -> StepAnswer:
-        """Do again what was undone last."""
+        """Redo the step that was undone last."""
         answer: Any = self._ask("redo")
         return answer
 
     def do_all(self, *asked: tuple[str, dict[str, Any]]) -> None:
-        """Do all of it in one step, as the agent."""
+        """Run several tools in one step, as the agent."""
         tools = [(BY_NAME[verb], values) for verb, values in asked]
         requests = [ToolRequest(tool, tool.request(**values)) for tool, values in tools]
         self.commands.run(self.agent_id, Actor.AGENT, requests)
@@ -90,6 +90,6 @@ class Folders:
 
 
 def page(ada: AgentUnderTest, index: str) -> Any:
-    """The row of a page; None where there is none."""
+    """The row of a page, or None."""
     found = ada.rows("SELECT * FROM page WHERE agent_id = %s AND id = %s", index)
     return found[0] if found else None

@@ -1,4 +1,4 @@
-"""The four page stores for tests, S3 on a real server of that protocol."""
+"""The four page stores for tests; S3 on a real server of its protocol."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from memci.storage.page_store.s3 import S3PageStore
 from memci.testing import wait_until
 
 STORES = ("memory", "files", "postgres", "s3")
-# boto3's own way of being told: also that nothing of this machine is to be asked.
+# Environment variables of boto3; they also keep it from reading the configuration of the machine.
 CREDENTIALS: Mapping[str, str] = {
     "AWS_ACCESS_KEY_ID": "AKIATESTTESTTESTTEST",
     "AWS_SECRET_ACCESS_KEY": "a-secret-that-nobody-may-see",
@@ -34,7 +34,7 @@ CREDENTIALS: Mapping[str, str] = {
 
 @contextmanager
 def s3_server(folder: Path) -> Iterator[str]:
-    """Run a server that keeps objects in its memory; yields its address."""
+    """Run a server that keeps objects in memory; yield its address."""
     log = folder / "s3.log"
     with log.open("wb") as out:
         process = subprocess.Popen(
@@ -82,14 +82,14 @@ def bucket(s3_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> PageStoreAddres
 
 @pytest.fixture
 def s3_store(bucket: PageStoreAddress) -> Iterator[S3PageStore]:
-    """A store in it."""
+    """A page store in the bucket."""
     store = S3PageStore(bucket)
     yield store
     store.close()
 
 
 def store_of(name: str, request: pytest.FixtureRequest) -> PageStore:
-    """Return an empty store; only what it needs is started."""
+    """Return an empty store; start only the server that it needs."""
     match name:
         case "memory":
             return MemoryPageStore()

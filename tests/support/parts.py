@@ -1,12 +1,10 @@
-"""Parts of memci as the Procfile starts them: real processes, never left behind."""
+"""Parts of memci as the Procfile starts them: real processes that end with the test."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import socket
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -23,38 +21,39 @@ from memci.broker.names import UPKEEP_QUEUE
 from memci.testing import wait_until
 from tests.support import deployment
 from tests.support.fleet import ROOT
+from tests.support.fork_server import ForkedProcess, fork_server
 
-# Loading the small models on a busy machine takes its time.
+# On a busy machine, loading the small models takes long.
 _READY_S = 90.0
 _STOP_S = 45.0
 
 
 @dataclass
 class Part:
-    """One process, and what it was given."""
+    """One process, its arguments and its environment."""
 
     name: str
-    process: subprocess.Popen[bytes]
+    process: ForkedProcess
     environment: Mapping[str, str]
     log: Path
 
     @property
-    def said(self) -> str:
+    def log_text(self) -> str:
         return self.log.read_text(errors="replace")
 
     def wait_ready(self) -> None:
         def ready() -> bool:
-            assert self.process.poll() is None, f"{self.name} ended:\n{self.said[-3000:]}"
+            assert self.process.poll() is None, f"{self.name} ended:\n{self.log_text[-3000:]}"
             return self._is_ready()
 
         try:
             wait_until(ready, f"{self.name} is ready", timeout_s=_READY_S)
         except AssertionError as error:
-            error.add_note(self.said[-3000:])
+            error.add_note(self.log_text[-3000:])
             raise
 
     def stop(self) -> int:
-        """Stop it as a deployment does; returns its exit code."""
+        """Stop the process as a deployment does; return its exit code."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(_STOP_S)
 
@@ -64,7 +63,7 @@ class Part:
             self.process.wait(10)
 
     def status(self, port: str, path: str) -> int | None:
-        """HTTP status of a page of its; None while it does not answer."""
+        """The HTTP status of a path; None while the process does not answer."""
         try:
             with urlopen(f"http://127.0.0.1:{self.environment[port]}{path}", timeout=5) as answer:
                 return int(answer.status)
@@ -99,7 +98,7 @@ def start(
     commands: Mapping[str, Sequence[str]] | None = None,
     **more: str,
 ) -> Iterator[Part]:
-    """Start the line of the Procfile with this name as it stands there, or another command."""
+    """Start the line of the Procfile with this name, or another command."""
     command = (commands or deployment.procfile())[name]
     scripts = Path(sys.executable).parent
     environment = {
@@ -115,16 +114,7 @@ def start(
         **more,
     }
     log = folder / f"{name}.log"
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            [shutil.which(command[0], path=environment["PATH"]) or command[0], *command[1:]],
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+    process = fork_server().start(command, environment, folder, Path(os.devnull), log, log)
     part = Part(name, process, environment, log)
     try:
         yield part

@@ -1,4 +1,4 @@
-"""Looking at how the database goes about a query (style rule 14)."""
+"""Reads the plans of queries (style rule 14)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,17 @@ from memci.storage.session import Database
 Plan = list[dict[str, Any]]
 
 
+def analyze(database: Database, tables: str, *, vacuum: bool = False) -> None:
+    """Update the planner's statistics of these tables, as autovacuum does later.
+
+    Only their owner may: PostgreSQL ignores the request of any other role, with a warning.
+    """
+    with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.exec_driver_sql("SET ROLE memci_owner")
+        connection.exec_driver_sql(f"{'VACUUM ' if vacuum else ''}ANALYZE {tables}")
+        connection.exec_driver_sql("RESET ROLE")
+
+
 def explain(
     database: Database,
     statement: str,
@@ -18,7 +29,7 @@ def explain(
     *,
     collections: Sequence[str] = (),
 ) -> Plan:
-    """Run it for agent ``ada`` under row-level security, and return the nodes of its plan."""
+    """Run a query for agent ``ada`` with row-level security; return the nodes of its plan."""
     with database.agent_snapshot("ada") as connection:
         see_collections(connection, collections)
         asked = "EXPLAIN (ANALYZE, FORMAT JSON) " + statement
@@ -37,7 +48,7 @@ def indexes(plan: Plan) -> set[str]:
 
 
 def read(plan: Plan, table: str) -> float:
-    """Rows that were read of a table, kept or not."""
+    """The number of rows read from a table, also those that were filtered out."""
     return sum(
         (each["Actual Rows"] + each.get("Rows Removed by Filter", 0)) * each["Actual Loops"]
         for each in plan

@@ -1,4 +1,4 @@
-"""What the tests of foreign producers share: a worker for all queues, and a look at what it did."""
+"""For tests of producers without memci: a worker for all queues, and reads of its results."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _WORKER = (
 
 
 @dataclass(frozen=True)
-class House:
-    """memci as a producer meets it: a broker, with somebody behind it."""
+class Deployment:
+    """memci as a producer uses it: a broker, with a worker for all queues."""
 
     database_url: str
     broker_url: str
@@ -48,12 +48,12 @@ class House:
 
         return wait_until(done, f"job {job_id} is done", timeout_s=60)
 
-    def passes_wanted(self, agent_id: str) -> int:
+    def requested_passes(self, agent_id: str) -> int:
         row = self._row("SELECT compress_req FROM lane WHERE agent_id = %s", agent_id)
         return row["compress_req"] if row else 0
 
     def wait_idle(self, agent_id: str) -> None:
-        """Wait until nothing is queued, and nothing is left to compress."""
+        """Wait until no job is queued and no pass is due."""
         query = """
             SELECT 1 AS idle FROM lane WHERE agent_id = %s AND compress_req = compress_done
             AND lease_until IS NULL AND NOT EXISTS
@@ -74,7 +74,7 @@ class House:
 
 
 def identity_fields(command: Sequence[str], folder: Path, **environment: str) -> str:
-    """What a producer's program writes when it runs in this folder."""
+    """The output of a producer's program that runs in this folder."""
     return subprocess.run(
         command,
         cwd=folder,
@@ -87,10 +87,10 @@ def identity_fields(command: Sequence[str], folder: Path, **environment: str) ->
 
 
 @contextmanager
-def open_house(database_url: str, broker_url: str, folder: Path) -> Iterator[House]:
+def deploy(database_url: str, broker_url: str, folder: Path) -> Iterator[Deployment]:
     """Start one real worker for all queues."""
     command = {"everything": _WORKER}
     with parts.start("everything", database_url, broker_url, folder, commands=command) as worker:
         worker.wait_ready()
-        yield House(database_url, broker_url)
-        assert worker.stop() == 0, worker.said[-3000:]
+        yield Deployment(database_url, broker_url)
+        assert worker.stop() == 0, worker.log_text[-3000:]

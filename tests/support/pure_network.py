@@ -1,4 +1,4 @@
-"""A network in memory that does nothing but follow the rules of the domain."""
+"""A network in memory that applies the rules of the domain only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ from memci.domain.memory.creation import (
     focus_after,
     plan_creation,
 )
-from memci.domain.memory.node import NodeKind, NodeType, decayed, importance
+from memci.domain.memory.node import (
+    MIN_STRENGTH,
+    NodeKind,
+    NodeType,
+    break_threshold,
+    decay_factor,
+    importance,
+)
 from memci.domain.memory.parameters import MemoryParameters
 from memci.language.detection import language_of
 from memci.language.names import key_entities
@@ -43,6 +50,12 @@ def segment(
         user_id=None,
         said_at=SAID_AT,
     )
+
+
+def decayed(strength: float, parameters: MemoryParameters) -> float | None:
+    """Return an unlocked link's strength after one scan; None: the link breaks (M12.3)."""
+    left = max(strength, MIN_STRENGTH) * decay_factor(parameters)
+    return None if left < break_threshold(parameters) else left
 
 
 @dataclass

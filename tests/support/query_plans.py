@@ -25,9 +25,9 @@ OWNED = (
 
 
 def plans(reader: Reader, read: Callable[[], object]) -> list[dict[str, Any]]:
-    """Plans of every statement that a read runs: a search's one plan, and others with values."""
+    """Plans of all statements of a read: the generic plan of a search, others with their values."""
     asked: list[tuple[str, Any]] = []
-    reader.activity.flush()  # what earlier reads left is not written while this one is looked at
+    reader.activity.flush()  # so that this read writes nothing of earlier ones
     with listening(asked):
         read()
     found = []
@@ -43,7 +43,7 @@ def plans(reader: Reader, read: Callable[[], object]) -> list[dict[str, Any]]:
 
 @contextmanager
 def listening(asked: list[tuple[str, Any]]) -> Iterator[None]:
-    """Note what the driver is asked: hot statements pass SQLAlchemy by."""
+    """Record the statements of the driver, since hot statements bypass SQLAlchemy."""
     execute = psycopg.Cursor.execute
 
     def listen(cursor: Any, statement: Any, values: Any = None, **options: Any) -> Any:
@@ -56,7 +56,7 @@ def listening(asked: list[tuple[str, Any]]) -> Iterator[None]:
 
 
 def scans(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Every node of a plan that reads a table, or an index of one."""
+    """The nodes of a plan that read a table or an index."""
     if "Relation Name" in plan or plan["Node Type"] == "Bitmap Index Scan":
         yield plan
     for below in plan.get("Plans", ()):
@@ -64,7 +64,7 @@ def scans(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def check(found: list[dict[str, Any]]) -> list[str]:
-    """Every scan of a table of content begins at the agent; return the tables that were read."""
+    """Check that each scan of a content table selects the agent; return the tables read."""
     read = []
     for scan in (each for plan in found for each in scans(plan)):
         table = scan.get("Relation Name", "")
@@ -77,7 +77,7 @@ def check(found: list[dict[str, Any]]) -> list[str]:
 
 
 def one_plan(database: Database, statement: str) -> dict[str, Any]:
-    """Return the plan that a statement has for all agents, whatever its values."""
+    """Return the generic plan of a statement."""
     asked = f"EXPLAIN (GENERIC_PLAN, FORMAT JSON) {numbered(statement)}"
     with database.agent_snapshot("big", planned=True) as connection:
         driver = connection.connection.driver_connection
@@ -89,6 +89,6 @@ def one_plan(database: Database, statement: str) -> dict[str, Any]:
 
 
 def numbered(statement: str) -> str:
-    """Return a statement with numbers for its values, as a server knows them."""
+    """Return a statement with numbered parameters, as the server has it."""
     names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", statement)))
     return re.sub(r"%\((\w+)\)s", lambda found: f"${names.index(found[1]) + 1}", statement)

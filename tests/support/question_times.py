@@ -1,4 +1,4 @@
-"""Times of a question as tests write them: first and last day, "~" where any year's is meant."""
+"""Times of a question as tests write them: first and last day, "~" for any year."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rebuilding the network of an ``AgentUnderTest``, step by step, as its lane would."""
+"""Rebuilds the network of an ``AgentUnderTest`` step by step, as its lane does."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.network import AgentUnderTest
 
 
 class NoWakeups:
-    """Wakes nobody: the test runs what waits."""
+    """Publishes no wakeups: the test runs the queued jobs."""
 
     def wake_lane(self, agent_id: str) -> None:
         del agent_id
@@ -36,13 +36,13 @@ class _Prepares(Protocol):
 
 
 class Rebuilding:
-    """What people ask, and what the lane then does."""
+    """Commands of a user, and the work of the lane after them."""
 
     def __init__(self, ada: AgentUnderTest) -> None:
         self.ada = ada
         self._wakeups: Any = NoWakeups()
 
-    # What people ask.
+    # Commands of a user.
 
     def begin(self, up_to_seq: int | None = None) -> EditionAnswer:
         return rebuild.begin(
@@ -70,10 +70,10 @@ class Rebuilding:
         )
         return [point.name for point in answer.focus]
 
-    # What the lane does.
+    # Work of the lane.
 
     def waiting(self) -> list[Job]:
-        """Jobs of memory; those of pages are of no concern here."""
+        """The queued jobs of memory, without those of pages."""
         rows = self.ada.rows(
             "SELECT agent_id, id, ordinal, kind, payload, source, first_seq, last_seq, attempts,"
             " started, traceparent FROM job WHERE agent_id = %s AND state = 'queued'"
@@ -83,13 +83,13 @@ class Rebuilding:
         return [Job(**row._mapping) for row in rows]
 
     def step(self) -> Mapping[str, Any]:
-        """Run the first job that waits; there must be one."""
+        """Run the first queued job; there must be one."""
         job = self.waiting()[0]
         with self.ada.lease_held() as lease:
             return self._run_on(lease, job)
 
     def run(self) -> int:
-        """Run what waits, and what that leads to; return how many jobs it took."""
+        """Run queued jobs and those that follow from them; return their number."""
         count = 0
         with self.ada.lease_held() as lease:
             while jobs := self.waiting():
@@ -106,7 +106,7 @@ class Rebuilding:
         return done
 
     def rebuilt(self, up_to_seq: int | None = None) -> Comparison:
-        """Rebuild the whole network, and compare the two."""
+        """Rebuild the whole network, and compare it with the current one."""
         self.begin(up_to_seq)
         self.run()
         return self.compared()
@@ -118,7 +118,7 @@ class Rebuilding:
                 return compare(current, compared_network(connection, self.ada.agent_id))
 
     def on_edition(self) -> AgentUnderTest:
-        """The same agent, looking at the rebuilt network."""
+        """The same agent with the rebuilt network."""
         return replace(self.ada, database=self.ada.database.on_edition(), known=True)
 
     def _handler(self, kind: str) -> _Prepares:

@@ -1,4 +1,4 @@
-"""What transactions read, as the server counts it."""
+"""The rows that transactions read, as the server counts them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memci.storage.session import Database
 
 
 def rows_read(database: Database, table: str) -> list[int]:
-    """Rows of the table that each transaction from now on reads."""
+    """A list of the rows of a table that each later transaction reads."""
     read: list[int] = []
 
     def count(connection: Any) -> None:
@@ -25,6 +25,6 @@ def rows_read(database: Database, table: str) -> list[int]:
 
     event.listen(database.engine, "commit", count)
     with database.lane_transaction():
-        pass  # up to here it is what earlier ones have read
+        pass  # earlier transactions read the rows counted up to here
     read.clear()
     return read

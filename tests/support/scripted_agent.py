@@ -1,7 +1,7 @@
-"""A language model that keeps a small context in order, by a script.
+"""A scripted language model that works with a small context.
 
-It has no memory of its own: what it does and answers it decides by the request alone, as a real
-model would. What it is to do stands in the user's question, such as ``ask: kestrel-17``.
+It has no memory: like a real model, it decides by the request alone. The user's question tells it
+what to do, such as ``ask: kestrel-17``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from memci.domain.token_counts import LIST_OVERHEAD, MESSAGE_OVERHEAD
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
-from tests.support.model_server import Asked, Reply, calls, says
+from tests.support.model_server import RecordedRequest, Reply, calls, says
 
 _BELOW_ROOT = 2  # level of headings
 _HEADING = re.compile(r"^(#+) \[([a-z]+-\d+)\] (.*) \((.*)\)$", re.MULTILINE)
@@ -42,7 +42,7 @@ def _json(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Line:
-    """A heading in the window: of which page, its state in words, and what stands under it."""
+    """A heading in the window: its page, the state of the page, and the text below it."""
 
     level: int
     index: str
@@ -56,14 +56,14 @@ class Line:
 
     @property
     def is_interaction(self) -> bool:
-        """Whether it is a page of the conversation; notes are called lessons."""
+        """Whether this is a page of the conversation; notes are called lessons."""
         in_chapter = self.level == _BELOW_ROOT and self.index.startswith("usr-")
         is_note = self.name.startswith("Lesson")
         return in_chapter and self.state.startswith("page") and not is_note
 
 
 class Seen:
-    """A request as the model reads it: pages, and at its end the current interaction."""
+    """A request as the model reads it: pages, then the current interaction."""
 
     def __init__(self, messages: Sequence[Mapping[str, Any]]) -> None:
         asked = max(n for n, each in enumerate(messages) if each["role"] == "user")
@@ -78,13 +78,13 @@ class Seen:
             Line(len(each[1]), each[2], each[3], each[4], written[each.end() : end])
             for each, end in zip(found, ends, strict=True)
         ]
-        self.lines = every[:-1]  # the last is that of the question itself
+        self.lines = every[:-1]  # the last one is the question
 
     def in_state(self, state: str) -> list[Line]:
         return [each for each in self.lines if each.state == f"page, {state}"]
 
     def about(self, thing: str) -> Line | None:
-        """The first line that speaks of a thing, and does not merely ask about it."""
+        """The first line about a thing that is not just a question about it."""
         return next(
             (each for each in self.lines if thing in each.name + each.below and _tells(each.name)),
             None,
@@ -102,8 +102,8 @@ def _tells(name: str) -> bool:
     return not name.startswith("ask")
 
 
-def scripted_agent(handler: Any, asked: Asked) -> None:
-    """Reply to a request; it is a ``Reply``."""
+def scripted_agent(handler: Any, asked: RecordedRequest) -> None:
+    """Reply to a request; this function is a ``Reply``."""
     seen = Seen(asked.body["messages"])
     task, _, subject = seen.question.partition(": ")
     _TASKS[task](seen, subject)(handler, asked)
@@ -114,14 +114,14 @@ def _remember(_: Seen, fact: str) -> Reply:
 
 
 def _ask(seen: Seen, thing: str) -> Reply:
-    """Answer with a thing's code, from the message that told it: its page is opened for that.
+    """Answer with a thing's code from its message, whose page is expanded for that.
 
-    The page's index stands in the window, on the Contents Page or elsewhere, or else is searched.
+    The index of the page is in the window or on the Contents Page, or it is searched.
     """
-    told = f"{thing} has the code "
+    lead = f"{thing} has the code "
     for text in seen.said:
-        if told in text:
-            return says(text.partition(told)[2].partition(".")[0])
+        if lead in text:
+            return says(text.partition(lead)[2].partition(".")[0])
     return _look_for(seen, thing)
 
 
@@ -133,7 +133,7 @@ def _look_for(seen: Seen, thing: str) -> Reply:
     if contents is not None and not seen.results and "hidden" in contents.state:
         return calls("expand_details", index=contents.index)
     if contents is not None and f'"index":"{contents.index}","state":"exp' in seen.last_result:
-        # It is not there. This is refused, since the system keeps that page: a model tries it, too.
+        # It is not found. Real models try this, too; it is refused for pages of the system.
         return calls("hide_details", index=contents.index)
     if "pages" not in seen.last_result:
         return calls("find_pages", query=thing, limit=3)
@@ -152,15 +152,15 @@ def _note(seen: Seen, lesson: str) -> Reply:
 
 
 def _file(seen: Seen, name: str) -> Reply:
-    """Make a folder: of all shelves, or of the first two interactions and all notes in sight."""
+    """Make a folder of all shelves, or of the first two interactions and all visible notes."""
     if seen.results:
         return says(f"Filed into {name}.")
     here = [each for each in seen.lines if each.level == _BELOW_ROOT]
     if name.startswith("Cabinet"):
         found = [each for each in here if each.name.startswith("Shelf")]
     else:
-        said = [each for each in here if each.is_interaction]
-        found = [*said[:2], *(each for each in here if each.name.startswith("Lesson"))]
+        talk = [each for each in here if each.is_interaction]
+        found = [*talk[:2], *(each for each in here if each.name.startswith("Lesson"))]
     return calls(
         "create_contents_page", name=name, parent="usr-0", description="What was filed",
         children=[each.index for each in found],
@@ -168,14 +168,14 @@ def _file(seen: Seen, name: str) -> Reply:
 
 
 def _hide(seen: Seen, how: str) -> Reply:
-    """Hide what was said first; where it was a mistake, take that back, and do it again."""
+    """Hide the first interaction; if that was a mistake, undo and redo it."""
     steps = {"once": 1, "by mistake": 2, "after all": 3}[how]
     if len(seen.results) >= steps:
         return says("Done.")
     if seen.results:
         return calls("undo" if len(seen.results) == 1 else "redo")
-    shown = [each.index for each in seen.in_state("expanded") if each.is_interaction]
-    return calls("hide_details", index=shown[0]) if shown else says("Nothing to hide.")
+    expanded = [each.index for each in seen.in_state("expanded") if each.is_interaction]
+    return calls("hide_details", index=expanded[0]) if expanded else says("Nothing to hide.")
 
 
 def _tidy(seen: Seen, tokens: str) -> Reply:

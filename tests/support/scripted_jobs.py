@@ -1,4 +1,4 @@
-"""Jobs that do what their message says, and write down in which order their effects came.
+"""Jobs that run the script in their message, and record the order of their effects.
 
 A message's metadata is the script: ``wait_ms``, ``until`` (a file in the test's folder that the
 job waits for and removes; ``.waits`` is there meanwhile), ``die`` ("prepare" or "always"),
@@ -31,7 +31,7 @@ SELECT %s, unnest(%s::bigint[]), %s, 0, '{}'
 
 
 def die_once(marker: Path) -> None:
-    """Kill this process the way the kernel does, unless it was done before."""
+    """Kill this process with SIGKILL, but only the first time."""
     try:
         marker.touch(exist_ok=False)
     except FileExistsError:
@@ -84,7 +84,7 @@ class ScriptedHandler:
 
 
 class NoIndexing:
-    """Takes the jobs that index what dead and cancelled ones leave: no producer sends these."""
+    """Does nothing for the jobs that index messages of dead and cancelled jobs."""
 
     kind = "memci.message.index"
     triggers_compression = False
@@ -94,7 +94,7 @@ class NoIndexing:
 
 
 class NodeByNode:
-    """A pass that scans nodes one by one, each as long as its content says in milliseconds."""
+    """A pass whose scan of a node takes as many milliseconds as the node's content says."""
 
     def __init__(self, database: Database, slice_ms: int) -> None:
         self._database = database
@@ -128,7 +128,7 @@ class NodeByNode:
 
 
 def scripted_handlers(database: Database, folder: Path) -> dict[str, Handler]:
-    """What the runtime's ``handlers`` are in these tests."""
+    """The ``handlers`` of the runtime in these tests."""
     create = ScriptedHandler("memci.memory.create", database, folder)
     return {create.kind: create, NoIndexing.kind: NoIndexing()}
 

@@ -1,4 +1,4 @@
-"""The offline segmenter, given the vectors of the messages as memory creation does."""
+"""The offline segmenter with the vectors of the messages, as memory creation calls it."""
 
 from memci.smallmodel.offline.segmenter import OfflineSegmenter
 from memci.smallmodel.offline.sentence_embedder import OfflineEmbedder

@@ -1,4 +1,4 @@
-"""One agent with short-term memories, put in by SQL, and the job that consolidates them."""
+"""Short-term memories of one agent, and the job that consolidates them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memci.jobs.consolidate import Consolidation
 from memci.jobs.network_growth import NetworkGrowth, NewMemory, note_created
 from memci.language.detection import language_of
 from memci.language.names import Entity
-from memci.storage.search_index import Terms
+from memci.storage.search.index import Terms
 from tests.support.models import words
 from tests.support.network import AgentUnderTest
 
@@ -33,7 +33,7 @@ def remember(
     role: str = "user",
     hours: float = 24,
 ) -> list[int]:
-    """Make a short-term memory of each text, through the code that creations use; return ids."""
+    """Make a short-term memory of each text with the code of creations; return ids."""
     job = ada.say(*texts, session=session, user=user, role=role)
     first = job.first_seq or 0
     vectors = ada.models.embedder.embed(texts)

@@ -1,6 +1,6 @@
-"""What people and upkeep do to a network besides talking (R5, M24, M25), as plainly as can be.
+"""A simple model of restoring, consolidating and erasing (R5, M24, M25).
 
-As ``simple_network``: with none of memci's own code.
+Like ``simple_network``, it uses no code of memci.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tests.support.simple_network import SimpleNetwork, spoken
 
 
 class SimpleErasure(NamedTuple):
-    """How many went, and the messages to be remembered again."""
+    """Numbers of removed nodes, and the messages to be remembered again."""
 
     memories: int
     entities: int
@@ -38,22 +38,22 @@ class SimpleHistory(SimpleNetwork):
 
     def _may_be_restored(self, i: int) -> bool:
         was = self.ever[i]
-        told = any(n.seqs == was.seqs and not n.entity for n in self.nodes.values())
+        repeated = any(n.seqs == was.seqs and not n.entity for n in self.nodes.values())
         stored = all(seq in self.messages for seq in was.seqs)
         succeeded = i in self.restored | self.merged | self.erased
-        return stored and not (i in self.nodes or was.entity or succeeded or told)
+        return stored and not (i in self.nodes or was.entity or succeeded or repeated)
 
     def restore(self, i: int) -> None:
         self.make([self.ever[i].parts], restored=True)
         if not self._may_be_restored(i):
-            self.restored.add(i)  # else there was no room for it
+            self.restored.add(i)  # otherwise there was no room for it
 
     # Consolidating
 
     def consolidate(self, *, terms_are_over: bool) -> None:
         groups: list[list[int]] = []
         for i in self.short():
-            agreeing = [g for g in groups if all(self._tell_the_same(i, other) for other in g)]
+            agreeing = [g for g in groups if all(self._say_the_same(i, other) for other in g)]
             if agreeing:
                 agreeing[0].append(i)
             else:
@@ -70,13 +70,13 @@ class SimpleHistory(SimpleNetwork):
     def short(self) -> list[int]:
         return sorted(i for i, node in self.nodes.items() if node.short)
 
-    def _tell_the_same(self, i: int, other: int) -> bool:
+    def _say_the_same(self, i: int, other: int) -> bool:
         one, two = self.nodes[i], self.nodes[other]
         known = one.compared and two.compared
         return not known and one.session == two.session and spoken(one.text) == spoken(two.text)
 
     def _merge(self, group: Sequence[int]) -> None:
-        """Put one memory in their place, with the links of all: of two the stronger."""
+        """Replace a group by one memory with all links; of two links, the stronger stays."""
         parts = [self.nodes[i] for i in group]
         if not any(i in group and target not in group for i, target in self.links):
             return  # it would have no link
@@ -102,7 +102,7 @@ class SimpleHistory(SimpleNetwork):
     # Erasing
 
     def erase(self, seqs: Collection[int]) -> SimpleErasure:
-        """Remove messages and all that was made of them; the caller remembers the rest again."""
+        """Remove messages and nodes made of them; the caller remembers the rest again."""
         memories = self._made_of(seqs)
         again = {seq for i in memories for seq in self.nodes[i].seqs} - set(seqs)
         entities = self._entities_of(seqs, memories)
@@ -114,14 +114,14 @@ class SimpleHistory(SimpleNetwork):
         self._name_by_others(seqs, memories, entities)
         for i in [*memories, *entities]:
             del self.nodes[i]
-        going = {*memories, *entities}
-        self.erased.update(going)
+        removed = {*memories, *entities}
+        self.erased.update(removed)
         self.links = {
             (source, target): strength
             for (source, target), strength in self.links.items()
-            if source not in going and target not in {*going, *forgotten}
+            if source not in removed and target not in {*removed, *forgotten}
         }
-        self.focus = [i for i in self.focus if i not in going]
+        self.focus = [i for i in self.focus if i not in removed]
         for seq in seqs:
             del self.messages[seq]
         return SimpleErasure(len(memories), len(entities), len(forgotten), sorted(again))
@@ -145,23 +145,23 @@ class SimpleHistory(SimpleNetwork):
             for i, node in self.nodes.items()
             if node.entity
             and node.seqs
-            and (not set(seqs).isdisjoint(node.seqs) or self._beside(i) & set(memories))
-            and not any(self._is_named(node.entity, by) for by in self._beside(i) - set(memories))
+            and (not set(seqs).isdisjoint(node.seqs) or self._linked(i) & set(memories))
+            and not any(self._is_named(node.entity, by) for by in self._linked(i) - set(memories))
         ]
 
     def _name_by_others(
         self, seqs: Collection[int], memories: Collection[int], entities: Collection[int]
     ) -> None:
-        """Let entities of these messages that stay be of the newest that names them."""
+        """Give kept entities of these messages the newest other message that names them."""
         for i, node in self.nodes.items():
             if node.entity and i not in entities and not set(seqs).isdisjoint(node.seqs):
-                beside = [self.nodes[by] for by in self._beside(i) - set(memories)]
-                telling = {seq for by in beside if not by.entity for seq in by.seqs}
-                newest = max(seq for seq in telling if self._says((seq,), node.entity))
+                others = [self.nodes[by] for by in self._linked(i) - set(memories)]
+                known = {seq for by in others if not by.entity for seq in by.seqs}
+                newest = max(seq for seq in known if self._says((seq,), node.entity))
                 node.seqs = tuple(sorted({*node.seqs, newest} - set(seqs)))
 
-    def _beside(self, i: int) -> set[int]:
-        """Return the living nodes that are joined with one, either way."""
+    def _linked(self, i: int) -> set[int]:
+        """Return the living nodes that are linked with a node in either direction."""
         return {each for link in self.links if i in link for each in link} & self.nodes.keys() - {i}
 
     def _is_named(self, entity: str, by: int) -> bool:

@@ -1,6 +1,6 @@
-"""The rules M5 to M19 once more, as plainly as can be and with none of memci's own code.
+"""A simple model of the rules M5 to M19, without code of memci.
 
-One node at a time, nothing fast, nothing stored: what the real network must agree with.
+The real network must agree with it. It works in memory, on one node at a time.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ class SimpleNode:
     text: str
     born_length: int
     session: str | None
-    entity: str | None  # its name in small letters, if it is one
+    entity: str | None  # the name of an entity, in small letters
     seqs: tuple[int, ...]  # the messages that it was made of
-    parts: tuple[int, ...] = ()  # those of the memories that were merged into it, one by one
+    parts: tuple[int, ...] = ()  # the seqs of all memories that were merged into it, in order
     scans: int = 0
     last_pass: int = 0
-    short: bool = False  # a memory of the short tier, and if it was compared with the others
+    short: bool = False  # a short-term memory, and whether it was compared with the others
     compared: bool = False
     promoted: bool = False
 
@@ -51,9 +51,9 @@ class SimpleNetwork:
     last_id: int = 0
     room: float = math.inf  # nodes that may be added now
     passes: int = 0
-    wished: int = 0  # wishes for a pass, and the newest one that was fulfilled
+    wished: int = 0  # requests of passes, and the newest fulfilled one
     fulfilled: int = 0
-    under_way: int | None = None  # the newest wish that the pass under way fulfils
+    under_way: int | None = None  # the newest request that the running pass fulfils
 
     # Remembering
 
@@ -65,7 +65,7 @@ class SimpleNetwork:
         self.make([(seq,) for seq in range(first, self.last_seq + 1)])
 
     def make(self, origins: Sequence[tuple[int, ...]], *, restored: bool = False) -> None:
-        """Make a memory of each of these sets of messages, in order, and wish for a pass (M16)."""
+        """Make a memory of each of these sets of messages, and request a pass (M16)."""
         self.wished += 1
         if self.capacity:
             unbounded = copy.deepcopy(self)
@@ -83,17 +83,17 @@ class SimpleNetwork:
             before.setdefault(session, self._previous(parts, restored))
             names = self._names(parts)
             mentioned = names if names or self.focus else [self._stand_in(parts)]
-            (self._turn_aside if restored else self._turn_to)(mentioned, parts)
+            (self._focus_oldest if restored else self._focus_newest)(mentioned, parts)
             joined = self._known_or_new(names, parts) if restored else []
             if self.room:
                 before[session] = self._add_memory(parts, [*self.focus, *joined], before[session])
 
     def told(self, parts: Sequence[int]) -> str:
-        """Return what messages say, those that say the same as an earlier one left out."""
-        said: dict[tuple[str, ...], str] = {}
+        """Return the texts of messages without those that repeat an earlier one."""
+        texts: dict[tuple[str, ...], str] = {}
         for seq in parts:
-            said.setdefault(tuple(spoken(self.messages[seq].text)), self.messages[seq].text)
-        return "\n".join(said.values())
+            texts.setdefault(tuple(spoken(self.messages[seq].text)), self.messages[seq].text)
+        return "\n".join(texts.values())
 
     def _session(self, parts: Sequence[int]) -> str | None:
         return self.messages[min(parts)].session
@@ -110,14 +110,14 @@ class SimpleNetwork:
         return " ".join(self.told(parts)[:40].split())
 
     def _last_of(self, session: str | None) -> int | None:
-        """Return the memory of a session that goes on to its latest message."""
+        """Return the memory with the latest message of a session."""
         of = [(n.seqs[-1], i) for i, n in self.nodes.items() if not n.entity]
         return max(((s, i) for s, i in of if self.nodes[i].session == session), default=(0, None))[
             1
         ]
 
     def _previous(self, parts: tuple[int, ...], restored: bool) -> int | None:
-        """Return what comes before: of what is restored, what was said before it, not last."""
+        """Return the memory before a new one; for a restored one, the memory said before it."""
         session, first = self._session(parts), min(parts)
         if not restored:
             return self._last_of(session)
@@ -130,28 +130,28 @@ class SimpleNetwork:
         return max(earlier)[2] if earlier else None
 
     def mention(self, name: str) -> bool:
-        """Bring an entity into the focus; False: nothing can enter it."""
+        """Bring an entity into the focus; return False if it cannot enter."""
         if not self.focus_limit:
             return False
         new = self.key(name) not in {node.entity for node in self.nodes.values()}
         self.room = self._make_room(int(new), ())
         entered = not new or self.room >= 1
         if entered:
-            self._turn_to([name], ())
+            self._focus_newest([name], ())
         self.room = math.inf
         return entered
 
-    def _turn_to(self, names: Sequence[str], parts: tuple[int, ...]) -> None:
-        """Make these the newest of the focus."""
+    def _focus_newest(self, names: Sequence[str], parts: tuple[int, ...]) -> None:
+        """Make these entities the newest focus points."""
         wanted = list(dict.fromkeys(map(self.key, names)))[: self.focus_limit]
         stay = [i for i in self.focus if self.nodes[i].entity not in wanted]
         after = [*stay, *self._nodes_of(reversed(wanted))]
         self._focus_on(after[len(after) - min(len(after), self.focus_limit) :], names, parts)
 
-    def _turn_aside(self, names: Sequence[str], parts: tuple[int, ...]) -> None:
-        """Give these what is free of the focus, behind all that is talked about."""
-        there = {self.nodes[i].entity for i in self.focus}
-        new = [key for key in dict.fromkeys(map(self.key, names)) if key not in there]
+    def _focus_oldest(self, names: Sequence[str], parts: tuple[int, ...]) -> None:
+        """Add these entities to free places of the focus, as its oldest points."""
+        focused = {self.nodes[i].entity for i in self.focus}
+        new = [key for key in dict.fromkeys(map(self.key, names)) if key not in focused]
         behind = list(self._nodes_of(new[: self.focus_limit - len(self.focus)]))
         self._focus_on([*reversed(behind), *self.focus], names, parts)
 
@@ -169,7 +169,7 @@ class SimpleNetwork:
                 self.links[link] = 1.0
 
     def _known_or_new(self, names: Sequence[str], parts: tuple[int, ...]) -> list[int]:
-        """Return the nodes of entities, in the focus or not; of the last slot nothing is made."""
+        """Return the nodes of entities, new ones if there is more room than the last slot."""
         return [
             self._add_entity(i, names, parts) if isinstance(i, str) else i
             for i in self._nodes_of(dict.fromkeys(map(self.key, names)))
@@ -210,10 +210,9 @@ class SimpleNetwork:
         return there_is
 
     def _make_room(self, wanted: int, joined: Collection[int]) -> float:
-        """Let the least important give up their slots, as many as are missing; return the room.
+        """Remove as many of the least important nodes as slots are missing; return the room.
 
-        Never a focus point nor an entity that is talked about now. What the new ones are to be
-        joined with goes last.
+        Focus points and entities mentioned now stay. Nodes to be linked with the new ones go last.
         """
         if not self.capacity:
             return math.inf
@@ -232,7 +231,7 @@ class SimpleNetwork:
     # Compression
 
     def begin_slice(self) -> bool:
-        """Begin a time slice; True when there is a pass to work at."""
+        """Begin a time slice; return whether there is a pass to run."""
         if self.under_way is not None and self.wished <= self.under_way:
             return True
         if self.wished <= self.fulfilled:
@@ -242,7 +241,7 @@ class SimpleNetwork:
         return True
 
     def scan_next(self) -> bool:
-        """Scan one node; False when the pass is over."""
+        """Scan one node; return False when the pass is over."""
         waiting = [(n.scans, i) for i, n in self.nodes.items() if n.last_pass < self.passes]
         if waiting:
             self._scan(min(waiting)[1])

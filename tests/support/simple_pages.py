@@ -1,4 +1,4 @@
-"""The page tree once more (P1 to P5): nested lists, and none of memci's own code."""
+"""A simple model of the page tree (P1 to P5): nested lists, without code of memci."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class SimplePage:
 
 @dataclass
 class SimpleTree:
-    """Roots by segment, what was removed, and the newest index of each segment."""
+    """Roots by segment, removed pages, and the newest index of each segment."""
 
     roots: dict[str, SimplePage] = field(default_factory=dict)
     removed: dict[str, SimplePage] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class SimpleTree:
         return next((each for each in every if any(c.index == index for c in each.children)), None)
 
     def path(self, index: str) -> list[SimplePage]:
-        """The folders above a page, the nearest first."""
+        """The folders above a page, from the innermost."""
         above = self.parent(index)
         return [] if above is None else [above, *self.path(above.index)]
 
@@ -89,14 +89,14 @@ class SimpleTree:
         return index.rsplit("-", 1)[0] in self.frozen
 
     def shape(self) -> dict[str, tuple[bool, bool, list[str]]]:
-        """All pages in the tree: whether folders, whether expanded, and what they hold."""
+        """All pages in the tree: whether folder, whether expanded, and their children."""
         return {
             page.index: (page.folder, page.expanded, [each.index for each in page.children])
             for page in self.living().values()
         }
 
     def seen(self) -> list[str]:
-        """What can be seen, in order (P2, P3)."""
+        """The visible pages, in order (P2, P3)."""
         return [index for root in self.roots.values() if root.children for index in _seen(root)]
 
 

@@ -1,4 +1,4 @@
-"""Rows of one agent, put in by SQL: what reads find, without the jobs that would write it."""
+"""Inserts rows of one agent by SQL, so that reads find them without jobs."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from memci.smallmodel.offline.index_terms import OfflineLexicon
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.smallmodel.ports import Vectors
-from memci.storage.search_index import Embedded, Terms, index_messages
+from memci.storage.search.index import Embedded, Terms, index_messages
+from memci.storage.search.vectors import to_text
 from memci.storage.session import Database
-from memci.storage.vectors import to_text
 
 BEGIN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 DIMENSION = 512
 
 
 class WordVectors:
-    """Sums a fixed direction for each term: texts are as similar as the words they share."""
+    """Sums a fixed vector for each term, so similarity grows with shared words."""
 
     model = "words"
     dimension = DIMENSION
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self._lexicon = OfflineLexicon()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        self.asked += texts
+        self.requests += texts
         rows = [self._embed(text) for text in texts]
         return np.array(rows, dtype=np.float32).reshape(len(rows), DIMENSION)
 
@@ -56,7 +56,7 @@ class WordVectors:
 
 @dataclass
 class Reader:
-    """What the reads of a test stand on."""
+    """The database, models and settings for the reads of a test."""
 
     database: Database
     embedder: WordVectors = field(default_factory=WordVectors)
@@ -162,7 +162,7 @@ class Stored:
         )  # fmt: skip
 
     def forget(self, node_id: int) -> None:
-        """Delete a node and its own links, and note its tier, as forgetting does (M14)."""
+        """Delete a node and its own links, and record its tier, as forgetting does (M14)."""
         self._write(
             "INSERT INTO trail (agent_id, node_id, event, pass_number, details)"
             " SELECT agent_id, id, 'forgotten', 1, jsonb_build_object('tier', tier) FROM node"
@@ -177,11 +177,11 @@ class Stored:
         ):
             self._write(statement, node_id)
 
-    def unsay(self, seq: int) -> None:
+    def delete_message(self, seq: int) -> None:
         self._write("DELETE FROM message WHERE agent_id = %s AND seq = %s", seq)
 
     def queue(self, first_seq: int, last_seq: int, kind: str = "memci.memory.create") -> UUID:
-        """Put a job that is still to be done into the mailbox."""
+        """Put a queued job into the mailbox."""
         job_id = uuid4()
         self._write(
             "INSERT INTO job (agent_id, id, kind, payload, source, first_seq, last_seq)"
@@ -214,7 +214,7 @@ class Stored:
         return self._node_id
 
     def _index_message(self, content: str) -> None:
-        """Index the last message as the jobs do; without text it only has a position."""
+        """Index the last message as jobs do; without text, only its position."""
         seqs = [self._seq] if content else []
         embedded = Embedded(seqs, self.reader.embedder.embed([content] * len(seqs)), "words")
         terms = {seq: Terms(Counter(self.reader.models.lexicon.terms(content))) for seq in seqs}

@@ -1,4 +1,4 @@
-"""Summaries of one agent's sessions, made by jobs run on a real database."""
+"""Summaries of an agent's sessions, made by jobs on a real database."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ COUNTER = OfflineTokenCounter()
 
 @dataclass
 class Listing(OfflineSummarizer):
-    """Writes the seqs of what it is given behind the summary before, and keeps what it was asked.
+    """Appends the seqs of the messages to the previous summary, and records its calls.
 
-    ``beside`` is called each time: what happens meanwhile.
+    ``beside`` is called each time, for changes that happen meanwhile.
     """
 
     beside: Callable[[], None] = lambda: None
@@ -59,20 +59,20 @@ class SummariesUnderTest:
         )
 
     def say(self, *texts: str, **how: Any) -> Job:
-        """Say something, and ask as the lane does once memory has it."""
+        """Append messages and request a summary, as the lane does after memory creation."""
         job = self.ada.say(*texts, **how)
         with self.ada.lease().effect() as connection:
             SummaryRequests(self.ada.parameters, self.clock).of_messages(connection, job)
         return job
 
     def exchange(self, count: int, text: str = "word " * 20, **how: Any) -> None:
-        """Add so many interactions of a question and an answer."""
+        """Add so many interactions with one question and one answer."""
         for _ in range(count):
             self.say(text, **how)
             self.say(text, role="assistant", **how)
 
     def end_silent(self) -> None:
-        """Look for sessions that have ended, as consolidation does."""
+        """End silent sessions, as consolidation does."""
         with self.ada.lease().effect() as connection:
             SummaryRequests(self.ada.parameters, self.clock).of_sessions(
                 connection, self.ada.job(0, 0)
@@ -94,7 +94,7 @@ class SummariesUnderTest:
         )  # fmt: skip
 
     def run_one(self, job: Job) -> Mapping[str, Any]:
-        """Run a job as the lane would."""
+        """Run a job as the lane does."""
         self.ada.execute("UPDATE job SET started = 1 WHERE agent_id = %s AND id = %s", job.id)
         effect = self.handler.prepare(job)
         with self.ada.lease().effect() as connection:
@@ -103,7 +103,7 @@ class SummariesUnderTest:
         return result
 
     def run(self) -> list[Mapping[str, Any]]:
-        """Run what waits, and what that leads to."""
+        """Run queued jobs and those that follow from them."""
         done = []
         while waiting := self.waiting():
             done.append(self.run_one(waiting[0]))

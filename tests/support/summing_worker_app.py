@@ -1,4 +1,4 @@
-"""The real workers with quick models, which sum up and count as memci does by default.
+"""Real workers with scripted models, but with memci's default summarizer and token counter.
 
 ``celery -A tests.support.summing_worker_app worker …``
 """

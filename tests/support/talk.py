@@ -1,4 +1,4 @@
-"""Candidates and messages, by hand and made up by hypothesis."""
+"""Candidates and messages, made by hand or by hypothesis."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TEXTS = st.sampled_from([
 
 
 def words(text: str) -> int:
-    """Count tokens in a way that is not additive either: runs of letters, and all other marks."""
+    """Count tokens as runs of letters and single other marks: not additive, like real ones."""
     runs = text.replace("\n", " ").replace("-", " ").split(" ")
     return sum(1 + len(run) // 7 for run in runs if run) + text.count("\n")
 
@@ -73,7 +73,7 @@ def candidates(draw: st.DrawFn, most: int = 7) -> list[Candidate]:
 
 @st.composite
 def conversations(draw: st.DrawFn, most: int = 9) -> list[Message]:
-    """Messages in any order of roles, tool calls with and without their results."""
+    """Messages with roles in any order, and tool calls with and without results."""
     messages = []
     for seq in range(101, 101 + draw(st.integers(0, most))):
         role = draw(st.sampled_from(Role))

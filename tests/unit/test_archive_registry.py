@@ -1,4 +1,4 @@
-"""An archive has every table of an agent, or says why not."""
+"""The tables, columns and row checks of an archive."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from memci.storage.archive.row_checks import checked_row
 from memci.storage.schema import AGENT_TABLES, archive_values, metadata
 from memci.storage.schema.work import job
 
-# Of each version of the format, what its columns are. Columns changed? Raise FORMAT_VERSION, and
-# add a line with the digest that the failure shows.
+# A digest of the columns for each format version. If columns change, raise FORMAT_VERSION and
+# add the digest that the failure shows.
 COLUMNS = {5: "19e3e80409f9064a"}
 
 
-def test_other_columns_are_another_format():
+def test_changed_columns_need_a_new_format_version():
     columns = sorted(
         f"{table.name}.{column.name} {column.type.compile(postgresql.dialect())} {column.nullable}"
         for table in EXPORTED_TABLES
@@ -36,7 +36,7 @@ def test_rows_of_every_table_have_an_order_and_types():
             checked_row(table, b"{}")
 
 
-def test_references_and_counters_are_columns_of_tables_that_come_before():
+def test_references_and_counters_are_columns_of_earlier_tables():
     order = [table.name for table in AGENT_TABLES]
     for table in AGENT_TABLES:
         for column in table.columns:
@@ -49,9 +49,9 @@ def test_references_and_counters_are_columns_of_tables_that_come_before():
                 assert counter.split()[0] in metadata.tables[other].columns
 
 
-def test_what_models_took_is_checked_with_all_its_counters():
+def test_model_usage_is_checked_with_all_its_counters():
     assert {"task", "model", *Usage.__slots__} == set(archive_values.ModelUse.model_fields)
 
 
-def test_rebuilding_stays_behind_with_what_is_rebuilt():
+def test_rebuild_jobs_are_not_exported():
     assert f"'{JobKind.REBUILD}'" in job.info["exported"]

@@ -1,4 +1,4 @@
-"""Wrong settings are one error that names them, and never their values."""
+"""An error about wrong settings names them, but never their values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memci.errors import ConfigurationError
 
 
 @pytest.fixture(autouse=True)
-def _nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     for name in [each for each in os.environ if each.startswith("MEMCI_")]:
         monkeypatch.delenv(name)
@@ -28,6 +28,7 @@ def _nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         ("MEMCI_MEMORY", "word-of-mine", "MEMCI_MEMORY: expected JSON"),
         ("MEMCI_MEMORY", '"word-of-mine"', "MEMCI_MEMORY: "),
         ("MEMCI_MEMORY__WORD", "word-of-mine", "MEMCI_MEMORY: memory.word: "),
+        ("MEMCI_MODELS__EMBEDER__MODEL", "word-of-mine", "MEMCI_MODELS__EMBEDER: expected"),
         ("MEMCI_PORT", "word-of-mine", "MEMCI_PORT: "),
         ("MEMCI_DATABASE_URL", "mysql://word-of-mine", "MEMCI_DATABASE_URL: expected an address"),
         ("MEMCI_DATABASE_URL", "word-of-mine", "such as postgresql://…"),
@@ -71,7 +72,7 @@ def test_a_file_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch):
         ("broker_url", "redis+socket:///run/redis.sock"),
     ],
 )
-def test_addresses_of_all_kinds_that_work_are_taken(name: str, url: str):
+def test_all_valid_kinds_of_addresses_are_accepted(name: str, url: str):
     assert getattr(load_settings(**{name: url}), name).get_secret_value() == url
 
 
@@ -85,14 +86,12 @@ def test_addresses_of_all_kinds_that_work_are_taken(name: str, url: str):
         ("memci.example", "http://memci.example:8000"),
     ],
 )
-def test_a_client_on_this_machine_finds_what_listens(host: str, url: str):
+def test_the_client_url_reaches_the_server_on_this_machine(host: str, url: str):
     _, entry = new_key("ann")
     assert load_settings(host=host, api_keys=(entry,)).client_url == url
 
 
-def test_each_setting_is_shown_with_where_it_comes_from(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
+def test_each_setting_is_shown_with_its_source(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("MEMCI_PORT", "8123")
     monkeypatch.setenv("MEMCI_DATABASE_URL", "postgresql://me:word-of-mine@db/x")
     monkeypatch.setenv("MEMCI_MODELS__JUDGE__API_KEY", "word-of-mine")
@@ -108,11 +107,12 @@ def test_each_setting_is_shown_with_where_it_comes_from(
     assert found["MEMCI_MEMORY__FOCUS_LIMIT"] == ("3", "memci.toml: memory.focus_limit")
     assert found["MEMCI_MEMORY__WINDOW_SIZE"] == ("12", "memci.toml: simplemem.window.size")
     assert found["MEMCI_HOST"] == ("127.0.0.1", "default")
+    assert found["MEMCI_MODELS__EMBEDDER__MODEL"] == ("offline", "default")
     assert found["MEMCI_DATABASE_URL"][0] == found["MEMCI_MODELS__JUDGE__API_KEY"][0] == "(set)"
 
 
 class TestMisspelt:
-    def test_names_that_are_no_settings_are_told_with_the_nearest(
+    def test_unknown_names_are_reported_with_the_nearest_setting(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ):
         monkeypatch.setenv("MEMCI_DATBASE_URL", "word-of-mine")
@@ -140,7 +140,7 @@ class TestMisspelt:
             "MEMCI_API_SERVICE_PORT_HTTP", "MEMCI_API_PORT_8000_TCP_ADDR", "OTHER_PORT",
         ],
     )  # fmt: skip
-    def test_names_of_settings_and_of_other_things_are_not(
+    def test_names_of_settings_and_other_variables_are_not_reported(
         self, monkeypatch: pytest.MonkeyPatch, name: str
     ):
         monkeypatch.setenv(name, "1")

@@ -1,4 +1,4 @@
-"""What is wanted soon is done once, by a thread that stays while it is wanted again."""
+"""A delayed call runs once for several requests; its thread stays while requests come."""
 
 from __future__ import annotations
 
@@ -11,81 +11,79 @@ import pytest
 from memci.reading import deferred_writes
 from memci.reading.deferred_writes import DelayedCall
 
-_PATIENCE_S = 20
+_TIMEOUT_S = 20
 
 
-class Acts:
-    """Notes each time in which thread it acted; fails when it is told to."""
+class Action:
+    """Records the thread of each call; fails if `fails` is set."""
 
     def __init__(self) -> None:
-        self.done: Queue[threading.Thread] = Queue()
+        self.threads: Queue[threading.Thread] = Queue()
         self.fails = False
 
     def __call__(self) -> None:
-        self.done.put(threading.current_thread())
+        self.threads.put(threading.current_thread())
         if self.fails:
             raise OSError("no database")
 
     def next(self) -> threading.Thread:
-        return self.done.get(timeout=_PATIENCE_S)
+        return self.threads.get(timeout=_TIMEOUT_S)
 
 
 @pytest.fixture
-def acts() -> Acts:
-    return Acts()
+def action() -> Action:
+    return Action()
 
 
 @pytest.fixture
-def quick(acts: Acts) -> Iterator[DelayedCall]:
-    made = DelayedCall(acts, 0.01)
+def quick(action: Action) -> Iterator[DelayedCall]:
+    made = DelayedCall(action, 0.01)
     yield made
     made.close()
 
 
-def test_however_often_it_is_wanted_it_is_done_once(acts: Acts):
-    slow = DelayedCall(acts, 1)
+def test_many_requests_give_one_call(action: Action):
+    slow = DelayedCall(action, 1)
     for _ in range(50):
         slow.request()
-    acts.next()
+    action.next()
     slow.close()
-    assert acts.done.empty()
+    assert action.threads.empty()
 
 
-def test_the_thread_stays(acts: Acts, quick: DelayedCall):
+def test_the_same_thread_makes_the_next_call(action: Action, quick: DelayedCall):
     quick.request()
-    first = acts.next()
+    first = action.next()
     quick.request()
-    assert acts.next() is first
+    assert action.next() is first
 
 
-def test_what_fails_is_done_again_when_it_is_wanted_again(acts: Acts, quick: DelayedCall):
-    acts.fails = True
+def test_after_a_failure_the_next_request_gives_a_call(action: Action, quick: DelayedCall):
+    action.fails = True
     quick.request()
-    acts.next()
-    acts.fails = False
+    action.next()
+    action.fails = False
     quick.request()
-    acts.next()
+    action.next()
 
 
-def test_a_thread_of_which_nothing_is_wanted_ends(
-    acts: Acts, quick: DelayedCall, monkeypatch: pytest.MonkeyPatch
-):
+def test_an_idle_thread_ends(action: Action, quick: DelayedCall, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(deferred_writes, "_IDLE_S", 0.01)
     quick.request()
-    first = acts.next()
-    first.join(_PATIENCE_S)
+    first = action.next()
+    first.join(_TIMEOUT_S)
     assert not first.is_alive()
     quick.request()
-    assert acts.next() is not first
+    assert action.next() is not first
 
 
-def test_once_closed_nothing_is_done(acts: Acts):
-    slow = DelayedCall(acts, 60)
+def test_after_close_no_call_is_made(action: Action):
+    slow = DelayedCall(action, 60)
     before = threading.enumerate()
     slow.request()
     (thread,) = set(threading.enumerate()).difference(before)
     slow.close()
-    thread.join(_PATIENCE_S)
+    thread.join(_TIMEOUT_S)
     assert not thread.is_alive()
     slow.request()
-    assert acts.done.empty()
+    assert action.threads.empty()

@@ -1,4 +1,4 @@
-"""M25: every table with an agent's rows says how it gives up what is erased."""
+"""M25: every table with rows of an agent has statements to erase them, or no content."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memci.storage.erasure.statements import statements_of
 from memci.storage.schema import AGENT_TABLES
 
 
-def test_every_table_removes_rows_or_says_why_not():
+def test_every_table_has_statements_or_is_marked_no_content():
     for table in AGENT_TABLES:
         assert bool(statements_of(table)) != ("no_content" in table.info), table.name
 
@@ -26,15 +26,15 @@ def test_every_statement_is_bound_to_the_agent():
             }  # fmt: skip
 
 
-def test_tables_with_text_give_it_up():
-    """Where a table has text or bytes, 'ids and numbers alone' is no reason."""
-    # What happened, in words of ours; and hashes.
+def test_tables_without_statements_have_no_text_of_users():
+    """A table with text or bytes cannot be marked as a table of ids and numbers alone."""
+    # Texts that memci writes itself, and hashes.
     harmless = {
         "trail.event", "erased_message.digest", "edition.state", "model_usage.task",
         "model_usage.model",
     }  # fmt: skip
-    # Dead letters are read by the erasure; items are no messages, nor made of any; documents are
-    # files, which are removed as such.
+    # The erasure reads dead letters itself; items do not come from messages; documents are files
+    # that are removed as a whole.
     apart = {"dead_letter", "item"} | {
         "document", "document_body", "chunk", "chunk_term", "chunk_vector",
     }  # fmt: skip

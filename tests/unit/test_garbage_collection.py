@@ -1,4 +1,4 @@
-"""What the collector of a process that serves looks at."""
+"""The tuned garbage collector skips loaded objects."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ print(gc.get_threshold()[0] > often, len(gc.get_objects()) < loaded / 10, gc.col
 """
 
 
-def test_what_is_loaded_is_spared_and_what_is_new_is_still_collected() -> None:
+def test_loaded_objects_are_skipped_and_new_ones_are_collected() -> None:
     serving = [sys.executable, "-c", _SERVES]
     ran = subprocess.run(serving, capture_output=True, text=True, check=True)
     assert ran.stdout.split() == ["True", "True", "True"]

@@ -1,4 +1,4 @@
-"""What programs write as escapes is read as characters."""
+"""Unicode escapes in tool calls and results are read as characters."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
         ("plain", "plain"),
     ],
 )
-def test_escapes_are_read(written, read):
+def test_escapes_are_decoded(written, read):
     assert decode_escapes(written) == read
     assert decode_escapes(read) == read
 
 
 @given(st.text(), st.booleans())
-def test_json_says_the_same_with_characters(text, ascii_only):
+def test_decoded_json_has_the_same_value(text, ascii_only):
     written = decode_escapes(json.dumps({"said": text}, ensure_ascii=ascii_only))
     assert json.loads(written) == {"said": text}
 
 
 @given(st.text(st.characters(min_codepoint=0xA0, categories=["L", "M", "N", "P", "S"])))
-def test_all_but_ascii_that_can_be_seen_is_legible(text):
+def test_visible_characters_beyond_ascii_are_decoded(text):
     assert text in decode_escapes(json.dumps([text]))
 
 
-def test_of_what_tools_are_given_and_say_alone():
-    said, read = r'{"where": "\u5965\u65af\u9646"}', '{"where": "奥斯陆"}'
-    call = {"id": "c1", "type": "function", "function": {"name": "book", "arguments": said}}
-    result = Message(1, "m", Role.TOOL, said, NOW, tool_call_id="c1")
-    calls = Message(2, "m", Role.ASSISTANT, said, NOW, tool_calls=(call,))
-    assert (result.text, result.content) == (read, said)
-    assert calls.text == f"{said}\nbook({read})"
-    assert Message(3, "m", Role.USER, said, NOW).text == said
+def test_only_tool_calls_and_results_are_decoded():
+    escaped, decoded = r'{"where": "\u5965\u65af\u9646"}', '{"where": "奥斯陆"}'
+    call = {"id": "c1", "type": "function", "function": {"name": "book", "arguments": escaped}}
+    result = Message(1, "m", Role.TOOL, escaped, NOW, tool_call_id="c1")
+    calls = Message(2, "m", Role.ASSISTANT, escaped, NOW, tool_calls=(call,))
+    assert (result.text, result.content) == (decoded, escaped)
+    assert calls.text == f"{escaped}\nbook({decoded})"
+    assert Message(3, "m", Role.USER, escaped, NOW).text == escaped

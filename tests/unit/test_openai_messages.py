@@ -1,4 +1,4 @@
-"""One shape for all ways in: what OpenAI's clients write is read alike over HTTP and Celery."""
+"""Messages of OpenAI clients are read in the same way over HTTP and Celery."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ PARTS = [{"type": "text", "text": "a"}, {"type": "text", "text": "b", "cache_con
 
 
 @pytest.mark.parametrize(
-    ("shape", "beside"), [(AppendRequest, {}), (CreateArguments, {"agent_id": "a"})]
+    ("shape", "fields"), [(AppendRequest, {}), (CreateArguments, {"agent_id": "a"})]
 )
-def test_developers_and_parts_are_read(shape: type[AppendRequest], beside: dict[str, Any]):
-    said = {"role": "developer", "content": PARTS, "refusal": None, "annotations": []}
-    (message,) = shape.model_validate({"messages": [said], **beside}).messages
+def test_developers_and_parts_are_read(shape: type[AppendRequest], fields: dict[str, Any]):
+    sent = {"role": "developer", "content": PARTS, "refusal": None, "annotations": []}
+    (message,) = shape.model_validate({"messages": [sent], **fields}).messages
     assert (message.role, message.content) == (Role.SYSTEM, "a\nb")
     assert message.size_bytes == 3

@@ -1,4 +1,4 @@
-"""Cursors of lists."""
+"""Cursors of lists in pages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def test_a_first_page_begins_before_everything():
     assert place_after(None, parts=2) == (-1, -1)
 
 
-def test_a_cursor_names_the_last_thing_of_its_page():
+def test_a_cursor_names_the_last_element_of_its_page():
     page, cursor = page_of([3, 5, 8], 2, str)
     assert (page, cursor) == ([3, 5], "5")
     assert place_after(cursor) == (5,)
@@ -22,7 +22,7 @@ def test_a_cursor_names_the_last_thing_of_its_page():
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "1.2", "-1", "9" * 30, " 1", "٣", "²"])
-def test_what_no_list_gave_is_refused(cursor: str):
+def test_an_invalid_cursor_is_refused(cursor: str):
     with pytest.raises(InvalidInputError) as refused:
         place_after(cursor)
     assert refused.value.field == "cursor"

@@ -7,18 +7,18 @@ import pytest
 from memci import errors
 from memci.schemas.problems import KINDS, error_of, problem_of
 
-TOLD = [kind.error for kind in KINDS if kind.error is not errors.SmallModelError]
+SHOWN_ERRORS = [kind.error for kind in KINDS if kind.error is not errors.SmallModelError]
 
 
-@pytest.mark.parametrize("error", TOLD)
-def test_an_error_comes_through_as_itself(error: type[errors.MemciError]) -> None:
-    thrown = error_of(problem_of(error("do this")), retry_after_s=7)
-    assert type(thrown) is error
-    assert str(thrown) == "do this"
-    assert getattr(thrown, "retry_after_s", 7) == 7
+@pytest.mark.parametrize("error", SHOWN_ERRORS)
+def test_an_error_is_restored_from_its_problem(error: type[errors.MemciError]) -> None:
+    restored = error_of(problem_of(error("do this")), retry_after_s=7)
+    assert type(restored) is error
+    assert str(restored) == "do this"
+    assert getattr(restored, "retry_after_s", 7) == 7
 
 
-def test_what_an_error_carries_comes_through() -> None:
+def test_the_fields_of_an_error_are_restored() -> None:
     wrong = error_of(problem_of(errors.InvalidInputError("no", field="messages[3].role")))
     assert isinstance(wrong, errors.InvalidInputError)
     assert wrong.field == "messages[3].role"
@@ -32,13 +32,13 @@ def test_what_an_error_carries_comes_through() -> None:
     [errors.MemciError("secret"), errors.FencedOffError("secret"),
      errors.ConfigurationError("secret"), errors.SmallModelUnavailableError("secret")],
 )  # fmt: skip
-def test_what_is_not_the_callers_business_is_not_told(error: errors.MemciError) -> None:
+def test_internal_errors_are_not_shown_to_the_caller(error: errors.MemciError) -> None:
     problem = problem_of(error)
     assert problem.status >= 500
     assert "secret" not in problem.model_dump_json()
 
 
-def test_no_parent_stands_before_its_child() -> None:
+def test_no_parent_class_comes_before_its_child() -> None:
     classes = [
         each for _, each in inspect.getmembers(errors, inspect.isclass)
         if issubclass(each, errors.MemciError)

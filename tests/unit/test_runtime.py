@@ -13,7 +13,7 @@ THREADS = 8
 
 
 class Slow(Runtime):
-    """Has a part that takes so long to make that all threads ask for it meanwhile."""
+    """Makes its part so slowly that all threads ask for it in the meantime."""
 
     @_Part
     def part(self):
@@ -21,7 +21,7 @@ class Slow(Runtime):
         return object()
 
 
-def test_threads_that_ask_at_once_get_the_same_part():
+def test_threads_that_ask_at_the_same_time_get_the_same_part():
     # Nothing connects before it is used.
     settings = Settings(
         database_url="postgresql://nobody@127.0.0.1:1/none", broker_url="redis://127.0.0.1:1/0"

@@ -1,4 +1,4 @@
-"""Parameters over the surface: all of them, each held to the range of the domain."""
+"""Requests can set all parameters, each within the range of the domain."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def parameters_with(name: str) -> MemoryParameters | PageRules:
     return PageRules() if hasattr(PageRules(), name) else MemoryParameters()
 
 
-def said_of(name: str, value: float) -> str | None:
+def error_for(name: str, value: float) -> str | None:
     try:
         SettingsRequest(**{name: value})
     except ValidationError as error:
@@ -34,7 +34,7 @@ def test_every_parameter_can_be_set():
     assert set(SettingsRequest.model_fields) == PARAMETERS.keys()
 
 
-def test_no_whole_number_is_greater_than_what_the_database_counts_with():
+def test_integers_are_limited_to_those_of_the_database():
     assert MemoryParameters(delete_threshold=2**31 - 1).delete_threshold == 2**31 - 1
     with pytest.raises(InvalidInputError, match="between 1 and 2147483647"):
         MemoryParameters(delete_threshold=2**31)
@@ -43,7 +43,7 @@ def test_no_whole_number_is_greater_than_what_the_database_counts_with():
 @pytest.mark.parametrize(
     ("name", "declared"), [each for each in PARAMETERS.items() if each[1].limits]
 )
-def test_what_is_out_of_range_is_told_both_ends_of_it(name: str, declared: Setting):
+def test_the_error_for_a_value_out_of_range_names_both_limits(name: str, declared: Setting):
     limits = declared.limits
     assert limits is not None
     whole = isinstance(declared.default, int)
@@ -54,15 +54,15 @@ def test_what_is_out_of_range_is_told_both_ends_of_it(name: str, declared: Setti
         inside = declared.default if limits.is_open else end
         SettingsRequest.model_validate({name: inside})
         declared.check(name, inside)
-        told = said_of(name, end if limits.is_open else beyond)
-        assert told == str(limits)
-        assert f"{end:.12g}" in told
+        message = error_for(name, end if limits.is_open else beyond)
+        assert message == str(limits)
+        assert f"{end:.12g}" in message
         with pytest.raises(InvalidInputError) as refused:
             parameters_with(name).with_values({name: int(beyond) if whole else beyond})
-        assert (str(refused.value), refused.value.field) == (told, name)
+        assert (str(refused.value), refused.value.field) == (message, name)
 
 
-def test_the_ends_are_documented_in_json_that_all_can_read():
+def test_the_limits_are_in_the_json_schema():
     assert SCHEMA["decay_rate"]["anyOf"][0] == {
         "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1,
     }  # fmt: skip

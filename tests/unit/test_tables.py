@@ -1,4 +1,4 @@
-"""Tables of memci.toml say the same as the settings that they stand for."""
+"""Tables of memci.toml set the settings that they stand for."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ConfigurationError
 
 DOCUMENT = Path(__file__).parents[2] / "examples" / "memci.toml"
-# The tables as people have them, each value other than its default.
+# All tables; each value differs from its default.
 FILE = """
 [simplemem]
 enabled = false
@@ -56,7 +56,7 @@ long_term_importance_threshold = 7
 
 
 @pytest.fixture(autouse=True)
-def _nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     for name in [each for each in os.environ if each.startswith("MEMCI_")]:
         monkeypatch.delenv(name)
@@ -67,12 +67,12 @@ def write(text: str) -> None:
 
 
 def changed() -> dict[str, object]:
-    """Memory parameters that differ from their defaults."""
+    """Return the memory parameters that differ from their defaults."""
     defaults = asdict(MemoryParameters())
     return {k: v for k, v in asdict(load_settings().memory).items() if v != defaults[k]}
 
 
-def test_every_table_sets_what_it_names():
+def test_every_table_sets_its_parameters():
     write(FILE)
     assert changed() == {
         "simplemem_enabled": False,
@@ -107,12 +107,12 @@ def test_every_table_sets_what_it_names():
         ("[simplemem.window]\nsize = 3", "window_size", 3),
     ],
 )
-def test_one_table_sets_nothing_else(text: str, parameter: str, value: object):
+def test_a_table_sets_nothing_else(text: str, parameter: str, value: object):
     write(text)
     assert changed() == {parameter: value}
 
 
-def test_the_own_name_wins_over_the_table_and_the_environment_over_both(
+def test_a_parameter_overrides_its_table_and_the_environment_overrides_both(
     monkeypatch: pytest.MonkeyPatch,
 ):
     tables = "[simplemem.window]\nsize = 3\nstride = 2\n"
@@ -132,7 +132,7 @@ def test_the_own_name_wins_over_the_table_and_the_environment_over_both(
          "between 0 and 1"),
     ],
 )  # fmt: skip
-def test_a_wrong_value_is_named_by_its_place(text: str, place: str, expected: str):
+def test_a_wrong_value_is_reported_with_its_place(text: str, place: str, expected: str):
     write(text)
     with pytest.raises(ConfigurationError, match=f"{expected}.*{place} in memci.toml"):
         load_settings()
@@ -155,10 +155,10 @@ def leaves(table: dict[str, object], *place: str) -> Iterator[tuple[str, ...]]:
             yield *place, name
 
 
-def test_what_belongs_to_no_setting_is_told():
+def test_unknown_names_are_reported():
     write("[simplemem.windw]\nsize = 3\n[simplemen]\nenabled = true\n")
-    told = {str(each) for each in misspelt_settings()}
-    assert told == {
+    reported = {str(each) for each in misspelt_settings()}
+    assert reported == {
         (
             "'simplemem.windw.size' in memci.toml is no setting and does nothing; "
             "did you mean 'simplemem.window.size'?"

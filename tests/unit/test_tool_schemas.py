@@ -1,4 +1,4 @@
-"""Tools as models and their providers read them."""
+"""Tool schemas for models and their providers."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from memci.domain.pages.page import Lifecycle, PageKind
 from memci.domain.pages.tree import PageState
 from memci.errors import InvalidInputError
 from memci.schemas.json_schema import schema_asked
-from memci.schemas.page_tools import answer_for_model, schema_for_model
 from memci.schemas.pages import PageChange, PageOut
-from memci.schemas.tool_format_names import ToolFormat
-from memci.schemas.tool_table import TOOLS, Tool, tools, tools_of_agents
+from memci.schemas.tools.format_names import ToolFormat
+from memci.schemas.tools.pages import answer_for_model, schema_for_model
+from memci.schemas.tools.table import TOOLS, Tool, tools, tools_of_agents
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 
-# What a request pays for all tools, as JSON of OpenAI's form.
+# The maximum for all tools in one request, as JSON in the format of OpenAI.
 MOST_TOKENS = 2_350
 OF_AGENTS = tools_of_agents()
 
@@ -32,10 +32,10 @@ def by_name(tool: Tool) -> str:
     return tool.name
 
 
-def words(schema: Any) -> set[str]:
-    """All keywords of a schema, but not the names of its properties."""
+def keywords(schema: Any) -> set[str]:
+    """Return all keywords of a schema, without the names of its properties."""
     if isinstance(schema, list):
-        return set().union(*map(words, schema))
+        return set().union(*map(keywords, schema))
     if not isinstance(schema, dict):
         return set()
     inner = [
@@ -43,11 +43,11 @@ def words(schema: Any) -> set[str]:
         for key, value in schema.items()
         for each in (value.values() if key == "properties" else [value])
     ]
-    return set(schema).union(*map(words, inner))
+    return set(schema).union(*map(keywords, inner))
 
 
 @pytest.mark.parametrize("tool", OF_AGENTS, ids=by_name)
-def test_a_tool_says_what_it_does_and_takes(tool):
+def test_a_tool_has_a_description_and_a_schema(tool):
     assert re.fullmatch(r"[a-z_]{2,64}", tool.name)
     assert tool.description.endswith(".")
     assert 20 < len(tool.description) < 200
@@ -59,21 +59,21 @@ def test_a_tool_says_what_it_does_and_takes(tool):
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=by_name)
-def test_schemas_are_whole_in_themselves_and_say_nothing_twice(tool):
+def test_schemas_have_no_references_titles_or_lengths(tool):
     for schema in (tool.parameters, schema_for_model(tool.answer)):
         Draft202012Validator.check_schema(schema)
-        assert words(schema) & {"$ref", "$defs", "title", "pattern", "maxLength"} == set()
+        assert keywords(schema) & {"$ref", "$defs", "title", "pattern", "maxLength"} == set()
     assert "description" not in schema_for_model(tool.answer)
 
 
 @pytest.mark.parametrize("tool", OF_AGENTS, ids=by_name)
-def test_what_a_schema_requires_is_what_a_request_requires(tool):
+def test_a_schema_requires_the_same_fields_as_the_request(tool):
     fields = tool.request.model_fields
     required = {name for name, field in fields.items() if field.is_required()}
     assert set(tool.parameters.get("required", ())) == required
 
 
-def test_a_schema_forgets_no_choice_and_no_number():
+def test_a_schema_keeps_choices_and_numbers():
     find = schema_asked(next(each.request for each in OF_AGENTS if each.name == "find_pages"))
     assert find["properties"]["limit"] == {"type": "integer", "default": 20, "maximum": 100}
     listed = next(each for each in OF_AGENTS if each.name == "filter_memory").parameters[
@@ -90,13 +90,13 @@ def test_a_schema_forgets_no_choice_and_no_number():
         (ToolFormat.RESPONSES, TypeAdapter(dict[str, Any])),
     ],
 )
-def test_openai_takes_them(form, shape):
+def test_the_tools_have_the_types_of_openai(form, shape):
     for each in tools(form):
         shape.validate_python(each, strict=True)
         assert set(each) <= {"type", "function"} | set(FunctionToolParam.__annotations__)
 
 
-def test_other_formats_hold_the_same():
+def test_all_formats_have_the_same_content():
     openai = [each["function"] for each in tools()]
     for form, key in (("anthropic", "input_schema"), ("mcp", "inputSchema")):
         assert [
@@ -108,19 +108,19 @@ def test_other_formats_hold_the_same():
     assert wrong.value.field == "format"
 
 
-def test_all_of_them_cost_a_request_no_more_than_this():
+def test_all_tools_together_fit_the_token_limit():
     text = json.dumps(tools(), ensure_ascii=False, separators=(",", ":"))
     assert OfflineTokenCounter("o200k_base").count(text) <= MOST_TOKENS
 
 
-def test_what_somebody_changes_is_theirs():
+def test_changes_to_a_returned_schema_have_no_effect_on_others():
     changed = tools()
     changed[0]["function"]["parameters"]["properties"].clear()
     assert tools()[0]["function"]["parameters"]["properties"]
     assert memci.tools() == tools()
 
 
-def test_hints_say_what_a_tool_does_to_things():
+def test_mcp_hints_describe_the_effects_of_a_tool():
     hints = {each["name"]: each["annotations"] for each in tools("mcp")}
     assert hints["get_page"] == {
         "readOnlyHint": True, "destructiveHint": False, "idempotentHint": True,
@@ -143,23 +143,23 @@ def page(**more: Any) -> PageOut:
 
 
 @pytest.mark.parametrize("state", list(PageState))
-def test_a_change_is_told_in_few_words(state):
+def test_the_answer_about_a_page_change_is_short(state):
     removed = {"parent": None} if state is PageState.REMOVED else {}
     change = PageChange(
         page=page(state=state, **removed), changed=["usr-3", "usr-2"], tokens_before=10,
         tokens_after=20, over=0, collapsed=[],
     )  # fmt: skip
-    said = answer_for_model(change)
-    assert said == {
+    answer = answer_for_model(change)
+    assert answer == {
         "index": "usr-3", "state": state, **({"parent": "usr-0"} if state != "removed" else {}),
         "changed": ["usr-2"], "tokens_before": 10, "tokens_after": 20,
     }  # fmt: skip
-    Draft202012Validator(schema_for_model(PageChange)).validate(said)
+    Draft202012Validator(schema_for_model(PageChange)).validate(answer)
     assert answer_for_model(change.model_copy(update={"over": 7}))["over"] == 7
 
 
-def test_a_request_takes_what_a_schema_leaves_unsaid_at_its_word():
-    """Lengths and patterns are checked when the call comes."""
+def test_a_request_checks_more_than_its_schema():
+    """Lengths and patterns are not in the schema; they are checked at the call."""
     (expand,) = (each for each in OF_AGENTS if each.name == "expand_details")
     Draft202012Validator(expand.parameters).validate({"index": "../etc"})
     with pytest.raises(ValidationError):

@@ -1,4 +1,4 @@
-"""What is wrong, in plain words, once."""
+"""Validation errors are reported once each, in plain words."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from memci.schemas.reads import ContextRequest, RecallRequest
 from memci.validation_messages import expectation
 
 
-def told(shape: type[BaseModel], body: Any) -> str:
+def faults_of(shape: type[BaseModel], body: Any) -> str:
     with pytest.raises(ValidationError) as caught:
         shape.model_validate(body)
     return describe_faults(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("shape", "body", "words"),
+    ("shape", "body", "expected"),
     [
         (RecallRequest, {"keywords": "a"}, "keywords: expected a list"),
         (RecallRequest, {"keywords": ["a"] * 65}, "keywords: expected at most 64 items"),
@@ -43,16 +43,16 @@ def told(shape: type[BaseModel], body: Any) -> str:
          "messages[0].role: expected one of: system, user, assistant, tool"),
     ],
 )  # fmt: skip
-def test_each_fault_says_what_was_expected(shape: type[BaseModel], body: Any, words: str):
-    assert told(shape, body) == words
+def test_each_error_says_what_was_expected(shape: type[BaseModel], body: Any, expected: str):
+    assert faults_of(shape, body) == expected
 
 
-def test_a_list_is_not_too_short_because_its_items_are_bad():
-    said = told(AppendRequest, {"messages": [{"role": "robot", "content": ""}, 4]})
-    assert said.count("messages:") == 0
-    assert said.count(";") == 1
+def test_bad_items_give_no_error_about_their_list():
+    errors = faults_of(AppendRequest, {"messages": [{"role": "robot", "content": ""}, 4]})
+    assert errors.count("messages:") == 0
+    assert errors.count(";") == 1
 
 
-def test_what_no_words_are_kept_for_is_told_as_it_came():
+def test_an_unknown_error_keeps_its_message():
     fault = {"type": "other", "loc": (), "msg": "Value error, No such thing"}
     assert expectation(fault) == "no such thing"

@@ -16,8 +16,8 @@ const agentId = process.argv[2] ?? "example";
 const mailbox = celery.createClient(url, url, `memci.agent.${agentId}`);
 const reads = celery.createClient(url, url, "memci.read");
 
-// Clients send when they are connected; waiting keeps what follows in order, and tells of a broker
-// that is away.
+// Clients send when they are connected. Waiting keeps the messages in order, and shows if the broker
+// is unavailable.
 await Promise.all([mailbox.isReady(), reads.isReady()]);
 
 function remember(messages) {
@@ -33,7 +33,7 @@ async function assemble(query, budget_tokens, more = {}) {
   const taskId = randomUUID();
   const request = { v: 1, agent_id: agentId, query, budget_tokens, ...more };
   const message = reads.createTaskMessage(taskId, "memci.read.assemble", [], request);
-  // Without this header nobody keeps the answer. celery-node has no option for it.
+  // Without this header, the answer is not stored. celery-node has no option for it.
   message.headers.ignore_result = false;
   reads.sendTaskMessage("memci.read.assemble", message);
   return reads.asyncResult(taskId).get(40_000, 50);
@@ -49,7 +49,7 @@ const conversation = [
 try {
   const jobId = remember(conversation);
   compress("example");
-  // A fresh agent's messages have the positions 1, 2, 3, …
+  // The messages of a new agent have the seqs 1, 2, 3, …
   const fresh = { min_seq: conversation.length, wait_ms: 30_000 };
   const context = await assemble("What does Miso eat?", 400, fresh);
   console.log(JSON.stringify({ job_id: jobId, context }));

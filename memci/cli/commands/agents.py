@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -183,7 +183,8 @@ def settings(
             hint(f"{agent} has no messages yet; the settings apply from its first message")
         else:
             if changes or unset or reset:
-                dropped = set(answer.changed) if reset else _check_known(unset or (), answer)
+                _check_known(named, answer.parameters)
+                dropped = set(answer.changed) if reset else set(unset or ())
                 named |= dropped
                 kept = (name for name in answer.changed if name not in dropped)
                 own = {name: answer.parameters[name] for name in kept}
@@ -191,12 +192,14 @@ def settings(
     print_json(answer) if as_json else _print_settings(answer, named or None)
 
 
-def _check_known(names: Sequence[str], answer: SettingsAnswer) -> set[str]:
+def _check_known(names: Iterable[str], parameters: Collection[str]) -> None:
+    from memci.config.unknown_names import nearest_name
+
     for name in names:
-        if name not in answer.parameters:
-            known = ", ".join(sorted(answer.parameters))
-            raise InvalidInputError(f"unknown parameter; known are {known}", field=name)
-    return set(names)
+        if name not in parameters:
+            nearest = nearest_name(name.lower(), parameters)
+            advice = f"did you mean {nearest}?" if nearest else "`memci agents settings` lists all"
+            raise InvalidInputError(f"unknown parameter; {advice}", field=name)
 
 
 def _parse_assignment(text: str) -> tuple[str, bool | float | str]:

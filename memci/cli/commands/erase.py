@@ -128,7 +128,7 @@ def _print_preview(found: ErasurePreview) -> None:
         print_table(
             ("page", "", "text"),
             (
-                (p.index, "removed" if p.goes else "name erased", shortened(p.excerpt, _EXCERPT))
+                (p.index, "removed" if p.removed else "name erased", shortened(p.excerpt, _EXCERPT))
                 for p in found.own_words
             ),
         )
@@ -144,13 +144,13 @@ def _print_preview(found: ErasurePreview) -> None:
     names = counted(found.entities, "name")
     pages = counted(found.pages, "page")
     say(f"also erased: {memories}, {names}; {found.forgotten} forgotten; {pages} changed")
-    beside = {
+    also_deleted = {
         "summary": (found.summaries, "summaries"),
         "pinned sentence": (found.pinned_sentences, None),
         "step of plans": (found.plan_steps, "steps of plans"),
         "checkpoint": (found.checkpoints, None),
     }
-    counts = [counted(count, what, many) for what, (count, many) in beside.items() if count]
+    counts = [counted(count, what, many) for what, (count, many) in also_deleted.items() if count]
     if counts:
         say(f"and {', '.join(counts)}")
     if found.again:

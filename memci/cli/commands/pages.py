@@ -230,7 +230,7 @@ def _former_store(settings: Settings, to: Target) -> str:
 def _run(migration: TextMigration, *, clear: bool) -> TextCounts:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from memci.storage.pages.texts import all_agents
+    from memci.storage.page_store.named_texts import all_agents
 
     screen = output.console(stderr=True)
     with Progress(

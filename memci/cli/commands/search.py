@@ -9,13 +9,19 @@ import typer
 
 from memci.cli import options
 from memci.cli.connection import agent_of, check_written
-from memci.cli.output import cell, hint_pending, print_json, print_table, say, shortened
+from memci.cli.output import (
+    cell,
+    hint_pending,
+    print_json,
+    print_messages,
+    print_table,
+    say,
+    shortened,
+)
 from memci.domain.search.candidate import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memci.schemas.reads import ContextAnswer, ContextMessage, Hit, SearchAnswer
+    from memci.schemas.reads import ContextAnswer, Hit, SearchAnswer
 
 
 def search(  # noqa: PLR0913 - each is an argument or option of the command
@@ -175,14 +181,3 @@ def print_context(answer: ContextAnswer) -> None:
         ),
     )
     say(f"{answer.tokens} of {answer.budget_tokens} tokens · receipt {answer.receipt_id}")
-
-
-def print_messages(messages: Sequence[ContextMessage]) -> None:
-    """Print messages as a model receives them, each under its role, then a blank line."""
-    for message in messages:
-        say(f"── {message.role}" + (f" ({message.name})" if message.name else ""), style="bold")
-        if message.content:
-            say(message.content)
-        for call in message.tool_calls or ():
-            say(f"→ {call.function.name}({call.function.arguments})")
-    say()

@@ -10,11 +10,11 @@ import typer
 from memci.cli.connection import client_for, explained, read_settings
 from memci.cli.options import AgentOption
 from memci.cli.output import print_json
-from memci.schemas.tool_format_names import ToolFormat
+from memci.schemas.tools.format_names import ToolFormat
 
 if TYPE_CHECKING:
     from memci.config.settings import Settings
-    from memci.schemas.tool_table import Tool
+    from memci.schemas.tools.table import Tool
 
 
 def tools(
@@ -27,7 +27,7 @@ def tools(
 
     Needs no server.
     """
-    from memci.schemas.tool_table import tools as all_tools
+    from memci.schemas.tools.table import tools as all_tools
 
     print_json(all_tools(form))
 
@@ -79,7 +79,7 @@ def mcp(
 def _permitted_tools(settings: Settings) -> Sequence[Tool]:
     """Return the tools that the key may use; all tools while the server is unavailable."""
     from memci.errors import MemciError
-    from memci.schemas.tool_table import tools_of_agents
+    from memci.schemas.tools.table import tools_of_agents
 
     try:
         with client_for(settings, timeout_s=_TIMEOUT_S) as memci:

@@ -31,10 +31,10 @@ from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.smallmodel.ports import Embedder
 from memci.smallmodel.registry import build_small_models
 from memci.storage import diagnosis
+from memci.storage.page_store.named_texts import all_agents, notes_of
 from memci.storage.page_store.port import PageStore, TextKey
-from memci.storage.pages.texts import all_agents, notes_of
+from memci.storage.search.vectors import VectorModel, check_model
 from memci.storage.session import Database
-from memci.storage.vectors import VectorModel, check_model
 
 
 def check_api(settings: Settings) -> Iterator[Finding]:

@@ -73,14 +73,14 @@ def switches_in(fading: FadingAnswer) -> list[int]:
 
 def removal_counts(fading: FadingAnswer) -> dict[RemovalReason, int]:
     """Return the numbers of removed memories by reason; forgotten is always included."""
-    gone = Counter(each.gone for each in fading.memories if each.gone)
+    gone = Counter(each.removal_reason for each in fading.memories if each.removal_reason)
     reasons = (
         RemovalReason.FORGOTTEN,
         RemovalReason.RESTORED,
         RemovalReason.MERGED,
         RemovalReason.ERASED,
     )
-    return {fate: gone[fate] for fate in reasons if gone[fate] or fate is RemovalReason.FORGOTTEN}
+    return {each: gone[each] for each in reasons if gone[each] or each is reasons[0]}
 
 
 def medians(lines: Sequence[Sequence[float | None]]) -> list[float]:
@@ -171,7 +171,7 @@ def _title(fading: FadingAnswer) -> str:
     count = len(fading.memories)
     drawn = f"{count} of {count + fading.left_out}" if fading.left_out else f"{count}"
     first, last = fading.passes[0].number, fading.passes[-1].number
-    gone = "".join(f", {count} {fate}" for fate, count in removal_counts(fading).items())
+    gone = "".join(f", {count} {reason}" for reason, count in removal_counts(fading).items())
     title = f"{fading.agent_id}: {drawn} memories{gone}, passes {first} to {last}"
     rebuilt = switches_in(fading)
     return f"{title}, rebuilt after pass {rebuilt[-1]}" if rebuilt else title
@@ -201,16 +201,16 @@ def _draw_strengths(axes: Axes, fading: FadingAnswer) -> None:
     axes.plot(numbers, middle, color=_BOLD, linewidth=2, label="median")
     axes.set(ylabel="strength of links", ylim=(0, 1.03))
     # The median may jump when weak links break, so the number of links is drawn too.
-    beside = axes.twinx()
-    beside.plot(
+    links_axes = axes.twinx()
+    links_axes.plot(
         [each.number for each in fading.passes],
         [each.strengths.links for each in fading.passes],
         color=_COUNT, linestyle=":", linewidth=1.5,
     )  # fmt: skip
-    beside.set_ylabel("links", color=_COUNT)
-    beside.set_ylim(bottom=0)
-    beside.grid(visible=False)
-    beside.spines.right.set_visible(True)
+    links_axes.set_ylabel("links", color=_COUNT)
+    links_axes.set_ylim(bottom=0)
+    links_axes.grid(visible=False)
+    links_axes.spines.right.set_visible(True)
     count = Line2D([], [], color=_COUNT, linestyle=":", linewidth=1.5, label="number of links")
     _explain(axes, [*axes.get_legend_handles_labels()[0], count])
 
@@ -296,7 +296,7 @@ def _name_lines(axes: Axes, fading: FadingAnswer, fonts: Fonts) -> None:
 def _name(memory: FadingMemory, fonts: Fonts) -> str:
     """Return id and phrase; the id alone if the fonts cannot draw the phrase."""
     if memory.phrase is None:
-        return f"#{memory.id} ({memory.gone or 'gone'})"
+        return f"#{memory.id} ({memory.removal_reason or 'gone'})"
     phrase = shortened(memory.phrase, _NAME)
     return f"#{memory.id} {phrase}" if fonts.can_draw(phrase) else f"#{memory.id}"
 

@@ -225,7 +225,7 @@ def _strength(strength: float, arrow: str, relation: str) -> Sequence[tuple[str,
 
 
 def _node_text(node: NetworkNode) -> Sequence[tuple[str, str]]:
-    style = _FOCUS if node.focus else _GONE if node.gone else _PLAIN
+    style = _FOCUS if node.focus else _GONE if node.removal_reason else _PLAIN
     share = node.length / max(1, node.original_length)
     length = f", {share:.0%} of {node.original_length}" if node.kind == "memory" else ""
     # Words come last: a narrow terminal cuts the end of a line.

@@ -27,7 +27,7 @@ class RemovedMemory:
     about: str | None
     pass_number: int | None
     reason: str
-    fate: RemovalReason = RemovalReason.FORGOTTEN
+    kind: RemovalReason = RemovalReason.FORGOTTEN
 
 
 @dataclass(frozen=True)
@@ -88,21 +88,21 @@ class Watcher:
             node.id: node
             for each in past
             for node in each.nodes
-            if node.gone not in {None, RemovalReason.SWITCHED}
+            if node.removal_reason not in {None, RemovalReason.SWITCHED}
         }
         removed = [self._describe(node, hints.get(node.id)) for node in nodes.values()]
         return sorted(removed, key=lambda each: (each.pass_number or 0, each.id), reverse=True)
 
     def _describe(self, node: NetworkNode, hint: str | None) -> RemovedMemory:
         event = node.last_event
-        if node.gone is RemovalReason.ERASED:  # its phrase is not shown again (M25)
+        if node.removal_reason is RemovalReason.ERASED:  # its phrase is not shown again (M25)
             self._phrases.pop(node.id, None)
         return RemovedMemory(
             id=node.id,
             about=self._phrases.get(node.id) or hint,
             pass_number=event.pass_number if event else None,
             reason=_reason(event) if event else "",
-            fate=node.gone or RemovalReason.FORGOTTEN,
+            kind=node.removal_reason or RemovalReason.FORGOTTEN,
         )
 
 
@@ -183,7 +183,8 @@ def _pass_line(seen: Observation) -> str:
 
 def _table(seen: Observation, memories: list[NetworkNode]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", expand=False)
-    table.add_column("memory", justify="right", no_wrap=True)
+    widest = max([0, *(len(f"#{node.id}") for node in memories)])
+    table.add_column("memory", justify="right", no_wrap=True, min_width=widest)
     # A full bar is the largest importance in the table, at least 1: below 1 content fades.
     full = max([1.0, *(node.importance for node in memories)])
     table.add_column(f"importance of {full:.2f}", no_wrap=True)
@@ -216,7 +217,7 @@ def _removed_line(memory: RemovedMemory) -> Text:
     when = f"in pass {memory.pass_number}" if memory.pass_number else "lately"
     why = f" ({printable(memory.reason)})" if memory.reason else ""
     about = f": {printable(shortened(memory.about, _WORDS))}" if memory.about else ""
-    head = f"[{memory.fate}] #{memory.id} {when}{why}"
+    head = f"[{memory.kind}] #{memory.id} {when}{why}"
     return _line(Text.assemble((head, "yellow"), (about, "")))
 
 

@@ -8,11 +8,10 @@ from typing import Any
 from rich.text import Text
 
 from memci.cli import output
-from memci.cli.commands.search import print_messages
 from memci.domain.pages.page import Lifecycle, PageKind, Permission
 from memci.schemas import pages as schemas
 from memci.schemas.base import Answer
-from memci.schemas.tool_table import Tool
+from memci.schemas.tools.table import Tool
 
 
 def state_of(page: schemas.PageOut) -> str:
@@ -211,7 +210,7 @@ def _segment_text(segment: schemas.SegmentOut) -> str:
 
 def print_window(answer: schemas.WindowAnswer) -> None:
     """Print the messages, then their tokens and the pages that were collapsed to fit."""
-    print_messages(answer.messages)
+    output.print_messages(answer.messages)
     if answer.messages:
         output.print_table(("segment", "tokens"), answer.by_segment.items())
     session = f" · session {answer.session_id}" if answer.session_id is not None else ""

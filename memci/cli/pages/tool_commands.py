@@ -19,7 +19,7 @@ from memci.domain.pages.window_text import Format
 from memci.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from memci.schemas.tool_table import Argument, Tool
+    from memci.schemas.tools.table import Argument, Tool
 
 HOW = "@FILE reads a file; - reads standard input; @@ stands for a first @"
 _STDIN, _FROM = "-", "@"
@@ -58,7 +58,7 @@ _COMMON = (("agent", AgentOption, Parameter.empty), ("session", SessionOption, N
 
 def tool_command(tool: Tool) -> Callable[..., None]:
     """Return a function that Typer can turn into the command of a tool."""
-    from memci.schemas.tool_table import arguments_of
+    from memci.schemas.tools.table import arguments_of
 
     arguments = arguments_of(tool)
 
@@ -93,7 +93,7 @@ def tool_command(tool: Tool) -> Callable[..., None]:
 
 def _parameter(argument: Argument) -> Parameter:
     """Return a parameter for a positional argument, or for an option."""
-    from memci.schemas.tool_table import REQUIRED
+    from memci.schemas.tools.table import REQUIRED
 
     about = "; ".join(filter(None, (argument.about, HOW if argument.long else "")))
     about = f"{about[:1].upper()}{about[1:]}." if about else ""
@@ -130,7 +130,7 @@ class ToolGroup(TyperGroup):
 
 
 def _commands_of_tools() -> MutableMapping[str, Any]:
-    from memci.schemas.tool_table import TOOLS, About, arguments_of
+    from memci.schemas.tools.table import TOOLS, About, arguments_of
 
     made = typer.Typer(rich_markup_mode=None, add_completion=False)
     for tool in TOOLS:

@@ -183,7 +183,7 @@ class Part:
         self._started_at, self._start_at = time.monotonic(), None
         self.state, self.note = State.STARTING, ""
 
-    def look(self) -> bool:
+    def check(self) -> bool:
         """Check the process, restart it when due; return True if the state has changed."""
         if self._process is not None and (code := self._process.poll()) is not None:
             self._schedule_restart(code)

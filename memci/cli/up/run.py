@@ -19,8 +19,8 @@ from memci.errors import ConfigurationError
 from memci.smallmodel.registry import build_small_models
 from memci.storage.migrate import upgrade
 from memci.storage.page_store.choose import check_shared
+from memci.storage.search.vectors import VectorModel, check_model
 from memci.storage.session import Database
-from memci.storage.vectors import VectorModel, check_model
 
 
 def check_not_running(settings: Settings) -> None:

@@ -213,7 +213,7 @@ class Supervisor:
 
     def _look(self, when_ready: str) -> None:
         for part in self._parts.values():
-            if part.look():
+            if part.check():
                 self._board.changed(part)
                 if part.state is State.FAILED and part.false_starts == FALSE_STARTS:
                     self._explain(part)

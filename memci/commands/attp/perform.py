@@ -22,10 +22,10 @@ from memci.domain.pages.permission import Actor
 from memci.errors import ConflictError, InvalidInputError, MemciError, NotFoundError, RefusedError
 from memci.schemas.attp import AttpAnswer, AttpChanges, AttpStatus
 from memci.schemas.base import Answer, Request
-from memci.schemas.page_tools import CreateDetailPage
 from memci.schemas.pages import CollapseAnswer, PageChange, PinChange
 from memci.schemas.problems import describe_misuse
-from memci.schemas.tool_table import TOOLS, Tool, tools_in_code
+from memci.schemas.tools.pages import CreateDetailPage
+from memci.schemas.tools.table import TOOLS, Tool, tools_in_code
 
 NOTHING_DONE = "Nothing of this call was done."
 _KINDS: Mapping[type[MemciError], Kind] = {

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memci.errors import NotFoundError, PageStoreError
+from memci.storage.page_store.named_texts import all_agents
 from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.page_store.wrappers import MovingPageStore
 from memci.storage.pages.page_queries import note_keys
-from memci.storage.pages.texts import all_agents
 from memci.storage.session import Database
 
 

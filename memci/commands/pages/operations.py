@@ -14,9 +14,9 @@ from memci.domain.pages.tree import UNRESTRICTED_VIEWER
 from memci.domain.pages.undo import parent_folders, redo_step, undo_step
 from memci.errors import NotFoundError, RefusedError
 from memci.message import Message
-from memci.schemas import page_tools as shapes
 from memci.schemas import pages
 from memci.schemas.base import Answer, Request
+from memci.schemas.tools import pages as shapes
 from memci.storage.pages.page_queries import find_pages
 from memci.storage.pages.undo_steps import Step, step_to_redo, step_to_undo
 from memci.storage.pins import message_by_id

@@ -17,7 +17,7 @@ from memci.errors import ConflictError, PageStoreError, RefusedError
 from memci.queue.job_requests import request_naming_by_read
 from memci.schemas.base import Answer, Request
 from memci.schemas.pages import PageChange
-from memci.schemas.tool_table import Tool
+from memci.schemas.tools.table import Tool
 from memci.smallmodel.ports import TokenCounter
 from memci.storage.agents import check_there, is_there, snapshot_of
 from memci.storage.page_store.port import PageStore

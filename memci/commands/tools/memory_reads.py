@@ -19,10 +19,10 @@ from memci.domain.pages.permission import Actor
 from memci.domain.pages.tree import Viewer
 from memci.language.detection import Language, language_of
 from memci.language.times.calendar import at_offset
-from memci.schemas import memory_tools as shapes
 from memci.schemas.base import Answer
-from memci.schemas.memory_tools import FilterMemory, Found, FoundList, Summarise, SummaryRequest
 from memci.schemas.reads import RecallAnswer, SearchAnswer
+from memci.schemas.tools import memory as shapes
+from memci.schemas.tools.memory import FilterMemory, Found, FoundList, Summarise, SummaryRequest
 from memci.storage.agents import snapshot_of
 from memci.storage.pages.texts import open_note_texts, shown_messages
 from memci.storage.reading.messages import latest_seqs

@@ -16,9 +16,9 @@ from memci.language.detection import language_of
 from memci.language.key_messages.detector import normalized_words
 from memci.message import AppendLimits, CorrectedMemory, NewMessage, Remember, Role, note_metadata
 from memci.queue.intake import Append, append_in
-from memci.schemas import memory_tools as shapes
 from memci.schemas.base import Answer
 from memci.schemas.pages import PlanAnswer, UpdatePlan
+from memci.schemas.tools import memory as shapes
 from memci.storage.network.node_history import origin_of
 from memci.storage.plans import last_seq, read_plan, save_plan
 from memci.storage.reading.nodes import list_focus, read_node

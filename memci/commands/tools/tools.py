@@ -18,7 +18,7 @@ from memci.errors import InvalidInputError, NotFoundError, RefusedError, shown_n
 from memci.queue.mailbox import lock_agent, lock_lane
 from memci.schemas.base import Answer, Request
 from memci.schemas.problems import describe_misuse, field_path
-from memci.schemas.tool_table import BY_NAME, About
+from memci.schemas.tools.table import BY_NAME, About
 from memci.storage.pages.tree import begin_agent
 from memci.validation_messages import own_faults
 

@@ -94,12 +94,6 @@ def importance(strengths: Iterable[float]) -> float:
     return math.fsum(strengths)
 
 
-def decayed(strength: float, parameters: MemoryParameters) -> float | None:
-    """Return an unlocked link's strength after one scan; None: the link breaks (M12.3)."""
-    left = max(strength, MIN_STRENGTH) * decay_factor(parameters)
-    return None if left < break_threshold(parameters) else left
-
-
 def decay_factor(parameters: MemoryParameters) -> float:
     """Return the factor by which one scan multiplies a strength."""
     return max(parameters.decay_rate, MIN_STRENGTH)

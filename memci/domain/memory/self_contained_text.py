@@ -83,7 +83,7 @@ def worded(
 ) -> str:
     """Return the text of a memory; ``messages`` are the source of its segment, in order.
 
-    ``question``: the question that the first of them answers (``leans_on``). Of several speakers,
+    ``question``: the question that the first of them answers. Of several speakers,
     those without a name are distinguished by their roles.
     """
     everyone = [question, *messages] if question else messages
@@ -96,7 +96,7 @@ def worded(
     return f"{_quoted(question, language)}\n{wording}" if question else wording
 
 
-def leans_on(answer: Message, before: Sequence[Message]) -> Message | None:
+def question_answered_by(answer: Message, before: Sequence[Message]) -> Message | None:
     """Return the question on which a short answer depends.
 
     ``before``: the earlier messages of the conversation, in order.

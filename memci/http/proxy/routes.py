@@ -6,6 +6,7 @@ from functools import partial
 
 import httpx
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Send
 from starlette.types import Scope as Connection
@@ -123,6 +124,19 @@ class _Endpoint:
         agent_id = call.path_params["agent"]
         with bound_contextvars(agent_id=agent_id):
             await self._answer(call, agent_id, receive, send)  # type: ignore[misc]
+
+
+async def _no_provider(_: Request) -> Response:
+    raise NotFoundError(
+        "the proxy has no provider: set MEMCI_PROXY_UPSTREAM_URL to its base URL, such as "
+        "http://127.0.0.1:11434/v1, and restart the API"
+    )
+
+
+# What a server without a provider serves.
+WITHOUT_PROVIDER = Route(
+    _PATH + "/{path:path}", _no_provider, methods=["GET", "POST"], include_in_schema=False
+)
 
 
 def _route(path: str, answer: Callable[..., object], methods: list[str]) -> Route:

@@ -10,7 +10,7 @@ from memci.http.request import AgentId, Call
 from memci.http.routing import Routes
 from memci.reading.lists.framework_items import find, item_of, listed, refresh
 from memci.schemas import frameworks as schemas
-from memci.storage.items import get_items, list_namespaces
+from memci.storage.frameworks.items import get_items, list_namespaces
 
 item_routes = Routes("items")
 thread_routes = Routes("threads", CONFLICT)

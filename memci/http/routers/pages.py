@@ -18,9 +18,9 @@ from memci.http.routing import Routes
 from memci.schemas import pages as schemas
 from memci.schemas.attp import AttpAnswer, AttpRequest
 from memci.schemas.base import Request
-from memci.schemas.page_tools import GetPage
-from memci.schemas.tool_format_names import ToolFormat
-from memci.schemas.tool_table import BY_NAME, TOOLS, About, Tool, written
+from memci.schemas.tools.format_names import ToolFormat
+from memci.schemas.tools.pages import GetPage
+from memci.schemas.tools.table import BY_NAME, TOOLS, About, Tool, written
 
 
 class _PageIndex(Convertor[str]):

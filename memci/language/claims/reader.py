@@ -61,7 +61,7 @@ _ATTRIBUTES = {
         _Attribute(
             re.compile(row["nouns"], re.IGNORECASE),
             row["key"],
-            re.compile(_DATA.expand(row["value"], language), re.IGNORECASE),
+            _DATA.compile(row["value"], language),
         )
         for row in _DATA.rows("attributes", language)
     ]
@@ -216,7 +216,7 @@ def _rules(language: Language) -> list[_Rule]:
     nouns = "|".join(row["nouns"] for row in _DATA.rows("attributes", language))
 
     def compiled(source: str) -> re.Pattern[str]:
-        return re.compile(_DATA.expand(source.replace("{nouns}", nouns), language))
+        return _DATA.compile(source.replace("{nouns}", nouns), language, flags=0)
 
     return [
         _Rule(

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from memci.language.detection import Language
-from memci.language.loading import TaskData, Value
+from memci.language.loading import TaskData
 
 
 class PinKind(StrEnum):
@@ -21,11 +21,11 @@ class PinKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KeyMessageRule:
-    """Matches a sentence with ``cue`` and all of ``beside``, and without ``unless``."""
+    """Matches a sentence with ``cue`` and all of ``required``, and without ``unless``."""
 
     kind: PinKind
     cue: re.Pattern[str]
-    beside: tuple[re.Pattern[str], ...]
+    required: tuple[re.Pattern[str], ...]
     unless: re.Pattern[str] | None
     ignored_if_named: bool  # a statement of plans, which asks for nothing
 
@@ -33,21 +33,18 @@ class KeyMessageRule:
         """Return True if the rule matches a sentence."""
         if not self.cue.search(sentence) or (self.unless and self.unless.search(sentence)):
             return False
-        return all(each.search(sentence) for each in self.beside)
+        return all(each.search(sentence) for each in self.required)
 
 
 _DATA = TaskData("key_messages")
 
 
 def _rule(row: dict[str, Any], language: Language) -> KeyMessageRule:
-    def compiled(value: Value) -> re.Pattern[str]:
-        return re.compile(_DATA.expand(value, language), re.IGNORECASE)
-
     return KeyMessageRule(
         kind=PinKind(row["kind"]),
-        cue=compiled(row["cue"]),
-        beside=tuple(map(compiled, row.get("beside", ()))),
-        unless=compiled(row["unless"]) if "unless" in row else None,
+        cue=_DATA.compile(row["cue"], language),
+        required=tuple(_DATA.compile(each, language) for each in row.get("required", ())),
+        unless=_DATA.compile(row["unless"], language) if "unless" in row else None,
         ignored_if_named=row.get("ignored_if_named", False),
     )
 

@@ -13,7 +13,7 @@ from memci.language.loading import TaskData
 
 _DATA = TaskData("single_values")
 _RULES = [
-    (re.compile(_DATA.expand(row["pattern"], language), re.IGNORECASE), row)
+    (_DATA.compile(row["pattern"], language), row)
     for language in Language
     for row in _DATA.rows("rules", language)
 ]

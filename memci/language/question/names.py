@@ -11,95 +11,47 @@ from functools import cache
 
 from memci.language.detection import Language, language_of
 from memci.language.loading import TaskData
-from memci.language.names import Entity, entities_named, is_pronoun, is_speaker
+from memci.language.names import (
+    NOT_NAMES,
+    Entity,
+    entities_named,
+    is_pronoun,
+    is_speaker,
+    latin_names,
+)
 from memci.language.times.ranges import TimeExpression
 
 _L = r"[0-9A-Za-zÀ-ÖØ-öø-ɏ_]"
-_PART = rf"[A-ZÀ-ÖØ-Þ]{_L}*(?:[-'’.&+#/]{_L}+)*[+#]*"
-_LINK = "(?:of the|of|de|da|van|von|the|and the) "
-_NAME = re.compile(
-    rf"(?<!{_L})(?<!['’-])(?:(?:Dr|Mr|Mrs|Ms|St)\. )?{_PART}"
-    rf"(?: (?:{_LINK})?(?:{_PART}|\d[0-9A-Za-z.]*))*"
-)
-# iPhone, npm2, o200k_base: a capital or a figure inside a word marks a product or an identifier.
-_MADE = re.compile(
-    rf"(?<!{_L})(?<!['’/.$€£-])(?:[a-z]+[A-Z]{_L}*|[A-Za-z]+-?\d+{_L}*)(?!{_L})(?!/)"
-)
 # In a Chinese question Latin letters are names: of people, products, programs.
 _FOREIGN = re.compile(rf"(?<!{_L})[A-Za-zÀ-ɏ]{_L}+(?:[-.'’]{_L}+)*(?: {_L}+)*[+#]*")
 _OWNER = re.compile(rf"({_L}+)['’]s ")
-_POSSESSIVE = re.compile(r"['’]s?\Z")
-_SENTENCE_BEGINS = re.compile(r"(?:\A|[.!?。！？:：;；\n]|[\"“(])[\s\"“(—–-]*\Z")
-_TITLES = ("Dr.", "Mr.", "Mrs.", "Ms.", "St.")
-_NEAR = 8
 _DATA = TaskData("names")
-_NO_NAMES = _DATA.words("no_names_in_questions")
 _DOING = _DATA.pattern("doing_in_questions", flags=0)
 _NOT_OPENING = re.compile(r"(?:ing|ly|ed)\Z")
 _SHORTEST_FOREIGN = 2
 
 
 def _latin_names(text: str, language: Language) -> Iterator[tuple[int, str]]:
-    """Yield each name with its position.
-
-    In a text without small letters capitals do not count.
-    """
+    """Yield each name with its position."""
     if language is Language.CHINESE:
         for match in _FOREIGN.finditer(text):
-            if len(match[0]) >= _SHORTEST_FOREIGN and match[0].lower() not in _NO_NAMES:
+            if len(match[0]) >= _SHORTEST_FOREIGN and match[0].lower() not in NOT_NAMES:
                 yield match.start(), match[0]
         return
-    if not any(each.islower() for each in text):
-        return
-    for match in _MADE.finditer(text):
-        yield match.start(), match[0]
-    opening: list[tuple[int, str]] = []
-    inside: set[str] = set()
-    for match in _NAME.finditer(text):
-        for start, name in _split_possessive(*_trim_name(match)):
-            if _is_at_sentence_start(text, start) and not _is_certain_name(
-                name, text[start + len(name) :]
-            ):
-                opening.append((start, name))
-            else:
-                inside.add(name)
-                yield start, name
-    yield from ((start, name) for start, name in opening if name in inside)
-
-
-def _trim_name(match: re.Match[str]) -> tuple[str, int]:
-    """Remove possessives, and capitalised words at both ends that are no names."""
-    words = match[0].split(" ")
-    start = match.start()
-    while words and _is_no_name(words[0]):
-        start += len(words.pop(0)) + 1
-    while words and _is_no_name(words[-1]):
-        words.pop()
-    name = _POSSESSIVE.sub("", " ".join(words)).rstrip(".")
-    return ("", start) if not name or name[0].isdigit() or len(name) == 1 else (name, start)
+    # In a text without small letters capitals do not count.
+    if any(each.islower() for each in text):
+        for start, name in latin_names(text, _is_certain_name):
+            yield from _split_possessive(name, start)
 
 
 def _split_possessive(name: str, start: int) -> Iterator[tuple[int, str]]:
     """Yield an owner and its property separately: Evan and Prius of "Evan's Prius"."""
     owner = _OWNER.match(name)
-    if owner and not _is_no_name(owner[1]):
+    if owner:
         yield start, owner[1]
         name, start = name[owner.end() :], start + owner.end()
     if name and not name[0].isdigit():
         yield start, name
-
-
-def _is_no_name(word: str) -> bool:
-    bare = _POSSESSIVE.sub("", word.lower()).rstrip(".")
-    return word not in _TITLES and (bare in _NO_NAMES or word.lower() in _NO_NAMES)
-
-
-def _is_at_sentence_start(text: str, start: int) -> bool:
-    before = text[max(0, start - _NEAR) : start]
-    return bool(_SENTENCE_BEGINS.search(before)) and not before.endswith(_ABBREVIATIONS)
-
-
-_ABBREVIATIONS = ("Dr. ", "Mr. ", "Mrs. ", "Ms. ", "St. ")
 
 
 def _is_certain_name(name: str, rest: str) -> bool:
@@ -192,7 +144,7 @@ def _known(text: str, known: Collection[str]) -> Iterator[tuple[int, str]]:
 
 
 def _without_contained(found: dict[str, tuple[int, str]]) -> dict[str, tuple[int, str]]:
-    """Remove names that are part of another: "Smith" beside "Ada Smith"."""
+    """Remove names that are part of another: "Smith" in "Ada Smith"."""
     return {
         key: place
         for key, place in found.items()

@@ -100,7 +100,8 @@ def counted_from(text: str, expression: TimeExpression) -> TimeExpression:
     if time.since is None or time.until is None:
         return expression
     words_before = text[max(0, expression.start - _LOOK_BACK) : expression.start]
-    found = _COUNTED_BEFORE.search(words_before) or _COUNTED_BEHIND.match(text, expression.end)
+    before = _COUNTED_BEFORE.search(words_before)
+    found = before or _COUNTED_BEHIND.match(text, expression.end)
     if found is None:
         return expression
     parts = found.groupdict()
@@ -113,8 +114,8 @@ def counted_from(text: str, expression: TimeExpression) -> TimeExpression:
         return expression
     if reading is None:
         return expression
-    start = expression.start - len(found[0]) if found.re is _COUNTED_BEFORE else expression.start
-    end = max(expression.end, found.end() if found.re is _COUNTED_BEHIND else 0)
+    start = expression.start - len(before[0]) if before else expression.start
+    end = expression.end if before else found.end()
     return TimeExpression(
         start, end, (range_of(as_guess(reading), time.since.tzinfo, yearly=time.yearly),)
     )

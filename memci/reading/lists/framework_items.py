@@ -16,8 +16,8 @@ from memci.queue.job_requests import request_indexing_by_read
 from memci.reading.reader import ReadingModels
 from memci.schemas import frameworks
 from memci.smallmodel.ports import Vectors
-from memci.storage import checkpoints as stored
-from memci.storage.items import (
+from memci.storage.frameworks import checkpoints as stored
+from memci.storage.frameworks.items import (
     FoundItems,
     ItemQuestion,
     Place,

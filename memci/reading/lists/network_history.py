@@ -68,7 +68,7 @@ class Fading:
             phrase=phrase,
             original_length=self._original_lengths[node_id],
             forgotten=reason is RemovalReason.FORGOTTEN,
-            gone=reason,
+            removal_reason=reason,
             importances=[each and each.importance for each in seen],
             lengths=[each and each.length for each in seen],
         )
@@ -252,7 +252,7 @@ def _nodes(
                 original_length=found.original_lengths[at],
                 focus=node_id in focus,
                 forgotten=reason is RemovalReason.FORGOTTEN,
-                gone=reason,
+                removal_reason=reason,
                 last_event=TrailEvent(**event) if event else None,
             )
         )

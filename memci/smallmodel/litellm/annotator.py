@@ -96,9 +96,9 @@ class LlmJudge(language_model.ModelTask[Judge]):
     """Makes one call for each text, so that no text affects the judgement of another."""
 
     def judge(self, texts: Sequence[str], summaries: Sequence[str] = ()) -> list[Judgement]:
-        """Judge each text by itself, beside its session's summary."""
-        beside = summaries or [""] * len(texts)
-        return [self._judge(text, told) for text, told in zip(texts, beside, strict=True)]
+        """Judge each text alone, with its session's summary."""
+        context = summaries or [""] * len(texts)
+        return [self._judge(text, summary) for text, summary in zip(texts, context, strict=True)]
 
     def _judge(self, text: str, summary: str) -> Judgement:
         data = {"text": text[:_READ]} | ({"summary": summary[:_READ]} if summary else {})

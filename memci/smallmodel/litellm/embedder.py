@@ -30,7 +30,7 @@ class LlmEmbedder:
 
     @property
     def model(self) -> str:
-        """The model's name, stored beside every vector."""
+        """The model's name, stored with every vector."""
         return self._provider.model
 
     @property

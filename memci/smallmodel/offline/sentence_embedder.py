@@ -50,7 +50,7 @@ class OfflineEmbedder:
 
     @property
     def model(self) -> str:
-        """The model's name, stored beside every vector."""
+        """The model's name, stored with every vector."""
         return MODEL
 
     @property

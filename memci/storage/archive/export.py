@@ -18,7 +18,7 @@ from memci.storage.agents import IS_AGENT, IS_THERE
 from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.schema import AGENT_TABLES
 from memci.storage.schema.pages import page_text
-from memci.storage.vectors import held_model
+from memci.storage.search.vectors import held_model
 
 EXPORTED_TABLES = tuple(table for table in AGENT_TABLES if "left_out" not in table.info)
 LEFT_OUT = {

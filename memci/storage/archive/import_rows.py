@@ -19,8 +19,8 @@ from memci.storage.archive.reading import OpenArchive
 from memci.storage.erasure.erase import erased_among, lock_for_erasure
 from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.schema import messages, pages, work
-from memci.storage.search_index import sum_all
-from memci.storage.vectors import to_text
+from memci.storage.search.index import sum_all
+from memci.storage.search.vectors import to_text
 
 # A row of an archive: its line, and the values in it, which were checked.
 _Row = tuple[bytes, dict[str, Any]]

@@ -28,7 +28,7 @@ from sqlalchemy import Column, Table
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from memci.storage.schema import metadata
-from memci.storage.search_index import RENEW_ABOUT
+from memci.storage.search.index import RENEW_ABOUT
 
 # The values of erased rows, and their type, by the column that identifies the rows.
 _ERASED_KEYS = {

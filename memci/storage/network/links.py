@@ -23,7 +23,7 @@ JOIN node ON node.agent_id = link.agent_id AND node.id = link.target
 WHERE link.agent_id = %s AND link.source = ANY(%s)
 """
 # Arrays of the column's own type are looked up by hash; psycopg sends small numbers as smallint.
-# The same float arithmetic as memci.domain.memory.node.decayed; a test compares both.
+# The same float arithmetic as the rule M12.3 in tests/support/pure_network.py; tests compare them.
 _BREAK = """
 DELETE FROM link WHERE agent_id = %(agent)s AND source = ANY(%(sources)s::bigint[])
 AND target <> ALL(%(focus)s::bigint[])

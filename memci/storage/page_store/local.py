@@ -12,8 +12,8 @@ from threading import Lock
 from time import monotonic
 
 from memci.errors import PageStoreError
+from memci.storage.page_store.named_texts import has_notes
 from memci.storage.page_store.port import PageStore, TextKey, encode_text, parse_file_name
-from memci.storage.pages.texts import has_notes
 from memci.storage.session import Database
 
 

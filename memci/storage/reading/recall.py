@@ -11,7 +11,7 @@ from memci.domain.memory.node import NodeKind
 from memci.domain.memory.recall import Forgotten, Step
 from memci.language.detection import Language
 from memci.language.times.calendar import at_offset
-from memci.storage.vectors import Vectors, to_text
+from memci.storage.search.vectors import Vectors, to_text
 
 
 def keyword_columns(

@@ -32,8 +32,8 @@ from memci.storage.search.sources import (
     unindexed_values,
 )
 from memci.storage.search.statement import Shape, search_statement
+from memci.storage.search.vectors import Vectors, to_text
 from memci.storage.session import tuples
-from memci.storage.vectors import Vectors, to_text
 
 # Postings that are scored for one query, regardless of the size of the index.
 MOST_POSTINGS = 2_000

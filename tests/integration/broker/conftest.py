@@ -1,4 +1,4 @@
-"""A producer on the Redis of the test, and a client to look at it."""
+"""A producer, the agents' queues and wakeups on the Redis of the test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events: Flower sees jobs under their own names; jobs never wait for who watches them."""
+"""Events: Flower sees jobs under their own names, and jobs never wait for events."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from memci.broker.app import make_producer
 from memci.broker.celery_events import JobEvents
 from memci.broker.names import CREATE_TASK
 from memci.domain.job import Job, JobSource
-from memci.testing import frozen, wait_until
+from memci.testing import wait_until
+from tests.support.servers import frozen
 
 
 def a_job(first_seq=1):
@@ -20,32 +21,32 @@ def a_job(first_seq=1):
 
 @contextmanager
 def watching(app):
-    """Yield what an event receiver has seen, and a function that lets it look."""
+    """Yield a list of received events, and a function that receives more."""
     seen: list[dict[str, object]] = []
     with app.connection_for_read() as own:
         receiver = app.events.Receiver(own, handlers={"*": seen.append})
         with receiver.consumer_context(wakeup=False) as (connection, _, _consumers):
 
-            def look():
+            def receive():
                 try:
                     connection.drain_events(timeout=0.05)
                 except TimeoutError:
                     return len(seen)
                 return len(seen)
 
-            look()  # subscribes
-            yield seen, look
+            receive()  # subscribes
+            yield seen, receive
 
 
 def test_a_job_is_seen_under_its_own_name(app):
     events = JobEvents(app, "lane@here")
     job = a_job()
-    with watching(app) as (seen, look):
+    with watching(app) as (seen, receive):
         before = time.time()
         events.received(job)
         events.retried(job, "SmallModelUnavailableError: away")
         events.succeeded(job, 0.25)
-        wait_until(lambda: look() >= 4, "four events arrive without any close")
+        wait_until(lambda: receive() >= 4, "four events arrive without any close")
         events.close()
     kinds = ["task-received", "task-started", "task-retried", "task-succeeded"]
     assert [event["type"] for event in seen] == kinds
@@ -62,26 +63,26 @@ def test_a_job_is_seen_under_its_own_name(app):
 
 def test_a_dead_job_is_seen_as_failed(app):
     events = JobEvents(app, "lane@here")
-    with watching(app) as (seen, look):
+    with watching(app) as (seen, receive):
         events.failed(a_job(), "worker_lost", 1.0)
         events.close()
-        wait_until(look, "the event arrives")
+        wait_until(receive, "the event arrives")
     assert (seen[0]["type"], seen[0]["exception"]) == ("task-failed", "worker_lost")
 
 
 def test_many_events_keep_their_order(app):
     events = JobEvents(app, "lane@here")
     jobs = [a_job(number) for number in range(300)]
-    with watching(app) as (seen, look):
+    with watching(app) as (seen, receive):
         for job in jobs:
             events.received(job)
         events.close()
-        wait_until(lambda: look() >= 600, "all arrive")
+        wait_until(lambda: receive() >= 600, "all arrive")
     received = [event["uuid"] for event in seen if event["type"] == "task-received"]
     assert received == [str(job.id) for job in jobs]
 
 
-def test_events_wait_for_no_broker(own_servers):
+def test_events_do_not_wait_for_the_broker(own_servers):
     with make_producer(own_servers.redis.url) as app:
         events = JobEvents(app, "lane@here")
         events.received(a_job())
@@ -96,5 +97,5 @@ def test_events_wait_for_no_broker(own_servers):
             events.close()
 
 
-def test_closing_what_has_sent_nothing_does_nothing(app):
+def test_closing_without_events_does_nothing(app):
     JobEvents(app, "lane@here").close()

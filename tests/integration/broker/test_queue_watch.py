@@ -1,4 +1,4 @@
-"""The queue watch: hears at once, and finds what it did not hear."""
+"""The queue watch reacts to notifications at once, and finds messages without one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def put(client, *agents):
         client.lpush(agent_queue_name(agent), "x")
 
 
-def is_heard(client):
+def is_listening(client):
     return client.client_list(_type="pubsub")
 
 
@@ -44,13 +44,13 @@ def woken(client):
     return sorted(wakeup.arguments["agent_id"] for wakeup in wakeups)
 
 
-def test_it_hears_what_it_does_not_see(wakeups, client):
+def test_a_notification_is_enough_without_a_scan(wakeups, client):
     class Blind(RedisAgentQueues):
         def waiting(self):
             return []
 
     with running(QueueWatch(Blind(client), wakeups, client, period_s=0.2)):
-        wait_until(lambda: is_heard(client), "the watch listens")
+        wait_until(lambda: is_listening(client), "the watch listens")
         put(client, "a")
         wait_until(lambda: woken(client), "it has woken it")
     assert set(woken(client)) == {"a"}
@@ -62,13 +62,13 @@ def test_a_burst_wakes_once(queues, wakeups, client):
     assert watch._is_first("b")
 
 
-def test_it_finds_what_came_before_it(queues, wakeups, client):
+def test_messages_older_than_the_watch_are_found(queues, wakeups, client):
     put(client, "a", "b")
     with running(QueueWatch(queues, wakeups, None, period_s=NEVER_S)):
         wait_until(lambda: woken(client) == ["a", "b"], "both are found")
 
 
-def test_what_is_no_agents_queue_is_passed_over(queues, wakeups, client):
+def test_queues_of_no_agent_are_skipped(queues, wakeups, client):
     client.lpush("memci.agent...", "x")
     client.lpush("memci.agent.a/../b", "x")
     client.set("memci.agent.text", "x")
@@ -85,8 +85,8 @@ def test_wakeups_do_not_pile_up_while_nobody_takes_them(queues, wakeups, client)
     assert client.llen(LANE_QUEUE) == 50 + 4 * 8
 
 
-def test_nobody_is_passed_over_while_wakeups_of_others_wait(queues, wakeups, client):
-    """Waiting wakeups may be for other agents: one that was not heard wakes its lane."""
+def test_an_agent_is_woken_while_wakeups_of_others_wait(queues, wakeups, client):
+    """The waiting wakeups may be for other agents, so the scan publishes another one."""
     for number in range(100):
         wakeups.wake_lane(f"other{number}")
     put(client, "a")
@@ -95,7 +95,7 @@ def test_nobody_is_passed_over_while_wakeups_of_others_wait(queues, wakeups, cli
     assert first.arguments == {"agent_id": "a", "queue_seen": True}
 
 
-def test_each_of_many_is_woken_in_time(queues, wakeups, client):
+def test_each_of_many_agents_is_woken_in_time(queues, wakeups, client):
     agents = {f"a{number}" for number in range(30)}
     put(client, *agents)
     for _ in range(40):
@@ -112,7 +112,7 @@ def test_each_of_many_is_woken_in_time(queues, wakeups, client):
     wait_until(all_woken, "every agent is woken")
 
 
-def test_it_outlives_the_broker(own_servers):
+def test_the_watch_survives_a_restart_of_the_broker(own_servers):
     url = own_servers.redis.url
     with make_producer(url) as app, closing(redis.Redis.from_url(url)) as client:
         queues = RedisAgentQueues(client)
@@ -126,8 +126,8 @@ def test_it_outlives_the_broker(own_servers):
             wait_until(lambda: "b" in woken(client), "it wakes again")
 
 
-def test_it_outlives_a_database_that_is_away(wakeups, client, queues):
-    """On RabbitMQ its queues ask the database which lanes there are."""
+def test_the_watch_survives_an_unavailable_database(wakeups, client, queues):
+    """With RabbitMQ the watch reads the list of lanes from the database."""
 
     class Away(RedisAgentQueues):
         times = 3
@@ -144,7 +144,7 @@ def test_it_outlives_a_database_that_is_away(wakeups, client, queues):
 
 
 @pytest.mark.parametrize("number", [0, 5])
-def test_it_listens_to_its_own_database_only(broker_url, number):
+def test_the_watch_listens_only_to_its_own_redis_database(broker_url, number):
     url = f"{broker_url.rpartition('/')[0]}/{number}"
     with (
         closing(redis.Redis.from_url(broker_url)) as zero,
@@ -153,6 +153,6 @@ def test_it_listens_to_its_own_database_only(broker_url, number):
     ):
         watch = QueueWatch(RedisAgentQueues(client), Wakeups(app), client, period_s=0.2)
         with running(watch):
-            wait_until(lambda: is_heard(zero), "the watch listens")
+            wait_until(lambda: is_listening(zero), "the watch listens")
             put(client, "mine")
             wait_until(lambda: "mine" in woken(client), "it has woken it")

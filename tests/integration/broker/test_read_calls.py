@@ -1,4 +1,4 @@
-"""Reads by way of a reply key."""
+"""Reads over the broker, answered in a reply key."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def replies(client):
 
 @pytest.fixture
 def answering(client, replies) -> Iterator[list[dict[str, object]]]:
-    """A context worker with one answer or error, given as the first of the list it yields."""
+    """A context worker that answers with the first item of the yielded list."""
     script: list[object] = []
 
     def serve():
@@ -62,7 +62,7 @@ def answering(client, replies) -> Iterator[list[dict[str, object]]]:
 
 
 def every_error() -> list[MemciError]:
-    """One of each class of the tree, its fields filled in."""
+    """Return errors of each class, without and with values in their fields."""
     filled = {
         errors.InvalidInputError: {"field": "messages[3].role"},
         errors.TooLargeError: {"field": "messages"},
@@ -74,7 +74,7 @@ def every_error() -> list[MemciError]:
     found, todo = [], [MemciError]
     while todo:
         kind = todo.pop()
-        # Other packages have errors of their own, which no context worker raises.
+        # No context worker raises the errors that other packages define.
         todo += [each for each in kind.__subclasses__() if each.__module__ == errors.__name__]
         fields = {"retry_after_s": 1.5} if issubclass(kind, errors.UnavailableError) else {}
         found += [kind(), kind("said", **filled.get(kind, fields))]
@@ -88,7 +88,7 @@ def test_an_answer_comes_back(reads, answering, client):
 
 
 @pytest.mark.parametrize("error", every_error(), ids=lambda each: f"{type(each).__name__}")
-def test_every_error_comes_back_as_it_was(reads, answering, error):
+def test_every_error_is_raised_unchanged(reads, answering, error):
     answering.append(error)
     with pytest.raises(MemciError) as raised:
         reads.call("search", "a", {"query": "q"})
@@ -97,7 +97,7 @@ def test_every_error_comes_back_as_it_was(reads, answering, error):
     assert vars(raised.value) == vars(error)
 
 
-def test_many_threads_get_each_its_own_answer(reads, answering):
+def test_each_of_many_threads_gets_its_own_answer(reads, answering):
     answering.append(0)
     got = {}
 
@@ -112,7 +112,7 @@ def test_many_threads_get_each_its_own_answer(reads, answering):
     assert got == {number: [number] * 10 for number in range(16)}
 
 
-def test_nobody_answers(app, broker_url, client):
+def test_a_read_without_an_answer_times_out(app, broker_url, client):
     reads = RedisReads(app, broker_url, 200)
     began = time.monotonic()
     with pytest.raises(ReadTimeoutError):
@@ -122,12 +122,12 @@ def test_nobody_answers(app, broker_url, client):
         reads.call("search", "a", {}, wait_ms=300)
     assert time.monotonic() - began >= 0.7
     reads.close()
-    # What nobody began in time is begun by nobody.
+    # The message expires, so no worker begins it later.
     headers = json.loads(client.lindex(READ_QUEUE, 0))["headers"]
     assert headers["expires"]
 
 
-def test_flower_is_shown_the_agent_and_no_question(app, broker_url, client):
+def test_flower_sees_the_agent_and_not_the_query(app, broker_url, client):
     reads = RedisReads(app, broker_url, 100)
     with pytest.raises(ReadTimeoutError):
         reads.call("search", "a", {"query": "my secret"})
@@ -137,7 +137,7 @@ def test_flower_is_shown_the_agent_and_no_question(app, broker_url, client):
     assert "secret" not in json.dumps(headers)
 
 
-def test_an_answer_that_nobody_fetches_goes_by_itself(replies, client):
+def test_an_answer_that_nobody_fetches_expires(replies, client):
     replies.send(KEY, wrap_answer({}))
     assert 0 < client.ttl(KEY) <= 60
 
@@ -145,7 +145,7 @@ def test_an_answer_that_nobody_fetches_goes_by_itself(replies, client):
 @pytest.mark.parametrize(
     "key", ["memci.agent.a", "memci.lane", "memci.reply.", "memci.reply.x", KEY + "0", KEY + "\n"]
 )
-def test_an_answer_goes_to_no_key_but_a_reply_key(replies, client, key):
+def test_answers_are_sent_to_reply_keys_only(replies, client, key):
     with pytest.raises(InvalidInputError):
         replies.send(key, wrap_answer({}))
     assert client.keys() == []
@@ -155,14 +155,14 @@ def test_an_answer_goes_to_no_key_but_a_reply_key(replies, client, key):
     "wrapped",
     [{}, {"error": "ValueError"}, {"error": "annotations"}, {"error": None}, {"error": "nonsense"}],
 )
-def test_what_is_no_answer_is_an_error(reads, answering, client, replies, wrapped, monkeypatch):
+def test_a_malformed_answer_is_an_error(reads, answering, client, replies, wrapped, monkeypatch):
     monkeypatch.setattr("tests.integration.broker.test_read_calls.wrap_answer", lambda _: wrapped)
     answering.append(7)
     with pytest.raises(MemciError, match="its log says why"):
         reads.call("search", "a", {"query": "q"})
 
 
-def test_a_broker_that_is_away_is_said_to_be(own_servers):
+def test_an_unavailable_broker_raises_an_error(own_servers):
     with make_producer(own_servers.redis.url) as app:
         reads = RedisReads(app, own_servers.redis.url, 5000)
         own_servers.redis.kill()

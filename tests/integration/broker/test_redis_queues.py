@@ -1,4 +1,4 @@
-"""Agents' lists: read from the tail, removed as far as they are still what was read."""
+"""Agents' queues in Redis: read from the tail; only messages that were read are removed."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def put(client, *values):
 
 
 @pytest.mark.parametrize("limit", [1, 19, 20, 21, 40, 100])
-def test_the_oldest_come_first(client, queues, limit):
+def test_the_oldest_messages_come_first(client, queues, limit):
     put(client, *range(50))
     assert queues.take("a", limit, LIMIT).raw == [str(each).encode() for each in range(50)][:limit]
 
 
-def test_what_comes_meanwhile_stays(client, queues):
+def test_messages_that_arrive_meanwhile_stay(client, queues):
     put(client, 1, 2)
     batch = queues.take("a", 10, LIMIT)
     put(client, 3)
@@ -36,7 +36,7 @@ def test_what_comes_meanwhile_stays(client, queues):
     assert client.lrange(KEY, 0, -1) == [b"3"]
 
 
-def test_what_somebody_else_removed_is_not_removed_again(client, queues):
+def test_messages_that_were_removed_meanwhile_are_not_removed_again(client, queues):
     put(client, 1, 2)
     batch = queues.take("a", 10, LIMIT)
     client.flushall()
@@ -50,7 +50,7 @@ def test_a_batch_is_bounded_in_bytes(client, queues):
     assert len(queues.take("a", 100, 1050).raw) == 10
 
 
-def test_of_a_message_that_is_too_large_only_the_ends_are_read(client, queues):
+def test_only_the_ends_of_a_too_large_message_are_read(client, queues):
     size = 40_000_000
     put(client, 1, b"first" + bytes(size - 9) + b"last", 2)
     queues.take("a", 10, LIMIT).confirm()
@@ -67,7 +67,7 @@ def test_of_a_message_that_is_too_large_only_the_ends_are_read(client, queues):
 
 
 @pytest.mark.parametrize("other", [b"a" * 101, b"b" + b"a" * 99, b"a" * 99 + b"b"])
-def test_a_large_one_in_the_place_of_another_stays(client, queues, other):
+def test_another_large_message_in_the_same_place_stays(client, queues, other):
     put(client, b"a" * 100)
     batch = queues.take("a", 10, 50)
     client.delete(KEY)
@@ -85,7 +85,7 @@ def peak_of_memory():
         tracemalloc.stop()
 
 
-def test_nothing_is_there(queues):
+def test_an_empty_queue_has_no_messages(queues):
     batch = queues.take("a", 10, LIMIT)
     assert batch.raw == []
     batch.confirm()
@@ -95,24 +95,24 @@ def test_nothing_is_there(queues):
     assert queues.waiting() == []
 
 
-def test_waiting_is_bounded(client, queues, monkeypatch):
+def test_the_list_of_waiting_agents_is_limited(client, queues, monkeypatch):
     monkeypatch.setattr(redis_queues, "_MOST_WAITING", 10)
     for number in range(30):
         client.lpush(agent_queue_name(f"a{number}"), "x")
     assert len(queues.waiting()) == 10
 
 
-def test_a_queue_that_is_no_agents_is_warned_of_once(queues, client):
+def test_a_queue_of_no_agent_is_logged_once(queues, client):
     client.lpush(b"memci.agent.a \x1b[31m\xff", "x")
     client.lpush("memci.agent.a", "x")
     with capture_logs() as logs:
         assert [queues.waiting() for _ in range(2)] == [["a"], ["a"]]
-    (warned,) = logs
-    assert warned["log_level"] == "warning"
-    assert warned["queue"] == "memci.agent.a ?[31m\N{REPLACEMENT CHARACTER}"
+    (warning,) = logs
+    assert warning["log_level"] == "warning"
+    assert warning["queue"] == "memci.agent.a ?[31m\N{REPLACEMENT CHARACTER}"
 
 
-def test_queues_that_are_no_agents_are_counted_up_to_a_bound(queues, client):
+def test_queues_of_no_agent_are_counted_up_to_a_limit(queues, client):
     client.lpush("memci.agent...", "x", "y")
     client.lpush("memci.agent.a", "x")
     assert stray_queues(client, 5) == [StrayQueue(b"memci.agent...", 2)]

@@ -1,4 +1,4 @@
-"""The publisher of wakeups: an accept never waits for the broker, and each wakeup goes out."""
+"""The publisher of wakeups: requests never wait for the broker; each wakeup is published."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from memci.testing import wait_until
 
 
 def woken(client: redis.Redis) -> list[str]:
-    """Whose wakeups wait, the next one first."""
+    """Return the agents of the waiting wakeups, the next one first."""
     waiting = [json.loads(raw)["body"] for raw in reversed(client.lrange(LANE_QUEUE, 0, -1))]
     return [json.loads(base64.b64decode(body))[1]["agent_id"] for body in waiting]
 
 
-def test_wakeups_go_out_in_order(broker_url: str) -> None:
+def test_wakeups_are_published_in_order(broker_url: str) -> None:
     agents = [f"a{number}" for number in range(100)]
     with (
         closing(redis.Redis.from_url(broker_url)) as client,
@@ -36,7 +36,7 @@ def test_wakeups_go_out_in_order(broker_url: str) -> None:
         wait_until(lambda: woken(client) == agents, "all wakeups are out")
 
 
-def test_what_waits_goes_out_before_it_closes(broker_url: str) -> None:
+def test_closing_publishes_the_waiting_wakeups(broker_url: str) -> None:
     with closing(redis.Redis.from_url(broker_url)) as client, make_app(broker_url) as app:
         publisher = WakeupPublisher(Wakeups(app))
         for agent in ("ann", "bob"):
@@ -45,7 +45,7 @@ def test_what_waits_goes_out_before_it_closes(broker_url: str) -> None:
         assert woken(client) == ["ann", "bob"]
 
 
-def test_a_broker_that_never_answers_holds_nobody_up() -> None:
+def test_a_broker_that_never_answers_does_not_block_callers() -> None:
     with socket.create_server(("127.0.0.1", 0)) as frozen:
         url = f"redis://127.0.0.1:{frozen.getsockname()[1]}/0"
         with make_app(url) as app, closing(RedisWakeups(app, url)) as wakeups:
@@ -58,8 +58,8 @@ def test_a_broker_that_never_answers_holds_nobody_up() -> None:
             assert time.monotonic() - began < 10, "nor does the end wait for each of them"
 
 
-class Faulty(Wakeups):
-    """Fails at its first wakeup in a way that nobody foresaw."""
+class FaultyWakeups(Wakeups):
+    """Raises an unexpected error at its first wakeup."""
 
     failed = False
 
@@ -70,9 +70,9 @@ class Faulty(Wakeups):
         return super().wake_lanes(agent_ids)
 
 
-def test_a_fault_that_nobody_foresaw_does_not_end_it(broker_url: str) -> None:
+def test_an_unexpected_error_does_not_end_the_publisher(broker_url: str) -> None:
     with closing(redis.Redis.from_url(broker_url)) as client, make_app(broker_url) as app:
-        wakeups = Faulty(app)
+        wakeups = FaultyWakeups(app)
         with closing(WakeupPublisher(wakeups)) as publisher:
             publisher.wake_lane("lost")
             wait_until(lambda: wakeups.failed, "the first wakeup has failed")

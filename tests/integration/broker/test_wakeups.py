@@ -1,4 +1,4 @@
-"""Wakeups: small, fast, and never anybody's trouble."""
+"""Wakeups are small and fast, and a broker failure does not reach the caller."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from memci.broker.app import make_app, make_producer
 from memci.broker.message_decoding import decode
 from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE
 from memci.broker.wakeup import RedisWakeups, Wakeups
-from memci.testing import frozen, wait_until
+from memci.testing import wait_until
+from tests.support.servers import frozen
 
 
 def sent(client, queue):
@@ -20,7 +21,7 @@ def sent(client, queue):
     return [(message.task, dict(message.arguments)) for message in messages]
 
 
-def test_a_wakeup_names_where_to_look_first(wakeups, client):
+def test_a_wakeup_names_the_agent_to_claim_first(wakeups, client):
     assert wakeups.wake_lane("a")
     assert wakeups.wake_lane("b", queue_seen=True)
     assert wakeups.wake_compress("a")
@@ -32,8 +33,8 @@ def test_a_wakeup_names_where_to_look_first(wakeups, client):
 
 
 @pytest.mark.parametrize("make", [make_app, make_producer])
-def test_a_wakeup_leaves_nothing_but_itself(make, broker_url, client):
-    """Not even a subscription to a result, which Celery makes when it is not told otherwise."""
+def test_a_wakeup_creates_no_key_but_the_queue(make, broker_url, client):
+    """Nor a subscription to a result, which Celery makes by default."""
     client.config_resetstat()
     with make(broker_url) as app:
         wakeups = Wakeups(app)
@@ -43,7 +44,7 @@ def test_a_wakeup_leaves_nothing_but_itself(make, broker_url, client):
         assert "cmdstat_subscribe" not in client.info("commandstats")
 
 
-def test_threads_publish_at_once(wakeups, client):
+def test_threads_can_publish_concurrently(wakeups, client):
     threads = [
         Thread(target=lambda: [wakeups.wake_lane("a") for _ in range(20)]) for _ in range(16)
     ]
@@ -63,7 +64,7 @@ def publishing(kind, url):
 
 
 @pytest.mark.parametrize("kind", [Wakeups, RedisWakeups])
-def test_a_broker_that_is_down_is_no_trouble_and_left_alone_for_a_moment(own_servers, kind):
+def test_a_broker_that_is_down_raises_no_error_and_is_retried_after_a_pause(own_servers, kind):
     with publishing(kind, own_servers.redis.url) as wakeups:
         assert wakeups.wake_lane("a")
         own_servers.redis.kill()
@@ -71,14 +72,14 @@ def test_a_broker_that_is_down_is_no_trouble_and_left_alone_for_a_moment(own_ser
         assert not wakeups.wake_lane("a")
         assert time.monotonic() - began < 1
         own_servers.redis.start()
-        # It is up again, and yet not asked …
+        # The broker is up again, but is not used during the pause.
         assert not wakeups.wake_lane("a")
-        # … before the moment is over.
+        # It is used again after the pause.
         wait_until(lambda: wakeups.wake_lane("a"), "wakeups are published again", timeout_s=3)
 
 
 @pytest.mark.parametrize("kind", [Wakeups, RedisWakeups])
-def test_a_broker_that_is_frozen_holds_nobody_up_for_long(own_servers, kind):
+def test_a_frozen_broker_does_not_block_callers_for_long(own_servers, kind):
     with publishing(kind, own_servers.redis.url) as wakeups:
         assert wakeups.wake_lane("a")
         with frozen(own_servers.redis):

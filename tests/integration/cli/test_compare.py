@@ -19,9 +19,9 @@ from tests.integration.http.serving import Served, served_by_workers
 from tests.support.command_line import run, run_json
 from tests.support.stored import Reader, Stored
 
-Here: TypeAlias = Callable[..., tuple[int, str, str]]
+RunHere: TypeAlias = Callable[..., tuple[int, str, str]]
 
-# No model has to be loaded to find words.
+# The lexical channel loads no model.
 _WORDS = '[request]\nchannels = ["lexical"]\nsources = ["chat"]\n'
 
 
@@ -31,10 +31,10 @@ def settings(database_url: str) -> dict[str, str]:
 
 
 @pytest.fixture
-def here(
+def run_here(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str
-) -> Here:
-    """Run a command in this process; return its code, what it said and what it complained of."""
+) -> RunHere:
+    """Return a function that runs a command in this process: code, output and errors."""
     monkeypatch.setenv("MEMCI_DATABASE_URL", database_url)
 
     def call(*arguments: str) -> tuple[int, str, str]:
@@ -71,25 +71,25 @@ def files(tmp_path: Path) -> dict[str, str]:
     return {name: str(tmp_path / name) for name in texts}
 
 
-def talk(alice: Stored) -> None:
+def store_talk(alice: Stored) -> None:
     alice.say("The cello stands at Marta's house in Ghent.", session="s1")
     alice.say("The telescope is on the roof of the old harbour.", session="s2")
     alice.say("Tomorrow it is brought to the workshop.", session="s9")
 
 
-def sides(files: dict[str, str]) -> tuple[str, ...]:
+def arguments_of(files: dict[str, str]) -> tuple[str, ...]:
     return files["few.toml"], files["many.toml"], "--questions", files["asked.jsonl"]
 
 
-def compared(files: dict[str, str], settings: dict[str, str]) -> Any:
-    return run_json("settings", "compare", *sides(files), settings=settings)
+def compare(files: dict[str, str], settings: dict[str, str]) -> Any:
+    return run_json("settings", "compare", *arguments_of(files), settings=settings)
 
 
-def test_it_tells_what_each_setting_finds(
+def test_compare_reports_what_each_setting_finds(
     alice: Stored, files: dict[str, str], settings: dict[str, str]
 ) -> None:
-    talk(alice)
-    found = compared(files, settings)
+    store_talk(alice)
+    found = compare(files, settings)
     cello, telescope = found["trials"]
     assert cello["first"]["message_ids"] == ["m1"]
     assert sorted(cello["second"]["message_ids"]) == ["m1", "m3"]
@@ -106,27 +106,27 @@ def test_it_tells_what_each_setting_finds(
         assert found[side]["as_recorded"] is None
 
 
-def test_it_shows_people_where_the_two_differ(
-    alice: Stored, files: dict[str, str], here: Here
+def test_compare_prints_where_the_settings_differ(
+    alice: Stored, files: dict[str, str], run_here: RunHere
 ) -> None:
-    talk(alice)
-    code, said, complained = here("settings", "compare", *sides(files))
-    assert (code, complained) == (0, "")
-    assert "2 questions; 50% of all messages are in both contexts" in said
-    assert "evidence found, of 1 question" in said
-    assert said.index("Where is the cello?") < said.index("And the telescope?")
-    assert "many.toml: 2 messages, " in said
-    assert "evidence 2 of 2, only here m3" in said
-    _, short, _ = here("settings", "compare", *sides(files), "--limit", "1")
+    store_talk(alice)
+    code, output, errors = run_here("settings", "compare", *arguments_of(files))
+    assert (code, errors) == (0, "")
+    assert "2 questions; 50% of all messages are in both contexts" in output
+    assert "evidence found, of 1 question" in output
+    assert output.index("Where is the cello?") < output.index("And the telescope?")
+    assert "many.toml: 2 messages, " in output
+    assert "evidence 2 of 2, only here m3" in output
+    _, short, _ = run_here("settings", "compare", *arguments_of(files), "--limit", "1")
     assert "And the telescope?" not in short
     assert "and 1 more that differ; --limit shows them" in short
 
 
-def test_it_leaves_nothing_behind(
+def test_compare_stores_nothing(
     alice: Stored, database: Database, files: dict[str, str], settings: dict[str, str]
 ) -> None:
-    talk(alice)
-    compared(files, settings)
+    store_talk(alice)
+    compare(files, settings)
     with database.agent_snapshot("alice") as connection:
         receipts = connection.exec_driver_sql("SELECT count(*) FROM receipt").scalar_one()
         read_at = connection.exec_driver_sql("SELECT read_at FROM lane").scalar_one()
@@ -150,28 +150,28 @@ def test_it_leaves_nothing_behind(
         ("asked.jsonl", "\n{}", "line 2: "),
     ],
 )
-def test_what_is_wrong_is_told_by_its_place(
-    here: Here, files: dict[str, str], changed: str, text: str, complaint: str
+def test_errors_are_reported_with_their_place(
+    run_here: RunHere, files: dict[str, str], changed: str, text: str, complaint: str
 ) -> None:
     Path(files[changed]).write_text(text)
-    code, said, complained = here("settings", "compare", *sides(files))
-    assert (code in (1, 2), said) == (True, "")
-    assert complaint in complained
-    assert files[changed] in complained
-    assert len(complained.splitlines()) == 1
+    code, output, errors = run_here("settings", "compare", *arguments_of(files))
+    assert (code in (1, 2), output) == (True, "")
+    assert complaint in errors
+    assert files[changed] in errors
+    assert len(errors.splitlines()) == 1
 
 
-def test_an_agent_that_is_not_there_is_told(here: Here, files: dict[str, str]) -> None:
-    code, _, complained = here("settings", "compare", *sides(files))
+def test_an_unknown_agent_is_reported(run_here: RunHere, files: dict[str, str]) -> None:
+    code, _, errors = run_here("settings", "compare", *arguments_of(files))
     assert code == 1
-    assert "alice" in complained
+    assert "alice" in errors
 
 
 @pytest.fixture
-def whole(
+def served(
     shared_postgres: Postgres, process_redis: Redis, tmp_path: Path
 ) -> Iterator[tuple[Served, dict[str, str]]]:
-    """A server with a context worker, and the settings of a command line beside it."""
+    """A server with a context worker, and settings for commands."""
     with served_by_workers(
         (shared_postgres, process_redis), tmp_path, "memci.read",
         app="tests.support.network_worker_app",
@@ -180,11 +180,11 @@ def whole(
         yield server, {"MEMCI_API_URL": server.url, "MEMCI_DATABASE_URL": database_url}
 
 
-def test_questions_are_recorded_with_what_they_came_to(
-    whole: tuple[Served, dict[str, str]], files: dict[str, str], tmp_path: Path
+def test_questions_are_recorded_with_their_results(
+    served: tuple[Served, dict[str, str]], files: dict[str, str], tmp_path: Path
 ) -> None:
-    server, settings = whole
-    talk(Stored(Reader(server.runtime.database), "alice"))
+    server, settings = served
+    store_talk(Stored(Reader(server.runtime.database), "alice"))
     recorded = tmp_path / "recorded.jsonl"
     for query in ("Where is the cello?", "在哪里?"):
         done = run(
@@ -198,41 +198,41 @@ def test_questions_are_recorded_with_what_they_came_to(
         ("alice", 900, "s9")
     }
     assert recorded.stat().st_mode & 0o077 == 0
-    found = compared({**files, "asked.jsonl": str(recorded)}, settings)
+    found = compare({**files, "asked.jsonl": str(recorded)}, settings)
     cello = found["trials"][0]
     assert sorted(cello["recorded"]) == ["m1", "m3"]
-    # Then as now with recent turns, and more than without.
+    # Recent turns give the recorded result; without them there is less.
     assert found["second"]["as_recorded"] == 1.0
     assert found["first"]["as_recorded"] < 1.0
 
 
-def test_what_an_agent_has_asked_is_asked_again_as_of_then(
-    alice: Stored, here: Here, files: dict[str, str]
+def test_past_questions_are_asked_again_as_of_then(
+    alice: Stored, run_here: RunHere, files: dict[str, str]
 ) -> None:
     for number, text in enumerate(("The cello stands in Ghent.", "It rains in Lisbon."), 1):
         alice.say(text, session=f"s{number}", said_at=datetime(2026, 3, number, tzinfo=UTC))
     arguments = (files["few.toml"], files["many.toml"], "--agent", "alice")
-    code, _, complained = here("settings", "compare", *arguments)
+    code, _, errors = run_here("settings", "compare", *arguments)
     assert code == 1
-    assert "agent alice has no past questions" in complained
+    assert "agent alice has no past questions" in errors
     reads = ContextReader(*alice.reader.parts)
-    given = reads.run("alice", ContextRequest(query="Where is the cello?", budget_tokens=500))
+    context = reads.run("alice", ContextRequest(query="Where is the cello?", budget_tokens=500))
     reads.run("alice", ContextRequest(query="Nobody said this.", budget_tokens=500))
-    # As an agent does: question and answer are recorded when the answer is there.
+    # As an agent does: it records the question together with the answer.
     alice.say("Where is the cello?", session="s3", said_at=datetime.now(UTC))
     alice.say("The cello is in Ghent.", "assistant", session="s3", said_at=datetime.now(UTC))
-    code, said, complained = here("settings", "compare", *arguments, "--json")
-    assert (code, complained) == (0, "")
-    (trial,) = json.loads(said)["trials"]
+    code, output, errors = run_here("settings", "compare", *arguments, "--json")
+    assert (code, errors) == (0, "")
+    (trial,) = json.loads(output)["trials"]
     assert trial["query"] == "Where is the cello?"
     assert trial["first"]["message_ids"] == ["m1"]
-    assert trial["recorded"] == [each for item in given.items for each in item.message_ids]
+    assert trial["recorded"] == [each for item in context.items for each in item.message_ids]
 
 
-def test_questions_come_from_one_place(here: Here, files: dict[str, str]) -> None:
+def test_questions_come_from_a_file_or_an_agent(run_here: RunHere, files: dict[str, str]) -> None:
     for others in ((), ("--questions", files["asked.jsonl"], "--agent", "alice")):
-        code, _, complained = here(
+        code, _, errors = run_here(
             "settings", "compare", files["few.toml"], files["many.toml"], *others
         )
         assert code == 2
-        assert "give either --questions FILE or --agent ID" in complained
+        assert "give either --questions FILE or --agent ID" in errors

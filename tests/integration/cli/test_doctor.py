@@ -1,4 +1,4 @@
-"""The doctor finds what is wrong, on real servers that are made ill."""
+"""The doctor finds faults of real servers and settings."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_missing_migrations_are_named_with_the_command(database_url: str):
     assert "memci db upgrade" in found.advice
 
 
-def test_a_login_without_rights_is_told_what_to_grant(shared_postgres: Postgres, database_url: str):
+def test_a_login_without_rights_gets_the_grant_to_run(shared_postgres: Postgres, database_url: str):
     login = f"stranger_{secrets.token_hex(4)}"
     with shared_postgres.connect_as_superuser() as connection:
         connection.execute(f"CREATE ROLE {login} LOGIN PASSWORD 'secret-word'")
@@ -71,7 +71,7 @@ def test_a_login_without_rights_is_told_what_to_grant(shared_postgres: Postgres,
     assert "secret-word" not in str(found)
 
 
-def test_a_database_that_is_away_says_no_more_than_that():
+def test_an_unreachable_database_is_one_finding():
     (found,) = check_database("postgresql://memci:secret-word@127.0.0.1:9/memci")
     assert found.level is Level.WRONG
     assert "MEMCI_DATABASE_URL" in found.advice
@@ -89,15 +89,15 @@ def test_a_redis_that_loses_messages_is_wrong(own_servers: Servers):
         client.config_set("appendonly", "no")
         client.config_set("maxmemory-policy", "allkeys-lru")
         client.config_set("notify-keyspace-events", "")
-        ill = levels(check_broker_and_workers(app, client))
-    assert (ill["persistence"], ill["memory"], ill["queue watch"]) == (
+        broken = levels(check_broker_and_workers(app, client))
+    assert (broken["persistence"], broken["memory"], broken["queue watch"]) == (
         Level.WRONG,
         Level.WRONG,
         Level.NOTE,
     )
 
 
-def test_a_broker_that_is_away_is_one_finding():
+def test_an_unreachable_broker_is_one_finding():
     url = "redis://:secret-word@127.0.0.1:9/0"
     with closing(redis.Redis.from_url(url)) as client, make_app(url) as app:
         (found,) = check_broker_and_workers(app, client)
@@ -121,7 +121,7 @@ def test_a_broker_that_is_away_is_one_finding():
         ),
     ],
 )
-def test_work_that_does_not_move_is_found(
+def test_stuck_work_is_found(
     database_url: str, broker_url: str, trouble: str, subject: str, level: Level
 ):
     with closing(Database(database_url)) as database, make_app(broker_url) as app:
@@ -133,9 +133,9 @@ def test_work_that_does_not_move_is_found(
         assert levels(check_queue(database))[subject] is level
 
 
-@pytest.mark.parametrize("held", ["paused = true", "halted_by = gen_random_uuid()"])
-def test_jobs_of_agents_that_are_held_wait_for_no_workers(
-    database_url: str, broker_url: str, held: str
+@pytest.mark.parametrize("state", ["paused = true", "halted_by = gen_random_uuid()"])
+def test_jobs_of_paused_or_halted_agents_are_no_backlog(
+    database_url: str, broker_url: str, state: str
 ):
     with closing(Database(database_url)) as database, make_app(broker_url) as app:
         intake = Intake(database, Wakeups(app))
@@ -145,14 +145,14 @@ def test_jobs_of_agents_that_are_held_wait_for_no_workers(
             connection.exec_driver_sql(
                 "UPDATE job SET created_at = now() - interval '1 hour' WHERE agent_id = 'ann'"
             )
-            connection.exec_driver_sql(f"UPDATE lane SET {held} WHERE agent_id = 'ann'")
+            connection.exec_driver_sql(f"UPDATE lane SET {state} WHERE agent_id = 'ann'")
         found = {each.subject: each for each in check_queue(database)}
         assert found["queue"].level is Level.OK
         assert found["queue"].text.startswith("1 job waits, the oldest for 0 s")
         assert found["queue"].text.endswith("; 1 more of agents that are paused or halted")
 
 
-def test_dead_jobs_are_told_with_their_agents(database_url: str, broker_url: str):
+def test_dead_jobs_are_reported_with_their_agents(database_url: str, broker_url: str):
     with closing(Database(database_url)) as database, make_app(broker_url) as app:
         intake = Intake(database, Wakeups(app))
         for agent in ("ann", "bob"):
@@ -165,7 +165,7 @@ def test_dead_jobs_are_told_with_their_agents(database_url: str, broker_url: str
     assert found["dead jobs"].text == "1 job failed for good: bob (1)"
 
 
-def test_a_small_model_that_nobody_brings_is_named():
+def test_an_unknown_small_model_is_named():
     (found,) = [
         each
         for each in check_machine(Settings(models={"compressor": "nobody:x"}))
@@ -189,7 +189,7 @@ def test_an_embedder_that_does_not_exist_is_one_finding(database_url: str, broke
     assert "broker" in found
 
 
-def test_a_queue_that_is_no_agents_is_told_with_a_way_to_be_rid_of_it(broker_url: str):
+def test_a_stray_queue_is_reported_with_a_way_to_delete_it(broker_url: str):
     key = b"memci.agent.a b'\x1b[31m"
     with closing(redis.Redis.from_url(broker_url)) as client, make_app(broker_url) as app:
         client.lpush(key, "x")
@@ -208,7 +208,7 @@ def test_a_queue_that_is_no_agents_is_told_with_a_way_to_be_rid_of_it(broker_url
         assert client.delete(printed) == 1
 
 
-def test_vectors_of_another_embedder_are_wrong_and_those_left_are_told(database: Database):
+def test_vectors_of_another_embedder_are_reported(database: Database):
     (found,) = check_vectors(database, OfflineEmbedder())
     assert (found.level, found.subject) == (Level.OK, "vectors")
     AgentUnderTest(database).remember("[Ann] keeps bees")
@@ -221,7 +221,7 @@ def test_vectors_of_another_embedder_are_wrong_and_those_left_are_told(database:
     assert "1 agent" in found.text
 
 
-def test_on_a_terminal_it_says_what_it_is_at(tmp_path: Path):
+def test_on_a_terminal_the_doctor_shows_its_progress(tmp_path: Path):
     ours, theirs = os.openpty()
     try:
         process = subprocess.Popen(
@@ -230,11 +230,11 @@ def test_on_a_terminal_it_says_what_it_is_at(tmp_path: Path):
             stdout=subprocess.PIPE,
             stderr=theirs,
         )
-        said, _ = process.communicate(timeout=60)
-        shown = os.read(ours, 65_536).decode()
+        output, _ = process.communicate(timeout=60)
+        progress = os.read(ours, 65_536).decode()
     finally:
         os.close(ours)
         os.close(theirs)
-    assert "checking this machine" in shown
-    assert "checking" not in said.decode()
-    assert "settings" in said.decode()
+    assert "checking this machine" in progress
+    assert "checking" not in output.decode()
+    assert "settings" in output.decode()

@@ -1,4 +1,4 @@
-"""`memci settings env` tells producers where things are."""
+"""`memci settings env` prints the addresses that producers need."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memci.embedded import own
 from tests.support.command_line import run, run_json
 
 
-def test_what_is_set_comes_back_quoted_for_a_shell():
+def test_addresses_from_settings_are_quoted_for_a_shell():
     urls = {
         "MEMCI_BROKER_URL": "redis://:it's a $word@127.0.0.1:9/0",
         "MEMCI_DATABASE_URL": "postgresql://memci@127.0.0.1:9/memci?a=b&c=d",
@@ -23,15 +23,15 @@ def test_what_is_set_comes_back_quoted_for_a_shell():
     assert shell.stdout.splitlines() == list(urls.values())
 
 
-def test_what_is_not_set_is_where_the_embedded_servers_run(tmp_path: Path):
+def test_other_addresses_are_those_of_the_embedded_servers(tmp_path: Path):
     settings = {"MEMCI_DATA_DIR": str(tmp_path / "data")}
     refused = run("settings", "env", settings=settings)
     assert (refused.returncode, refused.stdout) == (1, "")
     assert "`memci up`" in refused.stderr
     with own(tmp_path / "data") as servers:
-        told = run_json("settings", "env", settings=settings)
-        assert told["MEMCI_BROKER_URL"] == servers.addresses.broker_url
-        # As psql takes it, and as memci does.
-        with psycopg.connect(told["MEMCI_DATABASE_URL"]) as connection:
+        printed = run_json("settings", "env", settings=settings)
+        assert printed["MEMCI_BROKER_URL"] == servers.addresses.broker_url
+        # Both psql and memci accept it.
+        with psycopg.connect(printed["MEMCI_DATABASE_URL"]) as connection:
             assert connection.info.dbname == "memci"
-        assert run("db", "upgrade", settings={**settings, **told}).returncode == 0
+        assert run("db", "upgrade", settings={**settings, **printed}).returncode == 0

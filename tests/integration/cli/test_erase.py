@@ -23,30 +23,30 @@ def settings(server: Served) -> dict[str, str]:
     return {"MEMCI_API_URL": server.url}
 
 
-def left(server: Served) -> list[str | None]:
+def stored(server: Served) -> list[str | None]:
     return server.messages("ann")
 
 
-def test_it_shows_what_would_go_and_asks_nobody_who_is_not_there(
+def test_a_preview_is_shown_and_without_a_terminal_yes_is_needed(
     server: Served, settings: dict[str, str]
 ) -> None:
-    shown = run("erase", "m1", "--agent", "ann", "--preview", settings=settings)
-    assert "number 1" in shown.stdout
+    printed = run("erase", "m1", "--agent", "ann", "--preview", settings=settings)
+    assert "number 1" in printed.stdout
     refused = run("erase", "m1", "--agent", "ann", settings=settings)
     assert refused.returncode == 2
     assert "--yes" in refused.stderr
-    assert len(left(server)) == 3
+    assert len(stored(server)) == 3
     assert run_json(
         "erase", "--session", "s", "--agent", "ann", "--preview", settings=settings
     )["message_ids"] == ["m1", "m2", "m3"]  # fmt: skip
 
 
-def test_what_goes_beside_memories_is_shown(server: Served, settings: dict[str, str]) -> None:
+def test_other_data_that_would_be_erased_is_shown(server: Served, settings: dict[str, str]) -> None:
     body = {"id": "1", "checkpoint": {"kind": "json", "body": "e30="}}
     url = f"{server.url}/v1/agents/ann/threads/s/checkpoints"
     assert httpx.post(url, json=body).is_success
-    shown = run("erase", "--session", "s", "-a", "ann", "--preview", settings=settings)
-    assert "\nand 1 checkpoint\n" in shown.stdout
+    printed = run("erase", "--session", "s", "-a", "ann", "--preview", settings=settings)
+    assert "\nand 1 checkpoint\n" in printed.stdout
     assert (
         "other      1 checkpoint\n"
         in run("agents", "show", "--agent", "ann", settings=settings).stdout
@@ -58,7 +58,7 @@ def test_messages_a_session_and_an_agent_are_erased(
 ) -> None:
     done = run("erase", "m1", "--agent", "ann", "--yes", settings=settings)
     assert (done.returncode, "erased for good" in done.stdout) == (0, True)
-    assert left(server) == ["number 2", "number 3"]
+    assert stored(server) == ["number 2", "number 3"]
     receipt = run_json("erase", "--session", "s", "-a", "ann", "-y", settings=settings)
     assert receipt["body"]["message_ids"] == ["m2", "m3"]
     receipt = run_json("erase", "--all", "-a", "ann", "-y", settings=settings)
@@ -71,9 +71,9 @@ def test_a_query_that_finds_nothing_says_so_and_erases_nothing(
 ) -> None:
     done = run("erase", "--query", "submarine number", "-a", "ann", "--yes", settings=settings)
     assert (done.returncode, done.stdout) == (0, "nothing found; nothing was erased\n")
-    assert len(left(server)) == 3
+    assert len(stored(server)) == 3
     done = run("erase", "--query", "number 2", "-a", "ann", "--yes", settings=settings)
-    assert (done.returncode, left(server)) == (0, ["number 1", "number 3"])
+    assert (done.returncode, stored(server)) == (0, ["number 1", "number 3"])
 
 
 def test_notes_are_found_by_their_words_and_erased(
@@ -84,14 +84,14 @@ def test_notes_are_found_by_their_words_and_erased(
         made = http.post("/v1/agents/ann/pages/create_detail_page", json=note).json()
     index = made["page"]["index"]
     query = ("erase", "--query", "reactor", "-a", "ann")
-    shown = run(*query, "--preview", settings=settings)
-    assert "Shut the reactor" in shown.stdout
+    printed = run(*query, "--preview", settings=settings)
+    assert "Shut the reactor" in printed.stdout
     assert run_json(*query, "--preview", settings=settings)["page_indexes"] == [index]
     receipt = run_json(*query, "-y", settings=settings)
     assert receipt["body"]["page_indexes"] == [index]
-    assert len(left(server)) == 3
+    assert len(stored(server)) == 3
     done = run("erase", "--page", "usr-1", "m1", "-a", "ann", "-y", settings=settings)
-    assert (done.returncode, len(left(server))) == (0, 2)
+    assert (done.returncode, len(stored(server))) == (0, 2)
 
 
 def test_pinned_texts_are_found_by_their_words_and_erased(
@@ -111,14 +111,12 @@ def test_pinned_texts_are_found_by_their_words_and_erased(
         assert ann.pins().pins == []
 
 
-def test_a_folder_stays_and_is_said_to_say_nothing_more(
-    server: Served, settings: dict[str, str]
-) -> None:
+def test_an_erased_folder_stays_without_its_name(server: Served, settings: dict[str, str]) -> None:
     with Memci(server.url) as memci:
         index = memci.agent("ann").create_contents_page("usr-0", name="Plans of Eve").page.index
     erase = ("erase", "--page", index, "-a", "ann", "-y")
-    shown = run(*erase, "--preview", settings=settings)
-    assert "name erased" in shown.stdout
+    printed = run(*erase, "--preview", settings=settings)
+    assert "name erased" in printed.stdout
     done = run(*erase, settings=settings)
     assert (done.returncode, done.stderr) == (0, "")
     assert "erased for good: name and description of 1 page\n" in done.stdout
@@ -127,17 +125,17 @@ def test_a_folder_stays_and_is_said_to_say_nothing_more(
 
 
 @pytest.mark.parametrize("wrong", [[], ["m1", "--all"], ["--session", "s", "--query", "x"]])
-def test_it_wants_one_name_for_what_is_to_go(
+def test_exactly_one_selection_is_needed(
     server: Served, settings: dict[str, str], wrong: list[str]
 ) -> None:
     refused = run("erase", *wrong, "--agent", "ann", "--yes", settings=settings)
     assert (refused.returncode, "--all" in refused.stderr) == (2, True)
-    assert len(left(server)) == 3
+    assert len(stored(server)) == 3
 
 
-@pytest.mark.parametrize(("answer", "code", "stay"), [("n", 1, 3), ("y", 0, 2)])
-def test_it_asks_who_sits_at_a_terminal(
-    server: Served, settings: dict[str, str], answer: str, code: int, stay: int
+@pytest.mark.parametrize(("answer", "code", "remaining"), [("n", 1, 3), ("y", 0, 2)])
+def test_on_a_terminal_erase_asks_for_confirmation(
+    server: Served, settings: dict[str, str], answer: str, code: int, remaining: int
 ) -> None:
     ours, theirs = os.openpty()
     try:
@@ -149,13 +147,13 @@ def test_it_asks_who_sits_at_a_terminal(
             stderr=subprocess.PIPE,
         )
         os.write(ours, f"{answer}\n".encode())
-        said, asked = process.communicate(timeout=60)
+        output, question = process.communicate(timeout=60)
     finally:
         os.close(ours)
         os.close(theirs)
-    assert "number 1" in said.decode()
-    assert "Erase 1 message for good?" in asked.decode()
-    assert (process.returncode, len(left(server))) == (code, stay)
+    assert "number 1" in output.decode()
+    assert "Erase 1 message for good?" in question.decode()
+    assert (process.returncode, len(stored(server))) == (code, remaining)
 
 
 def test_a_file_with_erased_messages_is_sent_without_them(
@@ -169,4 +167,4 @@ def test_a_file_with_erased_messages_is_sent_without_them(
     assert sent.stdout.startswith("1 message stored")
     assert "1 was stored before" in sent.stdout
     assert "left out, erased for good: line 1, line 3" in sent.stderr
-    assert left(server) == ["number 2", "number 4"]
+    assert stored(server) == ["number 2", "number 4"]

@@ -1,19 +1,12 @@
-"""What can be done with jobs on the command line, against the real API."""
+"""Commands that change jobs, against the real API."""
 
 from __future__ import annotations
 
 from uuid import UUID, uuid4
 
-import pytest
-
 from memci import Memci
 from tests.integration.http.serving import Served
 from tests.support.command_line import run, run_json
-
-
-@pytest.fixture
-def settings(server: Served) -> dict[str, str]:
-    return {"MEMCI_API_URL": server.url}
 
 
 def make_jobs(server: Served, count: int) -> list[str]:
@@ -37,11 +30,11 @@ def states(settings: dict[str, str]) -> list[str]:
     return [each["state"] for each in jobs]
 
 
-def test_a_job_that_waits_can_be_cancelled(server: Served, settings: dict[str, str]):
+def test_a_queued_job_can_be_cancelled(server: Served, settings: dict[str, str]):
     first, _ = make_jobs(server, 2)
     (job,) = run_json("jobs", "cancel", first, "--agent", "ann", settings=settings)["jobs"]
     assert job["state"] == "cancelled"
-    # The last one lets search find what the first one brought.
+    # The last job lets search find the messages of the first one.
     assert states(settings) == ["cancelled", "queued", "queued"]
 
 
@@ -56,13 +49,13 @@ def test_dead_jobs_can_be_discarded(server: Served, settings: dict[str, str]):
     assert "dead" not in states(settings)
 
 
-def test_retry_goes_past_what_cannot_be_retried(server: Served, settings: dict[str, str]):
-    waits, dead = make_jobs(server, 2)
+def test_retry_skips_jobs_that_cannot_be_retried(server: Served, settings: dict[str, str]):
+    queued, dead = make_jobs(server, 2)
     kill_job(server, dead)
     unknown = str(uuid4())
-    done = run("jobs", "retry", unknown, waits, dead, "--agent", "ann", settings=settings)
+    done = run("jobs", "retry", unknown, queued, dead, "--agent", "ann", settings=settings)
     assert done.returncode == 1
     assert unknown in done.stderr
-    assert waits in done.stderr
+    assert queued in done.stderr
     assert "2 of 3 failed" in done.stderr
     assert states(settings) == ["queued", "queued"]

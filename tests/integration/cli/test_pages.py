@@ -12,7 +12,7 @@ import pytest
 from memci import Memci
 from memci.cli import app
 from memci.cli.pages.printing import PRINTERS
-from memci.schemas.tool_table import TOOLS, About
+from memci.schemas.tools.table import TOOLS, About
 from tests.integration.http.serving import Served
 from tests.support.command_line import run
 
@@ -20,7 +20,7 @@ HOSTILE = "\x1b[31m[bold]red[/bold]\u202etxt.exe\x07 مرحبا"
 
 
 class Shell:
-    """Runs ``memci pages`` for one agent, in this process: there are many commands to run."""
+    """Runs ``memci pages`` for one agent, in this process, which is faster."""
 
     def __init__(self, server: Served, agent: str, monkeypatch: Any, capsys: Any) -> None:
         self.agent = agent
@@ -36,27 +36,27 @@ class Shell:
             memci.agent(self.agent).record(messages, remember="never", session_id=session)
 
     def run(self, *words: str, given: str = "") -> tuple[int, str, str]:
-        """Return exit code, output and complaints."""
+        """Return exit code, output and errors."""
         self._monkeypatch.setattr("sys.argv", ["memci", "pages", *words])
         self._monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(given.encode())))
         self._capsys.readouterr()
         code = app.run()
         return code, *self._capsys.readouterr()
 
-    def done(self, *words: str, given: str = "") -> str:
-        """Return what a command prints that must work."""
-        code, printed, complaints = self.run(*words, "--agent", self.agent, given=given)
-        assert (code, complaints) == (0, "")
+    def output(self, *words: str, given: str = "") -> str:
+        """Return the output of a command that must work."""
+        code, printed, errors = self.run(*words, "--agent", self.agent, given=given)
+        assert (code, errors) == (0, "")
         return printed
 
     def json(self, *words: str) -> Any:
-        return json.loads(self.done(*words, "--json"))
+        return json.loads(self.output(*words, "--json"))
 
     def refused(self, *words: str) -> tuple[int, str]:
-        """Return exit code and complaint of a command that must not work."""
-        code, printed, complaints = self.run(*words)
+        """Return exit code and errors of a command that must fail."""
+        code, printed, errors = self.run(*words)
         assert printed == ""
-        return code, complaints
+        return code, errors
 
 
 @pytest.fixture
@@ -68,15 +68,15 @@ def ada(
     return made
 
 
-def test_the_tree_shows_what_lies_where_and_what_it_costs(ada: Shell):
-    ada.done("create-contents-page", "usr-0", "--name", "Go", "--children", "usr-1")
-    ada.done("expand-details", "usr-3")
-    ada.done("pin-page", "usr-2")
-    shown = ada.done("tree")
+def test_the_tree_shows_all_pages_with_their_tokens(ada: Shell):
+    ada.output("create-contents-page", "usr-0", "--name", "Go", "--children", "usr-1")
+    ada.output("expand-details", "usr-3")
+    ada.output("pin-page", "usr-2")
+    printed = ada.output("tree")
     tree = ada.json("tree")
     tokens = tree["tokens_of"]
     assert tree["tokens"] == ada.json("window")["tokens"]
-    assert shown.splitlines() == [
+    assert printed.splitlines() == [
         f"ada, session s1: {tree['tokens']} tokens",
         "● sys-0  expanded, 0 pages  System (system, READ_ONLY to agents)",
         f"● usr-0  expanded, 2 pages, {tokens['usr-0']} tokens  Conversation (user)",
@@ -84,71 +84,69 @@ def test_the_tree_shows_what_lies_where_and_what_it_costs(ada: Shell):
         f"└─ usr-3  expanded, 1 page, {tokens['usr-3']} tokens  Go",
         f"   └─ usr-1  expanded, {tokens['usr-1']} tokens  How do I sort a list in Go?",
     ]
-    ada.done("hide-details", "usr-3")
+    ada.output("hide-details", "usr-3")
     assert (
-        ada.done("tree").splitlines()[-1]
+        ada.output("tree").splitlines()[-1]
         == "   └─ usr-1  inside a hidden folder  How do I sort a list in Go?"
     )
 
 
-def test_a_change_is_told_in_one_line(ada: Shell):
+def test_a_change_is_printed_in_one_line(ada: Shell):
     before = ada.json("window")["tokens"]
-    made = ada.done("create-contents-page", "usr-0", "--name", "Go")
+    made = ada.output("create-contents-page", "usr-0", "--name", "Go")
     between = ada.json("window")["tokens"]
     assert made == f"usr-3 is hidden, 0 pages, in usr-0 · {before} → {between} tokens\n"
-    moved = ada.done("move-page", "usr-1", "usr-3")
+    moved = ada.output("move-page", "usr-1", "usr-3")
     after = ada.json("window")["tokens"]
     assert moved == f"usr-1 is inside a hidden folder, in usr-3 · {between} → {after} tokens\n"
-    ada.done("expand-details", "usr-3")
-    collapsed = ada.done("auto-collapse", "100")
+    ada.output("expand-details", "usr-3")
+    collapsed = ada.output("auto-collapse", "100")
     assert collapsed.endswith(" tokens · collapsed: usr-1, usr-3\n"), (
         "the page, and then its folder"
     )
-    assert ada.done("auto-collapse", "1").startswith("nothing to collapse · ")
+    assert ada.output("auto-collapse", "1").startswith("nothing to collapse · ")
 
 
-def test_what_is_pinned_and_taken_down_is_told_as_every_change_is(ada: Shell):
+def test_changes_of_pins_are_printed_like_other_changes(ada: Shell):
     before = ada.json("window")["tokens"]
-    pinned = ada.done("pin", "--text", "Use metric units.", "--kind", "preference")
+    pinned = ada.output("pin", "--text", "Use metric units.", "--kind", "preference")
     between = ada.json("window")["tokens"]
     assert pinned == f"pin 1 is set · {before} → {between} tokens\n"
-    assert ada.done("unpin", "1") == f"pin 1 is removed · {between} → {before} tokens\n"
+    assert ada.output("unpin", "1") == f"pin 1 is removed · {between} → {before} tokens\n"
 
 
 def test_the_archive_is_a_folder_of_the_tree(ada: Shell):
     for number in range(9):
         ada.say(f"第 {number} 个问题？", "好的。")
-    lines = ada.done("tree").splitlines()
+    lines = ada.output("tree").splitlines()
     archive = next(n for n, line in enumerate(lines) if "the archive, expanded, 3 pages" in line)
     assert lines[archive].endswith("目录页")
     within = lines[archive + 1 : archive + 4]
     assert [line.split()[2:4] for line in within] == [[f"usr-{n}", "archived,"] for n in (1, 2, 3)]
     assert within[0].endswith("tokens  How do I sort a list in Go?")
     assert within[2].startswith("│  └─ usr-3")
-    recalled = ada.done("recall-page", "usr-1")
+    recalled = ada.output("recall-page", "usr-1")
     assert recalled.startswith("usr-1 is expanded, recalled 1 time, in usr-0 · ")
 
 
-def test_long_texts_come_from_files_from_standard_input_and_as_they_stand(
-    ada: Shell, tmp_path: Path
-):
+def test_long_texts_come_from_files_standard_input_and_arguments(ada: Shell, tmp_path: Path):
     (tmp_path / "note.txt").write_text("排序是稳定的。\n第二行", encoding="utf-8")
     note = ("create-detail-page", "usr-0", "--name", "笔记", "--detail")
-    ada.done(*note, f"@{tmp_path / 'note.txt'}")
-    ada.done(*note, "-", given="from a pipe")
-    ada.done(*note, "@@home")
+    ada.output(*note, f"@{tmp_path / 'note.txt'}")
+    ada.output(*note, "-", given="from a pipe")
+    ada.output(*note, "@@home")
     texts = [ada.json("show", f"usr-{number}")["text"] for number in (3, 4, 5)]
     assert texts == ["排序是稳定的。\n第二行", "from a pipe", "@home"]
     (tmp_path / "latin").write_bytes(b"caf\xe9")
-    for wrong, said in (("@/no/such", "there is no such file"), (f"@{tmp_path}/latin", "UTF-8")):
-        code, told = ada.refused(*note, wrong, "-a", "ada")
+    for wrong, text in (("@/no/such", "there is no such file"), (f"@{tmp_path}/latin", "UTF-8")):
+        code, error = ada.refused(*note, wrong, "-a", "ada")
         assert code == 2
-        assert told.startswith("memci: detail: ")
-        assert said in told
+        assert error.startswith("memci: detail: ")
+        assert text in error
 
 
-def test_a_page_is_printed_with_what_it_holds(ada: Shell):
-    assert ada.done("show", "usr-1").splitlines() == [
+def test_a_page_is_printed_with_its_text(ada: Shell):
+    assert ada.output("show", "usr-1").splitlines() == [
         "usr-1 How do I sort a list in Go?",
         "state     expanded",
         "in        usr-0",
@@ -163,7 +161,7 @@ def test_a_page_is_printed_with_what_it_holds(ada: Shell):
         "",
         "assistant: Use the slices package.",
     ]
-    assert ada.done("get-page", "usr-1") == ada.done("show", "usr-1")
+    assert ada.output("get-page", "usr-1") == ada.output("show", "usr-1")
 
 
 def test_a_folder_is_listed_in_parts(ada: Shell):
@@ -177,46 +175,46 @@ def test_a_folder_is_listed_in_parts(ada: Shell):
 
 
 def test_the_window_is_printed_as_the_model_sees_it(ada: Shell):
-    told = ada.json("window")
-    shown = ada.done("window").splitlines()
-    assert shown[0] == "── user"
-    assert told["messages"][0]["content"].splitlines() == shown[1:-5]
-    assert shown[-3].split() == ["segment", "tokens"]
-    assert shown[-2].split() == ["usr", str(told["by_segment"]["usr"])]
-    assert shown[-1] == f"{told['tokens']:,} tokens ({told['tokenizer']}) · session s1"
-    native = ada.done("window", "--format", "native")
+    window = ada.json("window")
+    lines = ada.output("window").splitlines()
+    assert lines[0] == "── user"
+    assert window["messages"][0]["content"].splitlines() == lines[1:-5]
+    assert lines[-3].split() == ["segment", "tokens"]
+    assert lines[-2].split() == ["usr", str(window["by_segment"]["usr"])]
+    assert lines[-1] == f"{window['tokens']:,} tokens ({window['tokenizer']}) · session s1"
+    native = ada.output("window", "--format", "native")
     assert "── assistant\nUse the slices package.\n" in native
-    small = ada.done("window", "--budget", "1")
+    small = ada.output("window", "--budget", "1")
     assert "collapsed to fit: usr-1\n" in small
     assert "tokens over the budget" in small
 
 
-def test_windows_are_of_sessions(ada: Shell):
+def test_each_session_has_its_own_window(ada: Shell):
     ada.say("你好，帮我写一首诗。", "好的。", session="s2")
-    assert ada.done("tree").startswith("ada, session s2: ")
-    assert "帮我写一首诗" in ada.done("tree")
-    assert "帮我写一首诗" not in ada.done("tree", "--session", "s1")
-    assert "你好" in ada.done("window")
-    assert "你好" not in ada.done("window", "--session", "s1")
+    assert ada.output("tree").startswith("ada, session s2: ")
+    assert "帮我写一首诗" in ada.output("tree")
+    assert "帮我写一首诗" not in ada.output("tree", "--session", "s1")
+    assert "你好" in ada.output("window")
+    assert "你好" not in ada.output("window", "--session", "s1")
 
 
-def test_what_was_removed_is_listed_page_by_page_and_comes_back(ada: Shell):
-    ada.done("create-contents-page", "usr-0", "--name", "Go", "--children", "usr-2")
-    assert "usr-1 is removed · " in ada.done("remove-page", "usr-1")
-    ada.done("remove-page", "usr-3")
-    rows = [line.split(maxsplit=1)[0] for line in ada.done("tree", "--removed").splitlines()]
+def test_removed_pages_are_listed_by_cursor_and_restored(ada: Shell):
+    ada.output("create-contents-page", "usr-0", "--name", "Go", "--children", "usr-2")
+    assert "usr-1 is removed · " in ada.output("remove-page", "usr-1")
+    ada.output("remove-page", "usr-3")
+    rows = [line.split(maxsplit=1)[0] for line in ada.output("tree", "--removed").splitlines()]
     assert rows == ["index", "usr-3", "usr-1"]
     _, first, hint = ada.run("tree", "-a", "ada", "--removed", "--limit", "1")
     assert "usr-1" not in first
     cursor = hint.rsplit(maxsplit=1)[-1]
-    assert "usr-1" in ada.done("tree", "--removed", "--limit", "1", "--cursor", cursor)
-    ada.done("restore-page", "usr-3", "usr-0")
+    assert "usr-1" in ada.output("tree", "--removed", "--limit", "1", "--cursor", cursor)
+    ada.output("restore-page", "usr-3", "usr-0")
     assert ada.json("tree", "--removed")["pages"][0]["index"] == "usr-1"
     assert ada.json("find-pages", "sort list")["pages"][0]["index"] == "usr-1"
 
 
 def test_errors_are_a_sentence_and_a_code(ada: Shell):
-    for words, code, said in (
+    for words, code, expected in (
         (("move-page", "usr-9", "usr-0", "-a", "ada"), 1, "memci: there is no page 'usr-9'"),
         (("move-page", "usr-1", "usr-2", "-a", "ada"), 1, "memci: usr-2 is no folder"),
         (("hide-details", "nonsense", "-a", "ada"), 2, "memci: index"),
@@ -244,54 +242,54 @@ def test_errors_are_a_sentence_and_a_code(ada: Shell):
     ):
         ended = ada.refused(*words)
         assert ended[0] == code, (words, ended)
-        assert said in ended[1], (words, ended)
+        assert expected in ended[1], (words, ended)
 
 
-def test_a_misspelt_command_is_taken_for_no_agent(ada: Shell):
+def test_a_misspelt_command_is_not_taken_for_an_agent(ada: Shell):
     for words in (("expand",), ("remove", "usr-1", "-a", "ada")):
-        _, said = ada.refused(*words)
-        assert "Did you mean " in said
-        assert "--agent expand" not in said
+        _, error = ada.refused(*words)
+        assert "Did you mean " in error
+        assert "--agent expand" not in error
 
 
 def test_the_help_says_what_each_option_takes(ada: Shell):
-    for tool, told in (("create-segment", "Small letters"), ("pin", "Text to keep in sight")):
-        code, shown, _ = ada.run(tool, "--help")
-        assert (code, told in " ".join(shown.split())) == (0, True)
-        assert "@FILE" not in shown, "it is no long text"
+    for tool, expected in (("create-segment", "Small letters"), ("pin", "Text to keep in sight")):
+        code, printed, _ = ada.run(tool, "--help")
+        assert (code, expected in " ".join(printed.split())) == (0, True)
+        assert "@FILE" not in printed, "it is no long text"
 
 
 def test_help_says_whose_step_is_undone(ada: Shell):
     for tool in ("undo", "redo"):
-        code, shown, _ = ada.run(tool, "--help")
-        assert (code, "the agent's own" in " ".join(shown.split())) == (0, True)
-        assert "your last" not in shown
+        code, printed, _ = ada.run(tool, "--help")
+        assert (code, "the agent's own" in " ".join(printed.split())) == (0, True)
+        assert "your last" not in printed
 
 
-def test_no_name_rewrites_the_terminal(ada: Shell):
+def test_no_control_character_is_printed(ada: Shell):
     note = ("--name", HOSTILE, "--description", HOSTILE, "--detail", HOSTILE)
-    ada.done("create-detail-page", "usr-0", *note)
-    ada.done("create-segment", "--id", "evil", "--name", HOSTILE)
-    ada.done("remove-page", "usr-1")
+    ada.output("create-detail-page", "usr-0", *note)
+    ada.output("create-segment", "--id", "evil", "--name", HOSTILE)
+    ada.output("remove-page", "usr-1")
     ada.say(HOSTILE, HOSTILE)
-    ada.done("expand-details", "usr-3")
-    looks = (("tree",), ("window",), ("show", "usr-3"), ("show", "usr-4"), ("find-pages", "red"),
+    ada.output("expand-details", "usr-3")
+    commands = (("tree",), ("window",), ("show", "usr-3"), ("show", "usr-4"), ("find-pages", "red"),
              ("get-children", "usr-0"), ("tree", "--removed"))  # fmt: skip
-    for words in looks:
+    for words in commands:
         for more in ((), ("--json",)):
-            shown = ada.done(*words, *more)
-            assert not set(shown) & set("\x1b\x07\u202e\r"), words
-    assert "[bold]red[/bold]" in ada.done("tree")
-    assert "مرحبا" in ada.done("tree")
+            printed = ada.output(*words, *more)
+            assert not set(printed) & set("\x1b\x07\u202e\r"), words
+    assert "[bold]red[/bold]" in ada.output("tree")
+    assert "مرحبا" in ada.output("tree")
 
 
-def test_what_may_be_misspelt_is_said(ada: Shell):
-    for way in (["window"], ["tree"]):
-        code, printed, hint = ada.run(*way, "--agent", "ada", "--session", "nosuch")
+def test_a_new_session_or_agent_gives_a_hint(ada: Shell):
+    for command in (["window"], ["tree"]):
+        code, printed, hint = ada.run(*command, "--agent", "ada", "--session", "nosuch")
         assert code == 0
         assert printed
         assert "session nosuch has no messages yet" in hint
-        assert ada.run(*way, "--agent", "ada", "--session", "s1")[2] == ""
+        assert ada.run(*command, "--agent", "ada", "--session", "s1")[2] == ""
     note = ("create-detail-page", "usr-0", "--name", "A", "--detail", "x")
     code, _, hint = ada.run(*note, "--agent", "adda")
     assert code == 0
@@ -303,8 +301,8 @@ def test_what_may_be_misspelt_is_said(ada: Shell):
 
 
 def test_every_tool_has_a_command_and_an_answer_that_can_be_printed():
-    said = run("pages", "--help").stdout
+    help_text = run("pages", "--help").stdout
     for tool in TOOLS:
         if tool.about is About.PAGES:
-            assert f"\n  {tool.name.replace('_', '-')} " in said
+            assert f"\n  {tool.name.replace('_', '-')} " in help_text
             assert tool.answer in PRINTERS, tool.name

@@ -1,4 +1,4 @@
-"""What is read on the command line, and which part of the memory, against real workers."""
+"""Reads on the command line and their filters, against real workers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memci.schemas.trials import RecordedQuestion
 from tests.integration.http.serving import served_by_workers
 from tests.support.command_line import run, run_json
 
-SAID = [
+MESSAGES = [
     {"id": "van", "role": "user", "name": "Kim", "content": "The van is parked in garage B2.",
      "timestamp": "2026-11-01T09:00:00Z", "metadata": {"tags": ["van"], "project": "move"}},
     {"id": "bike", "role": "user", "name": "Lee", "content": "The bike is parked at the library.",
@@ -24,14 +24,14 @@ SAID = [
     {"id": "car", "role": "assistant", "content": "So the car alone is parked in the street.",
      "timestamp": "2026-11-03T09:00:00Z"},
 ]  # fmt: skip
-ASKED = "Where is it parked?"
+QUERY = "Where is it parked?"
 
 
 @pytest.fixture(scope="module")
 def settings(
     shared_postgres: Postgres, process_redis: Redis, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, str]]:
-    """An agent that was told where things are parked; reads take as long as models take to load."""
+    """Settings for a server that knows where things are parked; reads wait for the models."""
     servers, folder = (shared_postgres, process_redis), tmp_path_factory.mktemp("reading")
     with ExitStack() as stack:
         running, _ = stack.enter_context(
@@ -40,7 +40,7 @@ def settings(
             )
         )
         with Memci(running.url) as memci:
-            memci.agent("ada").remember(SAID, session_id="s1")
+            memci.agent("ada").remember(MESSAGES, session_id="s1")
         yield {"MEMCI_API_URL": running.url}
 
 
@@ -64,32 +64,32 @@ def settings(
         (["--session", "s2"], set()),
     ],
 )
-def test_what_hits_must_be_like(settings: dict[str, str], options: list[str], found: set[str]):
+def test_filters_of_a_search(settings: dict[str, str], options: list[str], found: set[str]):
     answer = run_json(
-        "search", ASKED, "-a", "ada", "--source", "chat", "-k", "9", *options, settings=settings
+        "search", QUERY, "-a", "ada", "--source", "chat", "-k", "9", *options, settings=settings
     )
     assert {each for hit in answer["hits"] for each in hit["message_ids"]} == found
 
 
 @pytest.mark.timeout(180)
-def test_how_hits_are_found(settings: dict[str, str]):
+def test_budget_channels_and_times_of_a_search(settings: dict[str, str]):
     ask = ("search", "Was it parked on the last day?", "-a", "ada", "--source", "chat")
     few = run_json(*ask, "--budget", "12", settings=settings)
     assert len(few["hits"]) == 1
     ranks = run_json(*ask, "--fusion", "rrf", "--channel", "lexical", settings=settings)
     assert {tuple(hit["channels"]) for hit in ranks["hits"]} == {("lexical",)}
     yesterday = ("search", "What was parked yesterday?", "-a", "ada", "--explain")
-    told = run_json(*yesterday, "--now", "2026-11-03T12:00:00Z", settings=settings)
-    assert "2026-11-02" in json.dumps(told["explain"]["analysis"])
-    shown = run(*yesterday, "--now", "2026-11-03", settings=settings)
-    assert "\ntimings_ms: {" in shown.stdout
+    answer = run_json(*yesterday, "--now", "2026-11-03T12:00:00Z", settings=settings)
+    assert "2026-11-02" in json.dumps(answer["explain"]["analysis"])
+    printed = run(*yesterday, "--now", "2026-11-03", settings=settings)
+    assert "\ntimings_ms: {" in printed.stdout
 
 
 @pytest.mark.timeout(180)
-def test_a_context_of_a_part(settings: dict[str, str], tmp_path: Path):
+def test_a_context_with_filters(settings: dict[str, str], tmp_path: Path):
     recorded = tmp_path / "asked.jsonl"
     answer = run_json(
-        "context", ASKED, "-a", "ada", "--recent", "0", "--source", "chat", "--channel", "lexical",
+        "context", QUERY, "-a", "ada", "--recent", "0", "--source", "chat", "--channel", "lexical",
         "-k", "1", "--as-of", "2026-11-02T12:00:00Z", "--now", "2026-11-03",
         "--record", str(recorded), settings=settings,
     )  # fmt: skip
@@ -110,21 +110,21 @@ def test_a_context_of_a_part(settings: dict[str, str], tmp_path: Path):
         ("--now", "soon", "now"),
     ],
 )
-def test_what_cannot_be_understood_is_wrong_use(
+def test_invalid_options_are_wrong_use(
     settings: dict[str, str], option: str, value: str, complaint: str
 ):
-    done = run("search", ASKED, "-a", "ada", option, value, settings=settings)
+    done = run("search", QUERY, "-a", "ada", option, value, settings=settings)
     assert (done.returncode, done.stdout) == (2, "")
     assert complaint in done.stderr
 
 
 @pytest.mark.timeout(180)
-def test_a_collection_that_is_not_there_is_named(settings: dict[str, str]):
-    done = run("search", ASKED, "-a", "ada", "--collection", "no-such", settings=settings)
+def test_an_unknown_collection_is_named(settings: dict[str, str]):
+    done = run("search", QUERY, "-a", "ada", "--collection", "no-such", settings=settings)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("memci: there is no collection no-such: ")
     with Memci(settings["MEMCI_API_URL"]) as memci, pytest.raises(NotFoundError, match="no-such"):
-        memci.agent("ada").search(ASKED, collections=["no-such"])
-    # An agent goes on without it.
-    done = run("context", ASKED, "-a", "ada", "--collection", "no-such", settings=settings)
+        memci.agent("ada").search(QUERY, collections=["no-such"])
+    # A context is made without it.
+    done = run("context", QUERY, "-a", "ada", "--collection", "no-such", settings=settings)
     assert done.returncode == 0, done.stderr

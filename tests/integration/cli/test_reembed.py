@@ -29,32 +29,32 @@ def memci(monkeypatch, database_url, tmp_path, capsys):
     return run
 
 
-def test_it_takes_the_embedder_of_the_settings_and_tells_how_far_it_is(memci, database):
-    code, said = memci("db", "reembed", "--status")
-    assert (code, said) == (
+def test_reembed_takes_the_embedder_from_the_settings(memci, database):
+    code, printed = memci("db", "reembed", "--status")
+    assert (code, printed) == (
         0,
         "there are no vectors yet: the first worker's embedder will be used\n",
     )
     AgentUnderTest(database).remember("[Ann] keeps bees")
-    code, said = memci("db", "reembed", "--status")
-    assert "made by bag-of-words (64 numbers)" in said
-    code, said = memci("db", "reembed")
+    code, printed = memci("db", "reembed", "--status")
+    assert "made by bag-of-words (64 numbers)" in printed
+    code, printed = memci("db", "reembed")
     assert code == 0
-    assert "made by all-MiniLM-L6-v2 (384 numbers)" in said
-    assert "1 agent still to be embedded again" in said
-    assert "start the workers" in said
-    code, said = memci("db", "reembed")
-    assert "nothing to do: MEMCI_MODELS__EMBEDDER__MODEL names the embedder" in said
-    assert "start the workers" not in said
+    assert "made by all-MiniLM-L6-v2 (384 numbers)" in printed
+    assert "1 agent still to be embedded again" in printed
+    assert "start the workers" in printed
+    code, printed = memci("db", "reembed")
+    assert "nothing to do: MEMCI_MODELS__EMBEDDER__MODEL names the embedder" in printed
+    assert "start the workers" not in printed
     AgentUnderTest(database, "ben").say("[Ben] keeps cats")
     assert "start the workers" in memci("db", "reembed", "--force")[1]
-    code, said = memci("db", "reembed", "--json")
-    answer = json.loads(said)
+    code, printed = memci("db", "reembed", "--json")
+    answer = json.loads(printed)
     assert (answer["model"], answer["dimension"]) == ("all-MiniLM-L6-v2", 384)
     assert (answer["asked"], answer["agents_left"], answer["agents_dead"]) == (0, 2, 0)
 
 
-def test_up_says_so_before_any_worker_starts(database, database_url):
+def test_up_refuses_another_embedder_before_any_worker_starts(database, database_url):
     check_embedder(Settings(), database_url)
     AgentUnderTest(database).remember("[Ann] keeps bees")
     with pytest.raises(WrongEmbedderError, match="run `memci db reembed`"):

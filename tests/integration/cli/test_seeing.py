@@ -26,11 +26,6 @@ from tests.support.network import AgentUnderTest
 
 
 @pytest.fixture
-def settings(server: Served) -> dict[str, str]:
-    return {"MEMCI_API_URL": server.url}
-
-
-@pytest.fixture
 def ada(server: Served) -> AgentUnderTest:
     made = AgentUnderTest(server.runtime.database)
     made.remember(f"A [Grace] {LONG}", "B [云南] 我们准备四月去云南旅行")
@@ -38,27 +33,27 @@ def ada(server: Served) -> AgentUnderTest:
 
 
 def fade(ada: AgentUnderTest) -> int:
-    """Let one memory shrink and another be forgotten; return the latter."""
-    shrinks, goes = (node.id for node in ada.nodes("memory"))
+    """Make one memory shrink and another be forgotten; return the id of the second."""
+    shortened, forgotten = (node.id for node in ada.nodes("memory"))
     ada.execute("DELETE FROM focus WHERE agent_id = %s")
-    ada.execute("UPDATE link SET strength = 0.1 WHERE agent_id = %s AND source = %s", shrinks)
-    ada.execute("UPDATE link SET strength = 0.001 WHERE agent_id = %s AND source = %s", goes)
+    ada.execute("UPDATE link SET strength = 0.1 WHERE agent_id = %s AND source = %s", shortened)
+    ada.execute("UPDATE link SET strength = 0.001 WHERE agent_id = %s AND source = %s", forgotten)
     ada.compress()
-    assert goes not in {node.id for node in ada.nodes()}
-    return int(goes)
+    assert forgotten not in {node.id for node in ada.nodes()}
+    return int(forgotten)
 
 
-def test_the_network_of_now_and_of_a_pass(ada: AgentUnderTest, settings: dict[str, str]):
+def test_the_current_network_and_that_of_a_pass(ada: AgentUnderTest, settings: dict[str, str]):
     ada.compress()
-    goes = fade(ada)
+    forgotten = fade(ada)
     now = run("memory", "nodes", "--agent", "ada", "--graph", settings=settings)
     assert (now.returncode, now.stderr) == (0, "")
     assert now.stdout.startswith("ada, now: 3 nodes, ")
-    assert f"#{goes} forgotten: B [云南]" in now.stdout
+    assert f"#{forgotten} forgotten: B [云南]" in now.stdout
     assert "\x1b" not in now.stdout
     then = run("memory", "nodes", "--agent", "ada", "--pass", "1", settings=settings)
     assert then.stdout.startswith("ada, after pass 1, ")
-    assert re.search(rf"#{goes} importance .* \(forgotten in pass 2\)", then.stdout)
+    assert re.search(rf"#{forgotten} importance .* \(forgotten in pass 2\)", then.stdout)
     assert "● #" in then.stdout
     as_json = run_json(
         "memory", "nodes", "--agent", "ada", "--graph", "--pass", "1", settings=settings
@@ -69,7 +64,7 @@ def test_the_network_of_now_and_of_a_pass(ada: AgentUnderTest, settings: dict[st
     assert "-> " in dot.stdout
 
 
-def test_what_cannot_be_shown_is_told(ada: AgentUnderTest, settings: dict[str, str]):
+def test_an_unknown_pass_is_refused(ada: AgentUnderTest, settings: dict[str, str]):
     none = run("memory", "nodes", "--agent", "ada", "--graph", "--pass", "3", settings=settings)
     assert none.returncode == 1
     assert none.stderr.startswith("memci: there is no pass 3, ")
@@ -94,9 +89,9 @@ def test_a_plot_is_a_file(ada: AgentUnderTest, settings: dict[str, str], tmp_pat
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"{file}: 2 memories over 3 passes\n"
     assert file.read_bytes().startswith(b"\x89PNG")
-    told = run_json("memory", "plot", "--agent", "ada", settings=settings)
-    assert [each["number"] for each in told["passes"]] == [1, 2, 3]
-    assert [each["forgotten"] for each in told["memories"]] == [False, True]
+    plot = run_json("memory", "plot", "--agent", "ada", settings=settings)
+    assert [each["number"] for each in plot["passes"]] == [1, 2, 3]
+    assert [each["forgotten"] for each in plot["memories"]] == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +102,7 @@ def test_a_plot_is_a_file(ada: AgentUnderTest, settings: dict[str, str], tmp_pat
         ([], "expected -o FILE"),
     ],
 )
-def test_a_wrong_name_is_told_before_anything_is_asked(arguments: list[str], complaint: str):
+def test_a_wrong_file_is_reported_before_any_request(arguments: list[str], complaint: str):
     done = run(
         "memory",
         "plot",
@@ -124,7 +119,7 @@ def test_without_matplotlib_it_says_what_to_install(
     ada: AgentUnderTest, settings: dict[str, str], tmp_path: Path
 ):
     ada.compress()
-    # A folder before all others in which matplotlib is missing, as Python sees it.
+    # The first folder on the path has a matplotlib that cannot be imported.
     (tmp_path / "matplotlib").mkdir()
     (tmp_path / "matplotlib" / "__init__.py").write_text(
         "raise ModuleNotFoundError(\"No module named 'matplotlib'\", name='matplotlib')"
@@ -139,50 +134,50 @@ def test_without_matplotlib_it_says_what_to_install(
     assert not file.exists()
 
 
-def test_in_a_pipe_it_looks_once(ada: AgentUnderTest, settings: dict[str, str]):
+def test_in_a_pipe_watch_prints_once(ada: AgentUnderTest, settings: dict[str, str]):
     ada.compress()
-    goes = fade(ada)
+    forgotten = fade(ada)
     done = run("memory", "watch", "--agent", "ada", settings=settings)
     assert (done.returncode, done.stderr) == (0, "")
     assert "pass 2 finished: 4 scanned, 1 shortened, 1 forgotten" in done.stdout
-    assert f"[forgotten] #{goes} in pass 2 (threshold): B [云南]" in done.stdout
+    assert f"[forgotten] #{forgotten} in pass 2 (threshold): B [云南]" in done.stdout
     assert re.search(r"#\d+ .* 20% of 97  ↓  A", done.stdout)
     assert "\x1b" not in done.stdout
     assert not any(line.endswith(" ") for line in done.stdout.splitlines())
-    seen = run_json("memory", "watch", "--agent", "ada", settings=settings)
-    assert seen["latest_pass"]["number"] == 2
-    assert [each["id"] for each in seen["forgotten"]] == [goes]
+    answer = run_json("memory", "watch", "--agent", "ada", settings=settings)
+    assert answer["latest_pass"]["number"] == 2
+    assert [each["id"] for each in answer["forgotten"]] == [forgotten]
 
 
-def test_nobody_can_be_watched_before_the_first_message(settings: dict[str, str], server: Served):
+def test_an_unknown_agent_cannot_be_watched(settings: dict[str, str], server: Served):
     done = run("memory", "watch", "--agent", "nobody", settings=settings)
     assert done.returncode == 1
     assert "there is no agent nobody" in done.stderr
 
 
 class Watched:
-    """`memci memory watch` on a terminal of its own."""
+    """`memci memory watch` on its own terminal."""
 
     def __init__(self, process: subprocess.Popen[bytes], terminal: int) -> None:
         self.process = process
         self._terminal = terminal
-        self._said = b""
+        self._output = b""
         self._reader = threading.Thread(target=self._read)
         self._reader.start()
 
     def _read(self) -> None:
         with suppress(OSError):  # the other end was closed
             while data := os.read(self._terminal, 65_536):
-                self._said += data
+                self._output += data
 
-    def wait_said(self, text: str) -> None:
-        def said() -> bool:
-            assert self.process.poll() is None, self._said.decode()
+    def wait_for_output(self, text: str) -> None:
+        def printed() -> bool:
+            assert self.process.poll() is None, self._output.decode()
             return text in re.sub(
-                r"\x1b\[[0-9;?]*[a-zA-Z]", "", self._said.decode(errors="replace")
+                r"\x1b\[[0-9;?]*[a-zA-Z]", "", self._output.decode(errors="replace")
             )
 
-        wait_until(said, f"it shows {text!r}", timeout_s=20)
+        wait_until(printed, f"it prints {text!r}", timeout_s=60)
 
     def end(self) -> int:
         self.process.send_signal(signal.SIGINT)
@@ -191,8 +186,8 @@ class Watched:
         return code
 
     @property
-    def said(self) -> str:
-        return self._said.decode()
+    def output(self) -> str:
+        return self._output.decode()
 
 
 @contextmanager
@@ -214,35 +209,35 @@ def watching(*arguments: str, **settings: str) -> Iterator[Watched]:
         os.close(ours)
 
 
-def test_on_a_terminal_it_follows_the_passes_until_ctrl_c(
+def test_on_a_terminal_watch_follows_passes_until_ctrl_c(
     ada: AgentUnderTest, settings: dict[str, str]
 ):
     with watching("ada", "--every", "0.2", **settings) as watched:
-        watched.wait_said("no pass yet")
-        watched.wait_said("100% of")
+        watched.wait_for_output("no pass yet")
+        watched.wait_for_output("100% of")
         ada.compress()
-        watched.wait_said("pass 1 finished")
-        goes = fade(ada)
-        watched.wait_said(f"[forgotten] #{goes} in pass 2 (threshold)")
-        watched.wait_said("20% of 97")
+        watched.wait_for_output("pass 1 finished")
+        forgotten = fade(ada)
+        watched.wait_for_output(f"[forgotten] #{forgotten} in pass 2 (threshold)")
+        watched.wait_for_output("20% of 97")
         assert watched.end() == 0
-    assert "Traceback" not in watched.said
-    assert "\x1b[?25h" in watched.said.rpartition("\x1b[?25l")[2]  # the cursor is back
+    assert "Traceback" not in watched.output
+    assert "\x1b[?25h" in watched.output.rpartition("\x1b[?25l")[2]  # the cursor is back
 
 
-def test_a_server_that_goes_away_is_waited_for(database_url: str, broker_url: str):
+def test_watch_waits_for_a_stopped_server(database_url: str, broker_url: str):
     with ExitStack() as stack:
         server = stack.enter_context(served_alone(database_url, broker_url))
         AgentUnderTest(server.runtime.database).remember(f"A [Grace] {LONG}")
         address = {"MEMCI_API_URL": server.url}
         with watching("ada", "--every", "0.2", **address) as watched:
-            watched.wait_said("no pass yet")
+            watched.wait_for_output("no pass yet")
             stack.close()
-            watched.wait_said("trying again")
+            watched.wait_for_output("trying again")
             assert watched.end() == 0
 
 
-def test_over_http_wrong_questions_are_told(ada: AgentUnderTest, server: Served):
+def test_wrong_queries_over_http_are_refused(ada: AgentUnderTest, server: Served):
     ada.compress()
     with httpx.Client(base_url=f"{server.url}/v1/agents/ada") as http:
         for query in ("pass=0", "pass=x", "limit=0", "limit=10001"):
@@ -256,7 +251,7 @@ def test_over_http_wrong_questions_are_told(ada: AgentUnderTest, server: Served)
         assert body["pass_number"] == 1
 
 
-def test_the_client_shows_all_of_it(ada: AgentUnderTest, server: Served):
+def test_the_client_reads_networks_passes_and_fading(ada: AgentUnderTest, server: Served):
     ada.compress(passes=2)
     with Memci(server.url) as memci:
         memory = memci.agent("ada")

@@ -12,47 +12,47 @@ from tests.support.command_line import run, run_json
 
 @pytest.fixture
 def settings(server: Served) -> dict[str, str]:
-    """The way to a server that knows the agent ann."""
+    """Settings for a server that has the agent ann."""
     with Memci(server.url) as memci:
         memci.agent("ann").remember([{"role": "user", "content": "Hi"}])
     return {"MEMCI_API_URL": server.url}
 
 
-def own(settings: dict[str, str], *changes: str) -> dict[str, object]:
+def changed(settings: dict[str, str], *changes: str) -> dict[str, object]:
     answer = run_json("agents", "settings", *changes, "--agent", "ann", settings=settings)
     return {name: answer["parameters"][name] for name in answer["changed"]}
 
 
-def test_values_are_set_kept_and_taken_back_one_by_one(settings: dict[str, str]):
-    assert own(settings) == {}
-    assert own(settings, "focus_limit=3", "skip_trivial=false") == {
+def test_values_are_set_kept_and_unset_one_by_one(settings: dict[str, str]):
+    assert changed(settings) == {}
+    assert changed(settings, "focus_limit=3", "skip_trivial=false") == {
         "focus_limit": 3,
         "skip_trivial": False,
     }
-    assert own(settings, "dangling_links=drop_on_visit", "decay_rate=0.9") == {
+    assert changed(settings, "dangling_links=drop_on_visit", "decay_rate=0.9") == {
         "focus_limit": 3,
         "skip_trivial": False,
         "dangling_links": "drop_on_visit",
         "decay_rate": 0.9,
     }
-    assert set(own(settings, "--unset", "focus_limit")) == {
+    assert set(changed(settings, "--unset", "focus_limit")) == {
         "skip_trivial",
         "dangling_links",
         "decay_rate",
     }
-    assert own(settings, "--reset", "focus_limit=1") == {"focus_limit": 1}
-    shown = run("agents", "settings", "--agent", "ann", settings=settings).stdout
-    assert [line.split() for line in shown.splitlines() if "changed" in line] == [
+    assert changed(settings, "--reset", "focus_limit=1") == {"focus_limit": 1}
+    printed = run("agents", "settings", "--agent", "ann", settings=settings).stdout
+    assert [line.split() for line in printed.splitlines() if "changed" in line] == [
         ["focus_limit", "1", "changed"]
     ]
-    assert "skip_trivial" in shown
-    assert "true" in shown
+    assert "skip_trivial" in printed
+    assert "true" in printed
 
 
-def test_after_a_change_only_what_changed_is_shown(settings: dict[str, str]):
+def test_after_a_change_only_changed_values_are_shown(settings: dict[str, str]):
     def rows(*change: str) -> list[list[str]]:
-        shown = run("agents", "settings", *change, "--agent", "ann", settings=settings).stdout
-        return [line.split() for line in shown.splitlines()[1:]]
+        printed = run("agents", "settings", *change, "--agent", "ann", settings=settings).stdout
+        return [line.split() for line in printed.splitlines()[1:]]
 
     assert rows("window_max_tokens=3000") == [["window_max_tokens", "3000", "changed"]]
     assert rows("focus_limit=3", "--unset", "window_max_tokens") == [
@@ -70,17 +70,17 @@ def test_after_a_change_only_what_changed_is_shown(settings: dict[str, str]):
         (["focus_limit=101"], "focus_limit: "),
         (["focus_limit=many"], "focus_limit: "),
         (["skip_trivial=1"], "skip_trivial: "),
-        (["windw_size=3"], "windw_size: "),
-        (["--unset", "windw_size"], "windw_size: unknown parameter; known are active_pages, "),
+        (["decayrate=1"], "decayrate: unknown parameter; did you mean decay_rate?"),
+        (["--unset", "xyz"], "xyz: unknown parameter; `memci agents settings` lists all"),
     ],
 )
-def test_what_cannot_be_is_named_and_changes_nothing(
+def test_wrong_changes_are_named_and_change_nothing(
     settings: dict[str, str], change: list[str], complaint: str
 ):
     done = run("agents", "settings", *change, "--agent", "ann", settings=settings)
     assert done.returncode == 2
     assert complaint in done.stderr
-    assert own(settings) == {}
+    assert changed(settings) == {}
 
 
 def test_an_agent_is_set_up_before_its_first_message(settings: dict[str, str]):
@@ -88,18 +88,18 @@ def test_an_agent_is_set_up_before_its_first_message(settings: dict[str, str]):
     assert done.returncode == 0
     assert "bob has no messages yet" in done.stderr
     assert done.stdout.split() == ["parameter", "value", "focus_limit", "3", "changed"]
-    shown = run("agents", "settings", "--agent", "bob", settings=settings)
-    assert ["focus_limit", "3", "changed"] in [each.split() for each in shown.stdout.splitlines()]
+    printed = run("agents", "settings", "--agent", "bob", settings=settings)
+    assert ["focus_limit", "3", "changed"] in [each.split() for each in printed.stdout.splitlines()]
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "expected"),
     [
         ("decay_rate=nan", "decay_rate: expected a number, not nan"),
         ("llm_cost_per_day=inf", "llm_cost_per_day: expected a number, not inf"),
     ],
 )
-def test_what_no_json_holds_is_refused(given: str, told: str):
+def test_numbers_that_json_lacks_are_refused(given: str, expected: str):
     done = run(
         "agents",
         "settings",
@@ -108,4 +108,4 @@ def test_what_no_json_holds_is_refused(given: str, told: str):
         "ann",
         settings={"MEMCI_API_URL": "http://127.0.0.1:9"},
     )
-    assert (done.returncode, done.stderr) == (2, f"memci: {told}\n")
+    assert (done.returncode, done.stderr) == (2, f"memci: {expected}\n")

@@ -17,7 +17,7 @@ def settings(server: Served) -> dict[str, str]:
     return {"MEMCI_API_URL": server.url}
 
 
-def test_an_agent_is_saved_and_brought_back(settings: dict[str, str], tmp_path: Path) -> None:
+def test_an_agent_is_exported_and_imported(settings: dict[str, str], tmp_path: Path) -> None:
     file = str(tmp_path / "ada.zip")
     saved = run("agents", "export", "--agent", "ada", "-o", file, settings=settings)
     assert (saved.returncode, saved.stderr) == (0, "")
@@ -25,21 +25,21 @@ def test_an_agent_is_saved_and_brought_back(settings: dict[str, str], tmp_path: 
     again = run("agents", "export", "--agent", "ada", "-o", file, settings=settings)
     assert (again.returncode, again.stdout) == (2, "")
     assert "use --force to replace it" in again.stderr
-    told = run_json("agents", "export", "--agent", "ada", "-o", file, "--force", settings=settings)
-    assert told["agent_id"] == "ada"
-    there = run("agents", "import", file, settings=settings)
-    assert there.returncode == 1
-    assert "import under another id" in there.stderr
-    brought = run("agents", "import", file, "--agent", "eve", settings=settings)
-    assert brought.returncode == 0, brought.stderr
-    assert brought.stdout.startswith("agent eve: 23 messages, ")
-    assert "`memci jobs list --agent eve`" in brought.stderr
+    made = run_json("agents", "export", "--agent", "ada", "-o", file, "--force", settings=settings)
+    assert made["agent_id"] == "ada"
+    refused = run("agents", "import", file, settings=settings)
+    assert refused.returncode == 1
+    assert "import under another id" in refused.stderr
+    imported = run("agents", "import", file, "--agent", "eve", settings=settings)
+    assert imported.returncode == 0, imported.stderr
+    assert imported.stdout.startswith("agent eve: 23 messages, ")
+    assert "`memci jobs list --agent eve`" in imported.stderr
 
 
-def test_what_is_no_archive_is_told(settings: dict[str, str], tmp_path: Path) -> None:
+def test_an_invalid_archive_is_reported(settings: dict[str, str], tmp_path: Path) -> None:
     file = tmp_path / "x.zip"
     assert "there is no such file" in run("agents", "import", str(file), settings=settings).stderr
     file.write_bytes(b"PK")
-    told = run("agents", "import", str(file), settings=settings)
-    assert (told.returncode, told.stdout) == (2, "")
-    assert "is no archive of an agent" in told.stderr
+    refused = run("agents", "import", str(file), settings=settings)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "is no archive of an agent" in refused.stderr

@@ -1,4 +1,4 @@
-"""What stands in the way is said together with the command or setting that removes it."""
+"""Errors name the command or setting that solves them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from tests.integration.http.serving import Served, served
 from tests.support.command_line import run
 
 
-@pytest.mark.parametrize(("key", "told"), [(None, "requires an API key"), ("x", "does not accept")])
-def test_a_key_is_asked_for_by_its_setting(
-    database_url: str, broker_url: str, key: str | None, told: str
+@pytest.mark.parametrize(("key", "text"), [(None, "requires an API key"), ("x", "does not accept")])
+def test_a_missing_or_wrong_key_is_reported_with_its_setting(
+    database_url: str, broker_url: str, key: str | None, text: str
 ):
     _, entry = api_keys.new_key("ann")
     settings = Settings(
@@ -31,7 +31,7 @@ def test_a_key_is_asked_for_by_its_setting(
     with served(settings) as server:
         done = run("agents", "list", settings={"MEMCI_API_URL": server.url, **given})
     assert done.returncode == 1
-    assert told in done.stderr
+    assert text in done.stderr
     assert "set MEMCI_API_KEY" in done.stderr
 
 
@@ -42,27 +42,27 @@ def test_a_read_without_a_context_worker_names_what_runs_one(server: Served):
     assert "`memci doctor`" in done.stderr
 
 
-def test_nobody_waits_for_an_agent_that_is_paused(server: Served):
+def test_no_command_waits_for_a_paused_agent(server: Served):
     settings = {"MEMCI_API_URL": server.url}
     run("remember", "-", "--agent", "ann", settings=settings, standard_input="Ann: Hi\n")
     assert run("agents", "pause", "--agent", "ann", settings=settings).returncode == 0
-    said = run(
+    remembered = run(
         "remember", "-", "--agent", "ann", "--wait", settings=settings, standard_input="Ann: Bye\n"
     )
-    asked = run("memory", "compress", "--agent", "ann", "--wait", settings=settings)
-    assert said.stdout.startswith("1 message stored")
-    for done in (said, asked):
+    compressed = run("memory", "compress", "--agent", "ann", "--wait", settings=settings)
+    assert remembered.stdout.startswith("1 message stored")
+    for done in (remembered, compressed):
         assert done.returncode == 1
         assert "agent ann is paused: `memci agents resume --agent ann`" in done.stderr
 
 
-def test_a_cursor_that_is_none_is_no_empty_list(server: Served):
+def test_an_invalid_cursor_is_wrong_use(server: Served):
     done = run("agents", "list", "--cursor", "zzz", settings={"MEMCI_API_URL": server.url})
     assert (done.returncode, done.stdout) == (2, "")
     assert "not a cursor of this list" in done.stderr
 
 
-def test_a_forgotten_memory_is_shown_with_what_became_of_it(server: Served):
+def test_a_forgotten_memory_is_shown_with_its_history(server: Served):
     settings = {"MEMCI_API_URL": server.url}
     run("remember", "-", "--agent", "ann", settings=settings, standard_input="Ann: Hi\n")
     with server.runtime.database.agent_transaction("ann") as connection:
@@ -87,7 +87,7 @@ def test_a_job_that_succeeded_at_once_was_tried_once():
     assert tries(job.model_copy(update={"state": JobState.DEAD, "attempts": 15})) == 15
 
 
-def test_an_agent_that_is_not_there_is_said_in_the_words_of_the_command_line(server: Served):
+def test_an_unknown_agent_is_reported_with_a_command(server: Served):
     settings = {"MEMCI_API_URL": server.url}
     for words in (
         ("memory", "nodes", "--agent", "nobody"),
@@ -101,7 +101,7 @@ def test_an_agent_that_is_not_there_is_said_in_the_words_of_the_command_line(ser
         assert "/v1/" not in done.stderr
 
 
-def test_a_file_that_is_not_there_is_said_alike_by_all(server: Served):
+def test_all_commands_report_a_missing_file_alike(server: Served):
     settings = {"MEMCI_API_URL": server.url}
     for words in (("remember", "none.zip", "--agent", "ann"), ("agents", "import", "none.zip")):
         done = run(*words, settings=settings)

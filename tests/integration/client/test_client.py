@@ -26,7 +26,7 @@ from tests.integration.http.serving import Served
 ONCE = Retries(attempts=1)
 
 
-def test_what_is_remembered_can_be_listed(server: Served) -> None:
+def test_remembered_messages_can_be_listed(server: Served) -> None:
     with Memci(server.url) as memci:
         memory = memci.agent("alice")
         answer = memory.remember([{"role": "user", "content": "hi"}], session_id="s")
@@ -44,7 +44,7 @@ def test_what_is_remembered_can_be_listed(server: Served) -> None:
         assert memci.ready().ready
 
 
-def test_it_does_the_same_on_asyncio(server: Served) -> None:
+def test_the_async_client_remembers_and_reads(server: Served) -> None:
     async def work() -> None:
         async with Memci(server.url).aio as memci:
             memory = memci.agent("alice")
@@ -93,7 +93,7 @@ def test_settings_are_replaced_as_a_whole(server: Served) -> None:
         assert memory.settings() == changed
 
 
-def test_errors_are_our_own(server: Served) -> None:
+def test_errors_are_exceptions_of_memci(server: Served) -> None:
     with Memci(server.url, retries=ONCE) as memci:
         memory = memci.agent("alice")
         with pytest.raises(InvalidInputError) as refused:
@@ -114,12 +114,12 @@ def test_errors_are_our_own(server: Served) -> None:
         nobody.agents()
 
 
-def test_who_waits_in_vain_is_told_that_the_agent_is_paused_or_halted(server: Served) -> None:
+def test_a_wait_that_times_out_reports_a_paused_or_halted_agent(server: Served) -> None:
     job_id = _job(server)
     with Memci(server.url, retries=ONCE) as memci:
         memory = memci.agent("alice")
 
-        def told() -> set[str]:
+        def reasons_of_timeouts() -> set[str]:
             reasons = set()
             for wait in (
                 lambda: memory.wait(job_id, timeout_s=0),
@@ -130,13 +130,13 @@ def test_who_waits_in_vain_is_told_that_the_agent_is_paused_or_halted(server: Se
                 reasons.add(str(late.value).partition("; ")[2])
             return reasons
 
-        assert told() == {"do workers run?"}
+        assert reasons_of_timeouts() == {"do workers run?"}
         memory.pause()
-        assert told() == {"agent alice is paused: resume it, and workers go on"}
+        assert reasons_of_timeouts() == {"agent alice is paused: resume it, and workers go on"}
         memory.resume()
         with server.runtime.database.lane_transaction() as connection:
             connection.exec_driver_sql("UPDATE lane SET halted_by = %s", (job_id,))
-        (halted,) = told()
+        (halted,) = reasons_of_timeouts()
         assert halted.startswith(f"agent alice is halted by dead job {job_id}: replay that job")
 
 
@@ -147,13 +147,13 @@ def _job(server: Served) -> UUID:
         return job_id
 
 
-def test_no_key_is_shown() -> None:
+def test_the_repr_of_a_client_has_no_key() -> None:
     memci = Memci("http://127.0.0.1:1", api_key="memci_secret")
     assert "secret" not in repr(memci) + repr(memci.agent("a"))
     memci.close()
 
 
-def test_importing_it_imports_no_server_package() -> None:
+def test_importing_memci_imports_no_server_package() -> None:
     servers = ["fastapi", "uvicorn", "sqlalchemy", "psycopg", "celery", "kombu", "redis",
                "torch", "pydantic_settings", "structlog", "numpy", "memci.config.settings",
                "memci.runtime"]  # fmt: skip

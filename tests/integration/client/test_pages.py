@@ -1,4 +1,4 @@
-"""The tools about pages in the client, in both colours, against the real API."""
+"""The page tools of the sync and the async client, against the real API."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from memci.client import Agent, AsyncAgent
 from memci.domain.pages.page import Lifecycle, SegmentKind
 from memci.domain.pages.window_text import Format
 from memci.errors import ConflictError, InvalidInputError, NotFoundError, RefusedError
-from memci.schemas.tool_table import TOOLS, About
+from memci.schemas.tools.table import TOOLS, About
 from tests.integration.http.serving import Served
 
-SAID = [
+MESSAGES = [
     {"role": "user", "content": "怎么给列表排序？"},
     {"role": "assistant", "content": "Use the slices package."},
 ]
 TOOLS_OF_PAGES = [tool for tool in TOOLS if tool.about is About.PAGES]
 
 
-def test_pages_are_looked_at_and_changed(server: Served):
+def test_pages_are_read_and_changed(server: Served):
     with Memci(server.url) as memci:
         memory = memci.agent("ada")
-        memory.record(SAID, session_id="s1")
+        memory.record(MESSAGES, session_id="s1")
         assert "怎么给列表排序？" in memory.window().messages[0].content
         assert [each.role for each in memory.window(format=Format.NATIVE).messages][-2:] == [
             "user", "assistant",
@@ -47,7 +47,7 @@ def test_pages_are_looked_at_and_changed(server: Served):
         assert [each.id for each in memory.pages().segments] == ["sys", "usr", "rules"]
 
 
-def test_what_was_removed_is_listed_the_latest_first(server: Served):
+def test_removed_pages_are_listed_the_latest_first(server: Served):
     with Memci(server.url) as memci:
         memory = memci.agent("ada")
         for number in range(4):
@@ -71,7 +71,7 @@ def test_errors_are_those_of_the_server(server: Served):
             memory.window()
         with pytest.raises(NotFoundError):
             memory.hide_details("usr-1")
-        memory.record(SAID)
+        memory.record(MESSAGES)
         with pytest.raises(RefusedError, match="root of its segment"):
             memory.remove_page("usr-0")
         with pytest.raises(RefusedError, match="nothing to undo"):
@@ -87,11 +87,11 @@ def test_errors_are_those_of_the_server(server: Served):
             memory.move_page("usr-1", "usr-0", tagret="usr-0")
 
 
-def test_it_does_the_same_on_asyncio(server: Served):
+def test_the_async_client_reads_and_changes_pages(server: Served):
     async def work() -> None:
         async with AsyncMemci(server.url) as memci:
             memory = memci.agent("ada")
-            await memory.record(SAID)
+            await memory.record(MESSAGES)
             notes = await asyncio.gather(
                 *(memory.create_detail_page("usr-0", name=f"{n}", detail="x") for n in range(5))
             )
@@ -105,7 +105,7 @@ def test_it_does_the_same_on_asyncio(server: Served):
 
 
 @pytest.mark.parametrize("tool", TOOLS_OF_PAGES, ids=lambda tool: tool.name)
-def test_help_tells_what_the_table_does(tool):
+def test_methods_have_the_help_and_arguments_of_the_table(tool):
     for kind in (Agent, AsyncAgent):
         method = getattr(kind, tool.name)
         assert inspect.getdoc(method).startswith(tool.help)

@@ -1,4 +1,4 @@
-"""``memci documents index`` and its kin, with a real worker, on a real folder under git."""
+"""The commands ``memci documents``, with a real worker, on a real folder under git."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def settings(working: Served, tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A folder with something of everything; no repository yet."""
+    """A folder with files of many kinds; it is no repository yet."""
     root = tmp_path / "proj"
-    written: dict[str, str | bytes] = {
+    files_written: dict[str, str | bytes] = {
         "README.md": "# Project\n\nIt counts ships.\n",
         "src/count.py": "def count(ships):\n    return len(ships)\n",
         "文档/说明.md": "# 说明\n\n数船的程序。\n",
@@ -38,7 +38,7 @@ def project(tmp_path: Path) -> Path:
         "empty.txt": "",
         "package-lock.json": "{}",
     }
-    for name, content in written.items():
+    for name, content in files_written.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -56,7 +56,7 @@ LEFT_OUT = {
 }  # fmt: skip
 
 
-def indexed(project: Path, agent: str, settings: dict[str, str]) -> Any:
+def index(project: Path, agent: str, settings: dict[str, str]) -> Any:
     return run_json(
         "documents", "index", str(project), "--agent", agent, "--wait", settings=settings
     )
@@ -67,17 +67,17 @@ def git(project: Path, *arguments: str) -> None:
 
 
 @pytest.mark.parametrize("in_git", [True, False])
-def test_what_git_ignores_and_secrets_are_left_out(
+def test_ignored_files_and_secrets_are_left_out(
     project: Path, settings: dict[str, str], in_git: bool
 ):
     if in_git:
         git(project, "init", "-q")
         git(project, "add", "README.md")
-    told = indexed(project, f"walker-{in_git}", settings)
-    assert sorted(told["new"]) == sorted(SENT)
-    assert told["skipped"] == LEFT_OUT
-    assert told["refused"] == {}
-    assert told["ignored"] == 2  # a folder, and a file
+    answer = index(project, f"walker-{in_git}", settings)
+    assert sorted(answer["new"]) == sorted(SENT)
+    assert answer["skipped"] == LEFT_OUT
+    assert answer["refused"] == {}
+    assert answer["ignored"] == 2  # a folder, and a file
     again = run(
         "documents", "index", str(project), "--agent", f"walker-{in_git}", settings=settings
     )
@@ -85,7 +85,7 @@ def test_what_git_ignores_and_secrets_are_left_out(
     assert "left out, ignored by git: 2 files and folders\n" in again.stderr
 
 
-def test_where_there_is_nothing_to_index_that_is_told(tmp_path: Path, settings: dict[str, str]):
+def test_a_folder_with_nothing_to_index_is_reported(tmp_path: Path, settings: dict[str, str]):
     (tmp_path / "bare").mkdir()
     done = run("documents", "index", str(tmp_path / "bare"), "--agent", "bare", settings=settings)
     assert (done.returncode, done.stdout) == (0, "there is nothing to index\n")
@@ -95,26 +95,24 @@ def test_where_there_is_nothing_to_index_that_is_told(tmp_path: Path, settings: 
     assert "left out, neither text nor a document: bare/noise" in done.stderr
 
 
-def test_only_what_changed_is_sent_and_what_is_gone_is_removed(
-    project: Path, settings: dict[str, str]
-):
-    indexed(project, "ada", settings)
-    again = indexed(project, "ada", settings)
+def test_changed_files_are_sent_and_deleted_ones_removed(project: Path, settings: dict[str, str]):
+    index(project, "ada", settings)
+    again = index(project, "ada", settings)
     assert (again["new"], again["changed"], again["removed"]) == ([], [], [])
     assert again["unchanged"] == len(SENT)
     (project / "README.md").write_text("# Project\n\nIt counts boats.\n")
     (project / "src/count.py").rename(project / "src/counting.py")
     (project / "report.pdf").unlink()
-    told = indexed(project, "ada", settings)
-    assert told["changed"] == ["proj/README.md"]
-    assert told["new"] == ["proj/src/counting.py"]
-    assert sorted(told["removed"]) == ["proj/report.pdf", "proj/src/count.py"]
+    answer = index(project, "ada", settings)
+    assert answer["changed"] == ["proj/README.md"]
+    assert answer["new"] == ["proj/src/counting.py"]
+    assert sorted(answer["removed"]) == ["proj/report.pdf", "proj/src/count.py"]
     listed = run_json("documents", "list", "--agent", "ada", settings=settings)
     assert {each["state"] for each in listed} == {"ready"}
     assert len(listed) == len(SENT) - 1
 
 
-def test_a_broken_file_is_told_and_the_others_are_found(project: Path, settings: dict[str, str]):
+def test_a_broken_file_is_reported_and_others_are_indexed(project: Path, settings: dict[str, str]):
     (project / "broken.docx").write_bytes(b"PK\x03\x04 broken")
     (project / "latin.txt").write_bytes("déjà vu à l'été".encode("latin-1"))
     done = run("documents", "index", str(project), "--agent", "bob", "--wait", settings=settings)
@@ -122,37 +120,37 @@ def test_a_broken_file_is_told_and_the_others_are_found(project: Path, settings:
     assert "6 documents new" in done.stdout
     assert "refused, proj/broken.docx: this file is damaged" in done.stderr
     assert "left out, looks like a secret: proj/.env, proj/deploy/server.pem" in done.stderr
-    shown = run("documents", "list", "--agent", "bob", settings=settings)
-    assert "failed" in shown.stdout
-    assert shown.stdout.count("ready") == 5
+    listed = run("documents", "list", "--agent", "bob", settings=settings)
+    assert "failed" in listed.stdout
+    assert listed.stdout.count("ready") == 5
     again = run("documents", "index", str(project), "--agent", "bob", settings=settings)
     assert "0 documents new, 0 changed, 5 unchanged, 1 tried again, 0 removed" in again.stdout
 
 
 def test_collections_from_the_command_line(project: Path, settings: dict[str, str]):
     to = ("--collection", "handbook")
-    told = run_json(
+    answer = run_json(
         "documents", "index", str(project), *to, "--as", "book", "--wait", settings=settings
     )
-    assert "book/README.md" in told["new"]
+    assert "book/README.md" in answer["new"]
     one = run_json("documents", "index", str(project / "README.md"), *to, settings=settings)
     assert (one["new"], one["removed"]) == (["README.md"], [])
-    (shown,) = [
+    (listed,) = [
         each
         for each in run_json("documents", "collections", settings=settings)
         if each["name"] == "handbook"
     ]
-    assert shown["documents"] == len(SENT) + 1
+    assert listed["documents"] == len(SENT) + 1
     assert "handbook" in run("documents", "collections", settings=settings).stdout
-    gone = run("documents", "remove", "book/src/", *to, settings=settings)
-    assert gone.stdout == "1 document removed, 1 chunk\n"
+    removed = run("documents", "remove", "book/src/", *to, settings=settings)
+    assert removed.stdout == "1 document removed, 1 chunk\n"
     assert run_json("documents", "remove", "--all", *to, settings=settings)["documents"] == len(
         SENT
     )
 
 
-def test_wrong_use(project: Path, settings: dict[str, str]):
-    for arguments, said in (
+def test_wrong_arguments_are_refused_with_a_reason(project: Path, settings: dict[str, str]):
+    for arguments, message in (
         (("documents", "index", str(project)), "either --agent ID or --collection NAME"),
         (("documents", "index", str(project / "no"), "-a", "x"), "there is no such file or folder"),
         (
@@ -164,23 +162,23 @@ def test_wrong_use(project: Path, settings: dict[str, str]):
     ):
         done = run(*arguments, settings=settings)
         assert done.returncode == 2, arguments
-        assert said in done.stderr
+        assert message in done.stderr
     assert run("documents", "list", "-a", "nobody", settings=settings).returncode == 1
 
 
-def test_a_link_that_leads_out_is_not_followed(project: Path, settings: dict[str, str]):
+def test_a_link_out_of_the_folder_is_not_followed(project: Path, settings: dict[str, str]):
     (project.parent / "outside.md").write_text("private")
     (project / "link.md").symlink_to(project.parent / "outside.md")
     (project / "settings.txt").symlink_to(project / ".env")
-    told = indexed(project, "links", settings)
-    assert told["skipped"]["proj/link.md"] == "a link to another place"
+    answer = index(project, "links", settings)
+    assert answer["skipped"]["proj/link.md"] == "a link to another place"
 
 
 def test_odd_names_are_indexed_once(project: Path, settings: dict[str, str]):
     (project / "back\\slash.md").write_text("It has a backslash.")
     (project / "blank.md ").write_text("It ends with a blank.")
-    told = indexed(project, "odd", settings)
-    assert {"proj/back/slash.md", "proj/blank.md"} < {*told["new"]}
+    answer = index(project, "odd", settings)
+    assert {"proj/back/slash.md", "proj/blank.md"} < {*answer["new"]}
     (project / "no\udcff.md").write_text("Its name is of no encoding.")
     (project / "two\nlines.md").write_text("Its name has two lines.")
     done = run("documents", "index", str(project), "--agent", "odd", "--json", settings=settings)
@@ -189,10 +187,10 @@ def test_odd_names_are_indexed_once(project: Path, settings: dict[str, str]):
     assert (again["new"], again["changed"], again["removed"]) == ([], [], [])
 
 
-def test_folders_of_one_name_leave_each_other_alone(
+def test_a_second_folder_of_the_same_name_needs_another_one(
     project: Path, settings: dict[str, str], tmp_path: Path
 ):
-    indexed(project, "twice", settings)
+    index(project, "twice", settings)
     other = tmp_path / "other/proj"
     other.mkdir(parents=True)
     (other / "README.md").write_text("Another one.")
@@ -200,8 +198,8 @@ def test_folders_of_one_name_leave_each_other_alone(
     assert done.returncode != 0
     assert f"of {project}: use --as proj" in done.stderr
     to = ("--agent", "twice", "--as", "other")
-    told = run_json("documents", "index", str(other), *to, settings=settings)
-    assert (told["new"], told["removed"]) == (["other/README.md"], [])
+    answer = run_json("documents", "index", str(other), *to, settings=settings)
+    assert (answer["new"], answer["removed"]) == (["other/README.md"], [])
     assert (
         len(run_json("documents", "list", "--agent", "twice", settings=settings)) == len(SENT) + 1
     )

@@ -1,4 +1,4 @@
-"""R9: what becomes of a document in the database, whoever else writes at the same time."""
+"""R9: documents are indexed correctly, also with concurrent writers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memci.reading.lists.listings import Listings
 from memci.storage.documents import see_collections
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
-from tests.support.archives import RecordedWakeups, exported, imported
+from tests.support.archives import RecordedWakeups, export_agent, import_agent
 from tests.support.documents import Shelf
 
 GUIDE = "# Guide\n\n## Install\n\nRun make once.\n\n## 卸载\n\n删除文件夹即可。\n"
@@ -32,8 +32,8 @@ def shelf(database: Database) -> Shelf:
 
 
 def state(shelf: Shelf, document: int) -> tuple[DocumentState, int, int, str | None]:
-    found = Listings(shelf.database).document(shelf.owner, document)
-    return found.state, found.indexed_chunks, found.chunks, found.error
+    listed = Listings(shelf.database).document(shelf.owner, document)
+    return listed.state, listed.indexed_chunks, listed.chunks, listed.error
 
 
 def test_a_document_is_read_once_and_found(shelf: Shelf):
@@ -44,7 +44,7 @@ def test_a_document_is_read_once_and_found(shelf: Shelf):
     assert shelf.rows("SELECT path, first_line FROM chunk WHERE agent_id = %s ORDER BY id") == [
         ("Guide › Install", 5), ("Guide › 卸载", 9),
     ]  # fmt: skip
-    # Where a chunk stands is searched with it.
+    # The name and path of a chunk are embedded with its text.
     assert shelf.models.embedder.embedded[0] == "guide.md › Guide › Install\nRun make once."
     assert shelf.counters() == shelf.counted() == (1, 2, shelf.counted()[2])
     assert shelf.rows("SELECT FROM document_body WHERE agent_id = %s") == []
@@ -59,7 +59,7 @@ def test_the_same_content_again_changes_nothing(shelf: Shelf):
     assert shelf.waiting() == []
 
 
-def test_new_content_is_found_in_place_of_the_old_when_it_was_read(shelf: Shelf):
+def test_new_content_replaces_the_old_after_it_was_indexed(shelf: Shelf):
     first = shelf.add("a.md", "old words")
     shelf.run()
     second = shelf.add("a.md", "new words, and more of them")
@@ -70,7 +70,7 @@ def test_new_content_is_found_in_place_of_the_old_when_it_was_read(shelf: Shelf)
     assert shelf.counters() == shelf.counted()
 
 
-def test_a_large_document_comes_in_bites(database: Database):
+def test_a_large_document_is_indexed_in_several_jobs(database: Database):
     shelf = Shelf(database, bite=4)
     added = shelf.add("a.md", SECTIONS)
     shelf.run(most=1)
@@ -80,7 +80,7 @@ def test_a_large_document_comes_in_bites(database: Database):
     assert shelf.counters() == shelf.counted()
 
 
-def test_content_that_comes_while_the_old_is_read_wins(shelf: Shelf):
+def test_content_sent_while_the_old_is_indexed_replaces_it(shelf: Shelf):
     shelf.add("a.md", "old words")
     (job,) = shelf.waiting()
     effect = shelf.handler.prepare(job)
@@ -91,7 +91,7 @@ def test_content_that_comes_while_the_old_is_read_wins(shelf: Shelf):
     assert state(shelf, added.id)[0] is DocumentState.READY
 
 
-def test_new_content_between_two_bites_wins_too(database: Database):
+def test_content_sent_between_two_jobs_replaces_the_old(database: Database):
     shelf = Shelf(database, bite=4)
     shelf.add("a.md", SECTIONS)
     shelf.run(most=1)
@@ -105,8 +105,8 @@ def test_new_content_between_two_bites_wins_too(database: Database):
     assert shelf.counters() == shelf.counted()
 
 
-def test_jobs_of_one_document_may_come_in_any_order(database: Database):
-    """One that waits for another try is overtaken by those of other documents, and of its own."""
+def test_jobs_of_one_document_may_run_in_any_order(database: Database):
+    """Later jobs run before a job that waits for a retry."""
     shelf = Shelf(database, bite=4)
     shelf.add("a.md", "old words")
     (early,) = shelf.waiting()
@@ -120,7 +120,7 @@ def test_jobs_of_one_document_may_come_in_any_order(database: Database):
     assert shelf.counters() == shelf.counted()
 
 
-def test_a_document_that_is_removed_while_it_is_read_stays_removed(shelf: Shelf):
+def test_a_document_removed_while_it_is_indexed_stays_removed(shelf: Shelf):
     added = shelf.add("a.md", GUIDE)
     (job,) = shelf.waiting()
     effect = shelf.handler.prepare(job)
@@ -130,7 +130,7 @@ def test_a_document_that_is_removed_while_it_is_read_stays_removed(shelf: Shelf)
     assert shelf.counters() == shelf.counted() == (0, 0, 0)
 
 
-def test_a_broken_file_says_so_and_stops_no_other(shelf: Shelf):
+def test_a_broken_file_fails_and_stops_no_other(shelf: Shelf):
     broken = shelf.add("a.docx", b"PK\x03\x04 broken")
     good = shelf.add("b.md", GUIDE)
     shelf.run()
@@ -138,7 +138,7 @@ def test_a_broken_file_says_so_and_stops_no_other(shelf: Shelf):
     assert failed[0] is DocumentState.FAILED
     assert "damaged" in str(failed[3])
     assert state(shelf, good.id)[0] is DocumentState.READY
-    # What has failed is tried again.
+    # A failed document is tried again.
     assert not shelf.add("a.docx", b"PK\x03\x04 broken").unchanged
 
 
@@ -155,20 +155,20 @@ def test_a_document_whose_job_is_dead_has_failed(shelf: Shelf):
     assert state(shelf, added.id)[0] is DocumentState.READY
 
 
-def test_removal_by_name_counts_down(shelf: Shelf):
+def test_a_removal_by_name_lowers_the_counters(shelf: Shelf):
     for name in ("docs/a.md", "docs/b.md", "docs2/c.md", "文档/d.md"):
         shelf.add(name, GUIDE)
     shelf.run()
-    gone = documents.remove_named(shelf.database, "ada", "docs/")
-    assert (gone.documents, gone.chunks) == (2, 4)
+    removed = documents.remove_named(shelf.database, "ada", "docs/")
+    assert (removed.documents, removed.chunks) == (2, 4)
     assert shelf.counters() == shelf.counted() == (2, 4, shelf.counted()[2])
     assert documents.remove_named(shelf.database, "ada", "文档/").documents == 1
     assert documents.remove_named(shelf.database, "ada", "").documents == 1
     assert shelf.counters() == (0, 0, 0)
 
 
-def test_indexers_side_by_side_keep_the_counters_right(database: Database):
-    """Each writes other documents, and all of them one and the same."""
+def test_concurrent_indexers_keep_the_counters_correct(database: Database):
+    """Each writes its own document, and all write one shared document."""
     shelves = [Shelf(database, "collection/shared") for _ in range(4)]
 
     def work(number: int) -> None:
@@ -201,7 +201,7 @@ def test_an_agent_that_is_erased_has_no_documents(shelf: Shelf, client: Any):
     assert shelf.counters() == shelf.counted() == (0, 0, 0)
     with pytest.raises(NotFoundError, match="no agent ada"):
         Listings(shelf.database).documents("ada", prefix="", cursor=None, limit=1)
-    # Another life begins with its first document.
+    # The agent begins anew with its first document.
     shelf.add("c.md", GUIDE)
     shelf.run()
     listed = Listings(shelf.database).documents("ada", prefix="", cursor=None, limit=9)
@@ -209,18 +209,18 @@ def test_an_agent_that_is_erased_has_no_documents(shelf: Shelf, client: Any):
     assert listed.documents[0].id == 3
 
 
-def test_an_agent_with_nothing_but_documents_can_move(shelf: Shelf):
+def test_an_agent_with_only_documents_can_be_moved(shelf: Shelf):
     shelf.add("a.md", GUIDE)
     shelf.run()
     shelf.add("b.py", CODE)
-    imported(shelf.database, exported(shelf.database), "eve")
+    import_agent(shelf.database, export_agent(shelf.database), "eve")
     moved = Shelf(shelf.database, "eve")
     moved.run()
     assert len(moved.texts()) == 5
     assert moved.counters() == moved.counted()
 
 
-def test_nobody_reads_a_collection_that_was_not_named(database: Database):
+def test_a_collection_is_readable_only_if_it_was_named(database: Database):
     Shelf(database, "collection/a").add("a.md", GUIDE)
     Shelf(database, "collection/a").run()
     Shelf(database, "collection/b").add("b.md", GUIDE)
@@ -228,14 +228,14 @@ def test_nobody_reads_a_collection_that_was_not_named(database: Database):
     Shelf(database, "eve").add("c.md", GUIDE)
     Shelf(database, "eve").run()
     with database.agent_snapshot("ada") as connection:
-        seen = "SELECT DISTINCT agent_id FROM chunk"
-        assert connection.exec_driver_sql(seen).all() == []
+        owners = "SELECT DISTINCT agent_id FROM chunk"
+        assert connection.exec_driver_sql(owners).all() == []
         assert see_collections(connection, ["a"]) == ["collection/a"]
-        assert connection.exec_driver_sql(seen).scalars().all() == ["collection/a"]
+        assert connection.exec_driver_sql(owners).scalars().all() == ["collection/a"]
         assert connection.exec_driver_sql("SELECT FROM document_body").all() == []
-        # An agent's id is no way to its documents.
+        # The id of another agent gives no access to its documents.
         connection.exec_driver_sql("SELECT set_config('memci.collections', 'eve', true)")
-        assert connection.exec_driver_sql(seen).all() == []
+        assert connection.exec_driver_sql(owners).all() == []
     with database.agent_transaction("ada") as connection:
         see_collections(connection, ["a"])
         assert connection.exec_driver_sql("DELETE FROM chunk").rowcount == 0
@@ -248,7 +248,7 @@ def test_nobody_reads_a_collection_that_was_not_named(database: Database):
         connection.rollback()
 
 
-def test_what_no_document_is(shelf: Shelf):
+def test_invalid_names_sizes_and_owners_are_refused(shelf: Shelf):
     for name in ("", " ", "a\nb", "x" * 513, "\ud800"):
         with pytest.raises(InvalidInputError, match="name"):
             documents.new_document(name, b"x", max_bytes=10)
@@ -257,6 +257,6 @@ def test_what_no_document_is(shelf: Shelf):
     with pytest.raises(InvalidInputError, match="empty"):
         documents.new_document("a", b"", max_bytes=10)
     assert documents.new_document("./docs\\指南.md", b"x", max_bytes=10).name == "docs/指南.md"
-    for owner, said in (("nobody", "no agent"), ("collection/x", "no collection x")):
-        with pytest.raises(NotFoundError, match=said):
+    for owner, message in (("nobody", "no agent"), ("collection/x", "no collection x")):
+        with pytest.raises(NotFoundError, match=message):
             documents.remove(shelf.database, owner, 1)

@@ -1,4 +1,4 @@
-"""Plans of what finds chunks, at 10,000 of them among those of others (style rule 14)."""
+"""Plans of queries for chunks, with 10,000 chunks among those of others (style rule 14)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 
 from memci.storage.session import Database
 from memci.testing import database_copy
-from tests.support.plans import Plan, explain, indexes, read
+from tests.support.plans import Plan, analyze, explain, indexes, read
 
-pytestmark = pytest.mark.timeout(300)  # some million rows are put in first
+pytestmark = pytest.mark.timeout(300)  # some million rows are inserted first
 
 SIZE = 10_000
-# What is asked for is a small part of each table, and lies in the order of the owners: were either
-# not so, reading all of a table could be the better plan.
+# The queries need a small part of each table, stored in the order of the owners. Otherwise a
+# sequential scan could be the better plan.
 SIZES = {
     "ada": SIZE,
     **{f"agent{n:02}": 2_500 for n in range(80)},
@@ -48,7 +48,7 @@ FILL = (
         " ON CONFLICT DO NOTHING"
     ),
 )
-# As searches ask: term by term.
+# A search reads the postings of each term.
 POSTINGS = (
     "SELECT p.* FROM unnest(%(terms)s::text[]) AS r(term) CROSS JOIN LATERAL ("
     "SELECT chunk_id, tf, length FROM chunk_term WHERE agent_id = {} AND term = r.term OFFSET 0"
@@ -84,33 +84,32 @@ def crowded(shared_postgres: Any) -> Iterator[Database]:
             with database.agent_transaction(owner) as connection:
                 for statement in FILL:
                     connection.exec_driver_sql(statement, values)
-        with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as plain:
-            plain.exec_driver_sql("VACUUM ANALYZE")
+        analyze(database, "lane, document, chunk, chunk_vector, chunk_term", vacuum=True)
         yield database
 
 
-def planned(database: Database, statement: str) -> Plan:
+def plan_of(database: Database, statement: str) -> Plan:
     return explain(database, statement, VALUES, collections=["lib"])
 
 
 @pytest.mark.parametrize("owner", [ALONE, SHARED])
 def test_postings_are_found_by_owner_and_term(crowded: Database, owner: str):
-    plan = planned(crowded, POSTINGS.format(owner))
+    plan = plan_of(crowded, POSTINGS.format(owner))
     assert indexes(plan) == {"chunk_term_pkey"}
     assert "Seq Scan" not in {each["Node Type"] for each in plan}
     assert read(plan, "chunk_term") <= 2 * 2 * SIZE * 10 / 500
 
 
 @pytest.mark.parametrize(("owner", "many"), [(ALONE, 1), (SHARED, 2)])
-def test_nearest_chunks_are_sought_among_the_owners_alone(crowded: Database, owner: str, many: int):
-    plan = planned(crowded, NEAREST.format(owner))
+def test_nearest_chunks_are_searched_among_the_owners(crowded: Database, owner: str, many: int):
+    plan = plan_of(crowded, NEAREST.format(owner))
     assert indexes(plan) == {"chunk_vector_pkey"}
     assert read(plan, "chunk_vector") == many * SIZE
 
 
 def test_texts_are_read_by_their_keys(crowded: Database):
-    plan = planned(crowded, TEXTS)
-    # An owner has a handful of documents: any index of theirs by owner is as good as another.
+    plan = plan_of(crowded, TEXTS)
+    # An owner has few documents, so the plan may use any index that begins with the owner.
     assert "chunk_pkey" in indexes(plan)
     assert "Seq Scan" not in {each["Node Type"] for each in plan}
     assert read(plan, "chunk") == 3
@@ -118,6 +117,6 @@ def test_texts_are_read_by_their_keys(crowded: Database):
 
 @pytest.mark.parametrize("owner", [ALONE, SHARED])
 def test_symbols_are_found_by_their_last_parts(crowded: Database, owner: str):
-    plan = planned(crowded, SYMBOLS.format(owner))
+    plan = plan_of(crowded, SYMBOLS.format(owner))
     assert "chunk_symbol" in indexes(plan)
     assert read(plan, "chunk") <= 8

@@ -1,4 +1,4 @@
-"""Documents over HTTP and by the client, read by a real worker."""
+"""Documents over HTTP and with the client, indexed by a real worker."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def memci(working: Served):
         yield client
 
 
-def test_a_file_is_sent_read_listed_and_removed(memci: Memci, tmp_path: Path):
+def test_a_file_is_sent_indexed_listed_and_removed(memci: Memci, tmp_path: Path):
     ada = memci.agent("ada")
     (tmp_path / "手册.docx").write_bytes(files.docx())
     sent = ada.add_file(tmp_path / "手册.docx")
@@ -36,13 +36,13 @@ def test_a_file_is_sent_read_listed_and_removed(memci: Memci, tmp_path: Path):
     assert ada.add_file(tmp_path / "手册.docx").unchanged
     assert [each.name for each in ada.documents().documents] == ["手册.docx"]
     assert ada.about().documents == 1
-    gone = ada.remove_document(sent.id)
-    assert (gone.documents, gone.chunks) == (1, 3)
+    removed = ada.remove_document(sent.id)
+    assert (removed.documents, removed.chunks) == (1, 3)
     with pytest.raises(NotFoundError):
         ada.document(sent.id)
 
 
-def test_a_file_that_cannot_be_read_says_why(memci: Memci):
+def test_a_file_that_cannot_be_read_has_an_error(memci: Memci):
     bob = memci.agent("bob")
     sent = bob.add_document("laughs.xml", files.LAUGHS)
     done = bob.wait_document(sent.id, timeout_s=TIMEOUT_S)
@@ -50,7 +50,7 @@ def test_a_file_that_cannot_be_read_says_why(memci: Memci):
     assert "never expanded" in str(done.error)
 
 
-def test_lists_go_by_cursor_and_by_name(memci: Memci):
+def test_documents_are_listed_by_prefix_and_in_pages(memci: Memci):
     eve = memci.agent("eve")
     for number in range(3):
         eve.add_document(f"docs/{number}.md", f"text {number}")
@@ -78,18 +78,18 @@ def test_collections_are_no_agents(memci: Memci):
         memci.collection("a/b")
 
 
-def test_the_same_on_asyncio(memci: Memci):
-    async def go() -> None:
+def test_documents_with_the_asyncio_client(memci: Memci):
+    async def send_documents() -> None:
         async with memci.aio as aio:
             sent = await aio.collection("async").add_document("a.md", "text")
             done = await aio.collection("async").wait_document(sent.id, timeout_s=TIMEOUT_S)
             assert done.state is DocumentState.READY
             assert (await aio.agent("zoe").add_document("b.md", "text")).name == "b.md"
 
-    asyncio.run(go())
+    asyncio.run(send_documents())
 
 
-def test_bodies_as_json_as_forms_and_as_neither(working: Served):
+def test_bodies_as_json_as_forms_and_invalid_ones(working: Served):
     with httpx.Client(base_url=f"{working.url}/v1/agents/http", timeout=20) as http:
         assert http.post("/documents", json={"name": "a.md", "text": "你好"}).status_code == 202
         form = http.post("/documents", files={"file": ("b.md", b"text")})
@@ -112,7 +112,7 @@ def test_bodies_as_json_as_forms_and_as_neither(working: Served):
         assert http.get("/documents/99").status_code == 404
 
 
-def test_a_file_over_the_limit_is_refused_as_it_comes(memci: Memci, working: Served):
+def test_a_file_above_the_limit_is_refused(memci: Memci, working: Served):
     most = working.runtime.settings.http_max_document_bytes
     with pytest.raises(TooLargeError, match="MEMCI_HTTP_MAX_DOCUMENT_BYTES"):
         memci.agent("ada").add_document("a.txt", b"x" * (most + 1))
@@ -132,7 +132,7 @@ def test_a_file_over_the_limit_is_refused_as_it_comes(memci: Memci, working: Ser
         ("team-*,collection/lib", "collection/other", False),
     ],
 )
-def test_keys_are_for_agents_and_for_collections(pattern: str, owner: str, allowed: bool):
+def test_a_key_pattern_allows_agents_and_collections(pattern: str, owner: str, allowed: bool):
     assert is_for(pattern, owner) is allowed
     _, key = new_key("test", agents=pattern, scope="write")
     if allowed:
@@ -142,17 +142,17 @@ def test_keys_are_for_agents_and_for_collections(pattern: str, owner: str, allow
             authorize(key, Scope.READ, owner)
 
 
-def test_a_key_of_another_collection_or_scope_stays_out(working: Served):
+def test_a_key_for_another_collection_or_scope_is_refused(working: Served):
     secret, reader = new_key("reader", agents="team-?,collection/lib*", scope="read")
-    gate = working.runtime.settings.model_copy(update={"api_keys": (reader,)})
+    settings = working.runtime.settings.model_copy(update={"api_keys": (reader,)})
     from tests.integration.http.serving import served
 
-    with served(gate) as guarded, Memci(guarded.url, api_key=secret) as memci:
+    with served(settings) as guarded, Memci(guarded.url, api_key=secret) as memci:
         with pytest.raises(ForbiddenError, match="scope write"):
             memci.collection("library").add_document("a.md", "text")
         with pytest.raises(ForbiddenError, match="not for this collection"):
             memci.collection("secret").documents()
-        for name in ("secret", "no-such"):  # whether there is one is not told either
+        for name in ("secret", "no-such"):  # the answer does not show which exist
             with pytest.raises(ForbiddenError, match="not for this collection"):
                 memci.agent("team-1").search("lathe", collections=[name])
         assert memci.collections().collections == []

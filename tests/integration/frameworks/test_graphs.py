@@ -1,4 +1,4 @@
-"""Real graphs of LangGraph on memci: they go on, look back, branch off and wait for people."""
+"""Real LangGraph graphs on memci: they continue, show history, branch and wait for people."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ class Counting(TypedDict):
     numbers: Annotated[list[int], operator.add]
 
 
-def thread(name: str, **more: str) -> Any:
-    return {"configurable": {"thread_id": name, **more}}
+def thread(name: str, **fields: str) -> Any:
+    return {"configurable": {"thread_id": name, **fields}}
 
 
-def echoing(agent: Agent) -> Any:
-    """A graph that answers, and notes in the store what it was asked."""
+def echo_graph(agent: Agent) -> Any:
+    """Return a graph that answers, and stores each question."""
 
     def answer(state: MessagesState, runtime: Runtime) -> dict[str, list[AnyMessage]]:
-        asked = state["messages"][-1]
+        question = state["messages"][-1]
         assert runtime.store is not None
-        runtime.store.put(("asked",), asked.id or "", {"text": asked.content})
+        runtime.store.put(("asked",), question.id or "", {"text": question.content})
         known = len(runtime.store.search(("asked",)))
-        return {"messages": [AIMessage(f"{known}: {asked.content}")]}
+        return {"messages": [AIMessage(f"{known}: {question.content}")]}
 
     graph = StateGraph(MessagesState)
     graph.add_node("answer", answer)
@@ -48,18 +48,18 @@ def texts(state: Any) -> list[str]:
     return [each.content for each in state["messages"]]
 
 
-def test_a_thread_goes_on_in_another_process(server: Served, agent: Agent):
-    echoing(agent).invoke({"messages": [HumanMessage("你好")]}, thread("t/1"))
+def test_a_thread_continues_in_another_process(server: Served, agent: Agent):
+    echo_graph(agent).invoke({"messages": [HumanMessage("你好")]}, thread("t/1"))
     with Memci(server.url) as memci:
-        graph = echoing(memci.agent("alice"))
+        graph = echo_graph(memci.agent("alice"))
         state = graph.invoke({"messages": [HumanMessage("Again")]}, thread("t/1"))
         assert texts(state) == ["你好", "1: 你好", "Again", "2: Again"]
         other = graph.invoke({"messages": [HumanMessage("Else")]}, thread("t2"))
         assert texts(other) == ["Else", "3: Else"]
 
 
-def test_a_thread_can_be_looked_back_on_and_branched_off(agent: Agent):
-    graph = echoing(agent)
+def test_a_thread_has_a_history_and_branches(agent: Agent):
+    graph = echo_graph(agent)
     for text in ("One", "Two", "Three"):
         graph.invoke({"messages": [HumanMessage(text)]}, thread("t"))
     history = list(graph.get_state_history(thread("t")))
@@ -67,20 +67,20 @@ def test_a_thread_can_be_looked_back_on_and_branched_off(agent: Agent):
     after_one = next(each for each in history if texts(each.values) == ["One", "1: One"])
     branch = graph.invoke({"messages": [HumanMessage("Other")]}, after_one.config)
     assert texts(branch) == ["One", "1: One", "Other", "4: Other"]
-    # The branch goes on, and what it left is still there.
+    # The branch is current, and the states after its origin are still there.
     assert texts(graph.get_state(thread("t")).values) == texts(branch)
     assert texts(graph.get_state(history[0].config).values)[-1] == "3: Three"
 
 
-def test_a_graph_waits_for_a_person_and_goes_on(server: Served, agent: Agent):
+def test_a_graph_waits_for_a_person_and_continues(server: Served, agent: Agent):
     def ask(state: Counting) -> dict[str, list[int]]:
         return {"numbers": [interrupt({"question": "多少？"})]}
 
-    def build(of: Agent) -> Any:
+    def build(agent: Agent) -> Any:
         graph = StateGraph(Counting)
         graph.add_node("ask", ask)
         graph.add_edge(START, "ask")
-        return graph.compile(checkpointer=MemciSaver(of))
+        return graph.compile(checkpointer=MemciSaver(agent))
 
     stopped = build(agent).invoke({"numbers": [1]}, thread("t"))
     assert stopped["__interrupt__"][0].value == {"question": "多少？"}
@@ -90,16 +90,16 @@ def test_a_graph_waits_for_a_person_and_goes_on(server: Served, agent: Agent):
         }
 
 
-def test_what_succeeded_beside_a_failure_is_not_done_twice(agent: Agent):
-    done: list[str] = []
+def test_a_node_that_succeeded_next_to_a_failed_one_runs_once(agent: Agent):
+    runs: list[str] = []
 
     def good(state: Counting) -> dict[str, list[int]]:
-        done.append("good")
+        runs.append("good")
         return {"numbers": [2]}
 
     def bad(state: Counting) -> dict[str, list[int]]:
-        done.append("bad")
-        if done.count("bad") == 1:
+        runs.append("bad")
+        if runs.count("bad") == 1:
             raise RuntimeError("once")
         return {"numbers": [3]}
 
@@ -112,12 +112,12 @@ def test_what_succeeded_beside_a_failure_is_not_done_twice(agent: Agent):
     with pytest.raises(RuntimeError, match="once"):
         built.invoke({"numbers": [1]}, thread("t"))
     assert sorted(built.invoke(None, thread("t"))["numbers"]) == [1, 2, 3]
-    assert done.count("good") == 1
+    assert runs.count("good") == 1
 
 
 def test_a_graph_on_asyncio(agent: Agent):
     async def run() -> list[str]:
-        graph = echoing(agent)
+        graph = echo_graph(agent)
         await graph.ainvoke({"messages": [HumanMessage("One")]}, thread("t"))
         state = await graph.ainvoke({"messages": [HumanMessage("Two")]}, thread("t"))
         assert len([each async for each in graph.aget_state_history(thread("t"))]) == 6
@@ -126,8 +126,8 @@ def test_a_graph_on_asyncio(agent: Agent):
     assert asyncio.run(run()) == ["One", "1: One", "Two", "2: Two"]
 
 
-def test_of_a_channel_a_value_is_stored_once(server: Served, agent: Agent):
-    """However long a thread is: what did not change is not written again."""
+def test_an_unchanged_channel_value_is_stored_once(server: Served, agent: Agent):
+    """Further steps of the thread do not write it again."""
 
     class State(TypedDict):
         large: str
@@ -146,8 +146,8 @@ def test_of_a_channel_a_value_is_stored_once(server: Served, agent: Agent):
     assert built.get_state(thread("t")).values["large"] == "x" * 10_000
 
 
-def test_a_session_that_is_erased_takes_its_thread_along(server: Served, agent: Agent):
-    graph = echoing(agent)
+def test_an_erased_session_erases_its_thread(server: Served, agent: Agent):
+    graph = echo_graph(agent)
     for name in ("s1", "s2"):
         graph.invoke({"messages": [HumanMessage("Secret")]}, thread(name))
         agent.record([{"role": "user", "content": "Secret"}], session_id=name)
@@ -158,14 +158,14 @@ def test_a_session_that_is_erased_takes_its_thread_along(server: Served, agent: 
     assert list(graph.get_state_history(thread("s2"))) == []
 
 
-def test_what_delta_channels_need_is_not_pruned(agent: Agent):
+def test_checkpoints_that_delta_channels_need_are_not_pruned(agent: Agent):
     saver = MemciSaver(agent)
-    graph = echoing(agent)
+    graph = echo_graph(agent)
     graph.invoke({"messages": [HumanMessage("One")]}, thread("t"))
     latest = saver.get_tuple(thread("t"))
     assert latest is not None
-    told: Any = {**latest.metadata, "counters_since_delta_snapshot": {"messages": [1, 1]}}
-    saver.put(latest.config, {**latest.checkpoint, "id": "f" * 36}, told, {})
+    metadata: Any = {**latest.metadata, "counters_since_delta_snapshot": {"messages": [1, 1]}}
+    saver.put(latest.config, {**latest.checkpoint, "id": "f" * 36}, metadata, {})
     with pytest.raises(ConflictError, match="delta channels"):
         saver.prune(["t"])
     saver.prune(["t"], strategy="delete")

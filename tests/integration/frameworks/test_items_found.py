@@ -1,4 +1,4 @@
-"""Items that a query finds in the database: the best by words, and the plans of the search."""
+"""A query finds items in the database: the best by words, and its query plans."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memci.storage import items as item_index
-from memci.storage.items import (
+from memci.storage.frameworks import items as item_index
+from memci.storage.frameworks.items import (
     ItemQuestion,
     find_items,
     index_items,
@@ -21,10 +21,10 @@ from memci.storage.items import (
 )
 from memci.storage.session import Database
 from memci.testing import database_copy
-from tests.support.plans import explain, indexes, read
+from tests.support.plans import analyze, explain, indexes, read
 
 MODEL = "m"
-# Few agents that hold nearly all would be read as well without an index.
+# With few agents a sequential scan would be as good as an index.
 AGENTS, OF_EACH, OF_ADA = 100, 200, 2_000
 FILL = """
 INSERT INTO item (agent_id, namespace, key, value, text, terms, length, embedding, model)
@@ -40,7 +40,7 @@ def question(terms: Sequence[str], most: int) -> ItemQuestion:
     return ItemQuestion((), None, terms, None, MODEL, most, tail=64)
 
 
-def test_the_best_by_words_are_found_however_old_they_are(database: Database):
+def test_the_best_items_by_words_are_found_even_if_they_are_old(database: Database):
     texts = {"old": "zebra report", **{f"new{n}": "report of a day" for n in range(8)}}
     for key, text in texts.items():
         with database.agent_transaction("ada") as connection:
@@ -54,7 +54,7 @@ def test_the_best_by_words_are_found_however_old_they_are(database: Database):
     assert [(each.key, each.hits) for each in found.by_words][:2] == [
         ("old", {"report": 1, "zebra": 1}), ("new7", {"report": 1}),
     ]  # fmt: skip
-    # Of a word that most of them hold all are counted, and not those that are returned alone.
+    # Frequencies count all items, not only the returned ones.
     assert found.collected.frequency == {"report": 9.0, "zebra": 1.0}
     assert found.collected.texts == 9.0
 
@@ -65,8 +65,7 @@ def crowded(shared_postgres: Any) -> Iterator[Database]:
         for agent, count in (("ada", OF_ADA), *((f"agent{n}", OF_EACH) for n in range(AGENTS))):
             with database.agent_transaction(agent) as connection:
                 connection.exec_driver_sql(FILL, {"agent": agent, "count": count})
-        with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as plain:
-            plain.exec_driver_sql("VACUUM ANALYZE item")
+        analyze(database, "item", vacuum=True)
         yield database
 
 
@@ -74,14 +73,14 @@ def crowded(shared_postgres: Any) -> Iterator[Database]:
     "statement",
     ["_TAIL", "_BY_WORDS", "_BY_MEANING", "_OTHERS", "_COUNT", "_FREQUENCY", "_UNINDEXED"],
 )
-def test_items_are_sought_among_the_agents_own_alone(crowded: Database, statement: str):
+def test_only_items_of_the_agent_are_read_by_index(crowded: Database, statement: str):
     conditions, values = where_below("ada", ["facts"], {"n": {"$gt": 100}})
     values |= {
         "terms": ["term3", "term7"], "weights": [3.0, 3.0], "mean": 3.0, "k1": 1.2, "b": 0.75,
         "model": MODEL, "vector": "[1,0]", "most": 200, "limit": 256,
     }  # fmt: skip
-    asked = getattr(item_index, statement).format(conditions=conditions)
-    plan = explain(crowded, asked, values)
+    query = getattr(item_index, statement).format(conditions=conditions)
+    plan = explain(crowded, query, values)
     assert indexes(plan) <= {"item_pkey", "item_unindexed"}
     assert "Seq Scan" not in {each["Node Type"] for each in plan}
     assert read(plan, "item") <= OF_ADA

@@ -1,4 +1,4 @@
-"""Checkpoints that are removed while others are put."""
+"""Checkpoints are pruned while others are put."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from concurrent.futures import ThreadPoolExecutor
 
 from memci.commands import framework_storage
 from memci.schemas.frameworks import ChannelValue, CheckpointIn, CheckpointPrune, Typed
-from memci.storage import checkpoints as stored
+from memci.storage.frameworks import checkpoints as stored
 from memci.storage.pages.tree import lock_lane
 from memci.storage.session import Connection, Database
-from memci.testing import open_database, wait_until
+from memci.testing import wait_until
 from tests.support.locks import waiting_for_locks
+from tests.support.servers import open_database
 
 VERSIONS = {"messages": "1"}
 
 
 def put_child(connection: Connection) -> None:
-    """As ``put`` does: its one value came with the parent, and is not sent again."""
+    """Put a checkpoint as ``put`` does: its only value was sent with the parent."""
     lock_lane(connection, "ada")
     fields = {
         "thread": "talk", "namespace": "", "id": "2", "parent": "1", "kind": "json", "body": b"{}",
@@ -25,7 +26,7 @@ def put_child(connection: Connection) -> None:
     stored.put_checkpoint(connection, "ada", fields, [])
 
 
-def test_what_is_put_meanwhile_keeps_the_values_that_it_refers_to(
+def test_a_checkpoint_put_during_a_prune_keeps_the_values_of_its_parent(
     database: Database, database_url: str
 ):
     first = CheckpointIn(
@@ -44,13 +45,13 @@ def test_what_is_put_meanwhile_keeps_the_values_that_it_refers_to(
             wait_until(lambda: waiting_for_locks(watching) or pruning.done(), "it waits")
         assert pruning.result(20).checkpoints == 1
     with database.agent_snapshot("ada") as connection:
-        (left,) = stored.find_checkpoints(connection, "ada", {"thread": "talk"}, 9)
-        assert left.id == "2"
-        assert [each.body for each in stored.values_of(connection, "ada", left)] == [b"[]"]
+        (remaining,) = stored.find_checkpoints(connection, "ada", {"thread": "talk"}, 9)
+        assert remaining.id == "2"
+        assert [each.body for each in stored.values_of(connection, "ada", remaining)] == [b"[]"]
 
 
-def test_nobody_has_nothing_to_remove(database: Database):
-    asked = CheckpointPrune(threads=("talk",), keep_latest=True)
-    assert framework_storage.prune_checkpoints(database, "nobody", asked).checkpoints == 0
+def test_a_prune_of_an_unknown_agent_removes_nothing(database: Database):
+    request = CheckpointPrune(threads=("talk",), keep_latest=True)
+    assert framework_storage.prune_checkpoints(database, "nobody", request).checkpoints == 0
     with database.lane_transaction() as connection:
         assert connection.exec_driver_sql("SELECT FROM lane").first() is None

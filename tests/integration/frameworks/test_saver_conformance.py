@@ -20,7 +20,7 @@ from tests.integration.http.serving import Served
 def test_the_saver_conforms(server: Served, awaited: bool):
     @checkpointer_test(name="MemciSaver")
     async def savers() -> AsyncGenerator[MemciSaver]:
-        """A saver of an agent of its own for each part of the suite."""
+        """Yield a saver with a new agent for each part of the suite."""
         name = f"agent-{uuid4()}"
         if awaited:
             async with AsyncMemci(server.url) as memci:

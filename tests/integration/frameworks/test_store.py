@@ -1,4 +1,4 @@
-"""The store, as LangGraph's own tests of stores ask: by name, by value, by namespace, in time."""
+"""The store behaves as LangGraph's tests expect: keys, values, namespaces, expiry."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def store(agent: Agent) -> MemciStore:
     return MemciStore(agent)
 
 
-def later(server: Served, minutes: float) -> None:
-    """Let time pass for all items, as the database sees it."""
+def age_items(server: Served, minutes: float) -> None:
+    """Make all items older in the database."""
     with server.runtime.database.agent_transaction("alice") as connection:
         connection.exec_driver_sql(
             "UPDATE item SET expires_at = expires_at - %s * interval '1 minute'", (minutes,)
         )
 
 
-def test_an_item_is_there_until_it_is_deleted(store: MemciStore):
+def test_an_item_is_stored_until_it_is_deleted(store: MemciStore):
     assert store.get(("users", "小明"), "likes") is None
     store.put(("users", "小明"), "likes", {"food": "面条", "n": 1, "deep": {"list": [1, None]}})
     item = store.get(("users", "小明"), "likes")
@@ -53,7 +53,7 @@ def test_an_item_is_there_until_it_is_deleted(store: MemciStore):
     assert store.get(("users", "小明"), "likes") is None
 
 
-def test_in_a_batch_reads_see_what_was_there_before(store: MemciStore):
+def test_reads_of_a_batch_see_the_state_before_it(store: MemciStore):
     store.put(("a",), "old", {"n": 1})
     results = store.batch(
         [
@@ -74,7 +74,7 @@ def test_in_a_batch_reads_see_what_was_there_before(store: MemciStore):
     assert [(each.key, each.value) for each in store.search(("a",))] == [("new", {"n": 3})]
 
 
-def test_a_batch_of_writes_is_done_as_a_whole_or_not_at_all(store: MemciStore):
+def test_a_batch_of_writes_succeeds_or_fails_as_a_whole(store: MemciStore):
     with pytest.raises(InvalidInputError):
         store.batch([PutOp(("a",), "good", {}), PutOp(("a",), "bad", {"text": "\x00"})])
     assert store.search(()) == []
@@ -119,18 +119,18 @@ def test_items_are_found_by_their_values(store: MemciStore, condition: Any, keys
         ({"of": {"size": {"$exists": True}}}, "$exists"),
     ],
 )
-def test_an_operator_that_is_none_is_told(store: MemciStore, condition: Any, name: str):
+def test_the_error_names_an_unknown_operator(store: MemciStore, condition: Any, name: str):
     with pytest.raises(InvalidInputError) as raised:
         store.search(("things",), filter=condition)
     assert f"{name} is no operator: expected $eq, $ne, $gt, $gte, $lt, $lte" in str(raised.value)
 
 
-def test_values_that_look_like_operators_can_be_compared(store: MemciStore):
+def test_values_with_keys_like_operators_can_be_compared(store: MemciStore):
     store.put(("things",), "a", {"schema": {"$id": "s1"}})
     assert store.search(("things",), filter={"schema": {"$eq": {"$id": "s1"}}})
 
 
-def test_a_search_is_below_a_namespace_and_in_pages(store: MemciStore):
+def test_a_search_is_within_a_namespace_and_in_pages(store: MemciStore):
     for number in range(5):
         store.put(("docs", "en"), f"k{number}", {"n": number})
     store.put(("docs", "zh"), "other", {})
@@ -141,7 +141,7 @@ def test_a_search_is_below_a_namespace_and_in_pages(store: MemciStore):
     assert [[each.value["n"] for each in page] for page in pages] == [[4, 3], [2, 1], [0]]
 
 
-def test_namespaces_are_listed_by_how_they_begin_and_end(store: MemciStore):
+def test_namespaces_are_listed_by_prefix_and_suffix(store: MemciStore):
     paths = [
         ("a", "b", "c"),
         ("a", "b", "d", "e"),
@@ -181,29 +181,29 @@ def test_names_that_langgraph_refuses_are_refused(store: MemciStore):
         store.put(("a",), "k" * 3_000, {})
 
 
-def test_what_has_its_time_goes_after_it(server: Served, store: MemciStore):
+def test_an_item_with_a_ttl_expires(server: Served, store: MemciStore):
     store.put(("t",), "kept", {})
     store.put(("t",), "short", {}, ttl=10)
-    later(server, 9)
+    age_items(server, 9)
     assert store.get(("t",), "short", refresh_ttl=False) is not None
-    assert store.get(("t",), "short") is not None  # puts it off
-    later(server, 9)
+    assert store.get(("t",), "short") is not None  # extends the time to live
+    age_items(server, 9)
     assert len(store.search(("t",), refresh_ttl=False)) == 2
-    later(server, 2)
+    age_items(server, 2)
     assert store.get(("t",), "short") is None
     assert [each.key for each in store.search(("t",))] == ["kept"]
     store.put(("t",), "kept", {})
     with server.runtime.database.agent_snapshot("alice") as connection:
         rows = connection.exec_driver_sql("SELECT key FROM item").scalars().all()
-    assert rows == ["kept"]  # and nothing of it is left
+    assert rows == ["kept"]  # the expired row is deleted
 
 
-def test_a_store_has_a_time_of_its_own(server: Served, agent: Agent):
+def test_a_store_may_have_a_default_ttl(server: Served, agent: Agent):
     store = MemciStore(agent, ttl={"default_ttl": 5, "refresh_on_read": False})
     store.put(("t",), "k", {})
-    later(server, 4)
+    age_items(server, 4)
     assert store.get(("t",), "k") is not None
-    later(server, 2)
+    age_items(server, 2)
     assert store.get(("t",), "k") is None
 
 
@@ -211,13 +211,13 @@ def test_agents_do_not_see_each_others_items(server: Served, agent: Agent, store
     store.put(("a",), "k", {})
     with server.runtime.database.agent_snapshot("bob") as connection:
         assert connection.exec_driver_sql("SELECT FROM item").all() == []
-    assert agent.about().messages == 0  # it is an agent from its first item on
+    assert agent.about().messages == 0  # the first item creates the agent
     receipt = agent.erase_agent()
     assert receipt.body["rows"] == {"item": 1}
     assert store.get(("a",), "k") is None
 
 
-async def _awaited(store: MemciStore) -> list[str]:
+async def _use_asyncio(store: MemciStore) -> list[str]:
     await store.aput(("a",), "k", {"n": 1})
     await asyncio.gather(*(store.aput(("b",), f"k{n}", {"n": n}) for n in range(5)))
     assert (await store.aget(("a",), "k")) is not None
@@ -226,15 +226,15 @@ async def _awaited(store: MemciStore) -> list[str]:
     return sorted(each.key for each in await store.asearch(()))
 
 
-def test_all_of_it_can_be_awaited(server: Served, store: MemciStore):
+def test_all_methods_can_be_awaited(server: Served, store: MemciStore):
     async def native() -> list[str]:
         async with AsyncMemci(server.url) as memci:
             own = MemciStore(memci.agent("bob"))
             with pytest.raises(MemciError, match="can only be awaited"):
                 own.get(("a",), "k")
-            return await _awaited(own)
+            return await _use_asyncio(own)
 
     keys = [f"k{n}" for n in range(5)]
-    assert asyncio.run(_awaited(store)) == keys
+    assert asyncio.run(_use_asyncio(store)) == keys
     assert asyncio.run(store.aget(("b",), "k0")) is not None  # on another event loop
     assert asyncio.run(native()) == keys

@@ -1,4 +1,4 @@
-"""Items found by a query, by real workers, in both languages: before and after they are indexed."""
+"""Real workers find items by a query in both languages, before and after indexing."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def unindexed(server: Served, agent: str) -> int:
 
 
 @pytest.mark.timeout(240)
-def test_items_are_found_at_once_and_by_an_index(working: tuple[Served, Fleet]):
+def test_items_are_found_before_and_after_indexing(working: tuple[Served, Fleet]):
     server, workers = working
     with Memci(server.url, timeout_s=90) as memci:
         english, chinese = (MemciStore(memci.agent(name)) for name in ("ada", "ming"))
 
-        def looked() -> None:
+        def check_searches() -> None:
             found = english.search(("facts",), query="honey insects of a relative", limit=2)
-            assert found[0].key == "bees"  # by meaning: no word is the same
+            assert found[0].key == "bees"  # by meaning, without a common word
             assert found[0].score is not None
             assert english.search(("facts",), query="piano")[0].key == "piano"
             assert (
@@ -57,7 +57,7 @@ def test_items_are_found_at_once_and_by_an_index(working: tuple[Served, Fleet]):
             )
             found = chinese.search((), query="谁养蜜蜂？")
             assert found[0].key == "bees"
-            assert len(found) == 3  # those that do not fit come after it
+            assert len(found) == 3  # the others follow
             hidden = english.search((), query="hidden words")
             assert [each.score for each in hidden if each.key == "hidden"] == [None]
 
@@ -65,13 +65,13 @@ def test_items_are_found_at_once_and_by_an_index(working: tuple[Served, Fleet]):
             for number, (key, text) in enumerate(facts.items()):
                 store.put(("facts",), key, {"text": text, "n": number})
         english.put(("secret",), "hidden", {"text": "hidden words"}, index=False)
-        looked()
+        check_searches()
         workers.start("memci.lane")
         for agent in ("ada", "ming"):
             wait_until(
                 lambda agent=agent: unindexed(server, agent) == 0, "all is indexed", timeout_s=90
             )
-        looked()
+        check_searches()
         english.put(("facts",), "bees", {"text": "The dog sleeps.", "about": "pet"}, index=["text"])
         found = english.search(("facts",), query="dog")
         assert found[0].key == "bees"

@@ -23,8 +23,8 @@ from tests.integration.http.serving import Served, served
 from tests.support.model_server import ModelServer, model_server, says
 
 Serve = Callable[..., Served]
-# Without workers a context is waited for in vain: the proxy records alone.
-ALONE = {"proxy_budget_tokens": 0}
+# No context worker runs, so the proxy only records.
+RECORD_ONLY = {"proxy_budget_tokens": 0}
 
 
 def make_settings(database_url: str, broker_url: str) -> Settings:
@@ -37,14 +37,14 @@ def make_settings(database_url: str, broker_url: str) -> Settings:
 
 @pytest.fixture
 def serve(database_url: str, broker_url: str) -> Iterator[Serve]:
-    """Serve with some settings changed; everything is stopped after the test."""
+    """Return a function that starts a server with changed settings; it stops after the test."""
     with ExitStack() as stack:
 
-        def begin(*, traces: Traces = NO_TRACES, **changed: object) -> Served:
+        def start(*, traces: Traces = NO_TRACES, **changed: object) -> Served:
             settings = make_settings(database_url, broker_url).model_copy(update=changed)
             return stack.enter_context(served(settings, traces))
 
-        yield begin
+        yield start
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def server(serve: Serve) -> Served:
 
 @pytest.fixture(scope="module")
 def one_server(shared_postgres: Postgres, process_redis: Redis) -> Iterator[Served]:
-    """One server for all tests of a module that leave no trace on it."""
+    """One server for all tests of a module, which must store nothing on it."""
     with (
         database_copy(shared_postgres) as database_url,
         served(make_settings(database_url, process_redis.url)) as server,
@@ -70,7 +70,7 @@ def http(server: Served) -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def logged() -> Iterator[Callable[[], list[dict[str, Any]]]]:
-    """Log as a process does; gives the lines so far."""
+    """Log as a process does; return a function that gives the lines so far."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     root.handlers.clear()
@@ -84,7 +84,7 @@ def logged() -> Iterator[Callable[[], list[dict[str, Any]]]]:
 
 @pytest.fixture
 def upstream() -> Iterator[ModelServer]:
-    """A model that notes what it is told."""
+    """A model server that answers 'Noted.' and records its requests."""
     with model_server() as model:
         model.rest = says("Noted.")
         yield model
@@ -92,4 +92,4 @@ def upstream() -> Iterator[ModelServer]:
 
 @pytest.fixture
 def proxy(serve: Serve, upstream: ModelServer) -> Served:
-    return serve(proxy_upstream_url=upstream.url, **ALONE)
+    return serve(proxy_upstream_url=upstream.url, **RECORD_ONLY)

@@ -1,4 +1,4 @@
-"""Lets schemathesis look for what the documented surface does not say."""
+"""Runs schemathesis against the documented API."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from tests.support.examples import examples, is_long
 ROOT = Path(__file__).parents[3]
 
 
-def explore(server: Served, folder: Path, *which: str) -> None:
-    """Send what fits the documented surface and what does not; fail on what is answered wrong."""
+def explore(server: Served, folder: Path, *selection: str) -> None:
+    """Send valid and invalid requests; fail if an answer does not fit the documented API."""
     options = [
-        *which,
+        *selection,
         "--phases", "examples,coverage,fuzzing" if is_long() else "examples,fuzzing",
         "--max-examples", str(examples(20)),
         "--checks", "all",
         # A JSON schema cannot say which fields go together, or which ids exist.
         "--exclude-checks", "positive_data_acceptance",
-        "--request-timeout", "90",  # a machine that tests keep busy may take its time
+        "--request-timeout", "90",  # tests may keep the machine busy
         "--no-color",
     ]  # fmt: skip
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Chats through the proxy: a real client of OpenAI's API, and a scripted upstream."""
+"""Helpers for chats through the proxy with a real client of OpenAI's API."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def chatting(server: Served, agent: str = "alice", **options: Any) -> Iterator[O
 
 
 def ask(client: OpenAI, *messages: dict[str, Any], **options: Any) -> Any:
-    """What is answered to these messages."""
+    """Send these messages and return the answer."""
     return client.chat.completions.create(model="tiny", messages=list(messages), **options)
 
 
@@ -57,6 +57,6 @@ def stored(server: Served, agent: str = "alice") -> list[tuple[str, str | None]]
 
 
 def recorded(server: Served, count: int, agent: str = "alice") -> list[tuple[str, str | None]]:
-    """What is stored, once so many messages are: a chat may be cut anywhere."""
+    """Wait until an agent has this many messages, and return them."""
     wait_until(lambda: len(stored(server, agent)) >= count, f"{count} messages are recorded")
     return stored(server, agent)

@@ -22,13 +22,13 @@ from tests.support.fleet import Fleet, fleet
 
 @dataclass(frozen=True)
 class Served:
-    """A running server, and what it works with."""
+    """A running server and its runtime."""
 
     url: str
     runtime: Runtime
 
     def count(self, table: str) -> int | None:
-        """Return how many rows all agents have in a table, as far as the lane sees."""
+        """Return the number of rows of all agents that a lane transaction sees in a table."""
         with self.runtime.database.lane_transaction() as connection:
             return connection.scalar(text(f"SELECT count(*) FROM {table}"))
 
@@ -50,7 +50,7 @@ def served(settings: Settings, traces: Traces = NO_TRACES) -> Iterator[Served]:
 
 @contextmanager
 def served_alone(database_url: str, broker_url: str) -> Iterator[Served]:
-    """Serve without a worker: no read is answered, and none is waited for long."""
+    """Serve without a worker: every read times out after 300 ms."""
     settings = Settings(
         database_url=SecretStr(database_url),
         broker_url=SecretStr(broker_url),
@@ -64,7 +64,7 @@ def served_alone(database_url: str, broker_url: str) -> Iterator[Served]:
 def served_by_workers(
     servers: tuple[Postgres, Redis], folder: Path, *queues: str, app: str, **changed: object
 ) -> Iterator[tuple[Served, Fleet]]:
-    """Serve a database of its own, with a worker of ``app`` for each of these queues.
+    """Serve a copied database, with a worker of ``app`` for each of these queues.
 
     ``changed`` are settings of the server alone.
     """

@@ -1,4 +1,4 @@
-"""Keys, scopes, patterns and rates; and what a server without keys lets in."""
+"""Keys, scopes, agent patterns and rate limits; which requests need no key."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def ask(http: httpx.Client, method: str, path: str, key: str | None) -> httpx.Re
     return http.request(method, path, json=body if method != "GET" else None, headers=headers)
 
 
-def test_nothing_of_v1_answers_without_a_known_key(http: httpx.Client) -> None:
+def test_paths_of_v1_need_a_known_key(http: httpx.Client) -> None:
     for method, path, _ in [*ROUTES, ("GET", "/v1/agents", "read")]:
         for key in (None, "memci_wrong", ""):
             answer = ask(http, method, path, key)
@@ -54,7 +54,7 @@ def test_nothing_of_v1_answers_without_a_known_key(http: httpx.Client) -> None:
             assert answer.json()["type"] == "urn:memci:problem:unauthorized"
 
 
-def test_each_scope_may_do_what_it_says(http: httpx.Client) -> None:
+def test_a_scope_allows_its_own_requests_and_those_of_lower_scopes(http: httpx.Client) -> None:
     for method, path, needed in ROUTES:
         for scope, (key, _) in KEYS.items():
             answer = ask(http, method, path, key)
@@ -96,13 +96,13 @@ def test_health_and_docs_need_no_key(http: httpx.Client) -> None:
         assert http.get(path).status_code == 200
 
 
-def test_no_key_is_echoed(http: httpx.Client) -> None:
+def test_no_answer_contains_the_key(http: httpx.Client) -> None:
     key = KEYS["read"][0]
     assert key not in ask(http, "POST", "/v1/agents/team-1/messages", key).text
     assert "memci_wrong" not in ask(http, "GET", "/v1/agents", "memci_wrong").text
 
 
-def test_a_key_that_asks_too_often_has_to_wait(serve: Serve) -> None:
+def test_a_key_over_its_rate_limit_is_refused(serve: Serve) -> None:
     entries = tuple(entry for _, entry in KEYS.values())
     server = serve(api_keys=entries, http_rate_limit_per_minute=3)
     with httpx.Client(base_url=server.url) as http:
@@ -121,14 +121,14 @@ def test_a_key_that_asks_too_often_has_to_wait(serve: Serve) -> None:
     [{"Host": "evil.example"}, {"Origin": "https://evil.example"}, {"Origin": "null"},
      {"Host": "127.0.0.1.evil.example:80"}, {"Origin": "http://["}],
 )  # fmt: skip
-def test_without_keys_no_page_of_another_site_gets_in(serve: Serve, header: dict[str, str]) -> None:
+def test_without_keys_other_sites_are_refused(serve: Serve, header: dict[str, str]) -> None:
     server = serve()
     answer = httpx.post(f"{server.url}/v1/agents/a/messages", json=BODY, headers=header)
     assert answer.status_code == 403
     assert server.count("lane") == 0
 
 
-def test_without_keys_this_machine_gets_in(serve: Serve) -> None:
+def test_without_keys_this_machine_is_accepted(serve: Serve) -> None:
     server = serve()
     for header in ({"Host": "localhost:1"}, {"Host": "[::1]:8000"}, {"Origin": server.url}):
         answer = httpx.post(f"{server.url}/v1/agents/a/messages", json=BODY, headers=header)

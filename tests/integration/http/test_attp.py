@@ -29,10 +29,10 @@ __result__ = hide_details(index="usr-1")["page"]["expanded"]
 
 
 class Model(Pages):
-    """Pages, and the model behind them that answers in ATTP."""
+    """Pages of one agent, and answers of its model in ATTP."""
 
     def code(self, code: str) -> Any:
-        return self.done("attp", text=f"[tool_call]\nstatus = 'success'\ncode = '''\n{code}\n'''")
+        return self.call("attp", text=f"[tool_call]\nstatus = 'success'\ncode = '''\n{code}\n'''")
 
     def switch(self, *, on: bool) -> None:
         self.put("/settings", attp=on)
@@ -45,7 +45,7 @@ class Model(Pages):
 
 @pytest.fixture
 def models(server: Served) -> Iterator[Callable[[str], Model]]:
-    """Give the model of any agent."""
+    """Return a function that gives the model of an agent."""
     with httpx.Client(base_url=f"{server.url}/v1/agents") as client:
         yield lambda agent: Model(client, agent)
 
@@ -57,21 +57,21 @@ def alice(models: Callable[[str], Model]) -> Model:
     return made
 
 
-def test_a_model_s_answer_is_done_and_answered(alice: Model):
-    answer = alice.done("attp", text=HIDE)
+def test_code_in_an_answer_of_the_model_is_run(alice: Model):
+    answer = alice.call("attp", text=HIDE)
     assert (answer["status"], answer["result"], answer["error"]) == ("success", False, None)
     assert answer["changes"]["pages"] == ["usr-1"]
     assert answer["changes"]["tokens_after"] == alice.get("/window")["tokens"]
-    told = tomllib.loads(answer["text"])
-    assert told["status"] == "success"
-    assert told["changes"] == answer["changes"]
+    document = tomllib.loads(answer["text"])
+    assert document["status"] == "success"
+    assert document["changes"] == answer["changes"]
     assert "Use the slices package." not in alice.window
-    assert alice.done("undo")["operations"] == ["hide_details"]
+    assert alice.call("undo")["operations"] == ["hide_details"]
     assert "Use the slices package." in alice.window
 
 
-def test_what_is_wrong_is_an_answer_for_the_model(alice: Model):
-    answer = alice.done("attp", text="no")
+def test_errors_are_returned_to_the_model(alice: Model):
+    answer = alice.call("attp", text="no")
     assert (answer["status"], answer["changes"]) == ("fail", None)
     assert "[tool_call]" in answer["error"]
     answer = alice.code('hide_details(index="usr-1")\nremove_page(index="usr-0")')
@@ -79,23 +79,23 @@ def test_what_is_wrong_is_an_answer_for_the_model(alice: Model):
     assert "Use the slices package." in alice.window
 
 
-def test_an_answer_that_is_too_long_is_told_so_in_toml(alice: Model):
-    answer = alice.done("attp", text="x" * 100_001)
+def test_the_error_for_a_long_answer_is_toml(alice: Model):
+    answer = alice.call("attp", text="x" * 100_001)
     assert answer["status"] == "fail"
-    told = tomllib.loads(answer["text"])
-    assert "at most 100000 characters, got 100001: do less in one call" in told["error"]
+    document = tomllib.loads(answer["text"])
+    assert "at most 100000 characters, got 100001: do less in one call" in document["error"]
 
 
 @pytest.mark.parametrize("body", [{}, {"text": 3}, {"text": "x", "more": 1}])
-def test_what_is_no_request_is_refused(alice: Model, body: dict[str, Any]):
+def test_invalid_bodies_are_refused(alice: Model, body: dict[str, Any]):
     assert alice.post("attp", **body).status_code == 422
 
 
-def test_an_agent_that_is_not_there_is_none(models: Callable[[str], Model]):
+def test_an_unknown_agent_is_not_found(models: Callable[[str], Model]):
     assert models("nobody").post("attp", text=HIDE).status_code == 404
 
 
-def test_a_page_of_sys_explains_it_while_it_is_on(alice: Model):
+def test_a_page_of_sys_explains_attp_while_attp_is_on(alice: Model):
     assert "hide_details(index)" not in alice.window
     alice.switch(on=True)
     assert "[sys-1] Tools (ATTP) (page, expanded" in alice.system
@@ -111,7 +111,7 @@ def test_a_page_of_sys_explains_it_while_it_is_on(alice: Model):
     assert "ATTP" not in alice.window
 
 
-def test_nobody_can_change_it_or_take_it_away(alice: Model):
+def test_the_page_that_explains_attp_cannot_be_changed(alice: Model):
     alice.switch(on=True)
     for operation, more in {
         "remove_page": {"index": "sys-1"},
@@ -119,16 +119,16 @@ def test_nobody_can_change_it_or_take_it_away(alice: Model):
         "move_page": {"source": "sys-1", "target": "sys-0"},
         "update_page": {"index": "sys-1", "name": "x"},
     }.items():
-        told = ", ".join(f"{name}={value!r}" for name, value in more.items())
+        arguments = ", ".join(f"{name}={value!r}" for name, value in more.items())
         refused = alice.post(operation, **more)
         assert refused.status_code == 403
-        for said in (refused.json()["detail"], alice.code(f"{operation}({told})")["error"]):
-            assert "sys-1 explains ATTP" in said
-            assert "attp is on in the agent's settings" in said
+        for error in (refused.json()["detail"], alice.code(f"{operation}({arguments})")["error"]):
+            assert "sys-1 explains ATTP" in error
+            assert "attp is on in the agent's settings" in error
     assert "[sys-1] Tools (ATTP) (page, expanded)" in alice.system
 
 
-def test_it_speaks_the_agent_s_language(models: Callable[[str], Model]):
+def test_the_page_that_explains_attp_is_in_the_agent_s_language(models: Callable[[str], Model]):
     bo = models("bo")
     bo.switch(on=True)
     bo.say("怎样给列表排序？", "用 sort 函数。")

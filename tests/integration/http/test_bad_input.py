@@ -1,4 +1,4 @@
-"""Whatever is sent: a clear problem, nothing half-written, nothing echoed."""
+"""Bad input gets a clear problem, nothing is stored, and no input is repeated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.integration.http.serving import Served
 MESSAGES = "/v1/agents/alice/messages"
 SECRET = "hush-hush"
 JSON = {"Content-Type": "application/json"}
-# How pydantic speaks to those who program with it.
+# Words of pydantic's messages, which are for programmers.
 JARGON = re.compile(
     r"input|tuple|dictionary|valid (string|integer|number|boolean)|validation|field required|extra"
     r"|string should|unable to",
@@ -43,8 +43,8 @@ def problem_of(answer: httpx.Response) -> dict[str, Any]:
     return problem
 
 
-def send_as_it_stands(server: Served, method: str, path: str) -> tuple[int, dict[str, Any]]:
-    """Send a message to a path that httpx would tidy up."""
+def send_raw_path(server: Served, method: str, path: str) -> tuple[int, dict[str, Any]]:
+    """Send a message to a path that httpx would normalise."""
     with closing(HTTPConnection(urlsplit(server.url).netloc)) as connection:
         connection.request(method, path, json.dumps(message()), JSON)
         answer = connection.getresponse()
@@ -142,7 +142,7 @@ def test_wrong_fields_are_named(http: httpx.Client, body: object, field: str | N
         ([], "body: expected a JSON object"),
     ],
 )  # fmt: skip
-def test_one_fault_is_told_once_in_plain_words(
+def test_one_error_is_reported_once_in_plain_words(
     http: httpx.Client, body: object, detail: str
 ) -> None:
     problem = problem_of(http.post(MESSAGES, json=body))
@@ -171,7 +171,7 @@ def test_one_fault_is_told_once_in_plain_words(
         (b'{"a":' * 1_000_000, 400),
     ],
 )  # fmt: skip
-def test_what_is_no_json_is_refused(http: httpx.Client, body: bytes, status: int | None) -> None:
+def test_invalid_json_is_refused(http: httpx.Client, body: bytes, status: int | None) -> None:
     answer = http.post(MESSAGES, content=body, headers=JSON)
     assert answer.status_code == status or status is None
     problem_of(answer)
@@ -190,16 +190,16 @@ def test_a_body_must_say_that_it_is_json(http: httpx.Client, content_type: str |
     ["..", "...", "a%2F..%2Fb", "a%2fb", "a%5Cb", "a" * 129, "a%00b", "a%20b", "%E4%BD%A0", "a%ff",
      "a;b", "%2e%2e"],
 )  # fmt: skip
-def test_agent_ids_that_are_none(server: Served, agent: str) -> None:
+def test_invalid_agent_ids_are_refused(server: Served, agent: str) -> None:
     for method, end in (("GET", ""), ("GET", "/nodes"), ("POST", "/messages")):
-        status, problem = send_as_it_stands(server, method, f"/v1/agents/{agent}{end}")
+        status, problem = send_raw_path(server, method, f"/v1/agents/{agent}{end}")
         assert 400 <= status < 500
         assert problem["status"] == status
     assert server.count("lane") == 0
 
 
-def test_a_path_does_not_climb(server: Served) -> None:
-    status, problem = send_as_it_stands(server, "POST", "/v1/agents/a/../b/messages")
+def test_two_dots_in_a_path_are_not_resolved(server: Served) -> None:
+    status, problem = send_raw_path(server, "POST", "/v1/agents/a/../b/messages")
     assert (status, problem["type"]) == (404, "urn:memci:problem:not-found")
 
 
@@ -227,21 +227,21 @@ def test_wrong_parameters_are_named(http: httpx.Client, path: str, field: str) -
 
 
 @pytest.mark.parametrize("cursor", ["zzz", "", "alice"])
-def test_a_cursor_of_no_list_is_refused(http: httpx.Client, cursor: str) -> None:
+def test_an_invalid_cursor_is_refused(http: httpx.Client, cursor: str) -> None:
     answer = http.get("/v1/agents", params={"cursor": cursor})
     assert answer.status_code == 422
     assert problem_of(answer)["field"] == "cursor"
 
 
 @pytest.mark.parametrize("key", ["", "x" * 256, "a b", "a\tb", "\xe9"])
-def test_idempotency_keys_are_visible_and_short(http: httpx.Client, key: str) -> None:
+def test_invalid_idempotency_keys_are_refused(http: httpx.Client, key: str) -> None:
     headers = {"Idempotency-Key": key.encode("latin-1")}
     answer = http.post(MESSAGES, json=message(), headers=headers)
     assert answer.status_code == 422
     assert problem_of(answer)["field"] == "Idempotency-Key"
 
 
-def test_a_hundred_thousand_faults_make_a_short_answer(http: httpx.Client) -> None:
+def test_a_hundred_thousand_errors_make_a_short_answer(http: httpx.Client) -> None:
     answer = http.post(MESSAGES, json={"messages": [{"role": SECRET}] * 100_000})
     assert answer.status_code == 422
     assert len(problem_of(answer)["errors"]) == 20
@@ -268,7 +268,7 @@ def test_a_hundred_thousand_faults_make_a_short_answer(http: httpx.Client) -> No
         ("/settings", {"surprise": 1}, "surprise"),
     ],
 )  # fmt: skip
-def test_reads_and_settings_are_checked_before_anybody_is_asked(
+def test_reads_and_settings_are_checked_before_a_worker_is_asked(
     http: httpx.Client, path: str, body: dict[str, Any], field: str
 ) -> None:
     method = "PUT" if path == "/settings" else "POST"
@@ -278,7 +278,7 @@ def test_reads_and_settings_are_checked_before_anybody_is_asked(
 
 
 @pytest.mark.parametrize(
-    ("path", "field", "told"),
+    ("path", "field", "expected"),
     [
         ("/v1/agents?limits=3", "limits", "did you mean limit?"),
         ("/v1/agents/alice/network?depth=abc", "depth", "this path takes limit, pass"),
@@ -287,15 +287,15 @@ def test_reads_and_settings_are_checked_before_anybody_is_asked(
         ("/v1/agents/alice/rebuild?limit=3", "limit", "this path takes none"),
     ],
 )
-def test_a_query_parameter_that_is_none_is_refused(
-    server: Served, path: str, field: str, told: str
+def test_unknown_query_parameters_are_refused(
+    server: Served, path: str, field: str, expected: str
 ) -> None:
     with httpx.Client(base_url=server.url) as http:
         problem = problem_of(http.get(path))
     assert (problem["status"], problem["field"]) == (422, field)
-    assert told in problem["detail"]
+    assert expected in problem["detail"]
 
 
-def test_probes_may_add_what_they_like_to_the_health_checks(server: Served) -> None:
+def test_health_checks_accept_any_query_parameter(server: Served) -> None:
     with httpx.Client(base_url=server.url) as http:
         assert http.get("/healthz?from=balancer").status_code == 200

@@ -29,7 +29,7 @@ def test_a_session_of_any_name_can_be_ended(server: Served, session: str):
         assert (job.kind, job.state) == ("memci.memory.consolidate", JobState.QUEUED)
 
 
-def test_what_nobody_said_cannot_be_ended(server: Served):
+def test_unknown_agents_and_sessions_cannot_be_ended(server: Served):
     with Memci(server.url) as memci:
         with pytest.raises(NotFoundError, match="no agent"):
             memci.agent("nobody").end_session("s1")
@@ -43,7 +43,7 @@ def test_what_nobody_said_cannot_be_ended(server: Served):
         assert memory.sessions().sessions == []
 
 
-def test_requests_to_consolidate_are_one(server: Served):
+def test_two_requests_to_consolidate_are_one_job(server: Served):
     with Memci(server.url) as memci:
         memory = memci.agent("alice")
         memory.remember([{"role": "user", "content": "hello"}])
@@ -52,7 +52,7 @@ def test_requests_to_consolidate_are_one(server: Served):
         assert first.job_id == second.job_id
 
 
-def test_history_of_what_never_was(server: Served):
+def test_a_node_that_never_existed_has_no_history(server: Served):
     with Memci(server.url) as memci:
         memci.agent("alice").remember([{"role": "user", "content": "hello"}])
         with pytest.raises(NotFoundError, match="never was"):
@@ -61,7 +61,7 @@ def test_history_of_what_never_was(server: Served):
 
 
 @pytest.mark.parametrize("as_of", ["yesterday", "2026-13-01"])
-def test_a_time_that_is_none_is_refused(server: Served, as_of: str):
+def test_an_invalid_time_is_refused(server: Served, as_of: str):
     for path in ("nodes", "nodes/1/history"):
         answer = httpx.get(f"{server.url}/v1/agents/alice/{path}", params={"as_of": as_of})
         assert answer.status_code == 422

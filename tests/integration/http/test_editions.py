@@ -1,4 +1,4 @@
-"""Restores, mentions and rebuilds as people ask for them, with real workers and quick models."""
+"""Restores, mentions and rebuilds by client and command, with real workers and quick models."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.integration.http.serving import Served, served_by_workers
 from tests.support.command_line import run, run_json
 
 QUICK = "tests.support.network_worker_app"
-SAID = ["Dinner with [Grace] in [Oslo]", "The ferry leaves at eight", "[Luigi] sings"]
+TEXTS = ["Dinner with [Grace] in [Oslo]", "The ferry leaves at eight", "[Luigi] sings"]
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def server(
     servers, folder = (shared_postgres, process_redis), tmp_path_factory.mktemp("editions")
     queues = ("memci.lane", "memci.read", "memci.compress")
     with served_by_workers(servers, folder, *queues, app=QUICK) as (running, workers):
-        # Tokens may be lost: the sweeper puts them out again.
+        # Wakeups may be lost: the sweep publishes them again.
         workers.start("memci.upkeep", ready=False)
         workers.start_beat()
         yield running
@@ -40,7 +40,7 @@ def memory(server: Served) -> Iterator[Agent]:
     """An agent that remembers three things."""
     with Memci(server.url) as memci:
         agent = memci.agent(f"ann-{uuid4().hex}")
-        agent.remember([{"role": "user", "content": text} for text in SAID])
+        agent.remember([{"role": "user", "content": text} for text in TEXTS])
         agent.wait_idle()
         yield agent
 
@@ -82,7 +82,7 @@ def test_a_network_is_rebuilt_compared_and_switched_to(memory: Agent) -> None:
     memory.switch_rebuilt()
     assert memory.wait_rebuilt().state == "switched"
     memory.wait_idle()
-    assert contents(memory) == sorted([*SAID, "Later [Luigi] left"])
+    assert contents(memory) == sorted([*TEXTS, "Later [Luigi] left"])
     old = {each.id for each in before}
     assert not old & {each.id for each in memory.nodes().nodes}
     for node in old:
@@ -99,33 +99,33 @@ def test_a_rebuilt_network_is_dropped(memory: Agent) -> None:
     assert memory.compare_rebuilt().only_current == 1
     dropped = memory.drop_rebuilt()
     assert (dropped.state, dropped.up_to_seq, dropped.job) == ("dropped", 2, None)
-    for act in (memory.switch_rebuilt, memory.drop_rebuilt, memory.compare_rebuilt):
+    for command in (memory.switch_rebuilt, memory.drop_rebuilt, memory.compare_rebuilt):
         with pytest.raises(NotFoundError):
-            act()
+            command()
     with pytest.raises(InvalidInputError):
         memory.rebuild(up_to_seq=0)
 
 
 @pytest.mark.timeout(120)
 def test_a_forgotten_memory_is_restored(server: Served, memory: Agent) -> None:
-    node = forget(server, memory, SAID[1])
-    assert contents(memory) == sorted([SAID[0], SAID[2]])
-    told = memory.recall([]).forgotten
-    assert {(each.node_id, each.restorable) for each in told} == {(node, True)}
-    job_id = memory.restore(told[0].node_id).job_id
+    node = forget(server, memory, TEXTS[1])
+    assert contents(memory) == sorted([TEXTS[0], TEXTS[2]])
+    forgotten = memory.recall([]).forgotten
+    assert {(each.node_id, each.restorable) for each in forgotten} == {(node, True)}
+    job_id = memory.restore(forgotten[0].node_id).job_id
     assert memory.restore(node).job_id == job_id
     memory.wait(job_id)
     again = memory.restore(node)
     assert again.job_id == job_id
     assert again.restored_as
-    assert memory.node(again.restored_as).content == SAID[1]
+    assert memory.node(again.restored_as).content == TEXTS[1]
     assert memory.recall([]).forgotten == []
     with pytest.raises(ConflictError):
         memory.restore(again.restored_as)
 
 
 @pytest.mark.timeout(120)
-def test_an_entity_is_mentioned(memory: Agent) -> None:
+def test_a_mentioned_entity_is_in_the_focus(memory: Agent) -> None:
     assert memory.mention("小明").focus[0].name == "小明"
     assert [point.name for point in memory.mention("grace").focus][:2] == ["Grace", "小明"]
     with pytest.raises(InvalidInputError):
@@ -133,16 +133,16 @@ def test_an_entity_is_mentioned(memory: Agent) -> None:
 
 
 @pytest.mark.timeout(180)
-def test_all_of_it_on_the_command_line(server: Served, memory: Agent) -> None:
+def test_restore_focus_and_rebuild_on_the_command_line(server: Served, memory: Agent) -> None:
     agent, settings = name_of(memory), {"MEMCI_API_URL": server.url}
-    node = forget(server, memory, SAID[1])
-    told = run("memory", "restore", str(node), "--agent", agent, "--wait", settings=settings)
-    assert (told.returncode, told.stderr) == (0, "")
-    assert told.stdout.startswith("restored as node ")
-    shown = run("memory", "focus", "小明", "--agent", agent, settings=settings)
-    assert "小明" in shown.stdout.splitlines()[1]
-    for act in ("--switch", "--drop"):
-        refused = run("memory", "rebuild", "--agent", agent, act, settings=settings)
+    node = forget(server, memory, TEXTS[1])
+    restored = run("memory", "restore", str(node), "--agent", agent, "--wait", settings=settings)
+    assert (restored.returncode, restored.stderr) == (0, "")
+    assert restored.stdout.startswith("restored as node ")
+    printed = run("memory", "focus", "小明", "--agent", agent, settings=settings)
+    assert "小明" in printed.stdout.splitlines()[1]
+    for option in ("--switch", "--drop"):
+        refused = run("memory", "rebuild", "--agent", agent, option, settings=settings)
         assert refused.returncode == 1
         assert "there is no rebuilt network: begin a rebuild first" in refused.stderr
     assert (
@@ -158,7 +158,7 @@ def test_all_of_it_on_the_command_line(server: Served, memory: Agent) -> None:
     assert "try --depth 2, or `memci memory focus NAME" in far.stderr
     others = run("recall", "ferry", "--user", "x", "--session", "y", "-a", agent, settings=settings)
     assert others.returncode == 0, others.stderr
-    assert SAID[1] not in others.stdout
+    assert TEXTS[1] not in others.stdout
     found = run("search", "ferry", "-k", "1", "--agent", agent, settings=settings)
     assert " 1. " in found.stdout, found.stderr
     assert " 2. " not in found.stdout
@@ -193,37 +193,38 @@ def test_all_of_it_on_the_command_line(server: Served, memory: Agent) -> None:
 
 
 @pytest.mark.timeout(180)
-def test_a_switch_that_leaves_memories_out_is_asked_about(server: Served, memory: Agent) -> None:
+def test_a_switch_that_loses_memories_asks_for_yes(server: Served, memory: Agent) -> None:
     agent, settings = name_of(memory), {"MEMCI_API_URL": server.url}
-    node = next(each.id for each in memory.nodes(kind="memory").nodes if each.content == SAID[1])
+    node = next(each.id for each in memory.nodes(kind="memory").nodes if each.content == TEXTS[1])
     memory.compress()
     memory.wait_idle()
     memory.rebuild(up_to_seq=1)
     memory.wait_rebuilt()
-    asked = run("memory", "rebuild", "--agent", agent, "--switch", settings=settings)
-    assert asked.returncode == 2
-    told = "up to message 1 of 3: 2 memories of the current network are not in it"
-    assert told in asked.stdout
-    assert f"  node {node}, importance" in asked.stdout
-    assert "use --yes to switch to it" in asked.stderr
+    refused = run("memory", "rebuild", "--agent", agent, "--switch", settings=settings)
+    assert refused.returncode == 2
+    warning = "up to message 1 of 3: 2 memories of the current network are not in it"
+    assert warning in refused.stdout
+    assert f"  node {node}, importance" in refused.stdout
+    assert "use --yes to switch to it" in refused.stderr
     assert len(contents(memory)) == 3
     switched = run("memory", "rebuild", "--agent", agent, "--switch", "--yes", settings=settings)
     assert switched.stdout.endswith("edition 1 was switched to\n"), switched.stderr
     assert f"`memci memory restore ID --agent {agent}`" in switched.stderr
-    shown = run("memory", "nodes", "--agent", agent, "--graph", "--pass", "1", settings=settings)
-    assert "(switched in pass " in shown.stdout
-    assert "(forgotten in pass " not in shown.stdout
+    printed = run("memory", "nodes", "--agent", agent, "--graph", "--pass", "1", settings=settings)
+    assert "(switched in pass " in printed.stdout
+    assert "(forgotten in pass " not in printed.stdout
     assert memory.recall(["ferry"]).miss == "forgotten"
     again = run("memory", "restore", str(node), "--agent", agent, "--wait", settings=settings)
     assert again.stdout.startswith("restored as node "), again.stderr
-    told_before = run("memory", "restore", str(node), "--agent", agent, "--wait", settings=settings)
-    assert told_before.stdout.startswith("restored before, as node ")
-    assert SAID[1] in contents(memory)
+    repeated = run("memory", "restore", str(node), "--agent", agent, "--wait", settings=settings)
+    assert repeated.stdout.startswith("restored before, as node ")
+    assert TEXTS[1] in contents(memory)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(120)
 @pytest.mark.examples
-def test_schemathesis_finds_nothing_in_comparisons(
+def test_schemathesis_finds_no_error_in_comparisons(
     server: Served, memory: Agent, tmp_path: Path
 ) -> None:
     explore(server, tmp_path, "--include-path-regex", "compare$")

@@ -1,4 +1,4 @@
-"""Erasing over HTTP: who may, what is refused, and what is answered."""
+"""Erasing over HTTP: permissions, refusals and answers."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ MESSAGES = [{"role": "user", "content": f"number {n}", "id": f"m{n}"} for n in (
 
 
 @pytest.fixture
-def told(http: httpx.Client) -> httpx.Client:
-    """An agent with three messages in a session."""
+def ada(http: httpx.Client) -> httpx.Client:
+    """A client of a server where the agent ada has three messages in a session."""
     answer = http.post("/v1/agents/ada/messages", json={"messages": MESSAGES, "session_id": "s"})
     assert answer.status_code == 202
     return http
@@ -29,14 +29,14 @@ def erase(http: httpx.Client, **body: Any) -> httpx.Response:
     return http.post("/v1/agents/ada/erase", json=body)
 
 
-def test_messages_are_erased_and_refused(told: httpx.Client, server: Served) -> None:
-    receipt = erase(told, message_ids=["m2"]).json()
+def test_messages_are_erased_and_refused(ada: httpx.Client, server: Served) -> None:
+    receipt = erase(ada, message_ids=["m2"]).json()
     assert (receipt["kind"], receipt["body"]["message_ids"]) == ("erasure", ["m2"])
-    assert told.get(f"/v1/agents/ada/receipts/{receipt['id']}").json() == receipt
-    listed = told.get("/v1/agents/ada/messages").json()["messages"]
+    assert ada.get(f"/v1/agents/ada/receipts/{receipt['id']}").json() == receipt
+    listed = ada.get("/v1/agents/ada/messages").json()["messages"]
     assert [(each["seq"], each["id"]) for each in listed] == [(1, "m1"), (3, "m3")]
 
-    again = told.post("/v1/agents/ada/messages", json={"messages": [
+    again = ada.post("/v1/agents/ada/messages", json={"messages": [
         {"role": "user", "content": "new", "id": "m4"}, MESSAGES[1],
     ]})  # fmt: skip
     problem = again.json()
@@ -47,48 +47,48 @@ def test_messages_are_erased_and_refused(told: httpx.Client, server: Served) -> 
     assert server.messages("ada") == ["number 1", "number 3"]
 
 
-def test_an_index_that_was_only_seen_is_given_to_no_other_page(told: httpx.Client) -> None:
-    """What is said is seen on pages before they are stored (P1)."""
-    said = [
+def test_the_index_of_a_shown_page_is_given_to_no_other_page(ada: httpx.Client) -> None:
+    """The window shows new messages on pages before the pages are stored (P1)."""
+    messages = [
         {"role": "assistant", "content": "Done.", "id": "m4"},
         {"role": "user", "content": "number 5", "id": "m5"},
     ]
-    told.post("/v1/agents/ada/messages", json={"messages": said, "session_id": "s"})
-    seen = told.get("/v1/agents/ada/window").json()["messages"][0]["content"]
-    assert "[usr-2] number 5" in seen
-    erase(told, message_ids=["m1", "m2", "m3", "m4"])
-    left = told.get("/v1/agents/ada/window").json()["messages"][0]["content"]
-    assert "[usr-2] number 5" in left
-    assert "[usr-1]" not in left
+    ada.post("/v1/agents/ada/messages", json={"messages": messages, "session_id": "s"})
+    before = ada.get("/v1/agents/ada/window").json()["messages"][0]["content"]
+    assert "[usr-2] number 5" in before
+    erase(ada, message_ids=["m1", "m2", "m3", "m4"])
+    after = ada.get("/v1/agents/ada/window").json()["messages"][0]["content"]
+    assert "[usr-2] number 5" in after
+    assert "[usr-1]" not in after
 
 
-def test_erased_ones_are_left_out_on_request(told: httpx.Client, server: Served) -> None:
-    erase(told, message_ids=["m1", "m3"])
+def test_erased_messages_are_skipped_on_request(ada: httpx.Client, server: Served) -> None:
+    erase(ada, message_ids=["m1", "m3"])
     new = {"role": "user", "content": "number 4", "id": "m4"}
     request = {"messages": [*MESSAGES, new], "skip_erased": True}
-    answer = told.post("/v1/agents/ada/messages", json=request).json()
+    answer = ada.post("/v1/agents/ada/messages", json=request).json()
     assert (answer["accepted"], answer["duplicates"], answer["seq"]) == (1, 1, 4)
     assert answer["erased"] == ["m1", "m3"]
     assert answer["job_id"] is not None
     assert server.messages("ada") == ["number 2", "number 4"]
-    again = told.post("/v1/agents/ada/messages", json=request).json()
+    again = ada.post("/v1/agents/ada/messages", json=request).json()
     assert (again["accepted"], again["duplicates"], again["erased"]) == (0, 2, ["m1", "m3"])
 
 
-def test_a_request_of_erased_ones_alone_leaves_nothing(told: httpx.Client, server: Served) -> None:
-    jobs = len(told.get("/v1/agents/ada/jobs").json()["jobs"])
-    assert told.delete("/v1/agents/ada").status_code == 200
+def test_only_erased_messages_store_nothing(ada: httpx.Client, server: Served) -> None:
+    jobs = len(ada.get("/v1/agents/ada/jobs").json()["jobs"])
+    assert ada.delete("/v1/agents/ada").status_code == 200
     request = {"messages": MESSAGES, "skip_erased": True}
     for headers in ({}, {"Idempotency-Key": "k"}):
-        answer = told.post("/v1/agents/ada/messages", json=request, headers=headers).json()
+        answer = ada.post("/v1/agents/ada/messages", json=request, headers=headers).json()
         assert (answer["accepted"], answer["job_id"]) == (0, None)
         assert answer["erased"] == ["m1", "m2", "m3"]
-    assert told.get("/v1/agents/ada").status_code == 404
+    assert ada.get("/v1/agents/ada").status_code == 404
     assert server.count("job") == 0 < jobs
 
 
-def test_the_same_request_again_is_refused_too(http: httpx.Client) -> None:
-    """Its messages have no ids of their own."""
+def test_a_repeated_request_with_erased_messages_is_refused(http: httpx.Client) -> None:
+    """The request gives its messages no ids."""
     request = {"messages": [{"role": "user", "content": "hello"}]}
     key = {"Idempotency-Key": "k"}
     assert http.post("/v1/agents/ada/messages", json=request, headers=key).status_code == 202
@@ -97,18 +97,18 @@ def test_the_same_request_again_is_refused_too(http: httpx.Client) -> None:
     assert http.post("/v1/agents/ada/messages", json=request, headers=key).status_code == 409
 
 
-def test_a_preview_says_what_would_go(told: httpx.Client) -> None:
-    found = erase(told, session_id="s", preview=True).json()
+def test_a_preview_lists_what_would_be_erased(ada: httpx.Client) -> None:
+    found = erase(ada, session_id="s", preview=True).json()
     assert found["message_ids"] == ["m1", "m2", "m3"]
     assert [each["excerpt"] for each in found["messages"]] == ["number 1", "number 2", "number 3"]
-    assert len(told.get("/v1/agents/ada/messages").json()["messages"]) == 3
+    assert len(ada.get("/v1/agents/ada/messages").json()["messages"]) == 3
 
 
 ONE_OF = "one of message_ids, page_indexes or pins, session_id and query"
 
 
 @pytest.mark.parametrize(
-    ("body", "told_of"),
+    ("body", "expected"),
     [
         ({}, ONE_OF),
         (
@@ -119,21 +119,21 @@ ONE_OF = "one of message_ids, page_indexes or pins, session_id and query"
         ({"message_ids": []}, "message_ids"),
     ],
 )
-def test_what_names_nothing_or_too_much_is_refused(
-    told: httpx.Client, body: dict[str, Any], told_of: str
+def test_a_request_must_name_exactly_one_selection(
+    ada: httpx.Client, body: dict[str, Any], expected: str
 ) -> None:
-    answer = erase(told, **body)
+    answer = erase(ada, **body)
     assert answer.status_code == 422
-    assert told_of in answer.text
-    assert len(told.get("/v1/agents/ada/messages").json()["messages"]) == 3
+    assert expected in answer.text
+    assert len(ada.get("/v1/agents/ada/messages").json()["messages"]) == 3
 
 
-def test_unknown_messages_erase_nothing(told: httpx.Client) -> None:
-    assert erase(told, message_ids=["m1", "m9"]).status_code == 404
-    assert erase(told, session_id="t").status_code == 404
-    assert told.post("/v1/agents/eve/erase", json={"message_ids": ["m1"]}).status_code == 404
-    assert told.delete("/v1/agents/eve").status_code == 404
-    assert len(told.get("/v1/agents/ada/messages").json()["messages"]) == 3
+def test_unknown_messages_erase_nothing(ada: httpx.Client) -> None:
+    assert erase(ada, message_ids=["m1", "m9"]).status_code == 404
+    assert erase(ada, session_id="t").status_code == 404
+    assert ada.post("/v1/agents/eve/erase", json={"message_ids": ["m1"]}).status_code == 404
+    assert ada.delete("/v1/agents/eve").status_code == 404
+    assert len(ada.get("/v1/agents/ada/messages").json()["messages"]) == 3
 
 
 LONG = "We talked about the weather in the harbour for a very long time. " * 5
@@ -155,44 +155,44 @@ LONG = "We talked about the weather in the harbour for a very long time. " * 5
         ("number", ["m1", "m2", "m3", "m5"]),
     ],
 )
-def test_a_query_proposes_what_holds_all_of_its_words(
-    told: httpx.Client, query: str, proposed: list[str]
+def test_a_query_proposes_messages_with_all_of_its_words(
+    ada: httpx.Client, query: str, proposed: list[str]
 ) -> None:
-    """It asks no worker; none has put these messages into an index."""
-    said = [
+    """No worker runs, so these messages are in no index."""
+    texts = [
         f"{LONG} Phone me.", f"{LONG} His phone has the number 555.", "我的电话号码是五五五。",
         "我在北京养了一只猫。",
     ]  # fmt: skip
     more = [
-        {"role": "user", "content": text, "id": f"m{at}"} for at, text in enumerate(said, start=4)
+        {"role": "user", "content": text, "id": f"m{at}"} for at, text in enumerate(texts, start=4)
     ]
-    assert told.post("/v1/agents/ada/messages", json={"messages": more}).status_code == 202
-    found = erase(told, query=query, preview=True).json()
+    assert ada.post("/v1/agents/ada/messages", json={"messages": more}).status_code == 202
+    found = erase(ada, query=query, preview=True).json()
     assert found["message_ids"] == proposed
     if proposed == ["m5"]:
         assert "phone has the number 555" in found["messages"][0]["excerpt"][:80]
-    newest = erase(told, query=query, preview=True, k=1).json()["message_ids"]
+    newest = erase(ada, query=query, preview=True, k=1).json()["message_ids"]
     assert newest == proposed[-1:]
 
 
-def test_an_agent_is_erased_and_begins_anew(told: httpx.Client) -> None:
-    assert told.put("/v1/agents/ada/settings", json={"focus_limit": 2}).status_code == 200
-    receipt = told.delete("/v1/agents/ada").json()
+def test_an_erased_agent_can_start_again(ada: httpx.Client) -> None:
+    assert ada.put("/v1/agents/ada/settings", json={"focus_limit": 2}).status_code == 200
+    receipt = ada.delete("/v1/agents/ada").json()
     assert receipt["body"]["rows"]["message"] == 3
-    assert told.get("/v1/agents").json()["agents"] == []
+    assert ada.get("/v1/agents").json()["agents"] == []
     for path in ("/v1/agents/ada/pause", "/v1/agents/ada/resume", "/v1/agents/ada/compress"):
-        assert told.post(path).status_code == 404, path
-    assert told.get("/v1/agents/ada").status_code == 404
-    assert told.delete("/v1/agents/ada").status_code == 404
-    assert told.get("/v1/agents/ada/jobs").status_code == 404
-    assert told.get("/v1/agents/ada/settings").status_code == 404
-    assert told.get(f"/v1/agents/ada/receipts/{receipt['id']}").json() == receipt
+        assert ada.post(path).status_code == 404, path
+    assert ada.get("/v1/agents/ada").status_code == 404
+    assert ada.delete("/v1/agents/ada").status_code == 404
+    assert ada.get("/v1/agents/ada/jobs").status_code == 404
+    assert ada.get("/v1/agents/ada/settings").status_code == 404
+    assert ada.get(f"/v1/agents/ada/receipts/{receipt['id']}").json() == receipt
 
     new = {"role": "user", "content": "another life", "id": "m4"}
-    answer = told.post("/v1/agents/ada/messages", json={"messages": [new]}).json()
+    answer = ada.post("/v1/agents/ada/messages", json={"messages": [new]}).json()
     assert (answer["seq"], answer["accepted"]) == (4, 1)
-    assert told.get("/v1/agents/ada/settings").json()["changed"] == []
-    (line,) = told.get("/v1/agents").json()["agents"]
+    assert ada.get("/v1/agents/ada/settings").json()["changed"] == []
+    (line,) = ada.get("/v1/agents").json()["agents"]
     assert (line["agent_id"], line["messages"]) == ("ada", 1)
 
 
@@ -226,50 +226,50 @@ def test_the_python_client_erases(server: Served) -> None:
             ada.about()
 
 
-def test_a_query_finds_notes_and_they_are_erased_by_their_indexes(told: httpx.Client) -> None:
+def test_a_query_finds_notes_and_they_are_erased_by_their_indexes(ada: httpx.Client) -> None:
     note = {"name": "A plan", "detail": "Count to number nine.", "parent": "usr-0"}
-    made = told.post("/v1/agents/ada/pages/create_detail_page", json=note).json()
+    made = ada.post("/v1/agents/ada/pages/create_detail_page", json=note).json()
     index = made["page"]["index"]
-    found = erase(told, query="nine", preview=True).json()
+    found = erase(ada, query="nine", preview=True).json()
     assert (found["message_ids"], found["page_indexes"], found["pages"]) == ([], [index], 1)
-    (shown,) = found["own_words"]
-    assert (shown["index"], shown["goes"]) == (index, True)
-    assert "number nine" in shown["excerpt"]
-    assert told.get("/v1/agents/ada").json()["pages"] == 2
-    receipt = erase(told, page_indexes=[index]).json()
+    (entry,) = found["own_words"]
+    assert (entry["index"], entry["removed"]) == (index, True)
+    assert "number nine" in entry["excerpt"]
+    assert ada.get("/v1/agents/ada").json()["pages"] == 2
+    receipt = erase(ada, page_indexes=[index]).json()
     assert (receipt["body"]["page_indexes"], receipt["body"]["pages"]) == ([index], 1)
-    assert told.get("/v1/agents/ada").json()["pages"] == 1
-    assert erase(told, query="nine", preview=True).json()["page_indexes"] == []
-    missing = erase(told, page_indexes=["usr-99"])
+    assert ada.get("/v1/agents/ada").json()["pages"] == 1
+    assert erase(ada, query="nine", preview=True).json()["page_indexes"] == []
+    missing = erase(ada, page_indexes=["usr-99"])
     assert missing.status_code == 404
     assert "usr-99" in missing.json()["detail"]
-    wrong = erase(told, page_indexes=["../etc"])
+    wrong = erase(ada, page_indexes=["../etc"])
     assert wrong.status_code == 422
 
 
 def test_a_query_finds_pinned_texts_and_they_are_erased_by_their_numbers(
-    told: httpx.Client,
+    ada: httpx.Client,
 ) -> None:
     pins = "/v1/agents/ada/pins"
     texts = ("Never count to nine.", "数到九为止", "Count to ten.")
-    numbers = [told.post(pins, json={"text": each}).json()["pin"] for each in texts]
-    told.post(pins, json={"message": "m1"})
+    numbers = [ada.post(pins, json={"text": each}).json()["pin"] for each in texts]
+    ada.post(pins, json={"message": "m1"})
     for query, number in (("counting to nine", numbers[0]), ("数到九", numbers[1])):
-        found = erase(told, query=query, preview=True).json()
+        found = erase(ada, query=query, preview=True).json()
         assert (found["message_ids"], found["page_indexes"]) == ([], [])
         assert found["pins"] == [number]
         assert found["pinned"] == [{"pin": number, "excerpt": texts[number - 1]}]
-    assert erase(told, query="count", k=1, preview=True).json()["pins"] == [numbers[2]]
-    listed = told.get(pins).json()["pins"]
+    assert erase(ada, query="count", k=1, preview=True).json()["pins"] == [numbers[2]]
+    listed = ada.get(pins).json()["pins"]
     assert [each["pin"] for each in listed] == [*numbers, 4], "nothing was erased"
-    assert erase(told, query="number 1", preview=True).json()["pins"] == [], "that is a message"
+    assert erase(ada, query="number 1", preview=True).json()["pins"] == [], "that is a message"
 
-    receipt = erase(told, pins=numbers[:2], message_ids=["m1"]).json()
+    receipt = erase(ada, pins=numbers[:2], message_ids=["m1"]).json()
 
     assert receipt["body"]["pins"] == numbers[:2]
-    assert [each["pin"] for each in told.get(pins).json()["pins"]] == [numbers[2]]
-    assert erase(told, pins=numbers[:1]).json()["body"]["pins"] == [], "it is gone already"
-    assert told.post(pins, json={"text": "More"}).json()["pin"] == 5
-    missing = erase(told, pins=[99])
+    assert [each["pin"] for each in ada.get(pins).json()["pins"]] == [numbers[2]]
+    assert erase(ada, pins=numbers[:1]).json()["body"]["pins"] == [], "it is gone already"
+    assert ada.post(pins, json={"text": "More"}).json()["pin"] == 5
+    missing = erase(ada, pins=[99])
     assert (missing.status_code, "pinned as 99" in missing.json()["detail"]) == (404, True)
-    assert erase(told, pins=[0]).status_code == 422
+    assert erase(ada, pins=[0]).status_code == 422

@@ -1,4 +1,4 @@
-"""The example's loop: 300 interactions with a model that sees 6,000 tokens, and forgets nothing."""
+"""The example agent: 300 interactions with a model of 6,000 tokens; no message is lost."""
 
 from __future__ import annotations
 
@@ -34,28 +34,28 @@ def code(turn: int) -> str:
 
 
 def question(turn: int) -> str:
-    """What the user says in a turn, from 0: mostly something new, and then something old."""
+    """The user's text in a turn, from 0: a new fact, or a question about an old one."""
     place = _PLACES[turn % 4]
-    said = {
+    texts = {
         4: f"note: Lesson {turn}: what is near {place} is hard to find.",
         7: f"file: {'Cabinet' if turn % 50 == 47 else 'Shelf'} {turn}",
         8: "hide: " + ("once", "by mistake", "after all")[turn // 10 % 3],
     }
     if turn > 20:
-        said[3] = f"ask: {thing(turn - 13)}"  # of which the Contents Page tells
+        texts[3] = f"ask: {thing(turn - 13)}"  # the Contents Page lists it
     if turn > 90:
-        said[9] = f"ask: {thing(turn // 10 - 9)}" if told(turn // 10 - 9) else "hide: once"
+        texts[9] = f"ask: {thing(turn // 10 - 9)}" if is_fact(turn // 10 - 9) else "hide: once"
     if turn % 50 == 45:
-        said[5] = "tidy: 2500"
-    return said.get(turn % 10, fact(turn))
+        texts[5] = "tidy: 2500"
+    return texts.get(turn % 10, fact(turn))
 
 
-def told(turn: int) -> bool:
+def is_fact(turn: int) -> bool:
     return question(turn).startswith("remember")
 
 
 def fact(turn: int) -> str:
-    """A fact, in few words or many."""
+    """A short or a long fact."""
     it, place = thing(turn), _PLACES[turn % 4]
     more = f"{it} was seen near {place} on day {turn}, and again two days later, in good light. "
     long = 30 if turn % 20 == 6 else 12
@@ -64,26 +64,26 @@ def fact(turn: int) -> str:
 
 @dataclass
 class Run:
-    """One agent's interactions, and what came of them."""
+    """One agent's interactions and their results."""
 
     agent: str
     server: Served
-    client: httpx.Client  # one for all: each new one reads the certificate authorities
+    client: httpx.Client  # shared: each new client reads the certificate authorities
     turns: int = TURNS
     rounds: list[example.Round] = field(default_factory=list)
     answers: dict[int, str] = field(default_factory=dict)
-    state: Any = None  # of everything, at COMPARED
+    state: Any = None  # the result of see_all in turn COMPARED
 
-    def go(self, model: ModelServer, before_looking: Callable[[int], None]) -> None:
-        """Have the conversation; whenever it looks at its window, the lane is empty."""
+    def go(self, model: ModelServer, before_window: Callable[[int], None]) -> None:
+        """Have the conversation; the lane is empty whenever the agent reads its window."""
 
-        def look(request: httpx.Request) -> None:
+        def drain(request: httpx.Request) -> None:
             if request.url.path.endswith("/window"):
-                before_looking(len(self.answers))
+                before_window(len(self.answers))
                 self.wait_drained()
 
         with (
-            httpx.Client(base_url=self.server.url, event_hooks={"request": [look]}) as memci,
+            httpx.Client(base_url=self.server.url, event_hooks={"request": [drain]}) as memci,
             httpx.Client(base_url=model.url) as client,
         ):
             agent = example.Agent(self.agent, memci, client, "scripted", BUDGET)
@@ -95,7 +95,7 @@ class Run:
                     self.state = self.see_all()
 
     def see_all(self) -> Any:
-        """Windows, tree, and all pages that there ever were, with what they hold."""
+        """Return the windows, the page tree, and all pages with their texts."""
         self.wait_drained()
         windows = [self.get("/window", format=form) for form in ("markdown", "native")]
         return windows, self.get("/pages"), self.pages(), list(self.rounds)
@@ -112,7 +112,7 @@ class Run:
         return self.client.get(f"/v1/agents/{self.agent}{path}", params=query)
 
     def pages(self) -> list[Any]:
-        """All that there ever were, wherever they are now, with what they hold."""
+        """Return all pages with their texts, archived and removed ones too."""
         answers = (self._get(f"/pages/usr-{number}") for number in count(1))
         return [each.json() for each in takewhile(lambda each: each.is_success, answers)]
 
@@ -121,8 +121,8 @@ class Run:
 
 
 @pytest.mark.long
-@pytest.mark.timeout(240)
-def test_it_forgets_nothing_and_never_outgrows_its_budget(serve: Serve, fleet: Fleet) -> None:
+@pytest.mark.timeout(900)
+def test_the_example_loses_no_message_and_keeps_its_budget(serve: Serve, fleet: Fleet) -> None:
     fleet.app = "tests.support.summing_worker_app"
     lane = fleet.start("memci.lane", ready=False)
     fleet.start("memci.upkeep", ready=False)
@@ -131,7 +131,7 @@ def test_it_forgets_nothing_and_never_outgrows_its_budget(serve: Serve, fleet: F
     server = serve()
 
     def kill(turn: int) -> None:
-        """Kill the worker when it has just got something to do, once, and start another."""
+        """Kill the worker once, when it has just got a job, and start another."""
         if turn == KILLED and lane.process.poll() is None:
             lane.kill()
             fleet.start("memci.lane", ready=False)
@@ -141,7 +141,7 @@ def test_it_forgets_nothing_and_never_outgrows_its_budget(serve: Serve, fleet: F
         quiet = Run("quiet", server, client, turns=COMPARED)
         model.rest = scripted_agent
         quiet.go(model, lambda _: None)
-        model.asked.clear()
+        model.requests.clear()
         whole.go(model, kill)
         _check_budget(whole, model)
         _check_nothing_is_lost(whole)
@@ -153,20 +153,20 @@ def test_it_forgets_nothing_and_never_outgrows_its_budget(serve: Serve, fleet: F
 def test_a_question_that_is_too_long_is_not_answered_and_the_next_one_is(serve: Serve) -> None:
     used: list[str] = []
 
-    def look(request: httpx.Request) -> None:
+    def record_tool(request: httpx.Request) -> None:
         if "/tools/" in request.url.path:
             used.append(f"{request.url.path.rpartition('/')[2]} {request.url.params['format']}")
 
     server = serve()
     with (
         model_server() as model,
-        httpx.Client(base_url=server.url, event_hooks={"request": [look]}) as memci,
+        httpx.Client(base_url=server.url, event_hooks={"request": [record_tool]}) as memci,
         httpx.Client(base_url=model.url) as client,
     ):
         agent = example.Agent("long", memci, client, "scripted", BUDGET)
         with pytest.raises(example.NoRoomError, match=r"[45]\d\d\d tokens over the budget"):
             list(agent.turn("word " * 8_000))
-        assert model.asked == []
+        assert model.requests == []
         model.script += [
             says("Hello."),
             calls("expand_details", index="usr-1"),
@@ -176,24 +176,24 @@ def test_a_question_that_is_too_long_is_not_answered_and_the_next_one_is(serve: 
         assert (hello.answer, hello.collapsed) == ("Hello.", ["usr-1"])
         *_, last = agent.turn("What did I say first?")
         assert last.answer == "That was too long."
-        result = model.asked[-1].body["messages"][-1]
+        result = model.requests[-1].body["messages"][-1]
         assert result["content"].startswith("refused: usr-1 does not fit")
         assert used == ["expand_details native"]
-        assert max(sent_tokens(each.body) for each in model.asked) <= BUDGET
-    said = server.messages("long")
-    assert said[1] is not None
-    assert said[1].startswith("(Not answered: too long")
+        assert max(sent_tokens(each.body) for each in model.requests) <= BUDGET
+    contents = server.messages("long")
+    assert contents[1] is not None
+    assert contents[1].startswith("(Not answered: too long")
 
 
 def _check_budget(run: Run, model: ModelServer) -> None:
-    """What arrived is counted, not what is said to have been sent."""
-    arrived = [sent_tokens(each.body) for each in model.asked]
+    """The requests that arrived keep the budget; their sizes are those that the agent reports."""
+    arrived = [sent_tokens(each.body) for each in model.requests]
     assert max(arrived) <= BUDGET
     assert arrived == [each.tokens for each in run.rounds]
 
 
 def _check_work(run: Run) -> None:
-    """Old facts were answered; what it takes to get at them happened often."""
+    """Questions about old facts were answered, and the tools for them were used often."""
     asked = {turn: question(turn) for turn in range(TURNS) if question(turn).startswith("ask")}
     assert len(asked) > 40
     assert {turn: run.answers[turn] for turn in asked} == {
@@ -211,20 +211,20 @@ def _check_work(run: Run) -> None:
 
 
 def _check_nothing_is_lost(run: Run) -> None:
-    """Every message is on one page: in the window, in the archive or out of the tree."""
-    held = run.pages()
+    """Every message is on exactly one page: in the window, archived or removed."""
+    pages = run.pages()
     spans = sorted(
         (each["page"]["first_seq"], each["page"]["last_seq"])
-        for each in held
+        for each in pages
         if each["page"]["first_seq"] is not None
     )
-    said = run.server.messages(run.agent)
+    contents = run.server.messages(run.agent)
     assert [first for first, _ in spans] == [1, *(last + 1 for _, last in spans[:-1])]
-    assert spans[-1][1] == len(said)
-    text = "\n\n".join(each["text"] for each in held)
-    assert [each for each in said if each is not None and each not in text] == []
-    places = Counter(each["page"]["lifecycle"] for each in held)
+    assert spans[-1][1] == len(contents)
+    text = "\n\n".join(each["text"] for each in pages)
+    assert [each for each in contents if each is not None and each not in text] == []
+    places = Counter(each["page"]["lifecycle"] for each in pages)
     assert places["cold_archived"] > 100, places
     assert places["hot_archived"] > 50
-    folders = [each["page"] for each in held if each["page"]["kind"] == "contents"]
+    folders = [each["page"] for each in pages if each["page"]["kind"] == "contents"]
     assert len(folders) == run.used("create_contents_page") + 1, "and the Contents Page"

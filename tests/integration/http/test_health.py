@@ -14,9 +14,7 @@ def test_a_server_is_alive_and_ready(http: httpx.Client) -> None:
     assert http.get("/readyz").json() == {"ready": True, "checks": checks}
 
 
-def test_it_is_not_ready_for_a_database_of_another_release(
-    http: httpx.Client, server: Served
-) -> None:
+def test_a_server_needs_the_database_of_its_release(http: httpx.Client, server: Served) -> None:
     with server.runtime.database.engine.begin() as connection:
         connection.exec_driver_sql("SET ROLE memci_owner")
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = 'v0000'")
@@ -32,7 +30,7 @@ def metrics_of(http: httpx.Client) -> dict[str, float]:
     return {name: float(value) for name, value in samples}
 
 
-def test_metrics_tell_how_the_queue_is(http: httpx.Client, server: Served) -> None:
+def test_metrics_show_the_queue(http: httpx.Client, server: Served) -> None:
     body = {"messages": [{"role": "user", "content": "x"}]}
     for agent in ("a", "a", "b"):
         http.post(f"/v1/agents/{agent}/messages", json=body)
@@ -72,7 +70,7 @@ def test_requests_are_counted_by_route_and_never_by_agent(http: httpx.Client) ->
     assert not any("alice" in name or "agent=" in name for name in found)
 
 
-def test_every_gauge_is_told_of(http: httpx.Client) -> None:
+def test_every_gauge_is_described(http: httpx.Client) -> None:
     text = http.get("/metrics").text
-    for told in LANE_GAUGES.values():
-        assert told in text
+    for description in LANE_GAUGES.values():
+        assert description in text

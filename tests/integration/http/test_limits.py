@@ -1,4 +1,4 @@
-"""Limits: all are settings, and nothing over them is read to its end or kept."""
+"""A request that exceeds a limit is refused, and nothing of it is stored."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_nine_mebibyte_body_is_refused(http: httpx.Client, server: Served) -> 
     assert server.messages("alice") == []
 
 
-def test_so_is_one_that_does_not_say_how_long_it_is(http: httpx.Client) -> None:
+def test_a_large_body_without_a_length_is_refused(http: httpx.Client) -> None:
     sent = 0
 
     def chunks() -> Iterator[bytes]:
@@ -39,14 +39,14 @@ def test_so_is_one_that_does_not_say_how_long_it_is(http: httpx.Client) -> None:
     assert sent > 8 * 16
 
 
-def test_the_connection_goes_on_after_it(http: httpx.Client) -> None:
+def test_the_connection_is_usable_after_a_large_body(http: httpx.Client) -> None:
     http.post(MESSAGES, content=b" " * (9 * MIB), headers=JSON)
     assert http.get("/healthz").status_code == 200
 
 
-def test_a_two_mebibyte_message_is_refused_by_name(http: httpx.Client, server: Served) -> None:
-    said = ["fine", "x" * 2 * MIB]
-    answer = http.post(MESSAGES, json={"messages": [{"role": "user", "content": c} for c in said]})
+def test_a_two_mebibyte_message_is_refused_and_named(http: httpx.Client, server: Served) -> None:
+    texts = ["fine", "x" * 2 * MIB]
+    answer = http.post(MESSAGES, json={"messages": [{"role": "user", "content": c} for c in texts]})
     _assert_too_large(answer, "at most 1048576 bytes")
     assert answer.json()["field"] == "messages[1]"
     assert server.messages("alice") == []
@@ -58,7 +58,7 @@ def test_more_than_five_hundred_messages_are_refused(http: httpx.Client, server:
     assert server.messages("alice") == []
 
 
-def test_what_is_just_within_the_limits_is_taken(serve: Serve) -> None:
+def test_requests_just_within_the_limits_are_accepted(serve: Serve) -> None:
     server = serve()
     with httpx.Client(base_url=server.url, timeout=20) as http:
         no_space = {"messages": [{"role": "user", "content": "语" * 300_000}]}

@@ -10,14 +10,14 @@ MESSAGES = "/v1/agents/alice/messages"
 def test_messages_are_stored_in_order_when_the_answer_arrives(
     http: httpx.Client, server: Served
 ) -> None:
-    said = ["one", "two", "三"]
-    answer = http.post(MESSAGES, json={"messages": [{"role": "user", "content": c} for c in said]})
+    texts = ["one", "two", "三"]
+    answer = http.post(MESSAGES, json={"messages": [{"role": "user", "content": c} for c in texts]})
     assert answer.status_code == 202
     assert answer.headers["content-type"] == "application/json"
     assert answer.json() | {"job_id": ""} == {
         "job_id": "", "seq": 3, "accepted": 3, "duplicates": 0, "erased": [],
     }  # fmt: skip
-    assert server.messages("alice") == said
+    assert server.messages("alice") == texts
     assert server.count("job WHERE kind = 'memci.memory.create'") == 1
 
 
@@ -50,14 +50,14 @@ def test_one_key_for_two_requests_is_a_conflict(http: httpx.Client, server: Serv
     assert server.messages("alice") == ["x"]
 
 
-def test_never_to_be_remembered_makes_no_memory_job(http: httpx.Client, server: Served) -> None:
+def test_remember_never_makes_no_memory_job(http: httpx.Client, server: Served) -> None:
     body = {"messages": [{"role": "user", "content": "x"}], "remember": "never"}
     assert http.post(MESSAGES, json=body).json()["job_id"] is None
     assert server.messages("alice") == ["x"]
     assert server.count("job WHERE kind = 'memci.memory.create'") == 0
 
 
-def test_tool_calls_and_all_roles_are_taken(http: httpx.Client, server: Served) -> None:
+def test_tool_calls_and_all_roles_are_accepted(http: httpx.Client, server: Served) -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     messages = [
         {"role": "system", "content": "be brief", "timestamp": 1_700_000_000},
@@ -71,7 +71,7 @@ def test_tool_calls_and_all_roles_are_taken(http: httpx.Client, server: Served) 
     assert server.messages("alice") == ["be brief", "<|endoftext|>", None, "42", "later"]
 
 
-def test_messages_of_openai_clients_are_taken_where_nothing_is_lost(
+def test_openai_messages_are_accepted_if_nothing_is_lost(
     http: httpx.Client, server: Served
 ) -> None:
     parts = [{"type": "text", "text": "See"}, {"type": "text", "text": "this."}]
@@ -90,7 +90,7 @@ def test_messages_of_openai_clients_are_taken_where_nothing_is_lost(
     assert http.post(MESSAGES, json={"messages": [again]}).json()["duplicates"] == 1
 
 
-def test_the_callers_trace_goes_on_in_the_job(http: httpx.Client, server: Served) -> None:
+def test_a_job_has_the_trace_of_its_caller(http: httpx.Client, server: Served) -> None:
     traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     body = {"messages": [{"role": "user", "content": "x"}]}
     http.post(MESSAGES, json=body, headers={"traceparent": traceparent})
@@ -99,7 +99,7 @@ def test_the_callers_trace_goes_on_in_the_job(http: httpx.Client, server: Served
     assert server.count("job WHERE traceparent IS NULL") == 1
 
 
-def test_wishes_for_compression_coalesce(http: httpx.Client) -> None:
+def test_requests_for_compression_coalesce(http: httpx.Client) -> None:
     assert http.post("/v1/agents/alice/compress").status_code == 404
     http.post("/v1/agents/alice/messages", json={"messages": [{"role": "user", "content": "x"}]})
     answers = [http.post("/v1/agents/alice/compress", json={"reason": "r"}) for _ in range(2)]

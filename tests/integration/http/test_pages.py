@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from memci.schemas.tool_table import TOOLS, About
+from memci.schemas.tools.table import TOOLS, About
 from tests.integration.http.serving import Served
 
 
@@ -38,7 +38,7 @@ class Pages:
     def post(self, operation: str, **fields: Any) -> httpx.Response:
         return self._client.post(f"/{self._agent}/pages/{operation}", json=fields)
 
-    def done(self, operation: str, **fields: Any) -> Any:
+    def call(self, operation: str, **fields: Any) -> Any:
         answer = self.post(operation, **fields)
         assert answer.status_code == 200, answer.text
         return answer.json()
@@ -62,7 +62,7 @@ class Pages:
 
 @pytest.fixture
 def pages(server: Served) -> Iterator[Callable[[str], Pages]]:
-    """Give the pages of any agent."""
+    """Return a function that gives the pages of an agent."""
     with httpx.Client(base_url=f"{server.url}/v1/agents") as client:
         yield lambda agent: Pages(client, agent)
 
@@ -74,7 +74,7 @@ def alice(pages: Callable[[str], Pages]) -> Pages:
     return made
 
 
-def test_what_was_said_is_in_the_window(alice: Pages):
+def test_messages_are_in_the_window(alice: Pages):
     window = alice.get("/window")
     assert [each["role"] for each in window["messages"]] == ["user"]
     assert "## [usr-1] How do I sort a list in Go? (page, expanded)" in alice.window
@@ -92,32 +92,32 @@ def test_every_tool_about_pages_has_a_path(server: Served):
 
 
 def test_a_note_is_made_read_moved_found_removed_and_restored(alice: Pages):
-    folder = alice.done("create_contents_page", name="Go", parent="usr-0")["page"]
+    folder = alice.call("create_contents_page", name="Go", parent="usr-0")["page"]
     assert (folder["index"], folder["kind"], folder["expanded"]) == ("usr-2", "contents", False)
-    note = alice.done("create_detail_page", name="Lesson", detail="Sort is stable.", parent="usr-0")
+    note = alice.call("create_detail_page", name="Lesson", detail="Sort is stable.", parent="usr-0")
     index = note["page"]["index"]
     assert note["tokens_after"] > note["tokens_before"]
-    moved = alice.done("move_page", source=index, target="usr-2")
+    moved = alice.call("move_page", source=index, target="usr-2")
     assert (moved["page"]["parent"], moved["page"]["lifecycle"]) == ("usr-2", "hot_archived")
     assert alice.get(f"/pages/{index}")["text"] == "Sort is stable."
-    (found,) = alice.done("find_pages", query="lessons learned")["pages"]
+    (found,) = alice.call("find_pages", query="lessons learned")["pages"]
     assert found["index"] == index
-    assert [each["index"] for each in alice.done("get_ancestors", index=index)["pages"]] == [
+    assert [each["index"] for each in alice.call("get_ancestors", index=index)["pages"]] == [
         "usr-2", "usr-0",
     ]  # fmt: skip
-    alice.done("remove_page", index="usr-2")
+    alice.call("remove_page", index="usr-2")
     assert "[usr-2]" not in alice.window
     assert alice.get(f"/pages/{index}")["page"]["lifecycle"] == "cold_archived"
-    (cold,) = alice.done("find_pages", query="lesson")["pages"]
+    (cold,) = alice.call("find_pages", query="lesson")["pages"]
     assert cold["lifecycle"] == "cold_archived"
-    alice.done("restore_page", index="usr-2", parent="usr-0")
-    alice.done("expand_details", index=index)
+    alice.call("restore_page", index="usr-2", parent="usr-0")
+    alice.call("expand_details", index=index)
     assert "Sort is stable." in alice.window
 
 
 def test_the_tree_is_listed_in_order(alice: Pages):
-    alice.done("create_contents_page", name="Go", parent="usr-0", children=["usr-1"])
-    alice.done("create_detail_page", name="Rule", detail="Be brief.", parent="sys-0")
+    alice.call("create_contents_page", name="Go", parent="usr-0", children=["usr-1"])
+    alice.call("create_detail_page", name="Rule", detail="Be brief.", parent="sys-0")
     tree = alice.get("/pages")
     assert [each["index"] for each in tree["pages"]] == [
         "sys-0", "sys-1", "usr-0", "usr-2", "usr-1",
@@ -133,7 +133,7 @@ def test_a_developer_writes_the_system_prompt_before_the_first_message(
 ):
     bob = pages("bob")
     assert bob.status("/window") == 404
-    made = bob.done("create_detail_page", name="Prompt", detail="You are kind.", parent="sys-0")
+    made = bob.call("create_detail_page", name="Prompt", detail="You are kind.", parent="sys-0")
     assert made["page"]["expanded"], "of sys all is seen"
     (system,) = bob.get("/window")["messages"]
     assert system["role"] == "system"
@@ -143,18 +143,18 @@ def test_a_developer_writes_the_system_prompt_before_the_first_message(
 
 
 def test_segments_of_developers_have_their_own_limit(alice: Pages):
-    root = alice.done(
+    root = alice.call(
         "create_segment", id="docs", name="Documents", kind="tool", permission="READ_ONLY",
         max_tokens=200,
     )["page"]  # fmt: skip
     assert root["index"] == "docs-0"
     again = alice.post("create_segment", id="docs", name="Documents")
     assert (again.status_code, "already" in again.json()["detail"]) == (409, True)
-    made = alice.done("create_detail_page", name="A", detail="word " * 400, parent="docs-0")
-    small = alice.done("create_detail_page", name="B", detail="word " * 60, parent="docs-0")
-    other = alice.done("create_detail_page", name="C", detail="word " * 90, parent="docs-0")
-    assert alice.done("expand_details", index=small["page"]["index"])["collapsed"] == []
-    assert alice.done("expand_details", index=other["page"]["index"])["collapsed"] == ["docs-2"]
+    made = alice.call("create_detail_page", name="A", detail="word " * 400, parent="docs-0")
+    small = alice.call("create_detail_page", name="B", detail="word " * 60, parent="docs-0")
+    other = alice.call("create_detail_page", name="C", detail="word " * 90, parent="docs-0")
+    assert alice.call("expand_details", index=small["page"]["index"])["collapsed"] == []
+    assert alice.call("expand_details", index=other["page"]["index"])["collapsed"] == ["docs-2"]
     assert "word" in alice.get("/window")["messages"][1]["content"], "what was just opened stays"
     refused = alice.post("expand_details", index=made["page"]["index"])
     assert (refused.status_code, "of 200 can be free" in refused.json()["detail"]) == (403, True)
@@ -162,23 +162,23 @@ def test_segments_of_developers_have_their_own_limit(alice: Pages):
     assert alice.get("/window")["by_segment"]["docs"] <= 200
 
 
-def test_collapsing_on_demand_says_what_it_hid(alice: Pages):
+def test_auto_collapse_lists_the_pages_that_it_hid(alice: Pages):
     for number in range(3):
         alice.say(f"Question {number}?", "word " * 100)
     before = alice.get("/window")["tokens"]
-    done = alice.done("auto_collapse", max_tokens=250)
+    done = alice.call("auto_collapse", max_tokens=250)
     assert done["collapsed"] == ["usr-2", "usr-3"], "not usr-1: it is short"
     assert done["tokens_before"] == before
     assert done["tokens_after"] == alice.get("/window")["tokens"] <= 250
-    tight = alice.done("auto_collapse", max_tokens=10)
+    tight = alice.call("auto_collapse", max_tokens=10)
     assert tight["over"] == tight["tokens_after"] - 10 > 0
 
 
-def test_what_was_opened_stays_open_while_its_interaction_goes_on(alice: Pages):
-    """Above the share from which pages are hidden, but within the limit."""
-    alice.done("create_detail_page", name="Long", detail="word " * 150, parent="usr-0")
+def test_an_opened_page_stays_open_during_its_interaction(alice: Pages):
+    """The window exceeds the share at which pages are hidden, but not the limit."""
+    alice.call("create_detail_page", name="Long", detail="word " * 150, parent="usr-0")
     alice.say("Look it up")
-    alice.done("expand_details", index="usr-2")
+    alice.call("expand_details", index="usr-2")
     alice.put("/settings", window_max_tokens=alice.get("/window")["tokens"] + 20)
     body = {"messages": [{"role": "assistant", "content": "It is open"}], "session_id": "s1"}
     alice.post_messages(body)
@@ -197,7 +197,7 @@ def test_a_window_for_a_smaller_budget_changes_nothing(alice: Pages):
     assert alice.get("/window") == whole
 
 
-def test_an_agent_may_have_rules_of_its_own(alice: Pages):
+def test_an_agent_may_have_its_own_window_settings(alice: Pages):
     for number in range(3):
         alice.say(f"Question {number}?", "word " * 30)
     assert alice.get("/settings")["parameters"]["active_pages"] == 8
@@ -206,12 +206,12 @@ def test_an_agent_may_have_rules_of_its_own(alice: Pages):
     pages = alice.get("/pages")["pages"]
     chapter = [each["name"] for each in pages if each["parent"] == "usr-0"]
     assert chapter == ["Contents Page", "Question 2?", "Question 3?"]
-    above = alice.done("get_ancestors", index="usr-1")["pages"]
+    above = alice.call("get_ancestors", index="usr-1")["pages"]
     assert [each["name"] for each in above] == ["Contents Page", "Conversation"]
     assert alice.get("/window")["tokens"] <= 300
 
 
-def test_sessions_have_windows_of_their_own(alice: Pages):
+def test_each_session_has_its_own_window(alice: Pages):
     alice.say("Quite another thing", session="s2")
     assert "Quite another thing" in alice.window
     assert "Go?" not in alice.window
@@ -219,8 +219,8 @@ def test_sessions_have_windows_of_their_own(alice: Pages):
     assert "Go?" in first["messages"][0]["content"]
 
 
-def test_undo_needs_something_that_an_agent_did(alice: Pages):
-    alice.done("hide_details", index="usr-1")
+def test_undo_and_redo_need_an_operation_of_the_agent(alice: Pages):
+    alice.call("hide_details", index="usr-1")
     for operation in ("undo", "redo"):
         refused = alice.post(operation)
         assert refused.status_code == 403
@@ -246,7 +246,7 @@ def test_undo_needs_something_that_an_agent_did(alice: Pages):
         ("get_page", {"index": "usr-77"}, 404, "usr-77"),
     ],
 )
-def test_what_cannot_be_done_says_why_and_changes_nothing(
+def test_refused_operations_say_why_and_change_nothing(
     alice: Pages, operation: str, fields: dict[str, Any], status: int, says: str
 ):
     before = alice.get("/window"), alice.get("/pages")
@@ -256,7 +256,7 @@ def test_what_cannot_be_done_says_why_and_changes_nothing(
     assert (alice.get("/window"), alice.get("/pages")) == before
 
 
-def test_pages_of_nobody_are_not_found(pages: Callable[[str], Pages]):
+def test_pages_of_an_unknown_agent_are_not_found(pages: Callable[[str], Pages]):
     nobody = pages("nobody")
     for path in ("/window", "/pages", "/pages/usr-1"):
         assert nobody.status(path) == 404
@@ -264,7 +264,7 @@ def test_pages_of_nobody_are_not_found(pages: Callable[[str], Pages]):
     assert nobody.post("find_pages", query="x").status_code == 404
 
 
-def test_a_result_of_a_tool_without_its_call_is_no_message_of_its_own(alice: Pages):
+def test_a_tool_result_without_its_call_is_no_separate_message(alice: Pages):
     call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
     alice.append(
         {"role": "user", "content": "Look!"},
@@ -275,9 +275,9 @@ def test_a_result_of_a_tool_without_its_call_is_no_message_of_its_own(alice: Pag
     window = alice.get("/window", format="native")
     assert {each["role"] for each in window["messages"]} == {"user", "assistant"}
     assert all("tool_calls" not in each for each in window["messages"])
-    told = "".join(each["content"] for each in window["messages"])
-    assert "```tool\n42 lines\n```" in told
-    assert "look({})" in told
+    text = "".join(each["content"] for each in window["messages"])
+    assert "```tool\n42 lines\n```" in text
+    assert "look({})" in text
     alice.append({"role": "tool", "content": "43 lines", "tool_call_id": "c1"})
     assert "43 lines" in "".join(
         each["content"] for each in alice.get("/window", format="native")["messages"]
@@ -288,21 +288,21 @@ def test_a_result_of_a_tool_without_its_call_is_no_message_of_its_own(alice: Pag
     ("path", "query"),
     [("/window", {}), ("/pages", {}), ("/pages", {"lifecycle": "cold_archived"})],
 )
-def test_a_session_in_which_nobody_has_spoken_is_said_to_be_new(
+def test_a_session_without_messages_is_reported_as_new(
     alice: Pages, path: str, query: dict[str, str]
 ):
     assert alice.get(path, **query)["new_session"] is False
     for session, new in (("s1", False), ("nosuch", True)):
-        told = alice.get(path, **query, session_id=session)
-        assert (told["session_id"], told["new_session"]) == (session, new)
+        answer = alice.get(path, **query, session_id=session)
+        assert (answer["session_id"], answer["new_session"]) == (session, new)
     moved = alice.post("pin_page?session_id=nosuch", index="usr-1").json()
     assert (moved["new_session"], moved["new_agent"]) == (True, False)
-    assert alice.done("unpin_page", index="usr-1")["new_session"] is False
+    assert alice.call("unpin_page", index="usr-1")["new_session"] is False
 
 
-def test_a_page_that_begins_an_agent_says_so(pages: Callable[[str], Pages]):
+def test_the_first_page_of_an_agent_reports_a_new_agent(pages: Callable[[str], Pages]):
     begun = pages("adda")
     note = {"name": "A", "detail": "x", "parent": "usr-0"}
-    assert begun.done("create_detail_page", **note)["new_agent"] is True
-    assert begun.done("create_detail_page", **note)["new_agent"] is False
+    assert begun.call("create_detail_page", **note)["new_agent"] is True
+    assert begun.call("create_detail_page", **note)["new_agent"] is False
     assert begun.get("/window")["new_session"] is False, "none is named"

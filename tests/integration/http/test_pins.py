@@ -19,7 +19,7 @@ def pinned(server: Served) -> str:
     return f"{server.url}/v1/agents/ada/pins"
 
 
-def test_pins_are_made_listed_and_taken_down(server: Served, pinned: str) -> None:
+def test_pins_are_made_listed_and_removed(server: Served, pinned: str) -> None:
     made = httpx.post(pinned, json={"text": "Never fly", "kind": "constraint"})
     assert made.status_code == 200, made.text
     assert made.json()["tokens_after"] > made.json()["tokens_before"]
@@ -38,12 +38,12 @@ def test_pins_are_made_listed_and_taken_down(server: Served, pinned: str) -> Non
     assert httpx.delete(f"{pinned}/1").status_code == 200
     assert httpx.delete(f"{pinned}/1").status_code == 404
     settings = {"MEMCI_API_URL": server.url}
-    shown = run_json("pages", "pins", "--agent", "ada", settings=settings)
-    assert [each["pin"] for each in shown["pins"]] == [2]
+    printed = run_json("pages", "pins", "--agent", "ada", settings=settings)
+    assert [each["pin"] for each in printed["pins"]] == [2]
     assert "写报告" in run("pages", "pins", "--agent", "ada", settings=settings).stdout
 
 
-def test_what_cannot_be_pinned_is_said(pinned: str) -> None:
+def test_invalid_pins_are_refused(pinned: str) -> None:
     assert httpx.post(pinned, json={}).status_code == 422
     assert httpx.post(pinned, json={"text": "a", "message": "m/1"}).status_code == 422
     assert httpx.post(pinned, json={"text": "word " * 3_000}).status_code == 413

@@ -37,7 +37,7 @@ def states(agent: Agent, session: str | None = None) -> list[str]:
     return [each.state.value for each in agent.plan(session).steps]
 
 
-def test_a_plan_is_set_shown_and_worked_through(plan: str) -> None:
+def test_a_plan_is_set_shown_and_updated(plan: str) -> None:
     assert httpx.get(plan).json() == {"session_id": "s1", "steps": []}
     made = httpx.post(plan, json={"steps": ["[x] Read the code", "Write the tests", "Ship it"]})
     assert made.status_code == 200, made.text
@@ -53,7 +53,7 @@ def test_a_plan_is_set_shown_and_worked_through(plan: str) -> None:
     assert [each["text"] for each in other["steps"]] == ["Call Luigi", "Book a table"]
 
 
-def test_its_words_are_a_message_and_states_are_none(server: Served, ada: Agent) -> None:
+def test_new_steps_are_a_message_and_new_states_are_not(server: Served, ada: Agent) -> None:
     ada.update_plan("s1", steps=["Read the code", "Ship it"])
     ada.update_plan("s1", step=1, state="done")
     ada.update_plan("s1", steps=["[x] Read the code", "[x] Ship it"])
@@ -63,14 +63,14 @@ def test_its_words_are_a_message_and_states_are_none(server: Served, ada: Agent)
     assert server.messages("ada")[-1] == "计划：\n1. [>] 读代码\n2. [ ] 写测试"
 
 
-def test_a_model_has_a_tool_for_it(ada: Agent) -> None:
-    told = ada.call_tool("update_plan", {"steps": ["Read the code", "Ship it"]}, session_id="s1")
-    assert told["steps"][0] == {"step": 1, "text": "Read the code", "state": "active"}
+def test_a_model_sets_the_plan_with_a_tool(ada: Agent) -> None:
+    answer = ada.call_tool("update_plan", {"steps": ["Read the code", "Ship it"]}, session_id="s1")
+    assert answer["steps"][0] == {"step": 1, "text": "Read the code", "state": "active"}
     ada.call_tool("update_plan", {"step": 1, "state": "done"}, session_id="s1")
     assert states(ada) == ["done", "active"]
 
 
-def test_code_of_a_model_sets_it_too(ada: Agent) -> None:
+def test_a_model_sets_the_plan_with_attp(ada: Agent) -> None:
     code = "update_plan(steps=['Read the code', 'Ship it'])"
     call = f'status = \'success\'\ntarget = \'plan\'\ncode = """{code}"""'
     answer = ada.attp(f"thought = 'plan'\n[tool_call]\n{call}", session_id="s1")
@@ -93,12 +93,12 @@ def test_code_of_a_model_sets_it_too(ada: Agent) -> None:
         {"steps": ["a"], "step": 1, "state": "done"},
     ],
 )
-def test_what_is_no_plan_is_refused(plan: str, body: dict[str, object]) -> None:
+def test_invalid_plans_are_refused(plan: str, body: dict[str, object]) -> None:
     assert httpx.post(plan, json=body).status_code == 422
     assert httpx.get(plan).json()["steps"] == []
 
 
-def test_what_cannot_be_done_is_said(ada: Agent) -> None:
+def test_a_step_that_does_not_exist_is_refused(ada: Agent) -> None:
     with pytest.raises(ConflictError, match="give its steps"):
         ada.update_plan("s1", step=1, state="done")
     ada.update_plan("s1", steps=["Read"])
@@ -106,13 +106,13 @@ def test_what_cannot_be_done_is_said(ada: Agent) -> None:
         ada.update_plan("s1", step=2, state="done")
 
 
-def test_nobody_has_no_plan(plan: str) -> None:
+def test_an_unknown_agent_has_no_plan(plan: str) -> None:
     nobody = plan.replace("ada", "nobody")
     assert httpx.get(nobody).status_code == 404
     assert httpx.post(nobody, json={"steps": ["Read"]}).status_code == 404
 
 
-def test_the_command_line_sets_and_shows_it(server: Served, ada: Agent) -> None:
+def test_the_command_line_sets_and_shows_the_plan(server: Served, ada: Agent) -> None:
     settings = {"MEMCI_API_URL": server.url}
     assert "no plan" in run("pages", "plan", "--agent", "ada", settings=settings).stdout
     run("pages", "plan", "--agent", "ada", "--set", "Read", "--set", "Ship", settings=settings)
@@ -121,12 +121,12 @@ def test_the_command_line_sets_and_shows_it(server: Served, ada: Agent) -> None:
         run("pages", "plan", "--agent", "ada", settings=settings).stdout
         == "1. [x] Read\n2. [>] Ship\n"
     )
-    shown = run_json("pages", "plan", "--agent", "ada", settings=settings)
-    assert [each["state"] for each in shown["steps"]] == ["done", "active"]
+    printed = run_json("pages", "plan", "--agent", "ada", settings=settings)
+    assert [each["state"] for each in printed["steps"]] == ["done", "active"]
     assert run("pages", "plan", "--agent", "ada", "--step", "1", settings=settings).returncode == 2
 
 
-def test_workers_find_what_is_said(
+def test_workers_find_plans_and_rules_in_messages(
     shared_postgres: Postgres, process_redis: Redis, tmp_path: Path
 ) -> None:
     servers = (shared_postgres, process_redis)
@@ -136,13 +136,13 @@ def test_workers_find_what_is_said(
         Memci(running.url) as memci,
     ):
         agent = memci.agent("ada")
-        said = [
+        messages = [
             {"role": "user", "content": RULE},
             {"role": "assistant", "content": STEPS},
             {"role": "user", "content": "Go on."},
             {"role": "assistant", "content": "Step 1 is done, moving on to step 2."},
         ]
-        agent.record(said, session_id="s1", remember="never")
+        agent.record(messages, session_id="s1", remember="never")
         agent.wait_idle()
         assert states(agent) == ["done", "active", "pending"]
         (pin,) = agent.pins().pins

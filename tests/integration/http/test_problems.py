@@ -1,4 +1,4 @@
-"""What goes wrong elsewhere: routing, servers that are away, faults of our own."""
+"""Answers to wrong paths and methods, while servers are down, and after internal errors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_unknown_paths_are_not_found(http: httpx.Client, path: str) -> None:
         ("PROPFIND", "/v1/agents", "GET"),
     ],
 )
-def test_a_wrong_method_is_told_the_right_ones(
+def test_a_wrong_method_is_answered_with_the_allowed_ones(
     http: httpx.Client, method: str, path: str, allowed: str
 ) -> None:
     answer = http.request(method, path)
@@ -60,7 +60,7 @@ def test_a_read_that_no_worker_answers_is_503(http: httpx.Client) -> None:
         assert int(answer.headers["retry-after"]) >= 1
 
 
-def test_a_fault_of_ours_tells_nothing_and_is_logged_without_text(
+def test_an_internal_error_is_answered_and_logged_without_texts(
     http: httpx.Client, server: Served, logged: Callable[[], list[dict[str, Any]]]
 ) -> None:
     with server.runtime.database.engine.begin() as connection:
@@ -82,7 +82,7 @@ def test_a_fault_of_ours_tells_nothing_and_is_logged_without_text(
     assert http.get("/healthz").status_code == 200
 
 
-def test_a_database_that_is_away_is_503_and_then_again_202(own_servers: Servers) -> None:
+def test_a_stopped_database_is_503_and_a_restarted_one_202(own_servers: Servers) -> None:
     settings = make_settings(own_servers.postgres.url, own_servers.redis.url)
     with served(settings) as server, httpx.Client(base_url=server.url, timeout=30) as http:
         assert http.post("/v1/agents/a/messages", json=BODY).status_code == 202
@@ -101,7 +101,7 @@ def test_a_database_that_is_away_is_503_and_then_again_202(own_servers: Servers)
         assert server.messages("a") == ["hush-hush"] * 2
 
 
-def test_messages_are_taken_while_the_broker_is_away(own_servers: Servers) -> None:
+def test_messages_are_accepted_while_the_broker_is_down(own_servers: Servers) -> None:
     settings = make_settings(own_servers.postgres.url, own_servers.redis.url)
     with served(settings) as server, httpx.Client(base_url=server.url, timeout=30) as http:
         own_servers.redis.stop()
@@ -112,7 +112,7 @@ def test_messages_are_taken_while_the_broker_is_away(own_servers: Servers) -> No
         assert http.get("/readyz").json()["checks"]["broker"] != "ok"
 
 
-def test_a_caller_who_leaves_in_the_middle_is_no_error(
+def test_a_caller_that_disconnects_is_no_error(
     http: httpx.Client, server: Served, logged: Callable[[], list[dict[str, Any]]]
 ) -> None:
     where = urlsplit(server.url)
@@ -122,13 +122,13 @@ def test_a_caller_who_leaves_in_the_middle_is_no_error(
             b'Content-Type: application/json\r\nContent-Length: 999\r\n\r\n{"messages":'
         )
     route = 'route="/v1/agents/{agent}/messages"'
-    left = f'memci_http_requests_total{{method="POST",{route},status="499"}}'
-    wait_until(lambda: left in http.get("/metrics").text, "the caller's leaving was counted")
+    counted = f'memci_http_requests_total{{method="POST",{route},status="499"}}'
+    wait_until(lambda: counted in http.get("/metrics").text, "the caller's leaving was counted")
     assert logged() == []
     assert server.messages("a") == []
 
 
-def test_reads_that_wait_do_not_keep_writes_out(serve: Serve) -> None:
+def test_waiting_reads_do_not_block_writes(serve: Serve) -> None:
     server = serve(http_read_timeout_ms=6000)
     where = urlsplit(server.url)
     search = b'{"query": "x"}'

@@ -7,16 +7,17 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from pathlib import Path
 
 import httpx
 import pytest
 
 from memci.testing import wait_until
+from tests.support.command_line import ROOT, environment
+from tests.support.fork_server import fork_server
 
 HEAVY = ("torch", "sentence_transformers", "jieba", "litellm", "transformers", "alembic")
-COMMAND = [sys.executable, "-m", "memci.http"]
+COMMAND = ["python", "-m", "memci.http"]
 
 
 def free_port() -> int:
@@ -25,47 +26,42 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-@contextmanager
-def process(**environment: str) -> Iterator[subprocess.Popen[str]]:
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith("MEMCI_")}
-    with subprocess.Popen(
-        COMMAND, env=inherited | environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        text=True,
-    ) as running:  # fmt: skip
-        try:
-            yield running
-        finally:
-            running.kill()
-
-
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
-def test_it_serves_and_stops_cleanly(
-    database_url: str, broker_url: str, stop: signal.Signals
+def test_the_api_serves_and_stops_cleanly(
+    database_url: str, broker_url: str, stop: signal.Signals, tmp_path: Path
 ) -> None:
     port = free_port()
-    with process(
-        MEMCI_DATABASE_URL=database_url, MEMCI_BROKER_URL=broker_url, MEMCI_PORT=str(port)
-    ) as api:
+    servers = {"MEMCI_DATABASE_URL": database_url, "MEMCI_BROKER_URL": broker_url}
+    log = tmp_path / "log"
+    log.touch()
+    api = fork_server().start(
+        COMMAND,
+        environment(**servers, MEMCI_PORT=str(port)),
+        ROOT,
+        *(Path(os.devnull), log, log),
+    )
 
-        def answers() -> bool:
-            try:
-                return httpx.get(f"http://127.0.0.1:{port}/healthz").status_code == 200
-            except httpx.ConnectError:
-                assert api.poll() is None, api.communicate()
-                return False
+    def answers() -> bool:
+        try:
+            return httpx.get(f"http://127.0.0.1:{port}/healthz").status_code == 200
+        except httpx.ConnectError:
+            assert api.poll() is None, log.read_text()
+            return False
 
+    try:
         wait_until(answers, "the API answered", timeout_s=40)
         body = {"messages": [{"role": "user", "content": "hush-hush"}]}
         assert httpx.post(f"http://127.0.0.1:{port}/v1/agents/a/messages", json=body).is_success
         api.send_signal(stop)
-        out, log = api.communicate(timeout=20)
-        assert api.returncode == 0, log
-        assert "no API keys" in log
-        assert "hush-hush" not in out + log
+        assert api.wait(20) == 0, log.read_text()
+    finally:
+        api.kill()
+    assert "no API keys" in log.read_text()
+    assert "hush-hush" not in log.read_text()
 
 
-def test_it_starts_fast_and_imports_nothing_heavy() -> None:
-    # Time of the processor, and in proportion to what the frameworks take: machines differ.
+def test_the_api_starts_fast_and_imports_nothing_heavy() -> None:
+    # CPU time, relative to the CPU time of the frameworks, because machines differ.
     code = (
         "import sys, time; started = time.process_time()\n"
         "import fastapi, uvicorn, sqlalchemy.orm, psycopg, celery, httpx, pydantic_settings\n"
@@ -74,30 +70,30 @@ def test_it_starts_fast_and_imports_nothing_heavy() -> None:
         f"print([name for name in {HEAVY} if name in sys.modules])\n"
         "print((ended - started) / (between - started))"
     )
-    ratios = []
-    for _ in range(3):
+    ratios: list[float] = []
+    while len(ratios) < 3 and not (ratios and ratios[-1] < 7):
         command = [sys.executable, "-c", code]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         heavy, ratio = done.stdout.splitlines()
         assert heavy == "[]"
         ratios.append(float(ratio))
-    assert min(ratios) < 7, ratios
+    assert ratios[-1] < 7, ratios
 
 
 @pytest.mark.parametrize(
-    ("environment", "told"),
+    ("wrong", "expected"),
     [
         ({"MEMCI_HOST": "0.0.0.0"}, "refusing to bind to 0.0.0.0 without API keys"),  # noqa: S104
         ({"MEMCI_PORT": "many"}, "MEMCI_PORT"),
         ({"MEMCI_API_KEYS": '[{"name": "x", "hash": "secret-thing"}]'}, "MEMCI_API_KEYS__0__HASH"),
     ],
 )
-def test_wrong_settings_are_told_in_one_line(environment: dict[str, str], told: str) -> None:
+def test_wrong_settings_are_reported_in_one_line(wrong: dict[str, str], expected: str) -> None:
     servers = {"MEMCI_DATABASE_URL": "postgresql://x", "MEMCI_BROKER_URL": "redis://x"}
-    with process(**servers, **environment) as api:
-        _, log = api.communicate(timeout=20)
-    assert api.returncode == 1
+    done = fork_server().run(COMMAND, environment(**servers, **wrong), b"")
+    log = done.stderr
+    assert done.returncode == 1
     assert log.startswith("memci: ")
-    assert told in log
+    assert expected in log
     assert "secret-thing" not in log
     assert "Traceback" not in log

@@ -1,4 +1,4 @@
-"""The chat proxy: what passes, and what never leaves. No context worker runs."""
+"""The chat proxy: what it passes on and what it keeps back. No context worker runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from memci.api_keys import new_key
 from memci.http.proxy import memory
-from tests.integration.http.conftest import ALONE, Serve
+from tests.integration.http.conftest import RECORD_ONLY, Serve
 from tests.integration.http.proxying import DONE, ask, chatting, event, recorded, stored, user
 from tests.integration.http.serving import Served
 from tests.support.model_server import ModelServer, closed_port, fails, says, sends, streams
@@ -22,25 +22,26 @@ from tests.support.model_server import ModelServer, closed_port, fails, says, se
 def test_there_is_no_proxy_unless_an_upstream_is_set(server: Served):
     answer = httpx.post(f"{server.url}/proxy/alice/v1/chat/completions", json={"messages": []})
     assert answer.status_code == 404
+    assert "MEMCI_PROXY_UPSTREAM_URL" in answer.json()["detail"]
 
 
-def test_a_stream_passes_byte_for_byte_as_it_comes(proxy: Served, upstream: ModelServer):
-    """The upstream goes on only when the client has its first piece."""
-    seen = Event()
+def test_a_stream_is_passed_on_byte_for_byte_at_once(proxy: Served, upstream: ModelServer):
+    """The upstream continues only after the client has the first piece."""
+    received = Event()
     pieces = [
         b": a comment\n\n" + event({"role": "assistant", "content": "In"}),
         event({"content": " Bern"})[:20],
         event({"content": " Bern"})[20:] + event({"content": "，瑞士。"}),
         event({}, finish="stop") + DONE,
     ]
-    upstream.script = [streams(*pieces, after=seen)]
+    upstream.script = [streams(*pieces, after=received)]
     body = {"model": "tiny", "stream": True, "messages": [user("Where?")]}
     url = f"{proxy.url}/proxy/alice/v1/chat/completions"
     got = b""
     with httpx.stream("POST", url, json=body, timeout=20) as answer:
         for chunk in answer.iter_raw():
             got += chunk
-            seen.set()
+            received.set()
     assert got == b"".join(pieces)
     assert answer.headers["content-type"] == "text/event-stream"
     assert answer.headers["x-memci-memory"] == "on"
@@ -55,7 +56,7 @@ def test_a_stream_is_read_by_the_client_library(proxy: Served, upstream: ModelSe
     assert recorded(proxy, 2)[-1] == ("assistant", "Yes, do.")
 
 
-def test_errors_of_the_upstream_pass(proxy: Served, upstream: ModelServer):
+def test_errors_of_the_upstream_are_passed_on(proxy: Served, upstream: ModelServer):
     upstream.script = [fails(429, code="slow", retry_after="3"), sends(b"no JSON")]
     with chatting(proxy) as client:
         with pytest.raises(openai.RateLimitError) as raised:
@@ -69,18 +70,18 @@ def test_errors_of_the_upstream_pass(proxy: Served, upstream: ModelServer):
 
 
 @pytest.mark.parametrize("body", [{"prompt": "Hello?"}, {"messages": []}], ids=str)
-def test_what_only_the_upstream_understands_is_passed_on(
+def test_bodies_without_messages_are_passed_on(
     proxy: Served, upstream: ModelServer, body: dict[str, Any]
 ):
     upstream.script = [fails(400)]
     answer = httpx.post(f"{proxy.url}/proxy/alice/v1/chat/completions", json=body)
     assert answer.status_code == 400
-    assert upstream.asked[0].body == body
+    assert upstream.requests[0].body == body
     assert "x-memci-memory" not in answer.headers
 
 
-def test_an_upstream_that_is_away_is_told_of(serve: Serve):
-    proxy = serve(proxy_upstream_url=f"http://127.0.0.1:{closed_port()}/v1", **ALONE)
+def test_an_unreachable_upstream_is_reported(serve: Serve):
+    proxy = serve(proxy_upstream_url=f"http://127.0.0.1:{closed_port()}/v1", **RECORD_ONLY)
     with chatting(proxy) as client, pytest.raises(openai.InternalServerError) as raised:
         ask(client, user("Hello?"))
     assert raised.value.status_code == 503
@@ -88,25 +89,25 @@ def test_an_upstream_that_is_away_is_told_of(serve: Serve):
 
 
 @pytest.mark.parametrize("name", ["../files", "a/../../files", "%2e%2e/files", "a//b"])
-def test_no_name_of_a_model_leads_elsewhere(proxy: Served, upstream: ModelServer, name: str):
+def test_a_model_name_cannot_reach_another_path(proxy: Served, upstream: ModelServer, name: str):
     target = f"/proxy/alice/v1/models/{name}".encode()
     with httpx.Client(base_url=proxy.url) as http:
         request = http.build_request("GET", "/")
         request.url = request.url.copy_with(raw_path=target)
         answer = http.send(request)
     assert answer.status_code == 404
-    assert upstream.asked == []
+    assert upstream.requests == []
 
 
-def test_models_are_passed_on(proxy: Served, upstream: ModelServer):
+def test_requests_for_models_are_passed_on(proxy: Served, upstream: ModelServer):
     upstream.script = [sends(b'{"object": "list", "data": []}'), sends(b'{"id": "tiny"}')]
     with chatting(proxy) as client:
         assert client.models.list().data == []
         assert client.models.retrieve("tiny").id == "tiny"
-    assert [each.path for each in upstream.asked] == ["/v1/models", "/v1/models/tiny"]
+    assert [each.path for each in upstream.requests] == ["/v1/models", "/v1/models/tiny"]
 
 
-def test_headers_that_are_nobody_elses_stay(proxy: Served, upstream: ModelServer):
+def test_private_headers_are_not_passed_on(proxy: Served, upstream: ModelServer):
     upstream.script = [
         lambda handler, _: handler.send(
             200, b"{}", {"set-cookie": "a=b", "x-memci-memory": "forged", "x-request-id": "7"}
@@ -123,7 +124,7 @@ def test_headers_that_are_nobody_elses_stay(proxy: Served, upstream: ModelServer
         "OpenAI-Organization": "org",
     }
     answer = httpx.post(url, json={"messages": [user("Hi.")]}, headers=mine)
-    headers = upstream.asked[0].headers
+    headers = upstream.requests[0].headers
     assert headers["authorization"] == "Bearer upstream-key"
     assert headers["openai-organization"] == "org"
     assert not {"cookie", "x-memci-session", "x-forwarded-for", "x-hop"} & headers.keys()
@@ -132,17 +133,17 @@ def test_headers_that_are_nobody_elses_stay(proxy: Served, upstream: ModelServer
     assert "set-cookie" not in answer.headers
 
 
-def test_keys_go_where_they_belong(
+def test_each_key_goes_only_to_its_own_server(
     serve: Serve, upstream: ModelServer, logged: Callable[[], list[dict[str, Any]]]
 ):
-    """A server with an upstream's key: clients send memci's, and neither key gets elsewhere."""
+    """The server has the upstream's key; clients send memci's. Neither key goes elsewhere."""
     key, entry = new_key("client", agents="alice", scope="write")
     server_key = "sk-of-the-server"
     proxy = serve(
         proxy_upstream_url=upstream.url,
         proxy_upstream_key=SecretStr(server_key),
         api_keys=(entry,),
-        **ALONE,
+        **RECORD_ONLY,
     )
     wrong = f'{{"error": {{"message": "Incorrect API key provided: {server_key}"}}}}'
     upstream.script = [
@@ -154,51 +155,51 @@ def test_keys_go_where_they_belong(
         with pytest.raises(openai.AuthenticationError) as raised:
             ask(client, user("Hi."))
     assert "key provided: ***" in str(raised.value)
-    assert {each.headers["authorization"] for each in upstream.asked} == {f"Bearer {server_key}"}
-    assert key not in str([each.headers for each in upstream.asked])
+    assert {each.headers["authorization"] for each in upstream.requests} == {f"Bearer {server_key}"}
+    assert key not in str([each.headers for each in upstream.requests])
     for other in ({"api_key": "wrong"}, {"api_key": key, "agent": "bob"}):
         with chatting(proxy, **other) as client, pytest.raises(openai.APIStatusError) as raised:
             ask(client, user("Hi."))
         assert raised.value.status_code in {401, 403}
-    assert len(upstream.asked) == 2
+    assert len(upstream.requests) == 2
     assert server_key not in str(logged())
     assert key not in str(logged())
 
 
 def test_without_an_upstreams_key_clients_send_both(serve: Serve, upstream: ModelServer):
     key, entry = new_key("client", scope="write")
-    proxy = serve(proxy_upstream_url=upstream.url, api_keys=(entry,), **ALONE)
+    proxy = serve(proxy_upstream_url=upstream.url, api_keys=(entry,), **RECORD_ONLY)
     with chatting(proxy, default_headers={"X-Memci-Key": key}) as client:
         ask(client, user("Hi."))
-    assert upstream.asked[0].headers["authorization"] == "Bearer upstream-key"
-    assert "x-memci-key" not in upstream.asked[0].headers
+    assert upstream.requests[0].headers["authorization"] == "Bearer upstream-key"
+    assert "x-memci-key" not in upstream.requests[0].headers
     with (
         chatting(proxy, api_key=key) as client,
         pytest.raises(openai.AuthenticationError) as raised,
     ):
         ask(client, user("Hi."))
     assert "X-Memci-Key" in str(raised.value)
-    assert len(upstream.asked) == 1
+    assert len(upstream.requests) == 1
 
 
-def test_headers_that_cannot_be_followed_are_refused(proxy: Served, upstream: ModelServer):
+def test_invalid_headers_are_refused(proxy: Served, upstream: ModelServer):
     for name, value in {"X-Memci-Session": "x" * 257, "X-Memci-Budget-Tokens": "many"}.items():
         with chatting(proxy) as client, pytest.raises(openai.UnprocessableEntityError) as raised:
             ask(client, user("Hi."), extra_headers={name: value})
         assert raised.value.response.json()["field"] == name.lower()
-    assert upstream.asked == []
+    assert upstream.requests == []
 
 
 def test_a_body_over_the_limit_is_refused(serve: Serve, upstream: ModelServer):
-    proxy = serve(proxy_upstream_url=upstream.url, http_max_request_bytes=2_000, **ALONE)
+    proxy = serve(proxy_upstream_url=upstream.url, http_max_request_bytes=2_000, **RECORD_ONLY)
     with chatting(proxy) as client, pytest.raises(openai.APIStatusError) as raised:
         ask(client, user("x" * 3_000))
     assert raised.value.status_code == 413
-    assert upstream.asked == []
+    assert upstream.requests == []
 
 
-def test_a_chat_goes_on_without_memory(serve: Serve, upstream: ModelServer):
-    """No context worker answers: the chat is recorded, and goes on as the client sent it."""
+def test_a_chat_is_answered_without_memory(serve: Serve, upstream: ModelServer):
+    """No context worker answers: the chat is recorded and passed on unchanged."""
     proxy = serve(proxy_upstream_url=upstream.url)
     with chatting(proxy) as client:
         answer = client.chat.completions.with_raw_response.create(
@@ -206,11 +207,11 @@ def test_a_chat_goes_on_without_memory(serve: Serve, upstream: ModelServer):
         )
     assert answer.parse().choices[0].message.content == "Noted."
     assert answer.headers["x-memci-memory"].startswith("off; No context worker answered in time")
-    assert upstream.asked[0].body["messages"] == [user("Hi.")]
+    assert upstream.requests[0].body["messages"] == [user("Hi.")]
     assert recorded(proxy, 2) == [("user", "Hi."), ("assistant", "Noted.")]
 
 
-def test_a_memory_that_does_not_answer_in_time_is_not_waited_for(
+def test_a_chat_does_not_wait_for_a_slow_memory(
     serve: Serve, upstream: ModelServer, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(memory, "MEMORY_TIMEOUT_S", 0.05)

@@ -1,4 +1,4 @@
-"""What the proxy brings into chats, from real workers, in both languages."""
+"""The proxy adds memories of real workers to chats, in English and Chinese."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def working(
         yield running, upstream
 
 
-def told(upstream: ModelServer) -> list[dict[str, Any]]:
+def last_messages(upstream: ModelServer) -> list[dict[str, Any]]:
     """The messages of the last request that reached the upstream."""
-    messages: list[dict[str, Any]] = upstream.asked[-1].body["messages"]
+    messages: list[dict[str, Any]] = upstream.requests[-1].body["messages"]
     return messages
 
 
@@ -54,7 +54,7 @@ def told(upstream: ModelServer) -> list[dict[str, Any]]:
         ("ming", "我妹妹小芳在图恩养蜜蜂。", "今天天气不错。", "小芳养什么？", "蜜蜂"),
     ],
 )  # fmt: skip
-def test_what_was_said_in_one_chat_helps_in_another(
+def test_facts_of_one_chat_are_added_to_another(
     working: tuple[Served, ModelServer],
     agent: str,
     fact: str,
@@ -72,18 +72,18 @@ def test_what_was_said_in_one_chat_helps_in_another(
             messages=[mine, user(chatter), assistant("Yes."), user(question)],
         )
     assert answer.headers["x-memci-memory"] == "on"
-    first, notes, *rest = told(upstream)
+    first, notes, *rest = last_messages(upstream)
     assert first == mine
-    assert notes["role"] == "developer"  # as the client's own: APIs refuse a mixture
+    assert notes["role"] == "developer"  # as in the client's message: APIs refuse mixed roles
     assert key in notes["content"]
     assert rest == [user(chatter), assistant("Yes."), user(question)]
-    # Nothing that the client sends itself is told once more.
+    # The messages of the client are not repeated.
     assert question not in notes["content"]
     assert chatter not in notes["content"]
 
 
 @pytest.mark.timeout(180)
-def test_a_client_that_sends_one_message_is_given_the_conversation(
+def test_earlier_messages_of_a_session_are_added(
     working: tuple[Served, ModelServer],
 ):
     server, upstream = working
@@ -92,8 +92,8 @@ def test_a_client_that_sends_one_message_is_given_the_conversation(
             client.chat.completions.create(model="tiny", messages=[user(text)])
             wait_until(lambda count=count: len(stored(server, "solo")) == count, "recorded")
         client.chat.completions.create(model="tiny", messages=[user("And the other?")])
-    said = [each for each in told(upstream) if each["role"] != "system"]
-    assert said == [
+    messages = [each for each in last_messages(upstream) if each["role"] != "system"]
+    assert messages == [
         user("I have two cats."),
         assistant("Noted."),
         user("One is called Mia."),
@@ -114,7 +114,7 @@ def test_a_client_that_sends_one_message_is_given_the_conversation(
          "以下对话的时间：\n- 2026年3月2日（星期一）：我明天考驾照。\n", "：什么时候考？"),
     ],
 )  # fmt: skip
-def test_turns_of_another_day_are_told_to_be_in_one_system_text(
+def test_days_of_earlier_turns_are_in_one_system_text(
     working: tuple[Served, ModelServer],
     agent: str,
     before: str,
@@ -130,7 +130,7 @@ def test_turns_of_another_day_are_told_to_be_in_one_system_text(
         client.chat.completions.create(
             model="tiny", messages=[user(question)], extra_headers={"X-Memci-Session": "c"}
         )
-    notes, *rest = told(upstream)
+    notes, *rest = last_messages(upstream)
     assert rest == [user(before), assistant("!"), user(question)]
     assert notes["role"] == "system"
     assert note in notes["content"]
@@ -140,7 +140,7 @@ def test_turns_of_another_day_are_told_to_be_in_one_system_text(
 
 
 @pytest.mark.timeout(180)
-def test_the_budget_is_kept_and_none_brings_nothing(working: tuple[Served, ModelServer]):
+def test_the_budget_is_kept_and_a_budget_of_0_adds_nothing(working: tuple[Served, ModelServer]):
     server, upstream = working
     with Memci(server.url) as memci:
         agent = memci.agent("thrifty")
@@ -152,7 +152,7 @@ def test_the_budget_is_kept_and_none_brings_nothing(working: tuple[Served, Model
             client.chat.completions.create(
                 model="tiny", messages=question, extra_headers={"X-Memci-Budget-Tokens": budget}
             )
-        notes = [each["content"] for each in told(upstream) if each["role"] == "system"]
+        notes = [each["content"] for each in last_messages(upstream) if each["role"] == "system"]
         lengths.append(server.runtime.counter.count("".join(notes)))
     assert lengths[0] == 0
     assert 0 < lengths[1] <= 120 < lengths[2] <= 600

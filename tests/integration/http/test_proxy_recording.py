@@ -1,4 +1,4 @@
-"""What the chat proxy records of chats, once and in order. No context worker runs."""
+"""The chat proxy records each message once and in order. No context worker runs."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from tests.integration.http.serving import Served
 from tests.support.model_server import ModelServer, calls, fails, says, streams
 
 
-def test_a_chat_passes_and_is_recorded(proxy: Served, upstream: ModelServer):
+def test_a_chat_is_passed_on_and_recorded(proxy: Served, upstream: ModelServer):
     with chatting(proxy) as client:
         answer = ask(client, {"role": "system", "content": "Be kind."}, user("I live in Bern."))
     assert answer.choices[0].message.content == "Noted."
-    (asked,) = upstream.asked
+    (asked,) = upstream.requests
     assert asked.path == "/v1/chat/completions"
     assert [each["content"] for each in asked.body["messages"]] == ["Be kind.", "I live in Bern."]
     assert recorded(proxy, 2) == [("user", "I live in Bern."), ("assistant", "Noted.")]
@@ -43,12 +43,12 @@ def test_a_history_that_is_sent_again_is_stored_once(proxy: Served, upstream: Mo
             answer = ask(client, *history)
             history.append(assistant(answer.choices[0].message.content))
             recorded(proxy, len(history))
-        ask(client, *history[:-1])  # to have the last answer given anew
+        ask(client, *history[:-1])  # asks for the last answer again
     contents = [each["content"] for each in history]
-    assert [said for _, said in recorded(proxy, 7)] == [*contents, "Noted."]
+    assert [content for _, content in recorded(proxy, 7)] == [*contents, "Noted."]
 
 
-def test_a_history_that_is_sent_again_at_once_keeps_what_is_known_of_its_answers(proxy: Served):
+def test_a_history_that_is_sent_again_at_once_keeps_its_metadata(proxy: Served):
     history: list[dict[str, Any]] = []
     with chatting(proxy, default_headers={"X-Memci-Session": "fast"}) as client:
         for turn in range(12):
@@ -63,8 +63,8 @@ def test_a_history_that_is_sent_again_at_once_keeps_what_is_known_of_its_answers
 
 
 @pytest.mark.parametrize("kind", ["whole", "mixed", "stream", "stream without an end"])
-def test_who_has_an_answer_finds_it_recorded(proxy: Served, upstream: ModelServer, kind: str):
-    """What is said next comes behind it, whichever process it is said to."""
+def test_answers_are_recorded_at_once(proxy: Served, upstream: ModelServer, kind: str):
+    """The next message is stored after the answer, in any server process."""
     end = b"" if kind == "stream without an end" else DONE
     pieces = [event({"content": "Not"}), event({"content": "ed."}), end]
     with chatting(proxy, default_headers={"X-Memci-Session": "quick"}) as client:
@@ -80,7 +80,7 @@ def test_who_has_an_answer_finds_it_recorded(proxy: Served, upstream: ModelServe
     assert len(stored(proxy)) == 12
 
 
-def test_what_is_too_large_to_be_recorded_is_told(proxy: Served):
+def test_messages_too_large_to_record_are_reported(proxy: Served):
     large = "x" * (proxy.runtime.settings.append_limits.message_bytes + 1)
     with chatting(proxy) as client:
         raw = client.chat.completions.with_raw_response
@@ -95,8 +95,8 @@ def test_what_is_too_large_to_be_recorded_is_told(proxy: Served):
         recorded(proxy, 3)
         other = raw.create(model="tiny", messages=[user("Else?")])
     assert other.headers["x-memci-memory"] == "on"
-    said = recorded(proxy, 5)
-    assert said == [
+    messages = recorded(proxy, 5)
+    assert messages == [
         ("assistant", "Noted."),
         ("user", "So?"),
         ("assistant", "Noted."),
@@ -106,24 +106,24 @@ def test_what_is_too_large_to_be_recorded_is_told(proxy: Served):
     with proxy.runtime.database.agent_snapshot("alice") as connection:
         rows = connection.exec_driver_sql("SELECT session_id FROM message ORDER BY seq")
         sessions = [row[0] for row in rows]
-    assert len({*sessions[:3]}) == 1  # by how it began, though that is not kept
+    assert len({*sessions[:3]}) == 1  # by its first message, although that is not stored
     assert len({*sessions}) == 2
 
 
-def test_a_history_whose_beginning_was_cut_goes_on_where_it_was(proxy: Served):
+def test_a_history_without_its_beginning_is_continued(proxy: Served):
     session = {"X-Memci-Session": "tour"}
-    said = [user("One."), assistant("Noted."), user("Two."), assistant("Noted.")]
+    history = [user("One."), assistant("Noted."), user("Two."), assistant("Noted.")]
     with chatting(proxy, default_headers=session) as client:
-        ask(client, said[0])
+        ask(client, history[0])
         recorded(proxy, 2)
-        ask(client, *said[:3])
+        ask(client, *history[:3])
         recorded(proxy, 4)
-        ask(client, *said[2:], user("Three."))
+        ask(client, *history[2:], user("Three."))
     texts = [text for _, text in recorded(proxy, 6)]
     assert texts == ["One.", "Noted.", "Two.", "Noted.", "Three.", "Noted."]
 
 
-def test_what_is_said_twice_is_stored_twice(proxy: Served):
+def test_a_message_that_is_said_twice_is_stored_twice(proxy: Served):
     with chatting(proxy, default_headers={"X-Memci-Session": "s"}) as client:
         for count in (2, 4):
             ask(client, user("Again."))
@@ -131,14 +131,14 @@ def test_what_is_said_twice_is_stored_twice(proxy: Served):
     assert [text for _, text in stored(proxy)] == ["Again.", "Noted."] * 2
 
 
-def test_what_was_edited_is_recorded_as_it_is_now(proxy: Served):
+def test_an_edited_message_is_recorded_as_a_new_one(proxy: Served):
     with chatting(proxy) as client:
         ask(client, user("Hello."))
         recorded(proxy, 2)
-        begun = [user("Hello."), assistant("Noted.")]
-        ask(client, *begun, user("I like tea."))
+        history = [user("Hello."), assistant("Noted.")]
+        ask(client, *history, user("I like tea."))
         recorded(proxy, 4)
-        ask(client, *begun, user("I like coffee."))
+        ask(client, *history, user("I like coffee."))
     texts = [text for _, text in recorded(proxy, 6)]
     assert texts[-2:] == ["I like coffee.", "Noted."]
     assert len(texts) == 6
@@ -176,8 +176,8 @@ def test_tool_calls_are_recorded_as_such(proxy: Served, upstream: ModelServer):
         called = ask(client, user("Weather?"), tools=tools).choices[0].message
         answered = {"role": "tool", "tool_call_id": "call_1", "content": "sun"}
         ask(client, user("Weather?"), called.to_dict(), answered, tools=tools)
-    said = recorded(proxy, 4)
-    assert said == [("user", "Weather?"), ("assistant", None), ("tool", "sun"),
+    messages = recorded(proxy, 4)
+    assert messages == [("user", "Weather?"), ("assistant", None), ("tool", "sun"),
                     ("assistant", "Sunny.")]  # fmt: skip
     with proxy.runtime.database.agent_snapshot("alice") as connection:
         row = connection.exec_driver_sql("SELECT tool_calls FROM message WHERE seq = 2").one()
@@ -202,17 +202,17 @@ def test_streamed_tool_calls_are_put_together(proxy: Served, upstream: ModelServ
     assert row[0][0]["function"] == {"name": "find", "arguments": '{"q": "tea"}'}
 
 
-def test_of_other_content_the_text_is_recorded(proxy: Served, upstream: ModelServer):
+def test_the_text_of_other_content_is_recorded(proxy: Served, upstream: ModelServer):
     image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
     message = {"role": "user", "content": [{"type": "text", "text": "My cat."}, image]}
     with chatting(proxy) as client:
         ask(client, message)
-    assert upstream.asked[0].body["messages"] == [message]
+    assert upstream.requests[0].body["messages"] == [message]
     assert recorded(proxy, 2)[0] == ("user", "My cat.\n[image]")
 
 
-def test_a_client_that_goes_stops_the_upstream(proxy: Served, upstream: ModelServer):
-    """What was said until then is recorded, and marked as cut."""
+def test_a_client_that_disconnects_stops_the_upstream(proxy: Served, upstream: ModelServer):
+    """The answer until then is recorded and marked as cut."""
     stopped = Event()
 
     def talks(handler: Any, _: Any) -> None:
@@ -236,7 +236,7 @@ def test_a_client_that_goes_stops_the_upstream(proxy: Served, upstream: ModelSer
     assert row[0] == {"chat": {"model": "tiny", "cut": True}}
 
 
-def test_an_answer_that_is_cut_is_not_taken_for_the_whole(proxy: Served, upstream: ModelServer):
+def test_a_cut_answer_is_an_error_for_the_client(proxy: Served, upstream: ModelServer):
     def breaks(handler: Any, _: Any) -> None:
         handler.begin(200, {"content-type": "text/event-stream", "transfer-encoding": "chunked"})
         piece = event({"content": "Half"})

@@ -16,7 +16,7 @@ from memci.schemas.reads import ContextMessage
 from tests.integration.http.exploring import explore
 from tests.integration.http.serving import Served, served_by_workers
 
-SAID = [
+MESSAGES = [
     {"role": "user", "content": "My sister Lena moves to Lisbon in March."},
     {"role": "assistant", "content": "How nice! I will remember that."},
     {"role": "user", "content": "我每天早上喝一杯绿茶。"},
@@ -33,10 +33,10 @@ def server(
 
 
 @pytest.mark.timeout(120)
-def test_what_was_said_is_found_at_once(server: Served) -> None:
+def test_messages_are_found_at_once(server: Served) -> None:
     with Memci(server.url, wait_ms=0) as memci:
         memory = memci.agent("alice")
-        memory.remember(SAID, session_id="s")
+        memory.remember(MESSAGES, session_id="s")
         for query, expected in (("Where does Lena move?", "Lisbon"), ("绿茶", "绿茶")):
             found = memory.search(query, sources=["chat"], k=1)
             assert expected in found.hits[0].text
@@ -51,13 +51,13 @@ def test_what_was_said_is_found_at_once(server: Served) -> None:
 
 
 @pytest.mark.timeout(120)
-def test_days_are_those_of_whoever_says_something_or_asks(server: Served) -> None:
-    said = "2026-11-18T06:30:00+08:00"
-    message = {"role": "user", "content": "昨天我和老赵去了灵隐寺。", "timestamp": said}
+def test_days_follow_the_time_zone_of_the_message_or_question(server: Served) -> None:
+    said_at = "2026-11-18T06:30:00+08:00"
+    message = {"role": "user", "content": "昨天我和老赵去了灵隐寺。", "timestamp": said_at}
     with Memci(server.url, wait_ms=0) as memci:
         memory = memci.agent("zones")
         memory.remember([message], session_id="s")
-        assert memory.messages().messages[0].timestamp.isoformat() == said
+        assert memory.messages().messages[0].timestamp.isoformat() == said_at
         context = memory.context("老赵和灵隐寺", budget_tokens=400, session_id="other")
         assert "2026年11月18日（星期三）" in (context.messages[0].content or "")
         for question, now, since in (
@@ -69,9 +69,9 @@ def test_days_are_those_of_whoever_says_something_or_asks(server: Served) -> Non
                 assert found.explain is not None
                 assert since in {each[0] for each in found.explain["analysis"]["times"]}
         hit = memory.search("老赵和灵隐寺").hits[0]
-        assert hit.created_at.isoformat() == said
+        assert hit.created_at.isoformat() == said_at
     stored = httpx.get(f"{server.url}/v1/agents/zones/messages").json()["messages"]
-    assert [each["timestamp"] for each in stored] == [said]
+    assert [each["timestamp"] for each in stored] == [said_at]
 
 
 @pytest.mark.timeout(120)
@@ -89,7 +89,7 @@ def test_a_message_of_a_context_holds_no_nulls(server: Served) -> None:
 
 
 @pytest.mark.timeout(120)
-def test_an_error_of_the_worker_comes_through(server: Served) -> None:
+def test_an_error_of_the_worker_reaches_the_caller(server: Served) -> None:
     with Memci(server.url) as memci, pytest.raises(BudgetTooSmallError) as refused:
         memci.agent("alice").context("word " * 100, budget_tokens=20)
     assert refused.value.needs["query"] > 20
@@ -103,14 +103,15 @@ def test_an_error_of_the_worker_comes_through(server: Served) -> None:
 
 
 @pytest.mark.timeout(120)
-def test_a_million_characters_are_no_keyword(server: Served) -> None:
+def test_a_keyword_of_a_million_characters_is_answered(server: Served) -> None:
     answer = httpx.post(
         f"{server.url}/v1/agents/alice/recall", json={"keywords": ["x" * 1_000_000]}, timeout=20
     )
     assert answer.status_code == 200
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.examples
-def test_schemathesis_finds_nothing(server: Served, tmp_path: Path) -> None:
+def test_schemathesis_finds_no_error(server: Served, tmp_path: Path) -> None:
     explore(server, tmp_path, "--include-path-regex", "/(recall|search|context|erase)$")

@@ -1,4 +1,4 @@
-"""What an agent's settings leave no room for is said where they are made and shown."""
+"""Settings that leave too little room give a warning when they are set or shown."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Agent:
         self._client.post(f"/{self._name}/{path}", json=body).raise_for_status()
 
     def warned(self, **settings: Any) -> str:
-        """What settings are answered with; the same is shown afterwards."""
+        """Change settings and return the warnings; reading the settings gives the same."""
         put = self._client.put(f"/{self._name}/settings", json=settings).raise_for_status().json()
         got = self._client.get(f"/{self._name}/settings").raise_for_status().json()
         assert got["warnings"] == put["warnings"]
@@ -48,20 +48,20 @@ def alice(agents: Callable[[str], Agent]) -> Agent:
     made = agents("alice")
     made.post("pages/create_detail_page", parent="sys-0", name="Rules", detail=PROMPT)
     for number in range(4):
-        said = [{"role": "user", "content": f"Question {number}? " * 20}]
-        made.post("messages", messages=said, session_id="s1", remember="never")
+        messages = [{"role": "user", "content": f"Question {number}? " * 20}]
+        made.post("messages", messages=messages, session_id="s1", remember="never")
     return made
 
 
-def test_a_limit_below_what_must_stay_is_told_with_what_to_do(alice: Agent):
+def test_a_limit_that_is_too_low_gives_a_warning_with_advice(alice: Agent):
     assert alice.warned() == ""
-    told = alice.warned(window_max_tokens=100)
+    warning = alice.warned(window_max_tokens=100)
     found = re.fullmatch(
         r"what cannot be hidden takes ([\d,]+) tokens, and window_max_tokens is 100: set it to"
         r" (\d+) or more, or shorten system prompts, take down pins, unpin pages",
-        told,
+        warning,
     )
-    assert found is not None, told
+    assert found is not None, warning
     least = int(found[2])
     assert int(found[1].replace(",", "")) == least
     assert alice.over > 0
@@ -71,7 +71,7 @@ def test_a_limit_below_what_must_stay_is_told_with_what_to_do(alice: Agent):
     assert alice.over > 0
 
 
-def test_before_the_first_message_too(agents: Callable[[str], Agent]):
+def test_warnings_before_the_first_message(agents: Callable[[str], Agent]):
     bob = agents("bob")
     assert bob.warned(window_max_tokens=100) == ""
     assert bob.warned(window_max_tokens=100, attp=True).endswith(
@@ -80,16 +80,16 @@ def test_before_the_first_message_too(agents: Callable[[str], Agent]):
     assert bob.warned(attp=True) == ""
 
 
-def test_the_command_line_says_it(alice: Agent, server: Served):
-    way = {"MEMCI_API_URL": server.url}
-    done = run("agents", "settings", "window_max_tokens=100", "--agent", "alice", settings=way)
+def test_the_command_line_shows_the_warning(alice: Agent, server: Served):
+    settings = {"MEMCI_API_URL": server.url}
+    done = run("agents", "settings", "window_max_tokens=100", "--agent", "alice", settings=settings)
     assert done.returncode == 0
     lines = done.stdout.splitlines()
     assert lines[1].split() == ["window_max_tokens", "100", "changed"]
     assert lines[2].startswith("what cannot be hidden takes ")
     assert " tokens, and window_max_tokens is 100: set it to " in lines[2]
-    assert run("agents", "settings", "--agent", "alice", settings=way).stdout.endswith(
+    assert run("agents", "settings", "--agent", "alice", settings=settings).stdout.endswith(
         f"\n{lines[2]}\n"
     )
-    shown = run("agents", "settings", "--reset", "--agent", "alice", settings=way).stdout
-    assert "cannot be hidden" not in shown
+    printed = run("agents", "settings", "--reset", "--agent", "alice", settings=settings).stdout
+    assert "cannot be hidden" not in printed

@@ -1,4 +1,4 @@
-"""Summaries and handovers, made by real workers and asked for over HTTP and by command (R8)."""
+"""Summaries and handovers of real workers, over HTTP and by command (R8)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def server(
 
 
 def _is_ready(worker: Worker) -> bool:
-    return " ready." in worker.said
+    return " ready." in worker.log_text
 
 
 @pytest.fixture
@@ -56,14 +56,14 @@ def memci(server: Served) -> Iterator[Memci]:
 
 
 def settle(memory: Any) -> None:
-    """Wait until no job is left; passes are of no concern here."""
+    """Wait until no job is queued; passes may still wait."""
     wait_until(lambda: not memory.jobs(state="queued").jobs, "all jobs are done", timeout_s=90)
 
 
-def tell(memory: Any, *texts: str, session: str = "s1", user: str | None = None) -> None:
-    """Say each of these, and have it answered."""
+def store_talk(memory: Any, *texts: str, session: str = "s1", user: str | None = None) -> None:
+    """Store each text as a user message, with an answer."""
     memory.configure({"summary_threshold": 60, "preserve_recent": 2})
-    said = [
+    messages = [
         message
         for number, text in enumerate(texts)
         for message in (
@@ -71,13 +71,13 @@ def tell(memory: Any, *texts: str, session: str = "s1", user: str | None = None)
             {"role": "assistant", "content": f"Noted as point {number}."},
         )
     ]
-    memory.remember(said, session_id=session, user_id=user)
+    memory.remember(messages, session_id=session, user_id=user)
     settle(memory)
 
 
-def test_a_long_session_is_summed_up_but_for_the_latest_interactions(memci: Memci):
+def test_a_long_session_is_summarised_except_its_latest_interactions(memci: Memci):
     memory = memci.agent("sailor")
-    tell(memory, *TALK)
+    store_talk(memory, *TALK)
     (made,) = memory.summaries().summaries
     assert (made.session_id, made.user_id, made.model, made.final) == ("s1", None, "offline", False)
     assert (made.from_seq, made.through_seq) == (1, 12)
@@ -93,10 +93,10 @@ def test_a_long_session_is_summed_up_but_for_the_latest_interactions(memci: Memc
     assert len(memory.messages().messages) == 16, "what was said stays as it was"
 
 
-def test_lists_go_by_cursor(memci: Memci):
+def test_summaries_are_listed_by_cursor(memci: Memci):
     memory = memci.agent("lister")
     for session in ("a/b", "会话", "c"):
-        tell(memory, *TALK, session=session)
+        store_talk(memory, *TALK, session=session)
     found, cursor = [], None
     for _ in range(3):
         page = memory.summaries(limit=1, cursor=cursor)
@@ -105,9 +105,9 @@ def test_lists_go_by_cursor(memci: Memci):
     assert (found, cursor) == (["a/b", "c", "会话"], None)
 
 
-def test_of_what_is_erased_no_summary_tells_any_more(memci: Memci):
+def test_erased_messages_are_in_no_summary(memci: Memci):
     memory = memci.agent("eraser")
-    tell(memory, *TALK)
+    store_talk(memory, *TALK)
     assert "peanut" in memory.summaries().summaries[0].text
     memory.erase(message_ids=["s1-2"])
     settle(memory)
@@ -119,25 +119,25 @@ def test_of_what_is_erased_no_summary_tells_any_more(memci: Memci):
     assert memory.summaries().summaries == []
 
 
-def test_a_handover_is_one_document_that_misses_nothing(memci: Memci, server: Served):
+def test_a_handover_has_pins_summary_and_latest_messages(memci: Memci, server: Served):
     memory = memci.agent("captain")
-    tell(memory, *TALK)
+    store_talk(memory, *TALK)
     pin = {"text": "Nobody sails without a life jacket.", "kind": "constraint"}
     httpx.post(f"{server.url}/v1/agents/captain/pins", json=pin, timeout=20).raise_for_status()
-    handed = memory.handover(session_id="s1")
-    assert handed.tokens == COUNT(handed.text)
-    assert handed.text.startswith("# Handover of session s1\n\n## Pinned")
+    handover = memory.handover(session_id="s1")
+    assert handover.tokens == COUNT(handover.text)
+    assert handover.text.startswith("# Handover of session s1\n\n## Pinned")
     parts = (
         "life jacket.",
         "## What was said before",
         "What do we need for the engine?",
         "the flag",
     )
-    places = [handed.text.index(each) for each in parts]
+    places = [handover.text.index(each) for each in parts]
     assert places == sorted(places)
-    assert (handed.session_id, handed.through_seq, handed.left_out) == ("s1", 12, 0)
-    assert handed.message_ids[::2] == ["s1-6", "s1-7"]
-    assert memory.handover().text == handed.text, "the session of the last message"
+    assert (handover.session_id, handover.through_seq, handover.left_out) == ("s1", 12, 0)
+    assert handover.message_ids[::2] == ["s1-6", "s1-7"]
+    assert memory.handover().text == handover.text, "the session of the last message"
     plain = memory.handover(format="text").text
     assert plain.startswith("= Handover of session s1\n\n== Pinned")
     small = memory.handover(budget_tokens=120)
@@ -150,24 +150,24 @@ def test_a_handover_is_one_document_that_misses_nothing(memci: Memci, server: Se
         memci.agent("nobody-at-all").handover()
 
 
-def test_before_there_is_a_summary_one_is_made_at_once_and_asked_for(memci: Memci, server: Served):
+def test_a_handover_without_a_summary_makes_and_requests_one(memci: Memci, server: Served):
     memory = memci.agent("early")
     memory.remember([{"role": "user", "content": each} for each in TALK], session_id="s1")
     settle(memory)
     assert memory.summaries().summaries == []
-    handed = memory.handover(session_id="s1")
-    assert "Aurora for 340 euros" in handed.text
-    assert len(handed.message_ids) == 4
+    handover = memory.handover(session_id="s1")
+    assert "Aurora for 340 euros" in handover.text
+    assert len(handover.message_ids) == 4
     runtime = server.runtime
     assert sweep(runtime.database, runtime.agent_queues, runtime.wakeups).lane == 1
     settle(memory)
     (made,) = memory.summaries().summaries
-    assert (made.session_id, made.through_seq) == ("s1", handed.through_seq)
+    assert (made.session_id, made.through_seq) == ("s1", handover.through_seq)
 
 
-def test_a_chinese_session_is_handed_over_in_chinese(memci: Memci):
+def test_the_handover_of_a_chinese_session_is_in_chinese(memci: Memci):
     memory = memci.agent("zh")
-    tell(
+    store_talk(
         memory,
         "我们决定五月四日租下“极光号”帆船，租金三百四十欧元，押金一百欧元，由王峰去签合同。",
         "我女儿小雨对花生过敏，船上绝对不能有任何花生制品，请大家务必记住。",
@@ -183,9 +183,9 @@ def test_a_chinese_session_is_handed_over_in_chinese(memci: Memci):
     assert "```用户\n发动机需要准备什么？\n```" in text
 
 
-def test_no_user_is_handed_what_another_has_said(memci: Memci):
+def test_a_handover_has_no_messages_of_other_users(memci: Memci):
     memory = memci.agent("two")
-    tell(memory, *TALK, user="ann")
+    store_talk(memory, *TALK, user="ann")
     memory.remember(
         [{"role": "user", "content": "My pin is 4711."}], session_id="s1", user_id="bob"
     )
@@ -199,16 +199,16 @@ def test_no_user_is_handed_what_another_has_said(memci: Memci):
     assert not any(word in of_bob for word in ("Aurora", "Ida", "flag"))
 
 
-def test_the_commands_show_it(memci: Memci, server: Served):
-    tell(memci.agent("cli"), *TALK)
+def test_the_commands_show_summaries_and_handovers(memci: Memci, server: Served):
+    store_talk(memci.agent("cli"), *TALK)
     settings = {"MEMCI_API_URL": server.url}
-    shown = run("sessions", "summaries", "--agent", "cli", settings=settings)
-    assert shown.stdout.startswith("── s1: messages 1-12, not complete yet; ")
-    assert "Aurora" in shown.stdout
+    printed = run("sessions", "summaries", "--agent", "cli", settings=settings)
+    assert printed.stdout.startswith("── s1: messages 1-12, not complete yet; ")
+    assert "Aurora" in printed.stdout
     (made,) = run_json("sessions", "summaries", "--agent", "cli", settings=settings)["summaries"]
     assert made["through_seq"] == 12
-    handed = run("sessions", "handover", "--agent", "cli", "--budget", "200", settings=settings)
-    assert handed.stdout.startswith("# Handover of session s1")
+    handover = run("sessions", "handover", "--agent", "cli", "--budget", "200", settings=settings)
+    assert handover.stdout.startswith("# Handover of session s1")
     assert (
         run("sessions", "summaries", "--agent", "cli", "--session", "x", settings=settings).stdout
         == "(none)\n"

@@ -18,8 +18,8 @@ from memci.errors import (
     NotFoundError,
     RefusedError,
 )
-from memci.schemas.tool_format_names import ToolFormat
-from memci.schemas.tool_table import tools, tools_of_agents
+from memci.schemas.tools.format_names import ToolFormat
+from memci.schemas.tools.table import tools, tools_of_agents
 from tests.support.command_line import run
 
 
@@ -40,7 +40,7 @@ def test_tools_are_listed_in_every_format(server, http, form):
     assert json.loads(printed.stdout) == tools(form)
 
 
-def test_a_format_that_there_is_not_is_named(http):
+def test_an_unknown_format_is_refused(http):
     refused = http.get("/v1/tools", params={"format": "yaml"})
     assert (refused.status_code, refused.json()["field"]) == (422, "format")
     assert run("tools", "--format", "yaml").returncode == 2
@@ -48,7 +48,7 @@ def test_a_format_that_there_is_not_is_named(http):
         client.tools("yaml")
 
 
-def test_a_call_is_done_as_the_agent_and_answered_in_short(alice):
+def test_a_call_runs_as_the_agent_and_gets_a_short_answer(alice):
     note = alice.call_tool(
         "create_detail_page", {"name": "A", "detail": "All of it.", "parent": "usr-0"}
     )
@@ -62,7 +62,7 @@ def test_a_call_is_done_as_the_agent_and_answered_in_short(alice):
         alice.call_tool("create_detail_page", {"name": "A", "detail": "x", "parent": "sys-0"})
 
 
-def test_arguments_may_be_as_the_model_wrote_them(alice):
+def test_arguments_may_be_json_text(alice):
     assert alice.call_tool("get_page", '{"index": "usr-1"}')["page"]["name"] == "Hello"
     for nothing in ("", "{}", None):
         with pytest.raises(RefusedError, match="nothing to undo"):
@@ -72,7 +72,7 @@ def test_arguments_may_be_as_the_model_wrote_them(alice):
             alice.call_tool("get_page", broken)
 
 
-def test_errors_are_for_the_model_to_read(alice):
+def test_errors_tell_the_model_what_is_wrong(alice):
     with pytest.raises(InvalidInputError, match="index: required") as wrong:
         alice.call_tool("expand_details", {})
     assert wrong.value.field == "index"
@@ -87,29 +87,29 @@ def test_errors_are_for_the_model_to_read(alice):
         alice.call_tool("expand_detail", {"index": "usr-1"})
 
 
-def test_errors_name_nothing_that_a_model_cannot_reach(alice, server):
-    wrongs = []
+def test_errors_name_no_path_and_no_command(alice, server):
+    errors = []
     for name, arguments in (
         ("rm", {}), ("hide_details", {"idx": "usr-1"}), ("undo", {"steps": 2}),
     ):  # fmt: skip
         with pytest.raises((NotFoundError, InvalidInputError)) as wrong:
             alice.call_tool(name, arguments)
-        wrongs.append(str(wrong.value))
+        errors.append(str(wrong.value))
     with Memci(server.url) as client, pytest.raises(NotFoundError, match="no agent bob") as wrong:
         client.agent("bob").call_tool("hide_details", {"index": "usr-1"})
-    wrongs.append(str(wrong.value))
-    assert not [each for each in wrongs if "/v1" in each or "/docs" in each or "memci" in each]
+    errors.append(str(wrong.value))
+    assert not [each for each in errors if "/v1" in each or "/docs" in each or "memci" in each]
 
 
-def test_a_session_s_window_is_meant(alice):
+def test_a_call_changes_the_window_of_its_session(alice):
     alice.record([{"role": "user", "content": "word " * 300}], session_id="s2")
-    asked = {"index": "usr-0"}
-    first = alice.call_tool("expand_details", asked, session_id="s1")["tokens_after"]
-    last = alice.call_tool("expand_details", asked)["tokens_after"]
+    arguments = {"index": "usr-0"}
+    first = alice.call_tool("expand_details", arguments, session_id="s1")["tokens_after"]
+    last = alice.call_tool("expand_details", arguments)["tokens_after"]
     assert last - first > 200
 
 
-def test_it_is_the_same_on_asyncio(server, alice):
+def test_tools_are_called_on_asyncio(server, alice):
     async def go():
         async with AsyncMemci(server.url) as client:
             assert await client.tools() == tools()
@@ -118,7 +118,7 @@ def test_it_is_the_same_on_asyncio(server, alice):
     assert asyncio.run(go())["page"]["index"] == "usr-1"
 
 
-def test_an_answer_in_attp_is_done_by_the_client(server, alice):
+def test_the_client_runs_an_answer_in_attp(server, alice):
     pin = "[tool_call]\nstatus = 'success'\ncode = '__result__ = pin_page(index=\"usr-1\")'"
     done = alice.attp(pin)
     assert (done.status, done.changes.pages) == ("success", ["usr-1"])
@@ -134,7 +134,7 @@ def test_an_answer_in_attp_is_done_by_the_client(server, alice):
     assert asyncio.run(go()).changes.pages == ["usr-1"]
 
 
-def test_a_closed_client_says_that_it_is(server):
+def test_a_closed_client_refuses_calls(server):
     client = Memci(server.url)
     agent = client.agent("alice")
     client.close()
@@ -151,21 +151,21 @@ def test_a_closed_client_says_that_it_is(server):
         asyncio.run(go())
 
 
-def keyed(serve):
+def serve_with_keys(serve):
     made = {scope: new_key(scope, scope=scope) for scope in ("read", "write", "admin")}
     server = serve(api_keys=tuple(entry for _, entry in made.values()))
     return server, {scope: key for scope, (key, _) in made.items()}
 
 
-def test_looking_needs_a_key_that_reads_and_changing_one_that_writes(serve):
-    server, keys = keyed(serve)
+def test_reading_needs_scope_read_and_changing_scope_write(serve):
+    server, keys = serve_with_keys(serve)
     with (
         Memci(server.url, api_key=keys["read"]) as reading,
         Memci(server.url, api_key=keys["write"]) as writing,
     ):
         reader, writer = reading.agent("alice"), writing.agent("alice")
-        said = [("user", "Hello"), ("assistant", "Hi"), ("user", "And now?")]
-        writer.record([{"role": role, "content": content} for role, content in said])
+        messages = [("user", "Hello"), ("assistant", "Hi"), ("user", "And now?")]
+        writer.record([{"role": role, "content": content} for role, content in messages])
         assert reader.call_tool("get_page", {"index": "usr-1"})["text"]
         with pytest.raises(ForbiddenError, match="scope write"):
             reader.call_tool("hide_details", {"index": "usr-1"})
@@ -173,43 +173,43 @@ def test_looking_needs_a_key_that_reads_and_changing_one_that_writes(serve):
     assert httpx.get(f"{server.url}/v1/tools").status_code == 401
 
 
-def test_erasing_needs_the_key_that_the_path_for_it_needs(serve):
-    server, keys = keyed(serve)
+def test_erasing_needs_scope_admin(serve):
+    server, keys = serve_with_keys(serve)
     with (
         Memci(server.url, api_key=keys["write"]) as writing,
-        Memci(server.url, api_key=keys["admin"]) as ruling,
+        Memci(server.url, api_key=keys["admin"]) as administering,
     ):
         writing.agent("alice").record([{"role": "user", "content": "Hello", "id": "m1"}])
-        asked = {"messages": ["m1"]}
+        arguments = {"messages": ["m1"]}
         with pytest.raises(ForbiddenError, match="scope admin"):
-            writing.agent("alice").call_tool("erase", asked)
+            writing.agent("alice").call_tool("erase", arguments)
         assert writing.agent("alice").call_tool("filter_memory", {"what": "messages"})["found"]
-        assert ruling.agent("alice").call_tool("erase", asked)["messages"] == 1
+        assert administering.agent("alice").call_tool("erase", arguments)["messages"] == 1
 
 
 @pytest.mark.parametrize("form", list(ToolFormat))
-def test_a_key_is_shown_the_tools_that_it_may_use(serve, form):
-    server, keys = keyed(serve)
+def test_a_key_is_offered_only_the_tools_that_it_may_use(serve, form):
+    server, keys = serve_with_keys(serve)
     every = {each.name: each for each in tools_of_agents()}
 
-    def shown(scope: str) -> set[str]:
+    def names(scope: str) -> set[str]:
         with Memci(server.url, api_key=keys[scope]) as client:
             return {each.get("name") or each["function"]["name"] for each in client.tools(form)}
 
-    assert shown("admin") == set(every)
-    assert shown("write") == {name for name, tool in every.items() if not tool.destroys}
-    assert shown("read") == {name for name, tool in every.items() if not tool.changes}
+    assert names("admin") == set(every)
+    assert names("write") == {name for name, tool in every.items() if not tool.destroys}
+    assert names("read") == {name for name, tool in every.items() if not tool.changes}
 
 
 @pytest.mark.parametrize("content", ["[]", "5", '"usr-1"', "null"])
-def test_what_is_no_object_is_refused(alice, http, content):
+def test_a_body_that_is_no_object_is_refused(alice, http, content):
     refused = http.post(
         "/v1/agents/alice/tools/undo", content=content, headers={"content-type": "application/json"}
     )
     assert refused.status_code == 422
 
 
-def test_an_agent_may_begin_with_a_note(server):
+def test_a_note_may_create_an_agent(server):
     with Memci(server.url) as client:
         eve = client.agent("eve")
         made = eve.call_tool("create_detail_page", {"name": "A", "detail": "x", "parent": "usr-0"})
@@ -217,7 +217,7 @@ def test_an_agent_may_begin_with_a_note(server):
         assert eve.call_tool("get_page", {"index": "usr-1"})["text"] == "x"
 
 
-def test_what_is_remembered_is_found(alice):
+def test_a_remembered_text_is_found(alice):
     noted = alice.call_tool("remember", {"text": "Ada lives in Lisbon."})
     found = alice.call_tool("filter_memory", {"what": "messages", "limit": None})
     assert noted["message"] in found["found"][0]["messages"]

@@ -1,4 +1,4 @@
-"""Tools of memory, done by real workers, in both languages (R20)."""
+"""Memory tools with real workers, in English and Chinese (R20)."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def working(
         yield running
 
 
-def user_of(server: Served, agent: str) -> Use:
+def tools_of(server: Served, agent: str) -> Use:
     def use(name: str, /, **arguments: Any) -> Any:
         return server.runtime.tools.run(agent, Actor.AGENT, name, arguments)
 
     return use
 
 
-def settled(server: Served, agent: str) -> None:
-    """Wait until memory has caught up."""
+def wait_settled(server: Served, agent: str) -> None:
+    """Wait until the agent has no pending messages."""
     with Memci(server.url) as memci:
         wait_until(
             lambda: memci.agent(agent).about().pending == 0, "memory caught up", timeout_s=60
@@ -61,12 +61,12 @@ def settled(server: Served, agent: str) -> None:
         ),
     ],
 )
-def test_what_is_remembered_is_recalled_corrected_and_erased(
+def test_a_text_is_remembered_recalled_corrected_and_erased(
     working: Served, agent: str, old: str, new: str, keyword: str, query: str
 ) -> None:
-    use = user_of(working, agent)
+    use = tools_of(working, agent)
     noted = use("remember", text=old)
-    settled(working, agent)
+    wait_settled(working, agent)
     (known,) = use("filter_memory").found
     assert (known.text, known.messages) == (old, [noted.message])
     use("focus", entity=keyword)
@@ -74,7 +74,7 @@ def test_what_is_remembered_is_recalled_corrected_and_erased(
 
     corrected = use("update", memory=known.memory, text=new)
     assert corrected.corrects == known.memory
-    settled(working, agent)
+    wait_settled(working, agent)
     latest, former = use("filter_memory").found
     assert (latest.text, former.replaced_by) == (new, latest.memory)
     assert new in use("search", query=query).found[0].text
@@ -84,8 +84,8 @@ def test_what_is_remembered_is_recalled_corrected_and_erased(
     with pytest.raises(ConflictError, match=f"replaced by memory {latest.memory}"):
         use("update", memory=former.memory, text="?!x")
 
-    gone = use("erase", messages=[corrected.message])
-    assert (gone.messages, gone.memories) == (1, 1)
+    erased = use("erase", messages=[corrected.message])
+    assert (erased.messages, erased.memories) == (1, 1)
     (again,) = use("filter_memory").found
     assert again.replaced_by is None, "what was corrected is believed again"
     with pytest.raises(NotFoundError, match="not stored"):
@@ -93,7 +93,7 @@ def test_what_is_remembered_is_recalled_corrected_and_erased(
 
 
 @pytest.mark.timeout(180)
-def test_pages_and_conversations_are_summed_up(working: Served) -> None:
+def test_pages_and_conversations_are_summarised(working: Served) -> None:
     with Memci(working.url) as memci:
         memci.agent("sum").remember(
             [
@@ -103,7 +103,7 @@ def test_pages_and_conversations_are_summed_up(working: Served) -> None:
             ],
             session_id="s",
         )
-    use = user_of(working, "sum")
+    use = tools_of(working, "sum")
     of_all = use("summarise", max_tokens=60)
     assert of_all.tokens <= 60 < of_all.of_tokens
     assert "Lisbon" in of_all.text

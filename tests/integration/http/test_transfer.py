@@ -1,4 +1,4 @@
-"""An agent goes from one server to another over HTTP."""
+"""Export and import of agents over HTTP."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def archive(server: Served, http: httpx.Client) -> bytes:
     return http.post("/v1/agents/ada/export").raise_for_status().content
 
 
-def test_an_agent_goes_and_comes(http: httpx.Client, archive: bytes) -> None:
+def test_an_agent_is_exported_and_imported(http: httpx.Client, archive: bytes) -> None:
     answer = http.post(IMPORT, content=archive, headers=ZIP)
     assert answer.status_code == 200
     body = answer.json()
@@ -43,7 +43,7 @@ def test_an_agent_goes_and_comes(http: httpx.Client, archive: bytes) -> None:
     assert [about[0][each] for each in fields] == [about[1][each] for each in fields]
 
 
-def test_lists_are_the_same(http: httpx.Client, archive: bytes) -> None:
+def test_an_imported_agent_has_the_same_lists(http: httpx.Client, archive: bytes) -> None:
     http.post(IMPORT, content=archive, headers=ZIP).raise_for_status()
     for path in ("nodes", "links", "focus", "messages", "passes", "settings", "sessions", "fading",
                  "network"):  # fmt: skip
@@ -56,12 +56,12 @@ def test_lists_are_the_same(http: httpx.Client, archive: bytes) -> None:
             assert ours.json() == theirs.json()
 
 
-def test_a_second_time_is_a_conflict(http: httpx.Client, archive: bytes) -> None:
+def test_a_second_import_is_a_conflict(http: httpx.Client, archive: bytes) -> None:
     for status in (200, 409):
         assert http.post(IMPORT, content=archive, headers=ZIP).status_code == status
 
 
-def test_what_is_no_archive_is_refused(http: httpx.Client, server: Served) -> None:
+def test_invalid_archives_are_refused(http: httpx.Client, server: Served) -> None:
     for content in (b"", b"no zip", zipped({"a": b""})):
         answer = http.post(IMPORT, content=content, headers=ZIP)
         assert (answer.status_code, answer.json()["type"]) == (
@@ -77,13 +77,13 @@ def test_another_kind_of_body_is_refused(http: httpx.Client) -> None:
     assert "application/zip" in answer.json()["detail"]
 
 
-def test_nobody_is_not_exported(http: httpx.Client) -> None:
+def test_an_unknown_agent_is_not_exported(http: httpx.Client) -> None:
     assert http.post("/v1/agents/nobody/export").status_code == 404
 
 
-@pytest.mark.parametrize("tells", [True, False])
+@pytest.mark.parametrize("with_length", [True, False])
 def test_an_archive_over_the_limit_is_not_read_to_its_end(
-    serve: Serve, monkeypatch: pytest.MonkeyPatch, *, tells: bool
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, *, with_length: bool
 ) -> None:
     monkeypatch.setattr(erasing, "MAX_ARCHIVE_BYTES", 100_000)
     server = serve()
@@ -95,7 +95,7 @@ def test_an_archive_over_the_limit_is_not_read_to_its_end(
             sent += 1
             yield bytes(64 * 1024)
 
-    length = {"Content-Length": str(200 * 64 * 1024)} if tells else {}
+    length = {"Content-Length": str(200 * 64 * 1024)} if with_length else {}
     with closing(httpx.Client(base_url=server.url, timeout=20)) as http:
         try:
             answer = http.post(IMPORT, content=pieces(), headers={**ZIP, **length})
@@ -106,7 +106,7 @@ def test_an_archive_over_the_limit_is_not_read_to_its_end(
             assert "at most 100000 bytes" in answer.json()["detail"]
 
 
-def test_only_an_administrator_moves_agents(serve: Serve) -> None:
+def test_export_and_import_need_scope_admin(serve: Serve) -> None:
     key, entry = new_key("writer", scope="write")
     server = serve(api_keys=(entry,))
     with closing(httpx.Client(base_url=server.url)) as http:
@@ -133,7 +133,7 @@ def test_the_client_saves_and_sends_files(server: Served, archive: bytes, tmp_pa
     assert [each.name for each in tmp_path.iterdir()] == ["ada.zip"]
 
 
-def test_so_does_the_asynchronous_one(server: Served, archive: bytes, tmp_path: Path) -> None:
+def test_an_async_client_moves_an_agent(server: Served, archive: bytes, tmp_path: Path) -> None:
     file = tmp_path / "ada.zip"
 
     async def go() -> str:

@@ -1,4 +1,4 @@
-"""Of an agent that nobody has written to, every path says so, and every command."""
+"""Every path and every command reports an agent that does not exist."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import pytest
 
 from memci.cli import app
 from memci.embedded import Postgres, Redis
-from memci.schemas.tool_table import REQUIRED, TOOLS, About, arguments_of
+from memci.schemas.tools.table import REQUIRED, TOOLS, About, arguments_of
 from tests.integration.http.serving import Served, served_by_workers
 from tests.integration.http.test_surface import OPERATIONS, TOOL_OPERATIONS
 
 QUICK = "tests.support.network_worker_app"
-THINGS = {
+PATH_VALUES = {
     "node_id": "1", "session": "a/b", "job_id": str(uuid4()), "receipt_id": str(uuid4()),
     "index": "usr-1", "pin": "1", "tool": "get_page",
     "document": "1",
@@ -45,8 +45,8 @@ BODIES = {
     for tool in TOOLS
     if tool.about is About.PAGES and tool.request.model_fields
 } | BODIES
-# What frameworks keep, which begin by looking for it.
-KEPT = {
+# Paths of frameworks, which read before they write.
+FRAMEWORK_PATHS = {
     "PUT /v1/agents/{agent}/items",
     *(f"POST /v1/agents/{{agent}}/items/{each}" for each in ("get", "search", "namespaces")),
     *(
@@ -55,14 +55,14 @@ KEPT = {
     ),
     *(f"POST /v1/agents/{{agent}}/checkpoints/{each}" for each in ("search", "prune")),
 }
-LOOKS: dict[str, dict[str, Any]] = {
+FRAMEWORK_READS: dict[str, dict[str, Any]] = {
     "items/get": {"items": [{"namespace": ["notes"], "key": "a"}]},
     "items/search": {},
     "items/namespaces": {},
     "checkpoints/search": {"limit": 1},
 }
-# What comes before the first message, or is the first.
-MAKES = {
+# Requests that may come before the first message, or store it.
+CREATE = {
     "POST /v1/agents/{agent}/messages",
     "PUT /v1/agents/{agent}/settings",
     "POST /v1/agents/{agent}/import",
@@ -73,11 +73,11 @@ MAKES = {
         if tool.begins and tool.about is About.PAGES
     ),
 }
-# What an agent itself asks in each of its turns, the first one included: it begins empty (M1).
-TURNS = tuple(f"POST /v1/agents/{{agent}}/{each}" for each in ("recall", "search", "context"))
+# Reads that an agent sends in each turn, also in the first one, when its memory is empty (M1).
+AGENT_READS = tuple(f"POST /v1/agents/{{agent}}/{each}" for each in ("recall", "search", "context"))
 EACH = [each for each in OPERATIONS.strip().splitlines() if "{agent}" in each]
 EACH += sorted(TOOL_OPERATIONS)
-REFUSED = sorted({*EACH}.difference(MAKES, TURNS, KEPT))
+REFUSED = sorted({*EACH}.difference(CREATE, AGENT_READS, FRAMEWORK_PATHS))
 LISTS = [each for each in REFUSED if each.startswith("GET") and each.count("{") == 1]
 
 COMMANDS = """
@@ -129,7 +129,7 @@ erase --agent {agent} --session s --yes
 erase --agent {agent} --all --yes
 agents export --agent {agent} -o {folder}/x.zip
 """
-# Those that concern no single agent, or make one.
+# Commands that concern no single agent, or create one.
 OTHERS = {
     "up", "demo", "doctor", "remember", "tools", "mcp", "agents list", "agents import",
     "documents index", "documents collections", "settings show", "settings env",
@@ -166,7 +166,7 @@ def erased(server: Served) -> str:
 
 
 def ask(server: Served, operation: str, agent: str) -> httpx.Response:
-    method, path = operation.format(agent=agent, **THINGS).split()
+    method, path = operation.format(agent=agent, **PATH_VALUES).split()
     body = BODIES.get(path.rsplit("/", 1)[1]) if method == "POST" else None
     if operation == "DELETE /v1/agents/{agent}/documents":
         path += "?prefix=docs/"
@@ -180,20 +180,20 @@ def lanes(server: Served) -> list[str]:
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("operation", REFUSED)
-def test_every_path_says_that_there_is_none(server: Served, erased: str, operation: str):
+def test_every_path_reports_an_unknown_agent(server: Served, erased: str, operation: str):
     for agent in ("nobody", erased):
         answer = ask(server, operation, agent)
         assert answer.status_code == 404, answer.text
         assert answer.headers["content-type"] == "application/problem+json"
         assert answer.json()["detail"].startswith(f"there is no agent {agent}: ")
-        is_told_to_models = "/tools/" in operation  # which cannot look for agents
-        assert ("memci agents list" in answer.json()["detail"]) is not is_told_to_models
+        is_for_models = "/tools/" in operation  # models cannot list agents
+        assert ("memci agents list" in answer.json()["detail"]) is not is_for_models
     assert "nobody" not in lanes(server)
 
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("operation", LISTS)
-def test_one_whose_first_message_waits_is_there(server: Served, fresh: str, operation: str):
+def test_an_agent_with_a_queued_first_message_exists(server: Served, fresh: str, operation: str):
     answer = ask(server, operation, fresh)
     if answer.status_code == 404:
         assert "nothing was ever rebuilt" in answer.json()["detail"]
@@ -204,19 +204,19 @@ def test_one_whose_first_message_waits_is_there(server: Served, fresh: str, oper
 @pytest.mark.timeout(120)
 def test_an_agent_begins_with_an_empty_memory(server: Served, fresh: str, erased: str):
     for agent in ("nobody", erased):
-        recalled, found, context = (ask(server, each, agent).json() for each in TURNS)
+        recalled, found, context = (ask(server, each, agent).json() for each in AGENT_READS)
         assert (recalled["miss"], recalled["memories"]) == ("never_known", [])
         assert found["hits"] == []
         assert context["messages"] == [{"role": "user", "content": "Tea?"}]
         assert [each["new_agent"] for each in (recalled, found, context)] == [True] * 3
     assert "nobody" not in lanes(server)
-    assert [ask(server, each, fresh).json()["new_agent"] for each in TURNS] == [False] * 3
+    assert [ask(server, each, fresh).json()["new_agent"] for each in AGENT_READS] == [False] * 3
 
 
 @pytest.mark.timeout(120)
-def test_a_framework_that_looks_first_finds_nothing(server: Served, erased: str):
+def test_reads_of_frameworks_find_nothing(server: Served, erased: str):
     for agent in ("nobody", erased):
-        for path, body in LOOKS.items():
+        for path, body in FRAMEWORK_READS.items():
             answer = httpx.post(f"{server.url}/v1/agents/{agent}/{path}", json=body, timeout=20)
             assert answer.status_code == 200, answer.text
             (found,) = (each for each in answer.json().values() if isinstance(each, list))
@@ -241,17 +241,17 @@ def test_a_system_prompt_is_written_before_its_first_message(server: Served):
     assert httpx.get(f"{server.url}/v1/agents/begun").status_code == 200
 
 
-def test_every_command_is_looked_at():
-    told = {" ".join(line.split()[:2]) for line in COMMANDS.strip().splitlines()}
-    named = {each for each in told if each.split()[0] in {*app.GROUPS, "pages"}}
-    named |= {each.split()[0] for each in told - named} | OTHERS
+def test_every_command_is_covered():
+    listed = {" ".join(line.split()[:2]) for line in COMMANDS.strip().splitlines()}
+    named = {each for each in listed if each.split()[0] in {*app.GROUPS, "pages"}}
+    named |= {each.split()[0] for each in listed - named} | OTHERS
     grouped = {f"{group} {name}" for group, (_, names) in app.GROUPS.items() for name in names}
     assert {*app.COMMANDS, *grouped} <= named
 
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("command", COMMANDS.strip().splitlines())
-def test_every_command_says_that_there_is_none(
+def test_every_command_reports_an_unknown_agent(
     server: Served,
     command: str,
     tmp_path: Path,
@@ -261,7 +261,7 @@ def test_every_command_says_that_there_is_none(
     line = command.format(agent="nora", job=uuid4(), folder=tmp_path)
     monkeypatch.setattr(sys, "argv", ["memci", *line.split()])
     monkeypatch.setenv("MEMCI_API_URL", server.url)
-    code, said = app.run(), capsys.readouterr()
-    assert (code, said.out) == (1, "")
-    assert "there is no agent nora: " in said.err
-    assert "memci agents list" in said.err
+    code, printed = app.run(), capsys.readouterr()
+    assert (code, printed.out) == (1, "")
+    assert "there is no agent nora: " in printed.err
+    assert "memci agents list" in printed.err

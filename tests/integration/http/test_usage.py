@@ -1,4 +1,4 @@
-"""What language models took, over HTTP, on the command line and for Prometheus."""
+"""Usage of language models, over HTTP, on the command line and for Prometheus."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TWO = Usage(calls=1, prompt_tokens=50, completion_tokens=5, cost=0.25, over_budg
 
 @pytest.fixture
 def job_id(server: Served) -> UUID:
-    """A job of the agent ann, and what models took for her today and a month ago."""
+    """A job of the agent ann, with usage of models today and 40 days ago."""
     with Memci(server.url) as memci:
         job_id = memci.agent("ann").remember([{"role": "user", "content": "Hi"}]).job_id
     assert job_id is not None
@@ -62,15 +62,15 @@ def test_an_agent_without_models_has_used_nothing(http: httpx.Client) -> None:
     assert not answer["budget"]["used_up"]
 
 
-def test_a_job_tells_what_it_took(http: httpx.Client, job_id: UUID) -> None:
+def test_a_job_shows_its_usage(http: httpx.Client, job_id: UUID) -> None:
     job = http.get(f"/v1/agents/ann/jobs/{job_id}").json()
-    (taken,) = job["result"]["models"]
-    assert (taken["task"], taken["model"], taken["calls"]) == ("compressor", "openai/tiny", 4)
-    assert taken["cost"] is None
+    (usage,) = job["result"]["models"]
+    assert (usage["task"], usage["model"], usage["calls"]) == ("compressor", "openai/tiny", 4)
+    assert usage["cost"] is None
 
 
 @pytest.mark.usefixtures("job_id")
-def test_metrics_tell_it_by_task_and_model(http: httpx.Client) -> None:
+def test_metrics_show_usage_by_task_and_model(http: httpx.Client) -> None:
     found = metrics_of(http)
     assert found['memci_model_calls_total{model="gpt-4o-mini",task="judge"}'] == 2
     assert found['memci_model_cost_total{model="gpt-4o-mini",task="judge"}'] == 0.5
@@ -79,7 +79,7 @@ def test_metrics_tell_it_by_task_and_model(http: httpx.Client) -> None:
 
 
 @pytest.mark.usefixtures("job_id")
-def test_the_command_line_prints_it(server: Served) -> None:
+def test_the_command_line_prints_usage(server: Served) -> None:
     settings = {"MEMCI_API_URL": server.url}
     assert run_json("agents", "usage", "--agent", "ann", settings=settings)["total"]["calls"] == 3
     printed = run("agents", "usage", "--agent", "ann", settings=settings).stdout

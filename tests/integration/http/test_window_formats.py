@@ -1,4 +1,4 @@
-"""What an operation says of a window is true of the window that the model sees, however written."""
+"""Operations report the window in the format that the model uses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memci.errors import RefusedError
 from tests.integration.http.serving import Served
 from tests.support.command_line import run
 
-PAGE = "usr-1"  # of tool calls: as messages of their own they take far more than in Markdown
+PAGE = "usr-1"  # with tool calls, which take far more tokens as messages than in Markdown
 CALLS = [
     {
         "id": f"call_{number}",
@@ -25,7 +25,7 @@ CALLS = [
     }
     for number in range(20)
 ]
-LIMIT = 600  # between the two
+LIMIT = 600  # between the sizes in both formats
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def alice(server: Served) -> Iterator[Agent]:
         yield agent
 
 
-def test_what_is_opened_is_open_in_the_next_window(alice: Agent) -> None:
+def test_an_opened_page_is_open_in_the_next_window(alice: Agent) -> None:
     before = alice.window(format="native").tokens
     opened = alice.call_tool("expand_details", {"index": PAGE}, format="native")
     window = alice.window(format="native")
@@ -58,7 +58,7 @@ def test_what_is_opened_is_open_in_the_next_window(alice: Agent) -> None:
 
 
 @pytest.mark.parametrize("form", list(Format))
-def test_tokens_are_those_of_the_next_window(alice: Agent, form: Format) -> None:
+def test_reported_tokens_are_those_of_the_next_window(alice: Agent, form: Format) -> None:
     for verb in ("expand_details", "hide_details", "pin_page"):
         before = alice.window(format=form).tokens
         done = alice.call_tool(verb, {"index": PAGE}, format=form)
@@ -66,7 +66,7 @@ def test_tokens_are_those_of_the_next_window(alice: Agent, form: Format) -> None
         assert done["tokens_after"] == alice.window(format=form).tokens
 
 
-def test_what_fits_in_markdown_alone_is_refused_to_who_works_with_native(alice: Agent) -> None:
+def test_a_page_that_fits_only_in_markdown_is_refused_in_native(alice: Agent) -> None:
     alice.configure({"window_max_tokens": LIMIT})
     assert alice.expand_details(PAGE).tokens_after == alice.window().tokens < LIMIT
     alice.hide_details(PAGE)
@@ -79,30 +79,30 @@ def test_what_fits_in_markdown_alone_is_refused_to_who_works_with_native(alice: 
     assert alice.window(format="native").collapsed == []
 
 
-def test_what_another_format_has_room_for_is_hidden_once(alice: Agent) -> None:
-    """What Markdown has opened is hidden in a native window: as it is shown, so it is kept."""
+def test_a_page_opened_in_markdown_is_hidden_in_native(alice: Agent) -> None:
+    """A page opened in Markdown does not fit into a native window, and stays hidden."""
     alice.configure({"window_max_tokens": LIMIT})
     alice.expand_details(PAGE)
-    shown = alice.window(format="native")
-    assert shown.collapsed == [PAGE]
+    window = alice.window(format="native")
+    assert window.collapsed == [PAGE]
     noted = alice.call_tool("pin", {"text": "Be brief."}, format="native")
-    assert (noted["tokens_before"], noted["collapsed"]) == (shown.tokens, [])
+    assert (noted["tokens_before"], noted["collapsed"]) == (window.tokens, [])
     assert noted["tokens_after"] == alice.window(format="native").tokens
     assert not alice.page(PAGE).page.expanded
 
 
-def test_every_way_in_takes_a_format(server: Served, alice: Agent, http: httpx.Client) -> None:
+def test_every_interface_takes_a_format(server: Served, alice: Agent, http: httpx.Client) -> None:
     alice.configure({"window_max_tokens": LIMIT})
     path = "/v1/agents/alice"
-    for way in ("tools", "pages"):
-        url = f"{path}/{way}/expand_details?format=native"
+    for route in ("tools", "pages"):
+        url = f"{path}/{route}/expand_details?format=native"
         assert http.post(url, json={"index": PAGE}).status_code == 403
         refused = http.post(url.replace("native", "yaml"), json={"index": PAGE})
         assert (refused.status_code, refused.json()["field"]) == (422, "format")
-    asked = ("pages", "expand-details", PAGE, "--agent", "alice")
+    command = ("pages", "expand-details", PAGE, "--agent", "alice")
     settings = {"MEMCI_API_URL": server.url}
-    assert "does not fit" in run(*asked, "--format", "native", settings=settings).stderr
-    assert run(*asked, settings=settings).returncode == 0
+    assert "does not fit" in run(*command, "--format", "native", settings=settings).stderr
+    assert run(*command, settings=settings).returncode == 0
 
     async def go() -> None:
         async with AsyncMemci(server.url) as client:

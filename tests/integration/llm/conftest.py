@@ -16,7 +16,7 @@ TASKS = (
 
 @pytest.fixture
 def server() -> Iterator[ModelServer]:
-    """A language model on this machine."""
+    """A server of language models on this machine."""
     with model_server() as made:
         yield made
         close_clients()
@@ -24,11 +24,11 @@ def server() -> Iterator[ModelServer]:
 
 @pytest.fixture
 def models(server: ModelServer) -> SmallModels:
-    """All tasks but embedding done by the server, called as OpenAI's."""
+    """Models for all tasks except embedding, called like those of OpenAI."""
     return models_of(server)
 
 
-def models_of(server: ModelServer, name: str = "openai/tiny", **how: object) -> SmallModels:
-    access = {"api_base": server.url, "api_key": "sk-HUSH", "timeout_ms": 20_000, **how}
-    each = {"model": f"llm:{name}", **access}
-    return build_small_models(Settings(models=dict.fromkeys(TASKS, each)))
+def models_of(server: ModelServer, name: str = "openai/tiny", **options: object) -> SmallModels:
+    access = {"api_base": server.url, "api_key": "sk-HUSH", "timeout_ms": 20_000, **options}
+    setting = {"model": f"llm:{name}", **access}
+    return build_small_models(Settings(models=dict.fromkeys(TASKS, setting)))

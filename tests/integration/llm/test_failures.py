@@ -1,4 +1,4 @@
-"""What the other end does, what it means, and that one call is one request, whatever it does."""
+"""Failures of a provider and the errors that they raise; each call is one request."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.integration.llm.conftest import models_of
 from tests.support.model_server import (
     ModelServer,
     Reply,
+    breaks_off,
     closed_port,
-    cuts,
-    drips,
     fails,
     hangs,
     says,
     sends,
+    sends_only_spaces,
 )
 
 TEXT = "On Monday Ada met Grace in Oslo, and they decided to move the 3 backups to Frankfurt."
@@ -28,11 +28,11 @@ TARGET = 60
 GOOD = "Monday: Ada and Grace decided to move 3 backups."
 AWAY: dict[str, Reply] = {
     **{str(status): fails(status) for status in (408, 409, 429, 500, 502, 503, 504, 529)},
-    # Until somebody sets it right; then what waited is done.
+    # An operator can repair these; then the waiting jobs are done.
     **{str(status): fails(status) for status in (401, 402, 403, 404)},
     "hangs": hangs,
-    "drips": drips,
-    "cuts": cuts,
+    "only spaces": sends_only_spaces,
+    "cuts": breaks_off,
     "no JSON at all": sends(b"<html>Bad gateway</html>", "text/html"),
     "nothing": sends(b""),
 }
@@ -58,12 +58,12 @@ WRONG: dict[str, Reply] = {
 
 
 @pytest.mark.parametrize("reply", AWAY.values(), ids=AWAY.keys())
-def test_no_answer_is_worth_another_try(server: ModelServer, reply: Reply):
+def test_a_failed_request_means_an_unavailable_model(server: ModelServer, reply: Reply):
     server.rest = reply
-    models = models_of(server, timeout_ms=300 if reply in {hangs, drips} else 20_000)
+    models = models_of(server, timeout_ms=300 if reply in {hangs, sends_only_spaces} else 20_000)
     with pytest.raises(SmallModelUnavailableError) as caught:
         models.compressor.compress(TEXT, TARGET)
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
     assert "HUSH" not in str(caught.value)
     assert caught.value.__cause__ is None
 
@@ -73,7 +73,7 @@ def test_a_useless_answer_is_refused(server: ModelServer, models: SmallModels, r
     server.rest = reply
     with pytest.raises(SmallModelAnswerError) as caught:
         models.compressor.compress(TEXT, TARGET)
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
     assert not {"HUSH", "Ada", "evil", "system"} & set(str(caught.value).replace("'", " ").split())
 
 
@@ -82,35 +82,35 @@ def test_a_useless_answer_is_refused(server: ModelServer, models: SmallModels, r
     "family", ["ollama", "ollama_chat", "hosted_vllm", "deepseek", "anthropic"]
 )
 @pytest.mark.parametrize("status", [400, 422, 429, 500, 503])
-def test_no_family_of_providers_repeats_a_request(server: ModelServer, family: str, status: int):
+def test_no_provider_repeats_a_request(server: ModelServer, family: str, status: int):
     server.rest = fails(status, retry_after="1")
     models = models_of(server, f"{family}/tiny")
     wanted = SmallModelAnswerError if status < 429 else SmallModelUnavailableError
     with pytest.raises(wanted):
         models.compressor.compress(TEXT, TARGET)
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
 
 
-def test_a_call_ends_in_time_though_the_line_is_busy(server: ModelServer):
-    server.rest = drips
+def test_a_slow_answer_ends_at_the_timeout(server: ModelServer):
+    server.rest = sends_only_spaces
     began = time.monotonic()
     with pytest.raises(SmallModelUnavailableError, match="in time"):
         models_of(server, timeout_ms=300).compressor.compress(TEXT, TARGET)
     assert time.monotonic() - began < 5
 
 
-def test_nobody_listens(server: ModelServer):
+def test_a_closed_port_means_an_unavailable_model(server: ModelServer):
     models = models_of(server, api_base=f"http://127.0.0.1:{closed_port()}/v1")
     with pytest.raises(SmallModelUnavailableError):
         models.compressor.compress(TEXT, TARGET)
 
 
-@pytest.mark.parametrize(("said", "expected_s"), [("7", 7), ("0.5", 0.5), ("86400000", 3600)])
+@pytest.mark.parametrize(("header", "expected_s"), [("7", 7), ("0.5", 0.5), ("86400000", 3600)])
 @pytest.mark.parametrize("status", [429, 503])
 def test_the_wait_that_a_provider_asks_for_is_kept(
-    server: ModelServer, models: SmallModels, status: int, said: str, expected_s: float
+    server: ModelServer, models: SmallModels, status: int, header: str, expected_s: float
 ):
-    server.rest = fails(status, retry_after=said)
+    server.rest = fails(status, retry_after=header)
     with pytest.raises(SmallModelUnavailableError) as caught:
         models.compressor.compress(TEXT, TARGET)
     assert caught.value.retry_after_s == expected_s
@@ -125,9 +125,9 @@ def test_a_wait_until_a_date_is_kept(server: ModelServer, models: SmallModels):
     assert 900 < caught.value.retry_after_s <= 1200
 
 
-@pytest.mark.parametrize("said", ["-3", "nan", "soon", "0"])
-def test_a_wait_that_is_none_is_passed_over(server: ModelServer, models: SmallModels, said: str):
-    server.rest = fails(429, retry_after=said)
+@pytest.mark.parametrize("header", ["-3", "nan", "soon", "0"])
+def test_an_invalid_wait_is_ignored(server: ModelServer, models: SmallModels, header: str):
+    server.rest = fails(429, retry_after=header)
     with pytest.raises(SmallModelUnavailableError) as caught:
         models.compressor.compress(TEXT, TARGET)
     assert caught.value.retry_after_s is None
@@ -142,8 +142,6 @@ def test_a_wait_that_is_none_is_passed_over(server: ModelServer, models: SmallMo
         '  {"text": "%s"}\n',
     ],
 )
-def test_what_small_models_put_around_their_answer_does_no_harm(
-    server: ModelServer, models: SmallModels, answer: str
-):
+def test_text_around_the_json_is_ignored(server: ModelServer, models: SmallModels, answer: str):
     server.rest = says(answer % GOOD)
     assert models.compressor.compress(TEXT, TARGET) == GOOD

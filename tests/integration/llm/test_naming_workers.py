@@ -1,4 +1,4 @@
-"""Real workers name pages: by a language model, by none, and across a death (P6, P7)."""
+"""Real workers name pages: with a language model, without one, and after a kill (P6, P7)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ from tests.integration.llm.conftest import TASKS
 from tests.integration.llm.test_workers import Hurry, Nth, of_task
 from tests.support.fleet import Fleet
 from tests.support.lanes import Producer
-from tests.support.model_server import Asked, ModelServer, fails, hangs, obeys, says
+from tests.support.model_server import (
+    ModelServer,
+    RecordedRequest,
+    answers_correctly,
+    fails,
+    hangs,
+    says,
+)
 from tests.support.naming import PagesUnderTest
 from tests.support.network import AgentUnderTest
 
@@ -25,7 +32,7 @@ WAIT_S = 60.0
 
 @pytest.fixture
 def workers(fleet: Fleet, server: ModelServer) -> Fleet:
-    """Starts the real workers; nothing they do needs torch."""
+    """A fleet that starts the real workers, which do not need torch here."""
     fleet.app = "workers"
     fleet.environment |= {
         **{
@@ -44,12 +51,12 @@ def pages(producer: Producer) -> PagesUnderTest:
     return PagesUnderTest(AgentUnderTest(producer.database, known=True))
 
 
-def tell(producer: Producer, *texts: str, remember: Remember = Remember.NOW) -> None:
-    """Say something and have it answered, again and again."""
+def store_talk(producer: Producer, *texts: str, remember: Remember = Remember.NOW) -> None:
+    """Store texts as messages of the user and of the assistant in turn."""
     for number, text in enumerate(texts):
         role = Role.ASSISTANT if number % 2 else Role.USER
-        said = [NewMessage(role, text)]
-        producer.intake.append(Append("ada", said, session_id="s1", remember=remember))
+        messages = [NewMessage(role, text)]
+        producer.intake.append(Append("ada", messages, session_id="s1", remember=remember))
 
 
 def naming_jobs(producer: Producer) -> list[Any]:
@@ -69,16 +76,17 @@ def is_named(pages: PagesUnderTest, number: int) -> bool:
 TALK = ("Where is Oslo?", "Oslo is in Norway.", "And Bergen?", "Bergen is in Norway, too.", "Ah!")
 
 
-def test_names_come_from_the_summarizer_after_a_while(
+@pytest.mark.long
+def test_workers_name_pages_with_the_summarizer(
     workers: Fleet, producer: Producer, pages: PagesUnderTest, server: ModelServer
 ):
-    def reply(handler: Any, asked: Asked) -> None:
-        said = [each["text"] for each in asked.data["messages"]] if asked.task == "outline" else []
-        answer = {"name": "Norway", "description": "Where it is.", "lines": ["says"] * len(said)}
-        (says(answer) if said else obeys)(handler, asked)
+    def reply(handler: Any, asked: RecordedRequest) -> None:
+        texts = [each["text"] for each in asked.data["messages"]] if asked.task == "outline" else []
+        answer = {"name": "Norway", "description": "Where it is.", "lines": ["says"] * len(texts)}
+        (says(answer) if texts else answers_correctly)(handler, asked)
 
     server.rest = reply
-    tell(producer, *TALK)
+    store_talk(producer, *TALK)
     before = pages.shown()
     assert "[usr-1] Where is Oslo?" in before
     workers.start("memci.lane")
@@ -98,17 +106,19 @@ def test_names_come_from_the_summarizer_after_a_while(
     assert sum(each["calls"] for each in used) == server.tasks().count("outline") == 2
 
 
-def test_a_worker_that_dies_in_the_middle_changes_nothing(
+@pytest.mark.long
+def test_a_worker_killed_while_naming_changes_nothing(
     workers: Fleet,
     producer: Producer,
     pages: PagesUnderTest,
     server: ModelServer,
 ):
-    server.rest = Nth("outline", 2, hangs, obeys)
-    tell(producer, *TALK, remember=Remember.NEVER)
+    # The first page: a slow job saves each page before it continues.
+    server.rest = Nth("outline", 1, hangs, answers_correctly)
+    store_talk(producer, *TALK, remember=Remember.NEVER)
     shown = pages.shown()
     first = workers.start("memci.lane")
-    wait_until(lambda: server.tasks().count("outline") == 2, "it thinks", timeout_s=WAIT_S)
+    wait_until(lambda: server.tasks().count("outline") == 1, "it thinks", timeout_s=WAIT_S)
     assert pages.pages() == []
     assert pages.shown() == shown
     first.kill()
@@ -119,29 +129,30 @@ def test_a_worker_that_dies_in_the_middle_changes_nothing(
     assert [len(page.entries) for page in pages.pages()] == [2, 2, 1]
 
 
-def test_a_summarizer_that_is_down_keeps_nobody_from_remembering(
+@pytest.mark.long
+def test_memories_are_made_while_the_summarizer_is_down(
     workers: Fleet, producer: Producer, pages: PagesUnderTest, server: ModelServer
 ):
     server.rest = of_task("outline", fails(503, retry_after="1000"))
-    tell(producer, *TALK)
+    store_talk(producer, *TALK)
     workers.start("memci.lane", MEMCI_QUEUE_ON_DEAD="halt", MEMCI_QUEUE_MAX_ATTEMPTS="2")
     wait_until(
         lambda: any(job.not_before for job in naming_jobs(producer)),
         "it waits for another try",
         timeout_s=WAIT_S,
     )
-    # It waits for a quarter of an hour; what is said now is remembered now.
-    tell(producer, "Grace likes Oslo and its fjord.")
+    # The job waits for a quarter of an hour; new messages are remembered now.
+    store_talk(producer, "Grace likes Oslo and its fjord.")
     producer.wait_drained(["ada"])
     assert [job.state for job in naming_jobs(producer)] == ["queued"]
     assert "[usr-1] Where is Oslo?" in pages.shown()
     Hurry(pages.ada, producer).until(
         lambda: [job.state for job in naming_jobs(producer)] == ["dead"], "it is given up"
     )
-    # It is listed like any other, and no reason to halt.
+    # The dead job is listed and does not halt the lane.
     dead = JobListings(producer.database).job("ada", naming_jobs(producer)[0].id)
     assert "gave up after 2 tries" in (dead.error or "")
     assert producer.lane("ada").halted_by is None
-    server.rest = obeys
-    tell(producer, "And Trondheim?")
+    server.rest = answers_correctly
+    store_talk(producer, "And Trondheim?")
     wait_until(lambda: is_named(pages, 2), "the next names all", timeout_s=WAIT_S)

@@ -1,4 +1,4 @@
-"""Outlines of interactions by a language model (P6, P7): asked for, checked, and replaced."""
+"""Outlines of interactions by a language model (P6, P7): requests, checks, replacements."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ def test_an_interaction_is_outlined_in_one_call(server: ModelServer, models: Sma
         "Ada and Grace moved the 3 backups to Frankfurt.",
         ("user: asks where the 3 backups are", "assistant: they are in Frankfurt"),
     )
-    (asked,) = server.asked
+    (asked,) = server.requests
     assert asked.task == "outline"
     assert [each["speaker"] for each in asked.data["messages"]] == ["user", "assistant"]
     assert asked.data["so_far"] == {"name": "", "description": ""}
 
 
-def test_chinese_is_asked_for_in_chinese(server: ModelServer, models: SmallModels):
+def test_a_chinese_outline_is_requested_in_chinese(server: ModelServer, models: SmallModels):
     server.script = [
         says({"name": "备份", "description": "备份已迁到北京。", "lines": ["已迁到北京"]})
     ]
-    told = models.summarizer.outline(
+    result = models.summarizer.outline(
         [say("备份迁到北京了吗")], Language.CHINESE, models.tokens.count
     )
-    assert told == Outline("备份", "备份已迁到北京。", ("用户：已迁到北京",))
-    assert "编写目录" in server.asked[0].instructions
-    assert server.asked[0].data["max_characters"]["line"] < 40
+    assert result == Outline("备份", "备份已迁到北京。", ("用户：已迁到北京",))
+    assert "编写目录" in server.requests[0].instructions
+    assert server.requests[0].data["max_characters"]["line"] < 40
 
 
 def test_a_long_interaction_is_outlined_part_by_part(server: ModelServer, models: SmallModels):
@@ -61,24 +61,24 @@ def test_a_long_interaction_is_outlined_part_by_part(server: ModelServer, models
         says({"name": name, "description": "Copying.", "lines": ["copies it"] * count})
         for name, count in (("Copies", 20), ("Copying", 20), ("Copying it", 5))
     ]
-    told = outline(models, messages)
-    assert (told.name, len(told.entries)) == ("Copying it", 45)
-    assert [asked.data["so_far"]["name"] for asked in server.asked] == ["", "Copies", "Copying"]
+    result = outline(models, messages)
+    assert (result.name, len(result.entries)) == ("Copying it", 45)
+    assert [asked.data["so_far"]["name"] for asked in server.requests] == ["", "Copies", "Copying"]
 
 
-def test_what_is_a_little_too_long_is_cut_to_its_tokens(server: ModelServer, models: SmallModels):
+def test_slightly_long_parts_are_cut_to_their_tokens(server: ModelServer, models: SmallModels):
     long = {
         "name": "backups " * 25, "description": "moved the backups " * 40,
         "lines": ["moved the backups " * 20, "to Frankfurt " * 12],
     }  # fmt: skip
     server.script = [says(long)]
-    told = outline(models, EXCHANGE)
+    result = outline(models, EXCHANGE)
     count = models.tokens.count
-    assert len(server.asked) == 1
-    assert 0 < count(told.name) <= MOST_NAME
-    assert 0 < count(told.description) <= MOST_DESCRIPTION
-    assert all(MOST_ENTRY - 5 <= count(each) <= MOST_ENTRY for each in told.entries[:1])
-    assert all(count(each) <= MOST_ENTRY for each in told.entries)
+    assert len(server.requests) == 1
+    assert 0 < count(result.name) <= MOST_NAME
+    assert 0 < count(result.description) <= MOST_DESCRIPTION
+    assert all(MOST_ENTRY - 5 <= count(each) <= MOST_ENTRY for each in result.entries[:1])
+    assert all(count(each) <= MOST_ENTRY for each in result.entries)
 
 
 @pytest.mark.parametrize(
@@ -99,30 +99,30 @@ def test_what_is_a_little_too_long_is_cut_to_its_tokens(server: ModelServer, mod
         {key: value for key, value in GOOD.items() if key != "name"},
     ],
 )
-def test_a_wrong_outline_is_the_offline_models(
+def test_a_wrong_outline_uses_the_offline_model(
     server: ModelServer, models: SmallModels, wrong: object
 ):
     server.rest = says(wrong)
     count = models.tokens.count
     expected = OfflineSummarizer().outline(EXCHANGE, Language.ENGLISH, count)
     assert outline(models, EXCHANGE) == expected
-    assert len(server.asked) == 3
+    assert len(server.requests) == 3
 
 
-def test_a_part_that_fails_keeps_the_name_of_those_before(server: ModelServer, models: SmallModels):
+def test_a_failed_part_keeps_the_name_of_earlier_parts(server: ModelServer, models: SmallModels):
     messages = [say(f"Step {n}: copy it.", Role.ASSISTANT, n) for n in range(1, 23)]
     server.script = [says({"name": "Copies", "description": "Copying.", "lines": ["copies"] * 20})]
     server.rest = says("No.")
-    told = outline(models, messages)
-    assert (told.name, len(told.entries)) == ("Copies", 22)
-    assert told.entries[-1] == "assistant: Step 22: copy it."
+    result = outline(models, messages)
+    assert (result.name, len(result.entries)) == ("Copies", 22)
+    assert result.entries[-1] == "assistant: Step 22: copy it."
 
 
-def test_a_model_that_is_away_is_asked_again_later(server: ModelServer, models: SmallModels):
+def test_an_unavailable_model_is_an_error(server: ModelServer, models: SmallModels):
     server.rest = fails(503)
     with pytest.raises(SmallModelUnavailableError):
         outline(models, EXCHANGE)
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
     server.port = closed_port()
     with pytest.raises(SmallModelUnavailableError):
         outline(models_of(server), EXCHANGE)

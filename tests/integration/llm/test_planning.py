@@ -1,4 +1,4 @@
-"""What a language model wants searched, to answer a question (R10)."""
+"""Queries that a language model plans for a question (R10)."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def plan(models: SmallModels, text: str = QUESTION) -> list[str]:
     return models.query_planner.plan(text, Language.ENGLISH)
 
 
-def test_no_planner_is_there_by_default() -> None:
+def test_there_is_no_planner_by_default() -> None:
     assert build_small_models(Settings()).query_planner is None
     assert planned_queries(None, QUESTION, Language.ENGLISH) == []
 
 
-def test_the_rules_can_plan() -> None:
+def test_the_offline_rules_plan_queries() -> None:
     models = build_small_models(Settings(models={"query_planner": "offline"}))
 
     assert plan(models) == []
@@ -41,11 +41,11 @@ def test_an_unknown_planner_is_named() -> None:
         build_small_models(Settings(models={"query_planner": "gpt"}))
 
 
-def test_a_plan(server: ModelServer, models: SmallModels) -> None:
+def test_the_model_plans_queries(server: ModelServer, models: SmallModels) -> None:
     server.rest = says({"queries": PLAN})
 
     assert plan(models) == PLAN
-    (asked,) = server.asked
+    (asked,) = server.requests
     assert asked.task == "plan_query"
     assert asked.data == {"question": QUESTION}
 
@@ -54,15 +54,13 @@ def test_a_question_is_planned_in_its_language(server: ModelServer, models: Smal
     server.rest = says({"queries": ["李明有什么宠物？"]})
     assert models.query_planner is not None
 
-    given = models.query_planner.plan("李明和王芳都有宠物吗？", Language.CHINESE)
+    queries = models.query_planner.plan("李明和王芳都有宠物吗？", Language.CHINESE)
 
-    assert given == ["李明有什么宠物？"]
-    assert "记忆库" in server.asked[0].instructions
+    assert queries == ["李明有什么宠物？"]
+    assert "记忆库" in server.requests[0].instructions
 
 
-def test_four_queries_at_most_none_twice_and_never_the_question(
-    server: ModelServer, models: SmallModels
-) -> None:
+def test_a_plan_has_at_most_four_new_queries(server: ModelServer, models: SmallModels) -> None:
     queries = [
         "do both Ada and Grace have pets",
         *PLAN,
@@ -74,12 +72,12 @@ def test_four_queries_at_most_none_twice_and_never_the_question(
     assert plan(models) == [*PLAN, "Where is Ada?", "Where is Grace?"]
 
 
-def test_a_question_that_is_one_has_no_plan(server: ModelServer, models: SmallModels) -> None:
+def test_a_simple_question_has_no_plan(server: ModelServer, models: SmallModels) -> None:
     server.rest = says({"queries": []})
 
     assert plan(models) == []
     assert plan(models, " \n ") == []
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -97,14 +95,14 @@ def test_a_question_that_is_one_has_no_plan(server: ModelServer, models: SmallMo
         "Which pets does Ada have?",
     ],
 )
-def test_a_wrong_plan_is_that_of_the_rules(
+def test_a_wrong_plan_uses_the_offline_rules(
     server: ModelServer, models: SmallModels, answer: object
 ) -> None:
     server.rest = says(answer)
     text = "Which pets has Ada? Which pets has Grace?"
 
     assert plan(models, text) == ["Which pets has Ada?", "Which pets has Grace?"]
-    assert len(server.asked) == 3
+    assert len(server.requests) == 3
 
 
 @pytest.mark.parametrize("injection", INJECTIONS)
@@ -113,24 +111,22 @@ def test_a_question_is_one_string_of_data(
 ) -> None:
     plan(models, injection)
 
-    (asked,) = server.asked
+    (asked,) = server.requests
     assert asked.data == {"question": injection}
     assert asked.instructions == instructions("plan_query", Language.ENGLISH)
 
 
-def test_of_a_long_question_both_ends_are_shown(server: ModelServer, models: SmallModels) -> None:
+def test_both_ends_of_a_long_question_are_shown(server: ModelServer, models: SmallModels) -> None:
     plan(models, "Begin. " + "Ada said much. " * 1_000 + "Why?")
 
-    shown = server.asked[0].data["question"]
-    assert len(shown) <= 2_000
-    assert shown.startswith("Begin.")
-    assert shown.endswith("Why?")
+    question = server.requests[0].data["question"]
+    assert len(question) <= 2_000
+    assert question.startswith("Begin.")
+    assert question.endswith("Why?")
 
 
 @pytest.mark.parametrize("reply", [fails(500), fails(429), fails(401), hangs])
-def test_a_planner_that_is_down_costs_a_read_its_plan_only(
-    server: ModelServer, reply: object
-) -> None:
+def test_a_read_has_no_plan_while_the_planner_is_down(server: ModelServer, reply: object) -> None:
     server.rest = reply
     planner = models_of(server, timeout_ms=300).query_planner
     assert planner is not None

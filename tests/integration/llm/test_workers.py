@@ -1,4 +1,4 @@
-"""Real workers with a language model for every task; calls are counted where they arrive."""
+"""Real workers with a language model for every task; the server counts the calls."""
 
 from __future__ import annotations
 
@@ -17,16 +17,24 @@ from memci.reading.lists.listings import JobListings
 from memci.storage.session import Database
 from memci.testing import wait_until
 from tests.integration.llm.conftest import TASKS
-from tests.support.fading import leans_on_half_a_link, shrinking
+from tests.support.fading import remember_shrinking_texts, remember_with_half_a_link
 from tests.support.fleet import Fleet
 from tests.support.lanes import Producer
-from tests.support.model_server import Asked, ModelServer, Reply, fails, hangs, obeys, says
+from tests.support.model_server import (
+    ModelServer,
+    RecordedRequest,
+    Reply,
+    answers_correctly,
+    fails,
+    hangs,
+    says,
+)
 from tests.support.models import BagOfWords, ScriptedModels
 from tests.support.network import AgentUnderTest
 
 pytestmark = pytest.mark.timeout(120)
 WAIT_S = 60.0
-# Of a lane that nobody is at and that no wakeup is out for.
+# For a lane without a lease and without a recent wakeup.
 _END_WAITS = """
 UPDATE lane SET not_before = NULL, compress_at = now(), wake_at = now(),
                 compress_cursor = compress_cursor || '{"retry_at": null}'
@@ -38,7 +46,7 @@ RETURNING 1
 
 @pytest.fixture
 def workers(fleet: Fleet, server: ModelServer) -> Fleet:
-    """Starts the real workers; nothing they do needs torch."""
+    """A fleet that starts the real workers, which do not need torch here."""
     fleet.app = "workers"
     fleet.environment |= {
         **{
@@ -53,7 +61,7 @@ def workers(fleet: Fleet, server: ModelServer) -> Fleet:
 
 
 class SameVectors(BagOfWords):
-    """Under the name of the workers' embedder: the database takes no other beside it."""
+    """Has the name of the workers' embedder, because a database accepts only one embedder."""
 
     model = "openai/tiny"
     dimension = 8
@@ -65,19 +73,19 @@ def ada(database: Database) -> AgentUnderTest:
 
 
 class Hurry:
-    """Ends every wait at once: what took a quarter of an hour is tested in seconds."""
+    """Ends every wait at once, so that tests take seconds instead of a quarter of an hour."""
 
     def __init__(self, ada: AgentUnderTest, producer: Producer) -> None:
         self.ada, self.producer = ada, producer
 
     def until(self, done: Callable[[], Any], what: str) -> Any:
-        def look() -> Any:
-            # Workers lock the same rows, in an order of their own: the next look tries again.
+        def check() -> Any:
+            # Workers lock the same rows in another order: the next check tries again.
             with suppress(DatabaseBusyError):
                 self._hurry()
             return done()
 
-        return wait_until(look, what, timeout_s=WAIT_S)
+        return wait_until(check, what, timeout_s=WAIT_S)
 
     def _hurry(self) -> None:
         self.ada.execute("UPDATE node SET retry_at = now() WHERE agent_id = %s")
@@ -95,21 +103,23 @@ def hurry(ada: AgentUnderTest, producer: Producer) -> Iterator[Hurry]:
 
 
 def of_task(task: str, reply: Reply) -> Reply:
-    """Reply so to one task, and honestly to the others."""
-    return lambda handler, asked: (reply if asked.task == task else obeys)(handler, asked)
+    """Give this reply to one task, and a correct one to the others."""
+    return lambda handler, asked: (reply if asked.task == task else answers_correctly)(
+        handler, asked
+    )
 
 
 class Nth:
-    """Replies in a way of its own to one call of a task, and in another to the others."""
+    """Replies to the call of this number of a task with ``reply``, to others with ``others``."""
 
     def __init__(self, task: str, number: int, reply: Reply, others: Reply) -> None:
         self.task, self.number, self.reply, self.others = task, number, reply, others
         self.count = 0
         self._lock = Lock()
 
-    def __call__(self, handler: Any, asked: Asked) -> None:
+    def __call__(self, handler: Any, asked: RecordedRequest) -> None:
         if asked.task != self.task:
-            obeys(handler, asked)
+            answers_correctly(handler, asked)
             return
         with self._lock:
             self.count += 1
@@ -117,7 +127,7 @@ class Nth:
         (self.reply if mine else self.others)(handler, asked)
 
 
-def pass_over(ada: AgentUnderTest) -> Any:
+def finished_passes(ada: AgentUnderTest) -> Any:
     return [each for each in ada.passes() if each.finished_at is not None]
 
 
@@ -132,15 +142,15 @@ def test_creation_end_to_end(
         "phrase": "Ada likes Oslo", "keywords": ["Oslo"], "entities": ["Ada"], "type": "semantic",
     }  # fmt: skip
 
-    def reply(handler: Any, asked: Asked) -> None:
+    def reply(handler: Any, asked: RecordedRequest) -> None:
         scripted = {
             "annotate": says(notes), "judge": says({"eligible": False, "worth": 8}),
             "name_relations": says({"relations": ["likes very much"]}),
         }  # fmt: skip
-        scripted.get(asked.task, obeys)(handler, asked)
+        scripted.get(asked.task, answers_correctly)(handler, asked)
 
     server.rest = reply
-    # At its most talkative: clients' logs hold whole requests.
+    # At this level clients log whole requests.
     workers.start("memci.lane", MEMCI_LOG_LEVEL="debug")
     job_id = producer.append("ada", "Ada said that she likes Oslo and its fjord.").job_id
     producer.wait_drained(["ada"])
@@ -160,47 +170,52 @@ def test_creation_end_to_end(
     }  # fmt: skip
     assert took["annotator"]["prompt_tokens"] == 100
     assert took["annotator"]["cost"] is None
-    assert not [word for word in ("HUSH", "fjord", "Oslo") if word in workers.workers[0].said]
+    assert not [word for word in ("HUSH", "fjord", "Oslo") if word in workers.workers[0].log_text]
 
 
 def test_compression_end_to_end(
     workers: Fleet, ada: AgentUnderTest, server: ModelServer, hurry: Hurry
 ):
-    leans_on_half_a_link(ada)
+    remember_with_half_a_link(ada)
     ada.ask_for_pass()
     workers.start("memci.compress")
-    hurry.until(lambda: pass_over(ada), "the pass is over")
+    hurry.until(lambda: finished_passes(ada), "the pass is over")
     (memory,) = ada.nodes("memory")
     assert len(memory.content) <= memory.original_length * 0.5
-    (asked,) = (each for each in server.asked if each.task == "compress")
-    assert asked.headers["authorization"] == "Bearer sk-HUSH"
-    assert [each["calls"] for each in ada.passes()[0].models] == [1, 1]
+    # Hurry may lock rows of the pass, which then repeats its work.
+    asked = [each for each in server.requests if each.task == "compress"]
+    assert {each.headers["authorization"] for each in asked} == {"Bearer sk-HUSH"}
+    calls = [each["calls"] for each in ada.passes()[0].models]
+    assert len(calls) == 2
+    assert all(1 <= each <= len(asked) for each in calls)
     (vector,) = ada.rows("SELECT model FROM node_vector WHERE agent_id = %s")
     assert vector.model == "openai/tiny"
 
 
-def test_fifteen_calls_of_one_compression_across_a_workers_death(
+@pytest.mark.long
+def test_a_compression_has_fifteen_calls_if_a_worker_is_killed(
     workers: Fleet, ada: AgentUnderTest, server: ModelServer, hurry: Hurry
 ):
-    memory = leans_on_half_a_link(ada)
+    memory = remember_with_half_a_link(ada)
     server.rest = Nth("compress", 5, hangs, fails(503))
     ada.ask_for_pass()
     first = workers.start("memci.compress")
     hurry.until(lambda: len(server.tasks()) == 5, "the fifth call is under way")
     first.kill()
     workers.start("memci.compress")
-    hurry.until(lambda: pass_over(ada), "the pass is over")
+    hurry.until(lambda: finished_passes(ada), "the pass is over")
     node = ada.row("SELECT * FROM node WHERE agent_id = %s AND id = %s", memory)
     assert server.tasks() == ["compress"] * 15
     assert (node.attempts, node.scan_count) == (15, 1)
     assert len(node.content) == node.original_length
     (made,) = ada.passes()
     assert made.given_up == 1
-    # The call that died was made; that it failed nobody was left to say.
+    # The call of the killed worker is counted, but not as a failure.
     assert [(each["calls"], each["failures"]) for each in made.models] == [(15, 14)]
 
 
-def test_fifteen_tries_of_one_creation_across_a_workers_death(
+@pytest.mark.long
+def test_a_creation_has_fifteen_tries_if_a_worker_is_killed(
     workers: Fleet,
     producer: Producer,
     ada: AgentUnderTest,
@@ -218,11 +233,12 @@ def test_fifteen_tries_of_one_creation_across_a_workers_death(
     hurry.until(lambda: jobs.job("ada", job_id).state is JobState.DEAD, "the job is dead")
     job = jobs.job("ada", job_id)
     assert server.tasks().count("annotate") == 15
-    assert server.tasks().count("embed") <= 3  # kept between tries, by each process for itself
+    assert server.tasks().count("embed") <= 3  # each process keeps it between tries
     assert "gave up after 15 tries" in (job.error or "")
     assert (used(job)["annotator"]["calls"], used(job)["annotator"]["failures"]) == (15, 14)
 
 
+@pytest.mark.long
 def test_the_first_three_tries_are_inside_the_job(
     workers: Fleet, producer: Producer, server: ModelServer, database: Database
 ):
@@ -236,7 +252,7 @@ def test_the_first_three_tries_are_inside_the_job(
     assert "503" in (job.error or "")
 
 
-def test_a_provider_that_asks_for_patience_gets_it(
+def test_a_job_waits_as_long_as_the_provider_asks(
     workers: Fleet, producer: Producer, server: ModelServer, database: Database
 ):
     server.rest = of_task("annotate", fails(429, retry_after="1000"))
@@ -251,11 +267,11 @@ def test_a_provider_that_asks_for_patience_gets_it(
     assert 900 < (job.not_before - job.started_at).total_seconds() < 1100
 
 
-def test_answers_of_no_use_lose_no_memory(
+def test_useless_answers_lose_no_memory(
     workers: Fleet, producer: Producer, ada: AgentUnderTest, server: ModelServer, database: Database
 ):
     server.rest = lambda handler, asked: (
-        obeys if asked.task == "embed" else says("I will not answer in JSON.")
+        answers_correctly if asked.task == "embed" else says("I will not answer in JSON.")
     )(handler, asked)
     workers.start("memci.lane")
     job_id = producer.append("ada", "Ada said that she likes Oslo and its fjord.").job_id
@@ -268,10 +284,11 @@ def test_answers_of_no_use_lose_no_memory(
         assert (took["calls"], took["failures"], took["fell_back"]) == (3, 3, 1)
 
 
+@pytest.mark.long
 def test_a_model_that_is_down_stops_the_pass_and_is_probed(
     workers: Fleet, ada: AgentUnderTest, server: ModelServer, hurry: Hurry
 ):
-    shrinking(ada)
+    remember_shrinking_texts(ada)
     server.rest = fails(503)
     workers.start("memci.compress")
     ada.execute("UPDATE lane SET compress_at = now() WHERE agent_id = %s")
@@ -282,17 +299,18 @@ def test_a_model_that_is_down_stops_the_pass_and_is_probed(
         return bool(cursor) and cursor["retry_at"] is not None
 
     wait_until(stopped, "the pass has stopped", timeout_s=WAIT_S)
-    assert len(server.asked) == 3
+    assert len(server.requests) == 3
     assert {node.scan_count for node in ada.nodes()} == {0}
-    hurry.until(lambda: len(server.asked) >= 5, "the model is probed")
-    probes = len(server.asked) - 3
+    hurry.until(lambda: len(server.requests) >= 5, "the model is probed")
+    probes = len(server.requests) - 3
     assert ada.lane().compress_cursor["unavailable"] in {3 + probes - 1, 3 + probes}
-    server.rest = obeys
-    hurry.until(lambda: pass_over(ada), "the pass is over")
+    server.rest = answers_correctly
+    hurry.until(lambda: finished_passes(ada), "the pass is over")
     assert {node.scan_count for node in ada.nodes()} == {1}
     assert ada.passes()[0].compressed == 6
 
 
+@pytest.mark.long
 def test_when_the_budget_is_used_up_the_offline_models_take_over(
     workers: Fleet, producer: Producer, ada: AgentUnderTest, server: ModelServer, database: Database
 ):
@@ -307,10 +325,11 @@ def test_when_the_budget_is_used_up_the_offline_models_take_over(
     took = used(jobs.job("ada", second))["annotator"]
     assert (took["calls"], took["over_budget"]) == (0, 1)
     assert len(ada.nodes("memory")) == 2
-    assert "budget of language models used up" in workers.workers[0].said
+    assert "budget of language models used up" in workers.workers[0].log_text
 
 
-def test_a_worker_that_is_told_to_stop_does_not_wait_for_the_next_try(
+@pytest.mark.long
+def test_a_stopping_worker_does_not_wait_for_the_next_try(
     workers: Fleet, producer: Producer, server: ModelServer, database: Database
 ):
     server.rest = of_task("annotate", fails(503))

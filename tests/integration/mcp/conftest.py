@@ -18,7 +18,7 @@ _NUMBERS = count(1)
 
 @pytest.fixture
 def server(one_server: Served) -> Served:
-    """One for a module: each test has an agent of its own on it."""
+    """One server for a module; each test uses its own agent."""
     return one_server
 
 
@@ -29,9 +29,9 @@ def alice() -> str:
 
 @pytest.fixture
 def say(server: Served) -> Callable[..., None]:
-    """Let an agent be told something."""
+    """Return a function that stores messages of an agent."""
 
-    def told(agent: str, *texts: str, session: str = "s1") -> None:
+    def store(agent: str, *texts: str, session: str = "s1") -> None:
         roles = ("user", "assistant")
         messages = [
             {"role": roles[number % 2], "content": text} for number, text in enumerate(texts)
@@ -40,10 +40,10 @@ def say(server: Served) -> Callable[..., None]:
         sent = httpx.post(f"{server.url}/v1/agents/{agent}/messages", json=body)
         assert sent.status_code == 202
 
-    return told
+    return store
 
 
 @pytest.fixture(params=["http", "stdio"])
 def connect(request: pytest.FixtureRequest) -> Callable[..., object]:
-    """Connect a client; a test that asks for it is run on both transports."""
+    """Return a function that connects a client; its tests run on both transports."""
     return {"http": mcp_clients.over_http, "stdio": mcp_clients.over_stdio}[request.param]

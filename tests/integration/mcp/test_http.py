@@ -1,4 +1,4 @@
-"""MCP of the API: who is let in, and what a request may be."""
+"""MCP over HTTP: access and invalid requests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 
 import memci.http.agent_tools
 from memci.api_keys import new_key
-from memci.schemas.tool_table import tools_of_agents
+from memci.schemas.tools.table import tools_of_agents
 from tests.integration.http.serving import Served
 from tests.support.command_line import environment
 from tests.support.mcp_clients import over_http, talk
@@ -34,7 +34,7 @@ def call(tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def keyed(serve) -> tuple[Served, dict[str, str]]:
+def server_and_keys(serve) -> tuple[Served, dict[str, str]]:
     """A server with keys, and a key of each scope, for agents of a team."""
     made = {
         scope: new_key(scope, agents="team-*", scope=scope)  # type: ignore[arg-type]
@@ -46,11 +46,11 @@ def keyed(serve) -> tuple[Served, dict[str, str]]:
     return server, {scope: key for scope, (key, _) in made.items()}
 
 
-def bearing(key: str) -> dict[str, str]:
+def bearer(key: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"}
 
 
-def test_a_request_needs_no_one_before_it(server):
+def test_a_request_needs_no_earlier_request(server):
     listed = post(server)
     assert listed.status_code == 200
     assert listed.headers["content-type"] == "application/json"
@@ -58,18 +58,18 @@ def test_a_request_needs_no_one_before_it(server):
     assert len(listed.json()["result"]["tools"]) == len(tools_of_agents())
 
 
-def test_keys_open_the_agents_that_they_are_for(keyed):
-    server, keys = keyed
+def test_a_key_gives_access_to_its_own_agents_only(server_and_keys):
+    server, keys = server_and_keys
     assert post(server, "/mcp/team-1").status_code == 401
-    assert post(server, "/mcp/team-1", headers=bearing("memci_x")).status_code == 401
-    assert post(server, "/mcp/other", headers=bearing(keys["write"])).status_code == 403
-    refused = post(server, "/mcp/other", headers=bearing(keys["write"]))
+    assert post(server, "/mcp/team-1", headers=bearer("memci_x")).status_code == 401
+    assert post(server, "/mcp/other", headers=bearer(keys["write"])).status_code == 403
+    refused = post(server, "/mcp/other", headers=bearer(keys["write"]))
     assert refused.json()["detail"] == "the key 'write' is not for this agent"
-    assert post(server, "/mcp/team-1", headers=bearing(keys["write"])).status_code == 200
+    assert post(server, "/mcp/team-1", headers=bearer(keys["write"])).status_code == 200
 
 
-def test_another_agent_s_key_is_refused_to_a_client(keyed):
-    server, keys = keyed
+def test_a_client_with_a_key_of_another_agent_is_refused(server_and_keys):
+    server, keys = server_and_keys
 
     async def go() -> None:
         async with over_http(server.url, "other", key=keys["write"]) as client:
@@ -79,11 +79,11 @@ def test_another_agent_s_key_is_refused_to_a_client(keyed):
         talk(go)
 
 
-def test_a_key_that_may_only_read_has_tools_that_only_look(keyed):
-    server, keys = keyed
+def test_a_key_of_scope_read_has_only_reading_tools(server_and_keys):
+    server, keys = server_and_keys
     body = {"messages": [{"role": "user", "content": "Hello"}], "remember": "never"}
     sent = httpx.post(
-        f"{server.url}/v1/agents/team-1/messages", json=body, headers=bearing(keys["write"])
+        f"{server.url}/v1/agents/team-1/messages", json=body, headers=bearer(keys["write"])
     )
     assert sent.status_code == 202
 
@@ -93,17 +93,17 @@ def test_a_key_that_may_only_read_has_tools_that_only_look(keyed):
             assert [each.name for each in listed] == [
                 tool.name for tool in tools_of_agents() if not tool.changes
             ]
-            held = await client.call_tool("get_page", {"index": "usr-1"})
-            assert "Hello" in held.structured_content["text"]
+            page = await client.call_tool("get_page", {"index": "usr-1"})
+            assert "Hello" in page.structured_content["text"]
             with pytest.raises(MCPError, match="Unknown tool: hide_details"):
                 await client.call_tool("hide_details", {"index": "usr-1"})
 
     talk(go)
 
 
-def test_a_key_that_may_not_erase_has_no_tool_that_does(keyed):
-    server, keys = keyed
-    headers = bearing(keys["write"])
+def test_a_key_of_scope_write_has_no_erasing_tool(server_and_keys):
+    server, keys = server_and_keys
+    headers = bearer(keys["write"])
     httpx.post(
         f"{server.url}/v1/agents/team-1/messages",
         json={"messages": [{"role": "user", "content": "Hello", "id": "m1"}], "remember": "never"},
@@ -122,7 +122,7 @@ def test_a_key_that_may_not_erase_has_no_tool_that_does(keyed):
     assert len(kept["messages"]) == 1
 
 
-def test_a_connection_to_a_session_knows_no_page_of_another_user(server, alice):
+def test_a_session_shows_no_page_of_another_user(server, alice):
     for session, user, text in (("a", "ann", "The safe opens with swordfish"),
                                 ("b", "bob", "Hello")):  # fmt: skip
         body = {
@@ -136,9 +136,9 @@ def test_a_connection_to_a_session_knows_no_page_of_another_user(server, alice):
         async with over_http(server.url, alice, session="b") as client:
             found = await client.call_tool("find_pages", {"query": "swordfish"})
             assert found.structured_content["pages"] == []
-            held = await client.call_tool("get_page", {"index": "usr-1"})
-            assert held.is_error
-            assert "there is no page" in held.content[0].text
+            page = await client.call_tool("get_page", {"index": "usr-1"})
+            assert page.is_error
+            assert "there is no page" in page.content[0].text
             (window,) = (await client.read_resource(f"memci://agents/{alice}/window")).contents
             assert "Hello" in window.text
             assert "swordfish" not in window.text
@@ -146,15 +146,15 @@ def test_a_connection_to_a_session_knows_no_page_of_another_user(server, alice):
     talk(go)
 
 
-def test_the_rate_of_a_key_holds(keyed):
-    server, keys = keyed
-    statuses = {post(server, "/mcp/team-1", headers=bearing(keys["read"])).status_code
+def test_the_rate_limit_of_a_key_applies(server_and_keys):
+    server, keys = server_and_keys
+    statuses = {post(server, "/mcp/team-1", headers=bearer(keys["read"])).status_code
                 for _ in range(60)}  # fmt: skip
     assert statuses == {200, 429}
 
 
 @pytest.mark.parametrize("name", ["origin", "host"])
-def test_a_page_of_another_site_is_kept_out(server, name):
+def test_requests_from_other_sites_are_refused(server, name):
     value = "http://evil.example" if name == "origin" else "evil.example"
     refused = post(server, headers={name: value})
     assert refused.status_code == 403
@@ -162,11 +162,11 @@ def test_a_page_of_another_site_is_kept_out(server, name):
     assert post(server, headers={"origin": "http://localhost:3000"}).status_code == 200
 
 
-def test_another_origin_is_kept_out_with_keys_too(keyed):
-    server, keys = keyed
-    foreign = bearing(keys["read"]) | {"origin": "https://evil.example"}
+def test_other_origins_are_refused_with_keys_too(server_and_keys):
+    server, keys = server_and_keys
+    foreign = bearer(keys["read"]) | {"origin": "https://evil.example"}
     assert post(server, "/mcp/team-1", headers=foreign).status_code == 403
-    own = bearing(keys["read"]) | {"origin": server.url}
+    own = bearer(keys["read"]) | {"origin": server.url}
     assert post(server, "/mcp/team-1", headers=own).status_code == 200
 
 
@@ -177,7 +177,7 @@ def test_requests_are_counted_by_path_and_not_by_agent(server, alice):
     assert alice not in counted
 
 
-def test_there_is_nothing_to_stay_connected_to(server):
+def test_only_post_is_allowed(server):
     for method in ("GET", "DELETE", "PUT"):
         refused = httpx.request(method, f"{server.url}/mcp/alice", headers=HEADERS)
         assert refused.status_code == 405
@@ -185,7 +185,7 @@ def test_there_is_nothing_to_stay_connected_to(server):
 
 
 @pytest.mark.parametrize("path", ["/mcp/", "/mcp/..", "/mcp/a%20b", "/mcp/a%2fb", "/mcp/alice?x=1"])
-def test_paths_name_an_agent_and_its_session_alone(server, path):
+def test_invalid_paths_and_parameters_are_refused(server, path):
     assert post(server, path).status_code in {404, 422}
 
 
@@ -195,11 +195,11 @@ def test_paths_name_an_agent_and_its_session_alone(server, path):
      b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":5}}',
      b'{"jsonrpc":"2.0","id":1,"method":"no/such"}'],
 )  # fmt: skip
-def test_what_is_no_request_is_told_so(server, content):
-    told = post(server, json=None, content=content)
-    assert told.status_code < 500
-    assert "Traceback" not in told.text
-    assert "error" in told.json()
+def test_invalid_requests_get_an_error(server, content):
+    answer = post(server, json=None, content=content)
+    assert answer.status_code < 500
+    assert "Traceback" not in answer.text
+    assert "error" in answer.json()
 
 
 def test_a_body_over_the_limit_is_refused(serve):
@@ -208,16 +208,16 @@ def test_a_body_over_the_limit_is_refused(serve):
     assert post(server, json=big).status_code == 413
 
 
-def test_a_fault_of_ours_tells_nothing(server, alice, say, monkeypatch):
+def test_an_internal_error_reveals_nothing(server, alice, say, monkeypatch):
     say(alice, "Hello")
 
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("secret of the machine")
 
     monkeypatch.setattr(server.runtime.page_commands.__class__, "run", broken)
-    told = post(server, f"/mcp/{alice}", json=call("get_page", index="usr-1")).json()["result"]
-    assert told["isError"] is True
-    assert told["content"][0]["text"] == "internal error; the server's log says more"
+    result = post(server, f"/mcp/{alice}", json=call("get_page", index="usr-1")).json()["result"]
+    assert result["isError"] is True
+    assert result["content"][0]["text"] == "internal error; the server's log says more"
 
 
 def test_many_calls_at_once_are_all_answered(server, alice, say):
@@ -225,13 +225,13 @@ def test_many_calls_at_once_are_all_answered(server, alice, say):
 
     async def go() -> None:
         async with httpx.AsyncClient(headers=HEADERS, timeout=30) as client:
-            asked = [
+            requests = [
                 client.post(
                     f"{server.url}/mcp/{alice}", json=call("get_page", index="usr-1") | {"id": n}
                 )
                 for n in range(40)
             ]
-            answers = await asyncio.gather(*asked)
+            answers = await asyncio.gather(*requests)
         assert [each.json()["id"] for each in answers] == list(range(40))
         texts = {each.json()["result"]["content"][0]["text"] for each in answers}
         assert [json.loads(each)["page"]["index"] for each in texts] == ["usr-1"]
@@ -250,7 +250,7 @@ def test_the_sdk_is_imported_when_it_is_first_needed():
     assert done.stdout == "set()\n"
 
 
-def test_without_the_sdk_the_path_is_none(server, monkeypatch):
+def test_without_the_sdk_the_path_is_not_found(server, monkeypatch):
     def missing(name: str) -> None:
         raise ModuleNotFoundError(name="mcp.server")
 

@@ -55,26 +55,26 @@ def write(stream: IO[bytes] | None, line: bytes) -> None:
     stream.flush()
 
 
-def test_it_ends_when_its_client_goes(process):
+def test_the_process_ends_when_its_client_disconnects(process):
     assert ask(process, _HELLO)["result"]["serverInfo"]["name"] == "memci"
     process.stdin.close()
     assert process.wait(20) == 0
     assert process.stderr.read() == b""
 
 
-def test_it_ends_when_nobody_ever_spoke(process):
+def test_the_process_ends_without_any_request(process):
     process.stdin.close()
     assert process.wait(20) == 0
 
 
-def test_an_interrupt_ends_it(process):
+def test_an_interrupt_ends_the_process(process):
     ask(process, _HELLO)
     process.send_signal(2)
     assert process.wait(20) != 0
     assert b"Traceback" not in process.stderr.read()
 
 
-def test_noise_does_not_end_it(process):
+def test_invalid_lines_do_not_end_the_process(process):
     for line in (b"not json\n", b"\n", b"\xff\xfe\n", b"[]\n", b"{}\n"):
         write(process.stdin, line)
     answers = [ask(process, _HELLO)]
@@ -83,7 +83,7 @@ def test_noise_does_not_end_it(process):
     assert answers[-1]["result"]["serverInfo"]["name"] == "memci"
 
 
-def test_a_server_that_is_away_is_an_answer_that_says_what_to_do():
+def test_an_unreachable_server_is_an_answer_with_advice():
     async def go() -> None:
         async with over_stdio("http://127.0.0.1:9", "alice") as client:
             refused = await client.call_tool("get_page", {"index": "usr-1"})
@@ -94,7 +94,7 @@ def test_a_server_that_is_away_is_an_answer_that_says_what_to_do():
     talk(go)
 
 
-def test_an_address_that_is_no_memci_s_is_named():
+def test_an_address_of_another_program_is_reported():
     async def go() -> None:
         async with over_stdio(model.url.removesuffix("/v1"), "alice") as client:
             refused = await client.call_tool("get_page", {"index": "usr-1"})
@@ -106,7 +106,7 @@ def test_an_address_that_is_no_memci_s_is_named():
         talk(go)
 
 
-def test_a_key_that_is_missing_is_named(serve):
+def test_missing_and_wrong_keys_are_reported(serve):
     key, entry = new_key("ours", agents="team-*", scope="write")
     server = serve(api_keys=(entry,))
 
@@ -121,7 +121,7 @@ def test_a_key_that_is_missing_is_named(serve):
 
 
 @pytest.mark.parametrize("scope", ["read", "write"])
-def test_a_key_is_offered_what_it_may_use(serve, scope):
+def test_a_key_is_offered_only_the_tools_that_it_may_use(serve, scope):
     key, entry = new_key("ours", scope=scope)
     server = serve(api_keys=(entry,))
 
@@ -143,7 +143,7 @@ def test_a_key_is_offered_what_it_may_use(serve, scope):
         (("--agent", "alice"), {"MEMCI_API_URL": "nowhere"}, "MEMCI_API_URL"),
     ],
 )
-def test_wrong_use_is_told_at_once(arguments, settings, says):
+def test_wrong_use_is_reported_at_once(arguments, settings, says):
     done = run("mcp", *arguments, settings=settings)
     assert done.returncode in {1, 2}
     assert says in done.stderr

@@ -20,7 +20,7 @@ from tests.support.rebuilding import Rebuilding
 
 @pytest.fixture
 def superuser(shared_postgres: Any, database_url: str) -> Iterator[psycopg.Connection]:
-    """What the server holds, whoever may see it: no policy of rows stands in between."""
+    """A connection as superuser: it sees all rows, whatever the row policies."""
     name = make_url(database_url).database or ""
     with closing(shared_postgres.connect_as_superuser(name)) as connection:
         yield connection
@@ -43,8 +43,8 @@ def eraser(database: Database, broker_url: str, client: redis.Redis) -> Iterator
 
 
 @pytest.fixture
-def told(mailbox: Mailbox) -> Mailbox:
-    """Three memories: of [Grace] and [Oslo], of [Oslo], of [Grace]."""
+def seeded(mailbox: Mailbox) -> Mailbox:
+    """A mailbox whose agent has memories of [Grace] and [Oslo], of [Oslo], and of [Grace]."""
     mailbox.append(
         "one is about [Grace] in [Oslo]", "two is about [Oslo] again", "three is about [Grace] now",
         ids=["m1", "m2", "m3"],

@@ -11,7 +11,7 @@ from tests.support.short_term import consolidate
 
 
 def superseded(ada: AgentUnderTest) -> dict[str, str | None]:
-    """What each memory says, and what the one says that superseded it."""
+    """Return each memory's text with the text of the memory that superseded it."""
     nodes: dict[int, Row[Any]] = {node.id: node for node in ada.nodes("memory")}
     return {
         node.content: None if node.superseded_by is None else nodes[node.superseded_by].content
@@ -43,7 +43,7 @@ def test_a_new_value_supersedes_the_old_one_and_both_stay(ada: AgentUnderTest):
     )
 
 
-def test_back_again_is_a_third_version(ada: AgentUnderTest):
+def test_an_old_value_that_returns_is_a_third_version(ada: AgentUnderTest):
     for text in ("I live in Paris", "I moved to Rome", "I moved to Paris again"):
         ada.remember(text)
     assert superseded(ada) == {
@@ -59,12 +59,12 @@ def test_users_have_beliefs_of_their_own(ada: AgentUnderTest):
     assert ada.remember("I moved to Oslo", user="ann")["superseded"] == 1
 
 
-def test_what_the_assistant_says_is_no_belief(ada: AgentUnderTest):
+def test_assistant_messages_supersede_nothing(ada: AgentUnderTest):
     ada.remember("I live in Paris")
     assert ada.remember("I moved to Rome", role="assistant")["superseded"] == 0
 
 
-def test_a_correction_is_about_what_had_the_wrong_value(ada: AgentUnderTest):
+def test_a_correction_supersedes_the_memory_with_the_wrong_value(ada: AgentUnderTest):
     ada.remember("The deadline is Friday", "My favourite day is Monday")
     assert ada.remember("Actually, it's Thursday, not Friday.")["superseded"] == 1
     found = superseded(ada)
@@ -74,7 +74,7 @@ def test_a_correction_is_about_what_had_the_wrong_value(ada: AgentUnderTest):
     assert ada.remember("The deadline is now Wednesday")["superseded"] == 1
 
 
-def test_what_was_said_earlier_and_comes_later_is_superseded_at_once(ada: AgentUnderTest):
+def test_an_older_fact_that_arrives_late_is_superseded_at_once(ada: AgentUnderTest):
     ada.remember("I live in Rome")
     late = ada.say("I live in Paris")
     ada.execute("UPDATE message SET said_at = '2025-01-01' WHERE agent_id = %s AND seq = %s",
@@ -103,7 +103,7 @@ def test_a_forgotten_memory_claims_nothing_and_keeps_its_version(ada: AgentUnder
     assert ada.row("SELECT content FROM node_version WHERE agent_id = %s")[0] == "I live in Paris"
 
 
-def test_claims_go_with_the_memory_that_others_are_merged_into(ada: AgentUnderTest):
+def test_claims_move_to_the_merged_memory(ada: AgentUnderTest):
     ada.remember("I live in Paris")
     ada.remember("well, I live in Paris")
     ada.execute("UPDATE node SET tier = 'short', expires_at = '2027-01-01' WHERE agent_id = %s"
@@ -125,13 +125,13 @@ def test_a_merged_successor_still_supersedes(ada: AgentUnderTest):
     assert old.superseded_by == merged
 
 
-def test_chinese(ada: AgentUnderTest):
+def test_a_new_chinese_value_supersedes_the_old_one(ada: AgentUnderTest):
     ada.remember("我住在北京。")
     assert ada.remember("我搬到上海了。")["superseded"] == 1
     assert superseded(ada) == {"我住在北京。": "我搬到上海了。", "我搬到上海了。": None}
 
 
-def test_a_time_between_who_and_what_changes_nothing(ada: AgentUnderTest):
+def test_a_time_between_subject_and_verb_hides_no_claim(ada: AgentUnderTest):
     ada.remember("我住在成都", "我们把会议搬到周三")
     assert ada.remember("我朋友上星期搬到重庆了")["superseded"] == 0
     assert ada.remember("我上星期搬到重庆了")["superseded"] == 1

@@ -9,7 +9,12 @@ import pytest
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import FencedOffError
 from memci.queue.lease import Lease
-from tests.support.fading import LONG, forget_focus, leans_on_half_a_link, shrinking
+from tests.support.fading import (
+    LONG,
+    forget_focus,
+    remember_shrinking_texts,
+    remember_with_half_a_link,
+)
 from tests.support.models import keep_beginning
 from tests.support.network import AgentUnderTest
 
@@ -44,7 +49,7 @@ def test_ordinary_links_fade_and_break_after_129_scans(ada: AgentUnderTest) -> N
 
 
 def test_a_memory_shrinks_to_its_importance(ada: AgentUnderTest) -> None:
-    memory = leans_on_half_a_link(ada)
+    memory = remember_with_half_a_link(ada)
     ada.compress()
     node = ada.nodes("memory")[0]
     whole = len(f"A [Grace] {LONG}")
@@ -65,14 +70,14 @@ def test_a_memory_shrinks_to_its_importance(ada: AgentUnderTest) -> None:
 
 
 def test_a_cut_too_small_costs_no_model_call(ada: AgentUnderTest) -> None:
-    leans_on_half_a_link(ada)
+    remember_with_half_a_link(ada)
     ada.execute("UPDATE link SET strength = 0.95 WHERE agent_id = %s")
     ada.compress()
-    assert ada.models.compressor.asked == []
+    assert ada.models.compressor.requests == []
 
 
-def test_relations_of_what_has_nearly_gone_become_generic(ada: AgentUnderTest) -> None:
-    memory = leans_on_half_a_link(ada)
+def test_relations_of_nearly_forgotten_memories_become_generic(ada: AgentUnderTest) -> None:
+    memory = remember_with_half_a_link(ada)
     ada.execute("UPDATE link SET strength = 0.15 WHERE agent_id = %s")
     ada.compress()
     assert {link.relation for pair, link in ada.links().items() if memory in pair} == {"related"}
@@ -90,12 +95,12 @@ def test_chinese_memories_shrink_and_go_generic_in_chinese(ada: AgentUnderTest) 
     assert {link.relation for link in ada.links().values()} == {"相关"}
 
 
-def test_what_would_be_too_short_is_forgotten_without_a_call(ada: AgentUnderTest) -> None:
-    memory = leans_on_half_a_link(ada)
+def test_a_memory_that_would_be_too_short_is_forgotten_without_a_call(ada: AgentUnderTest) -> None:
+    memory = remember_with_half_a_link(ada)
     ada.execute("UPDATE link SET strength = 0.02 WHERE agent_id = %s")
     ada.compress()
     assert ada.nodes("memory") == []
-    assert ada.models.compressor.asked == []
+    assert ada.models.compressor.requests == []
     assert ada.trail(memory) == ["created", "forgotten"]
 
 
@@ -105,7 +110,7 @@ def test_forgetting_leaves_dangling_links_that_support_nothing(ada: AgentUnderTe
     (grace,), (memory,) = ada.nodes("entity"), ada.nodes("memory")
     ada.execute("DELETE FROM link WHERE agent_id = %s AND source = %s", memory.id)
     ada.compress()
-    # The memory had no link left: it goes, and the entity leans on nothing but a memory of it.
+    # The memory had no links. The entity now has only a dangling link.
     assert [node.id for node in ada.nodes()] == [grace.id]
     (dangling,) = ada.links().values()
     assert (dangling.source, dangling.target) == (grace.id, memory.id)
@@ -156,7 +161,7 @@ def test_a_pass_visits_each_node_once_in_scan_order(ada: AgentUnderTest) -> None
 def test_a_pass_is_cut_between_two_nodes_and_resumed_in_the_next_slice(
     ada: AgentUnderTest,
 ) -> None:
-    shrinking(ada)
+    remember_shrinking_texts(ada)
     for done in range(1, 6):
         assert ada.compression().step(ada.lease(), budget_ms=0)
         assert sum(node.scan_count for node in ada.nodes()) == done
@@ -169,8 +174,8 @@ def test_a_pass_is_cut_between_two_nodes_and_resumed_in_the_next_slice(
     assert log.finished_at is not None
 
 
-def test_nodes_born_during_a_pass_wait_for_the_next(ada: AgentUnderTest) -> None:
-    shrinking(ada)
+def test_nodes_created_during_a_pass_are_scanned_in_the_next(ada: AgentUnderTest) -> None:
+    remember_shrinking_texts(ada)
     lease = ada.lease()
     assert ada.compression().step(lease, budget_ms=0)
     effect = ada.creation().prepare(ada.say("Z newcomer", session="new"))
@@ -185,7 +190,7 @@ def test_nodes_born_during_a_pass_wait_for_the_next(ada: AgentUnderTest) -> None
 def test_a_request_during_a_pass_begins_the_next_one_at_the_next_slice(
     ada: AgentUnderTest,
 ) -> None:
-    shrinking(ada)
+    remember_shrinking_texts(ada)
     lease = ada.lease()
     assert ada.compression().step(lease, budget_ms=0)
     ada.ask_for_pass()
@@ -193,7 +198,7 @@ def test_a_request_during_a_pass_begins_the_next_one_at_the_next_slice(
     assert ada.lane().pass_number == 1
     assert ada.compression().step(ada.lease(), budget_ms=0)
     assert ada.lane().pass_number == 2
-    # What was not scanned yet is first in the new pass.
+    # The new pass begins with the nodes that were not scanned.
     counts = {node.content[0]: node.scan_count for node in ada.nodes()}
     assert counts == {"A": 1, "B": 1, "C": 1, "D": 0, "E": 0, "F": 0}
     ada.compress()
@@ -201,7 +206,7 @@ def test_a_request_during_a_pass_begins_the_next_one_at_the_next_slice(
 
 
 def test_cancelling_between_two_steps_ends_the_pass(ada: AgentUnderTest) -> None:
-    shrinking(ada)
+    remember_shrinking_texts(ada)
     lease = ada.lease()
     assert ada.compression().step(lease, budget_ms=0)
     ada.execute(
@@ -212,7 +217,7 @@ def test_cancelling_between_two_steps_ends_the_pass(ada: AgentUnderTest) -> None
 
 
 def test_cancelling_during_a_model_call_writes_nothing(ada: AgentUnderTest) -> None:
-    shrinking(ada)
+    remember_shrinking_texts(ada)
 
     def cancelled_meanwhile(text: str, target: int) -> str:
         ada.execute(
@@ -228,7 +233,7 @@ def test_cancelling_during_a_model_call_writes_nothing(ada: AgentUnderTest) -> N
 
 
 def test_a_lost_lease_writes_nothing(ada: AgentUnderTest) -> None:
-    shrinking(ada)
+    remember_shrinking_texts(ada)
     leases: list[Lease] = []
 
     def overtaken(text: str, target: int) -> str:
@@ -249,14 +254,14 @@ def test_a_step_with_nothing_to_do_does_nothing(ada: AgentUnderTest) -> None:
     assert ada.passes() == []
 
 
-def test_a_pass_over_nothing_ends_at_once(ada: AgentUnderTest) -> None:
+def test_a_pass_over_an_empty_network_ends_at_once(ada: AgentUnderTest) -> None:
     ada.compress()
     assert ada.passes()[0].finished_at is not None
     assert ada.lane().compress_done == 1
 
 
 def test_two_workers_cannot_compress_at_once(ada: AgentUnderTest) -> None:
-    shrinking(ada)
+    remember_shrinking_texts(ada)
     stale, fresh = ada.lease(), ada.lease()
     errors: list[BaseException] = []
 

@@ -1,4 +1,4 @@
-"""What a pass does when a model fails, or a node goes while one thinks (M13)."""
+"""What a pass does when a model fails or a node changes during a model call (M13)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from memci.errors import SmallModelAnswerError, SmallModelUnavailableError
 from memci.smallmodel.ports import Vectors
-from tests.support.fading import LONG, leans_on_half_a_link, shrinking
+from tests.support.fading import LONG, remember_shrinking_texts, remember_with_half_a_link
 from tests.support.models import is_down, keep_beginning
 from tests.support.network import AgentUnderTest
 
@@ -19,19 +19,19 @@ class WorkerDiedError(BaseException):
     pass
 
 
-def dies(text: str, target: int) -> str:
+def kill_worker(text: str, target: int) -> str:
     raise WorkerDiedError
 
 
-def test_a_failed_call_waits_while_the_pass_goes_on(ada: AgentUnderTest) -> None:
-    shrinking(ada)
+def test_a_failed_call_is_retried_later_and_the_pass_goes_on(ada: AgentUnderTest) -> None:
+    remember_shrinking_texts(ada)
     ada.models.compressor.script = [wrong_answer]
     assert not ada.compression().step(ada.lease(), budget_ms=60_000)
     counts = {node.content[0]: node.scan_count for node in ada.nodes()}
     assert counts == {"A": 0, "B": 1, "C": 1, "D": 1, "E": 1, "F": 1}
     assert ada.lane().compress_cursor["retry_at"] is not None
     assert not ada.compression().step(ada.lease(), budget_ms=60_000)  # too early
-    assert len(ada.models.compressor.asked) == 6
+    assert len(ada.models.compressor.requests) == 6
     ada.clock.advance(1)
     assert not ada.compression().step(ada.lease(), budget_ms=60_000)
     assert {node.scan_count for node in ada.nodes()} == {1}
@@ -40,7 +40,7 @@ def test_a_failed_call_waits_while_the_pass_goes_on(ada: AgentUnderTest) -> None
 
 @pytest.mark.parametrize("answer", ["", "  \n ", "x" * 60, "\x00"])
 def test_a_useless_answer_is_a_failure(ada: AgentUnderTest, answer: str) -> None:
-    memory = leans_on_half_a_link(ada)
+    memory = remember_with_half_a_link(ada)
     ada.models.compressor.script = [lambda *_: answer]
     ada.compress()
     node = ada.row("SELECT * FROM node WHERE agent_id = %s AND id = %s", memory)
@@ -51,47 +51,47 @@ def test_a_useless_answer_is_a_failure(ada: AgentUnderTest, answer: str) -> None
 def test_after_the_last_failure_the_pass_gives_up_and_keeps_the_content(
     ada: AgentUnderTest,
 ) -> None:
-    memory = leans_on_half_a_link(ada)
+    memory = remember_with_half_a_link(ada)
     ada.models.compressor.rest = wrong_answer
     ada.ask_for_pass()
     lease = ada.lease()
     for _ in range(40):
         ada.compression().step(lease, budget_ms=60_000)
         ada.clock.advance(61)
-    assert len(ada.models.compressor.asked) == 15
+    assert len(ada.models.compressor.requests) == 15
     node = ada.row("SELECT * FROM node WHERE agent_id = %s AND id = %s", memory)
     assert (node.scan_count, node.content) == (1, f"A [Grace] {LONG}")
     assert ada.links()[memory, ada.nodes("entity")[0].id].strength == pytest.approx(0.485)
     assert ada.passes()[0].given_up == 1
     ada.models.compressor.rest = keep_beginning
-    ada.compress()  # a new pass counts anew
+    ada.compress()  # a new pass counts from zero
     assert len(ada.nodes("memory")[0].content) < len(f"A [Grace] {LONG}")
 
 
 def test_a_call_is_counted_although_the_worker_dies_in_it(ada: AgentUnderTest) -> None:
-    memory = leans_on_half_a_link(ada)
-    ada.models.compressor.rest = dies
+    memory = remember_with_half_a_link(ada)
+    ada.models.compressor.rest = kill_worker
     ada.ask_for_pass()
     for _ in range(15):
         with pytest.raises(WorkerDiedError):
             ada.compression().step(ada.lease(), budget_ms=60_000)
     assert not ada.compression().step(ada.lease(), budget_ms=60_000)
-    assert len(ada.models.compressor.asked) == 15
+    assert len(ada.models.compressor.requests) == 15
     node = ada.row("SELECT * FROM node WHERE agent_id = %s AND id = %s", memory)
     assert (node.attempts, node.scan_count) == (15, 1)
     assert ada.passes()[-1].given_up == 1
 
 
 def test_a_model_that_is_down_stops_the_pass_early(ada: AgentUnderTest) -> None:
-    shrinking(ada)
+    remember_shrinking_texts(ada)
     ada.models.compressor.rest = is_down
     assert not ada.compression().step(ada.lease(), budget_ms=60_000)
-    assert len(ada.models.compressor.asked) == 3
+    assert len(ada.models.compressor.requests) == 3
     assert not ada.compression().step(ada.lease(), budget_ms=60_000)
-    assert len(ada.models.compressor.asked) == 3
+    assert len(ada.models.compressor.requests) == 3
     ada.clock.advance(120)
     assert not ada.compression().step(ada.lease(), budget_ms=60_000)
-    assert len(ada.models.compressor.asked) == 4  # one node tries for all
+    assert len(ada.models.compressor.requests) == 4  # one node tests the model
     ada.models.compressor.rest = keep_beginning
     ada.clock.advance(120)
     assert not ada.compression().step(ada.lease(), budget_ms=60_000)
@@ -99,18 +99,18 @@ def test_a_model_that_is_down_stops_the_pass_early(ada: AgentUnderTest) -> None:
     assert ada.passes()[0].finished_at is not None
 
 
-def test_a_new_pass_does_not_bring_the_model_back(ada: AgentUnderTest) -> None:
-    shrinking(ada)
+def test_a_new_pass_does_not_call_a_model_that_is_down(ada: AgentUnderTest) -> None:
+    remember_shrinking_texts(ada)
     ada.models.compressor.rest = is_down
     assert not ada.compression().step(ada.lease(), budget_ms=60_000)
     ada.ask_for_pass()
     assert not ada.compression().step(ada.lease(), budget_ms=60_000)
     assert ada.lane().pass_number == 2
-    assert len(ada.models.compressor.asked) == 3
+    assert len(ada.models.compressor.requests) == 3
 
 
 def test_an_embedder_that_is_down_is_a_failed_compression(ada: AgentUnderTest) -> None:
-    memory = leans_on_half_a_link(ada)
+    memory = remember_with_half_a_link(ada)
     embed = ada.models.embedder.embed
     ada.models.embedder.embed = lambda _: is_down("", 0)
     ada.compress()
@@ -123,20 +123,20 @@ def test_an_embedder_that_is_down_is_a_failed_compression(ada: AgentUnderTest) -
 
 
 def test_no_transaction_is_open_during_a_model_call(ada: AgentUnderTest) -> None:
-    shrinking(ada, "AB")
-    seen: list[int] = []
+    remember_shrinking_texts(ada, "AB")
+    connections: list[int] = []
 
-    def look(text: str, target: int) -> str:
-        seen.append(ada.database.engine.pool.checkedout())  # type: ignore[attr-defined]
+    def count_connections(text: str, target: int) -> str:
+        connections.append(ada.database.engine.pool.checkedout())  # type: ignore[attr-defined]
         return keep_beginning(text, target)
 
-    ada.models.compressor.script = [look]
+    ada.models.compressor.script = [count_connections]
     ada.compression().step(ada.lease(), budget_ms=0)
-    assert seen == [0]
+    assert connections == [0]
 
 
 def test_a_node_erased_during_its_model_call_is_not_indexed(ada: AgentUnderTest) -> None:
-    memory = leans_on_half_a_link(ada)
+    memory = remember_with_half_a_link(ada)
 
     def erased_meanwhile(text: str, target: int) -> str:
         for table, column in (("node", "id"), ("node_vector", "node_id"), ("node_term", "node_id")):
@@ -149,8 +149,8 @@ def test_a_node_erased_during_its_model_call_is_not_indexed(ada: AgentUnderTest)
         assert ada.rows(f"SELECT 1 FROM {table} WHERE agent_id = %s") == []
 
 
-def test_a_node_erased_before_its_model_call_is_passed_over(ada: AgentUnderTest) -> None:
-    shrinking(ada)
+def test_a_node_erased_before_its_model_call_is_skipped(ada: AgentUnderTest) -> None:
+    remember_shrinking_texts(ada)
     last = ada.nodes()[-1].id
 
     def erased_meanwhile(text: str, target: int) -> str:
@@ -159,12 +159,12 @@ def test_a_node_erased_before_its_model_call_is_passed_over(ada: AgentUnderTest)
 
     ada.models.compressor.script = [erased_meanwhile]
     assert not ada.compression().step(ada.lease(), budget_ms=60_000)
-    assert len(ada.models.compressor.asked) == 5
+    assert len(ada.models.compressor.requests) == 5
     assert {node.scan_count for node in ada.nodes()} == {1}
 
 
-def test_a_focus_changed_during_a_model_call_is_decided_anew(ada: AgentUnderTest) -> None:
-    leans_on_half_a_link(ada)
+def test_a_focus_change_during_a_model_call_protects_the_memory(ada: AgentUnderTest) -> None:
+    remember_with_half_a_link(ada)
     (grace,) = ada.nodes("entity")
 
     def mentioned_meanwhile(text: str, target: int) -> str:
@@ -178,7 +178,7 @@ def test_a_focus_changed_during_a_model_call_is_decided_anew(ada: AgentUnderTest
     assert ada.nodes("memory")[0].content == f"A [Grace] {LONG}"
 
 
-def test_a_turn_is_as_long_as_the_agent_says(ada: AgentUnderTest) -> None:
+def test_the_time_slice_setting_of_an_agent_is_used(ada: AgentUnderTest) -> None:
     assert ada.compression().slice_ms("ada") == 30_000
     ada.execute(
         "INSERT INTO agent_setting (agent_id, parameters) VALUES (%s, '{\"time_slice\": 500}')"
@@ -189,7 +189,7 @@ def test_a_turn_is_as_long_as_the_agent_says(ada: AgentUnderTest) -> None:
 def test_a_pass_stops_when_the_embedder_is_down_and_asks_it_first_from_then_on(
     ada: AgentUnderTest,
 ) -> None:
-    shrinking(ada)
+    remember_shrinking_texts(ada)
     embed, asked = ada.models.embedder.embed, []
 
     def down(texts: list[str]) -> Vectors:
@@ -200,16 +200,16 @@ def test_a_pass_stops_when_the_embedder_is_down_and_asks_it_first_from_then_on(
     ada.ask_for_pass()
     lease = ada.lease()
     assert not ada.compression().step(lease, budget_ms=60_000)
-    calls = len(ada.models.compressor.asked)
+    calls = len(ada.models.compressor.requests)
     assert calls == len(ada.nodes("memory"))
     ada.clock.advance(119)
-    assert not ada.compression().step(lease, budget_ms=60_000)  # too early, as it said
+    assert not ada.compression().step(lease, budget_ms=60_000)  # earlier than retry_after_s
     assert len(asked) == 1
     for _ in range(20):
         ada.clock.advance(3_600)
         assert not ada.compression().step(lease, budget_ms=60_000)
     assert asked[1:] == [1] * 20, "one short question each time"
-    assert len(ada.models.compressor.asked) == calls, "nobody is paid for what cannot be kept"
+    assert len(ada.models.compressor.requests) == calls, "nobody is paid for what cannot be kept"
     assert all(node.content.endswith(LONG) for node in ada.nodes("memory"))
     ada.models.embedder.embed = embed
     ada.clock.advance(3_600)

@@ -1,4 +1,4 @@
-"""Consolidation: what is said twice becomes one, short terms come to an end (R5)."""
+"""Consolidation merges memories that say the same and ends short terms (R5)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def versions(ada: AgentUnderTest) -> list[tuple[int, int, str, str]]:
     return [(row.node_id, row.replaced_by, row.reason, row.content) for row in rows]
 
 
-def test_two_that_say_the_same_become_one_with_the_text_that_says_more(ada: AgentUnderTest):
+def test_two_memories_that_say_the_same_are_merged_into_the_longer_text(ada: AgentUnderTest):
     one, longer, other = remember(ada, ONE, LONGER, OTHER)
     links = ada.links()
     outside = {end for ends in links for end in ends} - {one, longer}
@@ -57,7 +57,7 @@ def test_two_that_say_the_same_become_one_with_the_text_that_says_more(ada: Agen
         assert {row.node_id for row in rows} == {new, other}
 
 
-def test_twice_is_once(ada: AgentUnderTest):
+def test_a_second_consolidation_changes_nothing(ada: AgentUnderTest):
     remember(ada, ONE, LONGER, OTHER)
     consolidate(ada)
     before = (ada.nodes(), ada.links(), versions(ada))
@@ -65,7 +65,7 @@ def test_twice_is_once(ada: AgentUnderTest):
     assert (ada.nodes(), ada.links(), versions(ada)) == before
 
 
-def test_a_new_one_is_merged_with_one_that_was_compared_before(ada: AgentUnderTest):
+def test_a_new_memory_is_merged_with_one_that_was_compared_before(ada: AgentUnderTest):
     remember(ada, ONE, OTHER)
     assert consolidate(ada)["merged"] == 0
     remember(ada, LONGER)
@@ -87,7 +87,7 @@ def test_a_new_one_is_merged_with_one_that_was_compared_before(ada: AgentUnderTe
     ],
     ids=str,
 )
-def test_another_session_user_day_or_speaker_keeps_its_own(ada: AgentUnderTest, elsewhere):
+def test_another_session_user_day_or_speaker_is_not_merged(ada: AgentUnderTest, elsewhere):
     remember(ada, ONE)
     remember(ada, ONE, **elsewhere)
     assert consolidate(ada)["merged"] == 0
@@ -110,15 +110,15 @@ def test_long_term_memories_and_entities_are_never_merged(ada: AgentUnderTest):
         "Is the pump broken?",
         "the old pump is broken",
         "the pump is broken off",
-        f"{OTHER}, {ONE}",  # another memory that says it as well: its words and links are its own
+        f"{OTHER}, {ONE}",  # contains the other text and more
     ],
 )
-def test_what_differs_in_what_matters_is_not_merged(ada: AgentUnderTest, different: str):
+def test_texts_with_different_meaning_are_not_merged(ada: AgentUnderTest, different: str):
     remember(ada, ONE, different)
     assert consolidate(ada)["merged"] == 0
 
 
-def test_what_would_be_without_a_link_stays_as_it_is(ada: AgentUnderTest):
+def test_memories_are_not_merged_into_a_node_without_links(ada: AgentUnderTest):
     remember(ada, ONE, LONGER)
     memories = [node.id for node in ada.nodes("memory")]
     ada.execute("DELETE FROM link WHERE agent_id = %s AND target <> ALL(%s)", memories)
@@ -126,7 +126,7 @@ def test_what_would_be_without_a_link_stays_as_it_is(ada: AgentUnderTest):
     assert len(contents(ada)) == 2
 
 
-def test_other_agents_say_the_same(ada: AgentUnderTest, database: Database):
+def test_memories_of_different_agents_are_not_merged(ada: AgentUnderTest, database: Database):
     bob = AgentUnderTest(database, "bob")
     remember(ada, ONE)
     remember(bob, ONE)
@@ -144,7 +144,7 @@ def test_simplemem_off_merges_nothing_and_still_ends_terms(database: Database):
 # The end of a short term.
 
 
-def test_a_memory_whose_time_is_over_becomes_long_term_and_stays(ada: AgentUnderTest):
+def test_an_expired_short_term_memory_becomes_long_term(ada: AgentUnderTest):
     early, late = remember(ada, ONE, hours=1)[0], remember(ada, OTHER, hours=5)[0]
     ada.clock.advance(3_600)
     assert consolidate(ada)["settled"] == 1
@@ -157,7 +157,7 @@ def test_a_memory_whose_time_is_over_becomes_long_term_and_stays(ada: AgentUnder
     assert ada.lane().expire_at is None
 
 
-def test_the_end_of_a_session_ends_its_terms_and_no_others(ada: AgentUnderTest):
+def test_the_end_of_a_session_ends_its_short_terms_and_no_others(ada: AgentUnderTest):
     remember(ada, ONE)
     remember(ada, OTHER, session="s2")
     end(ada, "s1")
@@ -187,7 +187,7 @@ def test_silence_ends_a_session(database: Database):
     assert consolidate(ada)["settled"] == 1
 
 
-def test_no_silence_outlasts_the_calendar(database: Database):
+def test_a_silence_limit_beyond_the_calendar_never_ends_a_session(database: Database):
     ada = AgentUnderTest(database, parameters=MemoryParameters(session_silence_hours=1e308))
     remember(ada, ONE, hours=1)
     assert consolidate(ada)["settled"] == 0
@@ -196,10 +196,10 @@ def test_no_silence_outlasts_the_calendar(database: Database):
     assert consolidate(ada)["settled"] == 1
 
 
-def test_what_spoke_for_a_memory_is_noted(ada: AgentUnderTest):
+def test_the_trail_records_why_a_memory_was_promoted(ada: AgentUnderTest):
     worthy = remember(ada, ONE, worth=6.0, hours=1)[0]
     used, plain = remember(ada, OTHER, "the roof leaks", worth=5.9, hours=1)
-    held = remember(ada, "the cellar is dry", worth=1.0, hours=1)[0]
+    important = remember(ada, "the cellar is dry", worth=1.0, hours=1)[0]
     ada.execute("DELETE FROM link WHERE agent_id = %s AND source = ANY(%s)", [used, plain])
     ada.execute(
         "INSERT INTO trail (agent_id, node_id, event, pass_number, details)"
@@ -216,23 +216,23 @@ def test_what_spoke_for_a_memory_is_noted(ada: AgentUnderTest):
     assert {row.node_id: row.details.get("reason") for row in rows} == {
         worthy: "worth",
         used: "use",
-        held: "importance",
+        important: "importance",
         plain: None,
     }
     promoted = {node.id: node.promoted_at for node in ada.nodes("memory")}
     assert promoted[plain] is None
-    assert {promoted[node] for node in (worthy, used, held)} == {ada.clock()}
+    assert {promoted[node] for node in (worthy, used, important)} == {ada.clock()}
     assert len(contents(ada)) == 4  # the end of a term deletes nothing
     assert consolidate(ada)["settled"] == 0
 
 
-def test_without_tiers_every_short_term_is_over(ada: AgentUnderTest):
+def test_without_tiers_every_short_term_memory_becomes_long_term(ada: AgentUnderTest):
     remember(ada, ONE, OTHER)
     ada.parameters = replace(ada.parameters, tiered_memory_enabled=False)
     assert consolidate(ada)["settled"] == 2
 
 
-# When it is asked for.
+# When a consolidation is requested.
 
 
 def waiting(ada: AgentUnderTest) -> int:
@@ -240,26 +240,26 @@ def waiting(ada: AgentUnderTest) -> int:
     return len(rows)
 
 
-def test_it_is_asked_for_when_there_are_enough_new_memories(database: Database):
+def test_enough_new_memories_request_a_consolidation(database: Database):
     ada = AgentUnderTest(database, parameters=MemoryParameters(consolidation_interval=3))
     remember(ada, "a pump", "a fan")
     assert (waiting(ada), ada.lane().new_memories) == (0, 2)
     remember(ada, "a roof", "a cellar")
     assert (waiting(ada), ada.lane().new_memories) == (1, 0)
     remember(ada, "one", "two", "three")
-    assert waiting(ada) == 1  # the one that waits will do
+    assert waiting(ada) == 1  # the queued job is enough
     consolidate(ada)
     assert ada.lane().new_memories == 0
 
 
-def test_simplemem_off_asks_for_nothing(database: Database):
+def test_simplemem_off_requests_nothing(database: Database):
     parameters = MemoryParameters(consolidation_interval=1, simplemem_enabled=False)
     ada = AgentUnderTest(database, parameters=parameters)
     remember(ada, "a pump", "a fan")
     assert waiting(ada) == 0
 
 
-def test_a_creation_notes_when_the_first_term_ends(ada: AgentUnderTest):
+def test_the_lane_stores_when_the_first_short_term_ends(ada: AgentUnderTest):
     remember(ada, ONE, hours=7)
     first = ada.lane().expire_at
     assert first == ada.clock() + timedelta(hours=7)
@@ -269,7 +269,7 @@ def test_a_creation_notes_when_the_first_term_ends(ada: AgentUnderTest):
     assert ada.lane().expire_at == ada.clock() + timedelta(hours=2)
 
 
-def test_a_request_is_one_with_another_that_waits(ada: AgentUnderTest):
+def test_a_request_joins_a_queued_one_that_has_not_started(ada: AgentUnderTest):
     ada.say("hello")
     with ada.database.lane_transaction() as connection:
         first, second = (
@@ -278,6 +278,6 @@ def test_a_request_is_one_with_another_that_waits(ada: AgentUnderTest):
         )
     assert (first.coalesced, second.coalesced) == (False, True)
     assert first.job_id == second.job_id
-    ada.execute("UPDATE job SET started = 1 WHERE agent_id = %s")  # it may have looked already
+    ada.execute("UPDATE job SET started = 1 WHERE agent_id = %s")  # it may have read the memories
     with ada.database.lane_transaction() as connection:
         assert not request_consolidation(connection, "ada").coalesced

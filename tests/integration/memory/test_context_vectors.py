@@ -1,4 +1,4 @@
-"""Vectors summed with their neighbours', whatever happens to messages (R11b)."""
+"""A context vector is the sum of a message's vector and its neighbours' vectors (R11b)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from memci.commands import rebuild
 from memci.domain.job import JobKind
 from memci.domain.search.bm25 import REACH, first_after, position_at, session_at
 from memci.jobs.index import Reembedding
-from memci.storage.search_index import renew_around
+from memci.storage.search.index import renew_around
+from memci.storage.search.vectors import from_arrays
 from memci.storage.session import Database
-from memci.storage.vectors import from_arrays
-from tests.support.archives import another_database, arrived, exported, imported
+from tests.support.archives import another_database, export_agent, import_agent, imported_agent
 from tests.support.databases import Databases
 from tests.support.erasing import Eraser
 from tests.support.large_agents import fill
@@ -49,14 +49,14 @@ SELECT m.seq, m.position, m.session_id, v.embedding::real[] AS own, a.embedding:
 
 
 def talk(ada: AgentUnderTest, random: Random, jobs: int = 8) -> None:
-    """Say a few things at a time, in three sessions that go on side by side, one of no name."""
+    """Say a few messages per job, in three concurrent sessions, one of them without a name."""
     for _ in range(jobs):
         texts = [" ".join(random.choices(WORDS, k=4)) for _ in range(random.randint(1, 4))]
         ada.remember(*texts, session=random.choice(["s1", "s2", None]))
 
 
-def check(ada: AgentUnderTest) -> None:
-    """Each is the sum of the vectors about it in its session, of unit length."""
+def check_sums(ada: AgentUnderTest) -> None:
+    """Check that each context vector is the sum of the near vectors, with unit length."""
     rows = ada.rows(_STORED)
     assert rows
     own = {row.position: from_arrays([row.own])[0] for row in rows}
@@ -73,7 +73,7 @@ def check(ada: AgentUnderTest) -> None:
 
 
 def check_positions(ada: AgentUnderTest) -> None:
-    """Messages of a session, and of no other, share its number; they stand in their order."""
+    """Check that each session has its own number and that its messages are in order."""
     rows = ada.rows(
         "SELECT seq, session_id, position FROM message WHERE agent_id = %s ORDER BY seq"
     )
@@ -91,16 +91,16 @@ def check_positions(ada: AgentUnderTest) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_sums_follow_what_is_said_and_erased(database: Database, eraser: Eraser, seed: int):
+def test_sums_follow_new_and_erased_messages(database: Database, eraser: Eraser, seed: int):
     ada, random = AgentUnderTest(database), Random(seed)
     talk(ada, random)
-    check(ada)
+    check_sums(ada)
     check_positions(ada)
-    said = [row.id for row in ada.rows("SELECT id FROM message WHERE agent_id = %s ORDER BY seq")]
-    eraser.erase(*random.sample(said, 4))
-    check(ada)
+    ids = [row.id for row in ada.rows("SELECT id FROM message WHERE agent_id = %s ORDER BY seq")]
+    eraser.erase(*random.sample(ids, 4))
+    check_sums(ada)
     talk(ada, random, jobs=2)
-    check(ada)
+    check_sums(ada)
     check_positions(ada)
     left = ada.rows(
         "SELECT 1 FROM message_context_vector a WHERE a.agent_id = %s AND NOT EXISTS"
@@ -109,7 +109,7 @@ def test_sums_follow_what_is_said_and_erased(database: Database, eraser: Eraser,
     assert left == []
 
 
-def test_sums_are_made_anew_with_the_vectors(database: Database):
+def test_sums_are_computed_again_with_the_vectors(database: Database):
     class OtherWords(BagOfWords):
         model = "other-words"
         dimension = 96
@@ -128,14 +128,14 @@ def test_sums_are_made_anew_with_the_vectors(database: Database):
             effect(connection)
         ada.execute("UPDATE job SET state = 'done' WHERE agent_id = %s AND id = %s", jobs[0].id)
         check_same_models(ada)
-    check(ada)
+    check_sums(ada)
     assert {
         row.model
         for row in ada.rows("SELECT model FROM message_context_vector WHERE agent_id = %s")
     } == {"other-words"}
 
 
-def test_sums_are_where_their_messages_are(database: Database):
+def test_sums_have_the_positions_of_their_messages(database: Database):
     ada = AgentUnderTest(database)
     talk(ada, Random(8))
     ada.execute(
@@ -144,11 +144,11 @@ def test_sums_are_where_their_messages_are(database: Database):
     )
     with database.agent_transaction("ada") as connection:
         renew_around(connection, "ada", range(100))
-    check(ada)
+    check_sums(ada)
 
 
 def check_same_models(ada: AgentUnderTest) -> None:
-    """A sum is of one model's vectors, those of the message's own."""
+    """Check that each sum has the model of its message's own vector."""
     rows = ada.rows(
         "SELECT 1 FROM message_context_vector a JOIN message_vector v USING (agent_id, seq)"
         " WHERE agent_id = %s AND (a.model <> v.model"
@@ -157,22 +157,22 @@ def check_same_models(ada: AgentUnderTest) -> None:
     assert rows == []
 
 
-def test_whoever_imports_an_archive_makes_the_sums(database: Database, databases: Databases):
+def test_an_import_of_an_archive_computes_the_sums(database: Database, databases: Databases):
     ada = AgentUnderTest(database)
     talk(ada, Random(9))
-    with another_database(databases) as elsewhere:
-        imported(elsewhere, exported(database))
-        there = arrived(ada, elsewhere)
-        check(there)
-        check_positions(there)
+    with another_database(databases) as other_database:
+        import_agent(other_database, export_agent(database))
+        copy = imported_agent(ada, other_database)
+        check_sums(copy)
+        check_positions(copy)
 
 
 def test_counters_stay_right_while_many_write_and_erase(
     database: Database, broker_url: str, client: redis.Redis
 ):
-    """Eight agents at once; each one's lane is written by a job and by an erasure in turn."""
+    """Eight agents run at once; a job and an erasure write each lane in turn."""
 
-    def live(agent_id: str) -> AgentUnderTest:
+    def talk_and_erase(agent_id: str) -> AgentUnderTest:
         agent, random = AgentUnderTest(database, agent_id), Random(agent_id)
         with make_app(broker_url) as app:
             eraser = Eraser(database, Wakeups(app), client, agent_id)
@@ -183,7 +183,7 @@ def test_counters_stay_right_while_many_write_and_erase(
         return agent
 
     with ThreadPoolExecutor(8) as threads:
-        agents = list(threads.map(live, [f"agent{number}" for number in range(8)]))
+        agents = list(threads.map(talk_and_erase, [f"agent{number}" for number in range(8)]))
     for agent in agents:
         (counted,) = agent.rows(
             "SELECT count(*) AS messages, sum(length) AS terms FROM"
@@ -191,14 +191,14 @@ def test_counters_stay_right_while_many_write_and_erase(
         )
         lane = agent.lane()
         assert (lane.indexed_messages, lane.indexed_terms) == (counted.messages, counted.terms)
-        check(agent)
+        check_sums(agent)
 
 
-def test_only_what_is_beside_is_read(database: Database):
-    """However many messages an agent has."""
+def test_only_near_messages_are_read(database: Database):
+    """The number of rows does not depend on the number of messages of the agent."""
     fill(database, "big", messages=2_000, nodes=0, dimension=8)
     read = rows_read(database, "message")
     with database.agent_transaction("big") as connection:
         renew_around(connection, "big", range(1_000, 1_010))
-    # Each of ten, the fourteen about them, and five about each of these.
+    # The ten, the fourteen around them, and five around each of these.
     assert read[-1] <= 10 + 14 + 14 * 5

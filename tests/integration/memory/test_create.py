@@ -149,7 +149,7 @@ def test_without_focus_there_are_no_entities(ada: AgentUnderTest) -> None:
     assert len(ada.links()) == 2
 
 
-def test_nodes_of_messages_keep_where_they_came_from(ada: AgentUnderTest) -> None:
+def test_memories_keep_the_session_user_and_messages_they_came_from(ada: AgentUnderTest) -> None:
     ada.remember("A [Grace]\n\nB [Grace] again", session="s9", user="u1")
     for node in ada.nodes("memory"):
         assert (node.session_id, node.user_id, list(node.message_seqs)) == ("s9", "u1", [1])
@@ -169,7 +169,7 @@ def test_sessions_and_users_in_one_job_share_no_chain(ada: AgentUnderTest) -> No
     assert (nodes["A"], nodes["B"]) not in ada.links()
 
 
-def test_what_is_no_memory_is_indexed_and_says_why(ada: AgentUnderTest) -> None:
+def test_filtered_messages_are_indexed_with_a_reason(ada: AgentUnderTest) -> None:
     ada.say("You are a helpful assistant", role="system")
     ada.say("   ", role="user")
     ada.say("A [Grace]", role="user")
@@ -192,9 +192,9 @@ def test_what_is_no_memory_is_indexed_and_says_why(ada: AgentUnderTest) -> None:
     assert (ada.lane().indexed_messages, ada.lane().indexed_terms) == (2, 7)
 
 
-def test_running_a_create_twice_is_running_it_once(ada: AgentUnderTest) -> None:
+def test_a_repeated_create_changes_nothing(ada: AgentUnderTest) -> None:
     job = ada.say("A [Grace]", "B [Luigi]")
-    late = ada.creation().prepare(job)  # a second delivery that thought before the first wrote
+    late = ada.creation().prepare(job)  # a second delivery, prepared before the first wrote
     ada.create(job)
     before = (ada.nodes(), ada.links(), ada.focus(), ada.lane().indexed_terms)
     with ada.lease().effect() as connection:
@@ -240,7 +240,7 @@ def test_nothing_is_linked_to_a_node_erased_meanwhile(ada: AgentUnderTest) -> No
     with ada.lease().effect() as connection:
         effect(connection)
     entity, memory = ada.nodes()
-    assert (entity.id, entity.content) == (3, "Grace")  # made anew, under a new id
+    assert (entity.id, entity.content) == (3, "Grace")  # created again with a new id
     new = {pair for pair in ada.links() if memory.id in pair}
     assert new == {(memory.id, entity.id), (entity.id, memory.id)}
 
@@ -254,7 +254,7 @@ def test_another_agent_is_not_touched(ada: AgentUnderTest) -> None:
     assert len(ada.links()) == 2
 
 
-# What small models answer is data.
+# Answers of small models are checked.
 
 
 @pytest.mark.parametrize(
@@ -271,7 +271,7 @@ def test_another_agent_is_not_touched(ada: AgentUnderTest) -> None:
         [],
     ],
 )
-def test_a_segmenter_that_loses_or_invents_is_refused(
+def test_a_segmenter_that_loses_or_invents_text_is_refused(
     ada: AgentUnderTest, cut: list[TopicSegment]
 ) -> None:
     ada.models.segmenter.segment = lambda *_: cut
@@ -279,7 +279,7 @@ def test_a_segmenter_that_loses_or_invents_is_refused(
         ada.creation().prepare(ada.say("A [Grace]"))
 
 
-def test_what_an_annotator_answers_is_cut_to_its_limits(ada: AgentUnderTest) -> None:
+def test_an_annotation_is_cut_to_its_limits(ada: AgentUnderTest) -> None:
     wild = Annotation(
         phrase="p\x00hrase\n" * 30,
         keywords=("", "k" * 65, *(f"k{n}\x00" for n in range(20)), "k1"),
@@ -297,9 +297,7 @@ def test_what_an_annotator_answers_is_cut_to_its_limits(ada: AgentUnderTest) -> 
 
 
 @pytest.mark.parametrize(("worth", "kept"), [(99.0, 10.0), (-1.0, 0.0), (float("nan"), 0.0)])
-def test_what_a_judge_answers_is_cut_to_its_limits(
-    ada: AgentUnderTest, worth: float, kept: float
-) -> None:
+def test_a_judgement_is_cut_to_its_limits(ada: AgentUnderTest, worth: float, kept: float) -> None:
     ada.models.judge.rest = Judgement(eligible=True, worth=worth)
     ada.remember("Apples")
     (memory,) = ada.nodes("memory")

@@ -1,4 +1,4 @@
-"""M26: what an agent was given and says again makes no memory."""
+"""M26: a message that repeats what the agent has read makes no memory."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.support.network import AgentUnderTest
 FACT = "Anna moves to Lisbon in May and looks for a flat near the river"
 
 
-def given(ada: AgentUnderTest, at_seq: int, *seqs: int, nodes: tuple[int, ...] = ()) -> None:
-    """A receipt of a read after the message ``at_seq``."""
+def receipt(ada: AgentUnderTest, at_seq: int, *seqs: int, nodes: tuple[int, ...] = ()) -> None:
+    """Store a receipt of a read after the message ``at_seq``."""
     ada.execute(
         "INSERT INTO receipt (agent_id, id, kind, body, at_seq, seqs, given, nodes)"
         " VALUES (%s, %s, 'context', '{}', %s, %s, %s, %s)",
@@ -32,7 +32,7 @@ def states(ada: AgentUnderTest) -> list[tuple[str, str | None]]:
 @pytest.mark.parametrize("role", ["assistant", "tool"])
 def test_a_repeated_message_makes_no_memory(ada: AgentUnderTest, role: str) -> None:
     ada.remember(FACT)
-    given(ada, 1, 1)
+    receipt(ada, 1, 1)
     ada.remember(f"{FACT}!", role=role)
     assert states(ada)[1] == ("filtered", "echo")
     assert len(ada.nodes("memory")) == 1
@@ -40,50 +40,52 @@ def test_a_repeated_message_makes_no_memory(ada: AgentUnderTest, role: str) -> N
     assert indexed, "it is found by search all the same"
 
 
-def test_a_user_who_repeats_something_makes_a_copy(ada: AgentUnderTest) -> None:
+def test_a_repetition_by_a_user_makes_a_memory(ada: AgentUnderTest) -> None:
     ada.remember(FACT)
-    given(ada, 1, 1)
+    receipt(ada, 1, 1)
     ada.remember(FACT, session="s2")
     assert [state for state, _ in states(ada)] == ["made", "made"]
 
 
-def test_what_was_not_given_is_no_echo(ada: AgentUnderTest) -> None:
+def test_a_repetition_of_a_message_that_was_not_read_is_no_echo(ada: AgentUnderTest) -> None:
     ada.remember(FACT)
     ada.remember(FACT, role="assistant")
-    given(ada, 2, 2)
+    receipt(ada, 2, 2)
     ada.remember("Anna has found a flat with two rooms and a view of the bridge", role="assistant")
     assert [state for state, _ in states(ada)] == ["made"] * 3
 
 
 def test_a_message_is_no_echo_of_itself(ada: AgentUnderTest) -> None:
-    """It was given to its agent among the recent ones before memory came to it."""
+    """The agent has read it among the recent messages before the job runs."""
     job = ada.say(FACT, role="assistant")
-    given(ada, 1, 1)
+    receipt(ada, 1, 1)
     ada.create(job)
     assert states(ada) == [("made", None)]
 
 
-def test_what_was_given_as_a_memory_counts(ada: AgentUnderTest) -> None:
+def test_a_repetition_of_a_memory_that_was_read_is_an_echo(ada: AgentUnderTest) -> None:
     ada.remember("the ferry to Porto sails at nine")
     (node,) = ada.nodes("memory")
     ada.execute(f"UPDATE node SET content = '{FACT}' WHERE agent_id = %s AND id = %s", node.id)
-    given(ada, 1, nodes=(node.id,))
+    receipt(ada, 1, nodes=(node.id,))
     ada.remember(FACT, role="assistant")
     assert states(ada)[1] == ("filtered", "echo")
 
 
 @pytest.mark.parametrize(("between", "echo"), [(19, True), (20, False)])
-def test_twenty_interactions_count(ada: AgentUnderTest, between: int, echo: bool) -> None:
+def test_reads_of_the_last_20_interactions_count(
+    ada: AgentUnderTest, between: int, echo: bool
+) -> None:
     ada.say(FACT)
-    given(ada, 1, 1)
+    receipt(ada, 1, 1)
     ada.say(*[f"question {n}" for n in range(between)])
     ada.remember(FACT, role="assistant")
     assert (states(ada)[-1][0] == "filtered") == echo
 
 
-def test_each_message_of_a_job_has_interactions_of_its_own(ada: AgentUnderTest) -> None:
+def test_interactions_are_counted_for_each_message_of_a_job(ada: AgentUnderTest) -> None:
     ada.say(FACT)
-    given(ada, 1, 1)
+    receipt(ada, 1, 1)
     first = ada.say(FACT, role="assistant")
     ada.say(*[f"question {n}" for n in range(20)])
     last = ada.say(FACT, role="assistant")
@@ -95,9 +97,9 @@ def test_each_message_of_a_job_has_interactions_of_its_own(ada: AgentUnderTest) 
 
 @pytest.mark.parametrize("after", [150, 700])
 def test_an_echo_is_found_however_much_was_read_meanwhile(ada: AgentUnderTest, after: int) -> None:
-    """Beside it others are read, and each message of one job has its own receipts before it."""
+    """Many others are read too, and each message of a job has its own earlier receipts."""
     ada.say(FACT, *[f"question number {n} about something else" for n in range(10)])
-    given(ada, 11, 1)
+    receipt(ada, 11, 1)
     ada.execute(
         "INSERT INTO receipt (agent_id, id, kind, body, at_seq, seqs, given, nodes)"
         " SELECT %s, gen_random_uuid(), 'context', '{}', 11, g, g, '{}'"
@@ -106,7 +108,7 @@ def test_an_echo_is_found_however_much_was_read_meanwhile(ada: AgentUnderTest, a
     )
     first = ada.say(FACT, role="assistant")
     last = ada.say("the harbour is closed for the whole week", role="assistant")
-    given(ada, last.last_seq, 3)
+    receipt(ada, last.last_seq, 3)
     ada.create(ada.job(first.first_seq, last.last_seq))
     assert [state for state, _ in states(ada)[-2:]] == ["filtered", "made"]
     listed = Listings(ada.database).messages("ada", session_id=None, cursor="11", limit=1)
@@ -115,7 +117,7 @@ def test_an_echo_is_found_however_much_was_read_meanwhile(ada: AgentUnderTest, a
 
 def test_tool_calls_are_compared_too(ada: AgentUnderTest) -> None:
     ada.say(FACT)
-    given(ada, 1, 1)
+    receipt(ada, 1, 1)
     job = ada.say(None, role="assistant")
     call = {"id": "c", "type": "function", "function": {"name": "note", "arguments": FACT}}
     ada.execute(
@@ -129,7 +131,7 @@ def test_tool_calls_are_compared_too(ada: AgentUnderTest) -> None:
 def test_a_very_long_message_that_repeats_is_embedded_whole(ada: AgentUnderTest) -> None:
     text = " ".join(f"word{n}" for n in range(900))
     ada.remember(text)
-    given(ada, 1, 1)
+    receipt(ada, 1, 1)
     ada.remember(text, role="tool")
     assert states(ada)[1] == ("filtered", "echo")
     vectors = ada.rows(

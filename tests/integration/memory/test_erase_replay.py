@@ -1,4 +1,4 @@
-"""Erasures, and what is rebuilt or believed after them (M25 with M24 and R6)."""
+"""Rebuilds and supersessions after erasures (M25 with M24 and R6)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def forget(ada: AgentUnderTest, *nodes: int) -> None:
 # Erased, then rebuilt.
 
 
-def test_what_shared_a_memory_is_in_a_rebuilt_network_once(
+def test_a_message_that_shared_a_memory_is_rebuilt_once(
     ada: AgentUnderTest, rebuilding: Rebuilding, eraser: Eraser
 ) -> None:
     ada.models.segmenter = SegmentsOf(2)
@@ -43,13 +43,13 @@ def test_what_shared_a_memory_is_in_a_rebuilt_network_once(
     rebuilding.run()
     assert contents(ada) == ["three [Rome]\nfour [Lima]", "two [Oslo]"]
     rebuilding.rebuilt()
-    beside = rebuilding.on_edition()
-    assert contents(beside) == contents(ada)
-    assert names(beside) == names(ada) == ["Lima", "Oslo", "Rome"]
-    assert beside.focus() == ada.focus()
+    edition = rebuilding.on_edition()
+    assert contents(edition) == contents(ada)
+    assert names(edition) == names(ada) == ["Lima", "Oslo", "Rome"]
+    assert edition.focus() == ada.focus()
 
 
-def test_a_last_message_erased_leaves_what_was_there_before(
+def test_a_rebuild_after_erasing_the_last_message_gives_the_same_network(
     ada: AgentUnderTest, rebuilding: Rebuilding, eraser: Eraser
 ) -> None:
     ada.remember("one [Grace]")
@@ -60,7 +60,7 @@ def test_a_last_message_erased_leaves_what_was_there_before(
     assert is_same(found), found
 
 
-def test_a_restored_memory_that_is_remembered_anew_is_not_restored_as_well(
+def test_a_restored_memory_that_is_remembered_again_is_not_restored_too(
     ada: AgentUnderTest, rebuilding: Rebuilding, eraser: Eraser
 ) -> None:
     ada.remember("one [Grace]\n\nmore [Grace]", "two [Oslo]")
@@ -77,7 +77,7 @@ def test_a_restored_memory_that_is_remembered_anew_is_not_restored_as_well(
     assert contents(rebuilding.on_edition()) == contents(ada)
 
 
-def test_what_was_merged_is_told_by_itself_again(
+def test_the_remaining_message_of_a_merged_memory_is_remembered_alone(
     ada: AgentUnderTest, rebuilding: Rebuilding, eraser: Eraser
 ) -> None:
     ada.remember("the pump is broken [Grace]", "The pump is really broken! [Grace]")
@@ -90,10 +90,10 @@ def test_what_was_merged_is_told_by_itself_again(
     assert contents(rebuilding.on_edition()) == contents(ada)
 
 
-def test_an_erased_restoring_cuts_nothing_out_of_what_is_left(
+def test_a_restored_memory_is_not_cut_out_of_the_remaining_messages(
     ada: AgentUnderTest, rebuilding: Rebuilding, eraser: Eraser
 ) -> None:
-    """Where the text lies is known in all the messages together."""
+    """The span of its text is relative to all the messages together."""
     ada.models.segmenter = SegmentsOf(2)
     ada.remember("one [Grace]", "two of it [Oslo]")
     (old,) = ada.nodes("memory")
@@ -111,7 +111,7 @@ def test_an_erased_restoring_cuts_nothing_out_of_what_is_left(
 # While a network is rebuilt.
 
 
-def test_a_network_under_way_is_dropped_with_what_is_erased(
+def test_an_erasure_drops_a_network_that_is_being_rebuilt(
     ada: AgentUnderTest, rebuilding: Rebuilding, eraser: Eraser
 ) -> None:
     ada.remember("one [Grace]", "two [Oslo]")
@@ -128,7 +128,7 @@ def test_a_network_under_way_is_dropped_with_what_is_erased(
     assert contents(rebuilding.on_edition()) == ["two [Oslo]"]
 
 
-# Beliefs.
+# Supersession.
 
 
 def beliefs(ada: AgentUnderTest) -> dict[str, int | None]:
@@ -136,7 +136,7 @@ def beliefs(ada: AgentUnderTest) -> dict[str, int | None]:
 
 
 @pytest.mark.parametrize("forgotten", [False, True])
-def test_without_its_successor_a_memory_is_believed_again(
+def test_a_memory_is_current_again_when_the_newer_one_is_erased(
     ada: AgentUnderTest, rebuilding: Rebuilding, eraser: Eraser, forgotten: bool
 ) -> None:
     ada.remember("I live in Paris")
@@ -155,10 +155,10 @@ def test_without_its_successor_a_memory_is_believed_again(
 @pytest.mark.parametrize(
     ("erased", "forgotten"), [("m2 m3 m4", False), ("m2 m3 m4", True), ("m3", False)]
 )
-def test_without_its_merged_successor_it_holds_in_its_history_too(
+def test_a_memory_is_current_again_when_a_merged_newer_one_is_erased(
     ada: AgentUnderTest, eraser: Eraser, erased: str, forgotten: bool, twice: bool
 ) -> None:
-    """Versions name memories that were merged: they go with the one that stands for them."""
+    """Versions of merged memories are erased with the memory that replaced them."""
     ada.remember("I live in Paris")
     ada.remember("I moved to Rome", "oh, I moved to Rome")
     merged = merge_all(ada)
@@ -175,10 +175,10 @@ def test_without_its_merged_successor_it_holds_in_its_history_too(
     assert (only.node_id, only.state, only.holds) == (paris.id, "current", True)
 
 
-def test_what_one_of_its_merged_messages_superseded_stays_so_without_the_other(
+def test_a_memory_stays_superseded_while_one_of_the_merged_messages_remains(
     ada: AgentUnderTest, eraser: Eraser
 ) -> None:
-    """What was forgotten is not remembered again: nothing else would say that Paris is over."""
+    """The forgotten memory is not made again, so only the version supersedes Paris."""
     ada.remember("I live in Paris")
     ada.remember("I moved to Rome")
     rome = ada.nodes("memory")[-1]
@@ -196,14 +196,14 @@ def test_what_one_of_its_merged_messages_superseded_stays_so_without_the_other(
 
 
 def merge_all(ada: AgentUnderTest) -> int:
-    """Let all memories be short-term ones, and merge those that say the same; return that."""
+    """Make all memories short-term, merge those that say the same, and return the new node."""
     ada.execute("UPDATE node SET tier = 'short', expires_at = '2027-01-01' WHERE agent_id = %s"
                 " AND kind = 'memory'")  # fmt: skip
     (merged,) = consolidate(ada)["nodes"]
     return int(merged)
 
 
-def test_what_came_after_an_erased_fact_supersedes_what_was_before_it(
+def test_the_fact_after_an_erased_one_supersedes_the_fact_before_it(
     ada: AgentUnderTest, rebuilding: Rebuilding, eraser: Eraser
 ) -> None:
     for text in ("I live in Paris", "I moved to Rome", "I moved to Oslo"):
@@ -216,8 +216,8 @@ def test_what_came_after_an_erased_fact_supersedes_what_was_before_it(
     assert (old.superseded_by, new.superseded_by) == (new.id, None)
 
 
-def test_of_two_that_say_otherwise_one_is_enough(ada: AgentUnderTest, eraser: Eraser) -> None:
-    """Rome is told of later, and was said before Oslo."""
+def test_one_of_two_newer_facts_is_enough_to_supersede(ada: AgentUnderTest, eraser: Eraser) -> None:
+    """Rome arrives after Oslo, but was said before it."""
     ada.remember("I live in Paris")
     ada.execute("UPDATE message SET said_at = '2025-01-01' WHERE agent_id = %s")
     ada.execute("UPDATE claim SET said_at = '2025-01-01' WHERE agent_id = %s")
@@ -231,14 +231,14 @@ def test_of_two_that_say_otherwise_one_is_enough(ada: AgentUnderTest, eraser: Er
     assert beliefs(ada) == {"I live in Paris": oslo.id, "I moved to Oslo": None}
 
 
-# Nothing is left: marks are looked for in every table, those of rebuilt networks too.
+# All tables are searched for marks, those of rebuilt networks too.
 
 MARK = "Zyxquartz"
 
 
 @pytest.fixture
 def marked(ada: AgentUnderTest, rebuilding: Rebuilding) -> AgentUnderTest:
-    """Claims, versions, mentions, an ended session and a rebuilt network, all full of marks."""
+    """Claims, versions, mentions, an ended session and a rebuilt network, all with marks."""
     about = f"[{MARK}]"
     ada.remember("the sea is near [Oslo]", session="plain")
     ada.remember(f"I live in {MARK}1 {about}", f"the {MARK}2 pump is broken {about}", session=MARK)
@@ -262,7 +262,7 @@ TABLES = {"claim", "node_version", "session_end", "replay_log", "node", "message
 
 
 @pytest.mark.parametrize("what", ["session", "messages", "agent"])
-def test_nothing_is_left_anywhere(
+def test_erased_text_is_in_no_table(
     marked: AgentUnderTest,
     rebuilding: Rebuilding,
     eraser: Eraser,

@@ -1,4 +1,4 @@
-"""M25: what was erased does not come back, whoever brings it again or works at it still."""
+"""M25: erased messages do not come back from producers, queued jobs or running jobs."""
 
 from __future__ import annotations
 
@@ -11,50 +11,44 @@ from tests.support.erasing import Eraser, erased
 from tests.support.mailbox import Mailbox
 
 
-def test_what_was_erased_is_passed_over_when_it_is_erased_again(
-    told: Mailbox, eraser: Eraser
-) -> None:
+def test_a_message_that_was_erased_before_is_skipped(seeded: Mailbox, eraser: Eraser) -> None:
     eraser.erase("m1")
     assert eraser.erase("m1", "m2").body["message_ids"] == ["m2"]
     assert eraser.erase("m1").body["rows"] == {}
 
 
-def test_an_erased_message_is_refused_with_all_that_came_with_it(
-    told: Mailbox, eraser: Eraser
+def test_an_append_with_an_erased_message_is_refused_completely(
+    seeded: Mailbox, eraser: Eraser
 ) -> None:
     eraser.erase("m1")
-    assert erased(told.ada, "m1", "m2", "m9") == {"m1"}
+    assert erased(seeded.ada, "m1", "m2", "m9") == {"m1"}
     with pytest.raises(ErasedError, match=r"messages\[1\]: 'm1' was erased") as refused:
-        told.append("new", "one is about [Grace] in [Oslo]", ids=["m9", "m1"])
+        seeded.append("new", "one is about [Grace] in [Oslo]", ids=["m9", "m1"])
     assert (refused.value.field, refused.value.places) == ("messages[1]", (1,))
-    assert len(told.messages()) == 2
+    assert len(seeded.messages()) == 2
     with pytest.raises(ErasedError, match=r"message_ids\[0\]"):
-        told.ask("m1", "m2")
+        seeded.ask("m1", "m2")
 
 
-def test_the_database_itself_refuses_whatever_brings_it_back(told: Mailbox, eraser: Eraser) -> None:
+def test_the_database_refuses_to_insert_an_erased_message(seeded: Mailbox, eraser: Eraser) -> None:
     eraser.erase("m1")
     statement = (
         "INSERT INTO message (agent_id, seq, id, role, said_at, remember)"
         " VALUES (%s, 9, %s, 'user', now(), 'now')"
     )
     with pytest.raises(Exception, match="erased for good"):
-        told.ada.execute(statement, "m1")
-    told.ada.execute(statement, "m8")
+        seeded.ada.execute(statement, "m1")
+    seeded.ada.execute(statement, "m8")
 
 
-def test_a_job_that_waits_does_nothing_with_what_was_erased(
-    mailbox: Mailbox, eraser: Eraser
-) -> None:
+def test_a_queued_job_ignores_erased_messages(mailbox: Mailbox, eraser: Eraser) -> None:
     mailbox.append("one [Grace]", "two [Oslo]", ids=["m1", "m2"])
     eraser.erase("m1")
     mailbox.run()
     assert sorted(mailbox.ada.memories()) == ["two"]
 
 
-def test_a_dead_job_run_again_does_nothing_with_what_was_erased(
-    mailbox: Mailbox, eraser: Eraser
-) -> None:
+def test_a_replayed_dead_job_ignores_erased_messages(mailbox: Mailbox, eraser: Eraser) -> None:
     job_id = mailbox.append("one [Grace]", "two [Oslo]", ids=["m1", "m2"])
     mailbox.bury(job_id)
     eraser.erase("m1")
@@ -63,7 +57,7 @@ def test_a_dead_job_run_again_does_nothing_with_what_was_erased(
     assert sorted(mailbox.ada.memories()) == ["two"]
 
 
-def test_jobs_name_it_no_more(mailbox: Mailbox, eraser: Eraser) -> None:
+def test_an_erased_message_is_removed_from_job_payloads(mailbox: Mailbox, eraser: Eraser) -> None:
     mailbox.append("one [Grace]", "two [Oslo]", ids=["m1", "m2"], remember=Remember.NEVER)
     mailbox.run()
     mailbox.ask("m1", "m2")
@@ -71,7 +65,7 @@ def test_jobs_name_it_no_more(mailbox: Mailbox, eraser: Eraser) -> None:
     assert [job.payload for job in mailbox.waiting()] == [{"seqs": [2]}]
 
 
-def test_a_job_under_way_is_fenced_off_and_done_anew(mailbox: Mailbox, eraser: Eraser) -> None:
+def test_a_running_job_is_fenced_off_and_runs_again(mailbox: Mailbox, eraser: Eraser) -> None:
     mailbox.append("one [Grace]", "two [Oslo]", ids=["m1", "m2"])
     (job,) = mailbox.waiting()
     lease = mailbox.ada.lease()

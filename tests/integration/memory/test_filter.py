@@ -1,4 +1,4 @@
-"""Storing is strict (R1 to R4), on a real database."""
+"""Filters decide which messages become memories (R1 to R4), on a real database."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ TRIVIAL = ("filtered", "trivial")
 REPEATED = ("filtered", "repeated")
 
 
-def test_small_talk_makes_no_memory_and_says_why(ada: AgentUnderTest) -> None:
+def test_small_talk_makes_no_memory_and_stores_the_reason(ada: AgentUnderTest) -> None:
     result = ada.remember("Hello there!", FACT, "Thanks!")
     assert ada.memory_states() == [TRIVIAL, MADE, TRIVIAL]
     assert [node.content for node in ada.nodes("memory")] == [FACT]
     assert (result["messages"], result["filtered"]) == (3, 2)
 
 
-def test_what_is_filtered_is_stored_and_searchable(ada: AgentUnderTest) -> None:
+def test_filtered_messages_are_stored_and_searchable(ada: AgentUnderTest) -> None:
     ada.remember("Thanks!")
     assert ada.nodes() == []
     (message,) = ada.rows("SELECT content, indexed FROM message WHERE agent_id = %s")
@@ -47,7 +47,7 @@ def test_a_repetition_in_the_same_session_is_filtered(ada: AgentUnderTest) -> No
 @pytest.mark.parametrize(
     "elsewhere", [{"session": "s2"}, {"user": "bob"}, {"name": "Bob"}, {"role": "assistant"}]
 )
-def test_what_is_said_elsewhere_or_by_another_is_a_copy(
+def test_a_repetition_in_another_session_or_by_another_speaker_is_kept(
     ada: AgentUnderTest, elsewhere: dict[str, str]
 ) -> None:
     ada.remember(FACT)
@@ -61,7 +61,7 @@ def test_a_repetition_without_a_session_is_filtered_too(ada: AgentUnderTest) -> 
     assert ada.memory_states() == [MADE, REPEATED]
 
 
-def test_a_repetition_after_two_windows_is_a_copy(ada: AgentUnderTest) -> None:
+def test_a_repetition_after_two_windows_is_kept(ada: AgentUnderTest) -> None:
     ada.parameters = MemoryParameters(window_size=2, window_stride=1)
     ada.remember(FACT)
     for number in range(5):
@@ -70,7 +70,7 @@ def test_a_repetition_after_two_windows_is_a_copy(ada: AgentUnderTest) -> None:
     assert ada.memory_states()[-1] == MADE
 
 
-def test_a_repetition_of_what_was_never_to_be_remembered_is_none(ada: AgentUnderTest) -> None:
+def test_a_repetition_of_a_message_that_must_not_be_remembered_is_kept(ada: AgentUnderTest) -> None:
     ada.say(FACT, remember="never")
     ada.remember(FACT)
     assert ada.memory_states() == [("none", None), MADE]
@@ -92,7 +92,7 @@ def test_talk_that_names_nothing_has_low_information(ada: AgentUnderTest) -> Non
     assert ada.memory_states() == [("filtered", "low_information")]
 
 
-def test_gaps_that_the_filter_leaves_are_closed(ada: AgentUnderTest) -> None:
+def test_memories_are_linked_across_filtered_messages(ada: AgentUnderTest) -> None:
     ada.remember("One thing about [Grace]", "Thanks!", "Two things about [Luigi]")
     ada.remember("Hi!", "Three things about [Oslo]", session="s1")
     one, two, three = (ada.memories()[word].id for word in ("One", "Two", "Three"))
@@ -101,7 +101,7 @@ def test_gaps_that_the_filter_leaves_are_closed(ada: AgentUnderTest) -> None:
     assert links[two, one].relation == links[three, two].relation == "previous"
 
 
-def test_chinese_gaps_are_closed_by_chinese_names(ada: AgentUnderTest) -> None:
+def test_chinese_memories_are_linked_across_filtered_messages(ada: AgentUnderTest) -> None:
     ada.remember("一 昨天和[小明]去公园看花", "好的，谢谢！", "二 今天[小明]去图书馆借书")
     assert ada.memory_states() == [MADE, TRIVIAL, MADE]
     one, two = (ada.memories()[word].id for word in ("一", "二"))
@@ -117,8 +117,8 @@ def test_a_segment_without_entity_takes_its_best_keyword_and_never_a_pronoun(
     assert ada.focus() == ["rent"]
 
 
-class TestAskedAgain:
-    def test_a_filtered_message_that_is_asked_for_by_its_id_is_made(
+class TestRequestedById:
+    def test_a_filtered_message_requested_by_id_becomes_a_memory(
         self, ada: AgentUnderTest, mailbox: Mailbox
     ) -> None:
         mailbox.append("Thanks, dear!", FACT, ids=["m1", "m2"])
@@ -130,7 +130,7 @@ class TestAskedAgain:
         assert ada.memory_states() == [MADE, MADE]
         assert [node.content for node in ada.nodes("memory")] == [FACT, "Thanks, dear!"]
 
-    def test_one_that_was_only_stored_is_filtered_when_it_is_asked_for_first(
+    def test_a_stored_message_is_filtered_when_it_is_first_requested(
         self, ada: AgentUnderTest, mailbox: Mailbox
     ) -> None:
         mailbox.append("Thanks!", ids=["m1"], remember=Remember.NEVER)
@@ -139,7 +139,7 @@ class TestAskedAgain:
         mailbox.run()
         assert ada.memory_states() == [TRIVIAL]
 
-    def test_the_same_wish_delivered_twice_insists_on_nothing(
+    def test_a_redelivered_request_does_not_override_the_filter(
         self, ada: AgentUnderTest, mailbox: Mailbox
     ) -> None:
         mailbox.append("Thanks!", ids=["m1"], remember=Remember.NEVER)
@@ -178,38 +178,38 @@ class TestParameters:
         ada.remember("Thanks!", FACT, FACT)
         assert ada.memory_states() == states
 
-    def test_the_length_of_what_is_trivial_holds_for_one_agent(self, ada: AgentUnderTest) -> None:
+    def test_min_content_length_can_be_set_for_one_agent(self, ada: AgentUnderTest) -> None:
         ada.set_parameters({"min_content_length": 60})
         ada.remember("so I guess we will just see how it goes then", FACT)
         assert ada.memory_states() == [TRIVIAL, MADE]
 
 
 class TestTiers:
-    def test_what_is_worth_little_is_short_term_from_its_receipt(self, ada: AgentUnderTest) -> None:
+    def test_the_term_of_a_short_term_memory_begins_at_receipt(self, ada: AgentUnderTest) -> None:
         ada.remember(FACT)
         (node,) = ada.nodes("memory")
         (message,) = ada.rows("SELECT received_at FROM message WHERE agent_id = %s")
         assert node.tier == "short"
         assert node.expires_at == message.received_at + timedelta(hours=24)
 
-    def test_what_is_worth_enough_is_long_term(self, ada: AgentUnderTest) -> None:
+    def test_a_memory_of_enough_worth_is_long_term(self, ada: AgentUnderTest) -> None:
         ada.parameters = MemoryParameters(long_term_importance_threshold=5.0)
         ada.remember(FACT)
         (node,) = ada.nodes("memory")
         assert (node.tier, node.expires_at) == ("long", None)
 
-    def test_what_the_judge_keeps_for_long_is_long_term_at_once(self, ada: AgentUnderTest) -> None:
+    def test_eligible_memories_of_high_worth_are_long_term(self, ada: AgentUnderTest) -> None:
         ada.models.judge.script = [
             Judgement(eligible=True, worth=6.0),
             Judgement(eligible=False, worth=9.0),
             Judgement(eligible=True, worth=5.9),
         ]
         ada.remember(FACT, OTHER, THIRD)
-        said = {node.content: (node.tier, node.worth) for node in ada.nodes("memory")}
-        assert said == {FACT: ("long", 6.0), OTHER: ("short", 9.0), THIRD: ("short", 5.9)}
-        assert ada.models.judge.asked == [FACT, OTHER, THIRD]
+        tiers = {node.content: (node.tier, node.worth) for node in ada.nodes("memory")}
+        assert tiers == {FACT: ("long", 6.0), OTHER: ("short", 9.0), THIRD: ("short", 5.9)}
+        assert ada.models.judge.requests == [FACT, OTHER, THIRD]
 
-    def test_the_judge_sees_what_the_session_was_about(self, ada: AgentUnderTest) -> None:
+    def test_the_judge_gets_the_session_summary_of_the_user(self, ada: AgentUnderTest) -> None:
         for session, user, users in (("s1", "", ["u1", "u2"]), ("s1", "u1", ["u1"])):
             ada.execute(
                 "INSERT INTO summary (agent_id, session_id, user_id, users, through_seq, text)"
@@ -252,7 +252,7 @@ class TestWording:
         assert list(answer.message_seqs) == [1, 2]
         assert ada.memory_states() == [MADE, MADE]
 
-    def test_a_question_that_was_never_to_be_remembered_is_not_quoted(
+    def test_a_question_that_must_not_be_remembered_is_not_quoted(
         self, ada: AgentUnderTest
     ) -> None:
         ada.say("Do you like it in [Oslo]?", role="assistant", remember="never")
@@ -272,7 +272,7 @@ class TestWording:
         assert ada.memory_states() == [("filtered", "erased")]
 
 
-def test_thinking_twice_makes_the_same(ada: AgentUnderTest) -> None:
+def test_two_prepared_effects_of_one_job_make_the_same_memories(ada: AgentUnderTest) -> None:
     job = ada.say("Hi!", FACT, FACT, "Thanks!", OTHER)
     first, second = (ada.creation().prepare(job) for _ in range(2))
     for effect in (first, second):

@@ -43,7 +43,7 @@ def test_messages_become_searchable_and_no_memories(ada: AgentUnderTest) -> None
     assert handed_over(ada) == []
 
 
-def test_what_outgrows_the_window_is_handed_over_once(ada: AgentUnderTest) -> None:
+def test_messages_that_outgrow_the_window_are_handed_over_once(ada: AgentUnderTest) -> None:
     first = ada.say("A [Grace] one", "B two", remember="auto")
     assert index(ada, first, tokens=30, recent=2)["handed_over"] == 0
     ada.say("now [Oslo]", remember="now")
@@ -54,7 +54,7 @@ def test_what_outgrows_the_window_is_handed_over_once(ada: AgentUnderTest) -> No
     assert job == ("ada", "memci.memory.create", {"remember": "auto"}, 1, 4)
     embedded = list(ada.models.embedder.embedded)
     result = ada.create(ada.job(1, 4, {"remember": "auto"}))
-    assert ada.models.embedder.embedded == embedded  # vectors of the index serve the memories
+    assert ada.models.embedder.embedded == embedded  # memories reuse the vectors of the index
     assert result["memories"] == 3
     states = ada.rows("SELECT memory_state FROM message WHERE agent_id = %s ORDER BY seq")
     assert [row.memory_state for row in states] == [
@@ -62,12 +62,12 @@ def test_what_outgrows_the_window_is_handed_over_once(ada: AgentUnderTest) -> No
     ]  # fmt: skip
 
 
-def test_within_the_recent_interactions_nothing_is_handed_over(ada: AgentUnderTest) -> None:
+def test_recent_interactions_are_not_handed_over(ada: AgentUnderTest) -> None:
     job = ada.say("word " * 100, remember="auto")
     assert index(ada, job, tokens=10, recent=8)["handed_over"] == 0
 
 
-def test_an_interaction_goes_whole(ada: AgentUnderTest) -> None:
+def test_an_interaction_is_handed_over_whole(ada: AgentUnderTest) -> None:
     ada.say("question one", remember="auto")
     ada.say("answer one", role="assistant", remember="auto")
     ada.say("question two", remember="auto")

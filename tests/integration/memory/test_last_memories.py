@@ -1,4 +1,4 @@
-"""Which memory a new one follows in its session: what was last said, not last made (M7)."""
+"""A new memory follows the one that was said last in its session, not made last (M7)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def contents(ada: AgentUnderTest, nodes: Collection[int]) -> set[str]:
     return {node.content for node in ada.nodes() if node.id in nodes}
 
 
-def test_each_session_has_its_own_and_none_is_one(ada: AgentUnderTest) -> None:
+def test_each_session_has_its_own_last_memory_and_so_has_no_session(ada: AgentUnderTest) -> None:
     one, two = remember(ada, "the pump is broken", "the fan is loud")
     (alone,) = remember(ada, "a lamp", session=None)
     (other,) = remember(ada, "a door", session="s2")
@@ -49,13 +49,13 @@ def test_a_merged_memory_of_the_last_words_is_the_last(ada: AgentUnderTest) -> N
 
 def test_a_restored_memory_of_earlier_words_is_not_the_last(ada: AgentUnderTest) -> None:
     one, two = remember(ada, "the pump is broken", "the fan is loud")
-    # As restoring does: under a new id, of the same messages.
+    # A restored memory has a new id and the same messages.
     for table, column in (("node", "id"), ("node_vector", "node_id"), ("node_term", "node_id")):
         ada.execute(f"UPDATE {table} SET {column} = 900 WHERE agent_id = %s AND {column} = %s", one)
     assert last(ada, "s1") == {"s1": two}
 
 
-def test_what_was_said_before_is_told_by_session_and_user(ada: AgentUnderTest) -> None:
+def test_earlier_messages_are_found_by_session_and_user(ada: AgentUnderTest) -> None:
     for session, user in (("s1", "u1"), ("s1", "u2"), (None, None), (None, "u1")):
         ada.say("before", "again", session=session, user=user)
     ada.say("hidden", session="s1", user="u1", remember="never")
@@ -65,6 +65,6 @@ def test_what_was_said_before_is_told_by_session_and_user(ada: AgentUnderTest) -
         asked = [messages[seq - 1] for seq in (2, 4, 6, 8, 9)]
         found = said_before(connection, "ada", asked, 5)
         assert said_before(connection, "ada", [], 5) == {}
-    assert {seq: [each.message.seq for each in said] for seq, said in found.items()} == {
+    assert {seq: [each.message.seq for each in earlier] for seq, earlier in found.items()} == {
         2: [1], 4: [3], 6: [5], 8: [7], 9: [1, 2],
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Entities that somebody brings into the focus (M5, M10)."""
+"""Mentioned entities enter the focus (M5, M10)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_new_entity_gets_a_node_and_is_the_newest_focus_point(
     assert (ada.memories()["B"].id, node.id) in ada.links()
 
 
-def test_a_known_one_moves_and_its_links_are_locked(
+def test_a_known_entity_becomes_the_newest_and_its_links_get_strength_one(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.parameters = MemoryParameters(focus_limit=1, decay_rate=0.5)
@@ -39,15 +39,15 @@ def test_a_known_one_moves_and_its_links_are_locked(
     assert len(ada.nodes("entity")) == 2
 
 
-def test_what_cannot_enter_is_refused_with_a_reason(
+def test_a_mention_that_cannot_enter_is_refused_with_a_reason(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     with pytest.raises(NotFoundError, match="no agent"):
         rebuilding.mention("Grace")
     ada.remember("A [Grace]")
-    for nothing in ("她", "it", "   "):
+    for name in ("她", "it", "   "):
         with pytest.raises(InvalidInputError, match="name of a thing"):
-            rebuilding.mention(nothing)
+            rebuilding.mention(name)
     ada.parameters = MemoryParameters(focus_limit=0)
     with pytest.raises(ConflictError, match="focus_limit is 0"):
         rebuilding.mention("Grace")
@@ -58,7 +58,7 @@ def test_what_cannot_enter_is_refused_with_a_reason(
     assert ada.focus() == ["Grace"]
 
 
-def test_it_wakes_no_worker(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
+def test_a_mention_wakes_no_worker(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
     ada.remember("A [Grace]")
     rebuilding.mention("Oslo")
     assert ada.lane().wake_at is None

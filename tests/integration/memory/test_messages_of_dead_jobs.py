@@ -1,4 +1,4 @@
-"""What search and memory make of the messages of dead, cancelled and discarded jobs."""
+"""How search and memory treat the messages of dead, cancelled and discarded jobs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_the_messages_of_a_dead_job_are_found_and_may_still_be_remembered(
     assert mailbox.messages() == [("made", True)]
 
 
-def test_a_replay_at_the_tail_takes_no_memory_work_away(mailbox: Mailbox) -> None:
+def test_a_replay_at_the_tail_still_makes_memories(mailbox: Mailbox) -> None:
     job = mailbox.append("tomato soup [Kitchen]")
     mailbox.bury(job)
     mailbox.decide(lane_control.replay, job, at_tail=True)
@@ -50,7 +50,7 @@ def test_a_discarded_job_leaves_its_messages_found_and_indexes_them_once(mailbox
     assert mailbox.messages() == [("none", True)]
 
 
-def test_what_killed_workers_is_not_read_again_before_somebody_decides(mailbox: Mailbox) -> None:
+def test_messages_that_killed_workers_are_not_indexed_before_a_decision(mailbox: Mailbox) -> None:
     job = mailbox.append("tomato soup [Kitchen]")
     mailbox.bury(job, lane_control.WORKER_LOST)
     assert mailbox.waiting() == []
@@ -59,8 +59,8 @@ def test_what_killed_workers_is_not_read_again_before_somebody_decides(mailbox: 
     assert mailbox.messages() == [("none", True)]
 
 
-def test_a_cancelled_hand_over_does_not_come_back(mailbox: Mailbox) -> None:
-    """Messages of ``auto`` that outgrew the window once would outgrow it again."""
+def test_a_cancelled_hand_over_is_not_submitted_again(mailbox: Mailbox) -> None:
+    """Otherwise messages with ``auto`` would outgrow the window again."""
     mailbox.append("A [Grace] one", "B [Oslo] two", remember=Remember.AUTO)
     (index,) = mailbox.waiting()
     effect = mailbox.indexing.prepare(index)
@@ -75,7 +75,7 @@ def test_a_cancelled_hand_over_does_not_come_back(mailbox: Mailbox) -> None:
     assert [state for state, _ in mailbox.messages()] == ["none", "made", "none"]
 
 
-def test_a_hand_over_takes_only_its_own_messages_with_it(mailbox: Mailbox) -> None:
+def test_cancelling_a_hand_over_changes_only_its_own_messages(mailbox: Mailbox) -> None:
     mailbox.append("A [Grace] one", remember=Remember.AUTO)
     now = mailbox.append("N [Grace] now")
     mailbox.append("B [Oslo] two", "C [Oslo] three", remember=Remember.AUTO)

@@ -20,7 +20,7 @@ def pages(ada):
     return PagesUnderTest(ada)
 
 
-def test_what_is_over_gets_its_name_and_the_current_interaction_keeps_its_stand_in(pages):
+def test_finished_interactions_get_names_and_the_current_one_does_not(pages):
     pages.tell(ROOM, BACKUP, LUNCH)
     assert pages.run() == {"settled": 6, "named": 2}
     room, backup, lunch = pages.pages()
@@ -33,7 +33,7 @@ def test_what_is_over_gets_its_name_and_the_current_interaction_keeps_its_stand_
     assert pages.waiting() == 0
 
 
-def test_an_agent_in_chinese_gets_chinese(pages):
+def test_chinese_interactions_get_chinese_names(pages):
     pages.tell(TRAIN, ("今天中午吃什么？", "去吃面。"))
     pages.run()
     train, _ = pages.pages()
@@ -42,7 +42,7 @@ def test_an_agent_in_chinese_gets_chinese(pages):
     assert "G2" in train.description
 
 
-def test_sessions_have_current_interactions_of_their_own(pages):
+def test_each_session_has_its_own_current_interaction(pages):
     pages.tell(ROOM, session="a")
     pages.tell(BACKUP, session=None)
     assert pages.run()["named"] == 0
@@ -52,7 +52,7 @@ def test_sessions_have_current_interactions_of_their_own(pages):
     assert (room.named, backup.named) == (False, True)
 
 
-def test_lines_of_the_contents_page_are_within_their_tokens(pages):
+def test_lines_of_the_contents_page_are_within_their_token_limit(pages):
     pages.rules = PageRules(active_pages=1, contents_max_tokens=100_000)
     long = "The plan names nine servers, their owners and the order of their moves. " * 20
     pages.tell(
@@ -82,7 +82,7 @@ def test_longer_names_push_old_lines_off_the_contents_page(pages):
     assert [page.id for page in pages.pages() if page.cold]
 
 
-def test_what_the_agent_noted_is_no_line_of_a_page(pages):
+def test_notes_of_the_agent_are_no_lines_of_a_page(pages):
     pages.ada.say(ROOM[0])
     pages.ada.say("The user likes blue rooms.", role="assistant", metadata=note_metadata())
     pages.ada.say(ROOM[1], role="assistant")
@@ -98,11 +98,11 @@ def test_what_the_agent_noted_is_no_line_of_a_page(pages):
 
 class Wordy(Meanwhile):
     def outline(self, messages: Sequence[Message], language: Language, count: Count) -> Outline:
-        said = "of many words, and all of them are needed to say what this was about"
-        return Outline("A title", f"A description {said}.", tuple(said for _ in messages))
+        words = "of many words, and all of them are needed to say what this was about"
+        return Outline("A title", f"A description {words}.", tuple(words for _ in messages))
 
 
-def test_the_window_is_brought_back_inside_its_budget_and_stays_as_it_was(pages):
+def test_naming_hides_pages_until_the_window_is_within_its_budget(pages):
     pages.rules = PageRules(window_max_tokens=500)
     long = "The plan names nine servers, their owners and the order of their moves. " * 4
     pages.tell(*[(f"Question {n}?", f"Answer {n}. {long}") for n in range(6)])
@@ -129,21 +129,21 @@ def test_redelivery_changes_nothing(pages):
     assert pages.shown() == shown
 
 
-def test_many_are_named_newest_first_job_by_job(pages):
+def test_many_pages_are_named_newest_first_in_several_jobs(pages):
     pages.most = 4
     pages.tell(*[(f"Question {n} of many?", f"Answer {n}.") for n in range(11)])
     assert pages.run()["named"] == 4
     assert [page.named for page in pages.pages()] == [False] * 6 + [True] * 4 + [False]
     jobs = 1
     while pages.waiting():
-        pages.ada.execute("DELETE FROM job WHERE agent_id = %s")  # as the lane takes it
+        pages.ada.execute("DELETE FROM job WHERE agent_id = %s")  # the lane takes it
         assert pages.run()["named"] <= 4
         jobs += 1
     assert jobs == 3
     assert [page.named for page in pages.pages()] == [True] * 10 + [False]
 
 
-def test_a_job_stops_thinking_when_its_time_is_over(pages):
+def test_a_job_stops_naming_when_its_time_is_over(pages):
     ticks = iter(range(0, 1000, 3))
     pages.clock = lambda: next(ticks)
     pages.tell(ROOM, BACKUP, LUNCH)
@@ -163,7 +163,7 @@ def test_cold_and_filed_pages_are_named_too(pages):
 
 
 @pytest.mark.parametrize("error", [SmallModelUnavailableError, SmallModelAnswerError])
-def test_a_summarizer_that_fails_leaves_all_as_it_was(pages, error):
+def test_a_failing_summarizer_changes_nothing(pages, error):
     def fail() -> None:
         raise error("no")
 
@@ -174,7 +174,7 @@ def test_a_summarizer_that_fails_leaves_all_as_it_was(pages, error):
     assert pages.pages() == []
 
 
-def test_a_summarizer_with_another_number_of_lines_is_not_believed(pages):
+def test_a_summary_with_a_wrong_number_of_lines_is_refused(pages):
     class Short(Meanwhile):
         def outline(self, messages: Sequence[Message], language: Language, count: Count) -> Outline:
             return Outline("A title", "A description.", ("one line",))
@@ -185,15 +185,15 @@ def test_a_summarizer_with_another_number_of_lines_is_not_believed(pages):
         pages.run()
 
 
-def test_a_long_interaction_is_shown_in_part_and_has_a_line_for_each_message(pages):
+def test_the_summarizer_gets_part_of_a_long_interaction(pages):
     asked: list[list[int]] = []
 
-    class Shown(Meanwhile):
+    class Recording(Meanwhile):
         def outline(self, messages: Sequence[Message], language: Language, count: Count) -> Outline:
             asked.append([each.seq for each in messages])
             return super().outline(messages, language, count)
 
-    pages.summarizer = Shown()
+    pages.summarizer = Recording()
     pages.ada.say("Copy all servers.")
     pages.ada.say(*(f"Server {n} is copied." for n in range(2, 100)), role="assistant")
     pages.tell(LUNCH)

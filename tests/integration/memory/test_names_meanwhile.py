@@ -1,4 +1,4 @@
-"""What is read, renamed, said or erased while pages get their names (P6, P7)."""
+"""Reads, changes and erasures while pages get their names (P6, P7)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def pages(ada):
     return PagesUnderTest(ada)
 
 
-def test_meanwhile_readers_see_the_stand_in_and_the_same_pages(pages):
+def test_readers_see_the_first_line_until_a_page_is_named(pages):
     pages.tell(ROOM, BACKUP, LUNCH)
     before = pages.shown()
     assert f"[usr-1] {ROOM[0][:79]}" in before
@@ -25,7 +25,7 @@ def test_meanwhile_readers_see_the_stand_in_and_the_same_pages(pages):
     assert LUNCH[1] in after
 
 
-def test_who_renames_a_page_keeps_his_name_and_gets_its_lines(pages):
+def test_a_renamed_page_keeps_its_name_and_gets_its_lines(pages):
     pages.tell(ROOM, BACKUP, LUNCH)
     pages.do("update_page", index="usr-1", name="Rooms", description="All about rooms.")
     pages.do("update_page", index="usr-2", name="Mine")
@@ -34,7 +34,7 @@ def test_who_renames_a_page_keeps_his_name_and_gets_its_lines(pages):
     assert (room.name, room.description) == ("Rooms", "All about rooms.")
     assert room.entries[1].startswith("assistant: Done")
     assert backup.name == "Mine"
-    assert "snapshots" in backup.description  # a hidden page is seen by nothing else
+    assert "snapshots" in backup.description  # only this is shown of a hidden page
 
 
 def test_a_page_that_is_renamed_meanwhile_keeps_that_name(pages):
@@ -48,7 +48,7 @@ def test_a_page_that_is_renamed_meanwhile_keeps_that_name(pages):
     assert room.entries == ["line 1", "line 2"]
 
 
-def test_naming_is_no_step_and_disturbs_none(pages):
+def test_naming_is_no_step_to_undo(pages):
     pages.tell(ROOM, BACKUP, LUNCH)
     pages.do("hide_details", index="usr-2")
     pages.do("update_page", index="usr-1", name="Rooms")
@@ -58,12 +58,12 @@ def test_naming_is_no_step_and_disturbs_none(pages):
     pages.do("undo")
     assert pages.pages()[1].expanded
     assert pages.pages()[1].named
-    # What was unnamed by that is named by the next.
+    # The next job names the page that undo has unnamed.
     assert pages.run()["named"] == 1
     assert pages.pages()[0].name.startswith("Could you book")
 
 
-def test_what_goes_on_meanwhile_waits_for_the_next(pages):
+def test_interactions_added_during_a_job_are_named_by_the_next(pages):
     pages.tell(ROOM, LUNCH)
     pages.run()
     pages.tell(BACKUP)
@@ -74,9 +74,9 @@ def test_what_goes_on_meanwhile_waits_for_the_next(pages):
     assert [page.named for page in pages.pages()] == [True, True, False, False]
 
 
-def test_a_page_that_got_another_index_meanwhile_is_not_mistaken(pages):
+def test_a_page_that_got_another_index_meanwhile_gets_no_wrong_name(pages):
     pages.tell(ROOM)
-    pages.do("update_page", index="usr-0", name="Talk")  # settles what was said
+    pages.do("update_page", index="usr-0", name="Talk")  # puts the messages on pages
     pages.tell(LUNCH, BACKUP)
     effect = pages.handler.prepare(pages.job)  # would be usr-2 and usr-3
     pages.ada.execute(
@@ -84,14 +84,14 @@ def test_a_page_that_got_another_index_meanwhile_is_not_mistaken(pages):
         " '\"next_number\": 7')::jsonb WHERE agent_id = %s"
     )
     assert pages.write(effect) == {"settled": 4, "named": 1}
-    assert pages.waiting() == 1  # what has changed is looked at anew
+    assert pages.waiting() == 1  # another job for the changed pages
     assert pages.run()["named"] == 1
     assert {page.id: page.named for page in pages.pages()} == {
         "usr-1": True, "usr-7": True, "usr-8": False,
     }  # fmt: skip
 
 
-def test_what_is_erased_meanwhile_leaves_no_trace(pages):
+def test_a_message_erased_meanwhile_is_in_no_name(pages):
     pages.tell(ROOM, LUNCH)
     pages.run()
     pages.ada.execute("UPDATE page SET named = false, summarized = false WHERE agent_id = %s")

@@ -1,4 +1,4 @@
-"""Who asks for names of pages, and when (P6, P7)."""
+"""When a job that names pages is requested (P6, P7)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def remember(pages: PagesUnderTest, text: str, role: str = "user", session: str 
     pages.ada.create(pages.ada.say(text, role=role, session=session))
 
 
-def test_the_job_is_asked_for_when_an_interaction_ends_and_once(pages):
+def test_one_job_is_requested_when_an_interaction_ends(pages):
     remember(pages, "Grace likes Oslo.")
     remember(pages, "Noted.", role="assistant")
     assert pages.waiting() == 0
@@ -50,7 +50,7 @@ def test_messages_that_are_not_to_be_remembered_get_pages_and_names(pages):
 
 
 def idle(ada, messages):
-    """An agent as it comes from a version without pages: nothing is on one, and nobody speaks."""
+    """Make an agent like that of a version without pages: no message is on a page, no job."""
     for number in range(0, messages, 2):
         ada.say(f"Question {number}?")
         ada.say("An answer.", role="assistant")
@@ -59,31 +59,31 @@ def idle(ada, messages):
 
 
 @pytest.mark.parametrize(
-    "look",
+    "read",
     [lambda pages: pages.window(), lambda pages: pages.do("get_children", index="usr-0")],
 )
-def test_who_looks_where_very_many_messages_wait_asks_once_for_their_pages(pages, look):
+def test_a_read_requests_pages_once_when_very_many_messages_have_none(pages, read):
     idle(pages.ada, MAX_UNSETTLED + 2)
-    look(pages)
+    read(pages)
     assert pages.waiting() == 1
     assert pages.ada.row("SELECT wake_at FROM lane WHERE agent_id = %s").wake_at is not None
-    look(pages)
+    read(pages)
     assert pages.waiting() == 1
     pages.ada.execute("DELETE FROM job WHERE agent_id = %s")
     pages.most = 0  # names nothing
     assert pages.run()["settled"] == MAX_UNSETTLED + 2
     pages.ada.execute("DELETE FROM job WHERE agent_id = %s")
-    look(pages)
+    read(pages)
     assert pages.waiting() == 0
 
 
-def test_who_looks_where_few_messages_wait_asks_for_nothing(pages):
+def test_a_read_requests_nothing_when_few_messages_have_no_page(pages):
     idle(pages.ada, MAX_UNSETTLED)
     pages.window()
     assert pages.waiting() == 0
 
 
-def test_who_looks_waits_for_no_lane(pages):
+def test_a_read_waits_for_no_lane(pages):
     idle(pages.ada, MAX_UNSETTLED + 2)
     with pages.ada.database.lane_transaction() as connection:
         connection.exec_driver_sql("SELECT FROM lane WHERE agent_id = 'ada' FOR UPDATE")

@@ -1,4 +1,4 @@
-"""Fixed slots: what a full network gives up for a new memory (M19)."""
+"""Fixed slots: which node a full network forgets for a new memory (M19)."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def test_capacity_is_never_exceeded_and_ids_never_come_back(ada: AgentUnderTest)
         for name in ada.focus():
             assert name in {node.content for node in ada.nodes("entity")}
     assert len(ada.nodes()) == 12
-    gone = seen - {node.id for node in ada.nodes()}
-    assert all(ada.trail(node) == ["created", "forgotten"] for node in gone)
+    forgotten = seen - {node.id for node in ada.nodes()}
+    assert all(ada.trail(node) == ["created", "forgotten"] for node in forgotten)
     linked_from = {source for source, _ in ada.links()}
     assert linked_from <= {node.id for node in ada.nodes()}
 
 
-def test_the_least_important_gives_up_its_slot(ada: AgentUnderTest) -> None:
+def test_the_least_important_memory_gives_up_its_slot(ada: AgentUnderTest) -> None:
     ada.parameters = MemoryParameters(node_capacity=5, focus_limit=1, related_links=0)
     ada.remember("A [Grace]", session="one")
     ada.remember("B [Grace]", session="two")
@@ -40,7 +40,7 @@ def test_the_least_important_gives_up_its_slot(ada: AgentUnderTest) -> None:
     assert ada.memories()["E"].slot == b.slot
 
 
-def test_a_message_for_which_there_is_no_slot_says_so(ada: AgentUnderTest) -> None:
+def test_a_message_without_a_slot_stores_the_reason(ada: AgentUnderTest) -> None:
     ada.parameters = MemoryParameters(node_capacity=2)
     ada.remember("A [Grace]", "B [Grace]")
     assert len(ada.nodes()) == 2
@@ -75,11 +75,11 @@ def filtered(ada: AgentUnderTest) -> list[str]:
 def test_a_full_network_has_room_for_every_new_memory(
     ada: AgentUnderTest, capacity: int, focus_limit: int, at_once: int
 ) -> None:
-    """Also when all that could give way is its previous memory and its relatives."""
+    """Also when only its previous and related memories can be forgotten."""
     ada.parameters = MemoryParameters(node_capacity=capacity, focus_limit=focus_limit)
     for day in range(5):
-        said = range(day * at_once, (day + 1) * at_once)
-        result = ada.remember(*(f"talk {n} about it [P{n % 7}]" for n in said))
+        numbers = range(day * at_once, (day + 1) * at_once)
+        result = ada.remember(*(f"talk {n} about it [P{n % 7}]" for n in numbers))
         assert result["memories"] == at_once
         assert len(ada.nodes()) <= capacity
         living = {node.id for node in ada.nodes()}
@@ -89,19 +89,19 @@ def test_a_full_network_has_room_for_every_new_memory(
     assert filtered(ada) == []
 
 
-def test_what_a_new_memory_is_linked_with_gives_way_last(ada: AgentUnderTest) -> None:
+def test_memories_linked_to_a_new_one_are_forgotten_last(ada: AgentUnderTest) -> None:
     ada.parameters = MemoryParameters(node_capacity=3, focus_limit=1, related_links=0)
     ada.remember("A [Grace]", session="one")
     ada.remember("B [Grace]", session="two")
     b = ada.memories()["B"].id
     ada.execute("UPDATE link SET strength = 0.1 WHERE agent_id = %s AND source = %s", b)
     ada.remember("C [Grace]", session="two")
-    assert set(ada.memories()) == {"B", "C"}  # the less important, but that from before it
+    assert set(ada.memories()) == {"B", "C"}  # B is less important, but C follows it
     c = ada.memories()["C"].id
     assert ada.links()[c, b].strength == ada.parameters.link_initial_strength
 
 
-def test_what_gave_way_is_not_linked_with(ada: AgentUnderTest) -> None:
+def test_a_new_memory_has_no_link_to_the_one_it_replaced(ada: AgentUnderTest) -> None:
     ada.parameters = MemoryParameters(node_capacity=2, focus_limit=1)
     (grace, a) = ada.remember("A [Grace]")["nodes"]
     (b,) = ada.remember("B [Grace]")["nodes"]
@@ -110,7 +110,7 @@ def test_what_gave_way_is_not_linked_with(ada: AgentUnderTest) -> None:
     assert new == {(grace, b), (b, grace)}
 
 
-def test_what_is_talked_about_does_not_give_way(ada: AgentUnderTest) -> None:
+def test_an_entity_that_new_messages_name_is_not_forgotten(ada: AgentUnderTest) -> None:
     ada.parameters = MemoryParameters(node_capacity=5, focus_limit=1, related_links=0)
     luigi, _ = ada.remember("A [Luigi]", session="one")["nodes"]
     ada.remember("B [Grace]", session="two")

@@ -1,4 +1,4 @@
-"""What an agent notes for its memory itself (R6, R20)."""
+"""Notes that an agent stores in its memory (R6, R20)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.support.rebuilding import Rebuilding, is_same
 
 
 def note(ada: AgentUnderTest, text: str, corrected: CorrectedMemory | None = None) -> int:
-    """Have the agent note something; return how many memories that superseded."""
+    """Store a note of the agent; return how many memories it superseded."""
     job = ada.say(text, role="assistant", metadata=note_metadata(corrected))
     return int(ada.create(job)["superseded"])
 
 
-def what_is(ada: AgentUnderTest, content: str) -> CorrectedMemory:
-    """Name a memory as a correction does."""
+def corrects(ada: AgentUnderTest, content: str) -> CorrectedMemory:
+    """Refer to a memory as a correction does."""
     (node,) = (each for each in ada.nodes("memory") if each.content == content)
     with ada.database.agent_snapshot(ada.agent_id) as connection:
         origin = origin_of(connection, ada.agent_id, node.id)
@@ -30,11 +30,11 @@ def what_is(ada: AgentUnderTest, content: str) -> CorrectedMemory:
     return CorrectedMemory(origin.seqs, None if origin.span is None else tuple(origin.span))
 
 
-def holds(ada: AgentUnderTest) -> list[str]:
+def current(ada: AgentUnderTest) -> list[str]:
     return [each.content for each in ada.nodes("memory") if each.superseded_by is None]
 
 
-def test_a_note_passes_every_filter_and_is_meant_to_last(ada: AgentUnderTest):
+def test_a_note_passes_every_filter_and_is_long_term(ada: AgentUnderTest):
     ada.parameters = MemoryParameters(simplemem_enabled=True, skip_trivial=True)
     ada.remember("ok")
     assert ada.nodes("memory") == []
@@ -46,30 +46,30 @@ def test_a_note_passes_every_filter_and_is_meant_to_last(ada: AgentUnderTest):
 
 def test_a_correction_supersedes_only_what_it_names(ada: AgentUnderTest):
     ada.remember("The budget is five", "The fair is in Porto")
-    assert note(ada, "The budget is nine", what_is(ada, "The budget is five")) == 1
-    assert holds(ada) == ["The fair is in Porto", "The budget is nine"]
+    assert note(ada, "The budget is nine", corrects(ada, "The budget is five")) == 1
+    assert current(ada) == ["The fair is in Porto", "The budget is nine"]
 
 
 def test_one_of_several_memories_of_a_message_is_corrected(ada: AgentUnderTest):
     ada.remember("The budget is five\n\nThe fair is in Porto")
-    assert note(ada, "The budget is nine", what_is(ada, "The budget is five")) == 1
-    assert holds(ada) == ["The fair is in Porto", "The budget is nine"]
+    assert note(ada, "The budget is nine", corrects(ada, "The budget is five")) == 1
+    assert current(ada) == ["The fair is in Porto", "The budget is nine"]
 
 
-def test_what_was_forgotten_or_never_was_is_corrected_by_nothing(ada: AgentUnderTest):
+def test_a_correction_of_an_unknown_memory_supersedes_nothing(ada: AgentUnderTest):
     assert note(ada, "The budget is nine", CorrectedMemory((77,), None)) == 0
     assert note(ada, "The budget is ten", CorrectedMemory((2,), None)) == 0, "not itself"
 
 
 def test_a_rebuilt_network_is_corrected_the_same(ada: AgentUnderTest):
     ada.remember("The budget is five [Grace]")
-    assert note(ada, "The budget is nine [Grace]", what_is(ada, "The budget is five [Grace]")) == 1
+    assert note(ada, "The budget is nine [Grace]", corrects(ada, "The budget is five [Grace]")) == 1
     rebuilding = Rebuilding(ada)
     assert is_same(rebuilding.rebuilt())
-    assert holds(rebuilding.on_edition()) == ["The budget is nine [Grace]"]
+    assert current(rebuilding.on_edition()) == ["The budget is nine [Grace]"]
 
 
-def test_what_an_agent_notes_is_believed_as_what_people_say_is(ada: AgentUnderTest):
+def test_a_note_supersedes_like_a_user_message(ada: AgentUnderTest):
     ada.remember("I live in Paris.", role="assistant")
     assert note(ada, "I live in Rome now.") == 0, "what an assistant says is no belief"
     assert note(ada, "I live in Oslo now.") == 1
@@ -77,7 +77,7 @@ def test_what_an_agent_notes_is_believed_as_what_people_say_is(ada: AgentUnderTe
 
 @pytest.mark.parametrize("at_once", [True, False], ids=["one job", "a job each"])
 @pytest.mark.parametrize(
-    ("asked", "noted", "answered", "leaning"),
+    ("asked", "noted", "answered", "quoting"),
     [
         (
             "What is the capital of Peru?", "The user likes green tea.", "Lima.",
@@ -90,8 +90,8 @@ def test_what_an_agent_notes_is_believed_as_what_people_say_is(ada: AgentUnderTe
     ],
     ids=["en", "zh"],
 )  # fmt: skip
-def test_a_note_answers_nothing_and_stands_alone(
-    ada: AgentUnderTest, at_once: bool, asked: str, noted: str, answered: str, leaning: str
+def test_a_note_is_not_the_answer_to_a_question(
+    ada: AgentUnderTest, at_once: bool, asked: str, noted: str, answered: str, quoting: str
 ):
     jobs = [
         ada.say(asked),
@@ -101,12 +101,12 @@ def test_a_note_answers_nothing_and_stands_alone(
     for job in [ada.job(1, 3)] if at_once else jobs:
         ada.create(job)
     made = [(each.content, each.message_seqs) for each in ada.nodes("memory")]
-    assert made == [(asked, [1]), (noted, [2]), (leaning, [1, 3])]
+    assert made == [(asked, [1]), (noted, [2]), (quoting, [1, 3])]
 
 
 def test_notes_of_one_session_are_not_one_memory(ada: AgentUnderTest):
     class Joining:
-        """Takes all that it is given for one topic."""
+        """Puts all messages into one topic segment."""
 
         def segment(self, messages: Sequence[Message], vectors: Vectors) -> list[TopicSegment]:
             del vectors
@@ -125,7 +125,7 @@ def test_notes_of_one_session_are_not_one_memory(ada: AgentUnderTest):
     ]
 
 
-def test_so_many_notes_do_not_hide_the_question(ada: AgentUnderTest):
+def test_many_notes_do_not_hide_the_question_of_an_answer(ada: AgentUnderTest):
     ada.remember("What is the capital of Peru?")
     for number in range(12):
         note(ada, f"Fact {number} of the user [Ann]")

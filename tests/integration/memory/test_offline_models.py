@@ -34,24 +34,24 @@ def models() -> SmallModels:
 
 @pytest.mark.timeout(180)  # loads the models
 @pytest.mark.parametrize(
-    ("said", "names", "relations"),
+    ("texts", "names", "relations"),
     [(ENGLISH, {"Lisbon", "Anna", "Postgres", "Portugal"}, {"next", "previous"}),
      (CHINESE, {"成都", "王磊", "宽窄巷子", "血压"}, {"下文", "上文"})],
 )  # fmt: skip
-def test_conversations_become_memories_that_shrink_and_go(
+def test_conversations_become_memories_that_shrink_and_are_forgotten(
     database: Database,
     models: SmallModels,
-    said: tuple[str, ...],
+    texts: tuple[str, ...],
     names: set[str],
     relations: set[str],
 ) -> None:
     ada = AgentUnderTest(database, models=models)
-    ada.remember(*said[:3])
-    ada.remember(*said[3:])
+    ada.remember(*texts[:3])
+    ada.remember(*texts[3:])
     memories = ada.nodes("memory")
-    # Dates are added, and nothing is lost.
+    # Dates are added and no text is lost.
     content = iter("".join("".join(node.content.split()) for node in memories))
-    assert all(each in content for text in said for each in "".join(text.split()))
+    assert all(each in content for text in texts for each in "".join(text.split()))
     assert names & {node.content for node in ada.nodes("entity")}
     assert relations <= {link.relation for link in ada.links().values()}
     assert all(node.phrase and node.keywords for node in memories)

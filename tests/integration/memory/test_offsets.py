@@ -1,4 +1,4 @@
-"""Memories of what was said in other time zones: their days are the speakers' (R4, R5, M24)."""
+"""Memories of messages from other time zones have the speakers' days (R4, R5, M24)."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ ONE, LONGER = "the pump is broken", "The pump is really broken!"
         ("昨天我和老赵去了灵隐寺。", EAST, "昨天（2026-11-17）", 480),
         ("Yesterday I met Dolores", WEST, "Yesterday (2026-11-17)", -480),
         ("Yesterday I met Dolores", IN_UTC, "Yesterday (2026-11-17)", None),
-        # Now, at any hour: in the small ones "yesterday" is no certain day.
+        # Said now. Soon after midnight "yesterday" is no certain day.
         ("Last week I met Dolores", None, "Last week (", None),
     ],
 )
-def test_yesterday_is_the_speakers(
+def test_yesterday_is_a_day_in_the_speakers_time_zone(
     ada: AgentUnderTest, mailbox: Mailbox, text: str, said_at: datetime | None, note: str,
     offset: int | None,
 ):  # fmt: skip
@@ -38,13 +38,13 @@ def test_yesterday_is_the_speakers(
     mailbox.run()
     (memory,) = ada.nodes("memory")
     assert note in memory.content
-    said = ada.row("SELECT said_at, said_offset FROM message WHERE agent_id = %s")
-    assert (memory.said_at, memory.said_offset) == (said.said_at, said.said_offset)
+    message = ada.row("SELECT said_at, said_offset FROM message WHERE agent_id = %s")
+    assert (memory.said_at, memory.said_offset) == (message.said_at, message.said_offset)
     assert memory.said_offset == offset
-    assert said_at is None or said.said_at == said_at
+    assert said_at is None or message.said_at == said_at
 
 
-def test_a_resent_message_is_the_one_that_is_stored(ada: AgentUnderTest, mailbox: Mailbox):
+def test_a_message_that_is_sent_again_keeps_its_first_time(ada: AgentUnderTest, mailbox: Mailbox):
     mailbox.append("Yesterday I met Dolores", ids=("x",), said_at=WEST)
     mailbox.append("Yesterday I met Dolores", "And so on", ids=("x", "y"), said_at=EAST)
     rows = ada.rows("SELECT id, said_at, said_offset FROM message WHERE agent_id = %s ORDER BY seq")
@@ -58,16 +58,16 @@ def test_a_rebuilt_network_has_the_same_days(ada: AgentUnderTest, mailbox: Mailb
     ada.compress(2)
     rebuilding = Rebuilding(ada)
     assert is_same(rebuilding.rebuilt())
-    told = "SELECT content, said_at, said_offset FROM node WHERE agent_id = %s ORDER BY id"
-    before = ada.rows(told)
+    query = "SELECT content, said_at, said_offset FROM node WHERE agent_id = %s ORDER BY id"
+    before = ada.rows(query)
     assert {row.said_offset for row in before} == {480, -480, None}
-    assert rebuilding.on_edition().rows(told) == before
+    assert rebuilding.on_edition().rows(query) == before
     rebuilding.switch()
     rebuilding.run()
-    assert [row[1:] for row in ada.rows(told)] == [row[1:] for row in before]
+    assert [row[1:] for row in ada.rows(query)] == [row[1:] for row in before]
 
 
-def test_a_restored_memory_has_its_day(ada: AgentUnderTest, mailbox: Mailbox):
+def test_a_restored_memory_keeps_its_day(ada: AgentUnderTest, mailbox: Mailbox):
     mailbox.append("Yesterday [Ann] was here", said_at=WEST)
     mailbox.run()
     (memory,) = ada.nodes("memory")
@@ -85,13 +85,13 @@ def test_a_restored_memory_has_its_day(ada: AgentUnderTest, mailbox: Mailbox):
 @pytest.mark.parametrize(
     ("said_at", "later", "merged"),
     [
-        # Of one day where it was said, of two in UTC; and the other way round.
+        # One day for the speaker and two in UTC; then the other way round.
         ("2026-11-18T06:30:00+08:00", timedelta(hours=5), 2),
         ("2026-11-18T22:30:00+08:00", timedelta(hours=3), 0),
         ("2026-11-18T06:30:00+00:00", timedelta(hours=5), 2),
     ],
 )
-def test_what_is_said_twice_on_the_speakers_day_becomes_one(
+def test_memories_of_one_day_of_the_speaker_are_merged(
     ada: AgentUnderTest, said_at: str, later: timedelta, merged: int
 ):
     first = datetime.fromisoformat(said_at)

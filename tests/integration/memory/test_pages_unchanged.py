@@ -1,4 +1,4 @@
-"""What memory does to itself touches no page: rebuilding, switching, restoring (M24)."""
+"""Rebuilding, switching and restoring change no page (M24)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def stored(ada: AgentUnderTest) -> dict[str, list[Any]]:
     }
 
 
-def test_a_network_is_rebuilt_and_switched_to_beside_the_pages(database: Database) -> None:
+def test_a_rebuild_and_a_switch_change_no_page(database: Database) -> None:
     ada = complete_agent(database)
     Mailbox(ada).run()
     folders = Folders(database, PostgresPageStore(database), rules=SORTING)
@@ -36,17 +36,17 @@ def test_a_network_is_rebuilt_and_switched_to_beside_the_pages(database: Databas
     assert folders.shown("sorted") == window
 
 
-def test_a_memory_is_restored_beside_the_pages(database: Database) -> None:
+def test_restoring_a_memory_changes_no_page(database: Database) -> None:
     ada = complete_agent(database)
     Mailbox(ada).run()
     before = stored(ada)
     rebuilding = Rebuilding(ada)
-    (gone,) = ada.rows(
+    (forgotten,) = ada.rows(
         "SELECT min(node_id) AS node_id FROM trail WHERE agent_id = %s AND event = 'forgotten'"
         " AND NOT EXISTS (SELECT FROM trail AS made WHERE made.node_id = trail.node_id"
         " AND (made.details->>'kind' = 'entity' OR made.event = 'restored'))"
     )
-    if gone.node_id is not None:
-        rebuilding.restore(gone.node_id)
+    if forgotten.node_id is not None:
+        rebuilding.restore(forgotten.node_id)
     rebuilding.run()
     assert stored(ada) == before

@@ -1,4 +1,4 @@
-"""Rebuilding a network beside the current one, and switching to it (M24): each case by itself."""
+"""Rebuilding a network beside the current one, and switching to it (M24)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
 
 
-def left_behind(ada: AgentUnderTest) -> dict[str, int]:
-    """Rows of a rebuilt network that are there still, by table."""
+def edition_rows(ada: AgentUnderTest) -> dict[str, int]:
+    """Return the number of rows of the rebuilt network in each table that has any."""
     counts = {
         table.name: ada.row(
             f"SELECT count(*) AS rows FROM {EDITION_SCHEMA}.{table.name} WHERE agent_id = %s"
@@ -43,10 +43,10 @@ def test_reads_see_the_current_network_until_it_is_switched(
     rebuilding.run()
     assert rebuilding.show().state == "switched"
     assert {node.content for node in ada.nodes()} == {node.content for node in before[0]}
-    assert left_behind(ada) == {}
+    assert edition_rows(ada) == {}
 
 
-def test_trails_of_old_ids_stay_and_say_why(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
+def test_trails_of_old_ids_stay_with_a_reason(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
     ada.remember("A [Grace]")
     old = ada.memories()["A"].id
     rebuilding.begin()
@@ -57,14 +57,14 @@ def test_trails_of_old_ids_stay_and_say_why(ada: AgentUnderTest, rebuilding: Reb
     assert new != old
     assert ada.trail(old) == ["created", "forgotten"]
     assert ada.trail(new) == ["created"]
-    (gone,) = ada.rows(
+    (removed,) = ada.rows(
         "SELECT details FROM trail WHERE agent_id = %s AND node_id = %s AND event = 'forgotten'",
         old,
     )
-    assert gone.details == {"reason": "switched"}
+    assert removed.details == {"reason": "switched"}
 
 
-def test_what_was_made_anew_is_not_said_to_be_forgotten(
+def test_memories_are_not_shown_as_forgotten_after_a_switch(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.remember("A [Grace]", "B [Luigi]", "C [Oslo]")
@@ -74,50 +74,50 @@ def test_what_was_made_anew_is_not_said_to_be_forgotten(
     rebuilding.rebuilt()
     rebuilding.switch()
     rebuilding.run()
-    # No pass has left anything of the new network: the old one is shown as it was.
-    shown = listings.fading(ada.agent_id, passes=9, limit=9)
-    assert {each.id for each in shown.memories} == old
-    assert not any(each.forgotten for each in shown.memories)
+    # The new network has had no pass yet: the old one is shown as it was.
+    fading = listings.fading(ada.agent_id, passes=9, limit=9)
+    assert {each.id for each in fading.memories} == old
+    assert not any(each.forgotten for each in fading.memories)
 
     ada.compress(passes=2)
     new = {node.id for node in ada.nodes("memory")}
-    shown = listings.fading(ada.agent_id, passes=9, limit=9)
-    assert {each.id for each in shown.memories} == new
+    fading = listings.fading(ada.agent_id, passes=9, limit=9)
+    assert {each.id for each in fading.memories} == new
     assert old.isdisjoint(new)
-    assert not any(each.forgotten for each in shown.memories)
-    assert shown.left_out == 0
-    (switched,) = shown.switched_after
-    assert [each.number <= switched for each in shown.passes] == [True, True, False, False]
+    assert not any(each.forgotten for each in fading.memories)
+    assert fading.left_out == 0
+    (switched,) = fading.switched_after
+    assert [each.number <= switched for each in fading.passes] == [True, True, False, False]
     past = listings.network(ada.agent_id, number=switched, limit=99)
     assert not any(node.forgotten for node in past.nodes)
 
-    # What is forgotten of the new one is said to be.
+    # Memories that the new network forgets are shown as forgotten.
     forget_focus(ada)
     ada.compress(passes=200)
-    shown = listings.fading(ada.agent_id, passes=9, limit=9)
-    assert {each.id for each in shown.memories if each.forgotten} == new
+    fading = listings.fading(ada.agent_id, passes=9, limit=9)
+    assert {each.id for each in fading.memories if each.forgotten} == new
 
 
-def test_a_preview_of_erasing_counts_what_the_network_has_forgotten(
+def test_a_preview_of_an_erasure_counts_forgotten_nodes(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     job = ada.say("A [Grace]", "B [Luigi]")
     ada.create(job)
-    asked = ErasureSelection(message_ids=["m1", "m2"])
+    selection = ErasureSelection(message_ids=["m1", "m2"])
     store = PostgresPageStore(ada.database)
-    assert preview(ada.database, store, ada.agent_id, asked).forgotten == 0
+    assert preview(ada.database, store, ada.agent_id, selection).forgotten == 0
     rebuilding.rebuilt()
     rebuilding.switch()
     rebuilding.run()
-    condemned = preview(ada.database, store, ada.agent_id, asked)
-    assert (condemned.memories, condemned.entities, condemned.forgotten) == (2, 2, 0)
+    previewed = preview(ada.database, store, ada.agent_id, selection)
+    assert (previewed.memories, previewed.entities, previewed.forgotten) == (2, 2, 0)
     forget_focus(ada)
     ada.compress(passes=300)
     assert ada.nodes() == []
-    assert preview(ada.database, store, ada.agent_id, asked).forgotten == 4
+    assert preview(ada.database, store, ada.agent_id, selection).forgotten == 4
 
 
-def test_a_drop_leaves_nothing_and_touches_nothing(
+def test_a_drop_removes_the_edition_and_nothing_else(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.remember("A [Grace]", "B [Luigi]")
@@ -125,16 +125,16 @@ def test_a_drop_leaves_nothing_and_touches_nothing(
     before = ada.nodes(), ada.links(), len(ada.rows("SELECT id FROM trail WHERE agent_id = %s"))
     rebuilding.begin()
     rebuilding.step()
-    assert left_behind(ada)
+    assert edition_rows(ada)
     assert rebuilding.drop().state == "dropped"
-    assert left_behind(ada) == {}
-    assert rebuilding.run() == 1  # the step that waited finds nothing to do
+    assert edition_rows(ada) == {}
+    assert rebuilding.run() == 1  # the queued step finds nothing to do
     trail = len(ada.rows("SELECT id FROM trail WHERE agent_id = %s"))
     assert (ada.nodes(), ada.links(), trail) == before
-    assert left_behind(ada) == {}
+    assert edition_rows(ada) == {}
 
 
-def test_a_step_of_a_dropped_edition_does_not_take_the_next_one_further(
+def test_a_step_of_a_dropped_edition_does_not_advance_the_next_one(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.remember("A [Grace]")
@@ -153,9 +153,9 @@ def test_there_is_one_rebuilt_network_at_a_time(
     with pytest.raises(NotFoundError, match="no agent"):
         rebuilding.begin()
     ada.remember("A [Grace]")
-    for act in (rebuilding.switch, rebuilding.drop, rebuilding.show):
+    for operation in (rebuilding.switch, rebuilding.drop, rebuilding.show):
         with pytest.raises(NotFoundError, match="begin a rebuild"):
-            act()
+            operation()
     rebuilding.begin()
     with pytest.raises(ConflictError, match=r"edition 1, building.*switch to it or drop it"):
         rebuilding.begin()
@@ -163,7 +163,7 @@ def test_there_is_one_rebuilt_network_at_a_time(
     assert rebuilding.begin().edition == 2
 
 
-def test_a_pass_under_way_goes_on_in_the_new_network(
+def test_an_unfinished_pass_continues_in_the_new_network(
     ada: AgentUnderTest, rebuilding: Rebuilding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada.remember("A [Grace]", "B [Luigi]", "C [Oslo]")
@@ -185,7 +185,7 @@ def test_a_pass_under_way_goes_on_in_the_new_network(
     assert is_same(rebuilding.rebuilt())
 
 
-def test_a_dead_step_is_named_to_whoever_wants_to_switch(
+def test_a_switch_is_refused_with_the_id_of_the_dead_job(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.remember("A [Grace]")
@@ -200,7 +200,7 @@ def test_a_dead_step_is_named_to_whoever_wants_to_switch(
         rebuilding.switch()
 
 
-def test_only_one_that_is_ready_is_switched_to(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
+def test_only_a_ready_network_is_switched_to(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
     ada.remember("A [Grace]")
     rebuilding.begin()
     with pytest.raises(ConflictError, match="still being made: wait until it is ready"):
@@ -210,7 +210,7 @@ def test_only_one_that_is_ready_is_switched_to(ada: AgentUnderTest, rebuilding: 
     assert rebuilding.show().state == "ready"
     for _ in range(2):
         rebuilding.switch()
-    # Who cancels its last step goes on by asking again.
+    # After its last step was cancelled, a second switch continues.
     ada.execute("UPDATE job SET state = 'cancelled' WHERE agent_id = %s AND state = 'queued'")
     rebuilding.switch()
     rebuilding.run()

@@ -1,4 +1,4 @@
-"""Of which messages a rebuilt network is made (M24)."""
+"""The messages from which a network is rebuilt (M24)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
 
 
-def test_what_happens_meanwhile_is_in_the_switched_network_once(
+def test_messages_that_arrive_during_a_rebuild_are_in_the_network_once(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     for day in range(4):
@@ -37,19 +37,19 @@ def test_what_happens_meanwhile_is_in_the_switched_network_once(
     assert is_same(rebuilding.rebuilt())
 
 
-def test_up_to_a_seq_the_network_is_as_it_was(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
+def test_a_rebuild_can_end_at_a_seq(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
     ada.remember("A [Grace]")
     ada.compress(2)
-    then = [(node.content, node.scan_count) for node in ada.nodes()]
+    expected = [(node.content, node.scan_count) for node in ada.nodes()]
     ada.remember("B [Luigi]", "C [Oslo]")
     ada.compress(2)
     rebuilding.begin(up_to_seq=1)
     rebuilding.run()
-    assert [(node.content, node.scan_count) for node in rebuilding.on_edition().nodes()] == then
+    assert [(node.content, node.scan_count) for node in rebuilding.on_edition().nodes()] == expected
     ada.remember("D [Luigi]")
     rebuilding.switch()
     rebuilding.run()
-    # Of what came later, only what came after the rebuild was begun.
+    # Of the later messages it has only those after the rebuild began.
     assert set(ada.memories()) == {"A", "D"}
     states = ada.rows("SELECT memory_state, remember FROM message WHERE agent_id = %s ORDER BY seq")
     assert [tuple(row) for row in states] == [
@@ -58,7 +58,7 @@ def test_up_to_a_seq_the_network_is_as_it_was(ada: AgentUnderTest, rebuilding: R
     assert is_same(rebuilding.rebuilt())
 
 
-def test_what_a_switch_has_left_out_was_known_once_and_is_restored(
+def test_a_memory_that_a_switch_left_out_was_known_and_can_be_restored(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.remember("heron [Grace]")
@@ -76,16 +76,16 @@ def test_what_a_switch_has_left_out_was_known_once_and_is_restored(
             return was_known(connection, ada.agent_id, [], [word], sight)
 
     assert known("kestrel")
-    assert not known("osprey")  # of this no memory was ever made
+    assert not known("osprey")  # no memory was made of it
     assert not known("kestrel", Visibility(user_id="somebody else"))
-    # Made anew, it is of the network that another rebuild makes too.
+    # The restored memory is in the next rebuilt network too.
     rebuilding.restore(lost)
     rebuilding.run()
     assert set(ada.memories()) == {"heron", "kestrel"}
     assert is_same(rebuilding.rebuilt())
 
 
-def test_a_network_is_not_made_up_to_a_message_that_is_not_there(
+def test_a_rebuild_up_to_an_unknown_message_is_refused(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.remember("A [Grace]", "B [Luigi]")
@@ -95,7 +95,7 @@ def test_a_network_is_not_made_up_to_a_message_that_is_not_there(
     assert rebuilding.begin(up_to_seq=2).up_to_seq == 2
 
 
-def test_of_messages_that_came_together_those_up_to_the_seq_are_taken(
+def test_a_rebuild_up_to_a_seq_can_take_part_of_an_append(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.remember("A [Grace]", "B [Luigi]", "C [Oslo]")
@@ -104,7 +104,7 @@ def test_of_messages_that_came_together_those_up_to_the_seq_are_taken(
     assert set(rebuilding.on_edition().memories()) == {"A", "B"}
 
 
-def test_erased_messages_are_not_brought_back(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
+def test_erased_messages_are_not_rebuilt(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
     ada.remember("A [Grace]", "B [Luigi]")
     ada.remember("C [Oslo]")
     ada.execute("DELETE FROM message WHERE agent_id = %s AND seq IN (1, 3)")

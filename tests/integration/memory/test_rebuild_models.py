@@ -1,4 +1,4 @@
-"""A network is rebuilt with the same passes and models, also where models fail or change (M24)."""
+"""A rebuild uses the same passes and models, also where models fail or change (M24)."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import SmallModelUnavailableError
 from memci.message import Message
 from memci.smallmodel.ports import TopicSegment, Vectors
-from memci.storage.vectors import VectorModel, change_model
+from memci.storage.search.vectors import VectorModel, change_model
 from tests.support.models import BagOfWords, OneSegmentAMessage, ScriptedCompressor, is_down
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
 
-# What leaves the focus is cut in the second pass.
+# A memory that leaves the focus is shortened in the second pass.
 FADING = MemoryParameters(focus_limit=1, decay_rate=0.3, min_shrink=0)
 LONG = "A long enough to be cut [Grace]"
 
 
-def test_what_is_born_between_the_beginning_of_a_pass_and_its_first_node_waits_again(
+def test_a_node_created_before_the_first_scan_of_a_pass_is_not_scanned_again(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.parameters = FADING
@@ -50,7 +50,7 @@ def test_what_is_born_between_the_beginning_of_a_pass_and_its_first_node_waits_a
     assert [(n.scan_count, n.last_pass) for n in rebuilding.on_edition().nodes()] == scans
 
 
-def test_the_same_nodes_give_up_their_slots_again(
+def test_a_rebuild_frees_the_same_slots(
     ada: AgentUnderTest, rebuilding: Rebuilding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(creation, "MAX_DRAWN", 2)
@@ -61,7 +61,7 @@ def test_the_same_nodes_give_up_their_slots_again(
     assert is_same(rebuilding.rebuilt())
 
 
-def test_models_see_the_same_vectors_again(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
+def test_models_get_the_same_vectors_again(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
     seen: list[list[list[float]]] = []
 
     class Recording(OneSegmentAMessage):
@@ -74,10 +74,10 @@ def test_models_see_the_same_vectors_again(ada: AgentUnderTest, rebuilding: Rebu
     rebuilding.begin()
     rebuilding.run()
     assert seen[0] == seen[1]
-    assert not any(seen[0][1])  # a long message's parts count, not the whole
+    assert not any(seen[0][1])  # only the parts of a long message have vectors
 
 
-def test_while_the_model_is_down_a_replayed_pass_waits(
+def test_a_replayed_pass_waits_while_the_model_is_down(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.parameters = FADING
@@ -93,10 +93,10 @@ def test_while_the_model_is_down_a_replayed_pass_waits(
     assert is_same(rebuilding.compared())
 
 
-def test_a_rebuilt_network_keeps_what_the_model_failed_at(
+def test_a_rebuilt_network_keeps_texts_that_the_model_failed_to_shorten(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
-    """Calls are counted as in any pass: after the last one it goes on without."""
+    """As in any pass, the last failed call is not retried and the pass goes on."""
     ada.parameters = replace(FADING, max_retries=3)
     ada.remember(LONG, session="one")
     ada.remember("B [Oslo]", session="two")
@@ -129,7 +129,7 @@ def models_of_memories(ada: AgentUnderTest) -> set[tuple[str, int]]:
     return {tuple(row) for row in ada.rows(query)}
 
 
-def test_vectors_of_another_embedder_are_made_anew_before_a_switch(
+def test_vectors_of_another_embedder_are_computed_again_before_a_switch(
     ada: AgentUnderTest, rebuilding: Rebuilding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memci.jobs.rebuild.REEMBEDDED", 2)
@@ -144,10 +144,10 @@ def test_vectors_of_another_embedder_are_made_anew_before_a_switch(
     assert len(ada.memories()) == 5
 
 
-def test_the_embedder_changes_while_a_network_is_rebuilt(
+def test_the_embedder_can_change_during_a_rebuild(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
-    """Its memories are compared with those that were replayed before: none of them is missed."""
+    """New memories are compared with all memories that were replayed before."""
     ada.parameters = MemoryParameters(related_threshold=0.3)
     for number in range(4):
         ada.remember(f"some words of number {number} [P{number}]", session=f"s{number}")

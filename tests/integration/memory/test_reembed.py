@@ -1,4 +1,4 @@
-"""Another embedder is refused until vectors are made anew; reads go on meanwhile."""
+"""Another embedder is refused until all vectors are computed again; reads still work."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from memci.domain.job import Job, JobKind, JobSource
 from memci.errors import WrongEmbedderError
 from memci.jobs.index import ItemIndexing, Reembedding
 from memci.queue.job_requests import ReembeddingLeft
-from memci.storage.items import put_item
-from memci.storage.search_index import nearest_nodes
+from memci.storage.frameworks.items import put_item
+from memci.storage.search.index import nearest_nodes
 from tests.support.models import BagOfWords, ScriptedModels
 from tests.support.network import AgentUnderTest
 
@@ -63,10 +63,10 @@ def queued(ada: AgentUnderTest) -> list[Job]:
     ]  # fmt: skip
 
 
-def run_next(ada: AgentUnderTest, *, bite: int = 3) -> int:
-    """Run the next job, as a lane does; returns how many vectors it made."""
+def run_next(ada: AgentUnderTest, *, batch: int = 3) -> int:
+    """Run the next job, as a lane does; return how many vectors it computed."""
     job = queued(ada)[0]
-    effect = Reembedding(ada.database, ada.models.embedder, batch=bite).prepare(job)
+    effect = Reembedding(ada.database, ada.models.embedder, batch=batch).prepare(job)
     with ada.lease().effect() as connection:
         done = effect(connection)
     ada.execute("UPDATE job SET state = 'done' WHERE agent_id = %s AND id = %s", job.id)
@@ -87,7 +87,7 @@ def test_another_embedder_is_refused_wherever_vectors_are_written(ada):
     with pytest.raises(WrongEmbedderError, match=r"bag-of-words \(64 .*other-words \(96 .*reembed"):
         ada.create(job)
     passes = len(ada.passes())
-    # The lease is kept until it runs out: who cannot do the work does not ask for it at once again.
+    # The worker keeps its lease until it expires, so it does not retry at once.
     with pytest.raises(WrongEmbedderError):
         ada.compress()
     assert len(ada.passes()) == passes
@@ -95,15 +95,15 @@ def test_another_embedder_is_refused_wherever_vectors_are_written(ada):
     assert {model for _, model, _ in stored(ada)} == {"bag-of-words"}
 
 
-def test_vectors_are_made_anew_in_bites_and_nothing_else_changes(ada):
+def test_vectors_are_computed_again_in_batches_and_nothing_else_changes(ada):
     content = ada.memories()
     embedder = with_other_words(ada)
     assert rebuild.run(ada.database, embedder) == 1
-    bites = []
+    batches = []
     while queued(ada):
-        bites.append(run_next(ada, bite=3))
-    assert sum(bites) == 2 * len(TEXTS)
-    assert max(bites) == 3
+        batches.append(run_next(ada, batch=3))
+    assert sum(batches) == 2 * len(TEXTS)
+    assert max(batches) == 3
     assert {entry[1:] for entry in stored(ada)} == {("other-words", 96)}
     assert ada.memories() == content
     assert rebuild.progress(ada.database).left == ReembeddingLeft(queued=0, dead=0)
@@ -125,7 +125,7 @@ def test_items_of_programs_get_new_vectors_too(ada):
     put_items(ada, 1)  # the same text
     embedder = with_other_words(ada)
     rebuild.run(ada.database, embedder)
-    run_next(ada, bite=2 * len(TEXTS) + 2)
+    run_next(ada, batch=2 * len(TEXTS) + 2)
     late = Reembedding(ada.database, embedder, batch=3).prepare(queued(ada)[0])
     with ada.database.agent_transaction("ada") as connection:
         (changed,) = connection.exec_driver_sql(
@@ -138,17 +138,17 @@ def test_items_of_programs_get_new_vectors_too(ada):
     ada.execute("DELETE FROM job WHERE agent_id = %s AND id = %s", queued(ada)[0].id)
     assert rebuild.progress(ada.database).left.queued == 1
     while queued(ada):
-        run_next(ada, bite=3)
+        run_next(ada, batch=3)
     rows = ada.rows("SELECT key, model, vector_dims(embedding) FROM item WHERE agent_id = %s")
     assert {row.key: tuple(row)[1:] for row in rows} == {
         **{f"item{number}": ("other-words", 96) for number in range(8)}, changed: (None, None),
     }  # fmt: skip
 
 
-def test_what_was_made_anew_is_found_by_meaning_while_the_rest_still_waits(ada):
+def test_nodes_with_new_vectors_are_found_while_others_still_wait(ada):
     embedder = with_other_words(ada)
     rebuild.run(ada.database, embedder)
-    run_next(ada, bite=len(TEXTS) + 2)  # all messages, and two memories
+    run_next(ada, batch=len(TEXTS) + 2)  # all messages, and two memories
     assert rebuild.progress(ada.database).left.queued == 1
     with ada.database.agent_snapshot("ada") as connection:
         (near,) = nearest_nodes(connection, "ada", embedder.embed(TEXTS[:1]), embedder.model, 10)
@@ -156,19 +156,19 @@ def test_what_was_made_anew_is_found_by_meaning_while_the_rest_still_waits(ada):
     assert max(near.values()) == pytest.approx(1, abs=1e-3)
 
 
-def test_asking_twice_asks_once_and_asking_for_the_old_one_goes_back(ada):
+def test_a_second_request_adds_no_job_and_the_old_model_can_return(ada):
     old, new = ada.models.embedder, with_other_words(ada)
     assert rebuild.run(ada.database, new) == 1
     assert rebuild.run(ada.database, new) == 0
-    run_next(ada, bite=4)
+    run_next(ada, batch=4)
     assert rebuild.run(ada.database, old) == 1
     ada.models = ScriptedModels(embedder=old)
     while queued(ada):
-        run_next(ada, bite=100)
+        run_next(ada, batch=100)
     assert {entry[1:] for entry in stored(ada)} == {("bag-of-words", 64)}
 
 
-def test_the_same_bite_twice_is_the_same_as_once(ada):
+def test_a_repeated_job_changes_nothing(ada):
     rebuild.run(ada.database, with_other_words(ada))
     job = queued(ada)[0]
     for _ in range(2):
@@ -178,18 +178,18 @@ def test_the_same_bite_twice_is_the_same_as_once(ada):
     assert {entry[1:] for entry in stored(ada)} == {("other-words", 96)}
 
 
-def test_what_was_forgotten_meanwhile_stays_so(ada):
+def test_a_node_forgotten_meanwhile_gets_no_vector(ada):
     rebuild.run(ada.database, with_other_words(ada))
     effect = Reembedding(ada.database, ada.models.embedder).prepare(queued(ada)[0])
-    gone = ada.nodes("memory")[0].id
+    forgotten = ada.nodes("memory")[0].id
     for table, column in (("node", "id"), ("node_vector", "node_id")):
-        ada.execute(f"DELETE FROM {table} WHERE agent_id = %s AND {column} = %s", gone)
+        ada.execute(f"DELETE FROM {table} WHERE agent_id = %s AND {column} = %s", forgotten)
     with ada.lease().effect() as connection:
         effect(connection)
-    assert ada.rows("SELECT FROM node_vector WHERE agent_id = %s AND node_id = %s", gone) == []
+    assert ada.rows("SELECT FROM node_vector WHERE agent_id = %s AND node_id = %s", forgotten) == []
 
 
-def test_every_agent_is_asked_whatever_its_lane_is_at(database):
+def test_every_agent_gets_a_job_even_if_its_lane_is_locked(database):
     for number in range(5):
         AgentUnderTest(database, f"agent{number}").remember("[Ann] keeps bees")
     with database.agent_transaction("agent3") as connection:

@@ -1,4 +1,4 @@
-"""What a rebuild does about tiers, beliefs and the filter: as it was, not as it would be (M24)."""
+"""A rebuild repeats tiers, supersessions and filter results as they were (M24)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def tiers(ada: AgentUnderTest) -> dict[str, str]:
     return {node.content: node.tier for node in ada.nodes("memory")}
 
 
-def test_what_is_merged_stays_merged(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
+def test_merged_memories_stay_merged(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
     ada.remember(ONE, LONGER)
     assert consolidate(ada)["merged"] == 2
     assert is_same(rebuilding.rebuilt())
@@ -44,7 +44,7 @@ def test_what_is_merged_stays_merged(ada: AgentUnderTest, rebuilding: Rebuilding
     }  # fmt: skip
 
 
-def test_a_session_that_ended_later_does_not_end_earlier(
+def test_a_session_does_not_end_earlier_in_a_rebuild(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.remember(ONE)
@@ -57,7 +57,7 @@ def test_a_session_that_ended_later_does_not_end_earlier(
     assert tiers(rebuilding.on_edition()) == tiers(ada) == {LONGER: "long"}
 
 
-def test_what_spoke_for_a_memory_is_remembered_of_it(
+def test_a_rebuild_repeats_the_reasons_for_promotion(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.remember(ONE, "the roof leaks [Luigi]")
@@ -74,7 +74,7 @@ def test_what_spoke_for_a_memory_is_remembered_of_it(
     assert [row.details["reason"] for row in rebuilding.on_edition().rows(query)] == reasons
 
 
-def test_use_speaks_for_a_memory_under_its_new_id_too(
+def test_uses_of_a_memory_count_under_its_new_id_too(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.remember(ONE + "\n\nthe roof leaks [Luigi]")
@@ -93,9 +93,7 @@ def test_use_speaks_for_a_memory_under_its_new_id_too(
     assert [row.details["reason"] for row in ada.rows(query)] == ["use", "importance"]
 
 
-def test_a_replay_leaves_the_lane_to_the_current_network(
-    ada: AgentUnderTest, rebuilding: Rebuilding
-) -> None:
+def test_a_rebuild_does_not_change_the_lane(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
     ada.parameters = MemoryParameters(consolidation_interval=4)
     ada.remember(ONE, "the roof leaks [Luigi]")
     consolidate(ada)
@@ -107,10 +105,10 @@ def test_a_replay_leaves_the_lane_to_the_current_network(
     assert rebuilding.waiting() == []
 
 
-def test_short_terms_of_a_network_as_it_was_come_to_their_end(
+def test_short_terms_of_a_network_rebuilt_up_to_a_seq_end(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
-    """Those that had ended in the network that it takes the place of too."""
+    """Also those that had ended in the network before the switch."""
     ada.remember(ONE)
     ada.remember("the roof leaks [Luigi]")
     end(ada)
@@ -128,10 +126,10 @@ def test_short_terms_of_a_network_as_it_was_come_to_their_end(
 
 
 @pytest.mark.parametrize("text", ["ok", "thanks!"])
-def test_what_was_refused_and_then_asked_for_is_made_once(
+def test_a_filtered_message_that_was_requested_later_is_made_once(
     ada: AgentUnderTest, rebuilding: Rebuilding, text: str
 ) -> None:
-    """What a message is now is not what it was when others were judged by it."""
+    """Its state was different when later messages were compared with it."""
     ada.remember(ONE, text)
     assert ada.memory_states()[1][0] == "filtered"
     with ada.database.agent_transaction(ada.agent_id) as connection:
@@ -142,7 +140,7 @@ def test_what_was_refused_and_then_asked_for_is_made_once(
     assert len(rebuilding.on_edition().nodes("memory")) == 2
 
 
-def test_what_was_refused_stays_so_whatever_the_filter_is_today(
+def test_a_filtered_message_stays_filtered_if_the_filter_changes(
     database: Database,
 ) -> None:
     ada = AgentUnderTest(database)
@@ -152,7 +150,7 @@ def test_what_was_refused_stays_so_whatever_the_filter_is_today(
     assert is_same(rebuilding.rebuilt())
 
 
-def test_what_is_superseded_is_so_again_by_the_new_id(
+def test_a_superseded_memory_is_superseded_by_the_new_id(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.remember("I live in Paris")

@@ -1,4 +1,4 @@
-"""Forgotten memories made anew from their raw messages (M24)."""
+"""Forgotten memories are made again from their messages (M24)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding
 from tests.support.short_term import consolidate
 
-# What leaves the focus is cut in the second pass, and gone after the third.
+# A memory that leaves the focus is shortened in pass 2 and forgotten in pass 3.
 FADING = MemoryParameters(focus_limit=1, decay_rate=0.1, min_shrink=0)
 
 
@@ -25,7 +25,7 @@ def forget(ada: AgentUnderTest, *nodes: int) -> None:
         forget_nodes(connection, ada.agent_id, dict.fromkeys(nodes, Forgetting.TOO_SHORT), 1)
 
 
-def test_it_comes_back_whole_as_a_new_node_in_todays_focus(
+def test_a_restored_memory_is_a_new_node_with_its_whole_text(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.parameters = FADING
@@ -58,7 +58,7 @@ def test_it_comes_back_whole_as_a_new_node_in_todays_focus(
     assert ada.row("SELECT memory_state FROM message WHERE agent_id = %s AND seq = 1")[0] == "made"
 
 
-def test_of_a_message_that_made_several_memories_only_the_forgotten_one_comes_back(
+def test_only_the_forgotten_one_of_several_memories_is_restored(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.remember("One [Grace]\n\nTwo  of\tit [Luigi]\n\nThree [Oslo]")
@@ -73,7 +73,7 @@ def test_of_a_message_that_made_several_memories_only_the_forgotten_one_comes_ba
     assert [after[name].id for name in ("One", "Three")] == [before["One"], before["Three"]]
 
 
-def test_asking_twice_is_asking_once(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
+def test_a_second_request_adds_no_job(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
     ada.remember("A [Grace]")
     old = ada.memories()["A"].id
     forget(ada, old)
@@ -90,7 +90,7 @@ def test_asking_twice_is_asking_once(ada: AgentUnderTest, rebuilding: Rebuilding
     assert len(ada.nodes("memory")) == 1
 
 
-def test_what_cannot_be_restored_is_refused_with_a_reason(
+def test_an_impossible_restore_is_refused_with_a_reason(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.remember("A [Grace]", "B [Luigi]")
@@ -109,7 +109,7 @@ def test_what_cannot_be_restored_is_refused_with_a_reason(
     assert rebuilding.waiting() == []
 
 
-def test_messages_erased_while_it_waits_make_nothing(
+def test_messages_erased_before_the_job_runs_make_nothing(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.remember("A [Grace]")
@@ -123,7 +123,7 @@ def test_messages_erased_while_it_waits_make_nothing(
     assert ada.trail(old) == ["created", "forgotten"]
 
 
-def test_recall_says_of_forgotten_memories_whether_they_can_be_restored(
+def test_only_forgotten_memories_with_messages_can_be_restored(
     ada: AgentUnderTest,
 ) -> None:
     ada.remember("A [Grace]", "B [Luigi]", "C [Oslo]")
@@ -136,7 +136,7 @@ def test_recall_says_of_forgotten_memories_whether_they_can_be_restored(
     assert found == {nodes["A"]}
 
 
-def test_a_memory_without_a_span_comes_back_from_whole_messages(
+def test_a_memory_without_a_span_is_restored_from_whole_messages(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.remember("A [Grace]")
@@ -148,7 +148,7 @@ def test_a_memory_without_a_span_comes_back_from_whole_messages(
     assert ada.memories()["A"].content == "A [Grace]"
 
 
-def test_it_may_fade_again(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
+def test_a_restored_memory_can_fade_again(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
     ada.parameters = FADING
     ada.models.compressor = ScriptedCompressor()
     ada.remember("A story of [Grace] and the sea", session="one")
@@ -161,10 +161,10 @@ def test_it_may_fade_again(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
     assert "A" not in ada.memories()
 
 
-def test_what_another_memory_tells_by_now_is_not_restored(
+def test_a_memory_that_a_rebuild_made_again_is_not_restored(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
-    """What a network said before another took its place is not forgotten with its nodes."""
+    """A switch removes the nodes of the old network, but forgets none of their texts."""
     ada.remember("A [Grace]")
     old = ada.memories()["A"].id
     rebuilding.begin()
@@ -175,7 +175,7 @@ def test_what_another_memory_tells_by_now_is_not_restored(
         rebuilding.restore(old)
 
 
-def test_one_that_found_no_slot_can_be_asked_for_again(
+def test_a_restore_that_found_no_slot_can_be_requested_again(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.parameters = MemoryParameters(node_capacity=2, focus_limit=2)
@@ -191,7 +191,7 @@ def test_one_that_found_no_slot_can_be_asked_for_again(
     assert "A" in ada.memories()
 
 
-# Beliefs and terms of what is restored.
+# Supersession and terms of restored memories.
 
 
 def beliefs(ada: AgentUnderTest) -> dict[str, int | None]:
@@ -213,7 +213,7 @@ def test_a_restored_fact_does_not_supersede_a_newer_one(
     assert beliefs(ada) == {"I moved to Rome": None, "I live in Paris": rome.id}
 
 
-def test_what_was_believed_no_more_is_not_believed_again_when_both_are_forgotten(
+def test_a_restored_memory_is_still_superseded_by_a_forgotten_one(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.remember("I live in Paris")
@@ -231,7 +231,7 @@ def test_what_was_believed_no_more_is_not_believed_again_when_both_are_forgotten
     assert beliefs(ada)["I live in Paris"] == max(node.id for node in ada.nodes("memory"))
 
 
-def test_what_is_restored_after_its_term_does_not_stay_short(
+def test_a_memory_restored_after_its_term_becomes_long_term(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.clock.now = ada.row("SELECT now() AS now, %s AS agent").now
@@ -252,12 +252,12 @@ def test_what_is_restored_after_its_term_does_not_stay_short(
     assert ada.lane().expire_at is None
 
 
-def test_many_that_are_restored_leave_the_focus_to_what_is_talked_about(
+def test_restored_memories_do_not_displace_current_focus_points(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.parameters = MemoryParameters(focus_limit=3)
-    said = [f"{name} is far away [{name}]" for name in ("Rome", "Lima", "Bonn", "Cairo")]
-    ada.remember(*said, session="long ago")
+    texts = [f"{name} is far away [{name}]" for name in ("Rome", "Lima", "Bonn", "Cairo")]
+    ada.remember(*texts, session="long ago")
     old = [node.id for node in ada.nodes("memory")]
     forget(ada, *(node.id for node in ada.nodes()))
     ada.execute("DELETE FROM focus WHERE agent_id = %s")
@@ -267,7 +267,7 @@ def test_many_that_are_restored_leave_the_focus_to_what_is_talked_about(
         rebuilding.restore(node)
     rebuilding.run()
     assert ada.focus() == ["Rome", "Luigi", "Grace"], "it takes what is free, and gives way first"
-    assert [node.content for node in ada.nodes("memory")][1:] == said
+    assert [node.content for node in ada.nodes("memory")][1:] == texts
     entities = {node.content: node.id for node in ada.nodes("entity")}
     for node, name in zip(ada.nodes("memory")[1:], ("Rome", "Lima", "Bonn", "Cairo"), strict=True):
         joined = {ends[1] for ends in ada.links() if ends[0] == node.id}
@@ -276,7 +276,7 @@ def test_many_that_are_restored_leave_the_focus_to_what_is_talked_about(
     assert ada.focus() == ["Luigi", "Grace", "Oslo"]
 
 
-def test_a_network_without_a_focus_links_what_is_restored_to_what_it_is_about(
+def test_a_restored_memory_has_links_in_a_network_without_a_focus(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.remember("A [Grace]")
@@ -289,7 +289,7 @@ def test_a_network_without_a_focus_links_what_is_restored_to_what_it_is_about(
     assert {ends for ends in ada.links() if ends[0] == new.id}
 
 
-# Word for word.
+# Restored texts are the same word for word.
 
 
 @pytest.mark.parametrize(
@@ -308,7 +308,7 @@ def test_a_network_without_a_focus_links_what_is_restored_to_what_it_is_about(
     ],
     ids=["en", "zh"],
 )
-def test_one_that_quotes_the_question_before_it_comes_back_as_it_was(
+def test_a_memory_that_quotes_a_question_is_restored_word_for_word(
     ada: AgentUnderTest, rebuilding: Rebuilding, question: str, answer: str, text: str
 ) -> None:
     ada.create(ada.say(question, role="assistant", remember="auto"))
@@ -328,10 +328,10 @@ def test_one_that_quotes_the_question_before_it_comes_back_as_it_was(
         old = new
 
 
-def test_every_memory_of_a_long_talk_comes_back_as_it_was(
+def test_every_memory_of_a_long_talk_is_restored_word_for_word(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
-    """Messages too long for a memory are cut between sentences, and short ones are put together."""
+    """Long messages are cut between sentences and short ones are put together."""
     ada.models.segmenter = OfflineSegmenter("bag-of-words")
     english = [
         f"Sentence {n} is of the mill in Delft, which I saw last Friday. " for n in range(60)
@@ -345,7 +345,7 @@ def test_every_memory_of_a_long_talk_comes_back_as_it_was(
         forget(ada, old.id)
         rebuilding.restore(old.id)
     rebuilding.run()
-    again = ada.nodes("memory")
-    assert [(each.content, each.message_seqs) for each in again] == [
+    restored = ada.nodes("memory")
+    assert [(each.content, each.message_seqs) for each in restored] == [
         (each.content, each.message_seqs) for each in made
     ]

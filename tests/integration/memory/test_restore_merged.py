@@ -1,4 +1,4 @@
-"""A forgotten memory that was merged of several comes back with what they told (M24, R5)."""
+"""A forgotten memory that was merged is restored with the texts of its parts (M24, R5)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
 from tests.support.short_term import consolidate, consolidation
 
-# With words that nobody said before, or they would be filtered as repeated.
+# Different words, or the texts would be filtered as repeated.
 STRESSED = {
     "pump": "really", "fan": "very", "roof": "actually", "cellar": "truly", "stove": "totally",
     "door": "absolutely", "lamp": "extremely",
@@ -29,12 +29,12 @@ def rebuilding(ada: AgentUnderTest) -> Rebuilding:
     return Rebuilding(ada)
 
 
-def merged(ada: AgentUnderTest) -> int:
+def merge(ada: AgentUnderTest) -> int:
     (node,) = consolidate(ada)["nodes"]
     return int(node)
 
 
-def brought_back(ada: AgentUnderTest, rebuilding: Rebuilding, node: int) -> tuple[str, list[int]]:
+def restored(ada: AgentUnderTest, rebuilding: Rebuilding, node: int) -> tuple[str, list[int]]:
     """Forget a memory, restore it, and return its text and messages."""
     with ada.database.agent_transaction(ada.agent_id) as connection:
         forget_nodes(connection, ada.agent_id, {node: Forgetting.TOO_SHORT}, 1)
@@ -47,26 +47,26 @@ def brought_back(ada: AgentUnderTest, rebuilding: Rebuilding, node: int) -> tupl
 
 
 @pytest.mark.parametrize(
-    ("beside", "said", "again"),
+    ("other", "text", "repeated"),
     [
         ("A fan is loud [Luigi]", "The pump is old [Oslo]", "Well, the pump is very old [Oslo]"),
         ("风扇很吵 [Luigi]", "水泵已经很旧 [奥斯陆]", "水泵确实已经很旧啊 [奥斯陆]"),
     ],
     ids=["en", "zh"],
 )  # fmt: skip
-def test_only_the_part_that_it_told_comes_back(
-    ada: AgentUnderTest, rebuilding: Rebuilding, beside: str, said: str, again: str
+def test_only_the_merged_parts_of_the_messages_are_restored(
+    ada: AgentUnderTest, rebuilding: Rebuilding, other: str, text: str, repeated: str
 ) -> None:
-    ada.remember(f"{beside}\n\n{said}", f"{again}\n\n{beside} 2")
-    old = merged(ada)
-    assert next(node.content for node in ada.nodes() if node.id == old) == again
+    ada.remember(f"{other}\n\n{text}", f"{repeated}\n\n{other} 2")
+    old = merge(ada)
+    assert next(node.content for node in ada.nodes() if node.id == old) == repeated
     for _ in range(2):  # the restored one can be forgotten and restored, too
-        assert brought_back(ada, rebuilding, old) == (again, [1, 2])
+        assert restored(ada, rebuilding, old) == (repeated, [1, 2])
         old = ada.nodes("memory")[-1].id
     assert len(ada.nodes("memory")) == 3
 
 
-def test_two_merges_of_the_same_messages_are_told_apart(
+def test_two_merges_of_the_same_messages_are_distinguished(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.remember(
@@ -75,14 +75,14 @@ def test_two_merges_of_the_same_messages_are_told_apart(
     )
     first, second = consolidate(ada)["nodes"]
     texts = {node.id: node.content for node in ada.nodes()}
-    for node in (first, second):  # one lives, which tells something else
-        assert brought_back(ada, rebuilding, node) == (texts[node], [1, 2])
+    for node in (first, second):  # the other one still exists
+        assert restored(ada, rebuilding, node) == (texts[node], [1, 2])
 
 
-def test_what_was_shortened_before_it_was_merged_comes_back_whole(
+def test_texts_shortened_before_a_merge_are_restored_whole(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
-    """What was alike only when it was shortened is all there; what told no more, once."""
+    """Texts that differed before they were shortened are all restored; repeated ones once."""
     ada.remember(
         "The pump is broken and Bob mends it on Friday [Oslo]",
         "The pump is broken on the hill [Oslo]",
@@ -98,7 +98,7 @@ def test_what_was_shortened_before_it_was_merged_comes_back_whole(
         " WHERE node_vector.agent_id = %s AND one.node_id = %s AND one.agent_id = 'ada'",
         nodes[1],
     )
-    text, seqs = brought_back(ada, rebuilding, merged(ada))
+    text, seqs = restored(ada, rebuilding, merge(ada))
     assert text == (
         "The pump is broken and Bob mends it on Friday [Oslo]\n"
         "The pump is really broken on the hill [Oslo]"
@@ -106,10 +106,10 @@ def test_what_was_shortened_before_it_was_merged_comes_back_whole(
     assert seqs == [1, 2, 3]
 
 
-def test_what_an_older_rule_merged_though_it_differs_comes_back_whole(
+def test_different_texts_that_an_older_rule_merged_are_both_restored(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
-    """An added word may turn the rest: neither tells what the other tells."""
+    """An added word can change the meaning, so neither text replaces the other."""
     ada.remember("My brother is a doctor [Oslo]", "My brother is a former doctor [Oslo]")
     ada.execute(
         "UPDATE node SET content = 'My brother is a doctor' WHERE agent_id = %s AND kind = %s",
@@ -120,30 +120,30 @@ def test_what_an_older_rule_merged_though_it_differs_comes_back_whole(
         " WHERE node_vector.agent_id = %s AND one.agent_id = 'ada' AND one.node_id = %s",
         ada.nodes("memory")[0].id,
     )
-    assert brought_back(ada, rebuilding, merged(ada)) == (
+    assert restored(ada, rebuilding, merge(ada)) == (
         "My brother is a doctor [Oslo]\nMy brother is a former doctor [Oslo]",
         [1, 2],
     )
 
 
-def test_one_that_was_merged_twice_knows_all_its_parts(
+def test_a_memory_that_was_merged_twice_has_all_its_parts(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.remember("The pump is broken [Oslo]", "The pump is really broken [Oslo]")
-    merged(ada)
+    merge(ada)
     ada.remember("The pump is really very broken [Oslo]")
-    old = merged(ada)
+    old = merge(ada)
     details = ada.row(
         "SELECT details FROM trail WHERE agent_id = %s AND node_id = %s AND event = 'created'", old
     ).details
     assert [part["seqs"] for part in details["parts"]] == [[1], [2], [3]]
-    assert brought_back(ada, rebuilding, old) == (
+    assert restored(ada, rebuilding, old) == (
         "The pump is really very broken [Oslo]",
         [1, 2, 3],
     )
 
 
-def test_no_more_groups_than_one_job_may_merge_and_the_rest_in_the_next(
+def test_a_job_merges_a_limited_number_of_groups_and_the_next_the_rest(
     ada: AgentUnderTest, rebuilding: Rebuilding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memci.jobs.consolidate.MAX_MERGED", 2)
@@ -165,8 +165,8 @@ def test_no_more_groups_than_one_job_may_merge_and_the_rest_in_the_next(
 def test_many_merges_take_as_many_statements_as_one(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
-    del rebuilding  # for its judge
-    taken = []
+    del rebuilding  # only its judge is needed
+    counts = []
     for names in (["pump"], list(STRESSED)[1:]):
         for name in names:
             longer = f"The {name} is {STRESSED[name]} broken [Oslo]"
@@ -175,14 +175,14 @@ def test_many_merges_take_as_many_statements_as_one(
         effect = consolidation(ada).prepare(job)
         with ada.lease().effect() as connection:
             statements: list[str] = []
-            event.listen(connection, "before_cursor_execute", _noting(statements))
+            event.listen(connection, "before_cursor_execute", _recorder(statements))
             assert effect(connection)["merged"] == 2 * len(names)
-        taken.append(len(statements))
-    assert taken[0] == taken[1]
+        counts.append(len(statements))
+    assert counts[0] == counts[1]
 
 
-def _noting(statements: list[str]) -> Callable[..., None]:
-    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+def _recorder(statements: list[str]) -> Callable[..., None]:
+    def record(_connection: object, _cursor: object, statement: str, *_: object) -> None:
         statements.append(statement)
 
-    return note
+    return record

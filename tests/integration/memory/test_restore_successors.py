@@ -1,4 +1,4 @@
-"""What stands for a memory that is gone: it is not restored beside it, and not forgotten (M24)."""
+"""A memory with a successor is neither restored nor shown as forgotten (M24)."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ def forget(ada: AgentUnderTest, *nodes: int) -> None:
         forget_nodes(connection, ada.agent_id, dict.fromkeys(nodes, Forgetting.TOO_SHORT), 1)
 
 
-def merged(ada: AgentUnderTest, *said: str) -> tuple[list[int], int]:
-    """Say what says the same, merge it, and return what was merged and into what."""
-    ada.remember(*said)
+def merge(ada: AgentUnderTest, *texts: str) -> tuple[list[int], int]:
+    """Store texts that say the same, merge them, and return the old nodes and the new one."""
+    ada.remember(*texts)
     before = [node.id for node in ada.nodes("memory")]
     (node,) = consolidate(ada)["nodes"]
     return before, int(node)
 
 
-def erased(ada: AgentUnderTest, *messages: str) -> None:
+def erase_messages(ada: AgentUnderTest, *messages: str) -> None:
     wakeups: Any = NoWakeups()
     erase.run(
         ada.database,
@@ -65,7 +65,7 @@ def erased(ada: AgentUnderTest, *messages: str) -> None:
     )
 
 
-def recalled(reader: Reader, *keywords: str) -> RecallAnswer:
+def recall(reader: Reader, *keywords: str) -> RecallAnswer:
     request = RecallRequest(keywords=keywords, format="structured")
     answer = Recall(*reader.parts).run("ada", request)
     assert isinstance(answer, RecallAnswer)
@@ -75,13 +75,13 @@ def recalled(reader: Reader, *keywords: str) -> RecallAnswer:
 PUMP = ("The pump is broken [Oslo]", "The pump is really broken [Oslo]")
 
 
-# Merged and erased ones.
+# Merged and erased memories.
 
 
-def test_what_was_merged_is_not_restored_beside_what_stands_for_it(
+def test_a_merged_memory_is_not_restored_beside_its_successor(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
-    parts, whole = merged(ada, *PUMP)
+    parts, whole = merge(ada, *PUMP)
     for part in parts:
         with pytest.raises(ConflictError, match=rf"was merged into node {whole}, which lives"):
             rebuilding.restore(part)
@@ -98,7 +98,7 @@ def test_what_was_merged_is_not_restored_beside_what_stands_for_it(
     assert rebuilding.waiting() == []
 
 
-def test_what_was_restored_and_then_merged_is_not_restored_again(
+def test_a_memory_that_was_restored_and_merged_is_not_restored_again(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.remember(PUMP[0])
@@ -106,7 +106,7 @@ def test_what_was_restored_and_then_merged_is_not_restored_again(
     forget(ada, old.id)
     rebuilding.restore(old.id)
     rebuilding.run()
-    parts, whole = merged(ada, PUMP[1])
+    parts, whole = merge(ada, PUMP[1])
     for each in (old.id, *parts):
         with pytest.raises(ConflictError, match=rf"was merged into node {whole}, which lives"):
             rebuilding.restore(each)
@@ -116,10 +116,10 @@ def test_what_was_restored_and_then_merged_is_not_restored_again(
             rebuilding.restore(each)
 
 
-def test_a_merged_belief_that_was_superseded_is_not_believed_again(
+def test_a_restored_merged_memory_is_still_superseded(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
-    parts, paris = merged(ada, "I live in Paris", "Well, I live in Paris!")
+    parts, paris = merge(ada, "I live in Paris", "Well, I live in Paris!")
     ada.remember("I moved to Rome")
     rome = ada.nodes("memory")[-1].id
     forget(ada, paris, rome)
@@ -133,11 +133,11 @@ def test_a_merged_belief_that_was_superseded_is_not_believed_again(
     assert again.superseded_by == rome
 
 
-def test_what_was_erased_with_others_is_not_restored_of_what_is_left(
+def test_parts_of_an_erased_merged_memory_are_not_restored(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
-    parts, whole = merged(ada, *PUMP)
-    erased(ada, "m1")
+    parts, whole = merge(ada, *PUMP)
+    erase_messages(ada, "m1")
     rebuilding.run()
     (left,) = ada.nodes("memory")
     assert left.message_seqs == [2]
@@ -154,13 +154,13 @@ def test_what_was_erased_with_others_is_not_restored_of_what_is_left(
     assert [node.message_seqs for node in ada.nodes("memory")] == [[2]]
 
 
-# Twins.
+# Memories of the same messages.
 
 
-def test_two_restores_of_the_same_make_one_memory(
+def test_two_restores_of_the_same_messages_make_one_memory(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
-    """The one before the network was rebuilt and the one after it were made of the same."""
+    """The memories before and after a rebuild were made of the same messages."""
     ada.remember("A story [Grace]")
     (old,) = ada.nodes("memory")
     rebuilding.begin()
@@ -178,7 +178,7 @@ def test_two_restores_of_the_same_make_one_memory(
     assert is_same(rebuilding.rebuilt())
 
 
-def test_a_twin_that_was_merged_meanwhile_is_enough(
+def test_a_memory_whose_copy_was_merged_is_not_restored(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     ada.remember(PUMP[0])
@@ -187,7 +187,7 @@ def test_a_twin_that_was_merged_meanwhile_is_enough(
     rebuilding.run()
     rebuilding.switch()
     rebuilding.run()
-    _, whole = merged(ada, PUMP[1])
+    _, whole = merge(ada, PUMP[1])
     with pytest.raises(ConflictError, match=f"node {whole} was made of the same"):
         rebuilding.restore(old.id)
 
@@ -195,32 +195,32 @@ def test_a_twin_that_was_merged_meanwhile_is_enough(
 # Recall.
 
 
-def test_recall_does_not_call_forgotten_what_was_restored(
+def test_recall_does_not_report_a_restored_memory_as_forgotten(
     ada: AgentUnderTest, rebuilding: Rebuilding, reader: Reader
 ) -> None:
     ada.remember("A story of [Grace] and the sea")
     (old,) = ada.nodes("memory")
     forget(ada, old.id)
-    (gone,) = recalled(reader, "sea").forgotten
-    assert (gone.node_id, gone.restorable) == (old.id, True)
-    rebuilding.restore(gone.node_id)
+    (forgotten,) = recall(reader, "sea").forgotten
+    assert (forgotten.node_id, forgotten.restorable) == (old.id, True)
+    rebuilding.restore(forgotten.node_id)
     rebuilding.run()
-    found = recalled(reader, "sea")
+    found = recall(reader, "sea")
     assert [each.content for each in found.memories] == ["A story of [Grace] and the sea"]
     assert found.forgotten == []
     ada.execute("UPDATE link SET hint = 'umbrella' WHERE agent_id = %s AND target = %s", old.id)
-    missed = recalled(reader, "umbrella")  # what only links say
+    missed = recall(reader, "umbrella")  # only a hint has this word
     assert (missed.memories, missed.forgotten, missed.miss) == ([], [], Miss.NEVER_KNOWN)
-    # Once the new one is forgotten too, it is the one to be restored.
+    # When the new one is forgotten too, that one can be restored.
     (new,) = ada.nodes("memory")
     forget(ada, new.id)
-    told = recalled(reader, "umbrella")
-    assert told.miss is Miss.FORGOTTEN
-    assert {each.node_id for each in told.forgotten} == {new.id}
-    assert all(each.restorable and each.forgotten_at is not None for each in told.forgotten)
+    answer = recall(reader, "umbrella")
+    assert answer.miss is Miss.FORGOTTEN
+    assert {each.node_id for each in answer.forgotten} == {new.id}
+    assert all(each.restorable and each.forgotten_at is not None for each in answer.forgotten)
 
 
-def test_recall_does_not_call_forgotten_what_was_restored_and_merged(
+def test_recall_does_not_report_a_restored_and_merged_memory_as_forgotten(
     ada: AgentUnderTest, rebuilding: Rebuilding, reader: Reader
 ) -> None:
     ada.remember(PUMP[0])
@@ -228,13 +228,13 @@ def test_recall_does_not_call_forgotten_what_was_restored_and_merged(
     forget(ada, old.id)
     rebuilding.restore(old.id)
     rebuilding.run()
-    merged(ada, PUMP[1])
-    found = recalled(reader, "pump")
+    merge(ada, PUMP[1])
+    found = recall(reader, "pump")
     assert len(found.memories) == 1
     assert found.forgotten == []
 
 
-def test_in_a_rebuilt_network_too_what_was_restored_is_not_called_forgotten(
+def test_a_rebuilt_network_does_not_report_a_restored_memory_as_forgotten(
     ada: AgentUnderTest, rebuilding: Rebuilding, reader: Reader
 ) -> None:
     ada.parameters = MemoryParameters(
@@ -242,22 +242,22 @@ def test_in_a_rebuilt_network_too_what_was_restored_is_not_called_forgotten(
     )
     ada.remember("A story of [Grace] and the sea")
     old = ada.memories()["A"].id
-    ada.remember("B [Oslo]")  # what is in focus, and still has a link to the other
+    ada.remember("B [Oslo]")  # in focus, and still linked to the other one
     ada.compress(3)
-    assert [each.node_id for each in recalled(reader, "sea").forgotten] == [old]
+    assert [each.node_id for each in recall(reader, "sea").forgotten] == [old]
     rebuilding.restore(old)
     rebuilding.run()
-    before = recalled(reader, "sea")
+    before = recall(reader, "sea")
     assert is_same(rebuilding.rebuilt())
     rebuilding.switch()
     rebuilding.run()
-    after = recalled(reader, "sea")
+    after = recall(reader, "sea")
     for found in (before, after):
         assert [each.content for each in found.memories] == ["A story of [Grace] and the sea"]
         assert found.forgotten == []
 
 
-def test_where_no_link_tells_of_it_a_miss_names_what_can_be_restored(
+def test_a_miss_names_restorable_memories_without_links(
     ada: AgentUnderTest, rebuilding: Rebuilding, reader: Reader
 ) -> None:
     ada.remember("A boat on the sea [Grace]")
@@ -265,24 +265,24 @@ def test_where_no_link_tells_of_it_a_miss_names_what_can_be_restored(
     boat, storm = (node.id for node in ada.nodes("memory"))
     forget(ada, boat, storm)
     ada.execute("DELETE FROM link WHERE agent_id = %s")
-    found = recalled(reader, "sea")
+    found = recall(reader, "sea")
     assert (found.miss, found.forgotten, found.knew) == (Miss.FORGOTTEN, [], [storm, boat])
-    assert recalled(reader, "boat").knew == [boat]
-    assert recalled(reader, "submarine").knew == []
-    asked = RecallRequest(keywords=("sea",), format="structured", user_id="ann")
-    assert Recall(*reader.parts).run("ada", asked).knew == []
-    erased(ada, "m1")
-    assert recalled(reader, "sea").knew == [storm]
+    assert recall(reader, "boat").knew == [boat]
+    assert recall(reader, "submarine").knew == []
+    request = RecallRequest(keywords=("sea",), format="structured", user_id="ann")
+    assert Recall(*reader.parts).run("ada", request).knew == []
+    erase_messages(ada, "m1")
+    assert recall(reader, "sea").knew == [storm]
     rebuilding.restore(storm)
     rebuilding.run()
-    assert recalled(reader, "storm").knew == []
+    assert recall(reader, "storm").knew == []
 
 
-# What was said before it (M7).
+# The memory said before (M7).
 
 
 def neighbours(ada: AgentUnderTest, node: int) -> dict[str, set[str]]:
-    """Return the names of the links from a memory to others, and those others' first words."""
+    """Return the relations of a memory to others, each with the first words of those."""
     texts = {each.id: each.content.split()[0] for each in ada.nodes("memory")}
     found: dict[str, set[str]] = {}
     for (source, target), link in ada.links().items():
@@ -292,14 +292,14 @@ def neighbours(ada: AgentUnderTest, node: int) -> dict[str, set[str]]:
 
 
 @pytest.mark.parametrize("session", ["s1", None])
-@pytest.mark.parametrize("told", ["whole", "cut"])
-def test_what_is_restored_comes_after_what_was_said_before_it(
-    ada: AgentUnderTest, rebuilding: Rebuilding, session: str | None, told: str
+@pytest.mark.parametrize("form", ["whole", "cut"])
+def test_a_restored_memory_follows_the_memory_said_before_it(
+    ada: AgentUnderTest, rebuilding: Rebuilding, session: str | None, form: str
 ) -> None:
-    """Whether they were three messages or three parts of one."""
+    """The texts are three messages or three parts of one."""
     ada.parameters = replace(ada.parameters, related_links=0)
-    said = ["A story [Grace]", "B story [Luigi]", "C story [Oslo]"]
-    ada.remember(*(said if told == "whole" else ["\n\n".join(said)]), session=session)
+    texts = ["A story [Grace]", "B story [Luigi]", "C story [Oslo]"]
+    ada.remember(*(texts if form == "whole" else ["\n\n".join(texts)]), session=session)
     ada.remember("Other [Oslo]", session="s2")
     for name, before in (("A", None), ("B", "A"), ("C", "B")):
         old = ada.memories()[name].id
@@ -318,10 +318,10 @@ def test_what_is_restored_comes_after_what_was_said_before_it(
     assert neighbours(ada, ada.memories()["B"].id) == {}
 
 
-# How it is shown.
+# Listings.
 
 
-def test_what_is_gone_says_what_became_of_it(
+def test_listings_give_the_reason_for_the_removal_of_a_memory(
     ada: AgentUnderTest, rebuilding: Rebuilding, database: Database
 ) -> None:
     others = ("A fan is loud [Luigi]", "It rains [Grace]", "Birds sing [Bonn]", "Dogs bark [Rome]")
@@ -332,9 +332,9 @@ def test_what_is_gone_says_what_became_of_it(
     forget(ada, fan, rain)
     rebuilding.restore(rain)
     rebuilding.run()
-    erased(ada, "m5")
+    erase_messages(ada, "m5")
     with ada.database.agent_transaction(ada.agent_id) as connection:
-        connection.exec_driver_sql(  # a use that was noted late
+        connection.exec_driver_sql(  # a use that was recorded late
             "INSERT INTO trail (agent_id, node_id, event, pass_number, details)"
             " VALUES ('ada', %s, 'used', 1, '{\"times\": 1}')",
             (fan,),
@@ -348,12 +348,12 @@ def test_what_is_gone_says_what_became_of_it(
         dogs: None,
     }
     listings = Listings(database)
-    shown = {each.id: each for each in listings.network("ada", number=1, limit=50).nodes}
-    drawn = {each.id: each for each in listings.fading("ada", passes=9, limit=50).memories}
-    for found in (shown, drawn):
-        assert {node: found[node].gone for node in reasons} == reasons
+    network = {each.id: each for each in listings.network("ada", number=1, limit=50).nodes}
+    fading = {each.id: each for each in listings.fading("ada", passes=9, limit=50).memories}
+    for found in (network, fading):
+        assert {node: found[node].removal_reason for node in reasons} == reasons
         assert [node for node in reasons if found[node].forgotten] == [fan]
-    event = shown[fan].last_event
+    event = network[fan].last_event
     assert event is not None
     assert event.event == "forgotten"
     for node, reason in reasons.items():

@@ -1,4 +1,4 @@
-"""M25: what an erased agent's id is used for again is another life, and knows of none before."""
+"""M25: an agent with the id of an erased agent has none of its data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memci.errors import ErasedError, NotFoundError, RefusedError
 from memci.message import NewMessage, Role
 from memci.queue.intake import Append, append_in
 from memci.reading.lists.listings import Listings
-from memci.schemas.tool_table import BY_NAME
+from memci.schemas.tools.table import BY_NAME
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.schema import AGENT_TABLES
 from memci.storage.session import Database
@@ -36,10 +36,10 @@ def pages(ada: AgentUnderTest) -> Folders:
 
 
 def say(ada: AgentUnderTest, message_id: str, text: str, *, skip_erased: bool = False) -> None:
-    """As producers do."""
+    """Append a message as producers do."""
     with ada.database.agent_transaction("ada") as connection:
-        said = [NewMessage(Role.USER, text, id=message_id)]
-        append_in(connection, Append("ada", said, session_id="s1", skip_erased=skip_erased))
+        messages = [NewMessage(Role.USER, text, id=message_id)]
+        append_in(connection, Append("ada", messages, session_id="s1", skip_erased=skip_erased))
 
 
 def prompt(pages: Folders, text: str) -> Any:
@@ -49,8 +49,8 @@ def prompt(pages: Folders, text: str) -> Any:
     return done
 
 
-def live(ada: AgentUnderTest, pages: Folders, message_id: str) -> None:
-    """A life that says the mark wherever it can."""
+def store_marks(ada: AgentUnderTest, pages: Folders, message_id: str) -> None:
+    """Store the mark in a prompt, a message, a page name, a note and a pin."""
     assert prompt(pages, f"Be kind to {MARK}.").new_agent
     say(ada, message_id, f"I am {MARK}.")
     pages.do("update_page", index="usr-1", name=f"Who {MARK} is")
@@ -69,7 +69,7 @@ def rows_left(ada: AgentUnderTest) -> list[str]:
     ]
 
 
-def is_there(ada: AgentUnderTest) -> bool:
+def exists(ada: AgentUnderTest) -> bool:
     try:
         Listings(ada.database).agent("ada")
     except NotFoundError:
@@ -77,20 +77,20 @@ def is_there(ada: AgentUnderTest) -> bool:
     return True
 
 
-def test_a_life_of_which_all_that_was_said_is_erased_still_has_its_pages(
+def test_an_agent_whose_messages_are_all_erased_still_has_its_pages(
     ada: AgentUnderTest, pages: Folders, eraser: Eraser, superuser: psycopg.Connection
 ) -> None:
-    live(ada, pages, "m1")
+    store_marks(ada, pages, "m1")
     eraser.erase_agent()
-    live(ada, pages, "m2")
+    store_marks(ada, pages, "m2")
     eraser.erase("m2")
-    assert is_there(ada)
+    assert exists(ada)
     assert f"{MARK} is kind." in pages.window()
     receipt = eraser.erase_agent()
     assert receipt.body["rows"].keys() >= {"page", "page_text", "page_step", "page_tree", "pin"}
     assert rows_left(ada) == []
     assert found_in_database(superuser, MARK) == []
-    assert not is_there(ada)
+    assert not exists(ada)
     with pytest.raises(NotFoundError):
         eraser.erase_agent()
     say(ada, "m3", "Who is there?")
@@ -102,74 +102,74 @@ def test_a_life_of_which_all_that_was_said_is_erased_still_has_its_pages(
         pages.undo()
 
 
-def test_a_page_begins_another_life_as_a_message_does(
+def test_a_page_begins_the_next_life_like_a_message(
     ada: AgentUnderTest, pages: Folders, eraser: Eraser
 ) -> None:
     say(ada, "m1", "Hello")
     eraser.erase_agent()
     with pytest.raises(NotFoundError):
         pages.do("hide_details", index="usr-1")
-    assert not is_there(ada), "what begins nothing begins no life"
+    assert not exists(ada), "what begins nothing begins no life"
     assert prompt(pages, "Be kind.").new_agent
-    assert is_there(ada)
+    assert exists(ada)
     assert not prompt(pages, "Be brief.").new_agent
     receipt = eraser.erase_agent()
     assert receipt.body["pages"] == 2
     assert rows_left(ada) == []
-    assert not is_there(ada)
+    assert not exists(ada)
 
 
-def test_a_page_beside_what_is_remembered_begins_another_life_too(
+def test_a_page_created_with_a_memory_begins_the_next_life(
     ada: AgentUnderTest, pages: Folders, eraser: Eraser, broker_url: str
 ) -> None:
     say(ada, "m1", "Hello")
     eraser.erase_agent()
     note = BY_NAME["create_detail_page"]
     remember = BY_NAME["remember"]
-    asked = [
+    requests = [
         ToolRequest(note, note.request(name="Note", detail="Of a new life.", parent="usr-0")),
         ToolRequest(remember, remember.request(text="The user likes boats.")),
     ]
     with tools_over(pages.commands, broker_url) as tools:
-        tools.run_all("ada", Actor.AGENT, asked)
-    assert is_there(ada)
+        tools.run_all("ada", Actor.AGENT, requests)
+    assert exists(ada)
     assert "Note" in pages.window()
 
 
-def test_an_id_that_only_a_worker_has_looked_at_keeps_its_first_page(
+def test_a_lane_that_only_a_claim_created_keeps_the_first_page(
     ada: AgentUnderTest, pages: Folders
 ) -> None:
-    """A claim makes the lane, and freeing it takes it away again, unless an agent has begun."""
-    looked = AgentUnderTest(ada.database)
+    """A claim creates the lane; freeing deletes it unless the agent has begun."""
+    claimed = AgentUnderTest(ada.database)
     assert prompt(pages, "Be kind.").new_agent
-    assert looked.row("SELECT written_at FROM lane WHERE agent_id = %s").written_at is not None
+    assert claimed.row("SELECT written_at FROM lane WHERE agent_id = %s").written_at is not None
 
 
-def test_requests_of_erased_messages_alone_begin_no_life(
+def test_an_append_of_only_erased_messages_begins_no_agent(
     ada: AgentUnderTest, eraser: Eraser
 ) -> None:
     say(ada, "m1", "Hello")
     eraser.erase_agent()
     say(ada, "m1", "Hello", skip_erased=True)
-    assert not is_there(ada)
+    assert not exists(ada)
     with pytest.raises(ErasedError):
         say(ada, "m1", "Hello")
     say(ada, "m2", "Hello")
-    assert is_there(ada)
+    assert exists(ada)
     eraser.erase("m2")
-    assert is_there(ada), "as in a first life: it is there until it is erased itself"
+    assert exists(ada), "as in a first life: it is there until it is erased itself"
 
 
 @pytest.mark.parametrize("lane", [True, False])
-def test_what_is_left_of_one_that_is_there_no_more_goes_as_well(
+def test_remaining_rows_of_a_missing_agent_are_erased(
     ada: AgentUnderTest,
     pages: Folders,
     eraser: Eraser,
     superuser: psycopg.Connection,
     lane: bool,
 ) -> None:
-    live(ada, pages, "m1")
-    # As after a restore of single tables.
+    store_marks(ada, pages, "m1")
+    # The state after a restore of single tables.
     ada.execute("DELETE FROM message WHERE agent_id = %s")
     ada.execute(
         "UPDATE lane SET epoch = 1, erased_messages = message_seq, written_at = NULL"
@@ -177,18 +177,16 @@ def test_what_is_left_of_one_that_is_there_no_more_goes_as_well(
         if lane
         else "DELETE FROM lane WHERE agent_id = %s"
     )
-    assert not is_there(ada)
+    assert not exists(ada)
     assert eraser.erase_agent().body["rows"]["page"] > 0
     assert rows_left(ada) == []
     assert found_in_database(superuser, MARK) == []
-    assert not is_there(ada)
+    assert not exists(ada)
     with pytest.raises(NotFoundError):
         eraser.erase_agent()
 
 
-def test_what_was_only_set_or_asked_beforehand_is_no_agent(
-    ada: AgentUnderTest, eraser: Eraser
-) -> None:
+def test_settings_and_receipts_alone_are_no_agent(ada: AgentUnderTest, eraser: Eraser) -> None:
     ada.execute("INSERT INTO agent_setting (agent_id, parameters) VALUES (%s, '{}')")
     ada.execute(
         "INSERT INTO receipt (agent_id, id, kind, body)"

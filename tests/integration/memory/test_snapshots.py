@@ -1,4 +1,4 @@
-"""What passes leave behind, looked back at."""
+"""Snapshots of the network after passes, and the lists that show them."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from memci.schemas.network import NetworkAnswer
 from memci.storage.network.passes import snapshots_weight
 from memci.storage.session import Database
 from tests.support.examples import examples
-from tests.support.fading import LONG, NO_FOCUS, shrinking
+from tests.support.fading import LONG, NO_FOCUS, remember_shrinking_texts
 from tests.support.network import AgentUnderTest
 
 
-class Seen(NamedTuple):
-    """A network, however it was read."""
+class NetworkView(NamedTuple):
+    """The parts of a network that are compared."""
 
     nodes: dict[int, tuple[str, int, int, bool, Any]]
     links: dict[tuple[int, int], tuple[bool, Any]]
     focus: list[int]
 
 
-def listed(listings: Listings, agent_id: str) -> Seen:
+def from_lists(listings: Listings, agent_id: str) -> NetworkView:
     page: dict[str, Any] = {"cursor": None, "limit": 500}
     nodes = listings.nodes(agent_id, kind=None, type=None, **page).nodes
     links = listings.links(agent_id, node_id=None, **page).links
-    return Seen(
+    return NetworkView(
         {
             each.id: (each.kind, each.length, each.original_length, each.focus,
                       pytest.approx(each.importance, rel=1e-5))
@@ -48,9 +48,9 @@ def listed(listings: Listings, agent_id: str) -> Seen:
     )  # fmt: skip
 
 
-def shown(network: NetworkAnswer) -> Seen:
+def from_answer(network: NetworkAnswer) -> NetworkView:
     assert network.left_out.nodes == network.left_out.links == 0
-    return Seen(
+    return NetworkView(
         {
             each.id: (each.kind, each.length, each.original_length, each.focus, each.importance)
             for each in network.nodes
@@ -92,32 +92,32 @@ histories = st.lists(
     rate=st.sampled_from([0.97, 0.6, 0.2]),
     capacity=st.sampled_from([0, 4]),
 )
-def test_a_network_at_a_pass_is_what_was_listed_after_it(
+def test_a_snapshot_is_the_network_that_was_listed_after_its_pass(
     database: Database, history: list[Any], focus_limit: int, rate: float, capacity: int
 ) -> None:
     parameters = MemoryParameters(
         focus_limit=focus_limit, decay_rate=rate, node_capacity=capacity, min_shrink=0
     )
     ada, listings = AgentUnderTest(database, uuid4().hex, parameters), Listings(database)
-    seen: dict[int, Seen] = {}
+    views: dict[int, NetworkView] = {}
     for event in history:
         if event == "pass":
             ada.compress()
-            seen[len(seen) + 1] = listed(listings, ada.agent_id)
+            views[len(views) + 1] = from_lists(listings, ada.agent_id)
         else:
             ada.remember(*(f"{text} {' '.join(f'[{n}]' for n in names)}" for text, names in event))
         now = listings.network(ada.agent_id, number=None, limit=500)
-        assert shown(now) == listed(listings, ada.agent_id)
+        assert from_answer(now) == from_lists(listings, ada.agent_id)
         assert not any(each.forgotten for each in now.nodes)
         assert all(each.relation is not None for each in now.links)
-    for number, then in seen.items():
+    for number, view in views.items():
         network = listings.network(ada.agent_id, number=number, limit=500)
-        assert (network.pass_number, shown(network)) == (number, then)
+        assert (network.pass_number, from_answer(network)) == (number, view)
         living = {node.id for node in ada.nodes()}
-        assert {each.id for each in network.nodes if not each.forgotten} == living & set(then.nodes)
+        assert {each.id for each in network.nodes if not each.forgotten} == living & set(view.nodes)
 
 
-def test_the_last_snapshot_before_a_pass_stands_for_it(
+def test_the_last_snapshot_before_a_pass_is_used_for_it(
     ada: AgentUnderTest, listings: Listings
 ) -> None:
     ada.remember(f"A [Grace] {LONG}")
@@ -130,7 +130,7 @@ def test_the_last_snapshot_before_a_pass_stands_for_it(
         listings.network("ada", number=1, limit=10)
 
 
-def test_a_pass_that_never_was_is_told_with_those_that_are_kept(
+def test_an_unknown_pass_is_refused_with_a_list_of_the_snapshots(
     ada: AgentUnderTest, listings: Listings
 ) -> None:
     ada.remember(f"A [Grace] {LONG}")
@@ -144,14 +144,14 @@ def test_a_pass_that_never_was_is_told_with_those_that_are_kept(
 
 
 @pytest.mark.parametrize(
-    ("numbers", "said"),
+    ("numbers", "expected"),
     [([], []), ([3], ["3"]), ([1, 2, 3], ["1 to 3"]), ([1, 3, 4, 9], ["1", "3 to 4", "9"])],
 )
-def test_numbers_that_follow_one_another_are_one_span(numbers: list[int], said: list[str]) -> None:
-    assert spans(numbers) == said
+def test_consecutive_numbers_are_one_span(numbers: list[int], expected: list[str]) -> None:
+    assert spans(numbers) == expected
 
 
-def test_what_was_forgotten_since_is_told(ada: AgentUnderTest, listings: Listings) -> None:
+def test_snapshots_mark_forgotten_nodes(ada: AgentUnderTest, listings: Listings) -> None:
     ada.parameters = NO_FOCUS
     ada.remember(f"A {LONG}", f"B {LONG}")
     a, b = (node.id for node in ada.nodes("memory"))
@@ -159,25 +159,25 @@ def test_what_was_forgotten_since_is_told(ada: AgentUnderTest, listings: Listing
     ada.execute("UPDATE link SET strength = 0.02 WHERE agent_id = %s AND source = %s", b)
     ada.compress()
     network = listings.network("ada", number=1, limit=10)
-    left, gone = sorted(network.nodes, key=lambda each: each.id)
-    assert (gone.id, gone.forgotten, gone.phrase) == (b, True, None)
-    assert gone.last_event is not None
-    assert (gone.last_event.event, gone.last_event.pass_number) == ("forgotten", 2)
-    assert gone.last_event.details == {"reason": "threshold", "tier": "short"}
+    left, forgotten = sorted(network.nodes, key=lambda each: each.id)
+    assert (forgotten.id, forgotten.forgotten, forgotten.phrase) == (b, True, None)
+    assert forgotten.last_event is not None
+    assert (forgotten.last_event.event, forgotten.last_event.pass_number) == ("forgotten", 2)
+    assert forgotten.last_event.details == {"reason": "threshold", "tier": "short"}
     assert (left.id, left.forgotten, left.last_event) == (a, False, None)
     words = {(each.source, each.target): (each.relation, each.dangling) for each in network.links}
-    # The link of the forgotten one has no name any more; none of both dangled then.
+    # The link of the forgotten node has lost its name. Neither link dangled then.
     assert words == {(a, b): ("next", False), (b, a): (None, False)}
     (dangling,) = listings.network("ada", number=None, limit=10).links
     assert (dangling.dangling, dangling.hint) == (True, f"B {LONG}"[:40])
 
 
-def test_a_pass_that_the_next_one_cuts_short_leaves_a_snapshot(
+def test_a_pass_that_the_next_one_cuts_short_has_a_snapshot(
     ada: AgentUnderTest, listings: Listings
 ) -> None:
-    shrinking(ada)
+    remember_shrinking_texts(ada)
     assert ada.compression().step(ada.lease(), budget_ms=0)
-    after = listed(listings, "ada")
+    after = from_lists(listings, "ada")
     (under_way,) = listings.passes("ada", cursor=None, limit=5).passes
     assert (under_way.state, under_way.snapshot) == ("under_way", False)
     ada.ask_for_pass()
@@ -185,11 +185,11 @@ def test_a_pass_that_the_next_one_cuts_short_leaves_a_snapshot(
     states = [(each.number, each.state, each.snapshot)
               for each in listings.passes("ada", cursor=None, limit=5).passes]  # fmt: skip
     assert states == [(2, "under_way", False), (1, "cut_short", True)]
-    assert shown(listings.network("ada", number=1, limit=50)) == after
+    assert from_answer(listings.network("ada", number=1, limit=50)) == after
 
 
-def test_a_cancelled_pass_leaves_none(ada: AgentUnderTest, listings: Listings) -> None:
-    shrinking(ada)
+def test_a_cancelled_pass_has_no_snapshot(ada: AgentUnderTest, listings: Listings) -> None:
+    remember_shrinking_texts(ada)
     assert ada.compression().step(ada.lease(), budget_ms=0)
     ada.execute(
         "UPDATE lane SET compress_cursor = NULL, compress_done = compress_req WHERE agent_id = %s"
@@ -199,7 +199,7 @@ def test_a_cancelled_pass_leaves_none(ada: AgentUnderTest, listings: Listings) -
     assert (only.state, only.snapshot, only.scanned) == ("cut_short", False, 1)
 
 
-def test_older_snapshots_grow_sparse_and_never_weigh_too_much(ada: AgentUnderTest) -> None:
+def test_older_snapshots_are_thinned_out_to_fit_the_size_limit(ada: AgentUnderTest) -> None:
     ada.snapshot_bytes = 6_000
     ada.remember(f"A [Grace] {LONG}", f"B [Luigi] {LONG}")
     weights = []
@@ -216,14 +216,14 @@ def test_older_snapshots_grow_sparse_and_never_weigh_too_much(ada: AgentUnderTes
     assert max(gaps) > 1 == min(gaps)
 
 
-def test_the_newest_is_kept_whatever_it_weighs(ada: AgentUnderTest) -> None:
+def test_the_newest_snapshot_is_kept_whatever_its_size(ada: AgentUnderTest) -> None:
     ada.snapshot_bytes = 1
     ada.remember(f"A [Grace] {LONG}")
     ada.compress(passes=3)
     assert numbers(ada) == [3]
 
 
-def test_none_is_taken_without_room(ada: AgentUnderTest) -> None:
+def test_no_snapshot_is_stored_if_the_size_limit_is_zero(ada: AgentUnderTest) -> None:
     ada.snapshot_bytes = 0
     ada.remember(f"A [Grace] {LONG}")
     ada.compress(passes=2)
@@ -238,7 +238,7 @@ def test_an_empty_network_has_a_snapshot(ada: AgentUnderTest, listings: Listings
     assert [each.strengths.quantiles for each in fading.passes] == [[]]
 
 
-def test_a_large_network_is_bounded_and_says_so(ada: AgentUnderTest, listings: Listings) -> None:
+def test_a_large_network_is_shown_in_part(ada: AgentUnderTest, listings: Listings) -> None:
     ada.parameters = MemoryParameters(focus_limit=1, related_links=0)
     ada.remember(*(f"{each} {LONG}" for each in range(12)), "last [Grace] one")
     ada.compress()
@@ -256,7 +256,7 @@ def test_a_large_network_is_bounded_and_says_so(ada: AgentUnderTest, listings: L
     ]  # fmt: skip
 
 
-def test_memories_are_told_over_passes(ada: AgentUnderTest, listings: Listings) -> None:
+def test_fading_shows_memories_over_passes(ada: AgentUnderTest, listings: Listings) -> None:
     ada.parameters = NO_FOCUS
     ada.remember(f"A {LONG}", f"B {LONG}")
     a, b = (node.id for node in ada.nodes("memory"))
@@ -280,7 +280,7 @@ def test_memories_are_told_over_passes(ada: AgentUnderTest, listings: Listings) 
     assert third.importances == [None, None, pytest.approx(0.485)]
 
 
-def test_long_histories_are_drawn_evenly(ada: AgentUnderTest, listings: Listings) -> None:
+def test_long_histories_are_sampled_evenly(ada: AgentUnderTest, listings: Listings) -> None:
     ada.remember(*(f"{each} [Grace] {LONG}" for each in range(7)))
     ada.compress(passes=9)
     fading = listings.fading("ada", passes=3, limit=4)
@@ -307,7 +307,7 @@ def test_passes_are_listed_latest_first_in_pages(ada: AgentUnderTest, listings: 
     assert (latest.scanned, latest.message_seq, latest.state) == (2, 1, "finished")
 
 
-def test_others_see_nothing_of_it(ada: AgentUnderTest, listings: Listings) -> None:
+def test_other_agents_do_not_see_the_snapshots(ada: AgentUnderTest, listings: Listings) -> None:
     ada.remember(f"A [Grace] {LONG}")
     ada.compress()
     bob = AgentUnderTest(ada.database, "bob")
@@ -321,7 +321,7 @@ def test_others_see_nothing_of_it(ada: AgentUnderTest, listings: Listings) -> No
     assert listings.network("ada", number=1, limit=5).nodes != []
 
 
-def test_strengths_too_small_to_tell_are_none(ada: AgentUnderTest, listings: Listings) -> None:
+def test_very_small_strengths_are_shown_as_zero(ada: AgentUnderTest, listings: Listings) -> None:
     ada.parameters = MemoryParameters(focus_limit=0, link_break_threshold=0)
     ada.remember(f"A {LONG}", f"B {LONG}")
     ada.execute("UPDATE link SET strength = 1e-60 WHERE agent_id = %s AND source = 1")

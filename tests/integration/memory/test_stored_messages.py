@@ -15,7 +15,7 @@ from tests.support.mailbox import Mailbox
 
 @pytest.fixture
 def stored(mailbox: Mailbox) -> Mailbox:
-    """Five indexed messages that nobody has asked to remember, m1 to m5."""
+    """A mailbox with five indexed messages, m1 to m5, that are not remembered."""
     texts = [f"{name} of [Grace]" for name in ("one", "two", "three", "four", "five")]
     ids = [f"m{number}" for number in range(1, 6)]
     mailbox.append(*texts, ids=ids, remember=Remember.NEVER)
@@ -32,7 +32,7 @@ def memories(mailbox: Mailbox) -> list[str]:
     return sorted(mailbox.ada.memories())
 
 
-def test_what_is_asked_for_is_remembered_and_nothing_else(stored: Mailbox) -> None:
+def test_only_requested_messages_are_remembered(stored: Mailbox) -> None:
     assert stored.ask("m4", "m1", "m1")
     assert states(stored) == ["pending", "none", "none", "pending", "none"]
     embedded = len(stored.ada.models.embedder.embedded)
@@ -43,7 +43,7 @@ def test_what_is_asked_for_is_remembered_and_nothing_else(stored: Mailbox) -> No
     assert states(stored) == ["made", "none", "none", "made", "none"]
 
 
-def test_asking_again_makes_no_memory_twice(stored: Mailbox) -> None:
+def test_a_repeated_request_makes_no_memory_twice(stored: Mailbox) -> None:
     first = uuid4()
     assert stored.ask("m1", "m2", job_id=first)
     assert not stored.ask("m1", "m2", job_id=first), "the same task once more"
@@ -55,7 +55,7 @@ def test_asking_again_makes_no_memory_twice(stored: Mailbox) -> None:
     assert memories(stored) == ["one", "three", "two"]
 
 
-def test_messages_of_the_window_may_be_asked_for(mailbox: Mailbox) -> None:
+def test_messages_of_the_window_can_be_requested(mailbox: Mailbox) -> None:
     mailbox.append("A [Grace] one", "B [Oslo] two", ids=["a", "b"], remember=Remember.AUTO)
     assert mailbox.ask("b")
     mailbox.run()
@@ -63,7 +63,7 @@ def test_messages_of_the_window_may_be_asked_for(mailbox: Mailbox) -> None:
     assert len(mailbox.ada.nodes("memory")) == 2
 
 
-def test_before_they_are_indexed_they_may_be_asked_for_too(mailbox: Mailbox) -> None:
+def test_messages_can_be_requested_before_they_are_indexed(mailbox: Mailbox) -> None:
     mailbox.append("A [Grace] one", ids=["a"], remember=Remember.NEVER)
     index = mailbox.waiting()[0]
     assert mailbox.ask("a")
@@ -109,7 +109,7 @@ def test_a_task_id_used_for_other_messages_is_refused(stored: Mailbox) -> None:
     assert states(stored)[:2] == ["pending", "none"]
 
 
-def test_cancelled_wishes_are_forgotten_and_may_be_made_again(stored: Mailbox) -> None:
+def test_a_cancelled_request_can_be_made_again(stored: Mailbox) -> None:
     job = uuid4()
     stored.ask("m1", "m3", job_id=job)
     between = uuid4()
@@ -124,7 +124,7 @@ def test_cancelled_wishes_are_forgotten_and_may_be_made_again(stored: Mailbox) -
     assert memories(stored) == ["one"]
 
 
-def test_what_lies_between_stays_with_its_own_job(stored: Mailbox) -> None:
+def test_messages_between_the_requested_ones_keep_their_own_job(stored: Mailbox) -> None:
     own = stored.append("six of [Grace]", ids=["m6"])
     stored.append("seven of [Grace]", ids=["m7"], remember=Remember.NEVER)
     asked = uuid4()

@@ -21,7 +21,7 @@ from memci.jobs.consolidate import utc_now
 from memci.message import note_metadata
 from memci.queue.summary_requests import request_summary
 from memci.reading.deferred_writes import ReadActivity
-from memci.schemas.memory_tools import Summarise
+from memci.schemas.tools.memory import Summarise
 from memci.storage.session import Database
 from memci.storage.sessions import end_session
 from tests.support.erasing import Eraser, found_in_database
@@ -55,12 +55,12 @@ def test_a_summary_is_made_when_the_history_passes_the_threshold(summaries: Summ
 
 
 @pytest.mark.parametrize("session", ["s1", None])
-def test_where_the_latest_interactions_alone_are_long_nothing_is_asked_for(
+def test_long_latest_interactions_alone_request_no_summary(
     summaries: SummariesUnderTest, session: str | None
 ):
     summaries.exchange(4, "word " * 300, session=session)
     assert summaries.waiting() == []
-    # Of these four the first is summed up as soon as it is no more of the latest.
+    # The first of these four is summarised when it is no longer among the latest.
     summaries.say("And now?", session=session)
     assert len(summaries.waiting()) == 1
     summaries.run()
@@ -69,7 +69,7 @@ def test_where_the_latest_interactions_alone_are_long_nothing_is_asked_for(
     assert summaries.waiting() == []
 
 
-def test_it_is_asked_for_once_while_it_waits(summaries: SummariesUnderTest):
+def test_each_session_has_at_most_one_queued_job(summaries: SummariesUnderTest):
     summaries.exchange(12)
     assert len(summaries.waiting()) == 1
     summaries.exchange(12, session="s2")
@@ -79,7 +79,7 @@ def test_it_is_asked_for_once_while_it_waits(summaries: SummariesUnderTest):
     assert [covered(summaries, each)[0] for each in ("s1", "s2", None)] == [1, 25, 49]
 
 
-def test_it_goes_on_from_the_summary_before_and_nothing_is_told_twice(
+def test_a_summary_continues_the_previous_one_without_repetition(
     summaries: SummariesUnderTest,
 ):
     for _ in range(12):
@@ -101,7 +101,7 @@ def test_pieces_cover_the_same_messages_as_the_whole(summaries: SummariesUnderTe
     assert set(ends) == {"assistant"}, "interactions are whole"
 
 
-def test_run_again_it_does_nothing(summaries: SummariesUnderTest):
+def test_a_repeated_job_changes_nothing(summaries: SummariesUnderTest):
     summaries.exchange(8)
     (job,) = summaries.waiting()
     assert summaries.run_one(job)["summaries"] == 1
@@ -112,7 +112,7 @@ def test_run_again_it_does_nothing(summaries: SummariesUnderTest):
     assert summaries.run_one(summaries.job())["summaries"] == 0
 
 
-def test_what_dies_between_thinking_and_writing_leaves_all_as_it_was(
+def test_a_job_that_lost_its_lease_writes_nothing(
     summaries: SummariesUnderTest, ada: AgentUnderTest
 ):
     summaries.exchange(8)
@@ -128,7 +128,7 @@ def test_what_dies_between_thinking_and_writing_leaves_all_as_it_was(
 
 
 @pytest.mark.parametrize("most", [16, 40, 800])
-def test_it_is_never_longer_than_it_may_be(ada: AgentUnderTest, most: int):
+def test_a_summary_is_never_longer_than_its_limit(ada: AgentUnderTest, most: int):
     ada.parameters = replace(ada.parameters, summary_threshold=200, summary_max_tokens=most)
     summaries = SummariesUnderTest(ada)
     for day in range(12):
@@ -139,9 +139,7 @@ def test_it_is_never_longer_than_it_may_be(ada: AgentUnderTest, most: int):
     assert summaries.read() is not None
 
 
-def test_a_session_that_somebody_ends_gets_a_final_summary(
-    summaries: SummariesUnderTest, ada: AgentUnderTest
-):
+def test_an_ended_session_gets_a_final_summary(summaries: SummariesUnderTest, ada: AgentUnderTest):
     summaries.exchange(2)
     summaries.run()
     assert summaries.read() is None
@@ -160,7 +158,7 @@ def test_a_session_that_somebody_ends_gets_a_final_summary(
     assert (made.final, made.through_seq) == (False, 4), "it goes on"
 
 
-def test_no_silence_outlasts_the_calendar(summaries: SummariesUnderTest, ada: AgentUnderTest):
+def test_a_very_long_silence_limit_is_no_error(summaries: SummariesUnderTest, ada: AgentUnderTest):
     ada.parameters = replace(ada.parameters, session_silence_hours=1e308)
     summaries.exchange(4)
     assert ada.lane().expire_at > utc_now() + timedelta(days=300_000)
@@ -187,14 +185,14 @@ def test_a_session_ends_by_silence(summaries: SummariesUnderTest, ada: AgentUnde
     assert summaries.read(None) is None, "what was said in no session does not end"
 
 
-def test_switched_off_there_is_none(summaries: SummariesUnderTest, ada: AgentUnderTest):
+def test_summaries_can_be_disabled(summaries: SummariesUnderTest, ada: AgentUnderTest):
     ada.parameters = replace(ada.parameters, summarization_enabled=False)
     summaries.exchange(12)
     assert summaries.waiting() == []
     assert summaries.run_one(summaries.job(1, now=True))["summaries"] == 0
 
 
-def test_a_summary_that_reads_have_missed_is_asked_for_once_and_later(
+def test_reads_that_miss_a_summary_request_it_once_and_later(
     summaries: SummariesUnderTest, ada: AgentUnderTest
 ):
     summaries.exchange(5, "short")
@@ -210,7 +208,7 @@ def test_a_summary_that_reads_have_missed_is_asked_for_once_and_later(
     assert covered(summaries) == [1, 2]
 
 
-def test_who_reads_asks_without_waiting_for_the_threshold(
+def test_a_reader_can_request_a_summary_below_the_threshold(
     summaries: SummariesUnderTest, ada: AgentUnderTest
 ):
     summaries.exchange(5, "short")
@@ -226,7 +224,7 @@ def test_who_reads_asks_without_waiting_for_the_threshold(
     assert covered(summaries) == [1, 2]
 
 
-def test_notes_and_what_the_system_says_are_no_part_of_it(summaries: SummariesUnderTest):
+def test_notes_and_system_messages_are_not_summarised(summaries: SummariesUnderTest):
     note = note_metadata()
     summaries.say("be brief", role="system")
     summaries.exchange(1)
@@ -236,7 +234,7 @@ def test_notes_and_what_the_system_says_are_no_part_of_it(summaries: SummariesUn
     assert covered(summaries) == [2, 3, *range(5, 13)]
 
 
-def test_of_several_users_each_sees_what_was_said_with_nobody_else(summaries: SummariesUnderTest):
+def test_each_user_gets_a_summary_of_their_own_messages(summaries: SummariesUnderTest):
     summaries.exchange(6, user="ann")
     summaries.run()
     ann, bob, new = Viewer("s1", "ann"), Viewer("s1", "bob"), Viewer("s1", is_new=True)
@@ -244,16 +242,16 @@ def test_of_several_users_each_sees_what_was_said_with_nobody_else(summaries: Su
     assert summaries.text(viewer=bob) == summaries.text(viewer=new) == ""
     for _ in range(6):
         summaries.say("word " * 20, user="bob")
-        summaries.say("word " * 20, role="assistant")  # names nobody: it is said to bob
+        summaries.say("word " * 20, role="assistant")  # without a user: it answers bob
     summaries.exchange(6, user="ann")
     summaries.run()
     of_bob = set(range(13, 25))
-    told = {who: set(map(int, summaries.text(viewer=who).split())) for who in (ann, bob)}
-    assert told[bob] <= of_bob
-    assert told[bob]
-    assert not told[ann] & of_bob
-    assert told[ann]
-    assert set(covered(summaries)) == told[ann] | told[bob] | set(covered(summaries))
+    seqs = {viewer: set(map(int, summaries.text(viewer=viewer).split())) for viewer in (ann, bob)}
+    assert seqs[bob] <= of_bob
+    assert seqs[bob]
+    assert not seqs[ann] & of_bob
+    assert seqs[ann]
+    assert set(covered(summaries)) == seqs[ann] | seqs[bob] | set(covered(summaries))
     assert set(covered(summaries)) & of_bob
 
 
@@ -263,7 +261,7 @@ def eraser(database: Database, broker_url: str) -> Iterator[Eraser]:
         yield Eraser(database, Wakeups(app), client)
 
 
-def test_an_erasure_takes_along_what_tells_of_it_and_has_the_rest_summed_up_anew(
+def test_an_erasure_erases_the_summary_and_requests_a_new_one(
     ada: AgentUnderTest, eraser: Eraser, superuser: psycopg.Connection
 ):
     ada.parameters = replace(ada.parameters, summary_threshold=200)
@@ -291,7 +289,7 @@ def test_an_erasure_takes_along_what_tells_of_it_and_has_the_rest_summed_up_anew
     assert ada.rows("SELECT FROM summary WHERE agent_id = %s") == []
 
 
-def test_the_tool_goes_on_from_what_is_summed_up_already(summaries: SummariesUnderTest):
+def test_the_tool_continues_the_stored_summary(summaries: SummariesUnderTest):
     summaries.exchange(8)
     summaries.run()
     commands = PagesUnderTest(summaries.ada).commands()
@@ -299,12 +297,12 @@ def test_the_tool_goes_on_from_what_is_summed_up_already(summaries: SummariesUnd
     made = summaries.read()
     assert made is not None
     assert (wanted.previous, sorted(wanted.seqs)) == (made.text, list(range(9, 17)))
-    elsewhere = summary_request(commands, Caller("ada", None, None), Summarise()).request
-    assert (elsewhere.previous, len(elsewhere.seqs)) == ("", 16)
+    without_session = summary_request(commands, Caller("ada", None, None), Summarise()).request
+    assert (without_session.previous, len(without_session.seqs)) == ("", 16)
 
 
 @pytest.mark.parametrize("session", ["s1", None])
-def test_asking_reads_no_more_of_an_endless_interaction(
+def test_a_request_reads_few_messages_of_an_endless_interaction(
     summaries: SummariesUnderTest, ada: AgentUnderTest, session: str | None
 ):
     summaries.say(*["hello"] * 3, session=session)
@@ -314,14 +312,14 @@ def test_asking_reads_no_more_of_an_endless_interaction(
         summaries.say("word " * 20, role="assistant", session=session)
     assert max(read) < 300
     assert summaries.waiting() == []
-    # A user has the word: now the first is none of the latest four.
+    # Two user messages later the first one is not among the latest four.
     summaries.say("Go on.", "And on.", session=session)
     assert len(summaries.waiting()) == 1
     summaries.run()
     assert covered(summaries, session) == [1]
 
 
-def test_earlier_interactions_are_seen_where_only_the_last_makes_it_long(
+def test_a_long_last_interaction_requests_a_summary_of_the_earlier_ones(
     summaries: SummariesUnderTest,
 ):
     summaries.say(*["a?"] * 5)

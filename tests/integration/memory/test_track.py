@@ -1,4 +1,4 @@
-"""Key messages are pinned and plans are followed, by a job of the lane (R7)."""
+"""A job of the lane pins key messages and follows plans (R7)."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def test_sentences_are_pinned_and_not_their_messages(ada, tracking):
     assert pin.span == (8, 8 + len(NEVER))
 
 
-def test_windows_show_what_was_found(ada, tracking, pages):
+def test_windows_show_the_pins(ada, tracking, pages):
     ada.say(NEVER)
     tracking.run()
     assert f"- [1] constraint: {NEVER}" in pages.shown(session_id="s1")
 
 
-def test_looking_again_changes_nothing(ada, tracking):
+def test_a_repeated_job_changes_nothing(ada, tracking):
     ada.say(NEVER, TASK)
     tracking.run()
     before = tracking.pins()
@@ -69,15 +69,15 @@ def test_the_same_words_are_pinned_once(ada, tracking):
 
 @pytest.mark.parametrize("talk", [ENGLISH, CHINESE], ids=["en", "zh"])
 @pytest.mark.parametrize("most", [1, 7, 200])
-def test_however_messages_are_parted_the_same_is_found(ada, talk, most):
+def test_the_same_is_found_with_every_batch_size(ada, talk, most):
     tracking = TrackingUnderTest(ada, ROOMY, most)
-    ada.say(*(said for said, _ in talk))
+    ada.say(*(text for text, _ in talk))
     tracking.run_all()
-    assert tracking.texts() == [said for said, kind in talk if kind]
+    assert tracking.texts() == [text for text, kind in talk if kind]
     assert [each.number for each in tracking.pins()] == list(range(1, len(tracking.pins()) + 1))
 
 
-def test_what_somebody_takes_down_is_not_pinned_again(ada, tracking, pages):
+def test_an_unpinned_key_message_is_not_pinned_again(ada, tracking, pages):
     ada.say(NEVER)
     tracking.run()
     pages.do("unpin", pin=1)
@@ -89,7 +89,7 @@ def test_what_somebody_takes_down_is_not_pinned_again(ada, tracking, pages):
     assert tracking.pins() == []
 
 
-def test_what_cannot_hold_beside_what_is_said_now_gives_way(ada, tracking, pages):
+def test_a_contradicting_key_message_replaces_the_old_pin(ada, tracking, pages):
     ada.say("Our budget is $4,800.", NEVER)
     tracking.run()
     ada.say("Our budget is $6,200 now.")
@@ -101,32 +101,32 @@ def test_what_cannot_hold_beside_what_is_said_now_gives_way(ada, tracking, pages
     assert tracking.texts() == [NEVER, "Our budget is $4,800."], "it may be said again"
 
 
-def test_speakers_do_not_answer_for_each_other(ada, tracking):
+def test_a_key_message_does_not_replace_that_of_another_user(ada, tracking):
     ada.say("My budget is $4,800.", user="ann")
     ada.say("My budget is $6,200.", user="bob")
     tracking.run()
     assert len(tracking.texts()) == 2
 
 
-def test_the_oldest_findings_give_way_and_nothing_else_does(ada, pages):
+def test_only_the_oldest_detected_pins_give_way(ada, pages):
     tracking = TrackingUnderTest(ada, PageRules(key_messages_max=2))
     pages.do("pin", text="the agent's own")
     ada.say(NEVER, TABLES, "Keep the summary under 200 words.")
     tracking.run()
     assert tracking.texts() == ["the agent's own", TABLES, "Keep the summary under 200 words."]
-    ada.say(NEVER)  # it gave way, and nobody took it down
+    ada.say(NEVER)  # it gave way, and nobody unpinned it
     tracking.run()
     assert tracking.texts()[-1] == NEVER
 
 
-def test_findings_take_no_more_tokens_than_they_may(ada):
+def test_detected_pins_stay_within_their_token_limit(ada):
     tracking = TrackingUnderTest(ada, PageRules(key_messages_max_tokens=30))
     ada.say(NEVER, TABLES)
     tracking.run()
     assert tracking.texts() == [TABLES]
 
 
-def test_who_pins_something_has_room_where_findings_are(ada):
+def test_a_pin_of_the_agent_replaces_a_detected_pin(ada):
     rules = PageRules(max_pins=2)
     tracking, pages = TrackingUnderTest(ada, rules), PagesUnderTest(ada, rules)
     ada.say(NEVER, TABLES)
@@ -135,25 +135,25 @@ def test_who_pins_something_has_room_where_findings_are(ada):
     assert tracking.texts() == [TABLES, "mine"]
 
 
-def test_users_see_their_own_words_alone(ada, tracking, pages):
+def test_users_see_only_their_own_key_messages(ada, tracking, pages):
     ada.say(NEVER, session="a", user="alice")
     ada.say(TABLES, session="b", user="bob")
     tracking.run()
     assert NEVER in pages.shown(session_id="a")
     assert NEVER not in pages.shown(session_id="b")
-    ada.say(NEVER, session="b", user="bob")  # said by both, it is of both
+    ada.say(NEVER, session="b", user="bob")  # both users have said it
     tracking.run()
     assert NEVER in pages.shown(session_id="b")
 
 
-def test_a_message_without_a_user_is_of_whom_its_session_is_with(ada, tracking):
+def test_a_message_without_a_user_belongs_to_the_user_of_its_session(ada, tracking):
     ada.say("Hello.", session="a", user="alice")
     ada.say(NEVER, session="a")
     tracking.run()
     assert [each.user_id for each in tracking.pins()] == ["alice"]
 
 
-def test_a_task_is_its_sessions_and_a_rule_is_for_all(ada, tracking, pages):
+def test_a_task_is_shown_in_its_session_and_a_rule_in_all(ada, tracking, pages):
     ada.say(TASK, NEVER, session="a")
     ada.say("Hello.", session="b")
     tracking.run()
@@ -163,16 +163,16 @@ def test_a_task_is_its_sessions_and_a_rule_is_for_all(ada, tracking, pages):
     assert TASK not in shown
 
 
-def test_friends_give_an_agent_nothing_to_do_unless_they_ask(ada, tracking):
-    said = "We need to plan a website for the bake sale."
-    ada.say(said, name="Ann")
-    ada.say(said, name="Ben", role="assistant")
+def test_talk_between_named_speakers_is_no_task_without_a_request(ada, tracking):
+    text = "We need to plan a website for the bake sale."
+    ada.say(text, name="Ann")
+    ada.say(text, name="Ben", role="assistant")
     ada.say("Please write the website for the bake sale.", name="Ben")
     tracking.run()
     assert tracking.texts() == ["Please write the website for the bake sale."]
 
 
-def test_an_agent_can_have_it_off(ada):
+def test_tracking_can_be_disabled(ada):
     off = PageRules(key_messages_enabled=False, plan_tracking_enabled=False)
     tracking = TrackingUnderTest(ada, off)
     ada.say(NEVER)
@@ -181,14 +181,14 @@ def test_an_agent_can_have_it_off(ada):
     assert tracking.plan() is None
 
 
-def test_what_is_erased_while_it_is_looked_at_is_not_pinned(ada, tracking):
+def test_a_message_erased_during_the_job_is_not_pinned(ada, tracking):
     ada.say(NEVER)
     effect = tracking.begin()
     ada.execute("DELETE FROM message WHERE agent_id = %s")
     assert tracking.write(effect)["pinned"] == 0
 
 
-def test_two_that_look_at_once_pin_once(ada, tracking):
+def test_two_concurrent_jobs_pin_once(ada, tracking):
     ada.say(NEVER)
     first, second = tracking.begin(), tracking.begin()
     tracking.write(first)
@@ -197,8 +197,8 @@ def test_two_that_look_at_once_pin_once(ada, tracking):
     assert tracking.waiting() == 1
 
 
-def tell(ada: AgentUnderTest, *said: str) -> None:
-    for text in said:
+def tell(ada: AgentUnderTest, *texts: str) -> None:
+    for text in texts:
         ada.say("Go on.")
         ada.say(text, role="assistant")
 
@@ -214,15 +214,15 @@ PROGRESS: Sequence[tuple[Sequence[str], Sequence[str]]] = (
 
 
 @pytest.mark.parametrize("most", [1, 3, 200])
-@pytest.mark.parametrize(("said", "states"), PROGRESS)
-def test_plans_are_followed(ada, said, states, most):
+@pytest.mark.parametrize(("texts", "states"), PROGRESS)
+def test_plans_are_followed(ada, texts, states, most):
     tracking = TrackingUnderTest(ada, most=most)
-    tell(ada, *said)
+    tell(ada, *texts)
     tracking.run_all()
     assert tracking.states() == list(states)
 
 
-def test_what_is_said_while_a_step_is_active_belongs_to_it(ada, tracking):
+def test_messages_during_an_active_step_belong_to_it(ada, tracking):
     tell(ada, STEPS, "Step 1 is done.", "Working on it.")
     tracking.run()
     plan = tracking.plan()
@@ -230,7 +230,7 @@ def test_what_is_said_while_a_step_is_active_belongs_to_it(ada, tracking):
     assert finished_message_seqs(plan) == (range(3, 5),)
 
 
-def test_another_plan_takes_the_place_of_the_old_which_is_kept(ada, tracking):
+def test_a_new_plan_replaces_the_old_one_which_stays_stored(ada, tracking):
     tell(ada, STEPS, "New plan:\n1. Call Luigi\n2. Book a table")
     tracking.run()
     plan = tracking.plan()
@@ -259,7 +259,7 @@ def test_nobody_sees_another_users_plan(ada, tracking):
     assert tracking.plan(None, "alice") is not None
 
 
-def test_the_job_is_asked_for_where_there_is_something_to_find(ada, tracking):
+def test_a_job_is_requested_if_there_may_be_key_messages(ada, tracking):
     ada.remember("We went to the lake yesterday, and it was cold.")
     assert tracking.waiting() == 0
     ada.remember(NEVER)
@@ -267,7 +267,7 @@ def test_the_job_is_asked_for_where_there_is_something_to_find(ada, tracking):
     assert tracking.waiting() == 1
 
 
-def test_messages_that_memory_never_sees_are_looked_at_too(ada, tracking):
+def test_messages_that_are_not_remembered_are_tracked_too(ada, tracking):
     limits = WindowLimits(tokens=100_000, recent_interactions=8)
     indexing = MessageIndexing(ada.database, ada.models, limits)
     effect = indexing.prepare(ada.say(NEVER, remember="never"))
@@ -275,8 +275,8 @@ def test_messages_that_memory_never_sees_are_looked_at_too(ada, tracking):
     assert tracking.waiting() == 1
 
 
-def test_a_plan_is_of_whom_the_session_was_with_when_it_was_made(ada, tracking):
-    """However long the job waits, and whoever speaks meanwhile."""
+def test_a_plan_belongs_to_the_user_of_the_session_at_that_time(ada, tracking):
+    """A message of another user before the job runs changes nothing."""
     ada.say("Please plan it.", user="ann", remember="never")
     ada.say(STEPS, role="assistant", remember="never")
     ada.say("Good morning.", user="bob", remember="never")

@@ -1,11 +1,11 @@
-"""What was pinned and planned through erasures, archives, rebuilds and replays (R7, M24, M25)."""
+"""Pins and plans after erasures, imports, rebuilds and replays (R7, M24, M25)."""
 
 from __future__ import annotations
 
 import psycopg
 import pytest
 
-from tests.support.archives import another_database, exported, imported
+from tests.support.archives import another_database, export_agent, import_agent
 from tests.support.databases import Databases
 from tests.support.erasing import Eraser, found_in_database
 from tests.support.mailbox import Mailbox
@@ -25,20 +25,20 @@ def tracking(ada: AgentUnderTest) -> TrackingUnderTest:
     return TrackingUnderTest(ada)
 
 
-@pytest.mark.parametrize("taken_down", [False, True])
+@pytest.mark.parametrize("unpinned", [False, True])
 @pytest.mark.parametrize("what", ["messages", "session", "agent"])
-def test_nothing_of_erased_messages_is_left(
+def test_pins_and_plans_of_erased_messages_are_erased(
     ada: AgentUnderTest,
     tracking: TrackingUnderTest,
     eraser: Eraser,
     superuser: psycopg.Connection,
     what: str,
-    taken_down: bool,
+    unpinned: bool,
 ) -> None:
     ada.say(RULE, session="s2")
     ada.say(PLAN, role="assistant", session="s2")
     tracking.run()
-    if taken_down:
+    if unpinned:
         PagesUnderTest(ada).do("unpin", pin=1)
     assert {each.split(".")[0] for each in found_in_database(superuser, MARK)} >= {"plan_step"}
     if what == "agent":
@@ -53,7 +53,7 @@ def test_nothing_of_erased_messages_is_left(
     assert (tracking.pins(), tracking.plan("s2")) == ([], None)
 
 
-def test_a_step_goes_with_the_message_whose_words_it_is(
+def test_a_step_is_erased_with_the_message_that_added_it(
     ada: AgentUnderTest, tracking: TrackingUnderTest, eraser: Eraser
 ) -> None:
     ada.say("Plan:\n1. Read the code\n2. Ship it", role="assistant")
@@ -66,27 +66,27 @@ def test_a_step_goes_with_the_message_whose_words_it_is(
     assert [each.text for each in plan.steps] == ["Read the code", "Ship it"]
 
 
-def test_an_archive_brings_all_along(
+def test_an_archive_contains_pins_and_plans(
     ada: AgentUnderTest, tracking: TrackingUnderTest, databases: Databases
 ) -> None:
     ada.say(RULE, "I prefer small pull requests.", session="s1")
     ada.say(PLAN, role="assistant", session="s1")
     tracking.run()
     PagesUnderTest(ada).do("unpin", pin=2)
-    archive = exported(ada.database)
+    archive = export_agent(ada.database)
     with another_database(databases) as database:
-        imported(database, archive)
-        there = AgentUnderTest(database, known=True)
-        brought = TrackingUnderTest(there)
-        assert brought.pins() == tracking.pins()
-        assert brought.plan() == tracking.plan()
-        assert brought.run() == {"looked_at": 0, "pinned": 0, "plans": 0}
-        there.say("I prefer small pull requests.", session="s1")
-        brought.run()
-        assert brought.texts() == [RULE]  # the other was taken down, and stays so
+        import_agent(database, archive)
+        copy = AgentUnderTest(database, known=True)
+        copied = TrackingUnderTest(copy)
+        assert copied.pins() == tracking.pins()
+        assert copied.plan() == tracking.plan()
+        assert copied.run() == {"looked_at": 0, "pinned": 0, "plans": 0}
+        copy.say("I prefer small pull requests.", session="s1")
+        copied.run()
+        assert copied.texts() == [RULE]  # the other one stays unpinned
 
 
-def test_a_rebuild_changes_nothing_of_it(ada: AgentUnderTest, mailbox: Mailbox) -> None:
+def test_a_rebuild_changes_no_pins_and_no_plans(ada: AgentUnderTest, mailbox: Mailbox) -> None:
     tracking = TrackingUnderTest(ada)
     mailbox.append(f"{RULE} [Ann]", "We went to the lake yesterday, all of us. [Ann]")
     mailbox.run()
@@ -94,9 +94,9 @@ def test_a_rebuild_changes_nothing_of_it(ada: AgentUnderTest, mailbox: Mailbox) 
     tracking.run()
     before = tracking.pins(), tracking.plan()
     assert before[0]
-    bringing = Rebuilding(ada)
-    bringing.rebuilt()
-    bringing.switch()
+    rebuilding = Rebuilding(ada)
+    rebuilding.rebuilt()
+    rebuilding.switch()
     assert (tracking.pins(), tracking.plan()) == before
     tracking.run()
     assert (tracking.pins(), tracking.plan()) == before

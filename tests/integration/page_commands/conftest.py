@@ -1,4 +1,4 @@
-"""An agent, and operations on its pages, over a real database."""
+"""An agent on a real database, and commands for its pages."""
 
 from __future__ import annotations
 

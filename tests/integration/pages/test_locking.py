@@ -1,4 +1,4 @@
-"""Who works on an agent's pages at the same time waits for the others (P16)."""
+"""Concurrent changes of an agent's pages wait for a lock (P16)."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 from memci.storage.pages.tree import lock_tree
 from memci.storage.session import Database
-from memci.testing import open_database, wait_until
+from memci.testing import wait_until
 from tests.support.locks import waiting_for_locks
 from tests.support.network import AgentUnderTest
+from tests.support.servers import open_database
 
 
-def test_a_tree_that_goes_while_it_is_waited_for_is_locked_all_the_same(
+def test_a_tree_deleted_during_the_wait_is_created_and_locked(
     database: Database, database_url: str
 ) -> None:
-    """With an agent that is erased its tree goes, and another life may begin at once."""
+    """An erasure deletes the tree, and the agent may begin anew at once."""
     AgentUnderTest(database)
 
     def lock_and_count() -> int:

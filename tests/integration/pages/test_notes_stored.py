@@ -1,4 +1,4 @@
-"""Notes' texts through whole commands, on each store: all or nothing, and never another's (P14)."""
+"""Commands store texts of notes in each store: all or nothing, and never another's (P14)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memci.storage.page_store.wrappers import CachedPageStore, TextCache
 from memci.storage.session import Database
 from memci.upkeep.duties import remove_orphans
 from tests.support.network import AgentUnderTest
-from tests.support.notes import NoteTaker, asked
+from tests.support.notes import NoteTaker, tool_request
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def cached(store):
     return CachedPageStore(store, TextCache(1_000_000))
 
 
-def test_a_note_is_kept_and_shown_by_any_process(ada, page_store):
+def test_a_stored_note_is_shown_by_every_process(ada, page_store):
     here = NoteTaker(ada.database, cached(page_store))
     there = NoteTaker(ada.database, cached(page_store))
     here.note("Ask first.\n先问再做。")
@@ -38,8 +38,8 @@ def test_a_note_is_kept_and_shown_by_any_process(ada, page_store):
     assert here.window() == there.window()
 
 
-class Dying:
-    """A store whose writer dies when the text is kept, and nothing is committed yet."""
+class FailingStore:
+    """A store that fails after it saved the text, before the commit."""
 
     def __init__(self, store):
         self._store = store
@@ -48,16 +48,16 @@ class Dying:
         return getattr(self._store, name)
 
     def in_transaction(self, connection):
-        return Dying(self._store.in_transaction(connection))
+        return FailingStore(self._store.in_transaction(connection))
 
     def save(self, key, text):
         self._store.save(key, text)
         raise ConnectionAbortedError
 
 
-def test_what_is_rolled_back_is_never_shown(ada, page_store):
+def test_a_note_that_was_rolled_back_is_never_shown(ada, page_store):
     with pytest.raises(ConnectionAbortedError):
-        NoteTaker(ada.database, cached(Dying(page_store))).note("It never was.")
+        NoteTaker(ada.database, cached(FailingStore(page_store))).note("It never was.")
     left = list(page_store.list("ada"))
     joins = isinstance(page_store, PostgresPageStore)
     assert len(left) == (0 if joins else 1), "in the database nothing is left over"
@@ -69,10 +69,10 @@ def test_what_is_rolled_back_is_never_shown(ada, page_store):
 
 
 def test_a_late_write_of_a_crashed_writer_overwrites_nothing(ada, page_store):
-    """It had begun to save the note's text; another one made the note of that index meanwhile."""
-    begun = []
+    """It had begun to save a text; another process created the note of that index meanwhile."""
+    saves = []
 
-    class Stuck:
+    class FailingStore:
         def __getattr__(self, name):
             return getattr(page_store, name)
 
@@ -80,14 +80,14 @@ def test_a_late_write_of_a_crashed_writer_overwrites_nothing(ada, page_store):
             return self
 
         def save(self, key, text):
-            begun.append((key, text))
+            saves.append((key, text))
             raise PageStoreError
 
     with pytest.raises(PageStoreError):
-        NoteTaker(ada.database, Stuck()).note("Of the crashed one")
+        NoteTaker(ada.database, FailingStore()).note("Of the crashed one")
     taker = NoteTaker(ada.database, page_store)
     index = taker.note("Of the other one")
-    ((key, text),) = begun
+    ((key, text),) = saves
     assert key.page == index
     page_store.save(key, text)
     assert "Of the other one" in taker.window()
@@ -107,13 +107,15 @@ def test_an_operation_that_fails_stores_nothing(ada, page_store):
     taker = NoteTaker(ada.database, page_store)
     with pytest.raises(NotFoundError):
         taker.do(
-            asked("create_detail_page", name="Never", detail="It never was.", parent="usr-0"),
-            asked("hide_details", index="usr-99"),
+            tool_request(
+                "create_detail_page", name="Never", detail="It never was.", parent="usr-0"
+            ),
+            tool_request("hide_details", index="usr-99"),
         )
     assert list(page_store.list("ada")) == []
 
 
-def test_an_erased_agents_texts_are_gone_at_once_and_never_come_back(ada, client, page_store):
+def test_texts_of_an_erased_agent_are_deleted_and_never_shown_again(ada, client, page_store):
     here, there = cached(page_store), cached(page_store)
     old = NoteTaker(ada.database, here).note("Of the first life")
     assert "Of the first life" in NoteTaker(ada.database, there).window()
@@ -131,7 +133,7 @@ def test_an_erased_agents_texts_are_gone_at_once_and_never_come_back(ada, client
         assert "Of the first life" not in window
 
 
-def test_what_an_erasure_cannot_delete_upkeep_removes(ada, client, tmp_path):
+def test_upkeep_removes_texts_that_an_erasure_could_not_delete(ada, client, tmp_path):
     class Away(FilePageStore):
         away = True
 
@@ -150,7 +152,7 @@ def test_what_an_erasure_cannot_delete_upkeep_removes(ada, client, tmp_path):
     assert list(store.list("ada")) == []
 
 
-def test_nothing_is_erased_where_nobody_can_say_which_texts_there_are(ada, client, tmp_path):
+def test_nothing_is_erased_if_the_texts_cannot_be_listed(ada, client, tmp_path):
     class Away(FilePageStore):
         def list(self, agent_id, *, older_s=0.0):
             raise PageStoreError
@@ -164,29 +166,29 @@ def test_nothing_is_erased_where_nobody_can_say_which_texts_there_are(ada, clien
 
 
 def test_no_store_is_read_while_a_tree_is_locked(ada, tmp_path):
-    """Reading may take as long as a network does."""
-    looked = []
+    """A read may take as long as a network request."""
+    loaded = []
 
     class Watched(FilePageStore):
         def load(self, key):
             with ada.database.agent_transaction("ada") as other:
                 other.exec_driver_sql("SELECT FROM page_tree FOR UPDATE NOWAIT")
-            looked.append(key.page)
+            loaded.append(key.page)
             return super().load(key)
 
     store = Watched(tmp_path / "notes")
     writer = NoteTaker(ada.database, cached(store))
     shown, hidden = writer.note("Shown"), writer.note("Hidden", expanded=False)
-    looked.clear()
+    loaded.clear()
     other = NoteTaker(ada.database, cached(store))
-    other.do(asked("update_page", index=shown, name="Better"))
-    other.do(asked("expand_details", index=hidden))
-    other.do(asked("undo"))
-    assert looked == [shown, hidden]
+    other.do(tool_request("update_page", index=shown, name="Better"))
+    other.do(tool_request("expand_details", index=hidden))
+    other.do(tool_request("undo"))
+    assert loaded == [shown, hidden]
 
 
 def test_one_connection_is_enough_for_a_note_in_the_database(ada, database_url):
-    """Else as many writers as there are connections would wait for each other."""
+    """With two, as many writers as connections would wait for each other."""
     database = Database(database_url, pool_size=1)
     database.engine.pool._max_overflow = 0
     taker = NoteTaker(database, cached(PostgresPageStore(database)))
@@ -198,10 +200,10 @@ def test_one_connection_is_enough_for_a_note_in_the_database(ada, database_url):
 def test_a_step_that_can_be_undone_keeps_its_pages_text(ada, page_store):
     taker = NoteTaker(ada.database, page_store)
     index = taker.note("Undone and redone", expanded=False)
-    taker.do(asked("undo"))
+    taker.do(tool_request("undo"))
     remove_orphans(ada.database, page_store, grace_s=1e-9)
-    taker.do(asked("redo"))
-    taker.do(asked("expand_details", index=index))
+    taker.do(tool_request("redo"))
+    taker.do(tool_request("expand_details", index=index))
     assert "Undone and redone" in taker.window()
     page = ada.row("SELECT text_version FROM page WHERE agent_id = %s AND id = %s", index)
     assert list(page_store.list("ada")) == [TextKey("ada", index, page.text_version)]

@@ -1,4 +1,4 @@
-"""What lies in the conversation of another session is read, and changed there alone (P5)."""
+"""Pages in the conversation of another session can be read, but changed only there (P5)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.errors import RefusedError
 from memci.reading.context_window import Windows
-from memci.schemas.page_tools import answer_for_model
 from memci.schemas.pages import WindowRequest
-from memci.schemas.tool_table import BY_NAME
+from memci.schemas.tools.pages import answer_for_model
+from memci.schemas.tools.table import BY_NAME
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.page_store.postgres import PostgresPageStore
 from tests.support.network import AgentUnderTest
@@ -24,7 +24,7 @@ STATE = "in another session"
 
 
 class TwoSessions:
-    """An agent that has begun s1 (usr-1), and talks in s2 (usr-2 to usr-4)."""
+    """An agent with the sessions s1 (usr-1) and s2 (usr-2 to usr-4)."""
 
     def __init__(self, database) -> None:
         self.agent = AgentUnderTest(database)
@@ -41,9 +41,9 @@ class TwoSessions:
         self.agent.say(question, session=session)
         self.agent.say("Fine.", role="assistant", session=session)
 
-    def do(self, session: str, tool: str, actor: Actor = Actor.AGENT, /, **given: Any) -> Any:
-        asked = ToolRequest(BY_NAME[tool], BY_NAME[tool].request(**given))
-        return self.commands.run("ada", actor, [asked], session_id=session)[0]
+    def do(self, session: str, tool: str, actor: Actor = Actor.AGENT, /, **fields: Any) -> Any:
+        request = ToolRequest(BY_NAME[tool], BY_NAME[tool].request(**fields))
+        return self.commands.run("ada", actor, [request], session_id=session)[0]
 
     def window(self, session: str) -> str:
         shown = self.windows.show("ada", WindowRequest(session_id=session))
@@ -78,7 +78,7 @@ def test_an_agent_changes_nothing_in_the_conversation_of_another_session(world, 
     assert (world.window("s2"), world.window("s1")) == (there, here)
 
 
-def test_it_reads_it_and_is_told_where_it_lies(world):
+def test_an_agent_reads_it_and_sees_where_it_is(world):
     assert "the hotel" in world.do("s1", "get_page", index=HOTEL).text
     (found,) = answer_for_model(world.do("s1", "find_pages", query="hotel"))["pages"]
     assert (found["index"], found["state"]) == (HOTEL, STATE)
@@ -88,14 +88,14 @@ def test_it_reads_it_and_is_told_where_it_lies(world):
     assert world.do("s1", "get_page", index=HOTEL).page.state == STATE, "opening it is no help"
 
 
-def test_developers_change_it(world):
+def test_developers_may_change_it(world):
     world.do("s1", "hide_details", Actor.DEVELOPER, index=HOTEL)
     assert f"[{HOTEL}] Old talk about the hotel Azul (page, hidden" in world.window("s2")
     world.do("s1", "remove_page", Actor.DEVELOPER, index=HOTEL)
     assert HOTEL not in world.window("s2")
 
 
-def test_what_was_archived_is_recalled_and_is_then_seen_here_alone(world):
+def test_an_archived_page_is_recalled_into_the_calling_session(world):
     world.talk("s2", "Thirdly, trains")
     assert world.do("s1", "get_page", index=HOTEL).page.state == STATE
     world.talk("s2", "Fourthly, trams")
@@ -107,7 +107,7 @@ def test_what_was_archived_is_recalled_and_is_then_seen_here_alone(world):
     world.do("s1", "hide_details", index=HOTEL)
 
 
-def test_what_another_session_has_filed_is_for_all(world):
+def test_pages_in_a_folder_of_another_session_may_be_changed(world):
     made = world.do("s2", "create_contents_page", name="Old", parent="usr-0", children=[HOTEL])
     assert world.do("s1", "expand_details", index=HOTEL).page.state == "expanded"
     moved = world.do("s1", "move_page", source=HOTEL, target="usr-0")
@@ -116,7 +116,7 @@ def test_what_another_session_has_filed_is_for_all(world):
     world.do("s2", "hide_details", index=made.page.index)
 
 
-def test_a_step_is_not_turned_from_another_session(world):
+def test_a_step_is_not_undone_or_redone_from_another_session(world):
     world.do("s2", "hide_details", index=HOTEL)
     there = world.window("s2")
     with pytest.raises(RefusedError, match=f"about {HOTEL}, in the conversation of another sess"):
@@ -130,7 +130,7 @@ def test_a_step_is_not_turned_from_another_session(world):
     assert world.do("s2", "redo").changed == [HOTEL]
 
 
-def test_nor_is_one_that_would_bring_a_page_into_another_session(world):
+def test_a_step_that_would_move_a_page_into_another_session_is_not_undone(world):
     made = world.do("s2", "create_contents_page", name="Old", parent="usr-0", children=[HOTEL])
     there = world.window("s2")
     with pytest.raises(RefusedError, match=f"about {HOTEL}, in the conversation of another sess"):
@@ -140,7 +140,7 @@ def test_nor_is_one_that_would_bring_a_page_into_another_session(world):
     assert made.page.index not in world.window("s2")
 
 
-def test_what_was_done_to_what_all_sessions_see_is_turned_from_any(world):
+def test_steps_on_pages_of_all_sessions_are_undone_from_any(world):
     made = world.do("s2", "create_detail_page", name="Lesson", detail="Be brief.", parent="usr-0")
     assert world.do("s1", "undo").changed == [made.page.index]
     assert world.do("s1", "redo").changed == [made.page.index]

@@ -1,4 +1,4 @@
-"""The four page stores keep the same laws (P14)."""
+"""All page stores have the same behaviour (P14)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TEXTS = (
 
 @pytest.fixture(params=[*STORES, "cached", "moving"])
 def store(request):
-    """Each store, one behind a cache, and one that another is moved to."""
+    """Return each store, one with a cache, and one during a migration."""
     if request.param == "cached":
         return CachedPageStore(store_of("postgres", request), TextCache(1024 * 1024))
     if request.param == "moving":
@@ -34,7 +34,7 @@ def store(request):
     return store_of(request.param, request)
 
 
-def test_what_is_saved_is_loaded_character_by_character(store):
+def test_a_saved_text_is_loaded_unchanged(store):
     keys = [TextKey("ada", f"usr-{number}", new_version()) for number in range(len(TEXTS))]
     for key, text in zip(keys, TEXTS, strict=True):
         store.save(key, text)
@@ -42,7 +42,7 @@ def test_what_is_saved_is_loaded_character_by_character(store):
     assert sorted(store.list("ada")) == sorted(keys)
 
 
-def test_what_not_every_store_can_keep_is_refused_by_all(store):
+def test_all_stores_refuse_texts_that_some_cannot_hold(store):
     for text in ("a\0b", "\ud800", "a\udfff", "\udc80"):
         with pytest.raises(InvalidInputError, match=r"cannot hold") as refused:
             store.save(KEY, text)
@@ -50,7 +50,7 @@ def test_what_not_every_store_can_keep_is_refused_by_all(store):
     assert not store.exists(KEY)
 
 
-def test_what_is_not_there_is_not_found(store):
+def test_an_unknown_key_is_not_found(store):
     store.save(KEY, "…")
     for key in (KEY._replace(version=8), KEY._replace(page="usr-2"), KEY._replace(agent_id="eve")):
         assert not store.exists(key)
@@ -60,7 +60,7 @@ def test_what_is_not_there_is_not_found(store):
     assert list(store.list("eve")) == []
 
 
-def test_what_is_deleted_is_gone_and_nothing_else(store):
+def test_only_the_deleted_text_is_removed(store):
     other = KEY._replace(version=70)
     store.save(KEY, "Mine")
     store.save(other, "Another")
@@ -73,14 +73,14 @@ def test_what_is_deleted_is_gone_and_nothing_else(store):
     assert store.load(other) == "Another"
 
 
-def test_many_are_loaded_and_deleted_as_one_by_one(store):
+def test_many_texts_are_loaded_and_deleted_at_once(store):
     keys = [TextKey("ada", f"usr-{number}", new_version()) for number in range(30)]
     for key in keys:
         store.save(key, f"Text of {key.page}")
-    nowhere = [keys[0]._replace(version=8), keys[0]._replace(page="usr-99")]
-    assert store.load_many([*nowhere, *keys]) == {key: f"Text of {key.page}" for key in keys}
-    assert store.load_many(nowhere) == store.load_many([]) == {}
-    store.delete_many([*nowhere, *keys[5:]])
+    unknown = [keys[0]._replace(version=8), keys[0]._replace(page="usr-99")]
+    assert store.load_many([*unknown, *keys]) == {key: f"Text of {key.page}" for key in keys}
+    assert store.load_many(unknown) == store.load_many([]) == {}
+    store.delete_many([*unknown, *keys[5:]])
     store.delete_many([])
     assert sorted(store.list("ada")) == sorted(keys[:5])
     assert store.load_many(keys).keys() == set(keys[:5])
@@ -93,7 +93,7 @@ def test_saving_again_is_no_error(store):
     assert list(store.list("ada")) == [KEY]
 
 
-def test_agents_do_not_meet_whatever_they_are_called(store):
+def test_agents_with_similar_names_have_separate_texts(store):
     for agent_id in AGENTS:
         store.save(KEY._replace(agent_id=agent_id), f"Of {agent_id}")
     for agent_id in AGENTS:
@@ -101,7 +101,7 @@ def test_agents_do_not_meet_whatever_they_are_called(store):
         assert list(store.list(agent_id)) == [KEY._replace(agent_id=agent_id)]
 
 
-def test_a_page_that_cannot_be_is_not_found(store):
+def test_an_invalid_page_index_is_not_found(store):
     for page in NO_PAGES:
         for verb in (store.load, store.exists, store.delete):
             with pytest.raises(NotFoundError):
@@ -117,13 +117,13 @@ def test_the_longest_names_fit(store):
     assert store.load(key) == "…"
 
 
-def test_what_is_young_is_left_out_where_only_the_old_are_asked_for(store):
+def test_a_listing_of_old_texts_omits_new_ones(store):
     store.save(KEY, "…")
     assert list(store.list("ada", older_s=3600)) == []
     assert list(store.list("ada")) == [KEY]
 
 
-def test_who_reads_while_another_writes_finds_all_or_nothing(store):
+def test_a_concurrent_reader_finds_the_whole_text_or_none(store):
     text = "whole " * 20_000
     keys = [KEY._replace(version=version) for version in range(1, 9)]
 
@@ -142,7 +142,7 @@ def test_who_reads_while_another_writes_finds_all_or_nothing(store):
     assert all(store.load(key) == text for key in keys)
 
 
-def test_versions_are_never_the_same_and_fit():
+def test_versions_are_unique_and_below_10_to_the_18():
     made = {new_version() for _ in range(10_000)}
     assert len(made) == 10_000
     assert all(0 < version < 10**18 for version in made)

@@ -1,4 +1,4 @@
-"""The store on S3: where objects lie, and what it says when something is wrong, or never says."""
+"""The page store on S3: object keys, error messages, and no secrets in them."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ def raw(bucket):
     client.close()
 
 
-def failure(store, verb="load", *more):
-    """What is said when it fails, with all that a log would hold of it."""
+def error_message(store, verb="load", *args):
+    """Return the error message; check that neither it nor its traceback has a secret."""
     with pytest.raises(PageStoreError) as failed:
-        getattr(store, verb)(KEY, *more)
+        getattr(store, verb)(KEY, *args)
     store.close()
     logged = "".join(traceback.format_exception(failed.value))
     assert not any(secret in logged + repr(failed.value) for secret in SECRETS)
     return str(failed.value)
 
 
-def test_objects_lie_below_the_prefix_and_a_digest_of_the_agent(bucket, s3_store, raw):
+def test_object_keys_have_the_prefix_and_a_digest_of_the_agent(bucket, s3_store, raw):
     s3_store.save(KEY, "Grüße")
     digest = sha256(b"ada").hexdigest()
     (found,) = raw.list_objects_v2(Bucket=bucket.bucket)["Contents"]
     assert found["Key"] == f"some/where/{digest}/usr-1.7.txt"
-    kept = raw.get_object(Bucket=bucket.bucket, Key=found["Key"])
-    assert kept["Body"].read() == "Grüße".encode()
-    assert kept["ContentType"] == "text/plain; charset=utf-8"
+    stored = raw.get_object(Bucket=bucket.bucket, Key=found["Key"])
+    assert stored["Body"].read() == "Grüße".encode()
+    assert stored["ContentType"] == "text/plain; charset=utf-8"
 
 
-def test_what_others_put_there_is_passed_over(bucket, s3_store, raw):
+def test_objects_of_others_are_ignored(bucket, s3_store, raw):
     home = f"some/where/{sha256(b'ada').hexdigest()}"
     for name in (
         f"{home}/notes.txt",
@@ -65,7 +65,7 @@ def test_more_than_one_page_of_a_listing_is_read(s3_store, monkeypatch):
     client = s3_store._client()
     paginator = client.get_paginator("list_objects_v2")
     paginate = paginator.paginate
-    paginator.paginate = lambda **how: paginate(**how, PaginationConfig={"PageSize": 2})
+    paginator.paginate = lambda **options: paginate(**options, PaginationConfig={"PageSize": 2})
     monkeypatch.setattr(client, "get_paginator", lambda _: paginator)
     keys = {KEY._replace(version=version) for version in range(1, 6)}
     for key in keys:
@@ -73,30 +73,30 @@ def test_more_than_one_page_of_a_listing_is_read(s3_store, monkeypatch):
     assert set(s3_store.list("ada")) == keys
 
 
-def test_a_bucket_that_is_not_there_is_named_as_the_fault(bucket):
+def test_the_error_names_a_missing_bucket(bucket):
     store = S3PageStore(replace(bucket, bucket="no-such-bucket-here"))
-    for verb, more in (("save", ["…"]), ("load", []), ("exists", [])):
-        assert "there is no such bucket: make it, or correct MEMCI_PAGE_STORE" in failure(
-            store, verb, *more
+    for verb, args in (("save", ["…"]), ("load", []), ("exists", [])):
+        assert "there is no such bucket: make it, or correct MEMCI_PAGE_STORE" in error_message(
+            store, verb, *args
         )
 
 
-def test_a_store_that_is_away_is_told_within_seconds(bucket):
+def test_an_unreachable_store_is_reported_within_seconds(bucket):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # nobody listens
         address = f"http://127.0.0.1:{taken.getsockname()[1]}"
-        said = failure(S3PageStore(replace(bucket, endpoint=address)))
-    assert "nobody answers there: see the endpoint in MEMCI_PAGE_STORE" in said
-    assert address not in said
+        message = error_message(S3PageStore(replace(bucket, endpoint=address)))
+    assert "nobody answers there: see the endpoint in MEMCI_PAGE_STORE" in message
+    assert address not in message
 
 
-def test_missing_credentials_are_told(bucket, monkeypatch):
+def test_missing_credentials_are_reported(bucket, monkeypatch):
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
-    assert "boto3 finds no credentials" in failure(S3PageStore(bucket))
+    assert "boto3 finds no credentials" in error_message(S3PageStore(bucket))
 
 
-def test_what_is_no_text_is_no_crash(bucket, s3_store, raw):
+def test_an_object_that_is_no_text_counts_as_damaged(bucket, s3_store, raw):
     s3_store.save(KEY, "…")
     (found,) = raw.list_objects_v2(Bucket=bucket.bucket)["Contents"]
     raw.put_object(Bucket=bucket.bucket, Key=found["Key"], Body=b"\xff\xfe")
@@ -104,13 +104,13 @@ def test_what_is_no_text_is_no_crash(bucket, s3_store, raw):
         s3_store.load(KEY)
 
 
-def test_without_boto3_it_says_what_to_install(bucket, monkeypatch):
+def test_without_boto3_the_error_says_what_to_install(bucket, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "boto3", None)
     with pytest.raises(ConfigurationError, match="pip install boto3"):
         S3PageStore(bucket).load(KEY)
 
 
-def test_settings_lead_there_and_know_no_secret(bucket, database_url):
+def test_settings_open_the_store_and_show_no_secret(bucket, database_url):
     settings = load_settings(
         database_url=database_url,
         page_store=f"s3://{bucket.bucket}/{bucket.prefix}?endpoint={bucket.endpoint}",

@@ -1,4 +1,4 @@
-"""Steps that can be undone, user by user (P17)."""
+"""Steps to undo are stored for each user (P17)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memci.storage.pages.undo_steps import add_step, mark_undone, step_to_redo, 
 from memci.storage.session import Connection, Database
 from tests.support.network import AgentUnderTest
 
-KEPT = 100
+MOST_STEPS = 100
 
 
 def add(connection: Connection, user: str | None, name: str) -> None:
@@ -18,8 +18,8 @@ def add(connection: Connection, user: str | None, name: str) -> None:
     add_step(connection, "ada", user, ["update_page"], [edit])
 
 
-def taken_back(connection: Connection, user: str | None) -> list[str]:
-    """What a user's steps did, the newest first, until none is left."""
+def undo_all(connection: Connection, user: str | None) -> list[str]:
+    """Undo all steps of a user, the newest first; return the names that they set."""
     names = []
     while (step := step_to_undo(connection, "ada", user)) is not None:
         names += [edit.became["name"] for edit in step.edits]
@@ -28,19 +28,19 @@ def taken_back(connection: Connection, user: str | None) -> list[str]:
 
 
 @pytest.mark.parametrize("busy", ["bob", None])
-def test_the_steps_of_one_user_leave_those_of_others(database: Database, busy: str | None) -> None:
+def test_steps_of_one_user_displace_none_of_others(database: Database, busy: str | None) -> None:
     AgentUnderTest(database)
     with database.agent_transaction("ada") as connection:
         lock_tree(connection, "ada")
         for user in ("anna", None, "bob"):
             add(connection, user, "first")
-        for each in range(KEPT + 1):
+        for each in range(MOST_STEPS + 1):
             add(connection, busy, f"{each}")
-        assert taken_back(connection, busy) == [f"{each}" for each in range(KEPT, 0, -1)]
+        assert undo_all(connection, busy) == [f"{each}" for each in range(MOST_STEPS, 0, -1)]
         for user in {"anna", None, "bob"} - {busy}:
-            assert taken_back(connection, user) == ["first"]
-        # What was undone goes by what is done then, and of its own user alone.
+            assert undo_all(connection, user) == ["first"]
+        # A new step removes undone steps of its own user only.
         add(connection, busy, "another")
         assert step_to_redo(connection, "ada", busy) is None
         assert step_to_redo(connection, "ada", "anna") is not None
-        assert taken_back(connection, busy) == ["another"]
+        assert undo_all(connection, busy) == ["another"]

@@ -1,4 +1,4 @@
-"""Texts move from one store to another while notes are written, read and erased (P14)."""
+"""Texts are moved to another store while notes are written, read and erased (P14)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def ada(database):
 
 
 class Crowd:
-    """Threads that go on until they are told to stop; what failed in them is kept."""
+    """Threads that repeat their work until they are stopped; collects their errors."""
 
     def __init__(self) -> None:
         self.failed: list[Exception] = []
@@ -54,15 +54,15 @@ class Crowd:
         try:
             while not self._stop.is_set():
                 work()
-        except Exception as error:  # noqa: BLE001 - the test looks at it
+        except Exception as error:  # noqa: BLE001 - the test asserts it
             self.failed.append(error)
 
 
 @pytest.mark.parametrize(
     ("former", "new"), [("postgres", "files"), ("files", "s3"), ("s3", "postgres")]
 )
-def test_nothing_is_lost_and_no_reader_fails_meanwhile(ada, request, former, new):
-    """One process still writes to the former store, one to the new; both read, without a cache."""
+def test_a_migration_loses_no_text_and_fails_no_reader(ada, request, former, new):
+    """One process writes to the old store, one to the new; both read without a cache."""
     source, target = store_of(former, request), store_of(new, request)
     takers = [
         NoteTaker(ada.database, MovingPageStore(source, target)),
@@ -103,8 +103,8 @@ def test_nothing_is_lost_and_no_reader_fails_meanwhile(ada, request, former, new
     assert all(text in alone for text in written)
 
 
-def test_a_snapshot_that_does_not_show_the_copy_yet_hinders_nobody(ada, tmp_path):
-    """A reader of the former store whose snapshot of the database is older than the copy in it."""
+def test_a_text_is_read_if_the_snapshot_is_older_than_its_copy(ada, tmp_path):
+    """The copy is in PostgreSQL; the original is cleared."""
     source, target = FilePageStore(tmp_path), PostgresPageStore(ada.database)
     source.save(KEY, "On its way")
     with ada.database.agent_snapshot("ada") as connection:
@@ -116,7 +116,7 @@ def test_a_snapshot_that_does_not_show_the_copy_yet_hinders_nobody(ada, tmp_path
             assert reader.exists(KEY)
 
 
-def test_it_goes_on_where_it_was_and_does_nothing_twice(ada, tmp_path):
+def test_a_second_migration_copies_nothing_again(ada, tmp_path):
     source, target = MemoryPageStore(), FilePageStore(tmp_path)
     AgentUnderTest(ada.database, "ben")
     keys = [KEY._replace(version=number) for number in range(1, 6)]
@@ -124,20 +124,20 @@ def test_it_goes_on_where_it_was_and_does_nothing_twice(ada, tmp_path):
         source.save(key, f"Text {key.version}")
     source.save(KEY._replace(agent_id="ben"), "Of Ben")
     target.save(keys[0], "Text 1")
-    heard: list[int] = []
+    reported: list[int] = []
     moved = TextMigration(ada.database, source, target).run(
-        clear=False, report=lambda counts: heard.append(counts.agents)
+        clear=False, report=lambda counts: reported.append(counts.agents)
     )
     assert (moved.agents, moved.copied, moved.present, moved.cleared) == (2, 5, 1, 0)
-    assert heard == [1, 2]
+    assert reported == [1, 2]
     again = TextMigration(ada.database, source, target).run(clear=True, report=ignore)
     assert (again.copied, again.present, again.cleared) == (0, 6, 6)
     assert [target.load(key) for key in keys] == [f"Text {key.version}" for key in keys]
     assert list(source.list("ada")) == []
 
 
-def test_what_is_erased_while_it_is_copied_stays_erased(ada):
-    """Between being read from the one and written to the other."""
+def test_a_text_erased_while_it_is_copied_stays_erased(ada):
+    """The erasure is between the read from the source and the write to the target."""
 
     class Slow(MemoryPageStore):
         def save(self, key, text):
@@ -153,7 +153,7 @@ def test_what_is_erased_while_it_is_copied_stays_erased(ada):
 
 
 class Forgetful(MemoryPageStore):
-    """A store whose texts go just before they are read back, and those of another one first."""
+    """A store that deletes a text, also from other stores, before it is loaded."""
 
     def __init__(self, *first: MemoryPageStore) -> None:
         super().__init__()
@@ -165,8 +165,8 @@ class Forgetful(MemoryPageStore):
         return super().load(key)
 
 
-def test_what_is_erased_while_it_is_cleared_away_hinders_nothing(ada):
-    """Between being read from the one and read back from the other."""
+def test_a_text_erased_while_it_is_cleared_is_no_error(ada):
+    """The erasure is between the read from the source and the check of the target."""
     source = MemoryPageStore()
     target = Forgetful(source)
     source.save(KEY, "To be gone")
@@ -175,7 +175,7 @@ def test_what_is_erased_while_it_is_cleared_away_hinders_nothing(ada):
     assert list(target.list("ada")) == []
 
 
-def test_a_text_whose_copy_is_lost_is_not_given_up(ada):
+def test_a_text_whose_copy_is_lost_is_not_removed(ada):
     source = MemoryPageStore()
     source.save(KEY, "What was written")
     with pytest.raises(PageStoreError, match="not removed from the source"):
@@ -183,7 +183,7 @@ def test_a_text_whose_copy_is_lost_is_not_given_up(ada):
     assert source.load(KEY) == "What was written"
 
 
-def test_a_copy_that_is_another_text_is_not_what_the_text_is_given_up_for(ada):
+def test_a_text_is_not_removed_if_its_copy_differs(ada):
     source, target = MemoryPageStore(), MemoryPageStore()
     source.save(KEY, "What was written")
     target.save(KEY, "What somebody else put there")
@@ -192,8 +192,8 @@ def test_a_copy_that_is_another_text_is_not_what_the_text_is_given_up_for(ada):
     assert source.load(KEY) == "What was written"
 
 
-def test_what_moves_between_two_looks_is_found(ada, tmp_path):
-    """Also by who looks at the database as it was before."""
+def test_a_text_that_is_moved_between_two_reads_is_found(ada, tmp_path):
+    """An older snapshot of the database finds it, too."""
 
     class Moving(FilePageStore):
         def load(self, key):
@@ -234,17 +234,17 @@ def memci(monkeypatch, database_url, tmp_path, capsys):
 
 
 def test_the_command_says_what_to_set_before_it_copies_anything(memci):
-    code, _, said = memci("--to", "files", store="postgres")
+    code, _, error = memci("--to", "files", store="postgres")
     assert code == 1
-    assert "First set MEMCI_PAGE_STORE_READS_ALSO=files for every process" in said
-    assert "then set MEMCI_PAGE_STORE=files and MEMCI_PAGE_STORE_READS_ALSO=postgres" in said
-    code, _, said = memci("--to", "files", store="postgres", also="files")
+    assert "First set MEMCI_PAGE_STORE_READS_ALSO=files for every process" in error
+    assert "then set MEMCI_PAGE_STORE=files and MEMCI_PAGE_STORE_READS_ALSO=postgres" in error
+    code, _, error = memci("--to", "files", store="postgres", also="files")
     assert code == 1
-    assert "new texts still go to postgres" in said
-    code, _, said = memci("--to", "files", store="files")
+    assert "new texts still go to postgres" in error
+    code, _, error = memci("--to", "files", store="files")
     assert code == 1
-    assert "the page store is files already" in said
-    code, _, said = memci("--to", "memory", store="files")
+    assert "the page store is files already" in error
+    code, _, error = memci("--to", "memory", store="files")
     assert code == 2
 
 
@@ -252,32 +252,32 @@ def test_the_command_says_what_to_set_before_it_copies_anything(memci):
     ("to", "address"), [("s3", "s3://notes/memci"), ("files", "files:///srv/notes")]
 )
 def test_the_command_names_whole_addresses(memci, to, address):
-    code, _, said = memci("--to", to, store="postgres", also=address)
+    code, _, error = memci("--to", to, store="postgres", also=address)
     assert code == 1
-    assert f"set MEMCI_PAGE_STORE={address} and MEMCI_PAGE_STORE_READS_ALSO=postgres for" in said
-    code, _, said = memci("--to", "s3", store=address if to == "files" else "postgres")
+    assert f"set MEMCI_PAGE_STORE={address} and MEMCI_PAGE_STORE_READS_ALSO=postgres for" in error
+    code, _, error = memci("--to", "s3", store=address if to == "files" else "postgres")
     assert code == 1
-    assert "set MEMCI_PAGE_STORE_READS_ALSO=s3://BUCKET/PREFIX for every process" in said
+    assert "set MEMCI_PAGE_STORE_READS_ALSO=s3://BUCKET/PREFIX for every process" in error
 
 
-def test_the_command_moves_all_and_says_what_comes_next(memci, ada, tmp_path):
+def test_the_command_moves_all_texts_and_names_the_next_step(memci, ada, tmp_path):
     taker = NoteTaker(ada.database, PostgresPageStore(ada.database))
     taker.note("First")
     taker.note("Second")
-    code, said, hinted = memci("--to", "files", store="files", also="postgres")
-    assert (code, said) == (
+    code, output, hint = memci("--to", "files", store="files", also="postgres")
+    assert (code, output) == (
         0,
         "2 texts copied from postgres to files, 0 there before, of 1 agent\n",
     )
-    assert "run it once more" in hinted
-    code, said, hinted = memci("--to", "files", store="files", also="postgres")
-    assert "0 texts copied" in said
-    assert "--clear removes them" in hinted
-    code, said, hinted = memci("--to", "files", "--clear", store="files", also="postgres")
-    assert "2 texts removed from postgres" in said
-    assert "remove MEMCI_PAGE_STORE_READS_ALSO for every process" in hinted
-    code, said, _ = memci("--to", "files", "--json", store="files", also="postgres")
-    assert json.loads(said) == {
+    assert "run it once more" in hint
+    code, output, hint = memci("--to", "files", store="files", also="postgres")
+    assert "0 texts copied" in output
+    assert "--clear removes them" in hint
+    code, output, hint = memci("--to", "files", "--clear", store="files", also="postgres")
+    assert "2 texts removed from postgres" in output
+    assert "remove MEMCI_PAGE_STORE_READS_ALSO for every process" in hint
+    code, output, _ = memci("--to", "files", "--json", store="files", also="postgres")
+    assert json.loads(output) == {
         "from": "postgres", "to": "files", "agents": 1, "copied": 0, "present": 0, "cleared": 0,
         "missing": 0,
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""A window speaks as its session's user does, whatever is done to pages and whoever else speaks."""
+"""A window is in the language of its session's user, whatever pages and other users do."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.reading.context_window import Windows
 from memci.schemas.pages import WindowRequest
-from memci.schemas.tool_table import BY_NAME
+from memci.schemas.tools.table import BY_NAME
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.page_store.postgres import PostgresPageStore
 from tests.support.naming import PagesUnderTest
@@ -30,10 +30,10 @@ class World:
         self.windows = Windows(database, store, COUNTER, RULES)
         self.pages = PageCommands(database, store, COUNTER, RULES)
 
-    def say(self, session: str, question: str, answer: str | None = None, **more: Any) -> None:
-        self.ada.say(question, session=session, **more)
+    def say(self, session: str, question: str, answer: str | None = None, **fields: Any) -> None:
+        self.ada.say(question, session=session, **fields)
         if answer is not None:
-            self.ada.say(answer, role="assistant", session=session, **more)
+            self.ada.say(answer, role="assistant", session=session, **fields)
 
     def window(self, session: str) -> Any:
         return self.windows.show("ada", WindowRequest(session_id=session))
@@ -41,9 +41,9 @@ class World:
     def text(self, session: str) -> str:
         return "".join(each.content or "" for each in self.window(session).messages)
 
-    def do(self, session: str | None, tool: str, actor: Actor = Actor.AGENT, **given: Any) -> Any:
-        asked = ToolRequest(BY_NAME[tool], BY_NAME[tool].request(**given))
-        return self.pages.run("ada", actor, [asked], session_id=session)[0]
+    def do(self, session: str | None, tool: str, actor: Actor = Actor.AGENT, **fields: Any) -> Any:
+        request = ToolRequest(BY_NAME[tool], BY_NAME[tool].request(**fields))
+        return self.pages.run("ada", actor, [request], session_id=session)[0]
 
 
 @pytest.fixture
@@ -68,15 +68,15 @@ def test_a_word_of_another_language_changes_nothing(world: World):
     assert FOLDER["zh"] in world.text("zh")
 
 
-def test_where_nobody_has_spoken_it_is_that_of_what_stands_there(world: World):
-    made = {"name": "规则", "detail": "回答要简短。", "parent": "sys-0"}
-    world.do(None, "create_detail_page", Actor.DEVELOPER, **made)
+def test_without_messages_the_window_has_the_language_of_its_pages(world: World):
+    fields = {"name": "规则", "detail": "回答要简短。", "parent": "sys-0"}
+    world.do(None, "create_detail_page", Actor.DEVELOPER, **fields)
     assert "（目录" in world.text("new")
 
 
 @pytest.mark.parametrize("name", ["西湖边上好吃的东西有很多很多很多很多很多很多很多", "Boats"])
-def test_what_a_change_takes_is_what_the_next_window_takes(world: World, name: str):
-    """Names in another language, and what others say meanwhile, leave the window's as it is."""
+def test_tokens_of_a_change_are_those_of_the_next_window(world: World, name: str):
+    """Names and messages in another language do not change the language of the window."""
     world.say("en", "How deep is the river?", "21 metres.")
     world.say("en", "And how wide?", "A hundred.")
     world.say("zh", "杭州的天气怎么样？" * 20)
@@ -91,7 +91,7 @@ def test_what_a_change_takes_is_what_the_next_window_takes(world: World, name: s
         assert (done.tokens_before, done.tokens_after) == (shown, world.window("en").tokens), tool
 
 
-def test_a_page_is_summed_up_in_its_own_language(database: Any):
+def test_a_page_is_summarised_in_its_own_language(database: Any):
     pages = PagesUnderTest(AgentUnderTest(database), replace(RULES, active_pages=1))
     pages.tell(("API 用 REST 还是 GraphQL？", "推荐使用 REST，缓存简单。"))
     pages.tell(
@@ -103,5 +103,5 @@ def test_a_page_is_summed_up_in_its_own_language(database: Any):
     pages.tell(("Which is the longest river of Portugal?", "The Tagus, with 1,007 km."))
     pages.tell(("What next?", "Rest."))
     pages.run()
-    leads = [{line.partition(" ")[0][:3] for line in each.entries} for each in pages.pages()[:3]]
-    assert leads == [{"用户：", "助手："}, {"用户：", "助手："}, {"use", "ass"}]
+    prefixes = [{line.partition(" ")[0][:3] for line in each.entries} for each in pages.pages()[:3]]
+    assert prefixes == [{"用户：", "助手："}, {"用户：", "助手："}, {"use", "ass"}]

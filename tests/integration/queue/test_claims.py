@@ -1,4 +1,4 @@
-"""How many lanes one token claims."""
+"""Claiming, renewing and giving back lanes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import pytest
 
 from memci.queue.lease import Claims
 from memci.queue.mailbox import free, request_compress
-from memci.testing import open_database, wait_until
+from memci.testing import wait_until
 from tests.support.locks import waiting_for_locks
+from tests.support.servers import open_database
 
 LEASE_MS = 30_000
 
@@ -28,12 +29,12 @@ def make_due(database, count):
         )
 
 
-def taken(due):
+def claimed_agents(due):
     return [each.lease.agent_id for each in due.claimed]
 
 
 @pytest.mark.parametrize(("due", "taken_at_once"), [(1, 1), (10, 1), (16, 2), (40, 5), (300, 16)])
-def test_where_few_lanes_are_due_each_worker_takes_its_share(database, claims, due, taken_at_once):
+def test_a_claim_takes_only_a_share_of_the_due_lanes(database, claims, due, taken_at_once):
     make_due(database, due)
 
     found = claims.claim_due(None, 16)
@@ -42,47 +43,47 @@ def test_where_few_lanes_are_due_each_worker_takes_its_share(database, claims, d
     assert found.more == (due > taken_at_once)
 
 
-def test_claims_take_every_lane_once_and_the_last_one_says_so(database, claims):
+def test_claims_take_every_lane_once_and_the_last_one_reports_the_end(database, claims):
     make_due(database, 40)
 
     seen, more = [], True
     while more:
         found = claims.claim_due(None, 16)
-        seen += taken(found)
+        seen += claimed_agents(found)
         more = found.more
 
     assert sorted(seen) == sorted(f"a{n}" for n in range(1, 41))
     assert not claims.claim_due(None, 16).claimed
 
 
-def test_the_named_lane_comes_first_and_beside_the_oldest(database, claims):
+def test_the_named_lane_is_claimed_first_and_then_the_oldest(database, claims):
     make_due(database, 10)
 
-    assert taken(claims.claim_due("a7", 16)) == ["a7", "a1"]
+    assert claimed_agents(claims.claim_due("a7", 16)) == ["a7", "a1"]
 
 
-def test_lanes_that_may_not_run_are_no_reason_to_come_back(database, claims):
+def test_paused_lanes_do_not_count_as_more_work(database, claims):
     make_due(database, 3)
     with database.lane_transaction() as connection:
         connection.exec_driver_sql("UPDATE lane SET paused = true WHERE agent_id <> 'a1'")
 
     found = claims.claim_due(None, 16)
 
-    assert taken(found) == ["a1"]
+    assert claimed_agents(found) == ["a1"]
     assert not found.more
 
 
 @pytest.mark.parametrize("due", ["wake_at", "compress_at"])
 @pytest.mark.parametrize("hint", ["a1", "another", None])
-def test_a_lane_that_is_being_appended_to_is_waited_for(database_url, database, claims, due, hint):
-    """Its only token may be the one that is here: the append finds it woken, and publishes none."""
+def test_a_claim_waits_for_an_append_to_the_lane(database_url, database, claims, due, hint):
+    """This may be its only wakeup: the append sees a woken lane and publishes none."""
     make_due(database, 1)
     with database.lane_transaction() as connection:
         connection.exec_driver_sql("UPDATE lane SET compress_at = now(), wake_at = now()")
 
     def claim():
         if due == "wake_at":
-            return taken(claims.claim_due(hint, 16))
+            return claimed_agents(claims.claim_due(hint, 16))
         claimed = claims.claim_compress(hint)
         return [claimed.lease.agent_id] if claimed else []
 
@@ -95,7 +96,7 @@ def test_a_lane_that_is_being_appended_to_is_waited_for(database_url, database, 
     assert not claims.claim_due("a1", 16).claimed or due == "compress_at"
 
 
-def test_a_lane_that_stays_locked_is_left_to_the_sweeper(database, claims):
+def test_a_lane_that_stays_locked_is_left_to_the_sweep(database, claims):
     make_due(database, 2)
     with database.lane_transaction() as frozen:
         frozen.exec_driver_sql("SELECT FROM lane FOR UPDATE")
@@ -104,8 +105,8 @@ def test_a_lane_that_stays_locked_is_left_to_the_sweeper(database, claims):
     assert not found.more
 
 
-def test_only_one_thread_waits_for_what_is_locked(database_url, database, claims):
-    """So a frozen process that holds one lane keeps no other agent waiting."""
+def test_only_one_thread_waits_for_a_locked_lane(database_url, database, claims):
+    """A frozen process that holds one lane does not delay other agents."""
     make_due(database, 1)
     with ThreadPoolExecutor() as pool, open_database(database_url) as watching:
         with database.lane_transaction() as frozen:
@@ -118,14 +119,12 @@ def test_only_one_thread_waits_for_what_is_locked(database_url, database, claims
                 connection.exec_driver_sql(
                     "INSERT INTO lane (agent_id, wake_at) VALUES ('a2', now())"
                 )
-            assert taken(claims.claim_due("a2", 16)) == ["a2"]
+            assert claimed_agents(claims.claim_due("a2", 16)) == ["a2"]
         waiting.result()
 
 
-def test_a_token_of_compression_that_came_while_the_lane_was_held_is_published_anew(
-    database, claims
-):
-    """Nothing else would wake it before the sweeper does."""
+def test_a_compression_wakeup_that_came_during_a_lease_is_published_again(database, claims):
+    """Otherwise only the sweep would wake the lane."""
     make_due(database, 1)
     (held,) = claims.claim_due("a1", 16).claimed
     with database.lane_transaction() as connection:
@@ -145,16 +144,16 @@ def test_a_named_lane_that_stays_locked_is_not_taken(database, claims):
         assert claims.claim_named("a1") is None
 
 
-def test_what_is_given_back_keeps_its_place(database, claims):
+def test_lanes_that_are_given_back_keep_their_place(database, claims):
     make_due(database, 16)
     first = claims.claim_due(None, 16)
 
     claims.give_back(first.claimed)
 
-    assert taken(claims.claim_due(None, 16)) == taken(first) == ["a1", "a2"]
+    assert claimed_agents(claims.claim_due(None, 16)) == claimed_agents(first) == ["a1", "a2"]
 
 
-def test_those_that_touch_the_same_lanes_do_not_deadlock(database_url, database, claims):
+def test_renewing_and_giving_back_the_same_lanes_do_not_deadlock(database_url, database, claims):
     with database.lane_transaction() as connection:
         connection.exec_driver_sql(
             "INSERT INTO lane (agent_id, wake_at, written_at)"
@@ -163,11 +162,11 @@ def test_those_that_touch_the_same_lanes_do_not_deadlock(database_url, database,
     with open_database(database_url) as owner:
         owner.execute("ANALYZE lane")
     held = sorted(claims.claim_due(None, 16).claimed, key=lambda each: each.lease.agent_id)
-    forth = [held[0], held[8], held[15]]
-    back = [each.lease for each in reversed(forth)]
-    between = held[8].lease.agent_id
-    # Where a table is read through, its rows come as they were last written: the last lane first.
-    for each in reversed(forth):
+    lanes = [held[0], held[8], held[15]]
+    leases = [each.lease for each in reversed(lanes)]
+    middle = held[8].lease.agent_id
+    # A sequential scan returns rows in the order of their last update: here the last lane first.
+    for each in reversed(lanes):
         with database.lane_transaction() as connection:
             connection.exec_driver_sql(
                 "UPDATE lane SET fence = fence WHERE agent_id = %s", (each.lease.agent_id,)
@@ -175,19 +174,17 @@ def test_those_that_touch_the_same_lanes_do_not_deadlock(database_url, database,
 
     with ThreadPoolExecutor() as pool, open_database(database_url) as watching:
         with database.lane_transaction() as blocking:
-            blocking.exec_driver_sql("SELECT FROM lane WHERE agent_id = %s FOR UPDATE", (between,))
-            all_of_them = [
-                pool.submit(claims.renew, back),
-                pool.submit(claims.give_back, forth),
+            blocking.exec_driver_sql("SELECT FROM lane WHERE agent_id = %s FOR UPDATE", (middle,))
+            calls = [
+                pool.submit(claims.renew, leases),
+                pool.submit(claims.give_back, lanes),
             ]
             wait_until(lambda: waiting_for_locks(watching) == 2, "both wait")
-        for each in all_of_them:
+        for each in calls:
             each.result()
 
 
-def test_a_lane_in_a_long_effect_keeps_no_other_lease_from_its_renewal(
-    database_url, database, claims
-):
+def test_a_lane_in_a_long_effect_does_not_delay_other_renewals(database_url, database, claims):
     make_due(database, 300)
     held = claims.claim_due(None, 16).claimed
     first = min(each.lease.agent_id for each in held)
@@ -211,11 +208,11 @@ def lease_ends(database):
         return {row.agent_id: row.lease_until for row in rows}
 
 
-def test_whoever_gives_lanes_back_may_have_claimed_them_at_different_times(database, claims):
+def test_lanes_claimed_at_different_times_can_be_given_back_together(database, claims):
     make_due(database, 16)
     due = claims.claim_due(None, 16).claimed
 
     claims.give_back([claims.claim_named("rung"), *due])
 
     assert lease_ends(database) == {}
-    assert taken(claims.claim_due(None, 16)) == ["a1", "a2"]
+    assert claimed_agents(claims.claim_due(None, 16)) == ["a1", "a2"]

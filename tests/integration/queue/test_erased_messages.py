@@ -1,4 +1,4 @@
-"""M25 and the broker: no incoming message brings back what was erased, and none keeps it."""
+"""M25 and the broker: incoming messages neither restore nor keep erased messages."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def eraser(producer, client):
 
 
 def say(producer: Producer, *ids: str, text: str = "hello", session: str | None = None) -> None:
-    said = [NewMessage(Role.USER, f"{text} {each}", id=each) for each in ids]
-    producer.intake.append(Append("a", said, session_id=session))
+    messages = [NewMessage(Role.USER, f"{text} {each}", id=each) for each in ids]
+    producer.intake.append(Append("a", messages, session_id=session))
 
 
 def incoming(*ids: str | None, task_id: str | None = None, **fields) -> bytes:
@@ -55,69 +55,69 @@ def deliver(producer: Producer, raw: bytes) -> UUID | None:
         return take_in(connection, "a", raw, LIMITS)
 
 
-def kept(producer: Producer, job_id: UUID) -> bytes | None:
+def letter(producer: Producer, job_id: UUID) -> bytes | None:
     with producer.database.agent_snapshot("a") as connection:
         return read_dead_letter(connection, "a", job_id)
 
 
-def stored(producer: Producer) -> list[str]:
+def stored_ids(producer: Producer) -> list[str]:
     return [each.id for each in messages_of(producer.database, "a")]
 
 
-def test_a_message_with_an_erased_message_is_buried_without_it(producer, eraser):
+def test_a_request_with_an_erased_message_is_buried_without_it(producer, eraser):
     say(producer, "m1", "m2")
     eraser.erase("m1")
     raw = incoming("m1", "m3")
     dead = deliver(producer, raw)
-    assert stored(producer) == ["m2"], "nothing is half-accepted"
+    assert stored_ids(producer) == ["m2"], "nothing is half-accepted"
     job = producer.job("a", dead)
     assert (job.state, "messages[0]: 'm1' was erased for good" in job.last_error) == ("dead", True)
-    body = b64decode(json.loads(kept(producer, dead))["body"])
+    body = b64decode(json.loads(letter(producer, dead))["body"])
     assert b"hello m3" in body
     assert b"hello m1" not in body
     assert deliver(producer, raw) is None, "it came again before it was removed"
     assert producer.states("a").count("dead") == 1
 
-    watched = jobs.replay(
+    replayed = jobs.replay(
         producer.database, producer.wakeups, "a", dead, at_tail=False, limits=LIMITS
     )
-    assert producer.job("a", watched).state == "queued"
-    assert stored(producer) == ["m2", "m3"]
+    assert producer.job("a", replayed).state == "queued"
+    assert stored_ids(producer) == ["m2", "m3"]
 
 
-def test_of_a_message_with_nothing_else_nothing_is_kept(producer, eraser):
+def test_a_request_of_only_erased_messages_keeps_no_dead_letter(producer, eraser):
     say(producer, "m1", "m2")
     eraser.erase("m1")
     dead = deliver(producer, incoming("m1"))
-    assert kept(producer, dead) is None
+    assert letter(producer, dead) is None
     jobs.replay(producer.database, producer.wakeups, "a", dead, at_tail=False, limits=LIMITS)
-    assert stored(producer) == ["m2"]
+    assert stored_ids(producer) == ["m2"]
 
 
-def test_a_message_that_comes_again_after_its_message_was_erased_is_known(producer, eraser):
-    """Without an id of its own the message is known by the task's."""
+def test_a_redelivered_request_whose_message_was_erased_stores_nothing(producer, eraser):
+    """A message without an id is recognised by the id of its task."""
     raw = incoming(None)
     deliver(producer, raw)
     (message,) = messages_of(producer.database, "a")
     eraser.erase(message.id)
     deliver(producer, raw)
-    assert stored(producer) == []
+    assert stored_ids(producer) == []
     assert "dead" not in producer.states("a")
 
 
-def test_a_message_that_comes_again_after_its_agent_was_erased_is_refused(producer, eraser):
+def test_a_redelivered_request_whose_agent_was_erased_is_refused(producer, eraser):
     raw = incoming(None)
     deliver(producer, raw)
     eraser.erase_agent()
     dead = deliver(producer, raw)
-    assert stored(producer) == []
-    assert kept(producer, dead) is None
+    assert stored_ids(producer) == []
+    assert letter(producer, dead) is None
     with producer.database.lane_transaction() as connection:
         assert list_agents(connection, pattern="*", after="", limit=9) == []
 
 
 @pytest.mark.parametrize(
-    ("raw", "goes"),
+    ("raw", "erased"),
     [
         (incoming("m1", remember="?"), True),
         (incoming("m2", remember="?"), False),
@@ -129,22 +129,22 @@ def test_a_message_that_comes_again_after_its_agent_was_erased_is_refused(produc
         (encode(CREATE_TASK, "1", {"agent_id": "a", "message_ids": ["never"]}), False),
     ],
 )
-def test_dead_letters_that_hold_it_go_with_it(producer, eraser, raw, goes):
+def test_dead_letters_with_an_erased_message_are_erased(producer, eraser, raw, erased):
     say(producer, "m1", session="s")
     dead = deliver(producer, raw)
     assert producer.job("a", dead).state == "dead"
     receipt = eraser.erase(session="s")
-    assert (kept(producer, dead) is None) == goes
-    assert producer.job("a", dead).state == ("cancelled" if goes else "dead")
-    assert receipt.body["rows"].get("dead_letter", 0) == goes
+    assert (letter(producer, dead) is None) == erased
+    assert producer.job("a", dead).state == ("cancelled" if erased else "dead")
+    assert receipt.body["rows"].get("dead_letter", 0) == erased
 
 
-def test_a_message_with_quotes_in_it_goes_too(producer, eraser):
-    said = [NewMessage(Role.USER, 'she said "é"\nand left', id="m1")]
-    producer.intake.append(Append("a", said))
+def test_a_dead_letter_with_escaped_quotes_is_erased(producer, eraser):
+    messages = [NewMessage(Role.USER, 'she said "é"\nand left', id="m1")]
+    producer.intake.append(Append("a", messages))
     dead = deliver(producer, json.dumps({"x": 'she said "é"\nand left'}).encode())
     eraser.erase("m1")
-    assert kept(producer, dead) is None
+    assert letter(producer, dead) is None
 
 
 HARD = '他说："你好"，\n路径 C:\\new/été 🌧 \u2028 <b>'
@@ -167,35 +167,35 @@ def as_go(value: object) -> str:
 
 
 @pytest.mark.parametrize("write", [json.dumps, as_json_stringify, as_php, with_capitals, as_go])
-def test_a_message_goes_however_its_producer_writes_text(producer, eraser, write):
-    said = [NewMessage(Role.USER, HARD, id="m1"), NewMessage(Role.USER, "你好", id="m2")]
-    producer.intake.append(Append("a", said))
+def test_a_dead_letter_is_erased_whatever_its_encoding(producer, eraser, write):
+    messages = [NewMessage(Role.USER, HARD, id="m1"), NewMessage(Role.USER, "你好", id="m2")]
+    producer.intake.append(Append("a", messages))
     plain = write({"agent": "a", "said": [HARD]})
     nested = write({"event": plain})
     packed = [write({"body": b64encode(each.encode()).decode()}) for each in (plain, nested)]
     dead = [deliver(producer, each.encode()) for each in (plain, nested, *packed)]
     other = deliver(producer, nested.replace("new", "old").encode())
     eraser.erase("m1")
-    assert [kept(producer, each) for each in dead] == [None] * 4
-    assert kept(producer, other) is not None
+    assert [letter(producer, each) for each in dead] == [None] * 4
+    assert letter(producer, other) is not None
 
 
-def test_a_message_may_leave_out_what_was_erased(producer, eraser):
+def test_a_request_may_leave_out_erased_messages(producer, eraser):
     say(producer, "m1", "m2")
     eraser.erase("m1")
     assert deliver(producer, incoming("m1", "m3", skip_erased=True)) is None
-    assert stored(producer) == ["m2", "m3"]
+    assert stored_ids(producer) == ["m2", "m3"]
     assert deliver(producer, incoming("m1", skip_erased=True)) is None
-    assert stored(producer) == ["m2", "m3"]
+    assert stored_ids(producer) == ["m2", "m3"]
 
 
 def call(name: str, arguments: str) -> dict[str, object]:
     return {"id": "c", "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
-def test_no_more_is_read_of_a_message_than_its_beginning(producer):
+def test_only_the_beginnings_of_messages_are_read(producer):
     long = "é文\n" * 60
-    said = [
+    messages = [
         NewMessage(Role.USER, "short", id="m1"),
         NewMessage(Role.USER, long, id="m2"),
         NewMessage(Role.ASSISTANT, None, id="m3", tool_calls=(call("f", "{}"), call("g", long))),
@@ -203,7 +203,7 @@ def test_no_more_is_read_of_a_message_than_its_beginning(producer):
         NewMessage(Role.ASSISTANT, long[:60], id="m5", tool_calls=(call("f", "{}"),)),
         NewMessage(Role.ASSISTANT, "", id="m6"),
     ]
-    producer.intake.append(Append("a", said))
+    producer.intake.append(Append("a", messages))
     whole = [each.text for each in messages_of(producer.database, "a")]
     with producer.database.agent_snapshot("a") as connection:
         for most in (1, 7, 60, 100):
@@ -219,7 +219,7 @@ def test_a_session_is_erased_without_reading_all_of_its_texts(producer, eraser):
             " WHERE agent_id = 'a'"
         )
     dead = deliver(producer, b"its own text 98 stands in it, and no message")
-    gone = deliver(producer, b"its own text 99" + b"x" * 60 + b" stands in it, and no message")
+    erased = deliver(producer, b"its own text 99" + b"x" * 60 + b" stands in it, and no message")
     tracemalloc.start()
     try:
         receipt = eraser.erase(session="s")
@@ -227,17 +227,18 @@ def test_a_session_is_erased_without_reading_all_of_its_texts(producer, eraser):
     finally:
         tracemalloc.stop()
     assert len(receipt.body["message_ids"]) == 100
-    assert (kept(producer, dead) is None, kept(producer, gone) is None) == (False, True)
+    assert (letter(producer, dead) is None, letter(producer, erased) is None) == (False, True)
     assert peak < 10_000_000
 
 
-def test_what_waits_in_the_broker_goes_with_the_agent(producer, eraser, client):
+def test_messages_in_the_broker_are_erased_with_the_agent(producer, eraser, client):
     say(producer, "m1")
     for each in ("m1", "m2"):
         producer.celery.send_task(
             CREATE_TASK,
             kwargs={"agent_id": "a", "messages": [{"role": "user", "content": "x", "id": each}]},
             queue=queue(agent_queue_name("a")),
+            ignore_result=True,
         )
     assert client.llen(agent_queue_name("a")) == 2
     eraser.erase_agent()
@@ -245,7 +246,7 @@ def test_what_waits_in_the_broker_goes_with_the_agent(producer, eraser, client):
 
 
 class ErasingQueues:
-    """Agents' queues whose messages are read just before their agent is erased."""
+    """Agents' queues that erase the agent just after its messages are read."""
 
     def __init__(self, queues, eraser):
         self._queues = queues
@@ -268,12 +269,12 @@ def test_a_batch_that_was_read_before_the_erasure_is_not_taken_in(producer, eras
     claimed = Claims(producer.database, 30_000).claim_named("a")
     with pytest.raises(FencedOffError):
         BrokerIntake(queues, batch=10, limits=LIMITS).take_in(claimed.lease)
-    assert stored(producer) == []
+    assert stored_ids(producer) == []
     assert not client.exists(agent_queue_name("a"))
 
 
-def test_nothing_is_erased_where_nobody_can_look_at_what_waits(producer, client):
-    """Else an agent would be called erased that comes back as soon as the broker does."""
+def test_no_agent_is_erased_while_the_broker_is_unavailable(producer, client):
+    """Otherwise messages in the broker would create the erased agent again."""
 
     class NoBroker:
         def empty(self, agent_id):
@@ -288,16 +289,16 @@ def test_nothing_is_erased_where_nobody_can_look_at_what_waits(producer, client)
             NoBroker(),
             "a",
         )
-    assert stored(producer) == ["m1"]
+    assert stored_ids(producer) == ["m1"]
     assert producer.lane("a").lease_owner is None
 
 
-def test_a_message_that_waits_for_the_erasure_of_itself_is_refused(producer, eraser):
+def test_a_message_that_waits_for_its_own_erasure_is_refused(producer, eraser):
     """Its statement began before the erasure ended."""
     say(producer, "m1", "m2")
     refused: list[Exception] = []
 
-    def again():
+    def send_again():
         try:
             say(producer, "m1")
         except ErasedError as error:
@@ -305,7 +306,7 @@ def test_a_message_that_waits_for_the_erasure_of_itself_is_refused(producer, era
 
     with producer.database.agent_transaction("a") as connection:
         connection.exec_driver_sql("SELECT FROM lane WHERE agent_id = 'a' FOR UPDATE")
-        sender = Thread(target=again)
+        sender = Thread(target=send_again)
         sender.start()
         wait_for_lock(producer)
         connection.exec_driver_sql(
@@ -315,7 +316,7 @@ def test_a_message_that_waits_for_the_erasure_of_itself_is_refused(producer, era
         connection.exec_driver_sql("DELETE FROM message WHERE id = 'm1'")
     sender.join(20)
     assert len(refused) == 1
-    assert stored(producer) == ["m2"]
+    assert stored_ids(producer) == ["m2"]
 
 
 def wait_for_lock(producer: Producer) -> None:

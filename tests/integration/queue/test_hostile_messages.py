@@ -1,4 +1,4 @@
-"""Whatever lies in an agent's queue, the intake takes it in or buries it; the lane goes on."""
+"""The intake stores or buries every message of an agent's queue, and the lane goes on."""
 
 from __future__ import annotations
 
@@ -128,14 +128,14 @@ def test_a_hostile_message_is_taken_in_or_buried_between_good_ones(
         assert bytes(buried.body) == hostile
         assert jobs[1].state == "dead"
         assert jobs[1].last_error
-    # What comes again, after a crash before its removal, changes nothing.
+    # A redelivery, as after a crash before the removal, changes nothing.
     client.lpush(key, hostile)
     intake.take_in(lease)
     assert len(rows(database, "SELECT 1 FROM message")) == len(contents)
     assert len(rows(database, "SELECT 1 FROM job")) == len(jobs)
 
 
-def test_messages_that_are_too_large_are_buried_with_their_ends(
+def test_too_large_messages_are_buried_and_only_their_ends_are_kept(
     database, client, intake, lease, limits
 ):
     large = [b"%d" % n + b"x" * 200_000 for n in (1, 2)]
@@ -148,7 +148,7 @@ def test_messages_that_are_too_large_are_buried_with_their_ends(
     assert all("200001 bytes" in job.last_error for job in jobs[1:3])
     kept = [bytes(row.body) for row in rows(database, "SELECT body FROM dead_letter")]
     assert all(len(body) < 110_000 for body in kept)
-    # The first comes again, after a crash before its removal.
+    # The first one is delivered again, as after a crash before its removal.
     client.lpush(agent_queue_name("a"), large[0])
     assert intake.take_in(lease) == 1
     assert len(rows(database, "SELECT 1 FROM dead_letter")) == 2
@@ -159,7 +159,7 @@ def test_messages_that_are_too_large_are_buried_with_their_ends(
         redeliver(connection, "a", kept[0], limits)
 
 
-def test_with_halt_a_message_that_is_buried_stops_its_agent_until_it_is_decided_on(
+def test_with_halt_on_dead_a_buried_message_stops_its_agent_until_a_decision(
     producer, database, client, limits, lease
 ):
     intake = BrokerIntake(RedisAgentQueues(client), batch=100, limits=limits, halt_on_dead=True)
@@ -176,7 +176,7 @@ def test_with_halt_a_message_that_is_buried_stops_its_agent_until_it_is_decided_
     assert mailbox.begin_next(lease) is not None
 
 
-def test_messages_under_one_id_that_differ_are_both_kept(database, client, intake, lease):
+def test_different_messages_with_one_task_id_are_both_kept(database, client, intake, lease):
     twice = str(uuid4())
     for text in ("one", "two"):
         client.lpush(
@@ -191,7 +191,7 @@ def test_messages_under_one_id_that_differ_are_both_kept(database, client, intak
     assert list(states.values()) == ["dead"]
 
 
-def test_a_broker_that_is_away_is_said_to_be(own_servers, database_url, limits):
+def test_an_unavailable_broker_raises_an_error(own_servers, database_url, limits):
     with closing(redis.Redis.from_url(own_servers.redis.url)) as client:
         intake = BrokerIntake(RedisAgentQueues(client), batch=100, limits=limits)
         database = Database(database_url)

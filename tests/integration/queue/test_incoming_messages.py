@@ -1,4 +1,4 @@
-"""Whatever lies in an agent's own queue is taken in or buried: nothing blocks the lane."""
+"""Messages of an agent's queue are stored or buried with a clear error."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def deliver(producer, raw):
         {"messages": [MESSAGE], "what was said": 1, "y" * 100_000: 2},
     ],
 )
-def test_a_message_with_unheard_of_names_is_buried_and_not_quoted(producer, fields):
+def test_a_message_with_unknown_names_is_buried_and_not_quoted(producer, fields):
     arguments = {"agent_id": "a", **fields}
     deliver(producer, encode(CREATE_TASK, "11111111-1111-4111-8111-111111111111", arguments))
     deliver(producer, encode(CREATE_TASK, "2", {"agent_id": "a", "messages": [MESSAGE]}))
@@ -47,18 +47,18 @@ def test_a_message_with_unheard_of_names_is_buried_and_not_quoted(producer, fiel
     assert len(error) < 2_000
 
 
-def kept(producer):
+def dead_letters(producer):
     with producer.database.agent_snapshot("a") as connection:
         return connection.exec_driver_sql("SELECT count(*) FROM dead_letter").scalar_one()
 
 
-def test_a_dead_letter_is_kept_until_it_is_decided_on(producer):
+def test_a_dead_letter_is_kept_until_a_decision(producer):
     raw = encode(CREATE_TASK, "1", {"agent_id": "a", "messages": []})
     deliver(producer, raw)
     deliver(producer, raw)
-    assert (producer.states("a"), kept(producer)) == (["dead"], 1)
+    assert (producer.states("a"), dead_letters(producer)) == (["dead"], 1)
     jobs.discard(producer.database, producer.wakeups, "a", job_id_of("1", raw))
-    assert (producer.states("a"), kept(producer)) == (["cancelled"], 0)
+    assert (producer.states("a"), dead_letters(producer)) == (["cancelled"], 0)
 
 
 def store(producer, *ids):
@@ -66,12 +66,12 @@ def store(producer, *ids):
     producer.intake.append(Append("a", messages, remember=Remember.NEVER))
 
 
-def test_stored_messages_are_handed_over_by_their_ids(producer):
+def test_stored_messages_can_be_requested_by_their_ids(producer):
     store(producer, "x", "y")
-    wish = {"v": 1, "agent_id": "a", "message_ids": ["y"]}
+    request = {"v": 1, "agent_id": "a", "message_ids": ["y"]}
     for task_id in ("1", "1", "2"):
-        deliver(producer, encode(CREATE_TASK, task_id, wish))
-    assert producer.states("a") == ["queued", "queued"]  # to be indexed, and to be remembered
+        deliver(producer, encode(CREATE_TASK, task_id, request))
+    assert producer.states("a") == ["queued", "queued"]  # one to index, one to remember
     with producer.database.lane_transaction() as connection:
         job = connection.exec_driver_sql("SELECT * FROM job ORDER BY ordinal DESC LIMIT 1").one()
     assert (job.kind, job.source, job.payload) == (CREATE_TASK, "celery", {"seqs": [2]})
@@ -88,8 +88,8 @@ def test_ids_that_are_not_stored_make_a_dead_letter_until_they_are(producer):
     with pytest.raises(ConflictError, match="not stored"):
         jobs.replay(*replay, at_tail=False, limits=LIMITS)
     store(producer, "chat-7\x1b")
-    watched = jobs.replay(*replay, at_tail=False, limits=LIMITS)
-    assert producer.job("a", watched).payload == {"seqs": [1]}
+    replayed = jobs.replay(*replay, at_tail=False, limits=LIMITS)
+    assert producer.job("a", replayed).payload == {"seqs": [1]}
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_ids_that_are_not_stored_make_a_dead_letter_until_they_are(producer):
         ({"message_ids": ["x"], "v": 2}, "v"),
     ],
 )
-def test_wishes_that_make_no_sense_say_what_is_wrong(producer, fields, field):
+def test_invalid_requests_are_buried_with_the_reason(producer, fields, field):
     store(producer, "x")
     raw = encode(CREATE_TASK, "1", {"agent_id": "a", **fields})
     deliver(producer, raw)
@@ -113,7 +113,7 @@ def test_wishes_that_make_no_sense_say_what_is_wrong(producer, fields, field):
     assert field in dead.last_error
 
 
-def test_arguments_without_a_name_are_said_to_be_the_fault(producer):
+def test_positional_arguments_are_reported_as_the_error(producer):
     envelope = json.loads(encode(CREATE_TASK, "1", {}))
     envelope["body"] = base64.b64encode(json.dumps([["a", [MESSAGE]], {}, {}]).encode()).decode()
     raw = json.dumps(envelope).encode()

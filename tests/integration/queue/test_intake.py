@@ -1,4 +1,4 @@
-"""The way in: everything or nothing, in order, and once."""
+"""The intake stores all messages of a request or none, in order and once."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ def test_a_request_with_the_same_key_is_the_same_request(producer):
     first, again = producer.intake.append(request), producer.intake.append(request)
     assert first.job_id == again.job_id
     assert (again.seq, again.accepted, again.duplicates) == (2, 0, 2)
-    elsewhere = producer.intake.append(Append("b", request.messages, key="k"))
-    assert (elsewhere.accepted, elsewhere.job_id != first.job_id) == (2, True)
+    other_agent = producer.intake.append(Append("b", request.messages, key="k"))
+    assert (other_agent.accepted, other_agent.job_id != first.job_id) == (2, True)
     with pytest.raises(ConflictError):
         producer.intake.append(Append("a", [user("something else")], key="k"))
 
@@ -93,7 +93,7 @@ def test_a_repeat_is_known_even_when_its_job_is_pruned(producer):
 
 
 @pytest.mark.parametrize("remember", [Remember.NEVER, Remember.AUTO])
-def test_what_is_not_for_memory_names_no_job_but_is_indexed(producer, remember):
+def test_messages_not_for_memory_are_indexed_and_return_no_job(producer, remember):
     answer = producer.intake.append(Append("a", [user("x")], remember=remember))
     assert answer.job_id is None
     with producer.database.lane_transaction() as connection:
@@ -101,7 +101,7 @@ def test_what_is_not_for_memory_names_no_job_but_is_indexed(producer, remember):
     assert [row[0] for row in kinds] == ["memci.message.index"]
 
 
-def test_one_token_for_many_messages(producer, broker_url):
+def test_many_messages_of_a_lane_publish_one_wakeup(producer, broker_url):
     for _ in range(5):
         producer.append("a")
     producer.append("b")
@@ -109,7 +109,7 @@ def test_one_token_for_many_messages(producer, broker_url):
         assert client.llen("memci.lane") == 2
 
 
-def test_writers_at_once_get_seqs_without_gaps_in_the_order_of_the_mailbox(producer):
+def test_concurrent_writers_get_seqs_without_gaps_in_mailbox_order(producer):
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda n: producer.append("a", f"m{n}"), range(80)))
     assert sorted(answer.seq for answer in answers) == list(range(1, 81))
@@ -118,7 +118,7 @@ def test_writers_at_once_get_seqs_without_gaps_in_the_order_of_the_mailbox(produ
     assert [row[0] for row in rows] == list(range(1, 81))
 
 
-def test_wishes_for_compression_are_counted_and_coalesce(producer, broker_url):
+def test_compression_requests_are_counted_and_coalesced(producer, broker_url):
     with pytest.raises(NotFoundError):
         producer.intake.request_compress("a")
     producer.append("a")
@@ -137,7 +137,7 @@ def test_a_key_used_for_more_messages_is_refused(producer):
     assert [each.content for each in stored(producer)] == ["one"]
 
 
-def test_writers_of_the_same_messages_at_once_store_them_once(producer):
+def test_concurrent_writers_of_the_same_messages_store_them_once(producer):
     request = Append("a", [user(f"m{n}", id=str(n)) for n in range(5)])
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: producer.intake.append(request), range(24)))

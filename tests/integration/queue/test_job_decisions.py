@@ -1,4 +1,4 @@
-"""What people decide about single jobs holds at once, whatever the lane was waiting for."""
+"""Decisions about single jobs take effect at once, whatever the lane is waiting for."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from memci.domain.job import JobKind
 from memci.message import AppendLimits
 from memci.queue import lane_control, mailbox
 from memci.queue.lease import Claims
-from memci.testing import open_database
 from tests.support.rows_read import rows_read
+from tests.support.servers import open_database
 
 LIMITS = AppendLimits(1_000_000, 100_000, 50)
 
@@ -21,7 +21,7 @@ def claims(producer):
 
 
 def end_head(claims, end):
-    """Begin the first job, and end it and the lease with what ``end`` does."""
+    """Begin the first job, end it with ``end``, and free the lane."""
     (claimed,) = claims.claim_due("a", 1).claimed
     job = mailbox.begin_next(claimed.lease)
     with claimed.lease.effect() as connection:
@@ -57,7 +57,7 @@ def test_a_replayed_job_does_not_wait_for_a_later_one(producer, claims):
     assert end_head(claims, bury).id == dead.id
 
 
-def test_a_job_that_backs_off_is_not_hurried_by_decisions_about_others(producer, claims):
+def test_decisions_about_other_jobs_do_not_shorten_a_back_off(producer, claims):
     producer.append("a")
     other = producer.append("a")
     end_head(claims, back_off)

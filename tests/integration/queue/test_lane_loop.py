@@ -1,4 +1,4 @@
-"""Lanes that were claimed and not reached are given back, whatever ended the turn."""
+"""Lanes that were claimed and not reached are given back, however the turn ends."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from memci.domain.job import JobKind
 from memci.errors import DatabaseUnavailableError
 from memci.runtime import Runtime
 from memci.smallmodel.usage_account import current_account
-from memci.testing import open_database
 from tests.support.erasing import Eraser
 from tests.support.lanes import messages_of
+from tests.support.servers import open_database
 
 
 @pytest.fixture
@@ -36,14 +36,14 @@ def due(producer):
     return producer
 
 
-def where(producer, condition):
+def lanes_where(producer, condition):
     with producer.database.lane_transaction() as connection:
         rows = connection.exec_driver_sql(f"SELECT agent_id FROM lane WHERE {condition}")
         return sorted(rows.scalars())
 
 
-class Fails:
-    """A job during which the database goes away, after ``then``."""
+class FailingHandler:
+    """A handler that calls ``then`` and loses the database."""
 
     kind = JobKind.CREATE
     triggers_compression = False
@@ -57,11 +57,11 @@ class Fails:
 
 
 class Answer:
-    """What a model may have said."""
+    """An answer of a model."""
 
 
-class Interrupted:
-    """A job that has had an answer when ``then`` happens."""
+class AnsweredHandler:
+    """A handler that has an answer of a model when it calls ``then``."""
 
     kind = JobKind.CREATE
     triggers_compression = False
@@ -78,7 +78,7 @@ class Interrupted:
         return lambda _: {}
 
 
-def test_nothing_that_a_model_said_outlives_its_job(runtime, producer, client):
+def test_answers_of_models_are_released_after_their_job(runtime, producer, client):
     def cancel(job):
         jobs.cancel(producer.database, producer.wakeups, "a", job.id)
 
@@ -89,7 +89,7 @@ def test_nothing_that_a_model_said_outlives_its_job(runtime, producer, client):
     runtime.handlers = {}
     loop = runtime.lane_loop("here")
     for then in (lambda _: None, cancel, erase):
-        job = Interrupted(then)
+        job = AnsweredHandler(then)
         runtime.handlers[JobKind.CREATE] = job
         producer.append("a")
         loop.run("a")
@@ -106,21 +106,21 @@ def test_a_worker_that_stops_keeps_no_lane(runtime, due, client):
 
     assert loop.run("rung", queue_seen=True) == 0
 
-    assert where(due, "lease_owner IS NOT NULL") == []
-    assert where(due, "wake_at IS NULL") == ["rung"]
+    assert lanes_where(due, "lease_owner IS NOT NULL") == []
+    assert lanes_where(due, "wake_at IS NULL") == ["rung"]
 
 
-def test_a_worker_whose_job_loses_the_database_keeps_that_lane_alone(runtime, due):
-    runtime.handlers = {JobKind.CREATE: Fails()}
+def test_a_worker_whose_job_loses_the_database_keeps_only_that_lane(runtime, due):
+    runtime.handlers = {JobKind.CREATE: FailingHandler()}
 
     with pytest.raises(DatabaseUnavailableError):
         runtime.lane_loop("here").run("a5")
 
-    assert where(due, "lease_owner IS NOT NULL") == ["a5"]
-    assert where(due, "fence > 0") == ["a0", "a5"]
+    assert lanes_where(due, "lease_owner IS NOT NULL") == ["a5"]
+    assert lanes_where(due, "fence > 0") == ["a0", "a5"]
 
 
-def test_a_bell_that_cannot_be_answered_keeps_no_lane(runtime, due, client, database_url):
+def test_a_wakeup_of_the_queue_watch_that_fails_keeps_no_lane(runtime, due, client, database_url):
     client.lpush(agent_queue_name("rung"), b"{}")
     with open_database(database_url) as owner:
         owner.execute("SET ROLE memci_owner")
@@ -129,8 +129,8 @@ def test_a_bell_that_cannot_be_answered_keeps_no_lane(runtime, due, client, data
     with pytest.raises(ProgrammingError):
         runtime.lane_loop("here").run("rung", queue_seen=True)
 
-    assert where(due, "lease_owner IS NOT NULL") == []
-    assert where(due, "wake_at IS NULL") == []
+    assert lanes_where(due, "lease_owner IS NOT NULL") == []
+    assert lanes_where(due, "wake_at IS NULL") == []
 
 
 def test_lanes_that_cannot_be_given_back_hide_no_error(runtime, due, database_url):
@@ -139,22 +139,22 @@ def test_lanes_that_cannot_be_given_back_hide_no_error(runtime, due, database_ur
             owner.execute("SET ROLE memci_owner")
             owner.execute("REVOKE UPDATE ON lane FROM memci_app")
 
-    runtime.handlers = {JobKind.CREATE: Fails(forbid)}
+    runtime.handlers = {JobKind.CREATE: FailingHandler(forbid)}
 
     with pytest.raises(DatabaseUnavailableError):
         runtime.lane_loop("here").run("a5")
 
 
-def test_a_wish_for_compression_makes_no_agent(runtime, producer, client):
-    wish = encode(COMPRESS_TASK, "1", {"agent_id": "ghost"})
-    client.lpush(agent_queue_name("ghost"), wish)
+def test_a_compression_request_creates_no_agent(runtime, producer, client):
+    request = encode(COMPRESS_TASK, "1", {"agent_id": "ghost"})
+    client.lpush(agent_queue_name("ghost"), request)
     assert runtime.lane_loop("here").run("ghost", queue_seen=True) == 0
     assert not client.exists(agent_queue_name("ghost"))
-    assert where(producer, "true") == []
+    assert lanes_where(producer, "true") == []
 
 
-def test_a_message_that_cannot_be_taken_in_makes_an_agent_that_shows_it(runtime, producer, client):
+def test_an_invalid_message_creates_an_agent_with_a_dead_job(runtime, producer, client):
     client.lpush(agent_queue_name("ghost"), b"bad")
     runtime.lane_loop("here").run("ghost", queue_seen=True)
-    assert where(producer, "true") == ["ghost"]
+    assert lanes_where(producer, "true") == ["ghost"]
     assert producer.states("ghost") == ["dead"]

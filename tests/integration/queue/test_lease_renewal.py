@@ -1,4 +1,4 @@
-"""Leases are renewed as long as they are held, whatever goes wrong in between."""
+"""Leases are renewed as long as they are held, also after errors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def cancel_renewal(connection):
     ).fetchone()
 
 
-def test_a_renewal_that_the_database_refuses_is_not_the_last(
+def test_renewals_continue_after_the_database_has_refused_one(
     database_url, database, claims, renewal
 ):
     plain = database_url.replace("+psycopg", "", 1)
@@ -51,7 +51,7 @@ def test_a_renewal_that_the_database_refuses_is_not_the_last(
         wait_until(lambda: lease_until(database) > before, "the lease is renewed again")
 
 
-def test_a_start_that_the_process_outlived_does_not_count(
+def test_a_start_that_the_process_survived_is_taken_back(
     database_url, database, claims, renewal, broker_url
 ):
     with lanes.producer(database_url, broker_url) as producer:

@@ -1,4 +1,4 @@
-"""Whoever loses its lane to an erasure has not died of its job; whoever dies of one still has."""
+"""A lease that an erasure ended does not count as a crash; a real crash still counts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_STARTED = 3
 
 @pytest.fixture
 def settings(database_url, broker_url):
-    """Nothing is taken back by a timer in these tests."""
+    """Leases are so long that no timer takes back a start in these tests."""
     return Settings(
         database_url=database_url,
         broker_url=broker_url,
@@ -36,7 +36,7 @@ def loop(settings, handler):
 
 @pytest.fixture
 def handler(erase_junk):
-    return Erased(erase_junk)
+    return ErasingHandler(erase_junk)
 
 
 @pytest.fixture
@@ -58,15 +58,15 @@ def erase_junk(producer, client):
 
 @pytest.fixture
 def fact(producer):
-    """A job; behind it are more messages to erase than times that a job may be started."""
+    """A job, followed by more messages to erase than a job may have starts."""
     job_id = producer.append("a", "a fact").job_id
     for _ in range(2 * MAX_STARTED):
         producer.append("a", "junk")
     return job_id
 
 
-class Erased:
-    """A job during which something else of its agent is erased, the first few times."""
+class ErasingHandler:
+    """A handler that erases another message of its agent in its first runs."""
 
     kind = JobKind.CREATE
     triggers_compression = False
@@ -87,14 +87,14 @@ def begin(claims):
     return mailbox.begin_next(claimed.lease)
 
 
-def die(producer):
-    """Let the lease run out and a wakeup come, as after the death of a worker."""
+def crash(producer):
+    """Expire the lease and wake the lane, as after a crash of the worker."""
     with producer.database.lane_transaction() as connection:
         connection.exec_driver_sql("UPDATE lane SET lease_until = now() - interval '1 s'")
         connection.exec_driver_sql("UPDATE lane SET wake_at = now()")
 
 
-def test_a_job_is_done_however_often_erasures_cut_it_short(producer, fact, loop, handler):
+def test_a_job_that_many_erasures_cut_short_is_done_in_the_end(producer, fact, loop, handler):
     for _ in range(2 * MAX_STARTED):
         loop.run("a")
         waiting = producer.job("a", fact)
@@ -107,7 +107,7 @@ def test_a_job_is_done_however_often_erasures_cut_it_short(producer, fact, loop,
     assert [each.content for each in messages_of(producer.database, "a")] == ["a fact"]
 
 
-def test_a_worker_that_thinks_on_takes_no_start_of_another_back(
+def test_a_fenced_off_worker_takes_back_no_start_of_another(
     producer, database, fact, claims, erase_junk
 ):
     fenced_off = begin(claims)
@@ -119,19 +119,19 @@ def test_a_worker_that_thinks_on_takes_no_start_of_another_back(
     assert producer.job("a", fact).started == 1, "the other one is at it"
 
 
-def test_a_start_that_killed_its_worker_counts_although_something_is_erased(
+def test_a_start_that_killed_its_worker_counts_despite_an_erasure(
     producer, fact, claims, erase_junk
 ):
     for deaths in range(1, MAX_STARTED + 2):
         assert begin(claims).started == deaths
-        die(producer)
+        crash(producer)
         erase_junk()
         assert producer.job("a", fact).started == deaths
 
 
 def test_an_erasure_takes_back_one_start_and_no_more(producer, fact, claims, erase_junk):
     begin(claims)
-    die(producer)
+    crash(producer)
     assert begin(claims).started == 2
 
     for _ in range(2):

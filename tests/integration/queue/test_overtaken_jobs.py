@@ -1,4 +1,4 @@
-"""Jobs that others overtake while they wait come to their turn (queue.md)."""
+"""Jobs that others overtake while they wait still run when they are due (queue.md)."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def queues(broker_url: str) -> Iterator[RedisAgentQueues]:
         yield RedisAgentQueues(client)
 
 
-def claimed(producer: Producer) -> Lease:
+def claim(producer: Producer) -> Lease:
     (held,) = Claims(producer.database, 30_000).claim_due("ada", 1).claimed
     return held.lease
 
 
-def begun(lease: Lease) -> Job:
+def begin(lease: Lease) -> Job:
     job = mailbox.begin_next(lease)
     assert job is not None
     return job
@@ -49,16 +49,16 @@ def finish(lease: Lease, job: Job) -> None:
         assert mailbox.finish(connection, job, {})
 
 
-def waits(lease: Lease, kind: str) -> Job:
-    """Have such a job fail, after the message that led to it."""
-    finish(lease, begun(lease))
+def fail_next(lease: Lease, kind: str) -> Job:
+    """Let a job of this kind fail, so that it waits to be tried again."""
+    finish(lease, begin(lease))
     with lease.effect() as connection:
         insert_job(connection, NewJob("ada", kind))
-    aside = begun(lease)
-    assert aside.kind == kind
+    waiting = begin(lease)
+    assert waiting.kind == kind
     with lease.effect() as connection:
-        mailbox.back_off(connection, aside, attempts=3, error="away", wait_s=1_000)
-    return aside
+        mailbox.back_off(connection, waiting, attempts=3, error="away", wait_s=1_000)
+    return waiting
 
 
 def free(lease: Lease) -> None:
@@ -66,33 +66,33 @@ def free(lease: Lease) -> None:
         mailbox.free(connection, "ada")
 
 
-def test_others_overtake_it_while_it_waits(producer, kind):
+def test_others_overtake_a_job_while_it_waits(producer, kind):
     producer.append("ada")
-    lease = claimed(producer)
-    waits(lease, kind)
+    lease = claim(producer)
+    fail_next(lease, kind)
     producer.append("ada")
-    job = begun(lease)
+    job = begin(lease)
     assert job.kind != kind
     finish(lease, job)
     assert mailbox.begin_next(lease) is None
 
 
-def test_the_lane_sleeps_beside_it_and_wakes_for_others(producer, queues, kind):
+def test_the_lane_of_a_waiting_job_sleeps_and_wakes_for_others(producer, queues, kind):
     producer.append("ada")
-    lease = claimed(producer)
-    waits(lease, kind)
+    lease = claim(producer)
+    fail_next(lease, kind)
     free(lease)
     lane = producer.lane("ada")
     assert (lane.wake_at, lane.not_before, lane.lease_owner) == (None, None, None)
     assert sweep(producer.database, queues, producer.wakeups).lane == 0
     producer.append("ada")
-    assert begun(claimed(producer)).kind != kind
+    assert begin(claim(producer)).kind != kind
 
 
-def test_a_lost_wakeup_of_a_job_behind_it_is_missed(producer, queues, kind):
+def test_the_sweep_replaces_a_lost_wakeup_of_a_job_behind_it(producer, queues, kind):
     producer.append("ada")
-    lease = claimed(producer)
-    waits(lease, kind)
+    lease = claim(producer)
+    fail_next(lease, kind)
     free(lease)
     producer.append("ada")
     with producer.database.lane_transaction() as connection:
@@ -100,13 +100,13 @@ def test_a_lost_wakeup_of_a_job_behind_it_is_missed(producer, queues, kind):
     with closing(redis.Redis.from_url(producer.celery.conf.broker_url)) as client:
         client.delete("memci.lane")
     assert sweep(producer.database, queues, producer.wakeups).lane == 1
-    assert begun(claimed(producer)).kind != kind
+    assert begin(claim(producer)).kind != kind
 
 
-def test_when_its_time_has_come_it_is_woken_and_runs_in_its_turn(producer, queues, kind):
+def test_a_waiting_job_is_woken_and_runs_first_when_it_is_due(producer, queues, kind):
     producer.append("ada")
-    lease = claimed(producer)
-    aside = waits(lease, kind)
+    lease = claim(producer)
+    waiting = fail_next(lease, kind)
     free(lease)
     with producer.database.lane_transaction() as connection:
         connection.exec_driver_sql("UPDATE job SET not_before = now() - interval '1 second'")
@@ -114,4 +114,4 @@ def test_when_its_time_has_come_it_is_woken_and_runs_in_its_turn(producer, queue
         client.delete("memci.lane")
     assert sweep(producer.database, queues, producer.wakeups).lane == 1
     producer.append("ada")
-    assert begun(claimed(producer)).id == aside.id
+    assert begin(claim(producer)).id == waiting.id

@@ -1,6 +1,6 @@
-"""What the lane's statements read beside 10,000 other agents (style rule 14).
+"""How many rows the lane's statements read among 10,000 agents (style rule 14).
 
-Rows are counted, not plans compared: by the server, in the transaction that read them.
+The server counts the rows, in the transaction that read them. Plans are not compared.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ WHERE relname = %s
 
 
 class Reads:
-    """Rows that a database's transactions have read since this was last cleared."""
+    """Rows that transactions of a database have read since the last ``clear``."""
 
     def __init__(self, database: Database) -> None:
-        self._looking = database.engine.connect()
+        self._observer = database.engine.connect()
         event.listen(database.engine, "checkin", self._report)
         self.clear()
 
     def close(self) -> None:
-        self._looking.close()
+        self._observer.close()
 
     def clear(self) -> None:
         self._before = {table: self._total(table) for table in ("lane", "job")}
@@ -60,12 +60,12 @@ class Reads:
         return self._total(table) - self._before[table]
 
     def _total(self, table: str) -> int:
-        rows = self._looking.exec_driver_sql(_READ, (table,)).scalar_one()
-        self._looking.commit()  # the next look is at new numbers
+        rows = self._observer.exec_driver_sql(_READ, (table,)).scalar_one()
+        self._observer.commit()  # the next query sees new numbers
         return int(rows)
 
     def _report(self, connection: Any, _record: object) -> None:
-        """Have the server add up at once what it would only now and then."""
+        """Make the server publish its counts at once."""
         if connection is not None:
             connection.execute("SELECT pg_stat_force_next_flush()")
             connection.commit()
@@ -73,15 +73,15 @@ class Reads:
 
 @pytest.fixture(params=["force_generic_plan", "force_custom_plan"])
 def crowded(request: pytest.FixtureRequest, database_url: str) -> Iterator[Database]:
-    """Ten busy agents among 10,000, whichever way the server plans."""
+    """Ten busy agents among 10,000, with generic or with custom plans."""
     with closing(Database(database_url)) as database:
         _fill(database)
 
-        def plan_so(connection: Any, _record: object) -> None:
+        def set_plan_mode(connection: Any, _record: object) -> None:
             connection.execute(f"SET plan_cache_mode = {request.param}")
             connection.commit()
 
-        event.listen(database.engine, "connect", plan_so)
+        event.listen(database.engine, "connect", set_plan_mode)
         database.engine.dispose()
         yield database
 
@@ -103,7 +103,7 @@ def reads(crowded: Database) -> Iterator[Reads]:
         yield counted
 
 
-def test_a_claim_reads_lanes_that_are_due(crowded: Database, reads: Reads) -> None:
+def test_a_claim_reads_only_due_lanes(crowded: Database, reads: Reads) -> None:
     due = Claims(crowded, 30_000).claim_due("busy1", 16)
 
     assert due.claimed[0].lease.agent_id == "busy1"
@@ -111,7 +111,7 @@ def test_a_claim_reads_lanes_that_are_due(crowded: Database, reads: Reads) -> No
     assert reads["job"] == 0
 
 
-def test_a_job_costs_the_same_in_a_long_mailbox(crowded: Database, reads: Reads) -> None:
+def test_a_job_reads_few_rows_in_a_long_mailbox(crowded: Database, reads: Reads) -> None:
     (claimed, *_) = Claims(crowded, 30_000).claim_due("busy1", 1).claimed
     reads.clear()
 
@@ -125,7 +125,7 @@ def test_a_job_costs_the_same_in_a_long_mailbox(crowded: Database, reads: Reads)
             assert mailbox.finish(connection, job, {})
             job = mailbox.begin_head(connection, claimed.lease)
             assert job is not None
-        # Versions that are done with are passed by, until the server clears them away.
+        # Dead row versions are read too, until vacuum removes them.
         assert reads["job"] <= 40
         assert reads["lane"] <= 8
     reads.clear()
@@ -134,7 +134,7 @@ def test_a_job_costs_the_same_in_a_long_mailbox(crowded: Database, reads: Reads)
     assert reads["job"] <= 40
 
 
-def test_a_sweep_reads_heads_and_not_what_stands_behind_them(
+def test_a_sweep_reads_only_the_first_job_of_each_lane(
     crowded: Database, reads: Reads, broker_url: str
 ) -> None:
     with crowded.upkeep_transaction() as connection:
@@ -147,7 +147,7 @@ def test_a_sweep_reads_heads_and_not_what_stands_behind_them(
     assert reads["lane"] <= 5 * (AGENTS + BUSY)
 
 
-def test_gauges_read_what_waits(crowded: Database, reads: Reads) -> None:
+def test_gauges_read_only_queued_jobs(crowded: Database, reads: Reads) -> None:
     with crowded.upkeep_transaction() as connection:
         gauges = lane_gauges(connection, stale_s=60)
 

@@ -1,4 +1,4 @@
-"""Which worker processes stand back for others on one machine."""
+"""Which worker processes have a low priority."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.fleet import NO_MODEL, Fleet, Worker
 
 
 def policies(worker: Worker) -> set[int]:
-    """Of every thread of the process."""
+    """Return the scheduling policies of the threads of the process."""
     threads = Path(f"/proc/{worker.process.pid}/task").iterdir()
     return {os.sched_getscheduler(int(thread.name)) for thread in threads}
 
@@ -23,9 +23,7 @@ def policies(worker: Worker) -> set[int]:
         ("memci.compress,memci.lane", "SCHED_OTHER"),
     ],
 )
-def test_only_workers_that_do_nothing_but_compress_stand_back(
-    fleet: Fleet, queue: str, policy: str
-):
+def test_only_workers_that_only_compress_have_a_low_priority(fleet: Fleet, queue: str, policy: str):
     fleet.app, fleet.yields = "workers", True
     worker = fleet.start(queue, **NO_MODEL)
     assert policies(worker) == {getattr(os, policy)}

@@ -1,4 +1,4 @@
-"""Wakeups are Celery messages like any other, whichever way they are published."""
+"""Wakeups are normal Celery messages, whichever way they are published."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def published(client, queue):
     ids.add(message["properties"].pop("correlation_id"))
     assert len(ids) == 1
     assert message["properties"].pop("delivery_tag") not in ids
-    message["properties"].pop("reply_to")  # of the app as a whole
+    message["properties"].pop("reply_to")  # belongs to the app
     return message
 
 
@@ -42,35 +42,35 @@ def published(client, queue):
         (COMPRESS_QUEUE, lambda wakeups: wakeups.wake_compress("ada")),
     ],
 )
-def test_a_wakeup_of_ours_is_as_celery_would_send_it(app, client, broker_url, queue, publish):
+def test_a_wakeup_of_memci_is_like_one_that_celery_sends(app, client, broker_url, queue, publish):
     assert publish(Wakeups(app))
-    celerys = published(client, queue)
+    expected = published(client, queue)
 
     with closing(RedisWakeups(app, broker_url)) as wakeups:
         assert publish(wakeups)
 
-    assert published(client, queue) == celerys
+    assert published(client, queue) == expected
 
 
-def test_publishing_leaves_nothing_but_the_wakeup(app, client, broker_url):
+def test_publishing_creates_no_key_but_the_queue(app, client, broker_url):
     with closing(RedisWakeups(app, broker_url)) as wakeups:
         wakeups.wake_lane("ada")
 
     assert client.keys() == [LANE_QUEUE.encode()]
 
 
-def test_without_a_broker_publishing_fails_soon_and_says_so(app):
+def test_publishing_without_a_broker_returns_false(app):
     with closing(RedisWakeups(app, "redis://127.0.0.1:1/0")) as wakeups:
         assert not wakeups.wake_lane("ada")
 
 
 def hints(client, queue):
-    """Whose wakeups wait, the next one first."""
+    """Return the agents of the waiting wakeups, the next one first."""
     bodies = [base64.b64decode(json.loads(raw)["body"]) for raw in client.lrange(queue, 0, -1)]
     return [json.loads(body)[1]["agent_id"] for body in reversed(bodies)]
 
 
-def test_no_more_wakeups_wait_than_there_can_be_workers(app, client, broker_url):
+def test_the_number_of_waiting_wakeups_is_limited(app, client, broker_url):
     with closing(RedisWakeups(app, broker_url)) as wakeups:
         for _ in range(MAX_LANE_WAKEUPS + 5):
             assert wakeups.wake_lane("ada")
@@ -78,7 +78,7 @@ def test_no_more_wakeups_wait_than_there_can_be_workers(app, client, broker_url)
     assert client.llen(LANE_QUEUE) == MAX_LANE_WAKEUPS
 
 
-def test_wakeups_of_the_queue_watch_are_never_left_out_and_come_next(app, client, broker_url):
+def test_wakeups_of_the_queue_watch_are_never_left_out_and_come_first(app, client, broker_url):
     with closing(RedisWakeups(app, broker_url)) as wakeups:
         for number in range(MAX_LANE_WAKEUPS):
             wakeups.wake_lane(f"a{number}")
@@ -87,7 +87,7 @@ def test_wakeups_of_the_queue_watch_are_never_left_out_and_come_next(app, client
     assert hints(client, LANE_QUEUE)[:2] == ["rung", "a0"]
 
 
-def test_wishes_for_compression_are_all_published(app, client, broker_url):
+def test_compression_wakeups_are_all_published(app, client, broker_url):
     with closing(RedisWakeups(app, broker_url)) as wakeups:
         for number in range(MAX_LANE_WAKEUPS + 5):
             wakeups.wake_compress(f"a{number}")
@@ -95,7 +95,7 @@ def test_wishes_for_compression_are_all_published(app, client, broker_url):
     assert client.llen(COMPRESS_QUEUE) == MAX_LANE_WAKEUPS + 5
 
 
-def test_a_broker_that_takes_connections_and_never_answers_holds_nobody_up(app):
+def test_a_broker_that_never_answers_does_not_block_publishers(app):
     with socket.create_server(("127.0.0.1", 0)) as frozen:
         url = f"redis://127.0.0.1:{frozen.getsockname()[1]}/0"
         with closing(RedisWakeups(app, url)) as wakeups:

@@ -1,4 +1,4 @@
-"""One agent with rows put in by SQL, and what reads it."""
+"""An agent whose rows are inserted by SQL, and its reader."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ CALL = {"id": "c1", "type": "function", "function": {"name": "ferry", "arguments
 
 @pytest.fixture
 def reader(database_url: str) -> Iterator[Reader]:
-    made = Reader(Database(database_url))
+    created = Reader(Database(database_url))
     try:
-        yield made
+        yield created
     finally:
-        made.activity.close()
-        made.database.close()
+        created.activity.close()
+        created.database.close()
 
 
 @pytest.fixture

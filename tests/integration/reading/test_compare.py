@@ -1,4 +1,4 @@
-"""A rebuilt network beside the current one, in numbers, lists and recalls (M24)."""
+"""Compare a rebuilt network with the current one: numbers, lists and recalls (M24)."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ def rebuilding(ada: AgentUnderTest) -> Rebuilding:
     return Rebuilding(ada)
 
 
-def compared(ada: AgentUnderTest, *probes: tuple[str, ...], limit: int = 20) -> ComparisonAnswer:
+def compare(ada: AgentUnderTest, *probes: tuple[str, ...], limit: int = 20) -> ComparisonAnswer:
     tokenizers = Tokenizers(OfflineTokenCounter)
     models = ReadingModels(ada.models.embedder, ada.models.lexicon, tokenizers, OfflineSummarizer())
     reading = Compare(ada.database, models, ReadingDefaults())
     return reading.run(ada.agent_id, ComparisonRequest(probes=probes, limit=limit))
 
 
-def test_there_must_be_a_rebuilt_network(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
+def test_a_comparison_needs_a_rebuilt_network(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
     ada.remember("A [Grace]")
     with pytest.raises(NotFoundError, match="begin a rebuild"):
-        compared(ada)
+        compare(ada)
     rebuilding.begin()
     rebuilding.drop()
     with pytest.raises(NotFoundError, match="begin a rebuild"):
-        compared(ada)
+        compare(ada)
 
 
 def test_with_the_same_models_and_parameters_nothing_differs(
@@ -50,7 +50,7 @@ def test_with_the_same_models_and_parameters_nothing_differs(
     ada.compress(2)
     rebuilding.begin()
     rebuilding.run()
-    found = compared(ada, ("grace",), ())
+    found = compare(ada, ("grace",), ())
     assert found.current == found.rebuilt
     assert found.edition.state == "ready"
     assert (found.current.memories, found.current.entities, found.current.focus) == (
@@ -68,8 +68,8 @@ def test_with_the_same_models_and_parameters_nothing_differs(
     ]  # fmt: skip
 
 
-def test_other_parameters_make_another_network(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
-    """What a slower or a quicker forgetting would have left."""
+def test_other_parameters_give_another_network(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
+    """Slower and faster forgetting leave other texts, links and memories."""
     ada.parameters = MemoryParameters(focus_limit=1, decay_rate=0.3, min_shrink=0)
     ada.remember("A talk with [Grace] about the sea", session="one")
     ada.remember("B a short one [Oslo]", session="two")
@@ -78,7 +78,7 @@ def test_other_parameters_make_another_network(ada: AgentUnderTest, rebuilding: 
     ada.parameters = MemoryParameters(focus_limit=1, decay_rate=0.95)
     rebuilding.begin()
     rebuilding.run()
-    found = compared(ada)
+    found = compare(ada)
     (changed,) = found.changed
     assert changed.current.text == short
     assert changed.rebuilt.text == "A talk with [Grace] about the sea"
@@ -89,19 +89,19 @@ def test_other_parameters_make_another_network(ada: AgentUnderTest, rebuilding: 
     rebuilding.drop()
     rebuilding.begin()
     rebuilding.run()
-    found = compared(ada, ("sea",))
+    found = compare(ada, ("sea",))
     assert (found.only_current, found.only_rebuilt) == (1, 0)
     assert [each.text for each in found.shown_only_current] == [short]
-    assert compared(ada, limit=0).shown_only_current == []
+    assert compare(ada, limit=0).shown_only_current == []
     assert found.rebuilt.memories == 1
 
 
-def test_a_comparison_is_no_use_of_a_memory(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
+def test_a_comparison_does_not_count_as_a_read(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
     ada.parameters = MemoryParameters(dangling_links="drop_on_visit")
     ada.remember("A [Grace]", "B [Grace]")
     ada.execute("DELETE FROM node WHERE agent_id = %s AND content = 'A [Grace]'")
     rebuilding.begin()
     rebuilding.run()
-    compared(ada, ("a",), ("nothing",))
+    compare(ada, ("a",), ("nothing",))
     assert ada.lane().read_at is None
     assert rebuilding.waiting() == []

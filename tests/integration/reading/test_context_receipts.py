@@ -1,4 +1,4 @@
-"""Receipts of contexts: what was taken, shortened and left out (R16)."""
+"""Receipts of contexts name items that were taken, shortened and left out (R16)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import json
 from typing import Any
 
 from memci.reading.lists.listings import ReceiptListings
-from tests.support.lists import assemble, check, said
+from tests.support.lists import assemble, check, text_of
 from tests.support.stored import Reader, Stored
 
 
 class TestReceipt:
-    def test_it_is_kept_in_numbers_and_ids(self, reader: Reader, talk: Stored):
+    def test_it_stores_numbers_and_ids_and_no_texts(self, reader: Reader, talk: Stored):
         answer = assemble(reader, "When does the ferry leave?", session_id="now", budget=90)
         receipt = ReceiptListings(reader.database).receipt("alice", answer.receipt_id)
         assert receipt.kind == "context"
@@ -26,14 +26,14 @@ class TestReceipt:
         assert {each["why"] for each in left_out} <= {"budget", "present", "trivial"}
         assert "ferry" not in json.dumps(body)
 
-    def test_the_stable_prefix_is_what_the_sessions_last_list_began_with(
+    def test_the_stable_prefix_is_shared_with_the_previous_context_of_the_session(
         self, reader: Reader, talk: Stored
     ):
         system = "Be brief. 简短。"
         first = assemble(reader, "When?", system=system, session_id="now", sources=["chat"])
         assert first.stable_prefix == 0
         same = assemble(reader, "When?", system=system, session_id="now", sources=["chat"])
-        assert same.stable_prefix == len("".join(map(said, same.messages)).encode())
+        assert same.stable_prefix == len("".join(map(text_of, same.messages)).encode())
         assert assemble(reader, "When?", system=system, session_id="old").stable_prefix == 0
         talk.say("More.", session="now")
         more = assemble(reader, "When?", system=system, session_id="now", sources=["chat"])
@@ -43,7 +43,7 @@ class TestReceipt:
         assert changed.stable_prefix == 0
 
 
-def test_a_receipt_says_what_was_shortened(reader: Reader, alice: Stored):
+def test_a_receipt_names_the_shortened_items(reader: Reader, alice: Stored):
     for each in range(9):
         alice.say(
             f"Thanks! The ferry number {each} to Bergen leaves from quay {each} every day. "

@@ -1,4 +1,4 @@
-"""Documents and code beside what was said: in hits and in contexts (R9, R11, R13)."""
+"""Searches and contexts give documents and code besides messages (R9, R11, R13)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CODE = [
 
 
 @pytest.fixture
-def shelf(alice: Stored) -> Stored:
+def indexed(alice: Stored) -> Stored:
     alice.say("The harbour ferry leaves at eight.", name="Ann", user="u1")
     for owner, name, chunks in (
         ("alice", "docs/guide.md", GUIDE),
@@ -45,11 +45,11 @@ def shelf(alice: Stored) -> Stored:
     return alice
 
 
-def search(reader: Reader, query: str, **asked: Any) -> list[Hit]:
-    return Search(*reader.parts).run("alice", SearchRequest(query=query, **asked)).hits
+def search(reader: Reader, query: str, **fields: Any) -> list[Hit]:
+    return Search(*reader.parts).run("alice", SearchRequest(query=query, **fields)).hits
 
 
-def test_a_document_is_found_beside_messages(reader: Reader, shelf: Stored):
+def test_a_document_is_found_among_messages(reader: Reader, indexed: Stored):
     best = search(reader, "How often is the brass valve turned?")[0]
     assert best.source is Source.DOCUMENT
     assert best.text == "Guide › Pump\nTurn the brass valve twice before the pump starts."
@@ -59,13 +59,13 @@ def test_a_document_is_found_beside_messages(reader: Reader, shelf: Stored):
     assert (best.message_ids, best.node_id, best.page) == ([], None, None)
 
 
-def test_chinese_documents_are_found(reader: Reader, shelf: Stored):
+def test_chinese_documents_are_found(reader: Reader, indexed: Stored):
     best = search(reader, "水泵多久检查一次？")[0]
     assert best.document is not None
     assert (best.document.name, best.document.page) == ("docs/guide.md", 2)
 
 
-def test_a_collection_is_looked_into_only_where_it_is_named(reader: Reader, shelf: Stored):
+def test_a_collection_is_searched_only_if_it_is_named(reader: Reader, indexed: Stored):
     assert {hit.document.name for hit in search(reader, "pump") if hit.document} == {
         "docs/guide.md"
     }
@@ -76,12 +76,12 @@ def test_a_collection_is_looked_into_only_where_it_is_named(reader: Reader, shel
 
 
 @pytest.mark.parametrize("sources", [["code"], ["chat"]])
-def test_a_collection_that_is_not_there_is_named(reader: Reader, shelf: Stored, sources: list[str]):
+def test_the_error_names_a_missing_collection(reader: Reader, indexed: Stored, sources: list[str]):
     with pytest.raises(NotFoundError, match=r"there is no collection no\.such"):
         search(reader, "pump", collections=["machines", "no.such"], sources=sources)
 
 
-def test_code_is_found_by_the_name_of_a_symbol(reader: Reader, shelf: Stored):
+def test_code_is_found_by_the_name_of_a_symbol(reader: Reader, indexed: Stored):
     for question in ("What does prime_pump do?", "Explain `Pump.prime_pump`", "Pump::prime_pump()"):
         best = search(reader, question, collections=["machines"])[0]
         assert best.source is Source.CODE
@@ -94,20 +94,20 @@ def test_code_is_found_by_the_name_of_a_symbol(reader: Reader, shelf: Stored):
     [{"roles": ["user"]}, {"names": ["Ann"]}, {"since": "2020-01-01T00:00:00Z"}, {"tags": ["x"]}],
     ids=str,
 )
-def test_who_asks_for_what_was_said_gets_no_documents(
-    reader: Reader, shelf: Stored, filters: dict[str, Any]
+def test_filters_on_messages_exclude_documents(
+    reader: Reader, indexed: Stored, filters: dict[str, Any]
 ):
     hits = search(reader, "pump ferry", collections=["machines"], filters=filters)
     assert not [hit for hit in hits if hit.document]
 
 
-def test_each_source_works_alone(reader: Reader, shelf: Stored):
+def test_each_source_works_alone(reader: Reader, indexed: Stored):
     for source in (Source.DOCUMENT, Source.CODE):
         hits = search(reader, "pump valve", collections=["machines"], sources=[source])
         assert {hit.source for hit in hits} == {source}
 
 
-def test_a_context_quotes_documents_before_what_was_said(reader: Reader, shelf: Stored):
+def test_a_context_quotes_documents_before_messages(reader: Reader, indexed: Stored):
     request = ContextRequest(
         query="When does the ferry leave, and how is the valve of prime_pump turned?",
         budget_tokens=400,
@@ -118,6 +118,6 @@ def test_a_context_quotes_documents_before_what_was_said(reader: Reader, shelf: 
     order = ["code", "document", "history", "memory", "recent", "query"]
     assert sections == sorted(sections, key=order.index)
     text = "".join(each.text for each in answer.items)
-    for told in ("docs/guide.md", "brass valve", "pump.py", "def prime_pump(valve):", "at eight"):
-        assert told in text
+    for quote in ("docs/guide.md", "brass valve", "pump.py", "def prime_pump(valve):", "at eight"):
+        assert quote in text
     assert answer.tokens <= 400

@@ -1,4 +1,4 @@
-"""Links to what is forgotten go once a recall has reported it, where that is wanted (M15)."""
+"""With ``drop_on_visit``, dangling links are deleted after a recall reported them (M15)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from memci.reading.recall import Recall
 from memci.schemas.reads import RecallAnswer, RecallRequest, RecallText
 from tests.support.stored import Reader, Stored
 
-GONE = 4242
+FORGOTTEN = 4242
 
 
 def recall(reader: Reader, *keywords: str, **fields: Any) -> RecallAnswer | RecallText:
@@ -40,7 +40,7 @@ def forgotten(reader: Reader, *keywords: str, **fields: Any) -> list[str]:
     return [each.hint for each in answer.forgotten]
 
 
-def keep(alice: Stored, mode: str) -> None:
+def set_dangling_links(alice: Stored, mode: str) -> None:
     alice.execute(
         "INSERT INTO agent_setting (agent_id, parameters) VALUES (%s, %s) ON CONFLICT (agent_id)"
         " DO UPDATE SET parameters = excluded.parameters",
@@ -69,19 +69,19 @@ def targets(reader: Reader) -> list[int]:
 
 @pytest.fixture
 def hotel(alice: Stored) -> Stored:
-    """Focus Lisbon, a trip, and a hotel that both once led to and that is forgotten."""
+    """The focus Lisbon and a memory of a trip; both link to a forgotten hotel."""
     lisbon = alice.entity("Lisbon")
     trip = alice.remember("We fly to Lisbon in May.")
     alice.link(lisbon, trip, "about", 0.9)
-    alice.link(lisbon, GONE, "about", 0.5, hint="hotel by the river")
-    alice.link(trip, GONE, "next", 0.4, hint="hotel by the river")
-    alice.link(trip, GONE + 1, "next", 0.3, hint="the flight home")
-    keep(alice, "drop_on_visit")
+    alice.link(lisbon, FORGOTTEN, "about", 0.5, hint="hotel by the river")
+    alice.link(trip, FORGOTTEN, "next", 0.4, hint="hotel by the river")
+    alice.link(trip, FORGOTTEN + 1, "next", 0.3, hint="the flight home")
+    set_dangling_links(alice, "drop_on_visit")
     return alice
 
 
 class Lane:
-    """Does what a lane worker does: the head of the mailbox, in one fenced transaction."""
+    """Runs jobs as a lane worker does: the first of the mailbox, in a fenced transaction."""
 
     def __init__(self, reader: Reader, broker_url: str) -> None:
         self.reader = reader
@@ -91,7 +91,7 @@ class Lane:
         self.queues: AgentQueues = RedisAgentQueues(self.client)
 
     def run(self) -> list[dict[str, Any]]:
-        """Run all that the sweeper finds; return what the jobs say they did."""
+        """Run all jobs that a sweep finds; return their results."""
         sweep(self.reader.database, self.queues, Wakeups(self.celery))
         results: list[dict[str, Any]] = []
         for claimed in self.claims.claim_due("alice", 1).claimed:
@@ -112,40 +112,40 @@ def lane(reader: Reader, broker_url: str) -> Iterator[Lane]:
         yield made
 
 
-def test_what_was_reported_goes_by_a_job_of_the_lane(reader: Reader, hotel: Stored, lane: Lane):
+def test_reported_links_are_deleted_by_a_job_of_the_lane(reader: Reader, hotel: Stored, lane: Lane):
     before = targets(reader)
     assert forgotten(reader, "hotel") == ["hotel by the river"]
     assert targets(reader) == before, "reads never write"
-    assert queued(reader) == [[GONE]]
+    assert queued(reader) == [[FORGOTTEN]]
     assert lane.run() == [{"dropped": 2}]
-    assert targets(reader) == [2, GONE + 1]
+    assert targets(reader) == [2, FORGOTTEN + 1]
     answer = recall(reader, "hotel", format="structured")
     assert answer.miss is Miss.NEVER_KNOWN
     assert queued(reader) == []
 
 
-def test_the_text_form_reports_as_well(reader: Reader, hotel: Stored):
+def test_a_recall_as_text_queues_the_job_too(reader: Reader, hotel: Stored):
     answer = recall(reader)
     assert isinstance(answer, RecallText)
     assert answer.text.count("[forgotten]") == 2
-    assert queued(reader) == [[GONE, GONE + 1]]
+    assert queued(reader) == [[FORGOTTEN, FORGOTTEN + 1]]
 
 
-def test_what_is_out_of_reach_counts_when_it_is_reported(reader: Reader, hotel: Stored):
+def test_a_reported_link_beyond_the_depth_is_dropped_too(reader: Reader, hotel: Stored):
     assert forgotten(reader, "flight", depth=1) == ["the flight home"]
-    assert queued(reader) == [[GONE + 1]]
+    assert queued(reader) == [[FORGOTTEN + 1]]
 
 
 @pytest.mark.parametrize("form", ["text", "structured"])
-def test_what_did_not_fit_was_not_reported(reader: Reader, hotel: Stored, form: str):
+def test_links_beyond_the_budget_or_limit_are_not_dropped(reader: Reader, hotel: Stored, form: str):
     recall(reader, format=form, budget_tokens=1)
     assert queued(reader) == []
     recall(reader, format=form, limit=1)
-    assert queued(reader) == [[GONE]]
+    assert queued(reader) == [[FORGOTTEN]]
 
 
 def test_by_default_dangling_links_stay(reader: Reader, hotel: Stored, lane: Lane):
-    keep(hotel, "keep")
+    set_dangling_links(hotel, "keep")
     before = targets(reader)
     for _ in range(2):
         assert forgotten(reader, "hotel") == ["hotel by the river"]
@@ -153,22 +153,22 @@ def test_by_default_dangling_links_stay(reader: Reader, hotel: Stored, lane: Lan
     assert targets(reader) == before
 
 
-def test_all_agents_may_be_set_so(reader: Reader, hotel: Stored):
+def test_the_default_parameters_can_set_drop_on_visit(reader: Reader, hotel: Stored):
     hotel.execute("DELETE FROM agent_setting WHERE agent_id = %s")
     reader.defaults = type(reader.defaults)(memory=MemoryParameters(dangling_links="drop_on_visit"))
     recall(reader, "hotel")
-    assert queued(reader) == [[GONE]]
+    assert queued(reader) == [[FORGOTTEN]]
 
 
-def test_reports_that_come_again_wait_as_one_job(reader: Reader, hotel: Stored, lane: Lane):
+def test_repeated_reports_queue_one_job(reader: Reader, hotel: Stored, lane: Lane):
     recall(reader)
     recall(reader, "hotel")
     recall(reader)
-    assert queued(reader) == [[GONE, GONE + 1]]
+    assert queued(reader) == [[FORGOTTEN, FORGOTTEN + 1]]
     lane.run()
-    hotel.link(1, GONE + 2, hint="hotel by the sea")
+    hotel.link(1, FORGOTTEN + 2, hint="hotel by the sea")
     recall(reader, "hotel")
-    assert queued(reader) == [[GONE + 2]]
+    assert queued(reader) == [[FORGOTTEN + 2]]
 
 
 def test_the_job_does_no_harm_when_it_runs_twice(reader: Reader, hotel: Stored, lane: Lane):
@@ -190,62 +190,60 @@ def test_links_to_living_nodes_are_never_dropped(reader: Reader, hotel: Stored, 
     assert targets(reader) == before
 
 
-def test_an_agent_that_keeps_them_again_by_now_loses_none(
+def test_no_link_is_dropped_if_the_agent_was_set_back_to_keep(
     reader: Reader, hotel: Stored, lane: Lane
 ):
     recall(reader, "hotel")
-    keep(hotel, "keep")
+    set_dangling_links(hotel, "keep")
     before = targets(reader)
     assert lane.run() == [{"dropped": 0}]
     assert targets(reader) == before
 
 
-def test_a_lane_that_is_busy_is_not_waited_for(reader: Reader, hotel: Stored):
-    """The recall answers, and its job is queued as soon as the lane's holder lets go."""
+def test_a_recall_does_not_wait_for_a_busy_lane(reader: Reader, hotel: Stored):
+    """The recall answers; its job is queued when the lane's lock is released."""
     with reader.database.lane_transaction() as connection:
         connection.exec_driver_sql("SELECT FROM lane WHERE agent_id = 'alice' FOR UPDATE")
-        asked = threading.Thread(target=recall, args=(reader, "hotel"))
-        asked.start()
-        asked.join(10)
-        assert not asked.is_alive()
+        recalling = threading.Thread(target=recall, args=(reader, "hotel"))
+        recalling.start()
+        recalling.join(10)
+        assert not recalling.is_alive()
         assert queued(reader) == []
     reader.activity.flush()
-    assert queued(reader) == [[GONE]]
+    assert queued(reader) == [[FORGOTTEN]]
 
 
-def test_while_jobs_are_queued_no_other_agent_that_was_read_is_locked(
-    reader: Reader, hotel: Stored
-):
+def test_queueing_a_job_locks_no_other_agent_that_was_read(reader: Reader, hotel: Stored):
     hotel.execute(
         "INSERT INTO lane (agent_id) SELECT unnest(ARRAY['bob', 'carol']) WHERE %s = 'alice'"
     )
-    free: list[str] = []
+    unlocked: list[str] = []
 
-    def look(_: Any, cursor: Any, statement: str, *_rest: Any) -> None:
+    def list_unlocked(_: Any, cursor: Any, statement: str, *_rest: Any) -> None:
         if "INSERT INTO job (" in statement:
             with reader.database.lane_transaction() as connection:
                 rows = connection.exec_driver_sql(
                     "SELECT agent_id FROM lane ORDER BY agent_id FOR UPDATE SKIP LOCKED"
                 )
-                free.extend(rows.scalars())
+                unlocked.extend(rows.scalars())
 
-    event.listen(reader.database.engine, "before_cursor_execute", look)
+    event.listen(reader.database.engine, "before_cursor_execute", list_unlocked)
     for agent_id in ("bob", "carol"):
         reader.activity.note(agent_id)
-    reader.activity.note("alice", dropping=[GONE])
+    reader.activity.note("alice", dropping=[FORGOTTEN])
     reader.activity.flush()
-    assert free == ["bob", "carol"]
-    assert queued(reader) == [[GONE]]
+    assert unlocked == ["bob", "carol"]
+    assert queued(reader) == [[FORGOTTEN]]
 
 
-def test_nothing_is_queued_for_an_agent_that_is_gone(reader: Reader, hotel: Stored):
-    reader.activity.note("nobody", dropping=[GONE])
+def test_nothing_is_queued_for_an_unknown_agent(reader: Reader, hotel: Stored):
+    reader.activity.note("nobody", dropping=[FORGOTTEN])
     reader.activity.flush()
     hotel.execute("UPDATE job SET agent_id = %s WHERE agent_id = 'nobody'")
     assert queued(reader) == []
 
 
-def test_memory_is_as_fresh_as_without_such_a_job(reader: Reader, hotel: Stored):
+def test_the_job_does_not_count_as_pending_memory_work(reader: Reader, hotel: Stored):
     seq = hotel.say("Good night.")
     recall(reader, "hotel")
     answer = recall(reader, "Lisbon")

@@ -1,4 +1,4 @@
-"""Messages that a query proposes to erase, once they are in the index (M25)."""
+"""A query proposes indexed messages to erase (M25)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def proposed(reader: Reader, query: str, most: int = 20) -> list[str]:
 
 
 @pytest.fixture
-def said(alice: Stored) -> Stored:
-    """Alike in meaning, and led to by one memory; one of them is in no index yet."""
+def stored(alice: Stored) -> Stored:
+    """Similar messages, linked by one memory; one of them is not indexed."""
     seqs = [
         alice.say("My phone number is 555 0199."),
         alice.say("My phone is broken."),
@@ -43,12 +43,12 @@ def said(alice: Stored) -> Stored:
         ("...", []),
     ],
 )
-def test_all_words_stand_in_each(reader: Reader, said: Stored, query: str, found: list[str]):
+def test_all_words_must_match(reader: Reader, stored: Stored, query: str, found: list[str]):
     assert proposed(reader, query) == found
 
 
 @pytest.mark.parametrize("query", ["雪", "雪 鸮", "雪鸮"])
-def test_what_tools_write_as_escapes_is_proposed_too(reader: Reader, alice: Stored, query: str):
+def test_messages_with_json_escapes_are_proposed_too(reader: Reader, alice: Stored, query: str):
     arguments = json.dumps({"name": "雪鸮"})
     call = {"id": "c1", "type": "function", "function": {"name": "book", "arguments": arguments}}
     alice.say(None, "assistant", calls=[call])
@@ -57,17 +57,17 @@ def test_what_tools_write_as_escapes_is_proposed_too(reader: Reader, alice: Stor
     assert proposed(reader, query) == ["m1", "m2"]
 
 
-def test_the_newest_are_proposed(reader: Reader, said: Stored):
+def test_the_newest_messages_are_proposed(reader: Reader, stored: Stored):
     assert proposed(reader, "number", most=2) == ["m3", "m5"]
 
 
-def test_other_agents_are_not_seen(reader: Reader, said: Stored):
+def test_messages_of_other_agents_are_not_proposed(reader: Reader, stored: Stored):
     Stored(reader, "bob").say("Bob has a phone number.")
     assert proposed(reader, "phone number") == ["m1", "m5"]
 
 
 @pytest.mark.parametrize(
-    ("query", "text", "shown"),
+    ("query", "text", "expected"),
     [
         ("reactor", "The reactor is ours.", "The reactor is ours."),
         ("reactor", f"{'word ' * 40}The reactor is ours.", "…word word word The reactor is ours."),
@@ -76,5 +76,5 @@ def test_other_agents_are_not_seen(reader: Reader, said: Stored):
         ("nothing", "The reactor is ours.", "The reactor is ours."),
     ],
 )
-def test_excerpts_begin_just_before_the_words(reader: Reader, query: str, text: str, shown: str):
-    assert excerpt(text, Words.of(query, reader.models.lexicon), 240) == shown
+def test_excerpts_begin_just_before_the_words(reader: Reader, query: str, text: str, expected: str):
+    assert excerpt(text, Words.of(query, reader.models.lexicon), 240) == expected

@@ -1,4 +1,4 @@
-"""Waiting for memory to catch up (R18), and noting who was read (M16)."""
+"""Reads wait until memory is fresh (R18); the time of the last read is stored (M16)."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from memci.testing import wait_until
 from tests.support.stored import Reader, Stored
 
 
-def now(reader: Reader) -> Progress:
+def current(reader: Reader) -> Progress:
     with reader.database.agent_snapshot("alice") as connection:
         return progress(connection, "alice")
 
 
 class TestProgress:
-    def test_memory_is_as_far_as_before_the_first_queued_job(self, reader: Reader, alice: Stored):
+    def test_seq_ends_before_the_first_queued_job(self, reader: Reader, alice: Stored):
         for number in range(6):
             alice.say(f"message {number}")
-        assert now(reader) == Progress(6, 6)
+        assert current(reader) == Progress(6, 6)
         later, earlier = alice.queue(5, 6), alice.queue(3, 4)
-        assert now(reader) == Progress(2, 6)
+        assert current(reader) == Progress(2, 6)
         alice.finish(earlier)
-        assert (now(reader).seq, now(reader).pending) == (4, 2)
+        assert (current(reader).seq, current(reader).pending) == (4, 2)
         alice.finish(later)
-        assert now(reader).pending == 0
+        assert current(reader).pending == 0
 
 
 class TestWaiting:
@@ -48,7 +48,7 @@ class TestWaiting:
         waiting.join(10)
         assert [each.seq for each in answers] == [seq]
 
-    def test_it_ends_with_the_time_and_says_how_far_memory_is(self, reader: Reader, alice: Stored):
+    def test_it_ends_after_wait_ms_and_returns_the_progress(self, reader: Reader, alice: Stored):
         seq = alice.say("hello ferry")
         alice.queue(seq, seq)
         begin = time.monotonic()
@@ -58,7 +58,7 @@ class TestWaiting:
         assert (answer.seq, answer.pending) == (seq - 1, 1)
         assert len(answer.hits) == 1
 
-    def test_nobody_waits_who_did_not_ask(self, reader: Reader, alice: Stored):
+    def test_min_seq_or_wait_ms_alone_does_not_wait(self, reader: Reader, alice: Stored):
         alice.queue(1, 1)
         reader.database.close()
         begin = time.monotonic()
@@ -74,7 +74,7 @@ class TestReadActivity:
                 "SELECT read_at FROM lane WHERE agent_id = %s", (agent_id,)
             ).scalar()
 
-    def test_a_read_is_noted_soon(self, reader: Reader, alice: Stored):
+    def test_the_time_of_a_read_is_stored_soon(self, reader: Reader, alice: Stored):
         Search(*reader.parts).run("alice", SearchRequest(query="x"))
         wait_until(lambda: self.read_at(reader), "the read is noted")
 
@@ -84,17 +84,17 @@ class TestReadActivity:
         with reader.database.lane_transaction() as connection:
             assert connection.exec_driver_sql("SELECT count(*) FROM lane").scalar() == 0
 
-    def test_it_does_not_wait_for_a_lane_at_work_but_comes_back(
+    def test_it_does_not_wait_for_a_locked_lane_and_tries_again(
         self, reader: Reader, alice: Stored
     ):
-        with reader.database.lane_transaction() as working:
-            working.exec_driver_sql("SELECT 1 FROM lane WHERE agent_id = 'alice' FOR UPDATE")
+        with reader.database.lane_transaction() as locking:
+            locking.exec_driver_sql("SELECT 1 FROM lane WHERE agent_id = 'alice' FOR UPDATE")
             reader.activity.note("alice")
             reader.activity.flush()
             assert self.read_at(reader) is None
         wait_until(lambda: self.read_at(reader), "the read is noted after the lane was released")
 
-    def test_closing_writes_what_is_left(self, reader: Reader, alice: Stored):
+    def test_closing_writes_the_remaining_reads(self, reader: Reader, alice: Stored):
         activity = ReadActivity(reader.database, period_s=3_600)
         activity.note("alice")
         activity.close()

@@ -1,4 +1,4 @@
-"""What is handed over of very long sessions (R8)."""
+"""Handover texts of long sessions (R8)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.insert_sources import pin, plan
 from tests.support.stored import Reader, Stored
 
 
-def many(alice: Stored, first: int, last: int, role: str) -> None:
+def insert_messages(alice: Stored, first: int, last: int, role: str) -> None:
     alice.execute(
         "INSERT INTO message (agent_id, seq, id, role, content, session_id, said_at, remember,"
         " memory_state, indexed)"
@@ -26,22 +26,22 @@ def many(alice: Stored, first: int, last: int, role: str) -> None:
 
 
 def hand_over(reader: Reader, **fields: Any) -> HandoverAnswer:
-    made = HandoverReader(*reader.parts, OfflineSummarizer())
-    return made.run("alice", HandoverRequest(**{"session_id": "s1", **fields}))
+    handover = HandoverReader(*reader.parts, OfflineSummarizer())
+    return handover.run("alice", HandoverRequest(**{"session_id": "s1", **fields}))
 
 
-def test_of_an_endless_interaction_the_newest_stands_there(reader: Reader, alice: Stored):
-    many(alice, 1, 1, "user")
-    many(alice, 2, 620, "assistant")
+def test_the_newest_messages_of_a_long_interaction_are_handed_over(reader: Reader, alice: Stored):
+    insert_messages(alice, 1, 1, "user")
+    insert_messages(alice, 2, 620, "assistant")
     handed = hand_over(reader)
     assert handed.message_ids == [f"m{seq}" for seq in range(121, 621)]
     assert handed.through_seq == 120
     assert handed.unread == 0
 
 
-def test_results_are_summed_up_with_the_call_that_they_answer(reader: Reader, alice: Stored):
-    many(alice, 1, 1, "user")
-    many(alice, 2, 620, "assistant")
+def test_tool_results_are_summed_up_together_with_their_call(reader: Reader, alice: Stored):
+    insert_messages(alice, 1, 1, "user")
+    insert_messages(alice, 2, 620, "assistant")
     calls = [{"id": f"c{each}", "type": "function", "function": {"name": "look"}}
              for each in (1, 2, 3)]  # fmt: skip
     alice.execute(
@@ -72,7 +72,7 @@ def test_no_other_users_pins_and_plans_are_handed_over(reader: Reader, alice: St
     assert "Of None" in text
     assert "Of kim" not in text
     assert "Buy the tickets" not in text
-    # What was said in the session is all of it there, whoever has said it.
+    # All messages of the session are there, of every user.
     assert "Which ferry do I take?" in text
     assert hand_over(reader, session_id=None).text == text
     of_kim = hand_over(reader, user_id="kim").text
@@ -91,22 +91,22 @@ LOADED = (
 
 @pytest.fixture(params=LOADED, ids=["en", "zh"])
 def loaded(request: pytest.FixtureRequest, alice: Stored) -> tuple[str, ...]:
-    """A session whose middle is a tool's long result."""
-    asked, answered, then, last = request.param
+    """A session with a long tool result in its middle."""
+    question, answer, order, confirmation = request.param
     call = {"id": "c1", "type": "function", "function": {"name": "load", "arguments": "{}"}}
-    alice.say(asked)
+    alice.say(question)
     alice.say(None, "assistant", calls=[call])
     rows = [f"{each} rows copied in {each % 7} s" for each in range(400)]
     alice.say("\n".join([*rows, "ERROR: line 1288340"]), "tool", answers="c1")
-    alice.say(answered, "assistant")
-    alice.say(then)
-    alice.say(last, "assistant")
+    alice.say(answer, "assistant")
+    alice.say(order)
+    alice.say(confirmation, "assistant")
     words: tuple[str, ...] = request.param
     return words
 
 
 @pytest.mark.parametrize("budget", [400, 700])
-def test_a_tools_result_is_cut_before_anything_that_was_said(
+def test_a_tool_result_is_cut_before_any_message(
     reader: Reader, loaded: tuple[str, ...], budget: int
 ):
     handed = hand_over(reader, budget_tokens=budget)
@@ -118,11 +118,11 @@ def test_a_tools_result_is_cut_before_anything_that_was_said(
     assert "ERROR: line 1288340" in handed.text
 
 
-def test_what_has_no_room_is_told_at_its_place_and_summed_up(
+def test_messages_without_room_are_counted_in_their_place_and_summed_up(
     reader: Reader, loaded: tuple[str, ...]
 ):
-    bare = hand_over(reader, budget_tokens=4_000)
-    assert bare.left_out == 0
+    whole = hand_over(reader, budget_tokens=4_000)
+    assert whole.left_out == 0
     handed = hand_over(reader, budget_tokens=130)
     assert handed.tokens <= 130
     assert (handed.left_out, handed.message_ids) == (4, ["m5", "m6"])
@@ -134,7 +134,7 @@ def test_what_has_no_room_is_told_at_its_place_and_summed_up(
     assert handed.through_seq == 4
 
 
-def test_a_call_that_nothing_answers_yet_is_handed_over(reader: Reader, alice: Stored):
+def test_an_unanswered_tool_call_is_handed_over(reader: Reader, alice: Stored):
     alice.say("Which ferry do I take?")
     call = {"id": "c1", "type": "function", "function": {"name": "ferries", "arguments": "{}"}}
     alice.say(None, "assistant", calls=[call])
@@ -143,17 +143,17 @@ def test_a_call_that_nothing_answers_yet_is_handed_over(reader: Reader, alice: S
     assert handed.message_ids == ["m1", "m2"]
 
 
-def test_of_a_session_that_is_not_there_nothing_is_handed_over(reader: Reader, alice: Stored):
+def test_an_unknown_session_is_not_found(reader: Reader, alice: Stored):
     alice.say("Which ferry do I take?")
     with pytest.raises(NotFoundError, match="no such session"):
         hand_over(reader, session_id="nope")
 
 
 @pytest.mark.parametrize(("last", "unread"), [(2_004, 0), (2_011, 7)])
-def test_what_was_too_much_to_be_summed_up_is_counted(
+def test_messages_beyond_the_most_that_are_summed_up_are_counted(
     reader: Reader, alice: Stored, last: int, unread: int
 ):
-    many(alice, 1, last, "user")
+    insert_messages(alice, 1, last, "user")
     handed = hand_over(reader)
     assert len(handed.message_ids) == 4
     assert (handed.through_seq, handed.unread) == (2_000, unread)

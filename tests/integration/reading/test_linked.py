@@ -1,4 +1,4 @@
-"""What links of the memory network lead to from what a question finds (R11, ``bfs``)."""
+"""The channel ``bfs`` finds nodes that links reach from the hits of a question (R11)."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ def search(reader: Reader, query: str = QUESTION, **fields: Any) -> list[Hit]:
 
 
 def linked(hits: list[Hit]) -> list[tuple[Source, str]]:
-    """Return what only links have found."""
+    """Return the hits that only links have found."""
     return [(hit.source, hit.message_ids[0]) for hit in hits if set(hit.channels) == {"bfs"}]
 
 
 class Network:
-    """A ferry, and Granny's cello: no word of the one is in the other."""
+    """Memories of a ferry and of a cello, without a common word."""
 
     def __init__(self, alice: Stored) -> None:
         self.alice = alice
         alice.say("The harbour ferry sailed west.", user="u1")
         self.ferry = alice.remember("The harbour ferry sailed west.", [1], user="u1")
-        for _ in range(9):  # more than what lends words to its neighbours
+        for _ in range(9):  # more than the messages whose words count for neighbours
             alice.say("Hmm.", session="s2", user="u1")
         seq = alice.say("Granny plays cello.", session="s3", user="u1")
         self.cello = alice.remember("Granny plays cello.", [seq], session="s3", user="u1")
@@ -49,11 +49,11 @@ def network(alice: Stored) -> Network:
     return Network(alice)
 
 
-def test_a_link_leads_to_what_shares_no_word(reader: Reader, network: Network):
+def test_a_link_leads_to_a_message_without_a_common_word(reader: Reader, network: Network):
     network.join(network.ferry, network.cello)
     assert linked(search(reader)) == [(Source.CHAT, network.seq)]
-    told = SearchRequest(query=QUESTION, channels=list(Channel), explain=True)
-    explain = Search(*reader.parts).run("alice", told).explain
+    explained = SearchRequest(query=QUESTION, channels=list(Channel), explain=True)
+    explain = Search(*reader.parts).run("alice", explained).explain
     assert explain is not None
     assert explain["linked"] == 4, "both memories and their messages: links lead both ways"
     without = [Channel.DENSE, Channel.LEXICAL]
@@ -63,12 +63,12 @@ def test_a_link_leads_to_what_shares_no_word(reader: Reader, network: Network):
         assert network.seq not in [each for hit in found for each in hit.message_ids]
 
 
-def test_nothing_is_linked_where_there_are_no_links(reader: Reader, network: Network):
+def test_without_links_nothing_is_found_by_links(reader: Reader, network: Network):
     assert linked(search(reader)) == []
     assert search(reader) == search(reader, channels=[Channel.DENSE, Channel.LEXICAL])
 
 
-def test_an_entity_leads_on(reader: Reader, network: Network):
+def test_links_are_followed_through_an_entity(reader: Reader, network: Network):
     entity = network.alice.entity("Zora", focus=False)
     network.join(network.ferry, entity)
     network.join(entity, network.cello)
@@ -77,7 +77,7 @@ def test_an_entity_leads_on(reader: Reader, network: Network):
     assert linked(ranked) == [(Source.CHAT, network.seq)]
 
 
-def test_three_links_are_too_far(reader: Reader, network: Network):
+def test_a_path_of_three_links_is_not_followed(reader: Reader, network: Network):
     alice = network.alice
     entity, between = alice.entity("Zora", focus=False), alice.entity("Zoe", focus=False)
     network.join(network.ferry, entity)
@@ -110,7 +110,7 @@ def test_the_stronger_link_counts_more(reader: Reader, network: Network):
     ],
     ids=str,
 )
-def test_no_link_leads_out_of_sight(reader: Reader, network: Network, fields: dict[str, Any]):
+def test_no_link_leads_to_hidden_memories(reader: Reader, network: Network, fields: dict[str, Any]):
     alice = network.alice
     network.join(network.ferry, network.cello)
     own = alice.remember("My harbour ferry.", user="u2", said_at=BEGIN)
@@ -120,7 +120,7 @@ def test_no_link_leads_out_of_sight(reader: Reader, network: Network, fields: di
     assert network.seq not in [each for hit in hits for each in hit.message_ids]
 
 
-def test_no_link_leads_through_what_is_out_of_sight(reader: Reader, network: Network):
+def test_no_link_leads_through_hidden_memories(reader: Reader, network: Network):
     alice = network.alice
     own = alice.remember("My harbour ferry.", user="u2")
     seq = alice.say("Uncle mends kettles.", session="s4", user="u2")
@@ -132,7 +132,7 @@ def test_no_link_leads_through_what_is_out_of_sight(reader: Reader, network: Net
     assert linked(search(reader, user_id="u2")) == [(Source.CHAT, f"m{seq}")]
 
 
-def test_short_memories_of_other_sessions_lead_nowhere(reader: Reader, network: Network):
+def test_short_term_memories_of_other_sessions_are_not_followed(reader: Reader, network: Network):
     network.join(network.ferry, network.cello)
     network.alice.execute(
         "UPDATE node SET tier = 'short', expires_at = now() WHERE agent_id = %s AND id = %s",
@@ -142,19 +142,19 @@ def test_short_memories_of_other_sessions_lead_nowhere(reader: Reader, network: 
     assert linked(search(reader, session_id="s1")) == []
 
 
-def test_what_is_forgotten_is_not_led_to(reader: Reader, network: Network):
+def test_forgotten_memories_are_not_found_by_links(reader: Reader, network: Network):
     network.join(network.ferry, network.cello)
     network.alice.forget(network.cello)
     assert linked(search(reader)) == []
 
 
-def test_only_the_sources_that_are_asked_are_led_to(reader: Reader, network: Network):
+def test_links_find_only_the_requested_sources(reader: Reader, network: Network):
     network.join(network.ferry, network.cello)
     assert linked(search(reader, sources=[Source.MEMORY])) == [(Source.MEMORY, network.seq)]
     assert linked(search(reader, sources=[Source.CHAT])) == []
 
 
-def test_the_focus_leads_on_in_a_session_alone(reader: Reader, network: Network):
+def test_links_start_at_the_focus_only_within_a_session(reader: Reader, network: Network):
     entity = network.alice.entity("Zora")
     network.join(entity, network.cello)
     assert linked(search(reader)) == []
@@ -164,7 +164,7 @@ def test_the_focus_leads_on_in_a_session_alone(reader: Reader, network: Network)
     assert len(alone) == 1
 
 
-def test_no_focus_out_of_sight_leads_anywhere(reader: Reader, network: Network):
+def test_an_invisible_focus_is_no_start(reader: Reader, network: Network):
     alice = network.alice
     seq = alice.say("Uncle mends kettles.", session="s4", user="u2")
     kettles = alice.remember("Uncle mends kettles.", [seq], session="s4", user="u2")
@@ -172,16 +172,16 @@ def test_no_focus_out_of_sight_leads_anywhere(reader: Reader, network: Network):
     alice.execute(
         "INSERT INTO focus (agent_id, node_id, mentioned) VALUES (%s, %s, 1)", network.cello
     )
-    asked: dict[str, Any] = {"channels": [Channel.BFS], "session_id": "s9"}
-    assert f"m{seq}" in [each for hit in search(reader, **asked) for each in hit.message_ids]
-    assert search(reader, user_id="u2", **asked) == []
-    assert search(reader, as_of=BEGIN + timedelta(days=900), **asked) == []
+    fields: dict[str, Any] = {"channels": [Channel.BFS], "session_id": "s9"}
+    assert f"m{seq}" in [each for hit in search(reader, **fields) for each in hit.message_ids]
+    assert search(reader, user_id="u2", **fields) == []
+    assert search(reader, as_of=BEGIN + timedelta(days=900), **fields) == []
 
 
-def test_a_context_holds_what_links_lead_to(reader: Reader, network: Network):
+def test_a_context_has_messages_that_links_lead_to(reader: Reader, network: Network):
     network.join(network.ferry, network.cello)
-    for channels, is_there in ((list(Channel), True), ([Channel.DENSE, Channel.LEXICAL], False)):
+    for channels, expected in ((list(Channel), True), ([Channel.DENSE, Channel.LEXICAL], False)):
         request = ContextRequest(query=QUESTION, channels=channels, budget_tokens=500)
         answer = ContextReader(*reader.parts).run("alice", request)
-        said = " ".join(each.content or "" for each in answer.messages)
-        assert ("Granny plays cello." in said) is is_there
+        text = " ".join(each.content or "" for each in answer.messages)
+        assert ("Granny plays cello." in text) is expected

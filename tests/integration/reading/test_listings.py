@@ -1,4 +1,4 @@
-"""Lists of what is stored."""
+"""Lists of agents, messages, nodes, links, jobs and receipts."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def listings(reader: Reader) -> Listings:
     return Listings(reader.database)
 
 
-def pages(listing: Any, field: str, **only: Any) -> list[list[Any]]:
-    """All pages of a list, two things each."""
+def pages(listing: Any, field: str, **filters: Any) -> list[list[Any]]:
+    """Return all pages of a list, two items each."""
     found, cursor = [], None
     while True:
-        page = listing(cursor=cursor, limit=2, **only)
+        page = listing(cursor=cursor, limit=2, **filters)
         found.append(list(getattr(page, field)))
         cursor = page.next_cursor
         if cursor is None:
@@ -30,7 +30,7 @@ def pages(listing: Any, field: str, **only: Any) -> list[list[Any]]:
 
 
 class TestAgents:
-    def test_pages_go_by_id(self, listings: Listings, reader: Reader):
+    def test_agents_are_paged_by_id(self, listings: Listings, reader: Reader):
         for name in ["b", "a", "d", "c"]:
             Stored(reader, name)
         found = pages(listings.agents, "agents", pattern="*")
@@ -48,7 +48,7 @@ class TestAgents:
             ("", []),
         ],
     )
-    def test_a_key_sees_its_agents_only(
+    def test_only_agents_that_match_the_pattern_are_listed(
         self, listings: Listings, reader: Reader, pattern: str, found: list[str]
     ):
         for name in ["abc", "a_c", "a%c", "xyz"]:
@@ -56,7 +56,7 @@ class TestAgents:
         agents = listings.agents(pattern=pattern, cursor=None, limit=10).agents
         assert [each.agent_id for each in agents] == found
 
-    def test_each_says_what_waits_and_what_has_failed(
+    def test_each_agent_has_its_queued_and_dead_jobs(
         self, listings: Listings, reader: Reader, alice: Stored
     ):
         bob = Stored(reader, "bob")
@@ -70,23 +70,23 @@ class TestAgents:
         ]  # fmt: skip
 
     @pytest.mark.parametrize("cursor", ["", "alice", "zzz", "5", "after/", "after/a b", "x/alice"])
-    def test_a_cursor_that_is_none_is_refused(self, listings: Listings, alice: Stored, cursor: str):
+    def test_an_invalid_cursor_is_refused(self, listings: Listings, alice: Stored, cursor: str):
         with pytest.raises(InvalidInputError, match="not a cursor of this list") as refused:
             listings.agents(pattern="*", cursor=cursor, limit=5)
         assert refused.value.field == "cursor"
 
-    def test_one_holds_what_was_put_in(self, listings: Listings, alice: Stored):
+    def test_an_agent_has_the_counts_of_its_rows(self, listings: Listings, alice: Stored):
         alice.say("hello")
         entity, memory = alice.entity("Lisbon"), alice.remember("We fly.", [1])
         alice.link(entity, memory)
         alice.link(memory, 99, hint="gone")
-        held = listings.agent("alice")
-        assert (held.messages, held.nodes, held.links, held.dangling) == (1, 2, 2, 1)
-        assert held.focus == ["Lisbon"]
-        assert (held.seq, held.pending, held.queued, held.dead, held.passes) == (1, 0, 0, 0, 0)
-        assert (held.lease, held.pass_progress, held.paused, held.idle) == (None, None, False, True)
+        info = listings.agent("alice")
+        assert (info.messages, info.nodes, info.links, info.dangling) == (1, 2, 2, 1)
+        assert info.focus == ["Lisbon"]
+        assert (info.seq, info.pending, info.queued, info.dead, info.passes) == (1, 0, 0, 0, 0)
+        assert (info.lease, info.pass_progress, info.paused, info.idle) == (None, None, False, True)
 
-    def test_idle_means_that_nothing_is_left_to_do(self, listings: Listings, alice: Stored):
+    def test_an_agent_without_work_and_lease_is_idle(self, listings: Listings, alice: Stored):
         job = alice.queue(1, 1)
         assert not listings.agent("alice").idle
         alice.finish(job)
@@ -97,11 +97,11 @@ class TestAgents:
             "UPDATE lane SET compress_req = 0, lease_owner = gen_random_uuid(),"
             " lease_until = now() + interval '1 minute' WHERE agent_id = %s"
         )
-        held = listings.agent("alice")
-        assert held.lease is not None
-        assert not held.idle
+        info = listings.agent("alice")
+        assert info.lease is not None
+        assert not info.idle
 
-    def test_a_pass_under_way_shows_its_progress(self, listings: Listings, alice: Stored):
+    def test_a_running_pass_has_its_progress(self, listings: Listings, alice: Stored):
         alice.remember("one")
         alice.remember("two")
         alice.execute("UPDATE node SET last_pass = 3 WHERE agent_id = %s AND id = 1")
@@ -113,13 +113,13 @@ class TestAgents:
         assert progress is not None
         assert (progress.number, progress.scanned, progress.left) == (3, 7, 1)
 
-    def test_there_is_none_before_its_first_message(self, listings: Listings):
+    def test_an_agent_without_messages_is_not_found(self, listings: Listings):
         with pytest.raises(NotFoundError):
             listings.agent("nobody")
 
 
 class TestMessages:
-    def test_pages_go_by_seq(self, listings: Listings, alice: Stored):
+    def test_messages_are_paged_by_seq(self, listings: Listings, alice: Stored):
         for number in range(3):
             alice.say(f"message {number}", session="s1")
         alice.say("elsewhere", session="s2")
@@ -129,7 +129,7 @@ class TestMessages:
         assert len(pages(lambda **only: listings.messages("alice", **only), "messages",
                          session_id=None)) == 2  # fmt: skip
 
-    def test_a_message_comes_out_as_it_went_in(self, listings: Listings, alice: Stored):
+    def test_a_message_is_listed_as_it_was_stored(self, listings: Listings, alice: Stored):
         call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
         alice.say(None, "assistant", calls=[call], user="u1")
         (message,) = listings.messages("alice", session_id=None, cursor=None, limit=5).messages
@@ -138,14 +138,14 @@ class TestMessages:
         assert (message.id, message.content, message.user_id) == ("m1", None, "u1")
         assert (message.memory_state, message.memory_reason) == ("made", None)
 
-    def test_a_filtered_message_says_why(self, listings: Listings, alice: Stored):
+    def test_a_filtered_message_has_its_reason(self, listings: Listings, alice: Stored):
         alice.say("Thanks!", state="filtered", reason="trivial")
         (message,) = listings.messages("alice", session_id=None, cursor=None, limit=5).messages
         assert (message.memory_state, message.memory_reason) == ("filtered", "trivial")
 
 
 class TestNodes:
-    def test_pages_go_by_id_and_filters_hold(self, listings: Listings, alice: Stored):
+    def test_nodes_are_paged_by_id_and_filtered(self, listings: Listings, alice: Stored):
         alice.entity("Lisbon")
         for number in range(3):
             alice.remember(f"memory {number}", type_="semantic" if number else "episodic")
@@ -159,9 +159,7 @@ class TestNodes:
         assert ids(kind="memory") == [[2, 3], [4]]
         assert ids(kind="memory", type="episodic") == [[2]]
 
-    def test_a_node_knows_its_importance_links_and_messages(
-        self, listings: Listings, alice: Stored
-    ):
+    def test_a_node_has_its_importance_links_and_messages(self, listings: Listings, alice: Stored):
         alice.say("We fly.")
         entity, memory = alice.entity("Lisbon"), alice.remember("We fly.", [1])
         alice.link(memory, entity, strength=0.75)
@@ -171,18 +169,18 @@ class TestNodes:
         assert (node.message_ids, node.length, node.original_length) == (["m1"], 7, 7)
         assert listings.node("alice", entity).focus
 
-    def test_a_forgotten_one_has_its_trail_only(self, listings: Listings, alice: Stored):
+    def test_a_forgotten_node_has_only_its_trail(self, listings: Listings, alice: Stored):
         node_id = alice.remember("We fly.", [1])
         alice.forget(node_id)
         with pytest.raises(NotFoundError):
             listings.node("alice", node_id)
-        created, gone = listings.trail("alice", node_id, cursor=None, limit=5).events
+        created, forgotten = listings.trail("alice", node_id, cursor=None, limit=5).events
         assert (created.event, created.details["messages"]) == ("created", [1])
-        assert gone.event == "forgotten"
+        assert forgotten.event == "forgotten"
         with pytest.raises(NotFoundError):
             listings.trail("alice", 4242, cursor=None, limit=5)
 
-    def test_links_go_by_source_and_target(self, listings: Listings, alice: Stored):
+    def test_links_are_sorted_by_source_and_target(self, listings: Listings, alice: Stored):
         for source, target in [(2, 1), (1, 3), (1, 2), (3, 9), (2, 3)]:
             alice.link(source, target)
         alice.remember("one")
@@ -203,7 +201,7 @@ class TestNodes:
 
 
 class TestJobsAndReceipts:
-    def test_jobs_go_in_the_order_of_the_mailbox(self, listings: Listings, alice: Stored):
+    def test_jobs_are_in_the_order_of_the_mailbox(self, listings: Listings, alice: Stored):
         jobs = [alice.queue(seq, seq) for seq in (1, 2, 3)]
         alice.finish(jobs[0])
 
@@ -216,14 +214,14 @@ class TestJobsAndReceipts:
         one = listings.job("alice", jobs[0])
         assert (one.state, one.first_seq, one.kind) == (JobState.DONE, 1, "memci.memory.create")
 
-    def test_what_there_is_not_is_not_found(self, listings: Listings, alice: Stored):
+    def test_an_unknown_job_or_receipt_is_not_found(self, listings: Listings, alice: Stored):
         with pytest.raises(NotFoundError):
             listings.job("alice", uuid4())
         with pytest.raises(NotFoundError):
             listings.receipt("alice", uuid4())
 
 
-def test_other_agents_have_nothing_to_see(listings: Listings, reader: Reader, alice: Stored):
+def test_rows_of_other_agents_are_not_listed(listings: Listings, reader: Reader, alice: Stored):
     Stored(reader, "bob")
     alice.say("secret")
     alice.link(alice.entity("Lisbon"), alice.remember("secret"))
@@ -241,7 +239,7 @@ def test_other_agents_have_nothing_to_see(listings: Listings, reader: Reader, al
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "1.2", "-1", "9" * 30, "1;DROP", "٣"])
-def test_a_cursor_that_is_none_is_refused(listings: Listings, alice: Stored, cursor: str):
+def test_an_invalid_cursor_is_refused(listings: Listings, alice: Stored, cursor: str):
     with pytest.raises(InvalidInputError) as refused:
         listings.messages("alice", session_id=None, cursor=cursor, limit=5)
     assert refused.value.field == "cursor"

@@ -1,4 +1,4 @@
-"""Days in what is read are those of whoever said it, or asks (R10, R13)."""
+"""Reads use the time zones of the speaker and of the asker for days (R10, R13)."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.storage.network.beliefs import supersede
 from tests.support.stored import Reader, Stored
 
-# Of another day in UTC: the day before, and the day after.
+# In UTC these are another day: the day before, and the day after.
 EAST = datetime.fromisoformat("2026-11-18T06:30:00+08:00")
 WEST = datetime.fromisoformat("2026-11-17T20:30:00-08:00")
 IN_UTC = datetime.fromisoformat("2026-11-18T06:30:00+00:00")
 
 
 def retrieved(reader: Reader, query: str, **fields: Any) -> str:
-    """The block of a context without recent turns."""
+    """Return the retrieved block of a context without recent turns."""
     request = ContextRequest(query=query, budget_tokens=2_000, recent=0, **fields)
     answer = ContextReader(*reader.parts).run("alice", request)
     return "".join(item.text for item in answer.items if item.section in {"memory", "history"})
@@ -53,18 +53,18 @@ def retrieved(reader: Reader, query: str, **fields: Any) -> str:
         ("I met Dolores at the pier", IN_UTC, "18 November 2026 (Wed)\n"),
     ],
 )
-def test_a_message_stands_under_the_day_of_its_speaker(
+def test_a_message_is_under_the_day_of_its_speaker(
     reader: Reader, alice: Stored, text: str, at: datetime, line: str, indexed: bool
 ):
     alice.say(text, said_at=at, session="before", indexed=indexed)
-    asked = "灵隐寺和老赵" if "老赵" in text else "Where is Dolores at the pier?"
-    assert line in retrieved(reader, asked)
-    (hit,) = Search(*reader.parts).run("alice", SearchRequest(query=asked)).hits
+    query = "灵隐寺和老赵" if "老赵" in text else "Where is Dolores at the pier?"
+    assert line in retrieved(reader, query)
+    (hit,) = Search(*reader.parts).run("alice", SearchRequest(query=query)).hits
     assert (hit.created_at, hit.created_at.isoformat()) == (at, at.isoformat())
 
 
 @pytest.mark.parametrize(("at", "day"), [(EAST, "18"), (WEST, "17"), (IN_UTC, "18")])
-def test_a_memory_stands_under_the_day_of_its_messages(
+def test_a_memory_is_under_the_day_of_its_messages(
     reader: Reader, alice: Stored, at: datetime, day: str
 ):
     seq = alice.say("I met Dolores at the pier", said_at=at)
@@ -72,7 +72,7 @@ def test_a_memory_stands_under_the_day_of_its_messages(
     for sources in ((Source.MEMORY,), (Source.CHAT,)):
         block = retrieved(reader, "Dolores at the pier", sources=sources)
         assert f"{day} November 2026 (" in block
-    # Nothing is asked: what is important around the focus.
+    # Without a query, important memories near the focus are given.
     focus = alice.entity("Dolores")
     alice.link(focus, 1)
     alice.link(1, focus)
@@ -81,7 +81,7 @@ def test_a_memory_stands_under_the_day_of_its_messages(
     assert f"{day} November 2026 (" in "".join(item.text for item in answer.items)
 
 
-def test_lists_tell_times_as_they_were_said(reader: Reader, alice: Stored):
+def test_lists_have_times_in_the_zone_of_the_speaker(reader: Reader, alice: Stored):
     for at in (EAST, WEST, IN_UTC):
         alice.remember("Ferry", [alice.say("Ferry", said_at=at)], said_at=at)
     written = [at.isoformat() for at in (EAST, WEST, IN_UTC)]
@@ -101,7 +101,7 @@ def test_lists_tell_times_as_they_were_said(reader: Reader, alice: Stored):
     assert session.began_at.isoformat() == EAST.isoformat()
 
 
-def test_what_is_recalled_ends_on_the_day_of_who_said_otherwise(reader: Reader, alice: Stored):
+def test_a_superseded_memory_ends_on_the_day_of_the_newer_speaker(reader: Reader, alice: Stored):
     old = alice.remember("Ann lives in Paris", [alice.say("x", said_at=EAST)], said_at=EAST)
     new = alice.remember("Ann lives in Rome", [alice.say("y", said_at=WEST)], said_at=WEST)
     alice.link(alice.entity("Ann"), old)
@@ -131,21 +131,21 @@ def test_what_is_recalled_ends_on_the_day_of_who_said_otherwise(reader: Reader, 
     assert "(until" not in then.text
 
 
-def test_a_session_is_handed_over_under_the_days_of_its_speakers(reader: Reader, alice: Stored):
+def test_a_handover_has_the_days_of_its_speakers(reader: Reader, alice: Stored):
     alice.say("Yesterday I met Dolores at the pier, and we decided to buy the boat.", said_at=EAST)
     alice.say("Good, a boat.", "assistant", said_at=EAST)
     for place in range(6):
         alice.say(f"And I paid invoice number 47{place} of the harbour today.", said_at=WEST)
         alice.say("Noted.", "assistant", said_at=WEST)
-    made = HandoverReader(*reader.parts, OfflineSummarizer())
-    text = made.run("alice", HandoverRequest(session_id="s1")).text
+    reading = HandoverReader(*reader.parts, OfflineSummarizer())
+    text = reading.run("alice", HandoverRequest(session_id="s1")).text
     assert "2026-11-18" in text
     assert "2026-11-17" in text
-    # What stands there word for word was said in the west, and not on the day of this test.
+    # The quoted messages are all from the west, and not from the day of this test.
     assert text.count("17 November 2026 (Tue)\n") == 1
     now = datetime.now(WEST.tzinfo)
     alice.say("Is the boat here?", said_at=now)
-    later = made.run("alice", HandoverRequest(session_id="s1")).text
+    later = reading.run("alice", HandoverRequest(session_id="s1")).text
     today = day_words(now.date(), Language.ENGLISH)
     places = [later.index(each) for each in ("17 November 2026 (Tue)", today, "Is the boat here?")]
     assert places == sorted(places)
@@ -163,31 +163,31 @@ def test_a_session_is_handed_over_under_the_days_of_its_speakers(reader: Reader,
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("named", ["now", "as_of"])
-def test_days_in_a_question_are_the_askers(
+def test_days_in_a_question_are_in_the_zone_of_the_asker(
     reader: Reader, alice: Stored, question: str, now: str, since: str, until: str, named: str
 ):
     alice.say("Ferry", said_at=EAST)
-    asked = SearchRequest.model_validate({"query": question, named: now, "explain": True})
-    answer = Search(*reader.parts).run("alice", asked)
+    request = SearchRequest.model_validate({"query": question, named: now, "explain": True})
+    answer = Search(*reader.parts).run("alice", request)
     assert answer.explain is not None
     assert [since, until] in answer.explain["analysis"]["times"]
 
 
 @pytest.mark.parametrize(
-    ("question", "said"),
+    ("question", "text"),
     [
         ("What did Ann say of the ferry yesterday?", "The ferry"),
         ("昨天我说的渡轮怎么了？", "渡轮的事"),
     ],
 )
-def test_what_was_said_on_the_askers_yesterday_is_found_first(
-    reader: Reader, alice: Stored, question: str, said: str
+def test_messages_of_the_askers_yesterday_are_found_first(
+    reader: Reader, alice: Stored, question: str, text: str
 ):
-    # Both of them yesterday or nearly so; the first in UTC, the second where the asker is.
+    # The first is of yesterday in UTC, the second in the zone of the asker.
     for at in ("2026-11-20T02:00:00Z", "2026-11-21T12:00:00Z"):
-        alice.say(f"{said}, {at[11:13]}:00", said_at=datetime.fromisoformat(at), session=at)
+        alice.say(f"{text}, {at[11:13]}:00", said_at=datetime.fromisoformat(at), session=at)
     now = "2026-11-22T06:00:00+08:00"
     request = SearchRequest.model_validate({"query": question, "now": now})
-    assert Search(*reader.parts).run("alice", request).hits[0].text == f"{said}, 12:00"
+    assert Search(*reader.parts).run("alice", request).hits[0].text == f"{text}, 12:00"
     in_utc = SearchRequest.model_validate({"query": question, "now": "2026-11-21T22:00:00Z"})
-    assert Search(*reader.parts).run("alice", in_utc).hits[0].text == f"{said}, 02:00"
+    assert Search(*reader.parts).run("alice", in_utc).hits[0].text == f"{text}, 02:00"

@@ -1,4 +1,4 @@
-"""Contexts show what is pinned, always (R13, R14)."""
+"""Contexts always show pins (R13, R14)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ VALUES (%s, %s, 'note', %s, 'agent', %s)
 """
 
 
-def test_pins_come_behind_the_system_text_and_are_counted(reader: Reader, alice: Stored) -> None:
+def test_pins_follow_the_system_text_and_are_counted(reader: Reader, alice: Stored) -> None:
     alice.say("I take the ferry at eight.")
     alice.execute(_PIN, 1, "constraint", "Never fly", None)
     alice.execute(_PIN, 2, "task", "line one\n# line two", None)
@@ -61,7 +61,7 @@ def test_a_pinned_message_is_not_retrieved_again_and_the_receipt_names_it(
     ("text", "query"),
     [("Never book the ferry at night.", "Which ferry?"), ("不要订夜里的渡轮。", "订哪班渡轮？")],
 )
-def test_a_message_that_the_detector_pinned_as_its_only_sentence_is_not_retrieved_again(
+def test_a_message_whose_only_sentence_is_pinned_is_not_retrieved_again(
     reader: Reader, alice: Stored, text: str, query: str
 ) -> None:
     message = alice.say(text, session="old")
@@ -70,16 +70,16 @@ def test_a_message_that_the_detector_pinned_as_its_only_sentence_is_not_retrieve
         alice.execute("DELETE FROM pin WHERE agent_id = %s")
         alice.execute(_PIN_PART, 1, message, 0, end)
         context = assemble(reader, query, session_id="new")
-        there = [item for item in context.items if message_in(item, message)]
-        assert len(there) == times
+        items = [item for item in context.items if has_message(item, message)]
+        assert len(items) == times
         assert any("八点开" in item.text for item in context.items)
 
 
-def message_in(item: ContextItem, seq: int) -> bool:
+def has_message(item: ContextItem, seq: int) -> bool:
     return f"m{seq}" in item.message_ids
 
 
-def test_a_budget_without_room_for_pins_says_so(reader: Reader, alice: Stored) -> None:
+def test_the_error_of_a_budget_too_small_for_pins_names_them(reader: Reader, alice: Stored) -> None:
     alice.say("Hello")
     alice.execute(_PIN, 1, "note", "word " * 50, None)
     with pytest.raises(BudgetTooSmallError, match="pins 6") as refused:
@@ -87,23 +87,21 @@ def test_a_budget_without_room_for_pins_says_so(reader: Reader, alice: Stored) -
     assert refused.value.needs["pins"] > 50
 
 
-def test_what_is_pinned_of_a_user_is_in_no_context_of_another(
-    reader: Reader, alice: Stored
-) -> None:
+def test_pins_of_a_user_are_in_no_context_of_another(reader: Reader, alice: Stored) -> None:
     alice.say("Hello")
     for number, user in enumerate(("ann", "bob", None), 1):
         alice.execute(_PIN_OF_USER, number, f"Of {user}", user)
-    assert pinned(reader, user_id="bob") == {"bob", "None"}
+    assert owners(reader, user_id="bob") == {"bob", "None"}
 
 
-def pinned(reader: Reader, **fields: str) -> set[str]:
-    """Return whose pins stand in a context."""
+def owners(reader: Reader, **fields: str) -> set[str]:
+    """Return the users whose pins are in a context."""
     context = assemble(reader, "What is pinned?", **fields)
     (text,) = (each.content for each in context.messages if "Pinned" in (each.content or ""))
     return {user for user in ("ann", "bob", "None") if f"Of {user}" in text}
 
 
-def test_whose_a_context_is_that_names_no_user_is_told_by_its_session(
+def test_the_user_of_a_context_without_user_is_that_of_its_session(
     reader: Reader, alice: Stored
 ) -> None:
     alice.say("From now on, answer me in French.", session="k1", user="ann")
@@ -111,25 +109,23 @@ def test_whose_a_context_is_that_names_no_user_is_told_by_its_session(
     alice.say("Good morning.", "assistant", session="l1")
     for number, user in enumerate(("ann", "bob", None), 1):
         alice.execute(_PIN_OF_USER, number, f"Of {user}", user)
-    assert pinned(reader, session_id="k1") == {"ann", "None"}
-    assert pinned(reader, session_id="l1") == {"bob", "None"}
-    assert pinned(reader, session_id="l1", user_id="ann") == {"ann", "None"}
-    assert pinned(reader, session_id="new") == {"None"}, "nobody knows whose it will be"
-    assert pinned(reader) == {"ann", "bob", "None"}, "who names neither sees all"
+    assert owners(reader, session_id="k1") == {"ann", "None"}
+    assert owners(reader, session_id="l1") == {"bob", "None"}
+    assert owners(reader, session_id="l1", user_id="ann") == {"ann", "None"}
+    assert owners(reader, session_id="new") == {"None"}, "nobody knows whose it will be"
+    assert owners(reader) == {"ann", "bob", "None"}, "who names neither sees all"
     alice.say("And I?", session="l1", user="ann")
-    assert pinned(reader, session_id="l1") == {"ann", "None"}, "that of the last message"
+    assert owners(reader, session_id="l1") == {"ann", "None"}, "that of the last message"
     alice.say("Nobody's.", session="none")
-    assert pinned(reader, session_id="none") == {"ann", "bob", "None"}, "a session without users"
+    assert owners(reader, session_id="none") == {"ann", "bob", "None"}, "a session without users"
 
 
 @pytest.mark.parametrize(
-    "said", ["From now on, answer me in French.", "以后请用中文回答我。"], ids=["en", "zh"]
+    "text", ["From now on, answer me in French.", "以后请用中文回答我。"], ids=["en", "zh"]
 )
-def test_as_of_a_time_nothing_is_pinned_that_was_said_or_written_later(
-    reader: Reader, alice: Stored, said: str
-) -> None:
+def test_as_of_a_time_later_pins_are_not_shown(reader: Reader, alice: Stored, text: str) -> None:
     alice.say("The ferry leaves at eight.")
-    seq = alice.say(said)
+    seq = alice.say(text)
     alice.execute(_PIN, 1, "preference", "", seq)
     alice.execute(_PIN, 2, "constraint", "Never fly", None)
     alice.execute(
@@ -138,11 +134,11 @@ def test_as_of_a_time_nothing_is_pinned_that_was_said_or_written_later(
         BEGIN + timedelta(minutes=3),
     )
 
-    def held(minutes: int) -> list[bool]:
+    def shown(minutes: int) -> list[bool]:
         context = assemble(reader, "Which ferry?", as_of=BEGIN + timedelta(minutes=minutes))
         pins = "".join(each.text for each in context.items if each.section == "pins")
-        return [said in pins, "Never fly" in pins]
+        return [text in pins, "Never fly" in pins]
 
-    assert [held(minutes) for minutes in (1, 2, 3)] == [
+    assert [shown(minutes) for minutes in (1, 2, 3)] == [
         [False, False], [True, False], [True, True],
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Plans of hot reads at 10,000 messages and memories among other agents (style rule 14)."""
+"""Query plans of frequent reads, with 10,000 messages and memories an agent (style rule 14)."""
 
 from __future__ import annotations
 
@@ -26,10 +26,12 @@ from memci.storage.search.find import Restriction
 from memci.storage.session import Database
 from memci.testing import database_copy
 from tests.support.large_agents import fill
+from tests.support.plans import analyze
 from tests.support.query_plans import check, listening, one_plan, plans, scans
 from tests.support.stored import BEGIN, Reader
 
-pytestmark = pytest.mark.timeout(300)  # a million rows are put in first
+# A million rows are inserted first.
+pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
 
 SIZE = 10_000
 DIMENSION = 16  # plans depend on rows, not on the length of vectors
@@ -37,7 +39,7 @@ DIMENSION = 16  # plans depend on rows, not on the length of vectors
 
 @pytest.fixture(scope="module")
 def crowded(shared_postgres: Any) -> Iterator[Reader]:
-    """One agent with 10,000 messages and as many memories, a tenth of all there are."""
+    """An agent with 10,000 messages and 10,000 memories, a tenth of all rows."""
     with database_copy(shared_postgres) as url:
         reader = Reader(Database(url))
         try:
@@ -52,14 +54,7 @@ def _fill(database: Database) -> None:
     fill(database, "big", messages=SIZE, nodes=SIZE, dimension=DIMENSION, terms=6)
     for number in range(9):
         fill(database, f"other{number}", messages=SIZE, nodes=SIZE, dimension=1, terms=2)
-    _analyze(database)
-
-
-def _analyze(database: Database) -> None:
-    with database.engine.connect() as connection:
-        connection.exec_driver_sql("SET ROLE memci_owner")
-        connection.exec_driver_sql("ANALYZE")
-        connection.commit()
+    analyze(database, "")
 
 
 def question() -> tuple[str, Any]:
@@ -77,15 +72,15 @@ def test_search_reads_its_agents_rows_by_index(crowded: Reader):
 
 
 @pytest.mark.parametrize("sight", [{}, {"session_id": "s10", "user_id": "u"}], ids=str)
-def test_the_one_plan_of_a_search_goes_by_index_for_whoever_asks(
+def test_the_generic_plan_of_a_search_uses_indexes_for_all_viewers(
     crowded: Reader, sight: dict[str, Any]
 ):
     text, vector = question()
     search, request = Search(*crowded.parts), SearchRequest(query=text, **sight)
-    asked: list[tuple[str, Any]] = []
-    with listening(asked):
+    statements: list[tuple[str, Any]] = []
+    with listening(statements):
         search.run("big", request, vector=vector)
-    (statement,) = {each for each, _ in asked if "chat_dense" in each}
+    (statement,) = {each for each, _ in statements if "chat_dense" in each}
     read = check([one_plan(crowded.database, statement)])
     assert {"message_context_vector", "message_term", "node_vector", "node_term"} <= set(read)
 
@@ -123,7 +118,7 @@ def test_filtered_search_reads_its_agents_rows_by_index(crowded: Reader, filters
 
 @pytest.mark.parametrize("sight", [{}, {"session_id": "s10", "user_id": "u"}], ids=str)
 @pytest.mark.parametrize("query", ["w1 w17 yesterday", "w1 last week or in May", "since 2020"])
-def test_what_was_said_at_a_named_time_is_read_by_index(
+def test_messages_of_a_named_time_are_read_by_index(
     crowded: Reader, query: str, sight: dict[str, Any]
 ):
     _, vector = question()
@@ -137,14 +132,14 @@ def test_what_was_said_at_a_named_time_is_read_by_index(
 
 
 @pytest.mark.parametrize("sight", [{}, {"session_id": "s10"}], ids=str)
-def test_the_session_before_is_found_by_index(crowded: Reader, sight: dict[str, Any]):
-    asked: list[tuple[str, Any]] = []
+def test_the_last_session_is_found_by_index(crowded: Reader, sight: dict[str, Any]):
+    statements: list[tuple[str, Any]] = []
     with crowded.database.agent_snapshot("big") as connection:
-        with listening(asked):
+        with listening(statements):
             last_session(connection, "big", Restriction(**sight), BEGIN + timedelta(days=900))
         explained = [
             connection.exec_driver_sql(f"EXPLAIN (FORMAT JSON) {statement}", values).scalar_one()
-            for statement, values in asked
+            for statement, values in statements
             if "said_at <=" in statement
         ]
     check([each[0]["Plan"] for each in explained])
@@ -152,7 +147,7 @@ def test_the_session_before_is_found_by_index(crowded: Reader, sight: dict[str, 
     assert {"message_said", "message_tail"} <= set(used)
 
 
-def test_a_question_without_a_time_looks_for_none(crowded: Reader):
+def test_a_question_without_a_time_does_not_search_by_time(crowded: Reader):
     text, vector = question()
     search = Search(*crowded.parts)
     found = plans(crowded, lambda: search.run("big", SearchRequest(query=text), vector=vector))
@@ -167,7 +162,7 @@ SIGHTS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("sight", SIGHTS, ids=str)
-def test_a_walk_over_links_reads_its_agents_rows_by_index(crowded: Reader, sight: dict[str, Any]):
+def test_a_search_over_links_reads_its_agents_rows_by_index(crowded: Reader, sight: dict[str, Any]):
     text, vector = question()
     request = SearchRequest(query=text, channels=["dense", "lexical", "bfs"], **sight)
     search = Search(*crowded.parts)
@@ -177,7 +172,7 @@ def test_a_walk_over_links_reads_its_agents_rows_by_index(crowded: Reader, sight
 
 
 @pytest.mark.parametrize("sight", SIGHTS[1:], ids=str)
-def test_search_in_sight_reads_its_agents_rows_by_index(crowded: Reader, sight: dict[str, Any]):
+def test_search_of_a_viewer_reads_its_agents_rows_by_index(crowded: Reader, sight: dict[str, Any]):
     text, vector = question()
     search, request = Search(*crowded.parts), SearchRequest(query=text, **sight)
     found = plans(crowded, lambda: search.run("big", request, vector=vector))
@@ -198,47 +193,47 @@ def test_recall_reads_its_agents_rows_by_index(
 
 
 @pytest.mark.parametrize("sight", SIGHTS, ids=str)
-def test_a_miss_looks_among_its_agents_messages_by_index(crowded: Reader, sight: dict[str, Any]):
-    """Whatever is looked for: terms, a character, or anything at all."""
+def test_a_miss_searches_its_agents_messages_by_index(crowded: Reader, sight: dict[str, Any]):
+    """The keywords are terms, a character, or none."""
     vector = np.zeros((1, DIMENSION), dtype=np.float32)
-    looked = Keywords.of(["w1 zzz", "w2 w3", "猫"], crowded.models, vector)
-    anything = Keywords.of([], crowded.models, vector[:0])
+    some = Keywords.of(["w1 zzz", "w2 w3", "猫"], crowded.models, vector)
+    none = Keywords.of([], crowded.models, vector[:0])
     request = RecallRequest(keywords=[], **sight)
-    seen = Visibility(request.session_id, request.user_id, request.as_of)
-    for keywords in (looked, anything):
+    viewer = Visibility(request.session_id, request.user_id, request.as_of)
+    for keywords in (some, none):
 
         def read(keywords: Keywords = keywords) -> None:
             with crowded.database.agent_snapshot("big") as connection:
-                was_known(connection, "big", keywords, seen)
+                was_known(connection, "big", keywords, viewer)
 
         tables = set(check(plans(crowded, read)))
         assert "message" in tables
-        assert ("message_term" in tables) is (keywords is looked)
+        assert ("message_term" in tables) is (keywords is some)
 
 
 @pytest.mark.parametrize("query", ["w1 w17", "w1 猫", "猫"])
-def test_what_a_query_would_erase_is_found_by_index(crowded: Reader, query: str):
+def test_messages_to_erase_are_found_by_index(crowded: Reader, query: str):
     words = Words.of(query, crowded.models.lexicon)
     read = check(plans(crowded, lambda: find_messages(crowded.database, "big", words, most=20)))
     assert ("message_term" in read) is bool(words.terms)
 
 
 @pytest.mark.parametrize("sight", SIGHTS, ids=str)
-def test_links_to_forgotten_nodes_are_judged_by_index(crowded: Reader, sight: dict[str, Any]):
-    """Also where most of a network is forgotten."""
-    asked = Visibility(sight.get("session_id"), sight.get("user_id"), sight.get("as_of"))
+def test_links_to_forgotten_nodes_are_read_by_index(crowded: Reader, sight: dict[str, Any]):
+    """This holds for a network of which most is forgotten, too."""
+    viewer = Visibility(sight.get("session_id"), sight.get("user_id"), sight.get("as_of"))
 
     def read() -> None:
         with crowded.database.agent_snapshot("big") as connection:
-            dangling_links(connection, "big", [], asked)
-            steps_from(connection, "big", range(1, 100), [], asked)
+            dangling_links(connection, "big", [], viewer)
+            steps_from(connection, "big", range(1, 100), [], viewer)
 
     found = check(plans(crowded, read))
     assert "link" in found
     assert ("message" in found) == bool(sight)
 
 
-def test_the_last_memories_of_sessions_are_one_look_into_an_index(crowded: Reader):
+def test_the_last_memories_of_sessions_are_one_index_scan(crowded: Reader):
     sessions = [None, *(f"s{number}" for number in range(100, 200))]
     last: dict[str | None, int] = {}
 
@@ -252,7 +247,7 @@ def test_the_last_memories_of_sessions_are_one_look_into_an_index(crowded: Reade
     assert len(last) == 100
 
 
-def test_what_was_said_before_is_one_look_into_an_index(crowded: Reader):
+def test_messages_before_others_are_one_index_scan(crowded: Reader):
     firsts = [
         Message(
             seq=SIZE, id="m", role=Role.USER, content="", said_at=BEGIN, session_id=session,
@@ -279,10 +274,10 @@ def test_context_reads_its_agents_rows_by_index(crowded: Reader, query: str | No
 
 
 @pytest.mark.parametrize("session_id", [None, "s1", "s2"])
-def test_the_last_list_is_one_look_among_any_number_of_reads(
+def test_the_last_context_is_one_index_scan_among_many_receipts(
     crowded: Reader, session_id: str | None
 ):
-    """Searches leave receipts, too, and lists of other sessions, or of all, come in between."""
+    """There are receipts of searches, and of contexts of this and other sessions."""
     with crowded.database.agent_transaction("big") as connection:
         connection.exec_driver_sql(
             "INSERT INTO receipt (agent_id, id, kind, session_id, body, created_at)"
@@ -291,8 +286,8 @@ def test_the_last_list_is_one_look_among_any_number_of_reads(
             " FROM generate_series(1, 3000) n,"
             " (VALUES ('search', NULL), ('context', 's1')) AS each(kind, session)"
         )
-    statement, values = _looks_behind(crowded, session_id)
-    _analyze(crowded.database)
+    statement, values = _last_list_query(crowded, session_id)
+    analyze(crowded.database, "")
     with crowded.database.agent_snapshot("big", planned=True) as connection:
         row = connection.exec_driver_sql(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}", values)
         plan = row.scalar_one()[0]["Plan"]
@@ -301,23 +296,23 @@ def test_the_last_list_is_one_look_among_any_number_of_reads(
     assert scan.get("Rows Removed by Filter", 0) == 0
 
 
-def _looks_behind(reader: Reader, session_id: str | None) -> tuple[str, Any]:
-    asked: list[tuple[str, Any]] = []
+def _last_list_query(reader: Reader, session_id: str | None) -> tuple[str, Any]:
+    statements: list[tuple[str, Any]] = []
     reader.activity.flush()  # as in plans()
-    with reader.database.agent_snapshot("big") as connection, listening(asked):
+    with reader.database.agent_snapshot("big") as connection, listening(statements):
         last_list_state(connection, "big", session_id)
-    (read,) = (each for each in asked if "FROM receipt" in each[0])
+    (read,) = (each for each in statements if "FROM receipt" in each[0])
     return read
 
 
 def test_a_network_is_read_by_index(crowded: Reader):
-    """Each pass runs the same statement for its snapshot."""
+    """A pass runs the same statement for its snapshot."""
     listings = Listings(crowded.database)
     read = check(plans(crowded, lambda: listings.network("big", number=None, limit=500)))
     assert {"node", "link"} <= set(read)
 
 
-def test_pages_are_found_without_reading_those_of_interactions(crowded: Reader) -> None:
+def test_a_search_for_pages_reads_no_pages_of_interactions(crowded: Reader) -> None:
     with crowded.database.agent_transaction("big") as connection:
         connection.exec_driver_sql(
             "INSERT INTO page (agent_id, id, kind, segment, parent, place, name, description,"
@@ -328,10 +323,7 @@ def test_pages_are_found_without_reading_those_of_interactions(crowded: Reader) 
             " CASE WHEN n > 40 THEN n END, CASE WHEN n > 40 THEN n END, 's' || n,"
             " CASE WHEN n > 40 THEN n END FROM generate_series(0, 5000) AS n"
         )
-    with crowded.database.engine.connect() as connection:
-        connection.exec_driver_sql("SET ROLE memci_owner")
-        connection.exec_driver_sql("ANALYZE page")
-        connection.commit()
+    analyze(crowded.database, "page")
     request = SearchRequest(query="word", sources=["page"], k=50)
     found = plans(crowded, lambda: Search(*crowded.parts).run("big", request))
     of_pages = [
@@ -341,5 +333,5 @@ def test_pages_are_found_without_reading_those_of_interactions(crowded: Reader) 
         if scan.get("Relation Name") == "page" or "page_" in scan.get("Index Name", "")
     ]
     assert of_pages
-    used = {scan.get("Index Name") for scan in of_pages} - {"page_span"}  # where messages are
+    used = {scan.get("Index Name") for scan in of_pages} - {"page_span"}  # of messages
     assert used <= {"page_written", "page_living"}

@@ -1,4 +1,4 @@
-"""Recall on a real database (M20, M23)."""
+"""Recalls on a real database (M20, M23)."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def text(reader: Reader, *keywords: str, **fields: Any) -> str:
 
 @pytest.fixture
 def travel(alice: Stored) -> Stored:
-    """Focus Lisbon - trip (layer 1) - packing (layer 2) - shoes (layer 3); Lisbon - food."""
-    said = alice.say("We fly to Lisbon in May.")
+    """The links: focus Lisbon - trip (layer 1) - packing - shoes (layer 3); Lisbon - food."""
+    seq = alice.say("We fly to Lisbon in May.")
     lisbon = alice.entity("Lisbon")
-    trip = alice.remember("We fly to Lisbon in May.", [said])
+    trip = alice.remember("We fly to Lisbon in May.", [seq])
     food = alice.remember("The custard tarts are best near the river.")
     packing = alice.remember("Pack the blue suitcase before May.")
     shoes = alice.remember("Walking shoes are in the suitcase.")
@@ -48,7 +48,7 @@ def test_links_are_followed_both_ways_layer_by_layer(reader: Reader, travel: Sto
     assert [each.strength for each in found] == pytest.approx([0.9, 0.4, 0.45, 0.225])
 
 
-def test_depth_bounds_the_layers(reader: Reader, travel: Stored):
+def test_depth_limits_the_layers(reader: Reader, travel: Stored):
     assert [each.node_id for each in recall(reader, depth=1).memories] == [2, 3]
     assert recall(reader, depth=0).memories == []
 
@@ -62,7 +62,7 @@ def test_depth_defaults_to_the_agents_own_parameter(reader: Reader, travel: Stor
     assert len(recall(reader).memories) == 2
 
 
-def test_relations_say_which_links_may_be_followed(reader: Reader, travel: Stored):
+def test_only_links_with_the_requested_relations_are_followed(reader: Reader, travel: Stored):
     found = recall(reader, relations=["about", "next"], depth=3).memories
     assert [each.node_id for each in found] == [2, 4]
 
@@ -80,11 +80,11 @@ def test_a_keyword_of_two_words_needs_both(reader: Reader, travel: Stored):
 
 
 def test_keywords_match_by_cosine(reader: Reader, travel: Stored):
-    reader.embedder.asked.clear()
+    reader.embedder.requests.clear()
     found = recall(reader, "walking shoes suitcase lost", depth=3).memories
     assert [each.node_id for each in found] == [5]
     assert 0.5 <= found[0].match < 1
-    assert reader.embedder.asked == ["walking shoes suitcase lost"]
+    assert reader.embedder.requests == ["walking shoes suitcase lost"]
 
 
 def test_chinese_words_and_single_characters_match(reader: Reader, alice: Stored):
@@ -99,14 +99,14 @@ def test_chinese_words_and_single_characters_match(reader: Reader, alice: Stored
 def test_an_english_only_model_is_not_asked_about_chinese(reader: Reader, alice: Stored):
     reader.embedder.model = "all-MiniLM-L6-v2"
     recall(reader, "北京", "Lisbon")
-    assert reader.embedder.asked == ["Lisbon"]
+    assert reader.embedder.requests == ["Lisbon"]
 
 
 def test_limit_keeps_the_nearest(reader: Reader, travel: Stored):
     assert [each.node_id for each in recall(reader, depth=3, limit=2).memories] == [2, 3]
 
 
-def test_text_form_is_that_of_the_seed(reader: Reader, travel: Stored):
+def test_the_text_form_marks_and_separates_memories(reader: Reader, travel: Stored):
     chinese = travel.remember("我们五月去里斯本。", language="zh")
     travel.link(1, chinese, "关于", 0.8)
     assert text(reader, depth=1) == (
@@ -116,7 +116,7 @@ def test_text_form_is_that_of_the_seed(reader: Reader, travel: Stored):
     )
 
 
-def test_a_token_budget_is_kept_exactly(reader: Reader, travel: Stored):
+def test_the_text_does_not_exceed_its_budget(reader: Reader, travel: Stored):
     count = reader.models.tokenizers.count("o200k_base")
     whole = count(text(reader, depth=3))
     for budget in range(1, whole + 1, 4):
@@ -125,7 +125,7 @@ def test_a_token_budget_is_kept_exactly(reader: Reader, travel: Stored):
 
 
 class TestForgotten:
-    def test_a_dangling_link_still_says_what_about(self, reader: Reader, travel: Stored):
+    def test_a_dangling_link_gives_relation_and_hint(self, reader: Reader, travel: Stored):
         travel.link(2, 4242, "plans", 0.3, hint="hotel by the river")
         found = recall(reader, "hotel")
         assert found.memories == []
@@ -135,11 +135,11 @@ class TestForgotten:
         ]
         assert text(reader, "hotel") == "[forgotten] plans: hotel by the river"
 
-    def test_chinese_hints_are_told_in_chinese(self, reader: Reader, alice: Stored):
+    def test_chinese_hints_are_reported_in_chinese(self, reader: Reader, alice: Stored):
         alice.link(alice.entity("北京"), 99, "关于", hint="旅行计划")
         assert text(reader, "旅行") == "[遗忘] 关于：旅行计划"
 
-    def test_it_says_when_it_was_forgotten(self, reader: Reader, travel: Stored):
+    def test_it_has_the_time_of_forgetting(self, reader: Reader, travel: Stored):
         node = travel.remember("The hotel by the sea has a pool.", [1])
         lisbon = travel.entity("Sintra")
         travel.link(lisbon, node, hint="the hotel by the sea")
@@ -149,30 +149,30 @@ class TestForgotten:
             " AND event = 'forgotten'",
             node,
         )
-        (gone,) = recall(reader, "hotel").forgotten
-        assert gone.forgotten_at == datetime(2026, 5, 1, 9, tzinfo=UTC)
+        (forgotten,) = recall(reader, "hotel").forgotten
+        assert forgotten.forgotten_at == datetime(2026, 5, 1, 9, tzinfo=UTC)
 
     def test_it_is_restorable_while_its_messages_are_stored(self, reader: Reader, travel: Stored):
-        said = [travel.say("The hotel is booked."), travel.say("Room with a view.")]
-        hotel = travel.remember("The hotel is booked, room with a view.", said)
+        seqs = [travel.say("The hotel is booked."), travel.say("Room with a view.")]
+        hotel = travel.remember("The hotel is booked, room with a view.", seqs)
         travel.link(1, hotel, "about", hint="hotel booking")
         travel.forget(hotel)
         assert [each.restorable for each in recall(reader, "hotel").forgotten] == [True]
-        travel.unsay(said[1])
+        travel.delete_message(seqs[1])
         assert [each.restorable for each in recall(reader, "hotel").forgotten] == [False]
 
-    def test_one_that_is_out_of_reach_is_known_to_be_forgotten(
+    def test_a_forgotten_node_beyond_the_depth_counts_as_forgotten(
         self, reader: Reader, travel: Stored
     ):
         travel.link(5, 4242, "about", hint="hotel")
         assert recall(reader, "hotel", depth=1).miss is Miss.FORGOTTEN
 
-    def test_many_links_to_one_tell_it_once_by_the_strongest(self, reader: Reader, travel: Stored):
+    def test_the_strongest_link_to_a_node_is_reported(self, reader: Reader, travel: Stored):
         travel.link(1, 4242, "weakly", 0.1, hint="hotel")
         travel.link(2, 4242, "strongly", 0.9, hint="hotel")
         assert [each.relation for each in recall(reader, "hotel").forgotten] == ["strongly"]
 
-    def test_it_is_told_beside_what_is_remembered(self, reader: Reader, travel: Stored):
+    def test_memories_and_forgotten_nodes_are_in_one_text(self, reader: Reader, travel: Stored):
         travel.link(1, 4242, "about", hint="the flight to Porto")
         assert text(reader, "fly", "flight", depth=1) == (
             "[memory] We fly to Lisbon in May.\n---\n[forgotten] about: the flight to Porto"
@@ -186,7 +186,7 @@ class TestMisses:
         assert text(reader, "submarine").startswith("[never known] ")
         assert text(reader, "潜水艇").startswith("[从未知晓] ")
 
-    def test_an_agent_that_nobody_wrote_to_never_knew(self, reader: Reader):
+    def test_an_agent_without_messages_never_knew(self, reader: Reader):
         found = recall(reader, "anything", agent_id="nobody")
         assert (found.miss, found.seq, found.pending) == (Miss.NEVER_KNOWN, 0, 0)
 
@@ -198,8 +198,8 @@ class TestMisses:
         travel.finish(job)
         assert recall(reader, "submarine").miss is Miss.NEVER_KNOWN
 
-    def test_what_no_link_tells_of_any_more_was_known_once(self, reader: Reader, travel: Stored):
-        """Its messages stay, and say so: by stem, by all words of a keyword, by characters."""
+    def test_without_links_messages_show_what_was_known(self, reader: Reader, travel: Stored):
+        """Messages match by stem, by all words of a keyword, or by characters."""
         boat = travel.remember("Grace sailed.", [travel.say("Grace sailed to the red island.")])
         travel.remember("养猫。", [travel.say("我在北京养了一只猫。")], language="zh")
         travel.say("The volcano is loud.", state="filtered")
@@ -213,7 +213,7 @@ class TestMisses:
         assert text(reader, "sailing") == "[forgotten] this was known once"
         assert text(reader, "北京") == "[遗忘] 曾经知道此事"
 
-    def test_nobody_learns_that_somebody_else_knew(self, reader: Reader, alice: Stored):
+    def test_messages_of_other_viewers_do_not_count(self, reader: Reader, alice: Stored):
         alice.say("The safe opens with a lullaby.", session="s1", user="ann")
         alice.say("Tulips.", session="s2", user="bob")
         until = BEGIN + timedelta(seconds=1)
@@ -224,7 +224,7 @@ class TestMisses:
         Stored(reader, "bob")
         assert recall(reader, "lullaby", agent_id="bob").miss is Miss.NEVER_KNOWN
 
-    def test_what_another_session_holds_for_itself_is_not_forgotten(
+    def test_a_short_term_memory_of_another_session_is_not_forgotten(
         self, reader: Reader, alice: Stored
     ):
         short = alice.remember("Tulips for Grace.", [alice.say("Tulips for Grace.")])
@@ -232,7 +232,7 @@ class TestMisses:
         assert recall(reader, "tulips", session_id="s2").miss is Miss.NEVER_KNOWN
         assert recall(reader, "tulips", session_id="s1").miss is Miss.OUT_OF_REACH
 
-    def test_when_everything_is_forgotten_something_was_known(self, reader: Reader, alice: Stored):
+    def test_without_keywords_any_message_of_a_memory_counts(self, reader: Reader, alice: Stored):
         alice.say("Tulips.", state="filtered")
         assert recall(reader).miss is Miss.NEVER_KNOWN
         alice.say("Tulips for Grace.")
@@ -243,7 +243,7 @@ class TestMisses:
         assert recall(reader, "shoes", depth=3).miss is None
 
 
-def test_other_agents_are_not_seen(reader: Reader, travel: Stored):
+def test_memories_of_other_agents_are_not_recalled(reader: Reader, travel: Stored):
     bob = Stored(reader, "bob")
     bob.link(bob.entity("Lisbon"), bob.remember("Bob was in Lisbon."))
     assert len(recall(reader, "Lisbon").memories) == 1
@@ -253,5 +253,5 @@ def test_other_agents_are_not_seen(reader: Reader, travel: Stored):
 
 
 @pytest.mark.parametrize("keyword", ["x" * 1_000_000, "猫" * 100_000, "   ", "the", "%_'\\"])
-def test_odd_keywords_find_nothing_and_break_nothing(reader: Reader, travel: Stored, keyword: str):
+def test_odd_keywords_find_nothing_and_raise_no_error(reader: Reader, travel: Stored, keyword: str):
     assert recall(reader, keyword).miss is Miss.NEVER_KNOWN

@@ -1,4 +1,4 @@
-"""Recent turns of a list on a real database, and what was said before them (R13 to R15)."""
+"""Recent turns of a context, and summaries of older ones, on a real database (R13 to R15)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.lists import assemble, check, sections
 from tests.support.stored import BEGIN, Reader, Stored
 
 
-def test_what_is_recent_is_not_retrieved_again(reader: Reader, talk: Stored):
+def test_recent_messages_are_not_retrieved_again(reader: Reader, talk: Stored):
     answer = assemble(reader, "Is the ferry on time?", session_id="now")
     check(reader, answer)
     recent = [
@@ -25,7 +25,7 @@ def test_what_is_recent_is_not_retrieved_again(reader: Reader, talk: Stored):
     assert recent == ["m4", "m5", "m6", "m7"]
 
 
-def test_a_query_that_is_stored_already_enters_once(reader: Reader, talk: Stored):
+def test_a_stored_query_is_in_the_context_once(reader: Reader, talk: Stored):
     seq = talk.say("Who likes the deck?", session="now")
     for recent in (0, 8):
         answer = assemble(reader, "Who likes the deck?", session_id="now", recent=recent)
@@ -34,7 +34,7 @@ def test_a_query_that_is_stored_already_enters_once(reader: Reader, talk: Stored
         assert sum("Who likes the deck?" in item.text for item in answer.items) == 1
 
 
-def test_the_current_interaction_goes_before_older_ones(reader: Reader, talk: Stored):
+def test_the_current_interaction_takes_precedence_over_older_ones(reader: Reader, talk: Stored):
     talk.say("And how long does the crossing take, with the bikes on board?", session="now")
     answer = assemble(reader, session_id="now", budget=30, sources=["chat"])
     check(reader, answer)
@@ -43,13 +43,13 @@ def test_the_current_interaction_goes_before_older_ones(reader: Reader, talk: St
     ]
 
 
-def test_a_tool_call_and_its_results_go_together(reader: Reader, talk: Stored):
+def test_a_tool_call_and_its_results_stay_together(reader: Reader, talk: Stored):
     answer = assemble(reader, session_id="now", budget=40, sources=["chat"])
     check(reader, answer)
     assert [each.role for each in answer.messages] == [Role.USER, Role.ASSISTANT]
 
 
-def test_recent_turns_are_those_of_the_session(reader: Reader, talk: Stored):
+def test_recent_turns_are_of_the_session(reader: Reader, talk: Stored):
     older = assemble(reader, session_id="old", sources=["chat"])
     assert [each.content for each in older.messages] == [
         "The harbour ferry leaves at eight.", "Noted: ferry at eight.",
@@ -69,7 +69,7 @@ def test_recent_turns_are_those_of_the_session(reader: Reader, talk: Stored):
 
 
 @pytest.mark.parametrize(
-    ("said", "answered", "query", "days"),
+    ("message", "reply", "query", "days"),
     [
         ("Tomorrow I have my driving test.", "Good luck for tomorrow!", "When is my driving test?",
          ["When the turns below were said:",
@@ -80,19 +80,19 @@ def test_recent_turns_are_those_of_the_session(reader: Reader, talk: Stored):
           "- 2026年3月3日（星期二）：我什么时候考驾照？"]),
     ],
 )  # fmt: skip
-def test_of_turns_of_another_day_a_note_in_front_says_which(
-    reader: Reader, alice: Stored, said: str, answered: str, query: str, days: list[str]
+def test_a_note_before_turns_of_another_day_names_their_days(
+    reader: Reader, alice: Stored, message: str, reply: str, query: str, days: list[str]
 ):
-    alice.say(said, session="now")
-    alice.say(answered, "assistant", session="now")
+    alice.say(message, session="now")
+    alice.say(reply, "assistant", session="now")
     first = assemble(reader, query, session_id="now", now=BEGIN)
-    assert [each.content for each in first.messages] == [said, answered, query]
-    for asked in ({"now": BEGIN + timedelta(days=1)}, {"now": None, "as_of": "2026-03-03T07:00Z"}):
-        answer = assemble(reader, query, session_id="now", **asked)
+    assert [each.content for each in first.messages] == [message, reply, query]
+    for times in ({"now": BEGIN + timedelta(days=1)}, {"now": None, "as_of": "2026-03-03T07:00Z"}):
+        answer = assemble(reader, query, session_id="now", **times)
         check(reader, answer)
         note, *listed = [each.content for each in answer.messages]
         assert (note or "").splitlines() == days
-        assert listed == [said, answered, query]
+        assert listed == [message, reply, query]
         assert [len(item.message_ids) for item in answer.items] == [0, 1, 1, 0]
         body = ReceiptListings(reader.database).receipt("alice", answer.receipt_id).body
         items: Any = body["items"]
@@ -102,7 +102,7 @@ def test_of_turns_of_another_day_a_note_in_front_says_which(
         assert [each["section"] for each in items] == ["recent"] * 3 + ["query"]
 
 
-def test_by_the_clock_what_was_said_long_ago_has_its_day(reader: Reader, alice: Stored):
+def test_without_now_the_day_of_old_turns_is_named(reader: Reader, alice: Stored):
     alice.say("Tomorrow I have my driving test.", session="now")
     answer = assemble(reader, session_id="now", now=None)
     assert [each.content for each in answer.messages] == [
@@ -111,19 +111,19 @@ def test_by_the_clock_what_was_said_long_ago_has_its_day(reader: Reader, alice: 
     ]
 
 
-class TestOutOfTheBlue:
-    def test_after_a_silence_nothing_recent_goes_in(self, reader: Reader, talk: Stored):
+class TestWithoutSession:
+    def test_after_a_silence_there_are_no_recent_turns(self, reader: Reader, talk: Stored):
         answer = assemble(reader, "Does Miso the cat fear thunder?")
         check(reader, answer)
         assert "recent" not in sections(answer)
         assert "Miso" in (answer.messages[0].content or "")
 
-    def test_while_the_conversation_goes_on_it_does(self, reader: Reader, talk: Stored):
+    def test_in_a_running_conversation_there_are_recent_turns(self, reader: Reader, talk: Stored):
         talk.say("We are at the pier.", session=None, said_at=datetime.now(UTC))
-        for asked in ({}, {"session_id": "now"}, {"recent": 2}):
-            assert "recent" in sections(assemble(reader, "Where are we?", **asked))
+        for fields in ({}, {"session_id": "now"}, {"recent": 2}):
+            assert "recent" in sections(assemble(reader, "Where are we?", **fields))
 
-    def test_the_query_is_still_known_when_it_is_stored(self, reader: Reader, talk: Stored):
+    def test_a_stored_query_is_recognised_after_a_silence(self, reader: Reader, talk: Stored):
         seq = talk.say("Who likes the deck?", session="now")
         answer = assemble(reader, "Who likes the deck?")
         check(reader, answer)
@@ -131,7 +131,7 @@ class TestOutOfTheBlue:
 
 
 class TestShown:
-    def test_what_is_shown_elsewhere_comes_neither_recent_nor_found(
+    def test_messages_shown_elsewhere_are_neither_recent_nor_retrieved(
         self, reader: Reader, talk: Stored
     ):
         shown = [
@@ -147,13 +147,13 @@ class TestShown:
         assert not any(each["content"] in text for each in shown)
         assert "Noted: ferry at eight." in text
 
-    def test_the_same_words_of_somebody_else_do_come(self, reader: Reader, talk: Stored):
+    def test_the_same_words_in_another_role_are_retrieved(self, reader: Reader, talk: Stored):
         shown = [{"role": "assistant", "content": "The harbour ferry leaves at eight."}]
         answer = assemble(reader, "When does the ferry leave?", session_id="now", shown=shown)
         assert "harbour ferry" in (answer.messages[0].content or "")
 
 
-def test_a_list_begins_where_the_last_one_did_until_it_is_cut_back(reader: Reader, alice: Stored):
+def test_a_context_begins_with_the_same_turn_until_it_is_cut_back(reader: Reader, alice: Stored):
     begins, lengths = [], []
     for turn in range(26):
         alice.say(f"Question {turn}", session="now")
@@ -163,23 +163,23 @@ def test_a_list_begins_where_the_last_one_did_until_it_is_cut_back(reader: Reade
         turns = [each for each in answer.items if each.section == "recent"]
         begins.append(turns[0].message_ids[0])
         lengths.append(len(turns) // 2)
-        told = [each.message_ids for each in answer.items if each.section == "summary"]
-        # As many interactions are told in brief before those, and stand there as they did.
-        assert told == ([] if turn < 23 else [[f"m{seq}"] for seq in range(17, 33)])
+        summarised = [each.message_ids for each in answer.items if each.section == "summary"]
+        # The summary before them covers eight interactions and does not change.
+        assert summarised == ([] if turn < 23 else [[f"m{seq}"] for seq in range(17, 33)])
     assert lengths == [*range(1, 24), 8, 9, 10]
     assert begins == ["m1"] * 23 + ["m33"] * 3
     assert answer.stable_prefix == sum(len(item.text) for item in answer.items[:-2])
 
 
 @pytest.mark.parametrize(
-    ("told", "fact"),
+    ("summary", "fact"),
     [
         ("user: We roll back with make undo.", "We roll back with make undo."),
         ("user: 我们用 make undo 回滚。", "我们用 make undo 回滚。"),
     ],
 )
-def test_a_summary_says_once_what_it_quotes_and_nothing_that_stands_below(
-    reader: Reader, alice: Stored, told: str, fact: str
+def test_a_summary_repeats_no_text_of_the_context(
+    reader: Reader, alice: Stored, summary: str, fact: str
 ):
     texts = (fact, "Good.", *(f"Step {each} of the deployment is done." for each in range(14)))
     for each in texts:
@@ -187,7 +187,7 @@ def test_a_summary_says_once_what_it_quotes_and_nothing_that_stands_below(
     alice.execute(
         "INSERT INTO summary (agent_id, session_id, user_id, from_seq, through_seq, text, tokens)"
         " VALUES (%s, 'now', '', 1, 12, %s, 9)",
-        told,
+        summary,
     )
     for query in ("How do we roll back?", "回滚怎么做？"):
         answer = assemble(reader, query, session_id="now", recent=4)
@@ -205,23 +205,23 @@ def test_a_summary_says_once_what_it_quotes_and_nothing_that_stands_below(
     assert sections(kept) == ["summary", "recent"]
 
 
-def test_what_had_no_room_is_told_in_brief_and_a_summary_asked_for(reader: Reader, alice: Stored):
-    asked: list[tuple[str, str | None]] = []
+def test_turns_without_room_are_summarised(reader: Reader, alice: Stored):
+    calls: list[tuple[str, str | None]] = []
     for turn in range(8):
         alice.say(f"Question {turn}: " + "how is the weather at the old harbour? " * 8,
                   session="now")  # fmt: skip
         alice.say(f"Answer {turn}: fine.", "assistant", session="now")
 
-    def read(budget: int, *more: Source) -> ContextAnswer:
-        sources = (Source.CHAT, *more)
+    def read(budget: int, *others: Source) -> ContextAnswer:
+        sources = (Source.CHAT, *others)
         request = ContextRequest(session_id="now", budget_tokens=budget, sources=sources)
-        return ContextReader(*reader.parts, lambda *each: asked.append(each)).run("alice", request)
+        return ContextReader(*reader.parts, lambda *each: calls.append(each)).run("alice", request)
 
     assert sections(read(2_000, Source.SUMMARY)) == ["recent"]
-    # Who wants no summary may have one stored.
+    # Without the source `summary` none is requested.
     assert sections(read(400)) == ["summary", "recent"]
-    assert asked == []
+    assert calls == []
     answer = read(400, Source.SUMMARY)
     check(reader, answer)
     assert sections(answer) == ["summary", "recent"]
-    assert asked == [("alice", "now")]
+    assert calls == [("alice", "now")]

@@ -1,4 +1,4 @@
-"""Search on a real database (R10b, R11)."""
+"""Searches on a real database (R10b, R11)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_hits_name_their_messages_and_ranks(reader: Reader, talk: Stored):
     assert (ranked.message_ids, ranked.score) == (["m1"], pytest.approx(2 / 61))
 
 
-def test_memories_are_found_beside_messages(reader: Reader, talk: Stored):
+def test_memories_are_found_with_messages(reader: Reader, talk: Stored):
     node = talk.remember("Miso the cat is afraid of thunder.", [3, 4], session="s2")
     hits = search(reader, "cat thunder").hits
     assert (hits[0].text, hits[0].source) == ("My cat is called Miso.", Source.CHAT)
@@ -57,7 +57,7 @@ def test_memories_are_found_beside_messages(reader: Reader, talk: Stored):
     assert (alone[0].role, alone[0].name) == (None, None)
 
 
-def test_what_is_said_beside_an_answer_is_found(reader: Reader, talk: Stored):
+def test_an_answer_is_found_by_the_words_of_its_question(reader: Reader, talk: Stored):
     talk.say("Where shall we meet for the pangolin workshop?", session="s9")
     answer = talk.say("Behind the old mill at noon.", session="s9")
     talk.say("Nothing of the kind.", session="s10")
@@ -69,7 +69,7 @@ def test_what_is_said_beside_an_answer_is_found(reader: Reader, talk: Stored):
 @pytest.mark.parametrize(
     "filters", [{"names": ("Bob",)}, {"roles": ("assistant",)}, {"tags": ("answer",)}]
 )
-def test_who_is_not_looked_for_lends_words_all_the_same(
+def test_messages_that_filters_exclude_still_lend_their_words(
     reader: Reader, talk: Stored, filters: dict[str, Any]
 ):
     talk.say("Where shall we meet for the pangolin workshop?", session="s9", name="Ann")
@@ -82,28 +82,28 @@ def test_who_is_not_looked_for_lends_words_all_the_same(
     assert alone.hits == []
 
 
-def test_an_agent_whose_questions_are_not_read_has_none_planned(reader: Reader, talk: Stored):
+def test_without_query_analysis_no_questions_are_planned(reader: Reader, talk: Stored):
     planner = ScriptedPlanner([["Who is called Miso?"]])
     reader.models = replace(reader.models, query_planner=planner)
-    asked = search(reader, "ferry", explain=True).explain
-    assert asked is not None
-    assert asked["questions"] == 2
+    explain = search(reader, "ferry", explain=True).explain
+    assert explain is not None
+    assert explain["questions"] == 2
     talk.execute(
         "INSERT INTO agent_setting (agent_id, parameters)"
         " VALUES (%s, '{\"query_analysis_enabled\": false}')"
     )
-    again = search(reader, "ferry", explain=True).explain
-    assert again is not None
-    assert again["questions"] == 1
-    assert len(planner.asked) == 1
+    explain_after = search(reader, "ferry", explain=True).explain
+    assert explain_after is not None
+    assert explain_after["questions"] == 1
+    assert len(planner.requests) == 1
 
 
-def test_a_memory_and_its_message_come_once(reader: Reader, talk: Stored):
+def test_a_memory_and_its_message_are_one_hit(reader: Reader, talk: Stored):
     talk.remember("My cat is called Miso.", [3])
     assert texts(search(reader, "cat Miso").hits).count("My cat is called Miso.") == 1
 
 
-def test_k_and_budget_bound_the_hits(reader: Reader, talk: Stored):
+def test_k_and_budget_limit_the_hits(reader: Reader, talk: Stored):
     assert len(search(reader, "ferry cat", k=2).hits) == 2
     count = reader.models.tokenizers.count("o200k_base")
     for budget in range(1, 40, 4):
@@ -112,18 +112,18 @@ def test_k_and_budget_bound_the_hits(reader: Reader, talk: Stored):
     assert len(search(reader, "ferry cat harbour", budget_tokens=40).hits) >= 3
 
 
-def test_chinese_is_found_by_words(reader: Reader, talk: Stored):
+def test_chinese_is_found_by_words_if_the_model_is_english(reader: Reader, talk: Stored):
     reader.embedder.model = "all-MiniLM-L6-v2"
-    reader.embedder.asked.clear()
+    reader.embedder.requests.clear()
     answer = search(reader, "渡轮几点开？", explain=True)
     assert texts(answer.hits) == ["明天早上八点坐渡轮去香港。"]
-    assert reader.embedder.asked == []
+    assert reader.embedder.requests == []
     assert answer.explain is not None
     assert answer.explain["dense"] is False
 
 
 class TestRawTail:
-    def test_what_is_not_indexed_yet_is_found_at_once(self, reader: Reader, talk: Stored):
+    def test_a_message_that_is_not_indexed_yet_is_found(self, reader: Reader, talk: Stored):
         seq = talk.say("The submarine museum opens at nine.", indexed=False, state="pending")
         talk.queue(seq, seq)
         answer = search(reader, "submarine")
@@ -131,13 +131,13 @@ class TestRawTail:
         assert answer.hits[0].channels == {"lexical": 1}
         assert (answer.seq, answer.pending) == (seq - 1, 1)
 
-    def test_it_is_scored_as_the_index_scores(self, reader: Reader, talk: Stored):
+    def test_its_score_is_that_of_an_indexed_message(self, reader: Reader, talk: Stored):
         copy = "The harbour ferry leaves at eight."
         tail = talk.say(copy, indexed=False)
         hits = search(reader, "harbour ferry", channels=[Channel.LEXICAL]).hits
         assert [hit.message_ids for hit in hits[:2]] == [[f"m{tail}"], ["m1"]]
 
-    def test_filters_hold_for_it(self, reader: Reader, talk: Stored):
+    def test_filters_apply_to_it(self, reader: Reader, talk: Stored):
         talk.say("The ferry again.", user="u3", indexed=False)
         assert texts(search(reader, "ferry", user_id="u3").hits) == ["The ferry again."]
         assert "The ferry again." not in texts(search(reader, "ferry", user_id="u1").hits)
@@ -178,8 +178,8 @@ class TestFilters:
                 {"m2"},
             ),
             ({"types": ["episodic"]}, set()),
-            ({"names": ["ann"]}, set()),  # as the message has it
-            # A day is meant from its beginning to its end.
+            ({"names": ["ann"]}, set()),  # names are case-sensitive
+            # A date covers its whole day.
             (
                 {
                     "since": f"{BEGIN:%Y-%m-%d}",
@@ -215,36 +215,36 @@ class TestFilters:
         answer = search(reader, "ferry", filters=filters, sources=[Source.MEMORY])
         assert {hit.node_id for hit in answer.hits} == found
 
-    def test_a_user_sees_their_own(self, reader: Reader, talk: Stored):
+    def test_a_user_sees_their_own_messages(self, reader: Reader, talk: Stored):
         answer = search(reader, "ferry cat", user_id="u2")
         assert {hit.message_ids[0] for hit in answer.hits} == {"m3", "m4"}
 
-    def test_a_session_hides_nothing(self, reader: Reader, talk: Stored):
+    def test_a_session_id_hides_no_messages(self, reader: Reader, talk: Stored):
         here = search(reader, "harbour ferry", session_id="s2").hits
         assert here == search(reader, "harbour ferry").hits
 
-    def test_naive_names_are_data(self, reader: Reader, talk: Stored):
+    def test_names_in_filters_are_not_run_as_sql(self, reader: Reader, talk: Stored):
         filters = Filters(names=("x'); DROP TABLE message; --", "%s", "%(agent)s"))
         assert search(reader, "ferry %(terms)s", filters=filters).hits == []
 
 
-def test_other_agents_are_not_seen(reader: Reader, talk: Stored):
+def test_messages_of_other_agents_are_not_found(reader: Reader, talk: Stored):
     Stored(reader, "bob").say("The harbour ferry sank.")
     assert "The harbour ferry sank." not in texts(search(reader, "harbour ferry").hits)
     assert texts(search(reader, "ferry", agent_id="bob").hits) == ["The harbour ferry sank."]
 
 
-def test_an_agent_that_nobody_wrote_to_has_nothing(reader: Reader):
+def test_an_agent_without_messages_has_no_hits(reader: Reader):
     answer = search(reader, "anything", agent_id="nobody")
     assert (answer.hits, answer.seq, answer.pending) == ([], 0, 0)
 
 
 @pytest.mark.parametrize("query", [" . ", "<|endoftext|>", "the", "x" * 65_536, "word " * 13_000])
-def test_odd_queries_break_nothing(reader: Reader, talk: Stored, query: str):
+def test_odd_queries_are_answered(reader: Reader, talk: Stored, query: str):
     assert isinstance(search(reader, query), SearchAnswer)
 
 
-def test_explain_tells_times_and_numbers(reader: Reader, talk: Stored):
+def test_explain_has_terms_counts_and_timings(reader: Reader, talk: Stored):
     explain = search(reader, "ferry", explain=True, channels=[Channel.LEXICAL]).explain
     assert explain is not None
     assert explain["terms"] == ["ferri"]
@@ -255,7 +255,7 @@ def test_explain_tells_times_and_numbers(reader: Reader, talk: Stored):
     assert set(explain["timings_ms"]) == {"wait", "embed", "find", "fuse", "select", "provenance"}
 
 
-def test_words_of_others_lend_nothing_to_what_a_user_sees(reader: Reader, talk: Stored):
+def test_words_of_other_users_are_not_lent_to_a_users_messages(reader: Reader, talk: Stored):
     talk.say("Is the zanzibar parcel here?", session="s9", user="u1")
     talk.say("On the shelf.", session="s9", user="u2")
     assert search(reader, "zanzibar", user_id="u2").hits == []
@@ -263,7 +263,7 @@ def test_words_of_others_lend_nothing_to_what_a_user_sees(reader: Reader, talk: 
     assert texts(own)[0] == "Is the zanzibar parcel here?"
 
 
-def test_tags_and_metadata_restrict_what_was_said(reader: Reader, talk: Stored):
+def test_tags_and_metadata_filter_messages(reader: Reader, talk: Stored):
     kept = {"tags": ["urgent", "boat"], "from": {"app": "mail"}}
     seq = talk.say("The ferry is cancelled.", metadata=kept)
     for filters in ({"tags": ["boat", "x"]}, {"metadata": {"from": {"app": "mail"}}}):
@@ -275,14 +275,14 @@ def test_tags_and_metadata_restrict_what_was_said(reader: Reader, talk: Stored):
             search(reader, "ferry", filters={"metadata": {"a": wrong}})
 
 
-def test_a_question_of_blanks_is_read_at_once(reader: Reader, talk: Stored):
+def test_a_query_with_many_blanks_is_analysed_quickly(reader: Reader, talk: Stored):
     assert search(reader, "who is a" + " " * 20_000 + "ferry").hits
 
 
-def test_what_is_in_a_fifth_of_all_texts_is_found_however_old_where_it_is_asked_for(
+def test_a_filter_finds_old_messages_with_a_frequent_word(
     reader: Reader, alice: Stored, monkeypatch: pytest.MonkeyPatch
 ):
-    """No newer message of many stands in the way of those that a filter leaves."""
+    """Newer messages outside the filter do not displace them."""
     monkeypatch.setattr("memci.storage.search.find.MOST_POSTINGS", 3)
     old = [alice.say("The coffee is cold.", session="s1") for _ in range(2)]
     for _ in range(12):
@@ -294,21 +294,21 @@ def test_what_is_in_a_fifth_of_all_texts_is_found_however_old_where_it_is_asked_
     assert {each for hit in hits for each in hit.message_ids} == {f"m{seq}" for seq in old}
 
 
-def test_what_stands_beside_a_hit_is_found_however_many_better_ones_a_filter_leaves_out(
+def test_a_neighbour_of_a_hit_is_found_despite_better_hits_outside_the_filter(
     reader: Reader, alice: Stored
 ):
     for _ in range(DEEPEST):
         alice.say("Ferry, ferry, ferry!", session="s1")
     alice.say("We took the ferry that day, and it was late again.", session="s2")
-    beside = alice.say("It was painted blue.", session="s2")
+    neighbour = alice.say("It was painted blue.", session="s2")
     request = SearchRequest(
         query="ferry", channels=[Channel.LEXICAL], filters=Filters(sessions=["s2"])
     )
     hits = Search(*reader.parts).run("alice", request).hits
-    assert f"m{beside}" in [each for hit in hits for each in hit.message_ids]
+    assert f"m{neighbour}" in [each for hit in hits for each in hit.message_ids]
 
 
-def test_what_tools_write_as_escapes_is_found_by_its_words(reader: Reader, alice: Stored):
+def test_tool_messages_with_json_escapes_are_found_by_their_words(reader: Reader, alice: Stored):
     alice.say("好的，我来订。", "user")
     arguments = json.dumps({"城市": "奥斯陆", "酒店": "北极光"})
     call = {"id": "c1", "type": "function", "function": {"name": "book", "arguments": arguments}}

@@ -1,4 +1,4 @@
-"""What was said at a time that a question names, whatever its words (R10, R11)."""
+"""Messages of a time that a question names are found without common words (R10, R11)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LAST_WEEK = Filters(
     since=datetime(2026, 11, 9, tzinfo=UTC), until=datetime(2026, 11, 16, tzinfo=UTC)
 )
 
-# Of last week, by day of November: nothing that "What did I do last week?" says.
+# Messages of last week by day of November, without a word of "What did I do last week?"
 WEEK = {
     9: "The dentist filled my left molar and charged ninety euros.",
     10: "Repainted the garage door in dark green with Oskar.",
@@ -36,7 +36,7 @@ CHINESE_WEEK = {
     13: "签下了社区菜园的合同。",
     15: "象棋决赛输给贝贝，走满四十步。",
 }
-# Of other times: what the questions say, and no more.
+# Messages of other times: only words of the questions.
 CHATTER = (
     "What did I do last week? I do so much each week, and last week I did nothing.",
     "What happened on that day? What happened to us?",
@@ -51,15 +51,15 @@ CHINESE_CHATTER = (
     "帮我总结一下事情吧，上周的事情太多了。",
     "上周上周，上周我做了什么呀。",
 )
-AWAY = (1, 2, 3, 4, 5, 25, 40, 63, 90, 130, 170, 200)  # days after last week, or before
+AWAY = (1, 2, 3, 4, 5, 25, 40, 63, 90, 130, 170, 200)  # five after last week, seven before (days)
 
 
 def day(number: int, month: int = 11, hour: int = 9) -> datetime:
     return datetime(2026, month, number, hour, tzinfo=UTC)
 
 
-def keep(stored: Stored, week: dict[int, str], chatter: tuple[str, ...]) -> dict[str, int]:
-    """Write a diary; return the seqs of the week by text."""
+def write_diary(stored: Stored, week: dict[int, str], chatter: tuple[str, ...]) -> dict[str, int]:
+    """Store a diary and chatter; return the seqs of last week by text."""
     times = [day(9) - away * DAY for away in AWAY[5:]]
     times += [day(15, hour=23) + away * DAY for away in AWAY[:5]]
     for place, at in enumerate(sorted(times)):
@@ -83,14 +83,14 @@ def _talk(stored: Stored, chatter: tuple[str, ...], at: datetime, place: int) ->
 
 @pytest.fixture
 def english(alice: Stored) -> Stored:
-    keep(alice, WEEK, CHATTER)
+    write_diary(alice, WEEK, CHATTER)
     return alice
 
 
 @pytest.fixture
 def chinese(reader: Reader, alice: Stored) -> Stored:
-    keep(alice, CHINESE_WEEK, CHINESE_CHATTER)
-    reader.embedder.model = "all-MiniLM-L6-v2"  # reads no Chinese: only words find
+    write_diary(alice, CHINESE_WEEK, CHINESE_CHATTER)
+    reader.embedder.model = "all-MiniLM-L6-v2"  # no Chinese: only words match
     return alice
 
 
@@ -119,19 +119,19 @@ CHINESE_QUESTIONS = (
 
 
 @pytest.mark.parametrize("filters", [Filters(), LAST_WEEK], ids=["open", "filtered"])
-class TestNothingButATime:
+class TestQuestionWithOnlyATime:
     @pytest.mark.parametrize("query", ENGLISH_QUESTIONS)
     def test_english(self, reader: Reader, english: Stored, query: str, filters: Filters) -> None:
-        given = context(reader, query, filters=filters)
-        assert [text for text in WEEK.values() if text not in given] == []
+        text_given = context(reader, query, filters=filters)
+        assert [text for text in WEEK.values() if text not in text_given] == []
 
     @pytest.mark.parametrize("query", CHINESE_QUESTIONS)
     def test_chinese(self, reader: Reader, chinese: Stored, query: str, filters: Filters) -> None:
-        given = context(reader, query, filters=filters)
-        assert [text for text in CHINESE_WEEK.values() if text not in given] == []
+        text_given = context(reader, query, filters=filters)
+        assert [text for text in CHINESE_WEEK.values() if text not in text_given] == []
 
     @pytest.mark.parametrize("fusion", ["scaled", "rrf"])
-    def test_it_leads_a_search(
+    def test_its_messages_are_the_first_hits(
         self, reader: Reader, english: Stored, filters: Filters, fusion: str
     ) -> None:
         found = hits(reader, "What did I do last week?", k=12, filters=filters, fusion=fusion)
@@ -139,17 +139,17 @@ class TestNothingButATime:
         assert all(LAST_WEEK.since <= each.created_at < LAST_WEEK.until for each in found)  # type: ignore[operator]
 
 
-def test_a_small_budget_is_filled_with_that_time(reader: Reader, english: Stored) -> None:
-    given = context(reader, "What did I do last week?", 160)
-    assert sum(text in given for text in WEEK.values()) >= 4
-    assert not any(text in given for text in CHATTER)
+def test_a_small_budget_is_filled_from_that_time(reader: Reader, english: Stored) -> None:
+    text_given = context(reader, "What did I do last week?", 160)
+    assert sum(text in text_given for text in WEEK.values()) >= 4
+    assert not any(text in text_given for text in CHATTER)
 
 
 @pytest.mark.parametrize(
     ("query", "expected"),
     [("what happened on 12 November?", WEEK[12]), ("12 November", WEEK[12])],
 )
-def test_a_day_has_its_own_first(
+def test_messages_of_a_named_day_come_first(
     reader: Reader, english: Stored, query: str, expected: str
 ) -> None:
     found = hits(reader, query)
@@ -165,7 +165,7 @@ def test_a_day_has_its_own_first(
         ("10天前我们聊了什么", CHINESE_WEEK[12]),
     ],
 )
-def test_a_chinese_day_has_its_own_first(
+def test_messages_of_a_day_named_in_chinese_come_first(
     reader: Reader, chinese: Stored, query: str, expected: str
 ) -> None:
     found = hits(reader, query)
@@ -174,7 +174,7 @@ def test_a_chinese_day_has_its_own_first(
     assert found[0].channels == {} or found[0].text == expected
 
 
-def test_months_and_rounded_times(reader: Reader, chinese: Stored) -> None:
+def test_months_and_rounded_times_in_chinese(reader: Reader, chinese: Stored) -> None:
     chinese.say("屋顶漏水，换了二十片瓦。", said_at=day(14, month=9), session="roof", user="u1")
     assert "屋顶漏水，换了二十片瓦。" in texts(reader, "九月我做了什么", k=12)
     chinese.say("猫咪打了疫苗。", said_at=day(1), session="cat", user="u1")
@@ -182,49 +182,49 @@ def test_months_and_rounded_times(reader: Reader, chinese: Stored) -> None:
 
 
 @pytest.mark.parametrize("query", ["what have I been doing recently?", "lately"])
-def test_lately(reader: Reader, english: Stored, query: str) -> None:
-    given = context(reader, query)
-    assert [text for text in WEEK.values() if text not in given] == []
+def test_recently_and_lately(reader: Reader, english: Stored, query: str) -> None:
+    text_given = context(reader, query)
+    assert [text for text in WEEK.values() if text not in text_given] == []
 
 
 def test_lately_in_chinese(reader: Reader, chinese: Stored) -> None:
-    given = context(reader, "最近我做了什么")
-    assert [text for text in CHINESE_WEEK.values() if text not in given] == []
+    text_given = context(reader, "最近我做了什么")
+    assert [text for text in CHINESE_WEEK.values() if text not in text_given] == []
 
 
-def test_what_its_words_match_within_the_time_leads(reader: Reader, english: Stored) -> None:
+def test_the_best_match_within_the_time_comes_first(reader: Reader, english: Stored) -> None:
     english.say("The garage door jams.", said_at=day(2, month=6), session="june", user="u1")
     query = "Which colour has the garage door got last week?"
     found = texts(reader, query, k=100)
     assert found[0] == WEEK[10]
     assert set(WEEK.values()) <= set(found)
-    given = context(reader, query, 3_000)
-    assert [text for text in WEEK.values() if text not in given] == []
+    text_given = context(reader, query, 3_000)
+    assert [text for text in WEEK.values() if text not in text_given] == []
 
 
-def test_what_its_words_match_in_a_filtered_time_leads_and_the_rest_fills(
+def test_within_a_time_filter_matches_come_first_and_others_follow(
     reader: Reader, english: Stored
 ) -> None:
     found = texts(reader, "Who has a telescope?", k=12, filters=LAST_WEEK)
     assert found[0] == WEEK[12]
     assert set(WEEK.values()) <= set(found)
-    given = context(reader, "Who has a telescope?", filters=LAST_WEEK)
-    assert [text for text in WEEK.values() if text not in given] == []
+    text_given = context(reader, "Who has a telescope?", filters=LAST_WEEK)
+    assert [text for text in WEEK.values() if text not in text_given] == []
 
 
-def test_a_filter_open_at_one_end_brings_nothing_by_itself(reader: Reader, english: Stored) -> None:
+def test_a_filter_with_only_since_adds_no_messages_by_time(reader: Reader, english: Stored) -> None:
     since = Filters(since=LAST_WEEK.since)
     assert texts(reader, "telescope", filters=since, channels=["lexical"])[0] == WEEK[12]
     assert WEEK[15] not in texts(reader, "telescope", k=20, filters=since, channels=["lexical"])
     assert WEEK[15] in texts(reader, "What did I do?", k=50, filters=since)
 
 
-def test_no_time_brings_nothing(reader: Reader, chinese: Stored) -> None:
+def test_without_a_time_no_messages_are_added(reader: Reader, chinese: Stored) -> None:
     assert hits(reader, "望远镜是谁的", k=50)
     assert not set(texts(reader, "臼齿", k=50)) & {CHINESE_WEEK[13], CHINESE_WEEK[15]}
 
 
-def test_what_is_not_indexed_yet_is_found_by_its_time(reader: Reader, chinese: Stored) -> None:
+def test_messages_not_indexed_yet_are_found_by_time(reader: Reader, chinese: Stored) -> None:
     chinese.say("护照寄到了。", said_at=day(14), session="s", user="u1", indexed=False)
     chinese.say("地毯洗了。", said_at=day(1, month=8), session="s", user="u1", indexed=False)
     found = texts(reader, "上周我做了什么", k=9)
@@ -232,7 +232,7 @@ def test_what_is_not_indexed_yet_is_found_by_its_time(reader: Reader, chinese: S
     assert "地毯洗了。" not in found
 
 
-def test_nothing_of_others_and_nothing_later(reader: Reader, english: Stored) -> None:
+def test_messages_of_others_and_later_ones_are_not_found(reader: Reader, english: Stored) -> None:
     other = Stored(reader, "bob")
     other.say("Secret of another agent.", said_at=day(12), user="u1")
     english.say("Secret of another user.", said_at=day(12), session="x", user="u2")
@@ -252,7 +252,7 @@ def test_nothing_of_others_and_nothing_later(reader: Reader, english: Stored) ->
     assert not set(elsewhere) & set(WEEK.values())
 
 
-def test_a_question_that_is_not_read_names_no_time(reader: Reader, chinese: Stored) -> None:
+def test_without_query_analysis_a_question_names_no_time(reader: Reader, chinese: Stored) -> None:
     chinese.execute(
         "INSERT INTO agent_setting (agent_id, parameters)"
         " VALUES (%s, '{\"query_analysis_enabled\": false}')"
@@ -262,7 +262,7 @@ def test_a_question_that_is_not_read_names_no_time(reader: Reader, chinese: Stor
     assert set(CHINESE_WEEK.values()) <= set(filtered)
 
 
-def test_a_month_of_much_talk_is_offered_evenly(reader: Reader, alice: Stored) -> None:
+def test_many_messages_of_a_month_are_sampled_evenly(reader: Reader, alice: Stored) -> None:
     reader.embedder.model = "all-MiniLM-L6-v2"
     for number in range(180):
         at = day(1, month=10) + timedelta(hours=4 * number)
@@ -271,10 +271,10 @@ def test_a_month_of_much_talk_is_offered_evenly(reader: Reader, alice: Stored) -
     answer = Search(*reader.parts).run("alice", request)
     assert len(answer.hits) == 10
     assert answer.explain is not None
-    assert answer.explain["timed"] == 80  # of 180, evenly
+    assert answer.explain["timed"] == 80  # of 180 messages
 
 
-def test_other_years_of_a_month_come_after_the_latest(reader: Reader, alice: Stored) -> None:
+def test_the_latest_year_of_a_month_comes_first(reader: Reader, alice: Stored) -> None:
     for year in (2023, 2024):
         at = datetime(year, 9, 3, tzinfo=UTC)
         alice.say(f"Zebra of {year}.", said_at=at, session=f"y{year}")
@@ -287,7 +287,7 @@ def test_sources_without_messages_find_none_by_time(reader: Reader, chinese: Sto
             assert hits(reader, "上周", sources=[source], filters=LAST_WEEK) == []
 
 
-def test_explain_counts_them(reader: Reader, english: Stored) -> None:
+def test_explain_counts_messages_found_by_time(reader: Reader, english: Stored) -> None:
     request = SearchRequest(query="What did I do last week?", now=NOW, explain=True)
     explain = Search(*reader.parts).run("alice", request).explain
     assert explain is not None

@@ -1,4 +1,4 @@
-"""Pages, summaries, pins and plans are found by a search (R11)."""
+"""A search finds pages, summaries, pins and plans (R11)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memci.storage.search.sources import MOST_SEARCHED
 from tests.support.insert_sources import page, pin, plan, summary
 from tests.support.stored import BEGIN, Reader, Stored
 
-KEPT = ["page", "summary", "pin", "plan"]
+OTHER_SOURCES = ["page", "summary", "pin", "plan"]
 
 
 def search(reader: Reader, query: str, **fields: Any) -> list[Hit]:
@@ -22,7 +22,7 @@ def search(reader: Reader, query: str, **fields: Any) -> list[Hit]:
 
 
 def found(reader: Reader, query: str, **fields: Any) -> list[tuple[str, str]]:
-    hits = search(reader, query, sources=fields.pop("sources", KEPT), **fields)
+    hits = search(reader, query, sources=fields.pop("sources", OTHER_SOURCES), **fields)
     return sorted((hit.source.value, hit.text.split("\n")[0]) for hit in hits)
 
 
@@ -54,11 +54,11 @@ def pages(talk: Stored) -> Stored:
     return talk
 
 
-def test_what_is_kept_is_found_with_where_it_comes_from(reader: Reader, talk: Stored):
+def test_pins_summaries_and_plans_are_found_with_their_origin(reader: Reader, talk: Stored):
     pin(talk, 4, "Ferry tickets are in the blue folder", kind="constraint", pinned_by="developer")
     summary(talk, "They spoke of the ferry.\nIt leaves at eight.", 1, 2)
     plan(talk, 2, ("Buy ferry tickets", "done"), ("Pack the tent", "active"))
-    hits = {hit.source: hit for hit in search(reader, "ferry tent", sources=KEPT)}
+    hits = {hit.source: hit for hit in search(reader, "ferry tent", sources=OTHER_SOURCES)}
     assert set(hits) == {Source.PIN, Source.SUMMARY, Source.PLAN}
     pinned = hits[Source.PIN].pin
     assert pinned is not None
@@ -77,7 +77,7 @@ def test_what_is_kept_is_found_with_where_it_comes_from(reader: Reader, talk: St
 
 def test_pages_are_found_by_names_and_texts(reader: Reader, pages: Stored):
     names = {hit.page for hit in search(reader, "ferry", sources=["page"], k=20)}
-    # Neither roots, nor pages whose messages are found themselves: of chapters, or removed.
+    # Roots, chapters and removed pages of messages are not found.
     assert names == {"usr-2", "usr-6", "usr-7", "usr-9"}
     note = search(reader, "coins for a locker", sources=["page"])[0]
     assert (note.page, note.text.splitlines()[-1]) == ("usr-6", "Bring coins for the lockers.")
@@ -85,15 +85,15 @@ def test_pages_are_found_by_names_and_texts(reader: Reader, pages: Stored):
     assert search(reader, "Removed ferry", sources=["page"])[0].created_at is None
 
 
-def test_another_users_folder_hides_what_lies_in_it(reader: Reader, pages: Stored):
-    def seen(user: str) -> set[str | None]:
+def test_pages_in_another_users_folder_are_hidden(reader: Reader, pages: Stored):
+    def pages_of(user: str) -> set[str | None]:
         return {hit.page for hit in search(reader, "lockers", sources=["page"], user_id=user)}
 
-    assert seen("u1") == {"usr-6", "usr-9"}
-    assert seen("u2") == {"usr-6"}
+    assert pages_of("u1") == {"usr-6", "usr-9"}
+    assert pages_of("u2") == {"usr-6"}
 
 
-def test_users_and_sessions_see_what_is_theirs(reader: Reader, talk: Stored):
+def test_users_and_sessions_find_their_own_texts(reader: Reader, talk: Stored):
     pin(talk, 1, "Ferry fares for u1", user_id="u1")
     pin(talk, 2, "", 3, kind="task", pinned_by="detector", user_id="u2", start=0, end=33)
     summary(talk, "Ferry of both", 1, 3, users=["u1", "u2"])
@@ -110,7 +110,7 @@ def test_users_and_sessions_see_what_is_theirs(reader: Reader, talk: Stored):
     assert found(reader, "back row", session_id="s1") == []
 
 
-def test_whose_a_search_is_that_names_no_user_is_told_by_its_session(reader: Reader, talk: Stored):
+def test_the_user_of_a_search_without_user_is_that_of_its_session(reader: Reader, talk: Stored):
     pin(talk, 1, "Ferry fares for u1", user_id="u1")
     pin(talk, 2, "Ferry fares for u2", user_id="u2")
     pin(talk, 3, "Ferry fares")
@@ -131,11 +131,11 @@ def test_whose_a_search_is_that_names_no_user_is_told_by_its_session(reader: Rea
     assert len(found(reader, "ferry", k=20)) == 7
 
 
-def test_filters_hold_for_what_is_kept(reader: Reader, talk: Stored):
+def test_filters_apply_to_pins_and_plans(reader: Reader, talk: Stored):
     pin(talk, 1, "", 1)
     plan(talk, 3, ("Ferry second", "active"), session="s2")
     both = [("pin", "The ferry to the island leaves at eight."), ("plan", "Ferry second")]
-    for filters, kept in (
+    for filters, expected in (
         ({}, both),
         ({"sessions": ("s2",)}, both[1:]),
         ({"since": BEGIN + timedelta(minutes=2)}, both[1:]),
@@ -143,13 +143,13 @@ def test_filters_hold_for_what_is_kept(reader: Reader, talk: Stored):
         ({"roles": ("user",)}, []),
         ({"types": ("semantic",)}, []),
     ):
-        assert found(reader, "ferry", filters=Filters.model_validate(filters)) == kept
+        assert found(reader, "ferry", filters=Filters.model_validate(filters)) == expected
     then = BEGIN + timedelta(minutes=2)
     assert found(reader, "ferry", as_of=then) == both[:1]
     assert found(reader, "ferry", channels=["dense"]) == []
 
 
-def test_where_ranks_count_what_tells_more_than_its_messages_is_a_hit_beside_them(
+def test_with_rrf_a_summary_that_adds_words_is_a_hit_besides_its_messages(
     reader: Reader, talk: Stored
 ):
     summary(talk, "A lighthouse by the quay opens at noon, its keeper Runa said.", 1, 2)
@@ -159,37 +159,35 @@ def test_where_ranks_count_what_tells_more_than_its_messages_is_a_hit_beside_the
 
 
 @pytest.mark.parametrize("fusion", ["scaled", "rrf"])
-def test_what_repeats_a_message_leaves_it_the_room(reader: Reader, pages: Stored, fusion: str):
+def test_texts_that_repeat_a_message_are_no_hits(reader: Reader, pages: Stored, fusion: str):
     pin(pages, 1, "", 1)
     summary(pages, "The ferry to the island leaves at eight.", 1, 2)
     query = "When does the ferry to the island leave?"
     hits = search(reader, query, k=20, fusion=fusion)
     assert {hit.source for hit in hits if hit.session_id} == {Source.CHAT}
-    # What nobody said is found beside it.
+    # A note repeats no message.
     assert "usr-6" in {hit.page for hit in hits if hit.source is Source.PAGE}
     assert hits[0].message_ids == ["m1"]
 
 
-def test_chinese_is_found_in_what_is_kept(reader: Reader, alice: Stored):
+def test_chinese_is_found_in_pins(reader: Reader, alice: Stored):
     alice.say("你好")
     pin(alice, 1, "渡轮船票放在蓝色文件夹里")
     assert found(reader, "船票在哪里？") == [("pin", "渡轮船票放在蓝色文件夹里")]
 
 
-def test_words_are_found_however_their_stems_end_and_they_are_written(
-    reader: Reader, alice: Stored
-):
+def test_stems_numbers_and_full_width_letters_match(reader: Reader, alice: Stored):
     texts = ["Reliability first", "Hang it up to dry", "It is lying there", "Pay 1,000 euros",
              "Read the ＡＢＣ", "用Python写渡轮"]  # fmt: skip
     for number, text in enumerate(texts, 1):
         pin(alice, number, text)
-    asked = ["reliability", "dry", "lying", "1000", "abc", "python"]
-    assert [found(reader, each, sources=["pin"]) for each in asked] == [
+    queries = ["reliability", "dry", "lying", "1000", "abc", "python"]
+    assert [found(reader, each, sources=["pin"]) for each in queries] == [
         [("pin", each)] for each in texts
     ]
 
 
-def test_the_newest_of_each_source_are_looked_at_and_the_beginnings_of_their_texts(
+def test_only_the_newest_rows_and_the_beginnings_of_texts_are_searched(
     reader: Reader, alice: Stored
 ):
     alice.say("你好")
@@ -211,8 +209,8 @@ def test_the_newest_of_each_source_are_looked_at_and_the_beginnings_of_their_tex
     ):
         alice.execute(f"INSERT INTO {columns} SELECT agent, {values} {numbers}")
     assert found(reader, "oldest", k=20) == []
-    assert found(reader, "second", k=20) == [(source, "second") for source in sorted(KEPT)]
-    # Of one session there are never so many.
+    assert found(reader, "second", k=20) == [(source, "second") for source in sorted(OTHER_SOURCES)]
+    # A session never has so many plans and summaries.
     assert found(reader, "oldest", session_id="s1") == [("plan", "oldest")]
     of_first = Filters(sessions=("s1",))
     assert found(reader, "oldest", filters=of_first) == [("plan", "oldest"), ("summary", "oldest")]

@@ -1,6 +1,6 @@
-"""What a model is given of facts that no longer hold: marked, and with what is so now.
+"""Reads mark superseded memories, and give the newer memory with them.
 
-Where it asks for a time at which they held, they are the answer.
+For a question about a time at which they held, they come first.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ SELECT agent_id, id, %s, 'merged', content, phrase, keywords, language, type, me
 
 @dataclass
 class Facts:
-    """Memories of one agent that say what is so, each of messages of its own."""
+    """Stores memories with claims, each from its own messages, and reads them."""
 
     alice: Stored
 
     def tell(
-        self, *texts: str, at: datetime = BEGIN, claiming: int = 0, **said: Any
+        self, *texts: str, at: datetime = BEGIN, claiming: int = 0, **fields: Any
     ) -> tuple[int, list[int]]:
-        """Store a memory of some messages, the one at ``claiming`` about a home."""
-        seqs = [self.alice.say(text, said_at=at, session=None, **said) for text in texts]
+        """Store messages and their memory; the message at ``claiming`` claims a home."""
+        seqs = [self.alice.say(text, said_at=at, session=None, **fields) for text in texts]
         node = self.alice.remember("\n".join(texts), seqs, said_at=at, session=None)
         self.claim(node, seqs[claiming], at=at)
         return node, seqs
 
     def claim(self, node: int, seq: int, *, at: datetime, about: tuple[str, str] = HOME) -> None:
-        held = StoredClaim(Claim(*about, f"value {seq}", None, ""), node, seq, at)
+        stored = StoredClaim(Claim(*about, f"value {seq}", None, ""), node, seq, at)
         with self.alice.reader.database.agent_transaction("alice") as connection:
-            add_claims(connection, "alice", [held])
+            add_claims(connection, "alice", [stored])
 
     def supersede(self, old: int, new: int, at: datetime = MAY) -> None:
         with self.alice.reader.database.agent_transaction("alice") as connection:
@@ -65,12 +65,12 @@ class Facts:
         for number in range(count):
             self.alice.say(f"Lamp {number} is broken since noon", session=None)
 
-    def search(self, **asked: Any) -> Sequence[Hit]:
-        request = SearchRequest(query=asked.pop("query", ASKED), **asked)
+    def search(self, **fields: Any) -> Sequence[Hit]:
+        request = SearchRequest(query=fields.pop("query", ASKED), **fields)
         return Search(*self.alice.reader.parts).run("alice", request).hits
 
-    def context(self, **asked: Any) -> ContextAnswer:
-        options = {"query": ASKED, "budget_tokens": 260, "recent": 0, **asked}
+    def context(self, **fields: Any) -> ContextAnswer:
+        options = {"query": ASKED, "budget_tokens": 260, "recent": 0, **fields}
         return ContextReader(*self.alice.reader.parts).run("alice", ContextRequest(**options))
 
 
@@ -81,7 +81,7 @@ def facts(reader: Reader, alice: Stored) -> Facts:
 
 @pytest.fixture
 def moved(facts: Facts) -> tuple[int, int]:
-    """Who lived in Bergen has moved to Trondheim, in words that no question is near to."""
+    """A move from Bergen to Trondheim, told in words that are in no question."""
     bergen, _ = facts.tell("I live in Bergen since 2019, a town by the sea")
     trondheim, _ = facts.tell("Trondheim: moved!", at=MAY)
     facts.supersede(bergen, trondheim)
@@ -93,17 +93,17 @@ def retrieved(answer: ContextAnswer) -> list[str]:
 
 
 @pytest.mark.parametrize("sources", [["memory"], ["chat"], ["chat", "memory"]])
-class TestWhatIsGiven:
-    def test_a_context_marks_the_old_and_brings_the_new(
+class TestSupersededMemory:
+    def test_a_context_marks_the_old_and_adds_the_new_memory(
         self, facts: Facts, moved: tuple[int, int], sources: list[str]
     ):
         facts.noise()
-        said = retrieved(facts.context(sources=sources, k=3))
-        (old,) = [each for each in said if "Bergen" in each]
+        texts = retrieved(facts.context(sources=sources, k=3))
+        (old,) = [each for each in texts if "Bergen" in each]
         assert f"{MARK}I live in Bergen" in old
-        assert any("Trondheim" in each and MARK not in each for each in said)
+        assert any("Trondheim" in each and MARK not in each for each in texts)
 
-    def test_a_search_marks_the_old_and_puts_the_new_before_it(
+    def test_a_search_marks_the_old_memory_and_puts_the_new_before_it(
         self, facts: Facts, moved: tuple[int, int], sources: list[str]
     ):
         hits = facts.search(sources=sources)
@@ -117,60 +117,60 @@ class TestWhatIsGiven:
         (only,) = facts.search(sources=sources, k=1)
         assert "Trondheim" in only.text
 
-    @pytest.mark.parametrize("gone", [(0,), (1,), (0, 1)])
-    def test_what_was_forgotten_of_it_changes_nothing_about_messages(
-        self, facts: Facts, moved: tuple[int, int], sources: list[str], gone: tuple[int, ...]
+    @pytest.mark.parametrize("forgotten", [(0,), (1,), (0, 1)])
+    def test_messages_are_marked_even_if_memories_are_forgotten(
+        self, facts: Facts, moved: tuple[int, int], sources: list[str], forgotten: tuple[int, ...]
     ):
-        for place in gone:
+        for place in forgotten:
             facts.forget(moved[place])
-        said = retrieved(facts.context(sources=sources))
-        old = [each for each in said if "Bergen" in each]
+        texts = retrieved(facts.context(sources=sources))
+        old = [each for each in texts if "Bergen" in each]
         assert all(MARK in each for each in old)
         if "chat" in sources:
             assert old
-            assert any("Trondheim" in each for each in said)
+            assert any("Trondheim" in each for each in texts)
 
-    def test_no_budget_brings_the_old_alone(
+    def test_no_budget_of_a_context_gives_only_the_old_memory(
         self, facts: Facts, moved: tuple[int, int], sources: list[str]
     ):
         given = set()
         for budget in range(20, 140):
             answer = facts.context(sources=sources, budget_tokens=budget)
             assert answer.tokens <= budget
-            said = "".join(retrieved(answer))
-            if "Bergen" in said:
-                assert "Trondheim" in said
-            given.add(("Bergen" in said, "Trondheim" in said))
+            text = "".join(retrieved(answer))
+            if "Bergen" in text:
+                assert "Trondheim" in text
+            given.add(("Bergen" in text, "Trondheim" in text))
         assert given == {(False, False), (False, True), (True, True)}
 
-    def test_no_budget_of_a_search_does_either(
+    def test_no_budget_of_a_search_gives_only_the_old_memory(
         self, facts: Facts, moved: tuple[int, int], sources: list[str]
     ):
         given = set()
         for budget in range(1, 40):
-            said = " ".join(
+            text = " ".join(
                 each.text for each in facts.search(sources=sources, budget_tokens=budget)
             )
-            given.add(("Bergen" in said, "Trondheim" in said))
+            given.add(("Bergen" in text, "Trondheim" in text))
         assert given == {(False, False), (False, True), (True, True)}
 
-    def test_as_of_before_it_held_still(
+    def test_as_of_an_earlier_time_the_old_memory_holds(
         self, facts: Facts, moved: tuple[int, int], sources: list[str]
     ):
         april = MAY - timedelta(days=9)
-        said = retrieved(facts.context(sources=sources, as_of=april))
-        assert any("Bergen" in each for each in said)
-        assert not any("until" in each or "Trondheim" in each for each in said)
+        texts = retrieved(facts.context(sources=sources, as_of=april))
+        assert any("Bergen" in each for each in texts)
+        assert not any("until" in each or "Trondheim" in each for each in texts)
 
 
-class TestATimeAskedFor:
-    """Bergen until 5 May 2026, Trondheim since."""
+class TestQuestionAboutATime:
+    """The home is Bergen until 5 May 2026, and Trondheim since then."""
 
-    @pytest.mark.parametrize("asked", ["in March 2026", "in April 2026", "last April"])
-    def test_what_held_then_comes_first_and_is_marked(
-        self, facts: Facts, moved: tuple[int, int], asked: str
+    @pytest.mark.parametrize("time", ["in March 2026", "in April 2026", "last April"])
+    def test_the_memory_of_that_time_comes_first_and_is_marked(
+        self, facts: Facts, moved: tuple[int, int], time: str
     ):
-        question = f"Which town did I live in {asked}?"
+        question = f"Which town did I live in {time}?"
         texts = [each.text for each in facts.search(query=question, now=JUNE)]
         places = [[town in text for text in texts].index(True) for town in ("Bergen", "Trondheim")]
         assert places == sorted(places)
@@ -178,12 +178,12 @@ class TestATimeAskedFor:
         (only,) = facts.search(query=question, now=JUNE, k=1)
         assert "Bergen" in only.text
 
-    def test_a_context_may_bring_it_alone(self, facts: Facts, moved: tuple[int, int]):
+    def test_a_context_may_give_only_the_old_memory(self, facts: Facts, moved: tuple[int, int]):
         question = "Which town did I live in in April 2026?"
         given = set()
         for budget in range(20, 140):
-            said = "".join(retrieved(facts.context(query=question, now=JUNE, budget_tokens=budget)))
-            given.add(("Bergen" in said, "Trondheim" in said))
+            text = "".join(retrieved(facts.context(query=question, now=JUNE, budget_tokens=budget)))
+            given.add(("Bergen" in text, "Trondheim" in text))
         assert (True, False) in given
 
     @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ class TestATimeAskedFor:
             "Before we met in April 2026 I was abroad. Which town do I live in?",
         ],
     )
-    def test_what_is_asked_of_now_comes_first(
+    def test_for_a_question_about_now_the_current_memory_comes_first(
         self, facts: Facts, moved: tuple[int, int], question: str
     ):
         (only,) = facts.search(query=question, now=JUNE, k=1)
@@ -212,7 +212,7 @@ class TestATimeAskedFor:
         ("June", ["Trondheim", "Oslo", "Bergen"]),
     ],
 )
-def test_of_three_that_which_held_then_comes_first(
+def test_of_three_memories_that_of_the_named_time_comes_first(
     facts: Facts, sources: list[str], month: str, order: list[str]
 ):
     january, march = datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 3, 10, tzinfo=UTC)
@@ -225,32 +225,32 @@ def test_of_three_that_which_held_then_comes_first(
     texts = [each.text for each in facts.search(query=question, now=JUNE, sources=sources)]
     assert [next(town for town in order if town in text) for text in texts][:1] == order[:1]
     assert len(texts) == 3
-    said = "\n".join(retrieved(facts.context(query=question, now=JUNE, sources=sources)))
-    assert order[0] in said
+    text_given = "\n".join(retrieved(facts.context(query=question, now=JUNE, sources=sources)))
+    assert order[0] in text_given
 
 
-def test_without_a_question_too(facts: Facts, moved: tuple[int, int]):
+def test_without_a_question_old_and_new_memory_are_given(facts: Facts, moved: tuple[int, int]):
     home = facts.alice.entity("home")
     facts.alice.link(home, moved[0])
     facts.alice.link(moved[0], home)
-    said = retrieved(facts.context(query=None))
-    assert len(said) == 2
-    assert any(f"[memory] {MARK}I live in Bergen" in each for each in said)
-    assert any("[memory] Trondheim: moved!" in each for each in said)
+    texts = retrieved(facts.context(query=None))
+    assert len(texts) == 2
+    assert any(f"[memory] {MARK}I live in Bergen" in each for each in texts)
+    assert any("[memory] Trondheim: moved!" in each for each in texts)
 
 
-def test_the_mark_is_in_the_language_of_the_list(facts: Facts):
+def test_the_mark_is_in_the_language_of_the_context(facts: Facts):
     old, _ = facts.tell("我住在成都")
     new, _ = facts.tell("重庆，搬了！", at=MAY)
     facts.supersede(old, new)
-    said = retrieved(facts.context(query="我住在哪里？"))
-    assert any("（至 2026-05-05 为止）我住在成都" in each for each in said)
-    assert any("重庆，搬了！" in each for each in said)
+    texts = retrieved(facts.context(query="我住在哪里？"))
+    assert any("（至 2026-05-05 为止）我住在成都" in each for each in texts)
+    assert any("重庆，搬了！" in each for each in texts)
     hits = facts.search(query="我住在哪里")
     assert [each.text for each in hits] == ["重庆，搬了！", "（至 2026-05-05 为止）我住在成都"]
 
 
-def test_after_two_moves_the_last_one_is_what_comes(facts: Facts, moved: tuple[int, int]):
+def test_after_two_moves_the_latest_home_comes_first(facts: Facts, moved: tuple[int, int]):
     oslo, _ = facts.tell("Oslo: moved!", at=MAY + timedelta(days=30))
     facts.supersede(moved[1], oslo, MAY + timedelta(days=30))
     first, *_, last = facts.search(sources=["memory"])
@@ -259,22 +259,22 @@ def test_after_two_moves_the_last_one_is_what_comes(facts: Facts, moved: tuple[i
     assert last.superseded_by == oslo
 
 
-@pytest.mark.parametrize(("sources", "told"), [(["chat", "memory"], "I moved to Oslo"),
+@pytest.mark.parametrize(("sources", "expected"), [(["chat", "memory"], "I moved to Oslo"),
                                                (["memory"], "Just so")])  # fmt: skip
-def test_a_memory_that_has_faded_gives_way_to_its_message(
-    facts: Facts, sources: list[str], told: str
+def test_the_message_is_given_instead_of_a_shortened_memory(
+    facts: Facts, sources: list[str], expected: str
 ):
-    """As long as messages may be given: they alone still say where that is."""
+    """This needs the source `chat`: only the message still names the town."""
     old, _ = facts.tell("I live in Bergen")
     new, _ = facts.tell("I moved to Oslo", at=MAY)
     facts.supersede(old, new)
     facts.alice.execute("UPDATE node SET content = 'Just so' WHERE agent_id = %s AND id = %s", new)
     first, second = facts.search(query="in Bergen I live", sources=sources, k=2)
-    assert (first.text, second.text) == (told, f"{MARK}I live in Bergen")
+    assert (first.text, second.text) == (expected, f"{MARK}I live in Bergen")
 
 
 class TestWhichMessage:
-    """Of the messages of a memory those are marked that claim what is otherwise now."""
+    """Only those messages of a superseded memory are marked whose claim changed."""
 
     @pytest.fixture
     def mixed(self, facts: Facts) -> tuple[int, int]:
@@ -287,19 +287,19 @@ class TestWhichMessage:
         facts.supersede(old, new)
         return old, new
 
-    @pytest.mark.parametrize("gone", [(), (0,), (1,)])
-    def test_the_others_still_hold(
-        self, facts: Facts, mixed: tuple[int, int], gone: tuple[int, ...]
+    @pytest.mark.parametrize("forgotten", [(), (0,), (1,)])
+    def test_messages_with_other_claims_are_not_marked(
+        self, facts: Facts, mixed: tuple[int, int], forgotten: tuple[int, ...]
     ):
-        for place in gone:
+        for place in forgotten:
             facts.forget(mixed[place])
         marked = {each.text for each in facts.search(sources=["chat"], k=10) if each.superseded_at}
         claiming = {f"{MARK}I live in Bergen, a town by the sea"}
-        if gone == (1,):  # nobody knows any more which of the claims it was
+        if forgotten == (1,):  # the changed claim is unknown
             claiming.add(f"{MARK}My rent is 900 euros in this town")
         assert marked == claiming
 
-    def test_one_that_says_both_is_not_marked(self, facts: Facts):
+    def test_a_message_with_both_claims_is_not_marked(self, facts: Facts):
         seq = facts.alice.say("I live in Bergen. I moved to Trondheim.", session=None)
         old = facts.alice.remember("I live in Bergen.", [seq], session=None)
         new = facts.alice.remember("I moved to Trondheim.", [seq], session=None)
@@ -309,19 +309,19 @@ class TestWhichMessage:
         assert [each.superseded_at for each in facts.search(sources=["chat"])] == [None]
 
 
-def test_what_is_out_of_sight_does_not_come(facts: Facts, moved: tuple[int, int]):
+def test_an_invisible_new_memory_is_not_given(facts: Facts, moved: tuple[int, int]):
     facts.alice.execute(
         "UPDATE node SET tier = 'short', session_id = 's9' WHERE agent_id = %s AND id = %s",
         moved[1],
     )
     (old,) = facts.search(sources=["memory"], session_id="s1")
     assert old.text.startswith(f"{MARK}I live in Bergen")
-    # Messages are always in sight.
+    # Messages are visible to all sessions.
     assert "Trondheim" in facts.search(session_id="s1")[0].text
 
 
-def test_a_successor_that_was_merged_comes_as_what_it_became(facts: Facts, moved: tuple[int, int]):
-    """Its claims are the merged one's (storage/network/beliefs.py)."""
+def test_the_new_memory_is_the_merged_one_after_a_merger(facts: Facts, moved: tuple[int, int]):
+    """Its claims belong to the merged memory (storage/network/beliefs.py)."""
     merged, _ = facts.tell("Trondheim: moved! really", at=MAY)
     with facts.alice.reader.database.agent_transaction("alice") as connection:
         connection.exec_driver_sql(_MERGED, (merged, moved[1]))
@@ -330,8 +330,8 @@ def test_a_successor_that_was_merged_comes_as_what_it_became(facts: Facts, moved
     assert (first.node_id, last.superseded_by) == (merged, merged)
 
 
-def test_what_a_recent_turn_says_is_not_left_alone_either(facts: Facts):
-    """It stands as it was said, in a session that went on after another told the news."""
+def test_the_new_memory_is_given_for_a_superseded_recent_turn(facts: Facts):
+    """The turn itself is unmarked; another session told of the move."""
     seq = facts.alice.say("I live in Bergen", session="s1", said_at=BEGIN)
     bergen = facts.alice.remember("I live in Bergen", [seq], session="s1")
     facts.claim(bergen, seq, at=BEGIN)

@@ -1,4 +1,4 @@
-"""Which memories a read sees: of which tier, of whom, and as of when (R5, R6)."""
+"""Reads see memories by tier, session, user and time (R5, R6)."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ SELECT agent_id, id, %s, 'superseded', content, phrase, keywords, language, type
 """
 
 
-def shown(value: object) -> str:
-    """The same in every process: sets have no order."""
+def stable_id(value: object) -> str:
+    """Return a test id that is the same in every process: sets have no order."""
     return str(sorted(value) if isinstance(value, set) else value)
 
 
 @pytest.fixture
 def filled(alice: Stored) -> Stored:
-    """Four memories of a pump: short and long, of two sessions and two users, at one entity."""
+    """Four memories at the entity `pump`: short- and long-term, of sessions and users."""
     pump = alice.entity("pump")
     for text, session, user, tier in (
         ("short pump here", "s1", "ann", "short"),
@@ -75,29 +75,29 @@ SEEN = [
 ]
 
 
-@pytest.mark.parametrize(("asked", "expected"), SEEN, ids=shown)
+@pytest.mark.parametrize(("scope", "expected"), SEEN, ids=stable_id)
 class TestTiers:
     @pytest.mark.parametrize("keywords", [["pump"], []])
-    def test_recall(self, reader: Reader, filled: Stored, asked: Any, expected: Any, keywords: Any):
-        request = RecallRequest(keywords=keywords, format="structured", **asked)
+    def test_recall(self, reader: Reader, filled: Stored, scope: Any, expected: Any, keywords: Any):
+        request = RecallRequest(keywords=keywords, format="structured", **scope)
         answer = Recall(*reader.parts).run("alice", request)
         assert isinstance(answer, RecallAnswer)
         assert {each.content for each in answer.memories} == expected
 
-    def test_search(self, reader: Reader, filled: Stored, asked: Any, expected: Any):
-        answer = Search(*reader.parts).run("alice", SearchRequest(query="pump", k=10, **asked))
+    def test_search(self, reader: Reader, filled: Stored, scope: Any, expected: Any):
+        answer = Search(*reader.parts).run("alice", SearchRequest(query="pump", k=10, **scope))
         assert {each.text for each in answer.hits} == expected
 
     @pytest.mark.parametrize("query", ["pump", None])
-    def test_context(self, reader: Reader, filled: Stored, asked: Any, expected: Any, query: Any):
-        request = ContextRequest(query=query, budget_tokens=2_000, **asked)
+    def test_context(self, reader: Reader, filled: Stored, scope: Any, expected: Any, query: Any):
+        request = ContextRequest(query=query, budget_tokens=2_000, **scope)
         answer = ContextReader(*reader.parts).run("alice", request)
-        said = " ".join(item.text for item in answer.items if item.section != "query")
+        given = " ".join(item.text for item in answer.items if item.section != "query")
         everything = SEEN[0][1]
-        assert {text for text in everything if text in said} == expected
+        assert {text for text in everything if text in given} == expected
 
 
-def test_what_is_out_of_sight_is_not_known_of(reader: Reader, filled: Stored):
+def test_an_invisible_memory_counts_as_never_known(reader: Reader, filled: Stored):
     request = RecallRequest(keywords=["there"], session_id="s1", format="structured")
     answer = Recall(*reader.parts).run("alice", request)
     assert answer.miss is Miss.NEVER_KNOWN
@@ -105,22 +105,22 @@ def test_what_is_out_of_sight_is_not_known_of(reader: Reader, filled: Stored):
 
 @pytest.fixture
 def forgotten(reader: Reader, filled: Stored) -> Stored:
-    """Forgotten memories of the pump's salary, which its focus point and others still tell of."""
-    for whose, user, session, tier in [
+    """Forgotten memories of a salary, with dangling links from the focus."""
+    for name, user, session, tier in [
         ("ann here", "ann", "s1", "long"), ("ann there", "ann", "s2", "short"),
         ("bob there", "bob", "s2", "long"), ("nobody", None, None, "long"),
     ]:  # fmt: skip
-        seq = filled.say(f"salary {whose}", user=user, session=session)
-        node = filled.remember(f"salary {whose}", [seq], user=user, session=session)
+        seq = filled.say(f"salary {name}", user=user, session=session)
+        node = filled.remember(f"salary {name}", [seq], user=user, session=session)
         if tier == "short":
             filled.execute("UPDATE node SET tier = 'short' WHERE agent_id = %s AND id = %s", node)
-        filled.link(1, node, hint=f"salary {whose}")
+        filled.link(1, node, hint=f"salary {name}")
         filled.forget(node)
     return filled
 
 
 @pytest.mark.parametrize(
-    ("asked", "expected"),
+    ("scope", "expected"),
     [
         ({}, {"ann here", "ann there", "bob there", "nobody"}),
         ({"session_id": "s2"}, {"ann here", "ann there", "bob there", "nobody"}),
@@ -131,14 +131,14 @@ def forgotten(reader: Reader, filled: Stored) -> Stored:
         ({"user_id": "eve"}, set()),
         ({"as_of": "2020-01-01T00:00:00Z"}, set()),
     ],
-    ids=shown,
+    ids=stable_id,
 )
-@pytest.mark.parametrize("keywords", [["salary"], ["salary", "pump"]], ids=shown)
-def test_what_was_out_of_sight_is_not_known_to_be_forgotten(
-    reader: Reader, forgotten: Stored, asked: Any, expected: Any, keywords: Any
+@pytest.mark.parametrize("keywords", [["salary"], ["salary", "pump"]], ids=stable_id)
+def test_forgotten_memories_are_reported_only_to_their_viewers(
+    reader: Reader, forgotten: Stored, scope: Any, expected: Any, keywords: Any
 ):
-    """Neither where links lead to it, nor where nothing matches."""
-    request = RecallRequest(keywords=keywords, format="structured", **asked)
+    """This holds for dangling links, and for the miss if nothing matches."""
+    request = RecallRequest(keywords=keywords, format="structured", **scope)
     answer = Recall(*reader.parts).run("alice", request)
     assert isinstance(answer, RecallAnswer)
     assert {each.hint for each in answer.forgotten} == {f"salary {each}" for each in expected}
@@ -146,7 +146,7 @@ def test_what_was_out_of_sight_is_not_known_to_be_forgotten(
         assert answer.miss is (Miss.FORGOTTEN if expected else Miss.NEVER_KNOWN)
 
 
-def test_where_no_trail_tells_the_tier_it_was_short(reader: Reader, forgotten: Stored):
+def test_without_a_tier_in_the_trail_a_memory_was_short_term(reader: Reader, forgotten: Stored):
     forgotten.execute("UPDATE trail SET details = '{}' WHERE agent_id = %s AND event = 'forgotten'")
     request = RecallRequest(keywords=["salary"], format="structured", session_id="s2")
     answer = Recall(*reader.parts).run("alice", request)
@@ -155,42 +155,42 @@ def test_where_no_trail_tells_the_tier_it_was_short(reader: Reader, forgotten: S
 
 
 @pytest.mark.parametrize(
-    ("asked", "miss"),
+    ("scope", "miss"),
     [
         ({}, Miss.PENDING),
         ({"user_id": "ann"}, Miss.PENDING),
         ({"user_id": "ann", "session_id": "s1"}, Miss.PENDING),
         ({"user_id": "bob"}, Miss.NEVER_KNOWN),
-        # It may be a long-term memory as soon as it is one: of those all sessions know.
+        # It may become a long-term memory, which all sessions see.
         ({"session_id": "s2"}, Miss.PENDING),
         ({"user_id": "bob", "session_id": "s1"}, Miss.NEVER_KNOWN),
         ({"as_of": "2020-01-01T00:00:00Z"}, Miss.NEVER_KNOWN),
     ],
-    ids=shown,
+    ids=stable_id,
 )
-def test_what_waits_out_of_sight_is_not_known_of(
-    reader: Reader, filled: Stored, asked: Any, miss: Any
+def test_pending_messages_are_reported_only_to_their_viewers(
+    reader: Reader, filled: Stored, scope: Any, miss: Any
 ):
     seq = filled.say("the salary of ann", user="ann", session="s1", state="pending")
     filled.queue(seq, seq)
-    request = RecallRequest(keywords=["salary"], format="structured", **asked)
+    request = RecallRequest(keywords=["salary"], format="structured", **scope)
     answer = Recall(*reader.parts).run("alice", request)
     assert isinstance(answer, RecallAnswer)
     assert answer.miss is miss
 
 
-def test_all_messages_stay_in_sight(reader: Reader, alice: Stored):
+def test_messages_of_other_sessions_are_found(reader: Reader, alice: Stored):
     alice.say("the pump is broken", session="s2")
     answer = Search(*reader.parts).run("alice", SearchRequest(query="pump", session_id="s1"))
     assert [each.text for each in answer.hits] == ["the pump is broken"]
 
 
-# What a newer fact supersedes.
+# Superseded memories
 
 
 @pytest.fixture
 def moved(alice: Stored) -> tuple[int, int, int]:
-    """Ann lived in Paris, and lives in Rome since May; the first is nearer to every question."""
+    """Ann lived in Paris, and lives in Rome since May; Paris matches questions better."""
     ann = alice.entity("Ann")
     old = alice.say("Ann lives in Paris, a home by the river", said_at=BEGIN)
     new = alice.say("Ann lives in Rome", said_at=MAY)
@@ -210,35 +210,33 @@ def moved(alice: Stored) -> tuple[int, int, int]:
     return paris, dog, rome
 
 
-def recalled(reader: Reader, **asked: Any) -> list[tuple[int, int | None]]:
-    request = RecallRequest(format="structured", **asked)
+def recall(reader: Reader, **fields: Any) -> list[tuple[int, int | None]]:
+    request = RecallRequest(format="structured", **fields)
     answer = Recall(*reader.parts).run("alice", request)
     assert isinstance(answer, RecallAnswer)
     return [(each.node_id, each.superseded_by) for each in answer.memories]
 
 
-def test_recall_prefers_what_holds_and_marks_what_does_not(reader: Reader, moved: Any):
+def test_recall_puts_current_memories_first_and_marks_superseded_ones(reader: Reader, moved: Any):
     paris, dog, rome = moved
-    assert recalled(reader, keywords=["Ann"]) == [(rome, None), (paris, rome), (dog, None)]
-    # What supersedes a memory comes with it, though it does not match.
-    assert recalled(reader, keywords=["Paris"]) == [(rome, None), (paris, rome)]
-    assert recalled(reader, keywords=["Paris"], limit=1) == [(rome, None)]
+    assert recall(reader, keywords=["Ann"]) == [(rome, None), (paris, rome), (dog, None)]
+    # The newer memory is given although it does not match.
+    assert recall(reader, keywords=["Paris"]) == [(rome, None), (paris, rome)]
+    assert recall(reader, keywords=["Paris"], limit=1) == [(rome, None)]
 
 
-def test_recall_follows_what_was_superseded_more_than_once(
-    reader: Reader, alice: Stored, moved: Any
-):
+def test_recall_follows_a_chain_of_superseded_memories(reader: Reader, alice: Stored, moved: Any):
     paris, _, rome = moved
     oslo = alice.remember("Ann lives in Oslo", said_at=JULY)
     alice.link(1, oslo, strength=0.1)
     alice.execute("UPDATE node SET superseded_at = '2026-07-01', superseded_by = 5"
                   " WHERE agent_id = %s AND id = %s", rome)  # fmt: skip
-    assert recalled(reader, keywords=["Paris"]) == [(oslo, None), (rome, oslo), (paris, rome)]
+    assert recall(reader, keywords=["Paris"]) == [(oslo, None), (rome, oslo), (paris, rome)]
     june = datetime(2026, 6, 1, tzinfo=UTC)
-    assert recalled(reader, keywords=["Paris"], as_of=june) == [(rome, None), (paris, rome)]
+    assert recall(reader, keywords=["Paris"], as_of=june) == [(rome, None), (paris, rome)]
 
 
-def test_the_text_says_until_when_it_held(reader: Reader, moved: Any):
+def test_the_text_of_a_superseded_memory_has_its_end(reader: Reader, moved: Any):
     answer = Recall(*reader.parts).run("alice", RecallRequest(keywords=["Ann"]))
     assert isinstance(answer, RecallText)
     first, second, _ = answer.text.split("\n---\n")
@@ -246,20 +244,20 @@ def test_the_text_says_until_when_it_held(reader: Reader, moved: Any):
     assert second.startswith("[memory] (until 2026-05-01) Ann lives in Paris")
 
 
-def test_recall_as_of_a_time_knows_what_was_believed_then(reader: Reader, moved: Any):
+def test_recall_as_of_a_time_gives_the_memories_that_held_then(reader: Reader, moved: Any):
     paris, dog, rome = moved
     april = datetime(2026, 4, 1, tzinfo=UTC)
-    assert recalled(reader, keywords=[], as_of=april) == [(paris, None), (dog, None)]
-    then = RecallRequest(keywords=["Ann"], as_of=april)
-    told = Recall(*reader.parts).run("alice", then)
-    assert isinstance(told, RecallText)
-    assert "until" not in told.text
-    assert recalled(reader, keywords=[], as_of=BEGIN - timedelta(days=1)) == []
-    assert rome in [node for node, _ in recalled(reader, keywords=[], as_of=MAY)]
+    assert recall(reader, keywords=[], as_of=april) == [(paris, None), (dog, None)]
+    request = RecallRequest(keywords=["Ann"], as_of=april)
+    answer = Recall(*reader.parts).run("alice", request)
+    assert isinstance(answer, RecallText)
+    assert "until" not in answer.text
+    assert recall(reader, keywords=[], as_of=BEGIN - timedelta(days=1)) == []
+    assert rome in [node for node, _ in recall(reader, keywords=[], as_of=MAY)]
 
 
 @pytest.mark.parametrize("sources", [["memory"], ["chat", "memory"]])
-def test_search_puts_what_holds_first(reader: Reader, moved: Any, sources: list[str]):
+def test_search_puts_current_memories_first(reader: Reader, moved: Any, sources: list[str]):
     paris, _, rome = moved
     request = SearchRequest(query="Ann lives Paris home by the river", sources=sources)
     hits = Search(*reader.parts).run("alice", request).hits
@@ -270,7 +268,7 @@ def test_search_puts_what_holds_first(reader: Reader, moved: Any, sources: list[
     assert [each.superseded_by for each in old] == [rome] * len(old)
 
 
-def test_search_as_of_a_time(reader: Reader, moved: Any):
+def test_search_as_of_a_time_gives_no_later_memories(reader: Reader, moved: Any):
     request = SearchRequest(query="where Ann lives", as_of=datetime(2026, 4, 1, tzinfo=UTC))
     hits = Search(*reader.parts).run("alice", request).hits
     assert hits
@@ -278,25 +276,25 @@ def test_search_as_of_a_time(reader: Reader, moved: Any):
     assert all(each.superseded_by is None for each in hits)
 
 
-def test_context_says_what_holds_before_what_does_not(reader: Reader, moved: Any):
+def test_context_has_the_current_memory(reader: Reader, moved: Any):
     request = ContextRequest(query="Ann Paris river home", budget_tokens=400, sources=["memory"])
     answer = ContextReader(*reader.parts).run("alice", request)
-    said = "".join(item.text for item in answer.items)
-    assert said.index("Rome") > -1
+    given = "".join(item.text for item in answer.items)
+    assert given.index("Rome") > -1
 
 
-def test_context_as_of_a_time_holds_nothing_later(reader: Reader, moved: Any):
+def test_context_as_of_a_time_has_no_later_memories(reader: Reader, moved: Any):
     request = ContextRequest(budget_tokens=400, as_of=datetime(2026, 4, 1, tzinfo=UTC))
     answer = ContextReader(*reader.parts).run("alice", request)
-    said = "".join(item.text for item in answer.items)
-    assert "Paris" in said
-    assert "Rome" not in said
+    given = "".join(item.text for item in answer.items)
+    assert "Paris" in given
+    assert "Rome" not in given
 
 
-# History, and lists.
+# Histories and lists
 
 
-def test_history_shows_both_versions_from_either_end(reader: Reader, moved: Any):
+def test_the_history_of_either_node_has_both_versions(reader: Reader, moved: Any):
     paris, dog, rome = moved
     listings = Listings(reader.database)
     for node in (paris, rome):
@@ -306,13 +304,13 @@ def test_history_shows_both_versions_from_either_end(reader: Reader, moved: Any)
             (rome, "current", True),
         ]
     assert [each.node_id for each in listings.history("alice", dog, None).versions] == [dog]
-    (then,) = listings.history("alice", rome, datetime(2026, 4, 1, tzinfo=UTC)).versions
-    assert (then.node_id, then.holds, then.message_ids) == (paris, True, ["m1"])
+    (version,) = listings.history("alice", rome, datetime(2026, 4, 1, tzinfo=UTC)).versions
+    assert (version.node_id, version.holds, version.message_ids) == (paris, True, ["m1"])
     with pytest.raises(NotFoundError, match="never was"):
         listings.history("alice", 99, None)
 
 
-def test_history_keeps_what_was_forgotten_since(reader: Reader, alice: Stored, moved: Any):
+def test_the_history_keeps_forgotten_versions(reader: Reader, alice: Stored, moved: Any):
     paris, dog, rome = moved
     for node in moved:
         alice.forget(node)
@@ -322,16 +320,16 @@ def test_history_keeps_what_was_forgotten_since(reader: Reader, alice: Stored, m
         paris: ("superseded", "Ann lives in Paris, a home by the river"),
         rome: ("forgotten", None),
     }
-    (gone,) = listings.history("alice", dog, None).versions
-    assert (gone.state, gone.holds) == ("forgotten", False)
+    (version,) = listings.history("alice", dog, None).versions
+    assert (version.state, version.holds) == ("forgotten", False)
 
 
 def test_nodes_as_of_a_time_are_the_memories_that_held(reader: Reader, moved: Any):
     paris, dog, rome = moved
 
-    def listed(**asked: Any) -> set[int]:
+    def listed(**fields: Any) -> set[int]:
         listings = Listings(reader.database)
-        found = listings.nodes("alice", kind=None, type=None, cursor=None, limit=10, **asked)
+        found = listings.nodes("alice", kind=None, type=None, cursor=None, limit=10, **fields)
         return {each.id for each in found.nodes}
 
     assert listed(as_of=datetime(2026, 4, 1, tzinfo=UTC)) == {paris, dog}
@@ -343,10 +341,10 @@ def test_nodes_as_of_a_time_are_the_memories_that_held(reader: Reader, moved: An
 class TestSessions:
     def listed(self, reader: Reader, now: datetime, **page: Any) -> Any:
         listings = Listings(reader.database)
-        asked = {"cursor": None, "limit": 10, **page}
-        return listings.sessions("alice", MemoryParameters(), now=now, **asked)
+        fields = {"cursor": None, "limit": 10, **page}
+        return listings.sessions("alice", MemoryParameters(), now=now, **fields)
 
-    def test_pages_go_by_id(self, reader: Reader, alice: Stored):
+    def test_sessions_are_paged_by_id(self, reader: Reader, alice: Stored):
         for session in ("s3", "s1", None, "s2", "s1"):
             alice.say("hello", session=session)
         now = datetime.now(UTC)
@@ -364,16 +362,16 @@ class TestSessions:
         now = datetime.now(UTC)
         assert self.listed(reader, now).sessions[0].ended_at is None
         late = self.listed(reader, now + timedelta(hours=25)).sessions[0]
-        # When it was said may be long ago: silence begins when the last of it was received.
+        # Silence begins when the last message was received, not when it was said.
         assert (late.began_at, late.last_at) == (BEGIN + timedelta(minutes=1),) * 2
         assert late.ended_at is not None
         assert timedelta(hours=23) < late.ended_at - now <= timedelta(hours=24)
         with reader.database.agent_transaction("alice") as connection:
             ended = end_session(connection, "alice", "s1")
         with reader.database.agent_transaction("alice") as connection:
-            assert end_session(connection, "alice", "s1") == ended  # twice is once
+            assert end_session(connection, "alice", "s1") == ended  # a second call changes nothing
             assert end_session(connection, "alice", "s9") is None
         assert ended is not None
         assert self.listed(reader, now).sessions[0].ended_at == ended[1]
-        alice.say("one more thing")  # and it goes on
+        alice.say("one more thing")  # the session continues
         assert self.listed(reader, now).sessions[0].ended_at is None

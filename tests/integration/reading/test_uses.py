@@ -1,4 +1,4 @@
-"""R11, M27: what reads gave is noted after the answer, by receipts and on trails."""
+"""Receipts and trails store after the answer which rows a read gave (R11, M27)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def uses(reader: Reader) -> dict[int, dict[str, Any]]:
 
 @pytest.fixture
 def ferry(alice: Stored) -> int:
-    """A memory of the second of two messages, at the focus; its id."""
+    """Store two messages, and a memory of the second at the focus; return its id."""
     alice.say("something else")
     seq = alice.say("the ferry leaves at eight")
     memory = alice.remember("the ferry leaves at eight", [seq])
@@ -59,7 +59,7 @@ def test_a_recall_leaves_a_receipt_and_use_events(reader: Reader, ferry: int) ->
     assert uses(reader) == {ferry: {"receipts": [str(receipt.id)], "times": 1}}
 
 
-def test_a_search_leaves_them_too(reader: Reader, ferry: int) -> None:
+def test_a_search_leaves_a_receipt_and_use_events(reader: Reader, ferry: int) -> None:
     Search(*reader.parts).run(
         "alice", SearchRequest(query="when does the ferry leave", sources=[Source.MEMORY])
     )
@@ -69,7 +69,7 @@ def test_a_search_leaves_them_too(reader: Reader, ferry: int) -> None:
     assert list(uses(reader)) == [ferry]
 
 
-def test_a_context_is_used_by_its_own_receipt(reader: Reader, ferry: int) -> None:
+def test_use_events_of_a_context_name_its_receipt(reader: Reader, ferry: int) -> None:
     request = ContextRequest(query="when does the ferry leave?", budget_tokens=500, recent=0)
     answer = ContextReader(*reader.parts).run("alice", request)
     reader.activity.flush()
@@ -97,7 +97,7 @@ def use(*nodes: int, seqs: tuple[int, ...] = ()) -> Use:
     return made
 
 
-def test_uses_at_once_are_one_event_a_memory(reader: Reader, ferry: int) -> None:
+def test_uses_written_together_are_one_event_a_memory(reader: Reader, ferry: int) -> None:
     log = UseLog(reader.database, period_s=60)
     noted = [use(ferry, seqs=(2,)) for _ in range(20)]
     for each in noted:
@@ -109,7 +109,7 @@ def test_uses_at_once_are_one_event_a_memory(reader: Reader, ferry: int) -> None
     }
 
 
-def test_it_is_written_soon_by_itself_and_no_read_waits(reader: Reader, ferry: int) -> None:
+def test_a_use_is_written_soon_and_no_read_waits(reader: Reader, ferry: int) -> None:
     log = UseLog(reader.database, period_s=0.02)
     with reader.database.agent_transaction("alice") as connection:
         lock_for_erasure(connection, "alice")
@@ -119,7 +119,7 @@ def test_it_is_written_soon_by_itself_and_no_read_waits(reader: Reader, ferry: i
     log.close()
 
 
-def test_an_erasure_holds_up_no_other_agent(reader: Reader, ferry: int) -> None:
+def test_an_erasure_delays_no_receipts_of_other_agents(reader: Reader, ferry: int) -> None:
     bob = Stored(reader, "bob")
     bob.say("the ferry leaves at nine")
     log = UseLog(reader.database, period_s=0.02)
@@ -128,19 +128,19 @@ def test_an_erasure_holds_up_no_other_agent(reader: Reader, ferry: int) -> None:
         lock_for_erasure(erasing, "alice")
         log.note(use(ferry))
         log.note(Use("bob", NewReceipt(uuid4(), "recall", {}, given=given)))
-        wait_until(lambda: kept_for_bob(reader), "his receipt is kept meanwhile", timeout_s=5)
-        assert not waiting(reader)
+        wait_until(lambda: bobs_receipts(reader), "his receipt is kept meanwhile", timeout_s=5)
+        assert not is_lock_awaited(reader)
         assert uses(reader) == {}
     wait_until(lambda: uses(reader), "hers follows, though nobody reads any more")
     log.close()
 
 
-def kept_for_bob(reader: Reader) -> int:
+def bobs_receipts(reader: Reader) -> int:
     with reader.database.agent_snapshot("bob") as connection:
         return int(connection.execute(text("SELECT count(*) FROM receipt")).scalar_one())
 
 
-def test_only_the_newest_are_held(reader: Reader, ferry: int) -> None:
+def test_only_the_newest_uses_are_held_in_memory(reader: Reader, ferry: int) -> None:
     log = UseLog(reader.database, period_s=60, most=3)
     noted = [use(ferry) for _ in range(9)]
     for each in noted:
@@ -149,7 +149,7 @@ def test_only_the_newest_are_held(reader: Reader, ferry: int) -> None:
     assert {row.id for row in receipts(reader)} == {each.receipt.id for each in noted[-3:]}
 
 
-def test_a_receipt_of_what_was_erased_meanwhile_is_not_kept(
+def test_a_receipt_that_names_an_erased_message_is_not_stored(
     reader: Reader, alice: Stored, ferry: int
 ) -> None:
     log = UseLog(reader.database, period_s=60)
@@ -157,15 +157,13 @@ def test_a_receipt_of_what_was_erased_meanwhile_is_not_kept(
     receipt = NewReceipt(uuid4(), "recall", {}, given=given)
     log.note(Use("alice", receipt))
     log.note(use(ferry, seqs=(2,)))
-    alice.unsay(1)
+    alice.delete_message(1)
     log.close()
     assert [row.seqs for row in receipts(reader)] == [[2]]
     assert uses(reader)[ferry]["times"] == 1
 
 
-def test_a_use_of_a_memory_that_is_gone_is_no_event(
-    reader: Reader, alice: Stored, ferry: int
-) -> None:
+def test_a_use_of_a_forgotten_memory_is_no_event(reader: Reader, alice: Stored, ferry: int) -> None:
     log = UseLog(reader.database, period_s=60)
     log.note(use(ferry))
     alice.forget(ferry)
@@ -173,10 +171,10 @@ def test_a_use_of_a_memory_that_is_gone_is_no_event(
     assert uses(reader) == {}
 
 
-def test_a_context_of_what_was_erased_meanwhile_keeps_no_receipt(
+def test_a_context_with_messages_erased_meanwhile_stores_no_receipt(
     reader: Reader, ferry: int
 ) -> None:
-    """It was read before, and answers; what it leaves would come after."""
+    """The context is read before the erasure; its receipt would be written after it."""
     answers: list[ContextAnswer] = []
     request = ContextRequest(query="when does the ferry leave?", budget_tokens=500)
 
@@ -187,7 +185,7 @@ def test_a_context_of_what_was_erased_meanwhile_keeps_no_receipt(
         lock_for_erasure(connection, "alice")
         thread = threading.Thread(target=assemble)
         thread.start()
-        wait_until(lambda: waiting(reader), "the context has been read, and waits")
+        wait_until(lambda: is_lock_awaited(reader), "the context has been read, and waits")
         connection.exec_driver_sql("DELETE FROM message WHERE seq = 2")
     thread.join(20)
     assert "ferry leaves at eight" in answers[0].model_dump_json()
@@ -196,7 +194,7 @@ def test_a_context_of_what_was_erased_meanwhile_keeps_no_receipt(
     assert uses(reader) == {}
 
 
-def waiting(reader: Reader) -> bool:
+def is_lock_awaited(reader: Reader) -> bool:
     with reader.database.lane_transaction() as connection:
         query = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
         return bool(connection.exec_driver_sql(query).scalar())

@@ -1,4 +1,4 @@
-"""The doors behind which nothing is kept: for trials of reads."""
+"""Dry runs: transactions that are rolled back, to try reads."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ def lanes(database: Database) -> int:
         return int(connection.exec_driver_sql(_COUNT).scalar_one())
 
 
-def test_what_is_written_is_there_until_the_transaction_ends(database: Database) -> None:
-    unkept = database.dry_run()
-    for doors in (unkept.lane_transaction, lambda: unkept.agent_transaction("ada", durable=False)):
-        with doors() as connection:
+def test_writes_exist_until_the_transaction_ends(database: Database) -> None:
+    dry = database.dry_run()
+    for begin in (dry.lane_transaction, lambda: dry.agent_transaction("ada", durable=False)):
+        with begin() as connection:
             connection.exec_driver_sql(_LANE)
             assert connection.exec_driver_sql(_COUNT).scalar_one() == 1
         assert lanes(database) == 0
     with database.lane_transaction() as connection:
         connection.exec_driver_sql(_LANE)
-    assert lanes(unkept) == 1
+    assert lanes(dry) == 1
 
 
 def test_a_pipelined_statement_is_refused(database: Database) -> None:

@@ -1,4 +1,4 @@
-"""M21: no statement of one agent reads or changes another's rows, by every table."""
+"""M21: no statement of one agent reads or changes another's rows, in any table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memci.storage.schema import metadata
 
 DIALECT = postgresql.dialect()
 QUEUE_TABLES = {"lane", "job"}
-# Of the whole database: they hold nothing of any agent.
+# Tables of the whole database; they have no rows of agents.
 COMMON_TABLES = {"vector_model", "model_total"}
 CONTENT_TABLES = sorted(set(metadata.tables) - QUEUE_TABLES - COMMON_TABLES)
 VALUES = {
@@ -26,7 +26,7 @@ VALUES = {
 
 
 def insert_into(table: str, agent: str) -> str:
-    """Write an INSERT of one row for an agent, every column that has no default filled."""
+    """Return an INSERT of one row for an agent, with all columns that have no default."""
     columns = [
         column
         for column in metadata.tables[table].columns
@@ -96,7 +96,7 @@ def test_upkeep_sees_no_content(module_database, table):
 
 
 @pytest.mark.parametrize("column", ["payload", "last_error", "result"])
-def test_upkeep_sees_heads_of_jobs_only(module_database, column):
+def test_upkeep_sees_jobs_without_their_contents(module_database, column):
     with module_database.upkeep_transaction() as connection:
         assert connection.execute(text("SELECT agent_id, id, state FROM job")).all() == []
     with (

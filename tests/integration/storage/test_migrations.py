@@ -1,4 +1,4 @@
-"""Migrations: up, down and up again; what they make is what the code reads."""
+"""Migrations: up, down and up again; the tables match the code."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_up_down_and_up_again(database_url):
     upgrade(database_url)
 
 
-def test_the_tables_are_what_the_code_says(database_url):
+def test_migrated_tables_match_the_code(database_url):
     with as_owner(database_url) as connection:
         options = {"compare_server_default": True, "include_schemas": True}
         context = MigrationContext.configure(connection, opts=options)

@@ -1,4 +1,4 @@
-"""Flights: whole transactions of one agent, many at once on one event loop (M21)."""
+"""Pipelined transactions of single agents, many at once on one event loop (M21)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WHOSE = (
 )
 
 
-def lane_of(database: Database, agent: str) -> None:
+def create_lane(database: Database, agent: str) -> None:
     with database.lane_transaction() as connection:
         connection.exec_driver_sql("INSERT INTO lane (agent_id) VALUES (%s)", (agent,))
 
@@ -45,101 +45,99 @@ def message(agent: str, seq: int = 1) -> dict[str, Any]:
     return {"agent": agent, "seq": seq, "id": f"id-{seq}"}
 
 
-def test_a_flight_is_the_agents_own_and_is_durable(database_url: str) -> None:
-    async def fly() -> tuple[Any, ...]:
-        async with aclosing(PipelinedStatements(database_url)) as flights:
-            return await flights.run("ann", _WHOSE, {})
+def test_a_transaction_belongs_to_its_agent_and_is_durable(database_url: str) -> None:
+    async def check() -> tuple[Any, ...]:
+        async with aclosing(PipelinedStatements(database_url)) as pipelined:
+            return await pipelined.run("ann", _WHOSE, {})
 
-    role, agent, _, durable = asyncio.run(fly())
+    role, agent, _, durable = asyncio.run(check())
     assert (role, agent, durable) == ("memci_app", "ann", "on")
 
 
-def test_an_agent_sees_and_writes_its_own_rows_alone(database_url: str, database: Database) -> None:
+def test_an_agent_sees_and_writes_only_its_own_rows(database_url: str, database: Database) -> None:
     for agent in ("ann", "bob"):
-        lane_of(database, agent)
+        create_lane(database, agent)
 
-    async def fly() -> None:
-        async with aclosing(PipelinedStatements(database_url, most=1)) as flights:
-            assert await flights.run("ann", _ADD, message("ann")) == (1,)
-            assert await flights.run("bob", _COUNT, {}) == (0,)
+    async def check() -> None:
+        async with aclosing(PipelinedStatements(database_url, most=1)) as pipelined:
+            assert await pipelined.run("ann", _ADD, message("ann")) == (1,)
+            assert await pipelined.run("bob", _COUNT, {}) == (0,)
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
-                await flights.run("bob", _ADD, message("ann", 2))
-            assert await flights.run("ann", _COUNT, {}) == (1,)
+                await pipelined.run("bob", _ADD, message("ann", 2))
+            assert await pipelined.run("ann", _COUNT, {}) == (1,)
 
-    asyncio.run(fly())
+    asyncio.run(check())
 
 
-def test_what_fails_leaves_nothing_and_does_not_cost_the_connection(
+def test_a_failed_statement_is_rolled_back_and_keeps_the_connection(
     database_url: str, database: Database
 ) -> None:
-    lane_of(database, "ann")
+    create_lane(database, "ann")
 
-    async def fly() -> None:
-        async with aclosing(PipelinedStatements(database_url, most=1)) as flights:
-            *_, before, _ = await flights.run("ann", _WHOSE, {})
+    async def check() -> None:
+        async with aclosing(PipelinedStatements(database_url, most=1)) as pipelined:
+            *_, before, _ = await pipelined.run("ann", _WHOSE, {})
             for _ in range(8):  # from the sixth on, the statement is a prepared one
                 with pytest.raises(psycopg.IntegrityError):
-                    await flights.run(
+                    await pipelined.run(
                         "ann", f"WITH first AS ({_ADD}) {_ADD}", message("ann")
                     )  # the same row twice
-            assert await flights.run("ann", _COUNT, {}) == (0,)
-            *_, after, _ = await flights.run("ann", _WHOSE, {})
+            assert await pipelined.run("ann", _COUNT, {}) == (0,)
+            *_, after, _ = await pipelined.run("ann", _WHOSE, {})
             assert after == before
 
-    asyncio.run(fly())
+    asyncio.run(check())
 
 
-def test_flights_that_wait_for_a_lock_hold_no_other_agent_up(
+def test_transactions_that_wait_for_a_lock_do_not_block_other_agents(
     database_url: str, database: Database
 ) -> None:
-    lane_of(database, "ann")
+    create_lane(database, "ann")
 
-    async def fly() -> None:
-        async with aclosing(PipelinedStatements(database_url)) as flights:
+    async def check() -> None:
+        async with aclosing(PipelinedStatements(database_url)) as pipelined:
             with locked(database, "ann"):
                 waiting = [
-                    asyncio.create_task(flights.run("ann", _TOUCH, {"agent": "ann"}))
+                    asyncio.create_task(pipelined.run("ann", _TOUCH, {"agent": "ann"}))
                     for _ in range(20)
                 ]
-                others = [flights.run(f"a{n}", _COUNT, {}) for n in range(50)]
+                others = [pipelined.run(f"a{n}", _COUNT, {}) for n in range(50)]
                 assert await asyncio.gather(*others) == [(0,)] * 50
                 assert not any(each.done() for each in waiting)
             assert await asyncio.gather(*waiting) == [("ann",)] * 20
 
-    asyncio.run(fly())
+    asyncio.run(check())
 
 
 def test_a_connection_that_a_restart_has_cut_is_replaced(own_servers: Servers) -> None:
-    async def fly(url: str) -> None:
-        async with aclosing(PipelinedStatements(url)) as flights:
-            assert await flights.run("ann", _COUNT, {}) == (0,)
+    async def check(url: str) -> None:
+        async with aclosing(PipelinedStatements(url)) as pipelined:
+            assert await pipelined.run("ann", _COUNT, {}) == (0,)
             own_servers.postgres.stop()
             with pytest.raises(DatabaseUnavailableError):
-                await flights.run("ann", _COUNT, {})
+                await pipelined.run("ann", _COUNT, {})
             own_servers.postgres.start()
-            assert await flights.run("ann", _COUNT, {}) == (0,)
+            assert await pipelined.run("ann", _COUNT, {}) == (0,)
             own_servers.postgres.stop()
             own_servers.postgres.start()
-            assert await flights.run("ann", _COUNT, {}) == (0,), "although it was idle meanwhile"
+            assert await pipelined.run("ann", _COUNT, {}) == (0,), "although it was idle meanwhile"
 
-    asyncio.run(fly(own_servers.postgres.url))
+    asyncio.run(check(own_servers.postgres.url))
 
 
-def test_a_flight_that_is_given_up_does_not_come_back(
-    database_url: str, database: Database
-) -> None:
-    async def fly() -> None:
-        async with aclosing(PipelinedStatements(database_url, most=1)) as flights:
-            await flights.run("ann", _COUNT, {})
-            slow = asyncio.create_task(flights.run("ann", "SELECT pg_sleep(30)", {}))
+def test_a_cancelled_transaction_ends_on_the_server(database_url: str, database: Database) -> None:
+    async def check() -> None:
+        async with aclosing(PipelinedStatements(database_url, most=1)) as pipelined:
+            await pipelined.run("ann", _COUNT, {})
+            slow = asyncio.create_task(pipelined.run("ann", "SELECT pg_sleep(30)", {}))
             await asyncio.to_thread(wait_until, lambda: sleepers(database) == 1, "it flies")
             slow.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await slow
-            assert await flights.run("bob", _COUNT, {}) == (0,)
+            assert await pipelined.run("bob", _COUNT, {}) == (0,)
             await asyncio.to_thread(wait_until, lambda: sleepers(database) == 0, "it has ended")
 
-    asyncio.run(fly())
+    asyncio.run(check())
 
 
 def sleepers(database: Database) -> int:
@@ -151,79 +149,77 @@ def sleepers(database: Database) -> int:
         ).scalar_one()
 
 
-def test_nothing_of_an_agent_stays_behind_on_a_connection(database_url: str) -> None:
-    async def fly() -> None:
-        async with aclosing(PipelinedStatements(database_url, most=1)) as flights:
+def test_an_idle_connection_has_no_agent_and_no_role(database_url: str) -> None:
+    async def check() -> None:
+        async with aclosing(PipelinedStatements(database_url, most=1)) as pipelined:
             for statement in (_COUNT, "SELECT 1 / 0"):
                 with suppress(psycopg.DataError):
-                    await flights.run("ann", statement, {})
+                    await pipelined.run("ann", statement, {})
                 async with aclosing(PipelinedStatements(database_url, most=1)) as fresh:
                     await fresh.run("bob", _COUNT, {})
-                    for each in (*flights._idle, *fresh._idle):
+                    for each in (*pipelined._idle, *fresh._idle):
                         cursor = await each.execute(_WHOSE)
                         row = await cursor.fetchone()
                         assert row is not None
                         role, agent, *_ = row
                         assert (role != "memci_app", agent) == (True, "")
 
-    asyncio.run(fly())
+    asyncio.run(check())
 
 
-def test_a_statement_that_could_not_be_prepared_does_not_spoil_the_connection(
+def test_a_connection_is_usable_after_a_statement_could_not_be_prepared(
     database_url: str, database: Database
 ) -> None:
-    lane_of(database, "ann")
+    create_lane(database, "ann")
 
-    async def fly() -> None:
-        async with aclosing(PipelinedStatements(database_url, most=1)) as flights:
+    async def check() -> None:
+        async with aclosing(PipelinedStatements(database_url, most=1)) as pipelined:
             for seq in range(1, 6):  # the sixth would be prepared
-                await flights.run("ann", _ADD, message("ann", seq))
-            await flights.run("ann", _IMPATIENT, {})
+                await pipelined.run("ann", _ADD, message("ann", seq))
+            await pipelined.run("ann", _IMPATIENT, {})
             with database.engine.begin() as connection:
                 connection.exec_driver_sql("SET ROLE memci_owner")
                 connection.exec_driver_sql("LOCK TABLE message IN ACCESS EXCLUSIVE MODE")
                 with pytest.raises(DatabaseBusyError):
-                    await flights.run("ann", _ADD, message("ann", 6))
+                    await pipelined.run("ann", _ADD, message("ann", 6))
             for seq in range(7, 15):
-                assert await flights.run("ann", _ADD, message("ann", seq)) == (seq,)
+                assert await pipelined.run("ann", _ADD, message("ann", seq)) == (seq,)
 
-    asyncio.run(fly())
+    asyncio.run(check())
 
 
-def test_a_lock_that_is_not_to_be_had_is_no_fault_of_the_caller(
-    database_url: str, database: Database
-) -> None:
-    lane_of(database, "ann")
+def test_a_lock_timeout_raises_database_busy(database_url: str, database: Database) -> None:
+    create_lane(database, "ann")
 
-    async def fly() -> None:
-        async with aclosing(PipelinedStatements(database_url, most=1)) as flights:
-            await flights.run("ann", _IMPATIENT, {})
+    async def check() -> None:
+        async with aclosing(PipelinedStatements(database_url, most=1)) as pipelined:
+            await pipelined.run("ann", _IMPATIENT, {})
             with locked(database, "ann"), pytest.raises(DatabaseBusyError):
-                await flights.run("ann", _TOUCH, {"agent": "ann"})
-            assert await flights.run("ann", _TOUCH, {"agent": "ann"}) == ("ann",)
+                await pipelined.run("ann", _TOUCH, {"agent": "ann"})
+            assert await pipelined.run("ann", _TOUCH, {"agent": "ann"}) == ("ann",)
 
-    asyncio.run(fly())
+    asyncio.run(check())
 
 
 _FAILS = "DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{}'; END $$"
 
 
 @pytest.mark.parametrize("state", ["25006", "25P03", "57P03", "58030"])
-def test_what_says_nothing_about_a_flight_is_our_own_error(
+def test_server_errors_not_about_the_statement_raise_database_unavailable(
     database_url: str, database: Database, state: str
 ) -> None:
-    async def fly() -> None:
-        async with aclosing(PipelinedStatements(database_url, most=1)) as flights:
-            await flights.run("ann", _FAILS.format(state), {})
+    async def check() -> None:
+        async with aclosing(PipelinedStatements(database_url, most=1)) as pipelined:
+            await pipelined.run("ann", _FAILS.format(state), {})
 
     with pytest.raises(DatabaseUnavailableError):
-        asyncio.run(fly())
+        asyncio.run(check())
     with pytest.raises(DatabaseUnavailableError):
         database.run_on_lanes(_FAILS.format(state), {})
 
 
-def test_the_other_doors_say_so_too(database: Database) -> None:
-    lane_of(database, "ann")
+def test_a_lock_timeout_in_other_transactions_raises_database_busy(database: Database) -> None:
+    create_lane(database, "ann")
     with (
         locked(database, "ann"),
         pytest.raises(DatabaseBusyError),

@@ -1,4 +1,4 @@
-"""Transactions whose statements go to the driver itself."""
+"""Transactions whose statements go directly to the driver."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ def test_a_server_that_goes_away_in_the_middle_of_a_read_is_unavailable(
             own_servers.postgres.stop()
             rows(connection, _BOTH, {"agent": "ann"})
         own_servers.postgres.start()
-        assert _looks(database, "ann") == "ann", "a connection that was cut is not used again"
+        assert _agent(database, "ann") == "ann", "a connection that was cut is not used again"
     finally:
         database.close()
 
 
-def test_who_waits_too_long_is_told_that_it_is_busy(database: Database) -> None:
+def test_a_statement_timeout_raises_database_busy(database: Database) -> None:
     with (
         pytest.raises(DatabaseBusyError),
         database.agent_snapshot("ann") as connection,
     ):
         rows(connection, "SELECT set_config('statement_timeout', '20ms', true)", ())
         rows(connection, "SELECT pg_sleep(%s)", (5,))
-    assert _looks(database, "ann") == "ann"
+    assert _agent(database, "ann") == "ann"
 
 
 def _by_sqlalchemy(connection: Connection, statement: str) -> None:
@@ -80,7 +80,7 @@ def _at_the_driver(connection: Connection, statement: str) -> None:
         ("25P03", DatabaseUnavailableError), ("25P04", DatabaseUnavailableError),
     ],
 )  # fmt: skip
-def test_what_says_nothing_about_a_statement_is_our_own_error(
+def test_server_errors_not_about_the_statement_raise_memci_errors(
     database: Database,
     run: Callable[[Connection, str], None],
     state: str,
@@ -89,12 +89,12 @@ def test_what_says_nothing_about_a_statement_is_our_own_error(
     fails = f"DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{state}'; END $$"
     with pytest.raises(expected), database.agent_transaction("ann") as connection:
         run(connection, fails)
-    assert _looks(database, "ann") == "ann"
+    assert _agent(database, "ann") == "ann"
 
 
 @pytest.mark.parametrize("run", [_by_sqlalchemy, _at_the_driver])
 @pytest.mark.parametrize("state", ["22003", "42P01", "58P01", "XX000"])
-def test_what_says_something_stays_what_it_is(
+def test_errors_about_the_statement_are_raised_unchanged(
     database: Database, run: Callable[[Connection, str], None], state: str
 ) -> None:
     fails = f"DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{state}'; END $$"
@@ -105,7 +105,7 @@ def test_what_says_something_stays_what_it_is(
         run(connection, fails)
 
 
-def test_who_does_nothing_for_too_long_in_a_transaction_is_cut_off(database: Database) -> None:
+def test_a_transaction_that_is_idle_for_too_long_is_cut_off(database: Database) -> None:
     with (
         pytest.raises(DatabaseUnavailableError),
         database.agent_transaction("ann") as connection,
@@ -115,10 +115,10 @@ def test_who_does_nothing_for_too_long_in_a_transaction_is_cut_off(database: Dat
         assert isinstance(driver, psycopg.Connection)
         wait_until(lambda: is_cut(driver), "the server has cut it off")
         rows(connection, "SELECT 1", ())
-    assert _looks(database, "ann") == "ann"
+    assert _agent(database, "ann") == "ann"
 
 
-def test_a_statement_runs_while_something_else_is_done(database: Database) -> None:
+def test_other_code_runs_while_a_statement_is_sent(database: Database) -> None:
     add = "INSERT INTO lane (agent_id) VALUES (%s)"
     done = []
     with (
@@ -144,6 +144,6 @@ def test_a_statement_runs_while_something_else_is_done(database: Database) -> No
         assert list(lanes) == ["ann"], "what fails, or is given up, leaves nothing"
 
 
-def _looks(database: Database, agent: str) -> Any:
+def _agent(database: Database, agent: str) -> Any:
     with database.agent_snapshot(agent) as connection:
         return rows(connection, _BOTH, {"agent": agent})[0].seen

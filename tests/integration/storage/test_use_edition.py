@@ -1,4 +1,4 @@
-"""The doors to rebuilt networks (M24): the same statements find other rows, and only there."""
+"""Access to rebuilt networks (M24): the same statements use other rows."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ def focus(database: Database) -> list[int]:
         return list(connection.exec_driver_sql(_READ).scalars())
 
 
-def test_statements_find_the_network_that_their_door_leads_to(database: Database) -> None:
-    # More often than it takes until a statement is prepared, on one connection.
+def test_statements_use_the_network_of_their_database_object(database: Database) -> None:
+    # Often enough that the statements are prepared, on one connection.
     for number in range(20):
-        for place, doors in enumerate((database, database.on_edition())):
-            with doors.agent_transaction("ada") as connection:
-                connection.exec_driver_sql(_ADD, (2 * number + place,))
+        for offset, network in enumerate((database, database.on_edition())):
+            with network.agent_transaction("ada") as connection:
+                connection.exec_driver_sql(_ADD, (2 * number + offset,))
     assert focus(database) == list(range(0, 40, 2))
     assert focus(database.on_edition()) == list(range(1, 40, 2))
     with database.on_edition().agent_snapshot("bob") as connection:
         assert connection.exec_driver_sql("SELECT node_id FROM focus").all() == []
 
 
-def test_a_transaction_may_look_beside_for_a_while(database: Database) -> None:
+def test_a_transaction_can_use_the_edition_for_some_statements(database: Database) -> None:
     with database.agent_transaction("ada") as connection:
         connection.exec_driver_sql(_ADD, (1,))
         with use_edition(connection):
@@ -36,7 +36,7 @@ def test_a_transaction_may_look_beside_for_a_while(database: Database) -> None:
     assert focus(database.on_edition()) == [2]
 
 
-def test_the_path_ends_with_its_transaction(database: Database) -> None:
+def test_the_search_path_ends_with_its_transaction(database: Database) -> None:
     with database.on_edition().agent_snapshot("ada"):
         pass
     for _ in range(20):  # more than there are pooled connections

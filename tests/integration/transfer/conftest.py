@@ -13,7 +13,7 @@ from tests.support.network import AgentUnderTest
 
 @pytest.fixture
 def elsewhere(databases: Databases) -> Iterator[Database]:
-    """Another server's database."""
+    """The database of another server."""
     with another_database(databases) as opened:
         yield opened
 

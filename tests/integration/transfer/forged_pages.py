@@ -1,4 +1,4 @@
-"""Pages that somebody has made up: what no page is, and trees that do not hang together (P1)."""
+"""Forged pages of archives: invalid rows, and inconsistent trees (P1)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.support.archives import Change, first
 
 
 def of(pick: Callable[[dict[str, Any]], bool], **changed: Any) -> Change:
-    """Change the first row of those that are meant."""
+    """Change the first row that ``pick`` selects."""
 
     def change(rows: list[Any]) -> None:
         next(row for row in rows if pick(row)).update(changed)
@@ -46,13 +46,13 @@ def segment(**changed: Any) -> Change:
 
 
 def edit(index: str = "usr-1", **changed: Any) -> Change:
-    """Another edit of the first step: of these fields, as they were and became."""
+    """Replace the edits of the first step; each field has its values before and after."""
     was, became = ({name: two[at] for name, two in changed.items()} for at in (0, 1))
     return lambda rows: rows[0].update(changes=[{"index": index, "was": was, "became": became}])
 
 
 def another(pick: Callable[[dict[str, Any]], bool], **changed: Any) -> Change:
-    """A row more, like another one."""
+    """Add a changed copy of the first row that ``pick`` selects."""
 
     def change(rows: list[Any]) -> None:
         rows.append({**next(row for row in rows if pick(row)), **changed})
@@ -60,7 +60,7 @@ def another(pick: Callable[[dict[str, Any]], bool], **changed: Any) -> Change:
     return change
 
 
-def in_a_ring(rows: list[Any]) -> None:
+def put_folder_into_itself(rows: list[Any]) -> None:
     folder = next(row for row in rows if is_folder(row))
     folder["parent"] = folder["id"]
 
@@ -149,7 +149,7 @@ TREES: dict[str, tuple[str, Change]] = {
     "a page in a removed folder": ("page", of(
         lambda row: row["cold"] and row["parent"] is not None, cold=False)),
     "a removed page in a folder": ("page", of(is_note, cold=True)),
-    "a folder in itself": ("page", in_a_ring),
+    "a folder in itself": ("page", put_folder_into_itself),
     "a place above all": ("page", of(is_note, place=9_999)),
     "an interaction above all": ("page", of(is_talk, number=9_999)),
     "two interactions of one number": ("page", lambda rows: [

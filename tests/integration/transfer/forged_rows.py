@@ -1,4 +1,4 @@
-"""Rows that somebody has made up: what no column holds, and what other rows contradict."""
+"""Forged rows of archives: invalid values, and rows that contradict others."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from uuid import uuid4
 from tests.support.archives import Change, each, first
 
 
-def happened(event: str, *, seeded: bool = True, **details: Any) -> Change:
-    """Another event, as no release has told it."""
+def logged(event: str, *, seeded: bool = True, **details: Any) -> Change:
+    """Add an event that no release writes."""
     job_id = {"job_id": str(uuid4()) if seeded else None}
 
     def change(rows: list[Any]) -> None:
-        more = job_id if "job_id" in rows[0] else {}
-        rows.append({**rows[0], **more, "event": event, "details": details})
+        job = job_id if "job_id" in rows[0] else {}
+        rows.append({**rows[0], **job, "event": event, "details": details})
 
     return change
 
@@ -60,43 +60,43 @@ VALUES: dict[str, tuple[str, Change]] = {
     "a parameter that nobody knows": ("agent_setting", first(parameters={"speed": 7})),
     "a trail whose messages are text": ("trail", first(details={"messages": ["1"]})),
     "a trail of half a span": ("trail", first(details={"messages": [1], "span": [1]})),
-    "a trail of something made of what": ("trail", happened("created", job=JOB)),
-    "a trail of something made of nothing": ("trail", happened("created", messages=None)),
-    "a trail of a kind that is none": ("trail", happened("created", messages=[1], kind="x")),
-    "a trail of a merger of text": ("trail", happened("created", messages=[1], **{"from": ["1"]})),
-    "a trail of a job that is none": ("trail", happened("created", messages=[1], job="x")),
+    "a trail of something made of what": ("trail", logged("created", job=JOB)),
+    "a trail of something made of nothing": ("trail", logged("created", messages=None)),
+    "a trail of a kind that is none": ("trail", logged("created", messages=[1], kind="x")),
+    "a trail of a merger of text": ("trail", logged("created", messages=[1], **{"from": ["1"]})),
+    "a trail of a job that is none": ("trail", logged("created", messages=[1], job="x")),
     "a trail of a shortening to text": (
-        "trail", happened("compressed", to="x", **{"from": 9})),
-    "a trail of forgetting for a whim": ("trail", happened("forgotten", reason="whim")),
+        "trail", logged("compressed", to="x", **{"from": 9})),
+    "a trail of forgetting for a whim": ("trail", logged("forgotten", reason="whim")),
     "a trail of a tier that is none": (
-        "trail", happened("forgotten", reason="slot", tier="high")),
-    "a trail of restoring as text": ("trail", happened("restored", job=JOB, **{"as": "1"})),
-    "a trail of restoring by nobody": ("trail", happened("restored", **{"as": 1})),
-    "a trail of a merger into text": ("trail", happened("merged", into="1")),
-    "a trail of a promotion for nothing": ("trail", happened("promoted", reason=None)),
-    "a trail of being superseded by text": ("trail", happened("superseded", by="1")),
-    "a trail of a use by no receipt": ("trail", happened("used", receipts=["x"], times=1)),
-    "a log of a mention of nobody": ("replay_log", happened("mentioned")),
-    "a log of a mention of a blank": ("replay_log", happened("mentioned", entity=" ")),
-    "a log of a mention without end": ("replay_log", happened("mentioned", entity="x" * 9_999)),
-    "a log of a mention by no job": ("replay_log", happened("mentioned", seeded=False, entity="x")),
-    "a log of a creation by no job": ("replay_log", happened("created", seeded=False)),
-    "a log of a refusal for a whim": ("replay_log", happened("created", refused={"1": "whim"})),
-    "a log of a refusal of text": ("replay_log", happened("created", refused={"x": "trivial"})),
-    "a log of restoring nothing": ("replay_log", happened("restored", node=1)),
-    "a log of restoring no node": ("replay_log", happened("restored", seqs=[1])),
+        "trail", logged("forgotten", reason="slot", tier="high")),
+    "a trail of restoring as text": ("trail", logged("restored", job=JOB, **{"as": "1"})),
+    "a trail of restoring by nobody": ("trail", logged("restored", **{"as": 1})),
+    "a trail of a merger into text": ("trail", logged("merged", into="1")),
+    "a trail of a promotion for nothing": ("trail", logged("promoted", reason=None)),
+    "a trail of being superseded by text": ("trail", logged("superseded", by="1")),
+    "a trail of a use by no receipt": ("trail", logged("used", receipts=["x"], times=1)),
+    "a log of a mention of nobody": ("replay_log", logged("mentioned")),
+    "a log of a mention of a blank": ("replay_log", logged("mentioned", entity=" ")),
+    "a log of a mention without end": ("replay_log", logged("mentioned", entity="x" * 9_999)),
+    "a log of a mention by no job": ("replay_log", logged("mentioned", seeded=False, entity="x")),
+    "a log of a creation by no job": ("replay_log", logged("created", seeded=False)),
+    "a log of a refusal for a whim": ("replay_log", logged("created", refused={"1": "whim"})),
+    "a log of a refusal of text": ("replay_log", logged("created", refused={"x": "trivial"})),
+    "a log of restoring nothing": ("replay_log", logged("restored", node=1)),
+    "a log of restoring no node": ("replay_log", logged("restored", seqs=[1])),
     "a log of consolidating at no time": (
-        "replay_log", happened("consolidated", settled=[], groups=1)),
+        "replay_log", logged("consolidated", settled=[], groups=1)),
     "a log of consolidating any day": (
-        "replay_log", happened("consolidated", at="2026-01-01", settled=[], groups=1)),
-    "a log of consolidating what": ("replay_log", happened("consolidated", at=AT, groups=1)),
-    "a log of consolidating how much": ("replay_log", happened("consolidated", at=AT, settled=[])),
+        "replay_log", logged("consolidated", at="2026-01-01", settled=[], groups=1)),
+    "a log of consolidating what": ("replay_log", logged("consolidated", at=AT, groups=1)),
+    "a log of consolidating how much": ("replay_log", logged("consolidated", at=AT, settled=[])),
     "a log of settling two thirds": (
-        "replay_log", happened("consolidated", at=AT, settled=[[[1], []]], groups=1)),
+        "replay_log", logged("consolidated", at=AT, settled=[[[1], []]], groups=1)),
     "a log of settling for a whim": (
-        "replay_log", happened("consolidated", at=AT, settled=[[[1], [], "whim"]], groups=1)),
+        "replay_log", logged("consolidated", at=AT, settled=[[[1], [], "whim"]], groups=1)),
     "a log of settling no messages": (
-        "replay_log", happened("consolidated", at=AT, settled=[[None, [], None]], groups=1)),
+        "replay_log", logged("consolidated", at=AT, settled=[[None, [], None]], groups=1)),
     "a trail of parts of no message": ("trail", first(details={"messages": [1], "parts": [{}]})),
     "a job of parts that quote text": (
         "job", first(payload={"seqs": [1], "parts": [{"seqs": [1], "quoted": ["1"]}]})),

@@ -1,4 +1,4 @@
-"""Whatever is done to an agent's pages, it can be moved (P6, R20)."""
+"""An agent can be moved after any change of its pages (P6, R20)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memci.errors import RefusedError
 from memci.message import note_metadata
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
-from tests.support.archives import RecordedWakeups, exported, imported
+from tests.support.archives import RecordedWakeups, export_agent, import_agent
 from tests.support.naming import PagesUnderTest
 from tests.support.network import AgentUnderTest
 from tests.support.page_folders import Folders
@@ -52,20 +52,20 @@ def forget(ada: AgentUnderTest, *ids: str) -> None:
 
 
 def check_moves(ada: AgentUnderTest, elsewhere: Database) -> None:
-    imported(elsewhere, exported(ada.database))
+    import_agent(elsewhere, export_agent(ada.database))
     here, there = (Folders(each, PostgresPageStore(each)) for each in (ada.database, elsewhere))
     for session in ("s1", "s2"):
         assert there.shown(session) == here.shown(session)
 
 
-def test_an_agent_that_noted_something_where_nobody_spoke_can_be_moved(ada, elsewhere):
+def test_an_agent_with_a_note_in_a_session_without_messages_can_be_moved(ada, elsewhere):
     talk(ada)
     note(ada, "Ships leave at nine", session="s2")
     settle(ada)
     check_moves(ada, elsewhere)
 
 
-def test_an_agent_whose_note_outlives_what_was_said_can_be_moved(ada, elsewhere):
+def test_an_agent_with_a_note_whose_messages_were_erased_can_be_moved(ada, elsewhere):
     talk(ada)
     note(ada, "Ships leave at nine")
     settle(ada)
@@ -87,16 +87,16 @@ def test_an_agent_that_lost_the_first_of_two_notes_can_be_moved(ada, elsewhere):
     assert page.last_seq == 2
 
 
-def test_an_agent_with_as_many_segments_as_it_may_have_can_be_moved(ada, elsewhere):
+def test_an_agent_with_the_most_segments_can_be_moved(ada, elsewhere):
     talk(ada)
     folders = settle(ada)
 
     def make(*ids: str) -> None:
-        asked = [
+        requests = [
             parse_tool_request("create_segment", {"id": each, "name": each}, DEVELOPER)
             for each in ids
         ]
-        folders.commands.run("ada", DEVELOPER, asked)
+        folders.commands.run("ada", DEVELOPER, requests)
 
     make(*(f"part{number}" for number in range(MOST_SEGMENTS - len(DEFAULT_SEGMENTS))))
     with pytest.raises(RefusedError, match="at most 100 segments"):
@@ -104,7 +104,7 @@ def test_an_agent_with_as_many_segments_as_it_may_have_can_be_moved(ada, elsewhe
     check_moves(ada, elsewhere)
 
 
-def test_an_agent_whose_folders_are_as_deep_as_they_may_be_can_be_moved(ada, elsewhere):
+def test_an_agent_with_folders_of_maximum_depth_can_be_moved(ada, elsewhere):
     talk(ada)
     folders = settle(ada)
     folder = "usr-0"
@@ -114,8 +114,8 @@ def test_an_agent_whose_folders_are_as_deep_as_they_may_be_can_be_moved(ada, els
     check_moves(ada, elsewhere)
 
 
-def test_an_agent_that_spoke_in_rows_of_one_sign_can_be_moved(ada, elsewhere):
-    """Sixty-four of them are one token."""
+def test_an_agent_with_messages_of_one_repeated_sign_can_be_moved(ada, elsewhere):
+    """64 of these signs are one token."""
     for sign in "-=*":
         ada.say(sign * 300, remember="never")
         ada.say(sign * 300, role="assistant", remember="never")

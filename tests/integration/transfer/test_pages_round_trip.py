@@ -1,4 +1,4 @@
-"""Pages of an agent that comes to another server are the pages that they were, with their texts."""
+"""An import on another server gives the same pages with their texts."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from tests.support.archives import (
     RecordedWakeups,
-    arrived,
-    exported,
+    export_agent,
     forged,
-    imported,
+    import_agent,
+    imported_agent,
     tables_of,
     use_model,
 )
@@ -36,10 +36,10 @@ def folders_of(
     return Folders(database, store or PostgresPageStore(database), agent_id=agent_id, rules=SORTING)
 
 
-def test_its_window_is_the_same_there_byte_by_byte(
+def test_windows_of_an_imported_agent_are_the_same(
     ada: AgentUnderTest, elsewhere: Database
 ) -> None:
-    imported(elsewhere, exported(ada.database))
+    import_agent(elsewhere, export_agent(ada.database))
     here, there = folders_of(ada.database), folders_of(elsewhere)
     assert "Count ships" in here.window("sorted")
     for session in ("sorted", None):
@@ -47,10 +47,8 @@ def test_its_window_is_the_same_there_byte_by_byte(
     assert "Count ships" in there.window("sorted")
 
 
-def test_what_was_done_to_its_pages_is_undone_and_redone_there(
-    ada: AgentUnderTest, elsewhere: Database
-) -> None:
-    imported(elsewhere, exported(ada.database))
+def test_an_imported_agent_can_undo_and_redo(ada: AgentUnderTest, elsewhere: Database) -> None:
+    import_agent(elsewhere, export_agent(ada.database))
     here, there = folders_of(ada.database), folders_of(elsewhere)
     for turn in ("redo", "undo", "undo", "undo", "undo"):
         done = [getattr(each, turn)() for each in (here, there)]
@@ -58,7 +56,7 @@ def test_what_was_done_to_its_pages_is_undone_and_redone_there(
         assert there.shown("sorted") == here.shown("sorted")
 
 
-def test_a_page_that_was_changed_twice_in_a_step_is_so_there(
+def test_an_imported_step_with_two_changes_of_a_page_is_undone(
     ada: AgentUnderTest, elsewhere: Database
 ) -> None:
     here = folders_of(ada.database)
@@ -69,44 +67,44 @@ def test_a_page_that_was_changed_twice_in_a_step_is_so_there(
     moved = {"source": note, "target": folder}
     here.do_all(("expand_details", {"index": note}), ("move_page", moved),
                 ("update_page", {"index": note, "name": "Two"}))  # fmt: skip
-    imported(elsewhere, exported(ada.database))
+    import_agent(elsewhere, export_agent(ada.database))
     for each in (here, folders_of(elsewhere)):
         assert each.undo().changed == [note]
         assert each.shown("sorted") == before
 
 
-def test_its_pages_go_on_as_they_would_have(ada: AgentUnderTest, elsewhere: Database) -> None:
-    imported(elsewhere, exported(ada.database))
+def test_later_pages_of_an_import_are_the_same(ada: AgentUnderTest, elsewhere: Database) -> None:
+    import_agent(elsewhere, export_agent(ada.database))
     made = []
     for database in (ada.database, elsewhere):
         folders = folders_of(database)
-        arrived(ada, database).say("And now?", session="sorted", remember="never")
+        imported_agent(ada, database).say("And now?", session="sorted", remember="never")
         made.append((folders.note("New", "said later"), folders.do("recall_page", index="usr-2")))
         made.append((folders.window("sorted"),))
     assert made[:2] == made[2:]
 
 
-def test_texts_come_from_one_kind_of_store_into_another(
+def test_texts_are_imported_into_another_kind_of_store(
     ada: AgentUnderTest, elsewhere: Database, tmp_path: Path
 ) -> None:
     use_model(elsewhere, ada)
     files = FilePageStore(tmp_path)
-    archive = exported(ada.database)
-    imported(elsewhere, archive, store=files)
+    archive = export_agent(ada.database)
+    import_agent(elsewhere, archive, store=files)
     assert len(list(files.list("ada"))) == 2
     assert list(PostgresPageStore(elsewhere).list("ada")) == []
     there = folders_of(elsewhere, files)
     assert there.shown("sorted") == folders_of(ada.database).shown("sorted")
-    assert tables_of(exported(elsewhere, store=files)) == tables_of(archive)
+    assert tables_of(export_agent(elsewhere, store=files)) == tables_of(archive)
 
 
 def test_a_refused_archive_leaves_no_text(
     ada: AgentUnderTest, elsewhere: Database, tmp_path: Path
 ) -> None:
-    archive = exported(ada.database)
+    archive = export_agent(ada.database)
     files = FilePageStore(tmp_path)
     with pytest.raises(InvalidInputError, match="every note has its text"):
-        imported(elsewhere, forged(archive, "page_text", lambda rows: rows.pop()), store=files)
+        import_agent(elsewhere, forged(archive, "page_text", lambda rows: rows.pop()), store=files)
     assert list(files.list("ada")) == []
 
     class Full(MemoryPageStore):
@@ -118,36 +116,36 @@ def test_a_refused_archive_leaves_no_text(
 
     full = Full()
     with pytest.raises(PageStoreError):
-        imported(elsewhere, archive, store=full)
+        import_agent(elsewhere, archive, store=full)
     assert [key.page for key in full.list("ada")] == ["usr-900"]
-    imported(elsewhere, archive, store=files)
+    import_agent(elsewhere, archive, store=files)
 
 
-def test_a_note_whose_text_is_lost_is_not_left_out_unsaid(ada: AgentUnderTest) -> None:
+def test_an_export_fails_if_the_text_of_a_note_is_lost(ada: AgentUnderTest) -> None:
     store = PostgresPageStore(ada.database)
     keys = sorted(store.list("ada"))
     for number, key in enumerate(keys, 1):
         store.delete(key)
         with pytest.raises(ConflictError, match="no text of page") as raised:
-            exported(ada.database)
+            export_agent(ada.database)
         assert all(lost.page in str(raised.value) for lost in keys[:number])
 
 
-def test_where_an_agent_was_erased_no_text_takes_the_place_of_an_old_one(
+def test_an_import_over_an_erased_agent_reuses_no_text_key(
     ada: AgentUnderTest, elsewhere: Database, client: redis.Redis
 ) -> None:
-    """Somebody may still hold a text of the life that was."""
-    was = AgentUnderTest(elsewhere)
-    was.say("Something else", remember="never")
-    was.execute("UPDATE lane SET written_at = now() WHERE agent_id = %s")
+    """A cache may still have texts of the erased agent."""
+    former = AgentUnderTest(elsewhere)
+    former.say("Something else", remember="never")
+    former.execute("UPDATE lane SET written_at = now() WHERE agent_id = %s")
     store = PostgresPageStore(elsewhere)
     for number in range(12):
         folders_of(elsewhere).note(f"Note {number}", "of an erased life")
     old = set(store.list("ada"))
     wakeups: Any = RecordedWakeups()
     erase.run_agent(elsewhere, store, wakeups, RedisAgentQueues(client), "ada")
-    archive = exported(ada.database)
-    imported(elsewhere, archive)
+    archive = export_agent(ada.database)
+    import_agent(elsewhere, archive)
     assert old.isdisjoint(store.list("ada"))
     there = folders_of(elsewhere)
     assert there.shown("sorted") == folders_of(ada.database).shown("sorted")
@@ -155,7 +153,7 @@ def test_where_an_agent_was_erased_no_text_takes_the_place_of_an_old_one(
     assert old.isdisjoint(store.list("ada"))
 
 
-def test_an_agent_whose_pages_were_erased_in_part_can_be_moved(
+def test_an_agent_with_partly_erased_pages_can_be_moved(
     ada: AgentUnderTest, elsewhere: Database
 ) -> None:
     ids = ada.rows(
@@ -165,17 +163,17 @@ def test_an_agent_whose_pages_were_erased_in_part_can_be_moved(
     here = folders_of(ada.database)
     (note,) = (row.id for row in ada.rows(
         "SELECT id FROM page WHERE agent_id = %s AND name = 'A plan'"))  # fmt: skip
-    which = ErasureSelection([row.id for row in ids], page_indexes=[note])
-    erase.run(ada.database, PostgresPageStore(ada.database), wakeups, "ada", which)
-    imported(elsewhere, exported(ada.database))
+    selection = ErasureSelection([row.id for row in ids], page_indexes=[note])
+    erase.run(ada.database, PostgresPageStore(ada.database), wakeups, "ada", selection)
+    import_agent(elsewhere, export_agent(ada.database))
     assert folders_of(elsewhere).shown("sorted") == here.shown("sorted")
 
 
-def test_an_agent_that_has_pages_and_no_message_yet_can_be_moved(
+def test_an_agent_with_pages_and_no_message_can_be_moved(
     database: Database, elsewhere: Database
 ) -> None:
     here = folders_of(database)
     here.prompt("You are kind.")
-    imported(elsewhere, exported(database))
+    import_agent(elsewhere, export_agent(database))
     assert "You are kind." in folders_of(elsewhere).window()
     assert folders_of(elsewhere).shown() == here.shown()

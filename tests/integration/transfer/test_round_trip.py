@@ -1,4 +1,4 @@
-"""An agent that comes to another server is the agent that it was."""
+"""An agent imported on another server is the same agent."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.archive.export import EXPORTED_TABLES
 from memci.storage.page_store.postgres import PostgresPageStore
+from memci.storage.search.vectors import VectorModel, claim_model
 from memci.storage.session import Database
-from memci.storage.vectors import VectorModel, claim_model
 from tests.support.archives import (
     RecordedWakeups,
-    arrived,
-    exported,
+    export_agent,
     files_of,
     forged,
-    imported,
+    import_agent,
+    imported_agent,
     tables_of,
     use_model,
 )
@@ -44,103 +44,103 @@ from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
 
 
-def test_every_table_that_is_carried_is_looked_at_by_these_tests(ada: AgentUnderTest) -> None:
-    manifest = ArchiveManifest.model_validate_json(files_of(exported(ada.database))[MANIFEST])
+def test_the_exported_agent_has_rows_in_every_exported_table(ada: AgentUnderTest) -> None:
+    manifest = ArchiveManifest.model_validate_json(files_of(export_agent(ada.database))[MANIFEST])
     assert [each.name for each in EXPORTED_TABLES if not manifest.tables[each.name].rows] == []
     assert set(manifest.left_out) == {"edition", "message_context_vector", "model_usage"}
     assert manifest.agent_id == "ada"
 
 
-def test_the_export_of_an_import_is_the_export(ada: AgentUnderTest, elsewhere: Database) -> None:
+def test_the_export_of_an_import_is_identical(ada: AgentUnderTest, elsewhere: Database) -> None:
     use_model(elsewhere, ada)
     ada.ask_for_pass()
-    archive = exported(ada.database)
+    archive = export_agent(ada.database)
     wakeups = RecordedWakeups()
-    answer = imported(elsewhere, archive, wakeups=wakeups)
+    answer = import_agent(elsewhere, archive, wakeups=wakeups)
     assert answer.reembed_job_id is None
-    assert tables_of(exported(elsewhere)) == tables_of(archive)
+    assert tables_of(export_agent(elsewhere)) == tables_of(archive)
     assert answer.rows["message"] == len(ada.rows("SELECT FROM message WHERE agent_id = %s"))
-    # What waited is woken.
+    # Lanes with queued work are woken.
     assert (answer.queued > 0, wakeups.lanes, wakeups.compressions) == (True, ["ada"], ["ada"])
 
 
-def test_what_language_models_took_comes_along(ada: AgentUnderTest, elsewhere: Database) -> None:
+def test_the_use_of_language_models_is_exported(ada: AgentUnderTest, elsewhere: Database) -> None:
     use_model(elsewhere, ada)
-    archive = exported(ada.database)
+    archive = export_agent(ada.database)
     for table in ("job", "pass_log"):
         lines = files_of(archive)[f"tables/{table}.jsonl"].splitlines()
-        taken = [row["models"] for row in map(json.loads, lines) if row["models"]]
-        assert [(each["task"], each["cost"]) for each in taken[0]] == [
+        used = [row["models"] for row in map(json.loads, lines) if row["models"]]
+        assert [(each["task"], each["cost"]) for each in used[0]] == [
             ("annotate", None), ("compress", 0.25),
         ]  # fmt: skip
-    imported(elsewhere, archive)
-    assert tables_of(exported(elsewhere)) == tables_of(archive)
+    import_agent(elsewhere, archive)
+    assert tables_of(export_agent(elsewhere)) == tables_of(archive)
 
 
-def test_what_was_said_keeps_its_offset(ada: AgentUnderTest, elsewhere: Database) -> None:
-    looked = (
+def test_messages_and_nodes_keep_their_offsets(ada: AgentUnderTest, elsewhere: Database) -> None:
+    queries = (
         "SELECT said_at, said_offset FROM message WHERE agent_id = %s ORDER BY seq",
         "SELECT said_at, said_offset FROM node WHERE agent_id = %s ORDER BY id",
         "SELECT said_at, said_offset FROM node_version WHERE agent_id = %s ORDER BY node_id",
     )
-    before = [ada.rows(each) for each in looked]
+    before = [ada.rows(each) for each in queries]
     assert all(any(row.said_offset == 345 for row in rows) for rows in before)
     assert any(row.said_offset is None for row in before[0])
-    archive = exported(ada.database)
+    archive = export_agent(ada.database)
     first = json.loads(files_of(archive)["tables/message.jsonl"].splitlines()[0])
     assert first["said_at"] == SAID_AT.isoformat()
-    imported(elsewhere, archive)
-    assert [arrived(ada, elsewhere).rows(each) for each in looked] == before
+    import_agent(elsewhere, archive)
+    assert [imported_agent(ada, elsewhere).rows(each) for each in queries] == before
 
 
 @pytest.mark.parametrize(
     ("written", "offset"),
     [
         ("2026-11-18T06:30:00-08:30", -510),
-        ("2026-11-18T06:30:00.25+00:00", None),  # as all archives had it, before there were offsets
+        ("2026-11-18T06:30:00.25+00:00", None),  # as in archives from before offsets
         ("2026-11-18T06:30:00Z", None),
         ("2026-11-18T06:30:00+0800", None),
         ("2026-11-18T06:30:00+08:00:30", None),
     ],
 )
-def test_an_archive_tells_an_offset_or_is_of_utc(
+def test_a_time_in_an_archive_has_an_offset_or_is_utc(
     ada: AgentUnderTest, elsewhere: Database, written: str, offset: int | None
 ) -> None:
-    imported(elsewhere, forged(exported(ada.database), "message", of_each(said_at=written)))
-    rows = arrived(ada, elsewhere).rows(
+    import_agent(elsewhere, forged(export_agent(ada.database), "message", of_each(said_at=written)))
+    rows = imported_agent(ada, elsewhere).rows(
         "SELECT DISTINCT said_at, said_offset FROM message WHERE agent_id = %s"
     )
     assert [tuple(row) for row in rows] == [(datetime.fromisoformat(written), offset)]
 
 
-def test_it_can_come_under_another_name_beside_the_first(ada: AgentUnderTest) -> None:
+def test_an_agent_is_imported_under_another_name_next_to_the_original(ada: AgentUnderTest) -> None:
     use_model(ada.database, ada)
-    before = tables_of(exported(ada.database))
-    imported(ada.database, exported(ada.database), "grace")
-    assert tables_of(exported(ada.database, "grace")) == before
-    assert tables_of(exported(ada.database)) == before
-    grace = arrived(ada, ada.database, "grace")
+    before = tables_of(export_agent(ada.database))
+    import_agent(ada.database, export_agent(ada.database), "grace")
+    assert tables_of(export_agent(ada.database, "grace")) == before
+    assert tables_of(export_agent(ada.database)) == before
+    grace = imported_agent(ada, ada.database, "grace")
     grace.compress(3)
-    assert tables_of(exported(ada.database)) == before
+    assert tables_of(export_agent(ada.database)) == before
 
 
-def test_of_two_that_come_at_once_one_is_taken(ada: AgentUnderTest, elsewhere: Database) -> None:
-    archive = exported(ada.database)
+def test_of_two_concurrent_imports_one_succeeds(ada: AgentUnderTest, elsewhere: Database) -> None:
+    archive = export_agent(ada.database)
 
-    def bring(_: int) -> str:
+    def import_archive(_: int) -> str:
         try:
-            return imported(elsewhere, archive).agent_id
+            return import_agent(elsewhere, archive).agent_id
         except ConflictError:
             return "refused"
 
     with ThreadPoolExecutor(2) as threads:
-        assert sorted(threads.map(bring, range(2))) == ["ada", "refused"]
+        assert sorted(threads.map(import_archive, range(2))) == ["ada", "refused"]
 
 
-def test_work_goes_on_as_it_would_have(ada: AgentUnderTest, elsewhere: Database) -> None:
+def test_work_after_an_import_has_equal_results(ada: AgentUnderTest, elsewhere: Database) -> None:
     use_model(elsewhere, ada)
-    imported(elsewhere, exported(ada.database))
-    there = arrived(ada, elsewhere)
+    import_agent(elsewhere, export_agent(ada.database))
+    there = imported_agent(ada, elsewhere)
     for each in (ada, there):
         mailbox = Mailbox(each)
         mailbox.run()
@@ -169,9 +169,9 @@ def windows(database: Database) -> Windows:
     return Windows(database, PostgresPageStore(database), counter, PageRules())
 
 
-def test_reads_answer_the_same(ada: AgentUnderTest, elsewhere: Database) -> None:
+def test_reads_of_an_import_have_the_same_answers(ada: AgentUnderTest, elsewhere: Database) -> None:
     use_model(elsewhere, ada)
-    imported(elsewhere, exported(ada.database))
+    import_agent(elsewhere, export_agent(ada.database))
     models = ReadingModels(
         ada.models.embedder,
         ada.models.lexicon,
@@ -195,28 +195,28 @@ def test_reads_answer_the_same(ada: AgentUnderTest, elsewhere: Database) -> None
             assert any(answers[0].get(each) for each in found), fields
 
 
-def test_it_can_be_rebuilt_there(ada: AgentUnderTest, elsewhere: Database) -> None:
+def test_an_imported_network_can_be_rebuilt(ada: AgentUnderTest, elsewhere: Database) -> None:
     use_model(elsewhere, ada)
-    imported(elsewhere, exported(ada.database))
-    for each in (ada, arrived(ada, elsewhere)):
+    import_agent(elsewhere, export_agent(ada.database))
+    for each in (ada, imported_agent(ada, elsewhere)):
         Mailbox(each).run()
-    here, there = Rebuilding(ada), Rebuilding(arrived(ada, elsewhere))
+    here, there = Rebuilding(ada), Rebuilding(imported_agent(ada, elsewhere))
     found = [each.rebuilt() for each in (here, there)]
     assert is_same(found[0]) == is_same(found[1])
     assert found[0] == found[1]
 
 
-def test_what_was_erased_is_refused_there(ada: AgentUnderTest, elsewhere: Database) -> None:
-    imported(elsewhere, exported(ada.database))
-    rows = arrived(ada, elsewhere).rows(
+def test_hashes_of_erased_messages_are_imported(ada: AgentUnderTest, elsewhere: Database) -> None:
+    import_agent(elsewhere, export_agent(ada.database))
+    rows = imported_agent(ada, elsewhere).rows(
         "SELECT encode(digest, 'hex') AS digest FROM erased_message WHERE agent_id = %s"
     )
     assert len(rows) == 1
-    assert b"secret one" not in b"".join(files_of(exported(ada.database)).values())
+    assert b"secret one" not in b"".join(files_of(export_agent(ada.database)).values())
 
 
-def told_of_twice(database: Database) -> AgentUnderTest:
-    """An agent whose second message names the entity that its first one brought."""
+def agent_with_shared_entity(database: Database) -> AgentUnderTest:
+    """Return an agent whose two messages name the same entity."""
     ada = AgentUnderTest(database)
     ada.remember("A story [Grace]")
     ada.remember("B thing with [Grace]")
@@ -228,33 +228,31 @@ def seqs_of_grace(ada: AgentUnderTest) -> list[int]:
     return list(grace.message_seqs)
 
 
-def test_an_agent_goes_elsewhere_of_which_something_was_erased(
-    database: Database, elsewhere: Database
-) -> None:
-    """An entity that stays had been made of the message that goes."""
-    ada = told_of_twice(database)
+def test_an_agent_with_an_erased_message_is_moved(database: Database, elsewhere: Database) -> None:
+    """The entity stays, although the erased message had created it."""
+    ada = agent_with_shared_entity(database)
     use_model(elsewhere, ada)
     assert seqs_of_grace(ada) == [1]
     wakeups: Any = RecordedWakeups()
     erase.run(database, PostgresPageStore(database), wakeups, "ada", ErasureSelection(("m1",)))
-    imported(elsewhere, exported(database))
-    there = arrived(ada, elsewhere)
+    import_agent(elsewhere, export_agent(database))
+    there = imported_agent(ada, elsewhere)
     assert seqs_of_grace(there) == [2]
     erase.run(elsewhere, PostgresPageStore(elsewhere), wakeups, "ada", ErasureSelection(("m2",)))
     assert there.nodes() == [], "it goes with the last message that names it"
 
 
-def test_an_agent_goes_elsewhere_in_the_middle_of_a_pass(
+def test_an_agent_is_moved_in_the_middle_of_a_pass(
     database: Database, elsewhere: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compression_pass, "BATCH", 1)
-    ada = told_of_twice(database)
+    ada = agent_with_shared_entity(database)
     use_model(elsewhere, ada)
     ada.ask_for_pass()
     assert ada.compression().step(ada.lease(), budget_ms=0)
     assert ada.lane().compress_cursor is not None
-    imported(elsewhere, exported(database))
-    there = arrived(ada, elsewhere)
+    import_agent(elsewhere, export_agent(database))
+    there = imported_agent(ada, elsewhere)
     for each in (ada, there):
         while each.compression().step(each.lease(), budget_ms=0):
             pass
@@ -262,35 +260,35 @@ def test_an_agent_goes_elsewhere_in_the_middle_of_a_pass(
     assert there.lane().compress_cursor is None
 
 
-def test_vectors_of_another_embedder_are_made_anew(
+def test_an_import_with_another_embedder_queues_new_vectors(
     ada: AgentUnderTest, elsewhere: Database
 ) -> None:
     with elsewhere.lane_transaction() as connection:
         claim_model(connection, VectorModel("another", 3))
-    answer = imported(elsewhere, exported(ada.database))
-    job = arrived(ada, elsewhere).row(
+    answer = import_agent(elsewhere, export_agent(ada.database))
+    job = imported_agent(ada, elsewhere).row(
         "SELECT kind, state FROM job WHERE agent_id = %s AND id = %s", answer.reembed_job_id
     )
     assert (job.kind, job.state) == ("memci.vector.reembed", "queued")
 
 
-def test_the_agent_that_is_exported_goes_on(ada: AgentUnderTest) -> None:
-    first = tables_of(exported(ada.database))
-    assert tables_of(exported(ada.database)) == first
+def test_an_export_leaves_the_agent_usable(ada: AgentUnderTest) -> None:
+    first = tables_of(export_agent(ada.database))
+    assert tables_of(export_agent(ada.database)) == first
     Mailbox(ada).run()
-    assert tables_of(exported(ada.database)) != first
+    assert tables_of(export_agent(ada.database)) != first
 
 
-def test_a_rebuilt_network_stays_behind_with_its_job(
+def test_a_rebuilt_network_and_its_job_are_not_exported(
     ada: AgentUnderTest, elsewhere: Database
 ) -> None:
     use_model(elsewhere, ada)
     Rebuilding(ada).begin()
-    archive = exported(ada.database)
+    archive = export_agent(ada.database)
     jobs = tables_of(archive)["tables/job.jsonl"].splitlines()
     assert "memci.memory.rebuild" not in {json.loads(each)["kind"] for each in jobs}
-    imported(elsewhere, archive)
-    assert tables_of(exported(elsewhere)) == tables_of(archive)
+    import_agent(elsewhere, archive)
+    assert tables_of(export_agent(elsewhere)) == tables_of(archive)
 
 
 def network_of(ada: AgentUnderTest) -> list[object]:

@@ -1,4 +1,4 @@
-"""Beat finds the agents whose short terms are over, and only those (R5)."""
+"""Beat requests jobs only for the agents whose short terms are over (R5)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 from memci.domain.job import JobKind
 from memci.queue.sweep import request_due_consolidations
 from memci.storage.session import Database
+from tests.support.plans import analyze
 from tests.support.rows_read import rows_read
 
 _FILL = """
@@ -20,7 +21,7 @@ def fill(database: Database, name: str, *, hours: float | None, count: int) -> N
         connection.exec_driver_sql(_FILL, (name, hours, count))
 
 
-def asked(database: Database) -> list[str]:
+def requested(database: Database) -> list[str]:
     with database.lane_transaction() as connection:
         rows = connection.exec_driver_sql(
             "SELECT agent_id FROM job WHERE kind = %s AND state = 'queued' AND source = 'beat'"
@@ -30,12 +31,12 @@ def asked(database: Database) -> list[str]:
         return [row[0] for row in rows]
 
 
-def test_who_is_due_is_asked_once_and_nobody_else(database: Database):
+def test_only_due_agents_get_a_job_and_only_one(database: Database):
     fill(database, "due", hours=-1, count=2)
     fill(database, "later", hours=1, count=2)
     fill(database, "never", hours=None, count=2)
     assert request_due_consolidations(database) == 2
-    assert asked(database) == ["due1", "due2"]
+    assert requested(database) == ["due1", "due2"]
     assert request_due_consolidations(database) == 0, "a second beat does no harm"
     with database.lane_transaction() as connection:
         woken = connection.exec_driver_sql(
@@ -44,18 +45,18 @@ def test_who_is_due_is_asked_once_and_nobody_else(database: Database):
         assert [row[0] for row in woken] == ["due1", "due2"]
 
 
-def test_a_job_that_came_to_nothing_is_asked_for_again_later(database: Database):
+def test_a_job_that_died_is_requested_again_later(database: Database):
     fill(database, "due", hours=-1, count=1)
     assert request_due_consolidations(database) == 1
     with database.lane_transaction() as connection:
         connection.exec_driver_sql("UPDATE lane SET expire_at = expire_at - interval '61 minutes'")
     assert request_due_consolidations(database) == 1
-    assert asked(database) == ["due1"], "while one waits there is no second one"
+    assert requested(database) == ["due1"], "while one waits there is no second one"
     with database.lane_transaction() as connection:
         connection.exec_driver_sql("UPDATE job SET state = 'dead'")
         connection.exec_driver_sql("UPDATE lane SET expire_at = expire_at - interval '61 minutes'")
     assert request_due_consolidations(database) == 1
-    assert asked(database) == ["due1"]
+    assert requested(database) == ["due1"]
 
 
 def test_a_locked_lane_is_left_for_the_next_time(database: Database):
@@ -64,17 +65,14 @@ def test_a_locked_lane_is_left_for_the_next_time(database: Database):
         holding.exec_driver_sql("SELECT 1 FROM lane WHERE agent_id = 'due1' FOR UPDATE")
         assert request_due_consolidations(database) == 1
     assert request_due_consolidations(database) == 1
-    assert asked(database) == ["due1", "due2"]
+    assert requested(database) == ["due1", "due2"]
 
 
 @pytest.mark.timeout(120)
-def test_of_a_hundred_thousand_agents_only_the_due_are_read(database: Database):
+def test_only_the_due_of_a_hundred_thousand_agents_are_read(database: Database):
     fill(database, "later", hours=1, count=100_000)
     fill(database, "due", hours=-1, count=40)
-    with database.engine.connect() as connection:
-        connection.exec_driver_sql("SET ROLE memci_owner")
-        connection.exec_driver_sql("ANALYZE lane")
-        connection.commit()
+    analyze(database, "lane")
     read = rows_read(database, "lane")
     assert request_due_consolidations(database) == 40
     assert sum(read) < 500

@@ -1,4 +1,4 @@
-"""Texts of notes that no page needs go, and only those (P14)."""
+"""Texts of notes that no page needs are removed, and only those (P14)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def ada(database):
     return ada
 
 
-def test_orphans_go_when_they_are_old_and_what_is_needed_stays(ada, page_store):
+def test_old_orphans_are_removed_and_needed_texts_stay(ada, page_store):
     taker = NoteTaker(ada.database, page_store)
     taker.note("Needed")
     needed = set(page_store.list("ada"))
@@ -47,8 +47,8 @@ def test_orphans_go_when_they_are_old_and_what_is_needed_stays(ada, page_store):
         connection.exec_driver_sql(_STEP, (json.dumps(changes),))
     for key in (ORPHAN, was, became):
         page_store.save(key, "…")
-    looked = remove_orphans(ada.database, page_store, grace_s=3600)
-    assert (looked.removed, looked.looked_at, looked.after) == (0, 0, None), "all are young"
+    found = remove_orphans(ada.database, page_store, grace_s=3600)
+    assert (found.removed, found.looked_at, found.after) == (0, 0, None), "all are young"
     wait_until(
         lambda: remove_orphans(ada.database, page_store, grace_s=1).removed, "the orphan is old"
     )
@@ -56,21 +56,21 @@ def test_orphans_go_when_they_are_old_and_what_is_needed_stays(ada, page_store):
     assert "Needed" in taker.window()
 
 
-def test_what_a_writer_that_died_has_begun_goes_too(ada, tmp_path):
+def test_unfinished_files_of_a_dead_writer_are_removed_too(ada, tmp_path):
     store = FilePageStore(tmp_path)
     store.save(ORPHAN, "…")
     (file,) = (each for each in tmp_path.rglob("*") if each.is_file())
-    begun = file.with_name(f"{file.name}.abc123.unfinished")
-    file.rename(begun)
+    unfinished = file.with_name(f"{file.name}.abc123.unfinished")
+    file.rename(unfinished)
     assert list(store.list("ada")) == []
     assert not store.exists(ORPHAN)
     assert remove_orphans(ada.database, store, grace_s=3600).removed == 0
-    os.utime(begun, (0, 0))
+    os.utime(unfinished, (0, 0))
     assert remove_orphans(ada.database, store, grace_s=3600).removed == 1
-    assert not begun.exists()
+    assert not unfinished.exists()
 
 
-def test_all_agents_are_looked_at_bite_by_bite(database, tmp_path):
+def test_all_agents_are_checked_in_batches(database, tmp_path):
     with database.lane_transaction() as connection:
         connection.exec_driver_sql(
             "INSERT INTO lane (agent_id) SELECT 'a' || lpad(n::text, 4, '0')"
@@ -79,15 +79,15 @@ def test_all_agents_are_looked_at_bite_by_bite(database, tmp_path):
     store = FilePageStore(tmp_path)
     for number in (1, 200, 201, 450):
         store.save(ORPHAN._replace(agent_id=f"a{number:04}"), "…")
-    removed, after, bites = 0, "", 0
+    removed, after, batches = 0, "", 0
     while after is not None:
-        bite = remove_orphans(database, store, grace_s=1e-9, after=after)
-        removed, after, bites = removed + bite.removed, bite.after, bites + 1
+        batch = remove_orphans(database, store, grace_s=1e-9, after=after)
+        removed, after, batches = removed + batch.removed, batch.after, batches + 1
     assert removed == 4
-    assert bites >= 3
+    assert batches >= 3
 
 
-def test_a_worker_does_it_when_beat_says_so(ada, fleet, tmp_path):
+def test_a_worker_removes_orphans_when_beat_requests_it(ada, fleet, tmp_path):
     folder = tmp_path / "notes"
     store = FilePageStore(folder)
     NoteTaker(ada.database, store).note("Needed")
@@ -100,4 +100,4 @@ def test_a_worker_does_it_when_beat_says_so(ada, fleet, tmp_path):
     fleet.start_beat(**settings)
     wait_until(lambda: not store.exists(ORPHAN), "the orphan is removed", timeout_s=50)
     assert len(list(store.list("ada"))) == 1
-    wait_until(lambda: "orphaned texts removed" in worker.said, "it is told")
+    wait_until(lambda: "orphaned texts removed" in worker.log_text, "it is told")

@@ -1,4 +1,4 @@
-"""What nobody needs any more goes, and only that; without looking at everything every time."""
+"""Old jobs and receipts are removed, and others are not read each time."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from memci.queue.sweep import prune_ended_jobs
 from memci.reading.deferred_writes import ReadActivity
 from memci.storage.receipts import NewReceipt, write_receipt
 from memci.storage.session import Database
-from memci.testing import open_database
 from memci.upkeep.duties import prune_receipts
 from tests.support.rows_read import rows_read
+from tests.support.servers import open_database
 
 HOUR_S = 3600.0
 _FILL = """
@@ -37,7 +37,7 @@ def jobs(database: Database) -> dict[str, int]:
 
 
 class TestDoneJobs:
-    def test_ended_ones_go_when_they_are_old(self, database: Database):
+    def test_ended_jobs_are_removed_when_they_are_old(self, database: Database):
         for state in ("done", "cancelled", "dead"):
             fill(database, state, hours=0.5, count=3)
             fill(database, state, hours=2, count=5)
@@ -49,7 +49,7 @@ class TestDoneJobs:
     def test_an_empty_table_is_no_error(self, database: Database):
         assert prune_ended_jobs(database, keep_s=HOUR_S) == 0
 
-    def test_the_whole_table_is_walked_once(self, database: Database):
+    def test_the_whole_table_is_read_once(self, database: Database):
         fill(database, "done", hours=0.5, count=60_000)
         fill(database, "done", hours=2, count=20_000)
         read = rows_read(database, "job")
@@ -59,23 +59,23 @@ class TestDoneJobs:
 
 
 @contextmanager
-def counted(database: Database) -> Iterator[set[str]]:
-    """The agents of the transactions that are opened."""
+def opened_agents(database: Database) -> Iterator[set[str]]:
+    """Yield the set of agents for whom transactions are opened."""
     opened: set[str] = set()
 
-    def note(
+    def record(
         connection: object, cursor: object, statement: str, values: Sequence[str], *_: object
     ) -> None:
         if statement.startswith("SELECT set_config('role'"):
             opened.add(values[1])
 
-    event.listen(database.engine, "before_cursor_execute", note)
+    event.listen(database.engine, "before_cursor_execute", record)
     yield opened
-    event.remove(database.engine, "before_cursor_execute", note)
+    event.remove(database.engine, "before_cursor_execute", record)
 
 
 class TestReceipts:
-    """Receipts are written as reads write them: the receipt first, then that there was a read."""
+    """Receipts are written as reads write them: first the receipt, then the time of the read."""
 
     @pytest.fixture(autouse=True)
     def agents(self, database: Database) -> None:
@@ -107,41 +107,41 @@ class TestReceipts:
         with database.agent_snapshot(agent_id) as connection:
             return int(connection.exec_driver_sql("SELECT count(*) FROM receipt").scalar_one())
 
-    def test_old_ones_go_of_every_agent(self, database: Database):
+    def test_old_receipts_of_every_agent_are_removed(self, database: Database):
         for agent_id in ("a1", "a2"):
             self.assemble(database, agent_id, hours=2, count=3)
             self.assemble(database, agent_id, hours=0.5)
         assert prune_receipts(database, keep_s=HOUR_S) == 6
         assert [self.receipts(database, each) for each in ("a1", "a2")] == [1, 1]
 
-    def test_who_has_no_old_ones_is_not_looked_at(self, database: Database):
+    def test_agents_without_old_receipts_are_skipped(self, database: Database):
         self.assemble(database, "a1", hours=2)
         self.assemble(database, "a2", hours=0.5)
         for expected in ({"", "a1"}, {""}):
-            with counted(database) as opened:
+            with opened_agents(database) as opened:
                 prune_receipts(database, keep_s=HOUR_S)
             assert opened == expected
 
-    def test_an_agent_is_looked_at_when_it_is_worth_it(self, database: Database):
+    def test_an_agent_is_skipped_until_a_receipt_is_old_enough(self, database: Database):
         self.assemble(database, "a1", hours=1.05)
         assert prune_receipts(database, keep_s=HOUR_S) == 0
         self.assemble(database, "a1", hours=1.15)
         assert prune_receipts(database, keep_s=HOUR_S) == 2
 
-    def test_after_all_are_gone_new_ones_are_noticed(self, database: Database):
+    def test_new_receipts_are_found_after_all_were_removed(self, database: Database):
         self.assemble(database, "a1", hours=2)
         assert prune_receipts(database, keep_s=HOUR_S) == 1
         self.assemble(database, "a1", hours=2)
         assert prune_receipts(database, keep_s=HOUR_S) == 1
 
-    def test_more_than_one_bite_goes_at_once(
+    def test_several_batches_are_removed_in_one_call(
         self, database: Database, monkeypatch: pytest.MonkeyPatch
     ):
         monkeypatch.setattr("memci.upkeep.duties._RECEIPTS_AT_ONCE", 10)
         self.assemble(database, "a1", hours=2, count=25)
         assert prune_receipts(database, keep_s=HOUR_S) == 25
 
-    def test_those_that_stay_are_not_read(self, database: Database, database_url: str):
+    def test_receipts_that_stay_are_not_read(self, database: Database, database_url: str):
         for agent_id in ("a1", "a2"):
             self.assemble(database, agent_id, hours=2, count=5)
             self.assemble(database, agent_id, hours=0.5, count=1_000)
@@ -152,14 +152,14 @@ class TestReceipts:
         assert prune_receipts(database, keep_s=HOUR_S) == 10
         assert sum(read) < 100
 
-    def test_a_busy_lane_is_not_waited_for(self, database: Database):
+    def test_pruning_does_not_wait_for_a_locked_lane(self, database: Database):
         self.assemble(database, "a1", hours=2)
         with database.lane_transaction() as connection:
             connection.exec_driver_sql("SELECT FROM lane WHERE agent_id = 'a1' FOR UPDATE")
             assert prune_receipts(database, keep_s=HOUR_S) == 1
-        with counted(database) as opened:
+        with opened_agents(database) as opened:
             assert prune_receipts(database, keep_s=HOUR_S) == 0
         assert opened == {"", "a1"}, "it is looked at once more, and then no more"
-        with counted(database) as opened:
+        with opened_agents(database) as opened:
             prune_receipts(database, keep_s=HOUR_S)
         assert opened == {""}

@@ -42,18 +42,18 @@ def materials(draw: st.DrawFn) -> Materials:
 
 def check(assembly: Assembly, budget: int, count: Count) -> None:
     utterances = [part.utterance for part in assembly.parts]
-    in_all = sum(each.tokens(count) for each in utterances) + LIST_OVERHEAD
-    assert assembly.tokens == in_all <= budget
+    total = sum(each.tokens(count) for each in utterances) + LIST_OVERHEAD
+    assert assembly.tokens == total <= budget
     assert sum(item.tokens for item in assembly.items) + 3 == assembly.tokens
     assert "".join(item.text for item in assembly.items) == "".join(
-        said.text for said in utterances
+        each.text for each in utterances
     )
 
 
 @pytest.mark.parametrize("count", [words, REAL], ids=["simple", "o200k_base"])
 @quickly
 @given(chosen=materials(), budget=st.integers(3, 400) | st.integers(1_000, 1_400))
-def test_a_list_is_never_over_its_budget_and_its_items_are_what_it_holds(
+def test_a_list_fits_its_budget_and_its_items_add_up_to_it(
     count: Count, chosen: Materials, budget: int
 ):
     try:
@@ -66,7 +66,7 @@ def test_a_list_is_never_over_its_budget_and_its_items_are_what_it_holds(
 
 @quickly
 @given(chosen=materials(), budget=st.integers(100, 400))
-def test_system_and_query_are_always_in_and_sections_keep_their_order(
+def test_system_and_query_are_always_included_and_sections_keep_their_order(
     chosen: Materials, budget: int
 ):
     assembly = assemble(chosen, budget, words)
@@ -80,7 +80,7 @@ def test_system_and_query_are_always_in_and_sections_keep_their_order(
 
 @quickly
 @given(chosen=materials(), budget=st.integers(100, 1_400))
-def test_a_message_enters_once(chosen: Materials, budget: int):
+def test_a_message_is_included_at_most_once(chosen: Materials, budget: int):
     items = assemble(chosen, budget, words).items
     seqs = [seq for item in items if item.section is not Section.MEMORY for seq in item.seqs]
     assert len(seqs) == len(set(seqs))
@@ -90,20 +90,20 @@ def test_a_message_enters_once(chosen: Materials, budget: int):
 
 
 @st.composite
-def remembered(draw: st.DrawFn) -> Materials:
-    """Materials whose memories are made of the lines of recent and of older messages."""
-    said = draw(conversations())
-    lines = [(each.seq, line) for each in said for line in each.text.splitlines()]
+def materials_with_memories(draw: st.DrawFn) -> Materials:
+    """Materials with memories made of lines of recent and older messages."""
+    messages = draw(conversations())
+    lines = [(each.seq, line) for each in messages for line in each.text.splitlines()]
     older = st.tuples(st.integers(1, 9), st.sampled_from(["an older word", "另一句话"]))
     found = []
     for key in range(1, draw(st.integers(1, 4)) + 1):
-        told = draw(st.lists(st.sampled_from(lines) | older if lines else older, min_size=1))
-        seqs = sorted({seq for seq, _ in told})
+        drawn = draw(st.lists(st.sampled_from(lines) | older if lines else older, min_size=1))
+        seqs = sorted({seq for seq, _ in drawn})
         found.append(
-            memory(key, *seqs, text="\n".join(line for _, line in told), lexical=1.0 / key)
+            memory(key, *seqs, text="\n".join(line for _, line in drawn), lexical=1.0 / key)
         )
-    found += [message(each.seq, each.text, lexical=1.0) for each in said if draw(st.booleans())]
-    window = interactions(said)
+    found += [message(each.seq, each.text, lexical=1.0) for each in messages if draw(st.booleans())]
+    window = interactions(messages)
     return Materials(
         None, None, window, draw(st.integers(0, len(window))),
         fuse_rrf(draw(st.permutations(found)), list(Channel)), Language.ENGLISH,
@@ -111,10 +111,10 @@ def remembered(draw: st.DrawFn) -> Materials:
 
 
 @quickly
-@given(chosen=remembered(), budget=st.integers(40, 400))
-def test_no_memory_repeats_a_line_of_a_message_that_is_there(chosen: Materials, budget: int):
+@given(chosen=materials_with_memories(), budget=st.integers(40, 400))
+def test_no_memory_repeats_a_line_of_an_included_message(chosen: Materials, budget: int):
     items = assemble(chosen, budget, words).items
-    there = {
+    shown_texts = {
         seq: item.ranked.candidate.text if item.ranked else item.text
         for item in items
         if item.section is not Section.MEMORY
@@ -125,17 +125,17 @@ def test_no_memory_repeats_a_line_of_a_message_that_is_there(chosen: Materials, 
             repeated = {
                 line
                 for seq in item.seqs
-                for line in there.get(seq, "").splitlines()
+                for line in shown_texts.get(seq, "").splitlines()
                 if any(mark.isalnum() for mark in line)
             }
             assert repeated.isdisjoint(item.ranked.candidate.text.splitlines())
 
 
 @quickly
-@given(said=conversations(), budget=st.integers(60, 1_000))
-def test_the_newest_turns_have_room_at_every_budget(said: list[Message], budget: int):
+@given(messages=conversations(), budget=st.integers(60, 1_000))
+def test_the_newest_turns_have_room_at_every_budget(messages: list[Message], budget: int):
     found = [message(seq, "ferry at eight, then the long way", lexical=1.0) for seq in range(1, 99)]
-    window = interactions(said)
+    window = interactions(messages)
     ranked = fuse_rrf(found, list(Channel))
     chosen = Materials("Be brief.", "When?", window, len(window), ranked, Language.ENGLISH)
     assembly = assemble(chosen, budget, words)
@@ -153,7 +153,7 @@ def test_the_newest_turns_have_room_at_every_budget(said: list[Message], budget:
 
 @quickly
 @given(chosen=materials(), budget=st.integers(100, 1_400))
-def test_recent_messages_keep_their_order_and_calls_their_results(chosen: Materials, budget: int):
+def test_recent_messages_keep_their_order_and_calls_have_results(chosen: Materials, budget: int):
     assembly = assemble(chosen, budget, words)
     recent = [
         (item.seqs[0], part.utterance)
@@ -161,7 +161,7 @@ def test_recent_messages_keep_their_order_and_calls_their_results(chosen: Materi
         for item in part.items
         if item.section is Section.RECENT
     ]
-    said: dict[int, Message] = {
+    by_seq: dict[int, Message] = {
         each.seq: each for interaction in chosen.window for each in interaction.messages
     }
     waiting: list[str] = []
@@ -176,14 +176,14 @@ def test_recent_messages_keep_their_order_and_calls_their_results(chosen: Materi
     plain = [seq for seq, utterance in recent if utterance.role is not Role.TOOL]
     assert plain == sorted(plain)
     for seq, utterance in recent:
-        forms = (said[seq], digest_of_message(said[seq]))
+        forms = (by_seq[seq], digest_of_message(by_seq[seq]))
         assert utterance.content in [each.content for each in forms]
-        assert utterance.role is Role.TOOL or utterance.content == said[seq].content
+        assert utterance.role is Role.TOOL or utterance.content == by_seq[seq].content
 
 
 @quickly
 @given(found=candidates(), limit=st.integers(1, 400))
-def test_what_is_left_out_and_what_is_in_is_all_there_was(found: list[Candidate], limit: int):
+def test_each_candidate_is_either_included_or_left_out(found: list[Candidate], limit: int):
     ranked = fuse_rrf(found, list(Channel))
     chosen = Materials(None, None, [], 0, ranked, Language.ENGLISH)
     assembly = assemble(chosen, limit + 3, words)
@@ -196,7 +196,7 @@ def test_what_is_left_out_and_what_is_in_is_all_there_was(found: list[Candidate]
 
 @quickly
 @given(found=candidates())
-def test_a_ranking_holds_what_any_channel_found_best_first(found: list[Candidate]):
+def test_a_ranking_holds_candidates_of_all_channels_best_first(found: list[Candidate]):
     ranked = fuse_rrf(found, list(Channel))
     assert [each.score for each in ranked] == sorted((r.score for r in ranked), reverse=True)
     assert {(each.candidate.source, each.candidate.key) for each in ranked} == {

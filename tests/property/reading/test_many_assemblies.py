@@ -1,4 +1,4 @@
-"""Assemblies of made-up histories keep every law of a list (R13 to R15)."""
+"""Lists assembled from random histories satisfy all laws (R13 to R15)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.support.examples import examples
 from tests.support.talk import BEGIN, assemble, words
 
 SEEDS = 10
-ASSEMBLIES = 1_000  # of each seed, under the long profile
+ASSEMBLIES = 1_000  # per seed, in the long profile
 SENTENCES = (
     "The ferry leaves at eight.", "Thanks!", "No.", "Ann moved to Oslo in May 2024.",
     "What about you?", "We painted the boat red, and Bob fell into the water.", "好的。",
@@ -43,9 +43,9 @@ ORDER = (
     Section.SYSTEM, Section.PINS, Section.PLAN, Section.SUMMARY, Section.CONTENTS,
     Section.MEMORY, Section.TREE, Section.RECENT, Section.QUERY,
 )  # fmt: skip
-LINES = [Leaf("usr-1", "## [usr-1] boats\n\n"), Leaf("usr-2", "## [usr-2] food\n\n")]
-MANY = [Leaf(f"usr-{at}", f"## [usr-{at}] {'boats ' * at}\n\n") for at in range(50, 0, -1)]
-OTHER = {Language.ENGLISH: ", another session", Language.CHINESE: "，另一会话"}
+FEW_PAGES = [Leaf("usr-1", "## [usr-1] boats\n\n"), Leaf("usr-2", "## [usr-2] food\n\n")]
+MANY_PAGES = [Leaf(f"usr-{at}", f"## [usr-{at}] {'boats ' * at}\n\n") for at in range(50, 0, -1)]
+OTHER_SESSION = {Language.ENGLISH: ", another session", Language.CHINESE: "，另一会话"}
 ONCE = frozenset({Section.SUMMARY, Section.HISTORY, Section.RECENT, Section.QUERY})
 
 
@@ -64,41 +64,41 @@ class Case:
     count: Count
 
 
-def made_up(random: Random) -> Case:
-    said = history(random)
-    window = interactions(each for each in said if random.random() < 0.9)
+def random_case(random: Random) -> Case:
+    messages = history(random)
+    window = interactions(each for each in messages if random.random() < 0.9)
     recent = random.choice((0, 1, 4, 8))
-    asked = said[-1].content if random.random() < 0.1 else random.choice((None, text(random)))
+    query = messages[-1].content if random.random() < 0.1 else random.choice((None, text(random)))
     starts = [each.messages[0].seq for each in window]
     materials = Materials(
         system=random.choice((None, "Be brief.", "请简短回答。")),
-        query=asked,
+        query=query,
         window=window,
         recent=recent,
         grows=random.random() < 0.7,
         began=random.choice([None, *starts]),
-        ranked=ranking(random, said),
+        ranked=ranking(random, messages),
         language=random.choice(list(Language)),
-        pins=pins(random, said),
+        pins=pins(random, messages),
         plan=random.choice((None, None, "1. buy rope\n2. paint the hull")),
-        finished=frozenset(each.seq for each in said if random.random() < 0.1),
+        finished=frozenset(each.seq for each in messages if random.random() < 0.1),
         summary=random.choice((None, None, "They met.\nThey sailed.\nThey ate.")),
         covered=random.choice((None, Covered("s1", 1, random.randint(1, 9)))),
-        contents=listed(random, "# Contents Page\n\n", LINES),
-        tree=listed(random, "# Conversation\n\n", LINES[:1]),
+        contents=listed(random, "# Contents Page\n\n", FEW_PAGES),
+        tree=listed(random, "# Conversation\n\n", FEW_PAGES[:1]),
         shown=ShownMessages(
-            (each.role, each.content or "") for each in said if random.random() < 0.02
+            (each.role, each.content or "") for each in messages if random.random() < 0.02
         ),
         is_trivial=lambda ranked: ranked.candidate.text == "Thanks!",
         spans=sentence_spans,
         best_first=random.random() < 0.2,
-        today=random.choice((None, said[0].said_at.date(), said[-1].said_at.date())),
+        today=random.choice((None, messages[0].said_at.date(), messages[-1].said_at.date())),
     )
     return Case(materials, random.choice((20, 60, 120, 250, 500, 2_000)), random.choice(COUNTS))
 
 
 def listed(random: Random, heading: str, leaves: list[Leaf]) -> Listed | None:
-    return random.choice((None, None, Listed(heading, leaves), Listed(heading, MANY)))
+    return random.choice((None, None, Listed(heading, leaves), Listed(heading, MANY_PAGES)))
 
 
 def text(random: Random) -> str:
@@ -107,57 +107,57 @@ def text(random: Random) -> str:
 
 
 def history(random: Random) -> list[Message]:
-    said: list[Message] = []
+    messages: list[Message] = []
     for _ in range(random.randint(1, 7)):
-        _say(random, said, Role.USER, text(random))
+        _say(random, messages, Role.USER, text(random))
         if random.random() < 0.1:
-            _say(random, said, Role.SYSTEM, text(random))
+            _say(random, messages, Role.SYSTEM, text(random))
         if random.random() < 0.3:
-            _call(random, said)
+            _call(random, messages)
         if random.random() < 0.9:
-            _say(random, said, Role.ASSISTANT, text(random))
+            _say(random, messages, Role.ASSISTANT, text(random))
     if random.random() < 0.1:
-        _say(random, said, Role.USER, "The ferry leaves. " * random.choice((120, 400, 460)))
-    return said
+        _say(random, messages, Role.USER, "The ferry leaves. " * random.choice((120, 400, 460)))
+    return messages
 
 
-def _say(random: Random, said: list[Message], role: Role, content: str) -> None:
-    seq = len(said) + 1
+def _say(random: Random, messages: list[Message], role: Role, content: str) -> None:
+    seq = len(messages) + 1
     at = BEGIN + timedelta(hours=seq * random.choice((1, 7)))
     name = random.choice(SPEAKERS)
-    said.append(Message(seq, f"m{seq}", role, content, at, name, random.choice(("s1", "s2"))))
+    messages.append(Message(seq, f"m{seq}", role, content, at, name, random.choice(("s1", "s2"))))
 
 
-def _call(random: Random, said: list[Message]) -> None:
+def _call(random: Random, messages: list[Message]) -> None:
     calls = []
     for each in range(random.randint(1, 2)):
         arguments = json.dumps({"place": "Oslo" * random.choice((1, 90))})
         function = {"name": "look", "arguments": arguments}
-        calls.append({"id": f"c{len(said)}{each}", "type": "function", "function": function})
-    seq, at = len(said) + 1, BEGIN + timedelta(hours=len(said))
-    said.append(Message(seq, f"m{seq}", Role.ASSISTANT, None, at, tool_calls=tuple(calls)))
+        calls.append({"id": f"c{len(messages)}{each}", "type": "function", "function": function})
+    seq, at = len(messages) + 1, BEGIN + timedelta(hours=len(messages))
+    messages.append(Message(seq, f"m{seq}", Role.ASSISTANT, None, at, tool_calls=tuple(calls)))
     for call in calls[: random.choice((1, 2, 2))]:
         content = text(random) * random.choice((1, 1, 30))
         seq += 1
         answer = Message(seq, f"m{seq}", Role.TOOL, content, at, tool_call_id=str(call["id"]))
-        said.append(answer)
+        messages.append(answer)
 
 
-def ranking(random: Random, said: list[Message]) -> list[Ranked]:
-    found = [message_candidate(each) for each in said if random.random() < 0.6]
+def ranking(random: Random, messages: list[Message]) -> list[Ranked]:
+    found = [message_candidate(each) for each in messages if random.random() < 0.6]
     for key in range(1, random.randint(1, 4)):
-        of = random.sample(said, min(len(said), random.randint(1, 2)))
-        told = "\n".join(each.text for each in of)
-        seqs = tuple(sorted(each.seq for each in of))
-        found.append(Candidate(Source.MEMORY, key, told, seqs, of[0].said_at))
+        sources = random.sample(messages, min(len(messages), random.randint(1, 2)))
+        memory_text = "\n".join(each.text for each in sources)
+        seqs = tuple(sorted(each.seq for each in sources))
+        found.append(Candidate(Source.MEMORY, key, memory_text, seqs, sources[0].said_at))
     random.shuffle(found)
     return [Ranked(each, 1 / place, {}) for place, each in enumerate(found, start=1)]
 
 
-def pins(random: Random, said: list[Message]) -> list[Pin]:
+def pins(random: Random, messages: list[Message]) -> list[Pin]:
     if random.random() < 0.7:
         return []
-    one = random.choice(said)
+    one = random.choice(messages)
     text = one.content or ""
     end = random.choice((None, len(text), len(text) // 2))
     span = None if end is None else (0, end)
@@ -168,29 +168,31 @@ def pins(random: Random, said: list[Message]) -> list[Pin]:
 
 
 def check(case: Case, assembly: Assembly) -> None:
-    said = [part.utterance for part in assembly.parts]
-    in_all = sum(each.tokens(case.count) for each in said) + LIST_OVERHEAD
-    assert assembly.tokens == in_all <= case.budget
+    utterances = [part.utterance for part in assembly.parts]
+    total = sum(each.tokens(case.count) for each in utterances) + LIST_OVERHEAD
+    assert assembly.tokens == total <= case.budget
     assert sum(item.tokens for item in assembly.items) + LIST_OVERHEAD == assembly.tokens
-    assert "".join(item.text for item in assembly.items) == "".join(each.text for each in said)
-    _check_what_stays(case.materials, assembly)
+    assert "".join(item.text for item in assembly.items) == "".join(
+        each.text for each in utterances
+    )
+    _check_required_sections(case.materials, assembly)
     _check_order(case.materials, assembly)
     _check_calls(assembly)
-    _check_current(case, assembly)
+    _check_unanswered(case, assembly)
     _check_days(case.materials, assembly)
     _check_system_text(assembly)
     _check_pinned(case.materials, assembly)
-    once = [seq for item in assembly.items if _tells_whole(item) for seq in item.seqs]
+    once = [seq for item in assembly.items if _is_verbatim(item) for seq in item.seqs]
     assert len(once) == len(set(once))
 
 
-def _tells_whole(item: Item) -> bool:
-    """What is told in brief may be found as well, and then stands there word for word."""
+def _is_verbatim(item: Item) -> bool:
+    """A message that is shortened in these sections may also be found and shown verbatim."""
     in_brief = item.section in {Section.SUMMARY, Section.RECENT} and item.shortened
     return item.section in ONCE and not in_brief
 
 
-def _check_what_stays(materials: Materials, assembly: Assembly) -> None:
+def _check_required_sections(materials: Materials, assembly: Assembly) -> None:
     by_section = {section: _text(assembly, section) for section in Section}
     assert by_section[Section.SYSTEM] == (materials.system or "")
     assert by_section[Section.QUERY] == (materials.query or "")
@@ -210,14 +212,14 @@ def _check_order(materials: Materials, assembly: Assembly) -> None:
     if not materials.best_first:
         places = [ORDER.index(each) for each in sections]
         assert places == sorted(places)
-    recent = [each for part in assembly.parts for each in part.items]
-    seqs = [seq for each in recent if each.section is Section.RECENT for seq in each.seqs]
+    items = [each for part in assembly.parts for each in part.items]
+    seqs = [seq for each in items if each.section is Section.RECENT for seq in each.seqs]
     assert assembly.recent_begins == (seqs[0] if seqs else None)
     assert all(before < after for before, after in pairwise(seqs))
 
 
 def _check_pinned(materials: Materials, assembly: Assembly) -> None:
-    """What is pinned whole is not found again (R14); of what is pinned in part, the rest may be."""
+    """A message that is pinned whole is not found again (R14); one pinned in part may be."""
     found = {seq for item in assembly.items if item.section is Section.HISTORY for seq in item.seqs}
     whole = {
         each.message_seq
@@ -228,14 +230,14 @@ def _check_pinned(materials: Materials, assembly: Assembly) -> None:
 
 
 def _check_days(materials: Materials, assembly: Assembly) -> None:
-    """Of each recent turn a reader knows its day; nothing is said that the reader knows (R13)."""
-    said = {each.seq: each for one in materials.window for each in one.messages}
+    """The list gives the day of each recent turn, but states no day that is known (R13)."""
+    by_seq = {each.seq: each for one in materials.window for each in one.messages}
     recent = [part.items[0] for part in _recent(assembly)]
-    turns = [said[each.seqs[0]] for each in recent if each.seqs]
+    turns = [by_seq[each.seqs[0]] for each in recent if each.seqs]
     notes = [each for each in recent if not each.seqs]
     assert notes == (recent[:1] if notes else [])
     if not turns or (not notes and len(interactions(turns)) == 1):
-        return  # what waits for its answer may have no room for its day
+        return  # an unanswered message may leave no room for its day
     units = [each for each in turns if each.role is not Role.TOOL]
     groups = [key for key, _ in groupby((each.said_at.date(), each.session_id) for each in units)]
     if not notes:
@@ -245,33 +247,33 @@ def _check_days(materials: Materials, assembly: Assembly) -> None:
     assert len(lines) - len(groups) in ((0,) if materials.query is None else (0, 1))
     last = groups[0][1]
     for line, (day, session) in zip(lines, groups, strict=False):
-        named, another = day_words(day, materials.language), OTHER[materials.language]
+        named, another = day_words(day, materials.language), OTHER_SESSION[materials.language]
         assert line.startswith(f"- {named}")
         assert line[2 + len(named) :].startswith(another) == (session != last)
         last = session
 
 
 def _check_system_text(assembly: Assembly) -> None:
-    """None that memci writes stands behind a turn: many chat APIs refuse it there (R13)."""
+    """No system text that memci writes follows a turn: many chat APIs refuse it (R13)."""
     turns = {place for place, part in enumerate(assembly.parts)
              if part.utterance.role is not Role.SYSTEM}  # fmt: skip
     written = [place for place, part in enumerate(assembly.parts)
-               if place not in turns and not _is_said(part.items[0])]  # fmt: skip
+               if place not in turns and not _is_turn(part.items[0])]  # fmt: skip
     assert max(written, default=-1) < min(turns, default=len(assembly.parts))
 
 
-def _is_said(item: Item) -> bool:
+def _is_turn(item: Item) -> bool:
     return item.section is Section.RECENT and bool(item.seqs)
 
 
-def _check_current(case: Case, assembly: Assembly) -> None:
-    """What waits for its answer goes before pages (R14)."""
+def _check_unanswered(case: Case, assembly: Assembly) -> None:
+    """An unanswered message takes precedence over pages (R14)."""
     if not {Section.CONTENTS, Section.TREE} & {item.section for item in assembly.items}:
         return
     materials = replace(case.materials, contents=None, tree=None)
-    bare = _recent(assemble(materials, case.budget, case.count))
-    if bare and bare[-1].utterance.role is not Role.ASSISTANT:
-        assert _recent(assembly)[-1:] == bare[-1:]
+    without_pages = _recent(assemble(materials, case.budget, case.count))
+    if without_pages and without_pages[-1].utterance.role is not Role.ASSISTANT:
+        assert _recent(assembly)[-1:] == without_pages[-1:]
 
 
 def _recent(assembly: Assembly) -> list[Part]:
@@ -281,23 +283,23 @@ def _recent(assembly: Assembly) -> list[Part]:
 def _check_calls(assembly: Assembly) -> None:
     waiting: set[str] = set()
     for part in assembly.parts:
-        said = part.utterance
-        if said.role is Role.TOOL:
-            waiting.remove(str(said.tool_call_id))
+        utterance = part.utterance
+        if utterance.role is Role.TOOL:
+            waiting.remove(str(utterance.tool_call_id))
         else:
             assert not waiting
-            waiting = {str(each["id"]) for each in said.tool_calls}
-            assert all(json.loads(each["function"]["arguments"]) for each in said.tool_calls)
+            waiting = {str(each["id"]) for each in utterance.tool_calls}
+            assert all(json.loads(each["function"]["arguments"]) for each in utterance.tool_calls)
     assert not waiting
 
 
 @pytest.mark.examples
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_every_assembly_keeps_every_law(seed: int):
+def test_random_assemblies_satisfy_all_laws(seed: int):
     random = Random(seed)
     seen: set[Section] = set()
     for at in range(examples(ASSEMBLIES)):
-        case = made_up(random)
+        case = random_case(random)
         try:
             assembly = assemble(case.materials, case.budget, case.count)
         except BudgetTooSmallError as error:

@@ -1,4 +1,4 @@
-"""What a list begins with stays as it was while a conversation goes on (R13, R16)."""
+"""The beginning of a list stays the same while a conversation goes on (R13, R16)."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from tests.support.talk import BEGIN, assemble, words
 
 TURNS = 60
 SYSTEM = "Be brief. " * 20
-# Where there is room for few turns only, they are cut back more often.
+# A small budget holds few turns, so they are cut back more often.
 LEAST_SHARES = {1_000: 0.8, 2_000: 0.85, 16_000: 0.85}
-# There what is said of days takes the room of one of them.
+# With 1,000 tokens, the note about days takes the room of one turn.
 LEAST_OVER_DAYS = {**LEAST_SHARES, 1_000: 0.7}
 
 
@@ -39,25 +39,25 @@ def prefix_of(assembly: Assembly) -> list[Piece]:
 
 
 def note_of(assembly: Assembly) -> str:
-    """What the list says of when its turns were said."""
+    """The note in a list about the days of its turns."""
     recent = [each for each in assembly.items if each.section is Section.RECENT]
     return "".join(each.text for each in recent if not each.seqs)
 
 
 @dataclass
 class Talk:
-    """A conversation in which each answer is given with a list, and nothing is recalled."""
+    """A conversation with one assembled list per answer; nothing is recalled."""
 
     random: Random
     budget: int
-    said: list[Message] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
     began: int | None = None
     lists: list[Assembly] = field(default_factory=list)
     pace: timedelta = timedelta(minutes=1)
 
     def turn(self) -> None:
         query = self._words()
-        window = interactions(self.said)[-8 * (GROWTH + 1) - 1 :]
+        window = interactions(self.messages)[-8 * (GROWTH + 1) - 1 :]
         materials = Materials(
             SYSTEM, query, window, 8, [], Language.ENGLISH, began=self.began, grows=True,
             today=self.now.date(),
@@ -69,7 +69,7 @@ class Talk:
         self._say(Role.ASSISTANT, self._words())
 
     def shares(self) -> list[float]:
-        """How much of each list's bytes is what the list before it began with."""
+        """For each list but the last: the share of it that the next list begins with."""
         listed = [prefix_of(each) for each in self.lists]
         return [
             stable_prefix(before, now) / sum(piece.length for piece in before)
@@ -78,7 +78,7 @@ class Talk:
 
     @property
     def now(self) -> datetime:
-        return BEGIN + self.pace * (len(self.said) + 1)
+        return BEGIN + self.pace * (len(self.messages) + 1)
 
     def _words(self) -> str:
         return " ".join(
@@ -86,13 +86,13 @@ class Talk:
         )
 
     def _say(self, role: Role, content: str) -> None:
-        seq = len(self.said) + 1
-        self.said.append(Message(seq, f"m{seq}", role, content, self.now, None, "s1"))
+        seq = len(self.messages) + 1
+        self.messages.append(Message(seq, f"m{seq}", role, content, self.now, None, "s1"))
 
 
 @pytest.mark.parametrize("budget", LEAST_SHARES)
 @pytest.mark.parametrize("seed", range(3))
-def test_most_of_a_list_is_as_in_the_list_before(budget: int, seed: int):
+def test_a_list_begins_with_most_of_the_list_before(budget: int, seed: int):
     talk = Talk(Random(seed), budget)
     for _ in range(TURNS):
         talk.turn()
@@ -102,7 +102,7 @@ def test_most_of_a_list_is_as_in_the_list_before(budget: int, seed: int):
 
 @pytest.mark.parametrize("budget", LEAST_SHARES)
 @pytest.mark.parametrize("seed", range(3))
-def test_so_it_is_where_it_goes_on_for_days_but_for_the_first_list_of_a_day(budget: int, seed: int):
+def test_within_a_day_a_list_begins_with_most_of_the_list_before(budget: int, seed: int):
     talk = Talk(Random(seed), budget, pace=timedelta(hours=1))
     days = []
     for _ in range(TURNS):
@@ -115,16 +115,16 @@ def test_so_it_is_where_it_goes_on_for_days_but_for_the_first_list_of_a_day(budg
     ]
     assert len(within) > TURNS * 0.8
     assert sum(within) / len(within) >= LEAST_OVER_DAYS[budget]
-    noted = [note_of(each) for each in talk.lists]
-    assert len(set(noted)) >= len(set(days)) - 1
-    # The question of a day's first list is a turn of the second: its line stays as it is.
-    gone_on = [
+    notes = [note_of(each) for each in talk.lists]
+    assert len(set(notes)) >= len(set(days)) - 1
+    # The query of a day's first list is a turn of the second, so the note stays the same.
+    continued = [
         (before, now)
         for (before, now), (first, then) in zip(pairwise(talk.lists), pairwise(days), strict=True)
         if first == then and before.recent_begins == now.recent_begins
     ]
-    assert len(gone_on) > TURNS // 4
-    assert all(note_of(before) == note_of(now) for before, now in gone_on)
+    assert len(continued) > TURNS // 4
+    assert all(note_of(before) == note_of(now) for before, now in continued)
 
 
 def test_recent_interactions_grow_and_are_cut_back_at_once():
@@ -140,14 +140,14 @@ def test_recent_interactions_grow_and_are_cut_back_at_once():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_what_was_said_before_stands_as_it_did_whatever_is_found(seed: int):
+def test_summaries_in_a_list_do_not_depend_on_search_results(seed: int):
     random = Random(seed)
     talk = Talk(random, 1_000)
     for _ in range(20):
         talk.turn()
-    window = interactions(talk.said)[-9:]
+    window = interactions(talk.messages)[-9:]
 
-    def before(query: str, found: Sequence[Message]) -> list[str]:
+    def summary_texts(query: str, found: Sequence[Message]) -> list[str]:
         ranked = [Ranked(message_candidate(each), 1 / at, {}) for at, each in enumerate(found, 1)]
         materials = Materials(
             SYSTEM, query, window, 8, ranked, Language.ENGLISH, spans=sentence_spans
@@ -157,8 +157,8 @@ def test_what_was_said_before_stands_as_it_did_whatever_is_found(seed: int):
         assert len(once) == len(set(once))
         return [each.text for each in assembly.items if each.section is Section.SUMMARY]
 
-    first = before("when", talk.said[:24])
+    first = summary_texts("when", talk.messages[:24])
     assert first
     for _ in range(20):
         query = " ".join(["why"] * random.randint(1, 20))
-        assert before(query, random.sample(talk.said, 36)) == first
+        assert summary_texts(query, random.sample(talk.messages, 36)) == first

@@ -19,7 +19,7 @@ LINKS = st.lists(st.tuples(NODES, st.integers(0, 12), st.floats(0.01, 1)), max_s
 
 
 def steps(links: Iterable[Link], frontier: Sequence[int]) -> list[Step]:
-    """What storage answers: links at the frontier, both ways; nodes above 9 are gone."""
+    """The steps that storage returns, in both directions; nodes above 9 were forgotten."""
     found = []
     for source, target, strength in links:
         alive = NodeKind.MEMORY if target <= 9 else None
@@ -37,19 +37,19 @@ def walk(links: Iterable[Link], focus: Iterable[int], depth: int) -> Walk:
     return walked
 
 
-def best_ways(links: Iterable[Link], focus: set[int], depth: int) -> dict[int, tuple[int, float]]:
-    """The same by trying every way: its length, and the greatest product among the shortest."""
+def best_paths(links: Iterable[Link], focus: set[int], depth: int) -> dict[int, tuple[int, float]]:
+    """The same by trying every path: the shortest length and its greatest product."""
     best = dict.fromkeys(focus, (0, 1.0))
-    ways = [(each, 1.0) for each in focus]
+    paths = [(each, 1.0) for each in focus]
     for layer in range(1, depth + 1):
         longer: dict[int, float] = {}
-        for at, product in ways:
+        for at, product in paths:
             for step in steps(links, [at]):
                 if step.kind is not None and step.neighbour not in best:
                     found = longer.get(step.neighbour, 0.0)
                     longer[step.neighbour] = max(found, product * step.strength)
         best.update({node: (layer, product) for node, product in longer.items()})
-        ways = list(longer.items())
+        paths = list(longer.items())
     return best
 
 
@@ -63,11 +63,11 @@ def test_one_layer_more_finds_a_superset(links: list[Link], focus: set[int], dep
 
 @thoroughly
 @given(links=LINKS, focus=st.sets(NODES, max_size=3), depth=st.integers(0, 5))
-def test_layers_are_shortest_and_strengths_the_best_of_those(
+def test_layers_are_shortest_paths_and_strengths_the_best_of_these(
     links: list[Link], focus: set[int], depth: int
 ):
     reached = walk(links, focus, depth).reached
-    assert {each.node_id: (each.layer, each.strength) for each in reached.values()} == best_ways(
+    assert {each.node_id: (each.layer, each.strength) for each in reached.values()} == best_paths(
         links, focus, depth
     )
 
@@ -94,9 +94,7 @@ def test_memories_come_by_layer_then_strength_then_match(
 
 @thoroughly
 @given(links=LINKS, focus=st.sets(NODES, max_size=3), depth=st.integers(0, 5))
-def test_every_dangling_link_on_the_way_is_told_once(
-    links: list[Link], focus: set[int], depth: int
-):
+def test_all_dangling_links_on_the_way_are_reported(links: list[Link], focus: set[int], depth: int):
     walked = walk(links, focus, depth)
     passed = {each.node_id for each in walked.reached.values() if each.layer < depth}
     assert set(walked.forgotten) == {

@@ -1,4 +1,4 @@
-"""Nothing is said twice in an assembled list, and nothing is lost for it (R14)."""
+"""An assembled list repeats nothing, and loses nothing by that (R14)."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from tests.support.examples import examples
 from tests.support.talk import BEGIN, assemble, memory, words
 
 thoroughly = settings(max_examples=examples(500), suppress_health_check=[HealthCheck.too_slow])
-# Each tells something else, and none is part of another.
-TOLD = [
+# Each states another fact; none is part of another.
+SENTENCES = [
     "I met Ann yesterday at the harbour.",
     "The ferry leaves at eight.\nBring boots!",
     "Last Friday we moved the database.",
@@ -39,26 +39,26 @@ SPEAKERS = st.sampled_from([(Role.USER, None), (Role.USER, "Ann"), (Role.ASSISTA
 
 
 @st.composite
-def remembered(draw: st.DrawFn) -> Materials:
-    """A conversation, its memories as they are worded, and what search finds of both."""
-    texts = draw(st.lists(st.sampled_from(TOLD), min_size=2, max_size=9))
-    said = []
+def materials_with_memories(draw: st.DrawFn) -> Materials:
+    """A conversation, its memories, and search results from both."""
+    texts = draw(st.lists(st.sampled_from(SENTENCES), min_size=2, max_size=9))
+    messages = []
     for seq, text in enumerate(texts, start=1):
         role, name = draw(SPEAKERS)
         at = BEGIN + timedelta(hours=draw(st.sampled_from([0, 1, 30])) + seq)
-        said.append(Message(seq, f"m{seq}", role, text, at, name, "s1"))
-    cuts = sorted(draw(st.sets(st.integers(1, len(said) - 1), max_size=3)) | {0, len(said)})
+        messages.append(Message(seq, f"m{seq}", role, text, at, name, "s1"))
+    cuts = sorted(draw(st.sets(st.integers(1, len(messages) - 1), max_size=3)) | {0, len(messages)})
     found = [
         memory(key, *(each.seq for each in part), text=_memory(part), lexical=draw(st.floats(1, 9)))
-        for key, part in enumerate((said[a:b] for a, b in pairwise(cuts)), 1)
+        for key, part in enumerate((messages[a:b] for a, b in pairwise(cuts)), 1)
     ]
     found += [
         message_candidate(each, lexical=draw(st.floats(1, 9)))
-        for each in said
+        for each in messages
         if draw(st.booleans())
     ]
-    window = interactions(said)
-    query = draw(st.none() | st.sampled_from([*TOLD, "When does the ferry leave?"]))
+    window = interactions(messages)
+    query = draw(st.none() | st.sampled_from([*SENTENCES, "When does the ferry leave?"]))
     ranked = fuse_rrf(draw(st.permutations(found)), list(Channel))
     recent = draw(st.integers(0, len(window)))
     return Materials(None, query, window, recent, ranked, Language.ENGLISH)
@@ -68,7 +68,7 @@ def _memory(part: list[Message]) -> str:
     return worded("\n".join(each.text for each in part), part, Language.ENGLISH)
 
 
-def shown(assembly: Assembly, section: Section) -> list[tuple[tuple[int, ...], str]]:
+def section_texts(assembly: Assembly, section: Section) -> list[tuple[tuple[int, ...], str]]:
     """The texts of a section without date lines, each with the messages that it comes from."""
     return [
         (item.seqs, item.ranked.candidate.text if item.ranked else item.text)
@@ -77,72 +77,72 @@ def shown(assembly: Assembly, section: Section) -> list[tuple[tuple[int, ...], s
     ]
 
 
-def run(text: str) -> str:
+def padded_words(text: str) -> str:
     return f" {' '.join(words_of(text))} "
 
 
 @thoroughly
-@given(chosen=remembered(), budget=st.integers(60, 700))
-def test_no_words_of_a_message_that_is_there_come_again(chosen: Materials, budget: int):
+@given(chosen=materials_with_memories(), budget=st.integers(60, 700))
+def test_no_memory_repeats_an_included_message(chosen: Materials, budget: int):
     assembly = assemble(chosen, budget, words)
     utterances = [part.utterance for part in assembly.parts]
-    in_all = sum(each.tokens(words) for each in utterances) + LIST_OVERHEAD
-    assert assembly.tokens == in_all <= budget
+    total = sum(each.tokens(words) for each in utterances) + LIST_OVERHEAD
+    assert assembly.tokens == total <= budget
 
     verbatim = [
         (seq, text)
         for section in (Section.RECENT, Section.HISTORY, Section.QUERY)
-        for seqs, text in shown(assembly, section)
+        for seqs, text in section_texts(assembly, section)
         for seq in seqs
     ]
-    memories = shown(assembly, Section.MEMORY)
+    memories = section_texts(assembly, Section.MEMORY)
     for seq, text in verbatim:
         for seqs, remembered_text in memories:
             if seq in seqs:
                 others = [
-                    each.text for each in _said(chosen) if each.seq in seqs and each.seq != seq
+                    each.text for each in _messages(chosen) if each.seq in seqs and each.seq != seq
                 ]
-                assert text in others or run(text) not in run(remembered_text)
+                assert text in others or padded_words(text) not in padded_words(remembered_text)
     assert len({seq for seq, _ in verbatim}) == len(verbatim)
 
 
 @thoroughly
-@given(chosen=remembered(), budget=st.integers(60, 700))
-def test_nobody_is_heard_twice_on_one_day_nor_the_question_again(chosen: Materials, budget: int):
+@given(chosen=materials_with_memories(), budget=st.integers(60, 700))
+def test_history_repeats_no_message_of_a_day_and_not_the_query(chosen: Materials, budget: int):
     assembly = assemble(chosen, budget, words)
-    by_seq = {each.seq: each for each in _said(chosen)}
-    there = [by_seq[seq] for seqs, _ in shown(assembly, Section.RECENT) for seq in seqs]
-    for (seq,), text in shown(assembly, Section.HISTORY):
+    by_seq = {each.seq: each for each in _messages(chosen)}
+    present = [by_seq[seq] for seqs, _ in section_texts(assembly, Section.RECENT) for seq in seqs]
+    for (seq,), text in section_texts(assembly, Section.HISTORY):
         one = by_seq[seq]
-        assert run(text) != run(chosen.query or "")
+        assert padded_words(text) != padded_words(chosen.query or "")
         assert all(
             (each.role, each.name, each.said_at.date(), each.text)
             != (one.role, one.name, one.said_at.date(), one.text)
-            for each in there
+            for each in present
         )
-        there.append(one)
+        present.append(one)
 
 
 @thoroughly
-@given(chosen=remembered())
-def test_what_is_left_out_as_said_is_said(chosen: Materials):
+@given(chosen=materials_with_memories())
+def test_candidates_left_out_as_present_are_in_the_list(chosen: Materials):
     assembly = assemble(chosen, 5_000, words)
     everything = [
         line
         for section in (Section.RECENT, Section.HISTORY, Section.QUERY, Section.MEMORY)
-        for _, text in shown(assembly, section)
-        for line in [run(text), *map(run, text.splitlines())]
+        for _, text in section_texts(assembly, section)
+        for line in [padded_words(text), *map(padded_words, text.splitlines())]
     ]
-    for left_out, why in assembly.left_out:
-        assert why is LeftOut.PRESENT
+    for left_out, reason in assembly.left_out:
+        assert reason is LeftOut.PRESENT
         one = left_out.candidate
-        told = (
-            [each.text for each in _said(chosen) if each.seq in one.seqs]
+        texts = (
+            [each.text for each in _messages(chosen) if each.seq in one.seqs]
             if one.source is Source.MEMORY
             else [one.text]
         )
-        assert all(any(run(text) in line for line in everything) for text in told)
+        assert all(any(padded_words(text) in line for line in everything) for text in texts)
 
 
-def _said(chosen: Materials) -> list[Message]:
+def _messages(chosen: Materials) -> list[Message]:
     return [message for each in chosen.window for message in each.messages]

@@ -1,4 +1,4 @@
-"""What is left of a memory stands under the label of whoever said it (R14)."""
+"""The lines of a packed memory stand below the label of their speaker (R14)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LABELS = {
     Language.ENGLISH: {Role.USER: "User", Role.ASSISTANT: "Assistant"},
     Language.CHINESE: {Role.USER: "用户", Role.ASSISTANT: "助手"},
 }
-# Each fact tells something else: "f7" is said once.
+# Facts are numbered, so that each occurs once.
 FACTS = {
     Language.ENGLISH: ("We sold f{}.", "I do not like f{} at all on any day of the week, Peter.",
                        "Does Mary know of f{}?", "Thanks, f{}!", "Great!", "No."),
@@ -40,7 +40,7 @@ NOTES = {Language.ENGLISH: "Note: ", Language.CHINESE: "备注："}
 @st.composite
 def talks(draw: st.DrawFn, language: Language, *, notes: bool) -> list[Message]:
     numbers = count(1)
-    said = []
+    messages = []
     for seq in range(1, draw(st.integers(1, 5)) + 1):
         role, name = draw(SPEAKERS)
         text = ""
@@ -49,26 +49,26 @@ def talks(draw: st.DrawFn, language: Language, *, notes: bool) -> list[Message]:
             if notes and (not text or text.endswith("\n")) and draw(st.booleans()):
                 text += NOTES[language]
             text += draw(st.sampled_from(FACTS[language])).format(next(numbers))
-        said.append(Message(seq, f"m{seq}", role, text, BEGIN, name))
-    return said
+        messages.append(Message(seq, f"m{seq}", role, text, BEGIN, name))
+    return messages
 
 
 def facts(text: str) -> list[str]:
     return re.findall(r"f\d+", text)
 
 
-def owners(said: Sequence[Message], language: Language) -> dict[str, str]:
-    """Who says each fact, as the memory calls them; one who speaks alone may have no name."""
-    alone = len({(each.role, each.name) for each in said}) == 1
+def owners(messages: Sequence[Message], language: Language) -> dict[str, str]:
+    """The label of each fact's speaker in the memory; a single speaker may have none."""
+    alone = len({(each.role, each.name) for each in messages}) == 1
     return {
         fact: each.name or ("" if alone else LABELS[language][each.role])
-        for each in said
+        for each in messages
         for fact in facts(each.text)
     }
 
 
 def speakers_shown(packed: Packed, owner: dict[str, str]) -> list[tuple[str, str]]:
-    """Each fact of a shown memory, with whose it is to whoever reads the list."""
+    """The facts of the shown memories, each with the speaker that a reader sees."""
     label = re.compile(
         "({})[:：]".format("|".join(map(re.escape, {*owner.values(), "Ann"} - {""})))
     )
@@ -79,35 +79,37 @@ def speakers_shown(packed: Packed, owner: dict[str, str]) -> list[tuple[str, str
             continue
         speaker = ""
         for line in item.text.splitlines():
-            told = line.strip().removeprefix("[memory] ").removeprefix("[记忆] ")
-            match = label.match(told)
+            content = line.strip().removeprefix("[memory] ").removeprefix("[记忆] ")
+            match = label.match(content)
             speaker = match[1] if match else speaker
-            found += [(fact, speaker) for fact in facts(told)]
+            found += [(fact, speaker) for fact in facts(content)]
     return found
 
 
 @settings(max_examples=examples(400), suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data(), language=st.sampled_from(Language), known=st.booleans())
-def test_all_that_is_left_of_a_memory_stands_below_its_speaker(
+def test_each_fact_of_a_packed_memory_stands_below_its_speaker(
     data: st.DataObject, language: Language, known: bool
 ) -> None:
-    # What looks like a name is told from one only where the names are known.
-    said = data.draw(talks(language, notes=known))
-    text = worded("\n".join(each.text for each in said), said, language)
-    remembered = memory(1, *(each.seq for each in said), text=text)
-    beside = [message_candidate(each) for each in said if data.draw(st.booleans())]
-    above = [message(seq, "x", role=Role.TOOL) for seq in range(90, data.draw(st.integers(90, 94)))]
+    # "Note:" is distinguished from a name only if the names are known.
+    messages = data.draw(talks(language, notes=known))
+    text = worded("\n".join(each.text for each in messages), messages, language)
+    remembered = memory(1, *(each.seq for each in messages), text=text)
+    other_candidates = [message_candidate(each) for each in messages if data.draw(st.booleans())]
+    tool_results = [
+        message(seq, "x", role=Role.TOOL) for seq in range(90, data.draw(st.integers(90, 94)))
+    ]
     materials = Materials(
         None,
         data.draw(st.sampled_from([None, "Does Mary know?", "谁买了？"])),
-        interactions(said) if known else (),
+        interactions(messages) if known else (),
         0,
-        in_order(*above, *data.draw(st.permutations([remembered, *beside]))),
+        in_order(*tool_results, *data.draw(st.permutations([remembered, *other_candidates]))),
         language,
         spans=sentence_spans,
     )
-    held = [message_candidate(each) for each in said if data.draw(st.integers(0, 3)) == 0]
+    held = [message_candidate(each) for each in messages if data.draw(st.integers(0, 3)) == 0]
     packed = pack(materials, held, data.draw(st.integers(40, 240)), words)
-    owner = owners(said, language)
+    owner = owners(messages, language)
     for fact, speaker in speakers_shown(packed, owner):
         assert speaker == owner[fact], "".join(part.utterance.text for part in packed.parts)

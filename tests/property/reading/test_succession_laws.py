@@ -1,4 +1,4 @@
-"""Laws of what no longer holds in a context (R6, R14)."""
+"""Laws of superseded texts in a context (R6, R14)."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ MAY = datetime(2026, 5, 5, tzinfo=UTC)
 
 @settings(max_examples=examples(500))
 @given(st.data())
-def test_no_room_holds_the_old_without_the_new(data: st.DataObject):
-    """Whatever the lengths: the budget is kept, and what is so now goes first into it (R14)."""
+def test_a_superseded_text_is_never_packed_without_the_newer_one(data: st.DataObject):
+    """The budget is kept and newer texts are packed first, whatever their lengths (R14)."""
     texts = data.draw(st.lists(TEXTS, min_size=2, max_size=6))
     found = in_order(*(message(seq, text) for seq, text in enumerate(texts, start=1)))
     pairs = data.draw(st.dictionaries(st.integers(1, len(texts)), st.integers(7, 9), max_size=4))
-    news = {seq: message(100 + new, f"new {new}" * new) for seq, new in pairs.items()}
+    replacements = {seq: message(100 + new, f"new {new}" * new) for seq, new in pairs.items()}
     marked = [
         each._replace(
             candidate=each.candidate._replace(
-                until=MAY, newer=((Source.CHAT, news[each.candidate.key].key),)
+                until=MAY, newer=((Source.CHAT, replacements[each.candidate.key].key),)
             ),
         )
-        if each.candidate.key in news
+        if each.candidate.key in replacements
         else each
         for each in found
     ]
-    ahead = {(Source.CHAT, seq): [new] for seq, new in news.items()}
+    leaders = {(Source.CHAT, seq): [new] for seq, new in replacements.items()}
     room = data.draw(st.integers(0, 160))
-    materials = Materials(None, None, (), 0, leaders_first(marked, ahead), Language.ENGLISH)
+    materials = Materials(None, None, (), 0, leaders_first(marked, leaders), Language.ENGLISH)
     packed = pack(materials, [], room, words)
     assert packed.tokens <= room
     taken = {item.ranked.candidate.key for part in packed.parts for item in part.items
              if item.ranked is not None}  # fmt: skip
-    assert all(new.key in taken for seq, new in news.items() if seq in taken)
+    assert all(new.key in taken for seq, new in replacements.items() if seq in taken)
     assert len(taken) + len(packed.left_out) == len(texts) + len(set(pairs.values()))

@@ -1,4 +1,4 @@
-"""The page that explains ATTP tells of every function, and its own example works."""
+"""The ATTP guide page lists every function, and its example is a valid call."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from memci.domain.pages.tree import Tree
 from memci.errors import RefusedError
 from memci.language.detection import Language, language_of
 from memci.schemas.attp import AttpStatus, guide_in
-from memci.schemas.tool_table import TOOLS, tools_in_code
+from memci.schemas.tools.table import TOOLS, tools_in_code
 
 
 @pytest.mark.parametrize("language", Language)
-def test_every_function_is_told_of_in_the_agent_s_language(language: Language):
+def test_the_guide_lists_every_function_in_the_agents_language(language: Language):
     guide = guide_in(language)
     lines = guide.text.splitlines()
     for tool in tools_in_code():
@@ -39,32 +39,32 @@ def test_every_function_is_told_of_in_the_agent_s_language(language: Language):
 
 
 @pytest.mark.parametrize("language", Language)
-def test_its_example_is_a_call(language: Language):
+def test_the_example_of_the_guide_is_a_valid_call(language: Language):
     call = read_answer(f"thought ={_rest(language)}")
     assert call.status is AttpStatus.SUCCESS
     assert call.target == "usr-12"
 
 
 def _rest(language: Language) -> str:
-    """Return what follows ``thought =`` in the example, up to the end of its code."""
-    after = guide_in(language).text.partition("thought =")[2]
-    return after[: after.index("\n'''\n") + 5]
+    """Return the text after ``thought =`` in the example, up to the end of its code."""
+    example = guide_in(language).text.partition("thought =")[2]
+    return example[: example.index("\n'''\n") + 5]
 
 
-def test_what_may_be_left_out_is_shown_with_its_default():
+def test_the_guide_shows_the_defaults_of_optional_arguments():
     assert "- update_page(index, name=None, description=None)" in guide_in(Language.ENGLISH).text
     assert "- create_contents_page(name, parent, description='', children=[])" in (
         guide_in(Language.ENGLISH).text
     )
 
 
-def test_what_functions_return_is_told():
+def test_the_guide_lists_the_fields_that_functions_return():
     text = guide_in(Language.ENGLISH).text
     assert "- get_page: page, text, entries, next_offset\n" in text
     assert "- page, pages[0]: index, kind, segment, parent, name, description, expanded" in text
 
 
-def test_the_page_is_made_once_renamed_and_taken_out():
+def test_the_guide_page_is_created_once_renamed_and_removed():
     tree = Tree.new()
     set_attp_guide(tree, on=False, name="a", description="b")
     assert [each.index for each in tree.children("sys-0")] == []
@@ -79,33 +79,33 @@ def test_the_page_is_made_once_renamed_and_taken_out():
     assert tree["sys-1"].cold
 
 
-def test_no_other_page_is_taken_for_it():
+def test_another_page_in_the_same_folder_is_not_the_guide():
     tree = Tree.new()
     set_attp_guide(tree, on=True, name="a", description="b")
-    made = create_detail_page(tree, Actor.DEVELOPER, name="Rules", description="", parent="sys-0")
-    assert not is_attp_guide(made)
+    other = create_detail_page(tree, Actor.DEVELOPER, name="Rules", description="", parent="sys-0")
+    assert not is_attp_guide(other)
     set_attp_guide(tree, on=False, name="a", description="b")
-    assert [each.index for each in tree.children("sys-0")] == [made.index]
+    assert [each.index for each in tree.children("sys-0")] == [other.index]
 
 
 @pytest.mark.parametrize("actor", Actor)
-def test_nobody_changes_it(actor: Actor):
+def test_no_actor_can_change_the_guide(actor: Actor):
     tree = Tree.new()
     set_attp_guide(tree, on=True, name="a", description="b")
-    aside = create_contents_page(
+    folder = create_contents_page(
         tree, Actor.DEVELOPER, name="Aside", description="", parent="sys-0"
     )
     before = dict(tree.pages)
-    for refused in (
+    for change in (
         lambda: update_page(tree, actor, index="sys-1", name="Mine"),
         lambda: hide_details(tree, actor, index="sys-1"),
-        lambda: move_page(tree, actor, source="sys-1", target=aside.index),
+        lambda: move_page(tree, actor, source="sys-1", target=folder.index),
         lambda: remove_page(tree, actor, index="sys-1"),
     ):
         with pytest.raises(
             RefusedError, match=r"sys-1 explains ATTP, .* attp is on in the agent's"
         ):
-            refused()
+            change()
     assert tree.pages == before
     assert expand_details(tree, actor, index="sys-1").expanded
     set_attp_guide(tree, on=False, name="a", description="b")
@@ -114,7 +114,7 @@ def test_nobody_changes_it(actor: Actor):
     assert tree["sys-1"].cold
 
 
-def test_it_is_open_again_if_it_was_hidden():
+def test_a_hidden_guide_is_expanded_again():
     tree = Tree.new()
     set_attp_guide(tree, on=True, name="a", description="b")
     tree.put(replace(tree["sys-1"], expanded=False))

@@ -1,7 +1,7 @@
-"""Code that wants out, or wants everything: none gets out, and each ends in time and in words.
+"""Hostile code cannot leave the sandbox, and each run ends in time with a message.
 
-What a piece of code is expected to come to is said of each: a part of the message that its writer
-reads, or, of what only looks hostile, the result.
+Each case has a part of the expected message or, if the code only looks hostile, the expected
+result.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import pytest
 from memci.commands.attp.sandbox import Limits, Sandbox
 from memci.commands.attp.sandbox_functions import CallError, Function
 
-# What is endless has a short time; what ends by itself has one that no busy machine takes.
+# Endless code gets a short time; other code gets enough time for a busy machine.
 SECONDS = 0.3
 AMPLE_S = 20.0
-# The interpreter is killed 0.2 s after its time; the rest is for a machine that is busy.
+# The interpreter is killed 0.2 s after its time limit; the rest is a margin for a busy machine.
 LATE_S = 3.0
 
 TIME = "TimeoutError: the code ran for more than 0.3 s. Do less in one call."
@@ -33,10 +33,10 @@ NO_FUNCTION = "NameError"
 
 
 class Hostile(NamedTuple):
-    """Code, what is said of it (None: it is harmless), and what it leaves if it is."""
+    """Code, a part of its error message (None: it is harmless), and the result of harmless code."""
 
     code: str
-    said: str | None
+    message: str | None
     result: Any = None
 
 
@@ -74,7 +74,7 @@ CASES = {
     "exit": Hostile("exit()", NO_FUNCTION),
     "SystemExit": Hostile("raise SystemExit(1)", "RuntimeError"),
     "KeyboardInterrupt": Hostile("raise KeyboardInterrupt", "KeyboardInterrupt in line 1"),
-    # Walks through dunders
+    # Attributes with double underscores
     "mro": Hostile("().__class__.__mro__[1].__subclasses__()", NO_ATTRIBUTE),
     "base": Hostile("''.__class__.__base__", NO_ATTRIBUTE),
     "globals": Hostile("(lambda: 0).__globals__", NO_ATTRIBUTE),
@@ -192,7 +192,7 @@ CASES = {
     "changing functions": Hostile("look.__code__ = None", NO_ATTRIBUTE),
     "as a key": Hostile("sorted([1, 2], key=keep)", "in a loop of your own"),
     "awaited": Hostile("await look()", "can't be awaited"),
-    # What is no Python
+    # Code that is not valid Python
     "U+0000": Hostile("x = '\x00'\n__result__ = len(x)", None, 1),
     "half a pair": Hostile("__result__ = '\ud800'", None, "?"),
     "broken": Hostile("if x:\n  y(", "SyntaxError in line 2"),
@@ -218,35 +218,35 @@ def _functions() -> Mapping[str, Function]:
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[Sandbox]:
-    made = Sandbox(Limits(seconds=AMPLE_S, calls=60))
-    yield made
-    made.close()
+    sandbox = Sandbox(Limits(seconds=AMPLE_S, calls=60))
+    yield sandbox
+    sandbox.close()
 
 
-def test_there_are_enough():
+def test_there_are_at_least_60_cases():
     assert len(CASES) >= 60
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_it_ends_in_time_and_in_words(sandbox: Sandbox, name: str):
+def test_hostile_code_ends_in_time_with_a_message(sandbox: Sandbox, name: str):
     case = CASES[name]
-    seconds = SECONDS if case.said == TIME else AMPLE_S
+    seconds = SECONDS if case.message == TIME else AMPLE_S
     begun = monotonic()
     outcome = sandbox.run(case.code, _functions(), seconds=seconds)
     assert monotonic() - begun < seconds + LATE_S
-    said = str(outcome.fault)
-    if case.said is None:
-        assert (said, outcome.result) == ("None", case.result)
+    message = str(outcome.fault)
+    if case.message is None:
+        assert (message, outcome.result) == ("None", case.result)
     else:
-        assert case.said in said
-        assert "secret" not in said
-        assert len(said) < 1_500
+        assert case.message in message
+        assert "secret" not in message
+        assert len(message) < 1_500
     assert len(outcome.printed) <= 4_001
-    # Nothing of it stays with us, and the next run is as good as the first.
+    # The next run works as usual.
     assert sandbox.run("__result__ = json.dumps([1])", {}).result == "[1]"
 
 
-def test_none_of_it_grows_this_process(sandbox: Sandbox):
+def test_hostile_code_does_not_grow_this_process(sandbox: Sandbox):
     for name in ("laughing result", "laughing argument", "much printed", "wide result"):
         sandbox.run(CASES[name].code, _functions())
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

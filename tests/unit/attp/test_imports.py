@@ -1,4 +1,4 @@
-"""Imports of five modules are allowed; others are found on their line, and not in texts."""
+"""Only five modules can be imported; other imports are found, with their line, in code alone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from memci.commands.attp.sandbox_functions import (
         "",
     ],
 )
-def test_allowed(code: str):
+def test_allowed_imports(code: str):
     assert first_forbidden_import(code) is None
 
 
@@ -53,11 +53,11 @@ def test_allowed(code: str):
         ("import ｏｓ", "ｏｓ", 1),
     ],
 )
-def test_forbidden(code: str, module: str, line: int):
+def test_forbidden_imports_are_found_with_their_line(code: str, module: str, line: int):
     assert first_forbidden_import(code) == Import(module, line)
 
 
-def test_a_refusal_says_what_to_do_instead():
+def test_a_refusal_names_an_alternative():
     assert "mean, median and stdev" in import_refusal("statistics")
     assert "no files" in import_refusal("os.path")
     assert import_refusal("numpy").endswith("at hand without it")

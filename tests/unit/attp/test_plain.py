@@ -1,4 +1,4 @@
-"""Only what JSON knows crosses, and not too much of it."""
+"""Only JSON values of a limited size leave the sandbox."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ _JSON = st.recursive(
 
 
 @given(_JSON)
-def test_json_crosses_as_it_is(value: Any):
+def test_json_values_are_unchanged(value: Any):
     assert to_json_value(value, 100_000) == value
 
 
 @given(_JSON)
-def test_the_limit_holds_for_text(value: Any):
-    kept = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+def test_the_size_limit_holds(value: Any):
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     try:
         to_json_value(value, 20)
     except NotJsonError:
         return
     # Numbers count two characters each, escapes one.
-    assert len(kept) <= 20 * 20
+    assert len(text) <= 20 * 20
 
 
-def test_tuples_become_lists_and_whole_numbers_keys():
+def test_tuples_become_lists_and_integer_keys_become_text():
     assert to_json_value({1: (1, 2.5), "b": [True, None]}, 100) == {
         "1": [1, 2.5],
         "b": [True, None],
@@ -42,7 +42,7 @@ def test_tuples_become_lists_and_whole_numbers_keys():
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "message"),
     [
         ({1, 2}, "x is of type set, which is no value of JSON: use sorted"),
         (b"a", "use .decode()"),
@@ -60,12 +60,12 @@ def test_tuples_become_lists_and_whole_numbers_keys():
         ([[]] * 60, "x is longer than 100 characters"),
     ],
 )
-def test_what_does_not_cross_is_named(value: Any, said: str):
-    with pytest.raises(NotJsonError, match=said):
+def test_a_value_that_is_not_json_is_named_in_the_error(value: Any, message: str):
+    with pytest.raises(NotJsonError, match=message):
         to_json_value(value, 100, "x")
 
 
-def test_a_small_graph_that_is_a_large_tree_is_stopped_early():
+def test_nested_shared_lists_exceed_the_limit_early():
     value: Any = ["x"]
     for _ in range(25):
         value = [value, value]
@@ -73,7 +73,7 @@ def test_a_small_graph_that_is_a_large_tree_is_stopped_early():
         to_json_value(value, 1_000)
 
 
-def test_what_holds_itself_is_stopped():
+def test_a_list_that_contains_itself_is_refused():
     value: list[Any] = []
     value.append(value)
     with pytest.raises(NotJsonError, match=f"more than {MAX_DEPTH} levels"):

@@ -1,4 +1,4 @@
-"""What a model answers is read wherever it stands, and refused with what was expected."""
+"""ATTP calls are found anywhere in a model's answer; a refusal says what was expected."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ def test_a_model_can_give_up():
     assert (call.status, call.message, call.code) == (AttpStatus.FAIL, "没有这样的页面", "")
 
 
-def test_the_example_is_a_call():
+def test_the_example_is_a_valid_call():
     assert read_answer(EXAMPLE).status is AttpStatus.SUCCESS
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("", "the answer is empty"),
         ("  \n", "the answer is empty"),
@@ -97,11 +97,11 @@ def test_the_example_is_a_call():
         ("[tool_call]\nx = " + "[" * 5_000 + "]" * 5_000, "nested too deeply"),
     ],
 )
-def test_what_is_no_attp_is_refused_with_what_was_expected(text: str, said: str):
+def test_an_answer_without_a_valid_call_is_refused_with_the_expected_form(text: str, expected: str):
     with pytest.raises(InvalidInputError) as caught:
         read_answer(text)
     message = str(caught.value)
-    assert said in message
+    assert expected in message
     assert EXAMPLE in message
 
 
@@ -120,7 +120,7 @@ def test_lines_are_counted_in_the_whole_answer():
         f"thought = '{'x' * 8_001}'\n[tool_call]\nstatus = 'success'\ncode = 'x'",
     ],
 )
-def test_what_is_too_long_is_refused(text: str):
+def test_a_too_long_answer_is_refused(text: str):
     with pytest.raises(TooLargeError, match=r"expected .*at most"):
         read_answer(text)
 
@@ -143,14 +143,14 @@ def test_what_is_too_long_is_refused(text: str):
     ],
     ids=lambda rest: rest[:8],
 )
-def test_no_answer_takes_long_to_refuse(rest: str):
-    begun = thread_time()  # other processes may have the processor
+def test_every_bad_answer_is_refused_quickly(rest: str):
+    begun = thread_time()  # not the clock: other processes may be busy
     with pytest.raises(InvalidInputError, match="this is no ATTP"):
         read_answer(f"thought = 'x'\n[tool_call]\n{rest}")
     assert thread_time() - begun < 3
 
 
-def test_long_keys_in_code_are_no_matter():
+def test_long_dotted_names_in_code_are_accepted():
     text = f"[tool_call]\nstatus = 'success'\ncode = 'x = \"{'a.' * 60}\"'"
     assert read_answer(text).code.startswith("x = ")
 

@@ -1,4 +1,4 @@
-"""A model's code runs, calls functions, and leaves a result."""
+"""A model's code runs in the sandbox, calls functions and returns a result."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from memci.errors import ConfigurationError, UnavailableError
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[Sandbox]:
-    made = Sandbox(Limits(calls=20, result=1_000, printed=20))
-    yield made
-    made.close()
+    sandbox = Sandbox(Limits(calls=20, result=1_000, printed=20))
+    yield sandbox
+    sandbox.close()
 
 
 class Shelf:
-    """Functions for code to call, and what they were called with."""
+    """Functions that code can call; it records the arguments of `put`."""
 
     def __init__(self) -> None:
-        self.seen: list[Any] = []
+        self.values: list[Any] = []
 
     @property
     def functions(self) -> Mapping[str, Any]:
         return {"put": self.put, "refuse": self.refuse, "end": self.end, "break_": self.break_}
 
     def put(self, what: Any, *, times: int = 1) -> Any:
-        self.seen += [what] * times
-        return {"held": len(self.seen), "last": what, "nothing": None}
+        self.values += [what] * times
+        return {"held": len(self.values), "last": what, "nothing": None}
 
     def refuse(self) -> None:
         raise CallError("PermissionError", "the shelf is read-only")
@@ -78,14 +78,14 @@ def shelf() -> Shelf:
         ("print('x', file=None)\n__result__ = 1", 1),
     ],
 )  # fmt: skip
-def test_what_code_leaves_is_the_result(sandbox: Sandbox, shelf: Shelf, code: str, result: Any):
+def test_the_result_of_code_is_returned(sandbox: Sandbox, shelf: Shelf, code: str, result: Any):
     outcome = sandbox.run(code, shelf.functions)
     assert outcome.fault is None, str(outcome.fault)
     assert outcome.result == result
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "message"),
     [
         ("x = 1\n\nput(what=1, when=2)",
          "TypeError in line 3 (put(what=1, when=2)): put: got an unexpected keyword argument"),
@@ -105,22 +105,22 @@ def test_what_code_leaves_is_the_result(sandbox: Sandbox, shelf: Shelf, code: st
         ("class A: pass\n__result__ = A()", "__result__ is of type A, which is no value of JSON"),
     ],
 )  # fmt: skip
-def test_what_goes_wrong_is_told_with_its_line(
-    sandbox: Sandbox, shelf: Shelf, code: str, said: str
+def test_an_error_is_reported_with_its_line(
+    sandbox: Sandbox, shelf: Shelf, code: str, message: str
 ):
     outcome = sandbox.run(code, shelf.functions)
     assert outcome.result is None
-    assert said in str(outcome.fault)
+    assert message in str(outcome.fault)
     assert "secret" not in str(outcome.fault)
 
 
-def test_what_is_printed_is_kept_up_to_a_limit(sandbox: Sandbox):
+def test_printed_text_is_kept_up_to_a_limit(sandbox: Sandbox):
     assert sandbox.run("print('a', 1)\nprint('b')", {}).printed == "a 1\nb\n"
     assert sandbox.run("print('a' * 100)", {}).printed == "a" * 20 + "…"
     assert sandbox.run("print('why')\n1 / 0", {}).printed == "why\n"
 
 
-def test_no_run_finds_anything_of_another(sandbox: Sandbox):
+def test_no_run_sees_the_variables_of_another(sandbox: Sandbox):
     assert sandbox.run("left = 1\nmean = 3\njson = None", {}).fault is None
     for _ in range(4):
         fault = sandbox.run("__result__ = left", {}).fault
@@ -129,12 +129,12 @@ def test_no_run_finds_anything_of_another(sandbox: Sandbox):
         assert sandbox.run("__result__ = mean([1])", {}).result == 1.0
 
 
-def test_a_broken_interpreter_breaks_nothing_else(sandbox: Sandbox):
+def test_the_sandbox_works_after_an_interpreter_crash(sandbox: Sandbox):
     assert sandbox.run('"a".join(["b" * 1000] * 10**6)', {}).fault is not None
     assert sandbox.run("__result__ = 1", {}).result == 1
 
 
-def test_calls_of_ours_count_into_the_time():
+def test_time_in_host_functions_counts_into_the_limit():
     sandbox = Sandbox(Limits(seconds=0.3))
     try:
         outcome = sandbox.run("while True:\n  wait()", {"wait": _wait_shortly()})
@@ -150,7 +150,7 @@ def _wait_shortly() -> Any:
     return lambda: Event().wait(0.05)
 
 
-def test_runs_wait_for_one_another():
+def test_runs_wait_for_a_free_process():
     sandbox = Sandbox(processes=2)
     try:
         with ThreadPoolExecutor(8) as threads:
@@ -160,18 +160,18 @@ def test_runs_wait_for_one_another():
         sandbox.close()
 
 
-def test_all_at_work_is_told():
+def test_a_nested_run_without_a_free_process_is_refused():
     sandbox = Sandbox(Limits(seconds=0.2), processes=1)
-    told: list[str] = []
+    errors: list[str] = []
 
     def ask() -> None:
         with pytest.raises(UnavailableError, match="all sandboxes are in use") as caught:
             sandbox.run("__result__ = 1", {})
-        told.append(str(caught.value))
+        errors.append(str(caught.value))
 
     try:
         sandbox.run("ask()", {"ask": ask})
-        assert len(told) == 1
+        assert len(errors) == 1
         with (
             sandbox.reserve(),
             pytest.raises(UnavailableError, match="all sandboxes are in use"),
@@ -184,7 +184,7 @@ def test_all_at_work_is_told():
         sandbox.close()
 
 
-def test_without_the_program_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+def test_without_the_interpreter_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MONTY_BIN", "/nowhere/monty")
     with pytest.raises(ConfigurationError, match="pydantic-monty"):
         Sandbox().run("1", {})

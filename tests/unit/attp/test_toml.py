@@ -1,4 +1,4 @@
-"""Our answers are TOML that reads back as the same values."""
+"""Answers of memci are TOML that parses to the same values."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ _VALUES = st.recursive(
 )
 
 
-def _without_nothing(value: Any) -> Any:
-    """Return a value as it comes back: no null in tables, ``{}`` for it in lists."""
+def _without_null(value: Any) -> Any:
+    """Return the value that TOML keeps: no null in tables, ``{}`` for null in lists."""
     if isinstance(value, Mapping):
-        return {name: _without_nothing(each) for name, each in value.items() if each is not None}
+        return {name: _without_null(each) for name, each in value.items() if each is not None}
     if isinstance(value, list):
-        return [{} if each is None else _without_nothing(each) for each in value]
+        return [{} if each is None else _without_null(each) for each in value]
     return value
 
 
 @given(st.dictionaries(_TEXT, _VALUES, max_size=5))
-def test_what_is_written_reads_back(document: dict[str, Any]):
-    assert tomllib.loads(to_toml(document)) == _without_nothing(document)
+def test_written_documents_parse_to_the_same_values(document: dict[str, Any]):
+    assert tomllib.loads(to_toml(document)) == _without_null(document)
 
 
 @pytest.mark.parametrize(
@@ -58,18 +58,18 @@ def test_what_is_written_reads_back(document: dict[str, Any]):
         "a\n\\",
     ],
 )
-def test_quotes_and_newlines_read_back(text: str):
+def test_quotes_and_newlines_parse_to_the_same_text(text: str):
     assert tomllib.loads(to_toml({"x": text, "t": {"y": text, "z": [text]}})) == {
         "x": text,
         "t": {"y": text, "z": [text]},
     }
 
 
-def test_half_a_surrogate_pair_is_replaced():
+def test_a_lone_surrogate_is_replaced():
     assert tomllib.loads(to_toml({"x": "a\ud800"})) == {"x": "a\ufffd"}
 
 
-def test_it_reads_well():
+def test_documents_are_written_with_tables_and_multiline_text():
     document = {
         "status": "success",
         "result": {"lines": "one\ntwo", "pages": ["usr-1", None]},

@@ -1,4 +1,4 @@
-"""The texts that benchmarks fill agents with."""
+"""The generated texts that benchmarks give to agents."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from benchmarks.corpus import SESSION_MESSAGES, Corpus
 from memci.smallmodel.offline.index_terms import OfflineLexicon
 
 
-def test_a_seed_says_the_same_for_ever_and_another_says_something_else() -> None:
+def test_a_seed_always_gives_the_same_texts_and_another_seed_gives_others() -> None:
     one, same, other = (Corpus.written(200, seed) for seed in (1, 1, 2))
     assert one.texts == same.texts
     assert np.array_equal(one.vectors, same.vectors)
     assert not set(one.texts) & set(other.texts)
 
 
-def test_words_are_spread_as_in_a_language() -> None:
+def test_word_frequencies_follow_zipfs_law() -> None:
     counted = Counter(
         term for text in Corpus.written(2_000, 3).texts for term in OfflineLexicon().terms(text)
     )
     ranked = [count for _, count in counted.most_common()]
-    # Zipf's law: the tenth is about a tenth as frequent, and many words are said once.
+    # Zipf's law: word 10 is about ten times as frequent as word 100; many words occur once.
     assert 4 < ranked[9] / ranked[99] < 15
     assert ranked.count(1) > 0.2 * len(ranked)
-    # The most frequent one is in some texts, not in all.
+    # The most frequent word is not in all texts.
     assert ranked[0] < 1_500
 
 

@@ -1,4 +1,4 @@
-"""How benchmarks count evidence."""
+"""Benchmarks count evidence correctly."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_tokens_needed_lie_between_the_budgets_that_were_measured() -> None:
     assert tokens_needed({500: 0.6, 1_000: 0.8}, 0.9) is None
 
 
-def test_a_summary_tells_means_and_what_is_there_as_a_whole() -> None:
+def test_a_summary_has_means_and_the_share_of_complete_evidence() -> None:
     budgets = (500, 1_000, 2_000, 4_000)
     half, whole = dict.fromkeys(budgets, 0.5), dict.fromkeys(budgets, 1.0)
     summary = Summary.of([row(1, half), row(4, whole, answered=True), row(4, half, answered=False)])
@@ -41,17 +41,17 @@ def test_a_summary_tells_means_and_what_is_there_as_a_whole() -> None:
     assert share(frozenset("ab"), frozenset("bc")) == 0.5
 
 
-def test_ways_of_asking_are_requests_that_differ_in_one_thing() -> None:
-    asked = without("memory", ContextRequest).request(ContextRequest, query="x", budget_tokens=9)
-    assert Source.MEMORY not in asked.sources
-    assert set(asked.sources) == set(ContextRequest.model_fields["sources"].default) - {"memory"}
-    asked = without("dense", ContextRequest).request(SearchRequest, query="x")
-    assert Channel.DENSE not in asked.channels
-    way = with_options("k=3;recent=0", _SHAPES)
-    assert way.request(ContextRequest, query="x", budget_tokens=9).recent == 0
-    assert way.request(SearchRequest, query="x").k == 3
-    # What is measured is not changed by how it is asked.
-    assert way.request(SearchRequest, query="x", k=10).k == 10
+def test_a_variant_changes_one_option_of_a_request() -> None:
+    request = without("memory", ContextRequest).request(ContextRequest, query="x", budget_tokens=9)
+    assert Source.MEMORY not in request.sources
+    assert set(request.sources) == set(ContextRequest.model_fields["sources"].default) - {"memory"}
+    request = without("dense", ContextRequest).request(SearchRequest, query="x")
+    assert Channel.DENSE not in request.channels
+    variant = with_options("k=3;recent=0", _SHAPES)
+    assert variant.request(ContextRequest, query="x", budget_tokens=9).recent == 0
+    assert variant.request(SearchRequest, query="x").k == 3
+    # A variant does not change the measured option.
+    assert variant.request(SearchRequest, query="x", k=10).k == 10
     assert Variant("default").request(SearchRequest, query="x") == SearchRequest(query="x")
     with pytest.raises(ValueError, match="there is no such channel or source; there are dense"):
         without("smell", ContextRequest)
@@ -59,8 +59,8 @@ def test_ways_of_asking_are_requests_that_differ_in_one_thing() -> None:
         with_options("size=3", _SHAPES)
 
 
-def test_locomo_is_read_with_its_careless_evidence(tmp_path: Path) -> None:
-    said = [
+def test_locomo_is_read_with_irregular_evidence_ids(tmp_path: Path) -> None:
+    turns = [
         {"speaker": "Ann", "dia_id": "D1:1", "text": "I keep bees."},
         {"speaker": "Bob", "dia_id": "D1:2", "text": "Look!", "blip_caption": "a hive"},
     ]
@@ -74,7 +74,7 @@ def test_locomo_is_read_with_its_careless_evidence(tmp_path: Path) -> None:
         {"question": "Who lies?", "adversarial_answer": "Bob", "evidence": ["D1:1"], "category": 5},
         {"question": "Where?", "answer": "here", "evidence": ["D9:9"], "category": 4},
     ]
-    talk = {"session_1": said, "session_1_date_time": "1:56 pm on 8 May, 2023"}
+    talk = {"session_1": turns, "session_1_date_time": "1:56 pm on 8 May, 2023"}
     path = tmp_path / "locomo.json"
     path.write_text(json.dumps([{"sample_id": "c", "conversation": talk, "qa": questions}]))
     (read,) = read_locomo(path)
@@ -82,11 +82,11 @@ def test_locomo_is_read_with_its_careless_evidence(tmp_path: Path) -> None:
     assert (first["name"], first["role"], second["role"]) == ("Ann", "user", "assistant")
     assert second["content"] == "Look! [photo: a hive]"
     assert first["timestamp"].startswith("2023-05-08T13:56")
-    (asked,) = read.questions
-    assert asked.evidence == {"D1:1", "D1:2"}
+    (question,) = read.questions
+    assert question.evidence == {"D1:1", "D1:2"}
 
 
-def test_exchanges_are_one_message_each_and_a_session_a_day(tmp_path: Path) -> None:
+def test_each_exchange_is_a_message_and_each_day_a_session(tmp_path: Path) -> None:
     exchanges = [
         {"id": "D1:1", "date": "2023-04-27", "user": "我叫小雨。", "assistant": "你好!"},
         {"id": "D2:1", "date": "2023-04-28", "user": "我养了一只猫。", "assistant": "真可爱。"},
@@ -97,8 +97,8 @@ def test_exchanges_are_one_message_each_and_a_session_a_day(tmp_path: Path) -> N
     path.write_text(json.dumps(people), encoding="utf-8")
     (read,) = read_exchanges(path)
     assert list(read.sessions) == ["day-2023-04-27", "day-2023-04-28"]
-    (said,) = read.sessions["day-2023-04-28"]
-    assert (said["id"], said["name"]) == ("D2:1", "小雨")
-    assert "猫" in said["content"]
-    assert "真可爱" in said["content"]
+    (message,) = read.sessions["day-2023-04-28"]
+    assert (message["id"], message["name"]) == ("D2:1", "小雨")
+    assert "猫" in message["content"]
+    assert "真可爱" in message["content"]
     assert read.questions[0].evidence == {"D2:1"}

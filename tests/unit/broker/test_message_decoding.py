@@ -1,4 +1,4 @@
-"""Messages come from anyone: each is read, or refused with a reason that quotes nothing of it."""
+"""A producer's message is read, or refused with a reason that quotes nothing of the message."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def envelope(body, *, encoding="base64", **fields):
     ).encode()
 
 
-def second(arguments, **headers):
-    """Protocol 2."""
+def v2(arguments, **headers):
+    """Return a message of protocol 2."""
     return envelope([[], arguments, {}], headers={"task": "t", "id": ID, **headers})
 
 
@@ -66,19 +66,19 @@ def test_protocol_1_as_celery_writes_it():
     assert decoded.arguments == {"agent_id": "a"}
 
 
-def test_a_body_that_is_not_in_base64_is_taken_as_it_stands():
+def test_a_body_without_base64_is_read():
     body = json.dumps([[], {"a": 1}, {}])
     assert read(envelope(body, encoding=None, headers={"task": "t"})).arguments == {"a": 1}
 
 
-def test_what_a_worker_encodes_is_read_back():
+def test_an_encoded_message_is_decoded_to_the_same_values():
     decoded = read(encode("t", ID, {"agent_id": "a", "text": "記憶"}))
     assert (decoded.task, decoded.id) == ("t", UUID(ID))
     assert decoded.arguments == {"agent_id": "a", "text": "記憶"}
 
 
 @pytest.mark.parametrize(
-    ("raw", "said"),
+    ("raw", "reason"),
     [
         (b"", "envelope is not JSON"),
         (b"\xff\xfe\xfd", "envelope is not JSON"),
@@ -101,23 +101,23 @@ def test_what_a_worker_encodes_is_read_back():
         (envelope([[], {}, {}], headers={"task": 7}), "task name and keyword arguments"),
         (envelope([[], {}, {}], headers=[]), "task name and keyword arguments"),
         (envelope({"task": "t", "args": [1]}), "task name and keyword arguments"),
-        (second({}).replace(b"application/json", b"application/x-python-serialize"), "only JSON"),
+        (v2({}).replace(b"application/json", b"application/x-python-serialize"), "only JSON"),
         (envelope([[], {}, {}], **{"content-type": {"a": 1}}), "only JSON"),
         (envelope("x" * (LIMIT + 1)), f"larger than {LIMIT} bytes"),
         (note(500_000_000, b"a", b"b"), "500000000 bytes are too many to be read"),
     ],
 )  # fmt: skip
-def test_hostile_input_is_refused(raw, said):
-    assert said in refusal(raw)
+def test_hostile_input_is_refused(raw, reason):
+    assert reason in refusal(raw)
 
 
-def test_a_refusal_quotes_nothing():
+def test_a_refusal_quotes_nothing_of_the_message():
     secret = "my secret"
     for raw in (
         secret.encode(),
         envelope(secret),
         envelope([[], {}, {}], headers={"task": [secret]}),
-        second({}).replace(b"application/json", secret.encode()),
+        v2({}).replace(b"application/json", secret.encode()),
     ):
         assert secret not in refusal(raw)
 
@@ -128,7 +128,7 @@ def test_a_missing_content_type_is_json(given_type):
     assert read(raw).task == "t"
 
 
-def test_properties_and_headers_may_be_anything_where_they_are_not_needed():
+def test_unneeded_properties_and_headers_may_have_any_type():
     raw = json.dumps(
         {"body": json.dumps({"task": "t", "kwargs": {}}), "properties": 7, "headers": "x"}
     ).encode()
@@ -136,13 +136,13 @@ def test_properties_and_headers_may_be_anything_where_they_are_not_needed():
 
 
 @pytest.mark.parametrize("task_id", [None, 7, ["x"], {}])
-def test_a_message_without_an_id_is_known_by_all_its_bytes(task_id):
-    one, two = (second({"text": "x" * 70_000 + end}, id=task_id) for end in "ab")
+def test_a_message_without_an_id_gets_one_from_all_its_bytes(task_id):
+    one, two = (v2({"text": "x" * 70_000 + end}, id=task_id) for end in "ab")
     assert read(one).id == read(one).id
     assert read(one).id != read(two).id
 
 
-def test_ids_that_are_no_uuids_are_told_apart():
+def test_different_ids_that_are_no_uuids_give_different_job_ids():
     ids = ["", "1", "2", "x" * 1000, "\ud800", "\ud801", "記憶", ID, "\0"]
     assert len({job_id_of(each, b"") for each in ids}) == len(ids)
     assert job_id_of("1", b"x") == job_id_of("1", b"y")
@@ -151,7 +151,7 @@ def test_ids_that_are_no_uuids_are_told_apart():
 @pytest.mark.parametrize(
     "form", [ID, ID.upper(), f"{{{ID}}}", f"urn:uuid:{ID}", ID.replace("-", "")]
 )
-def test_a_uuid_is_the_same_however_it_is_written(form):
+def test_all_forms_of_a_uuid_give_the_same_job_id(form):
     assert job_id_of(form, b"") == UUID(ID)
 
 
@@ -159,8 +159,8 @@ def test_a_uuid_is_the_same_however_it_is_written(form):
     ("given_trace", "kept"),
     [(TRACE, TRACE), (TRACE + "\0", None), ("x", None), ("\ud800", None), (7, None), (None, None)],
 )
-def test_only_a_traceparent_is_kept_as_one(given_trace, kept):
-    assert read(second({}, traceparent=given_trace)).traceparent == kept
+def test_only_a_valid_traceparent_is_kept(given_trace, kept):
+    assert read(v2({}, traceparent=given_trace)).traceparent == kept
 
 
 values = st.recursive(
@@ -171,7 +171,7 @@ values = st.recursive(
 known = st.sampled_from(["body", "headers", "properties", "content-type", "task", "id", "kwargs"])
 
 
-def is_read_or_refused(raw):
+def assert_read_or_refused(raw):
     try:
         decoded = read(raw)
     except InvalidInputError as error:
@@ -183,12 +183,12 @@ def is_read_or_refused(raw):
 
 @given(st.binary(max_size=300))
 def test_random_bytes_are_read_or_refused(raw):
-    is_read_or_refused(raw)
+    assert_read_or_refused(raw)
 
 
 @given(st.dictionaries(known, values))
 def test_random_envelopes_are_read_or_refused(value):
-    is_read_or_refused(json.dumps(value).encode())
+    assert_read_or_refused(json.dumps(value).encode())
 
 
 @given(
@@ -196,4 +196,4 @@ def test_random_envelopes_are_read_or_refused(value):
     st.one_of(values, st.dictionaries(known, values)),
 )
 def test_random_bodies_are_read_or_refused(body, headers):
-    is_read_or_refused(envelope(body, headers=headers))
+    assert_read_or_refused(envelope(body, headers=headers))

@@ -1,4 +1,4 @@
-"""Names that producers in other languages rely on."""
+"""Names of queues that producers in other languages use."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def test_an_agents_queue_is_named_by_its_id():
     "key", [b"memci.agent.", b"memci.agent...", b"memci.agent.a/b", b"memci.agent.\xff",
             b"memci.lane", b"other", b"memci.agent." + b"x" * 129, b"memci.agent.a\n"],
 )  # fmt: skip
-def test_a_key_that_is_no_agents_queue_is_nobodys(key):
+def test_a_key_that_is_no_agents_queue_has_no_agent(key):
     assert agent_of_key(key) is None
 
 
-def test_queues_bind_nothing():
+def test_queues_use_the_default_exchange():
     queue = names.queue("memci.lane")
     assert (queue.exchange.name, queue.routing_key) == ("", "memci.lane")
 
@@ -31,12 +31,12 @@ def test_queues_bind_nothing():
     ("url", "redis"),
     [("redis://h", True), ("rediss://h", True), ("redis+socket:///s", True), ("amqp://h", False)],
 )
-def test_brokers_are_told_apart(url, redis):
+def test_redis_is_recognised_by_its_url(url, redis):
     assert is_redis(url) is redis
 
 
 @pytest.mark.parametrize("url", ["redis://127.0.0.1:1/0", "amqp://127.0.0.1:1//"])
-def test_json_only_and_no_socket_without_a_time_out(url):
+def test_apps_accept_json_only_and_every_socket_has_a_timeout(url):
     for app in (make_app(url), make_producer(url)):
         assert app.conf.accept_content == app.conf.result_accept_content == ["json"]
         options = app.conf.broker_transport_options

@@ -1,4 +1,4 @@
-"""A message of RabbitMQ, wrapped as kombu wraps one on Redis."""
+"""RabbitMQ messages are wrapped like messages that kombu puts into Redis."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def read(wrapped):
     return decode(wrapped, limit_bytes=100_000)
 
 
-def test_it_is_read_like_one_from_redis():
+def test_a_wrapped_message_is_read_like_one_from_redis():
     body = json.dumps([[], {"text": "記憶"}, {}])
     for given_body in (body, body.encode(), memoryview(body.encode())):
         decoded = read(envelope(message(given_body, task="t", id=ID)))
@@ -41,18 +41,18 @@ def test_it_is_read_like_one_from_redis():
         assert decoded.arguments == {"text": "記憶"}
 
 
-def test_a_message_that_comes_again_is_the_same_bytes():
-    """RabbitMQ counts deliveries in a header, and may put the others in another order."""
+def test_a_redelivered_message_gives_the_same_bytes():
+    """RabbitMQ counts deliveries in a header and may change the order of the other headers."""
     first = message("[[],{},{}]", task="t", lang="py")
     again = message("[[],{},{}]", lang="py", task="t", **{"x-delivery-count": 2})
     assert envelope(first) == envelope(again)
 
 
-def test_other_bodies_are_other_bytes():
+def test_different_bodies_give_different_bytes():
     assert envelope(message("1")) != envelope(message("2"))
 
 
-def test_of_one_that_is_too_large_the_ends_and_the_headers_are_kept():
+def test_a_too_large_message_keeps_both_ends_and_its_headers():
     large = [envelope(message("x" * 200_000, id=ID, copy=copy)) for copy in "112"]
     assert noted_size(large[0]) == 200_000
     assert ID.encode() in large[0]
@@ -60,7 +60,7 @@ def test_of_one_that_is_too_large_the_ends_and_the_headers_are_kept():
     assert len(large[0]) < 70_000
 
 
-def test_the_limit_is_on_what_was_sent_and_not_on_its_envelope():
+def test_the_size_limit_applies_to_the_body_and_not_to_the_envelope():
     body = json.dumps([[], {"text": "x" * 99_950}, {}])
     assert len(body) <= 100_000
     assert read(envelope(message(body, task="t", id=ID))).task == "t"

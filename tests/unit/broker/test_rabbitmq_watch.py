@@ -1,4 +1,4 @@
-"""Whose queues the watch asks for on RabbitMQ: bounded, in turns, none passed over for ever."""
+"""The queue watch on RabbitMQ checks agents in turns; the known agents are bounded."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from memci.broker import rabbitmq_queues
 from memci.broker.rabbitmq_queues import KnownQueues, UnknownQueues
 
 
-def test_the_known_take_turns():
+def test_known_agents_are_checked_in_turns():
     known = KnownQueues()
     for agent in "abcde":
         known.add(agent)
@@ -18,7 +18,7 @@ def test_the_known_take_turns():
     assert "d" not in known
 
 
-def test_the_known_are_bounded(monkeypatch):
+def test_the_number_of_known_agents_is_bounded(monkeypatch):
     monkeypatch.setattr(rabbitmq_queues, "_MAX_KNOWN", 3)
     known = KnownQueues()
     for agent in "abcd":
@@ -26,7 +26,7 @@ def test_the_known_are_bounded(monkeypatch):
     assert known.next(9) == ["b", "c", "d"]
 
 
-def test_strangers_are_asked_quickly_once_and_slowly_then(monkeypatch):
+def test_unknown_agents_are_checked_quickly_in_the_first_round_and_then_slowly(monkeypatch):
     monkeypatch.setattr(rabbitmq_queues, "_REFILL_S", 0)
     everyone = [str(number) for number in range(150)]
     unknown = UnknownQueues(lambda: everyone)
@@ -36,13 +36,13 @@ def test_strangers_are_asked_quickly_once_and_slowly_then(monkeypatch):
     assert unknown.next() == ["1"]
 
 
-def test_a_round_is_not_begun_again_at_once():
+def test_a_new_round_does_not_start_at_once():
     unknown = UnknownQueues(lambda: ["a"])
     assert unknown.next() == ["a"]
     assert unknown.next() == []
 
 
-def test_the_preferred_are_next():
+def test_preferred_agents_are_checked_next():
     unknown = UnknownQueues(lambda: ["a", "b"])
     unknown.prefer(["x"])
     assert unknown.next() == ["x"]

@@ -1,4 +1,4 @@
-"""What `memci agents show --agent ID` says of one agent."""
+"""The output of `memci agents show --agent ID`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from memci.cli.commands.agents import print_agent
 from memci.schemas.agents import AgentAnswer
 
 
-def test_messages_that_memory_made_nothing_of_are_not_called_known(
+def test_messages_without_a_memory_are_not_called_known(
     capsys: pytest.CaptureFixture[str],
 ):
-    """One of the seven may be of a job that was cancelled."""
+    """The job of one of the seven messages may have been cancelled."""
     print_agent(
         AgentAnswer(
             agent_id="a", messages=7, seq=7, pending=0, nodes=3, links=2, dangling=0, focus=[],
@@ -19,7 +19,7 @@ def test_messages_that_memory_made_nothing_of_are_not_called_known(
             halted_by=None, idle=True, documents=1, items=2, summaries=2,
         )
     )  # fmt: skip
-    said = capsys.readouterr().out
-    assert "7; memory has read up to seq 7, 0 pending" in said
-    assert "knows" not in said
-    assert "1 document, 2 items, 2 summaries\n" in said
+    output = capsys.readouterr().out
+    assert "7; memory has read up to seq 7, 0 pending" in output
+    assert "knows" not in output
+    assert "1 document, 2 items, 2 summaries\n" in output

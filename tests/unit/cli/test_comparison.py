@@ -1,4 +1,4 @@
-"""What is said of how far two networks are apart."""
+"""The text about the differences of two networks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memci.schemas.network_editions import ComparisonAnswer
 
 
 @pytest.mark.parametrize(
-    ("memories", "links", "told"),
+    ("memories", "links", "expected"),
     [
         (0, 0, "the networks share no memory"),
         (0, 3, "the networks share no memory"),
@@ -17,11 +17,11 @@ from memci.schemas.network_editions import ComparisonAnswer
         (2, 3, "largest difference: 0.125 in strength, 0.2 in importance"),
     ],
 )
-def test_differences_are_told_of_what_both_have(memories: int, links: int, told: str) -> None:
-    found = ComparisonAnswer.model_construct(
+def test_differences_are_those_of_common_nodes(memories: int, links: int, expected: str) -> None:
+    answer = ComparisonAnswer.model_construct(
         same_memories=memories,
         same_links=links,
         largest_strength_difference=0.125,
         largest_importance_difference=0.2,
     )
-    assert largest_differences(found) == told
+    assert largest_differences(answer) == expected

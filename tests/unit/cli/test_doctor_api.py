@@ -1,4 +1,4 @@
-"""What doctor says of an API that cannot even be asked."""
+"""What doctor reports when a wrong setting prevents a request to the API."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from memci.cli.doctor.checks import check_api
 from memci.config.settings import Settings
 
 
-def test_a_setting_that_is_wrong_is_not_mended_by_starting_a_server() -> None:
+def test_for_a_wrong_setting_the_advice_is_not_to_start_a_server() -> None:
     for settings, name in (
         (Settings(api_url="127.0.0.1:9"), "MEMCI_API_URL"),
         (Settings(api_key=SecretStr("sec\nret")), "MEMCI_API_KEY"),

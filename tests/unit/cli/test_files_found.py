@@ -1,4 +1,4 @@
-"""Which files `memci documents index` finds, their names, and which documents are gone."""
+"""Which files `memci documents index` finds, their names, and which documents it removes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def folder() -> Iterator[Path]:
 
 @contextmanager
 def as_its_owner() -> Iterator[None]:
-    """The superuser reads everything."""
+    """Run as the owner of the folder, because the superuser can read everything."""
     before = os.geteuid()
     if before:
         yield
@@ -55,17 +55,17 @@ def found_in(*folders: Path, called: str | None = None) -> Found:
     return found
 
 
-HELD = ["docs/a.md", "docs/b.md", "docs/sub/c.md", "docs/sub/deep/d.md", "docs2/a.md"]
+INDEXED = ["docs/a.md", "docs/b.md", "docs/sub/c.md", "docs/sub/deep/d.md", "docs2/a.md"]
 
 
-def test_only_what_is_gone_goes(folder: Path):
+def test_only_documents_without_a_file_are_removed(folder: Path):
     (folder / "a.md").unlink()
     (folder / "sub/deep/d.md").write_text("")
     found = found_in(folder)
     assert sorted(found.files) == ["docs/b.md", "docs/sub/c.md"]
-    assert names_without_file(HELD, found) == ["docs/a.md", "docs/sub/deep/d.md"]
+    assert names_without_file(INDEXED, found) == ["docs/a.md", "docs/sub/deep/d.md"]
     shutil.rmtree(folder / "sub")
-    assert names_without_file(HELD, found_in(folder)) == [
+    assert names_without_file(INDEXED, found_in(folder)) == [
         "docs/a.md",
         "docs/sub/c.md",
         "docs/sub/deep/d.md",
@@ -73,10 +73,10 @@ def test_only_what_is_gone_goes(folder: Path):
 
 
 @pytest.mark.parametrize("in_git", [True, False])
-def test_what_cannot_be_read_is_told_and_stays(
+def test_unreadable_files_are_reported_and_their_documents_kept(
     folder: Path, in_git: bool, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setenv("HOME", str(folder.parent))  # git reads what is set there
+    monkeypatch.setenv("HOME", str(folder.parent))  # git reads its settings there
     (folder / "b.md").chmod(0)
     (folder / "sub").chmod(0)
     (folder / "a.md").unlink()
@@ -85,33 +85,33 @@ def test_what_cannot_be_read_is_told_and_stays(
         if in_git:
             subprocess.run(["git", "-C", str(folder), "init", "-q"], check=True)
         found = found_in(folder)
-        assert names_without_file(HELD, found) == ["docs/a.md"]
+        assert names_without_file(INDEXED, found) == ["docs/a.md"]
     (folder / "sub").chmod(0o755)
     assert sorted(found.files) == ["docs/new.md"]
     assert found.skipped["docs/b.md"] is Skip.UNREADABLE
     assert {why for name, why in found.skipped.items() if "/sub/" in name} == {Skip.UNREADABLE}
 
 
-def test_rules_of_git_that_cannot_be_read_hide_nothing_and_remove_nothing(folder: Path):
+def test_a_folder_with_an_unreadable_gitignore_is_skipped_and_its_documents_kept(folder: Path):
     (folder / "sub/.gitignore").write_text("c.md")
     (folder / "sub/.gitignore").chmod(0)
     with as_its_owner():
         found = found_in(folder)
     assert sorted(found.files) == ["docs/a.md", "docs/b.md"]
     assert found.skipped == {"docs/sub/": Skip.UNREADABLE}
-    assert names_without_file(HELD, found) == []
+    assert names_without_file(INDEXED, found) == []
 
 
 def test_a_folder_without_files_removes_nothing(folder: Path):
-    """A disk that is not there leaves an empty folder behind."""
+    """The mount point of a missing disk is an empty folder."""
     shutil.rmtree(folder)
     folder.mkdir()
     with pytest.raises(InvalidInputError, match="memci documents remove docs/"):
-        names_without_file(HELD, found_in(folder))
+        names_without_file(INDEXED, found_in(folder))
     assert names_without_file([], found_in(folder)) == []
 
 
-def test_names_are_those_that_documents_get(folder: Path):
+def test_found_names_are_the_names_of_documents(folder: Path):
     for name in ("x\\y.md", "end.md ", "end.md", "sub\\c.md", " begin.md"):
         (folder / name).write_text(name)
     found = found_in(folder)
@@ -126,14 +126,14 @@ def test_names_are_those_that_documents_get(folder: Path):
         assert [*found_in(folder, called=called).roots] == ["docs/"]
 
 
-def test_links_that_lead_to_themselves_are_left_out(folder: Path):
+def test_links_to_themselves_are_skipped(folder: Path):
     (folder / "loop.md").symlink_to("loop.md")
     assert found_in(folder).skipped == {"docs/loop.md": Skip.UNREADABLE}
     with pytest.raises(InvalidInputError, match=r"loop\.md"):
         found_in(folder / "loop.md")
 
 
-def test_two_folders_of_one_name_are_not_indexed_as_one(folder: Path, tmp_path: Path):
+def test_two_folders_with_one_name_are_refused(folder: Path, tmp_path: Path):
     other = tmp_path / "docs"
     other.mkdir()
     with pytest.raises(InvalidInputError, match="both called docs"):
@@ -141,7 +141,7 @@ def test_two_folders_of_one_name_are_not_indexed_as_one(folder: Path, tmp_path: 
     assert [*found_in(folder, folder).roots] == ["docs/"]
 
 
-def test_a_folder_called_as_another_one_is_told(folder: Path, tmp_path: Path):
+def test_a_folder_with_the_name_of_another_folder_is_refused(folder: Path, tmp_path: Path):
     other = tmp_path / "docs"
     other.mkdir()
     known = KnownFolders(tmp_path / "state/indexed", "alice")

@@ -1,4 +1,4 @@
-"""Laws of the readers."""
+"""Properties of the file readers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_json_of_all_forms_is_read_as_it_was_written(messages):
 @given(st.lists(st.tuples(st.sampled_from(["Ann", "王小明", "User"]), LINES), min_size=1))
 def test_chat_text_is_read_as_it_was_written(utterances):
     for colon in (": ", "："):
-        text = "\n".join(f"{name}{colon}{said}" for name, said in utterances)
+        text = "\n".join(f"{name}{colon}{line}" for name, line in utterances)
         found = [
             (each.get("name", "User"), each["content"]) for each in chat_text.parse(text).messages
         ]

@@ -1,4 +1,4 @@
-"""Files of all kinds, good and bad."""
+"""Files of all formats are read; bad files are refused."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CALL = {"id": "call-1", "type": "function", "function": {"name": "look", "argume
         ("[\n", FileFormat.JSON),
     ],
 )
-def test_files_are_told_by_what_they_look_like(text: str, expected: FileFormat):
+def test_the_format_of_a_file_is_detected_from_its_text(text: str, expected: FileFormat):
     assert detect(text) is expected
 
 
@@ -43,11 +43,11 @@ def test_files_are_told_by_what_they_look_like(text: str, expected: FileFormat):
         "User: Hi\nUser: Hi\n",
     ],
 )
-def test_all_forms_of_the_same_messages_are_the_same(text: str):
+def test_all_formats_give_the_same_messages(text: str):
     assert parse(text).messages == [HI, HI]
 
 
-def test_openai_messages_keep_what_memci_knows_and_name_what_it_does_not():
+def test_openai_messages_are_read_and_unknown_parts_are_counted():
     parsed = parse(
         json.dumps(
             [
@@ -94,7 +94,7 @@ def test_openai_messages_keep_what_memci_knows_and_name_what_it_does_not():
         ("plain words without anybody", r"^line 1: this line has no speaker"),
     ],
 )
-def test_what_is_no_conversation_is_refused_with_its_place(text: str, complaint: str):
+def test_a_file_without_a_conversation_is_refused_with_the_place(text: str, complaint: str):
     with pytest.raises(BadFileError, match=complaint):
         parse(text)
 
@@ -108,12 +108,12 @@ def test_what_is_no_conversation_is_refused_with_its_place(text: str, complaint:
         ("Alice: Hi\n".encode("utf-16"), "UTF-16: save it as UTF-8"),
     ],
 )
-def test_bytes_that_are_no_text_are_refused(content: bytes, complaint: str):
+def test_a_file_that_is_not_utf_8_text_is_refused(content: bytes, complaint: str):
     with pytest.raises(BadFileError, match=complaint):
         decode(content)
 
 
-def test_a_byte_order_mark_is_no_text():
+def test_a_byte_order_mark_is_removed():
     assert decode("\ufeffAlice: Hi".encode()) == "Alice: Hi"
 
 

@@ -16,7 +16,7 @@ from memci.schemas.network import NetworkNode, PassAnswer, RemovalReason
 from tests.support.networks import THEN, entity, network, node
 
 
-def about(**changed: Any) -> AgentAnswer:
+def agent(**changed: Any) -> AgentAnswer:
     values = {
         "agent_id": "ada", "messages": 7, "seq": 7, "pending": 0, "nodes": 3, "links": 2,
         "dangling": 1, "focus": ["Lisbon"], "queued": 0, "dead": 0, "lease": None,
@@ -35,28 +35,28 @@ def last_pass(**changed: Any) -> PassAnswer:
 
 
 def observation(nodes: list[NetworkNode], **changed: Any) -> Observation:
-    made = Observation(about(nodes=len(nodes)), last_pass(), network(nodes, []), [], {})
-    return replace(made, **changed)
+    default = Observation(agent(nodes=len(nodes)), last_pass(), network(nodes, []), [], {})
+    return replace(default, **changed)
 
 
 def drawn(
-    seen: Observation, *, width: int = 100, height: int | None = None, **how: Any
+    observed: Observation, *, width: int = 100, height: int | None = None, **options: Any
 ) -> list[str]:
     screen = Console(file=io.StringIO(), width=width, height=50, highlight=False, markup=False)
-    screen.print(frame(seen, height=height, **how))
+    screen.print(frame(observed, height=height, **options))
     assert isinstance(screen.file, io.StringIO)
     return [line.rstrip() for line in screen.file.getvalue().splitlines()]
 
 
-def test_it_says_what_there_is_and_shows_the_most_faded_first():
+def test_a_frame_has_a_summary_and_shows_the_shortest_memories_first():
     nodes = [
         entity(1, "Lisbon", focus=True),
         node(2, "whole", length=100, importance=2.0),
         node(3, "half", length=50, importance=0.5),
         node(4, "nearly gone", length=5, importance=0.05),
     ]
-    seen = observation(nodes, before={3: 60, 4: 5})
-    assert drawn(seen) == [
+    observed = observation(nodes, before={3: 60, 4: 5})
+    assert drawn(observed) == [
         "ada  3 memories · 1 entity · 2 links · 1 dangling",
         "pass 3 finished: 3 scanned, 1 shortened, 1 forgotten, 1 link broken · idle",
         "in focus: Lisbon",
@@ -68,11 +68,11 @@ def test_it_says_what_there_is_and_shows_the_most_faded_first():
     ]
 
 
-def test_it_fits_its_height_and_counts_the_rest():
-    seen = observation(
+def test_a_frame_fits_its_height_and_counts_the_hidden_memories():
+    observed = observation(
         [node(each) for each in range(1, 41)], removed=[RemovedMemory(50, "x", 3, "slot")] * 9
     )
-    lines = drawn(seen, height=24)
+    lines = drawn(observed, height=24)
     assert len(lines) <= 24
     assert sum("[forgotten]" in line for line in lines) == 6
     shown = sum(line.startswith("   ") for line in lines)
@@ -84,12 +84,12 @@ def test_wide_words_stay_in_their_column(width: int):
     seen = observation(
         [node(1, "我们准备四月去云南旅行" * 9), node(2, "words " * 40)],
         removed=[RemovedMemory(9, "一把黄色的雨伞" * 20, 3, "threshold")],
-        about=about(focus=["霸王龙" * 40]),
+        about=agent(focus=["霸王龙" * 40]),
     )
     assert max(map(cell_len, drawn(seen, width=width))) <= width
 
 
-def test_what_is_forgotten_says_when_and_why():
+def test_a_forgotten_memory_is_shown_with_its_pass_and_reason():
     seen = observation(
         [],
         removed=[RemovedMemory(9, "an umbrella", 3, "threshold"), RemovedMemory(8, None, None, "")],
@@ -100,38 +100,38 @@ def test_what_is_forgotten_says_when_and_why():
     ]
 
 
-def test_what_was_merged_or_erased_is_not_called_forgotten():
-    gone = [
+def test_merged_and_erased_memories_are_not_called_forgotten():
+    removed = [
         RemovedMemory(9, "a lamp", 3, "into #12", RemovalReason.MERGED),
         RemovedMemory(8, None, 3, "", RemovalReason.ERASED),
     ]
-    assert drawn(observation([], removed=gone))[-2:] == [
+    assert drawn(observation([], removed=removed))[-2:] == [
         "[merged] #9 in pass 3 (into #12): a lamp",
         "[erased] #8 in pass 3",
     ]
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "expected"),
     [
         ({"latest": None}, "no pass yet · idle"),
-        ({"about": about(paused=True, idle=False)}, "1 link broken · paused"),
+        ({"about": agent(paused=True, idle=False)}, "1 link broken · paused"),
         (
-            {"about": about(idle=False, pass_progress=PassProgress(number=4, scanned=2, left=9))},
+            {"about": agent(idle=False, pass_progress=PassProgress(number=4, scanned=2, left=9))},
             "pass 4: 2 scanned, 9 left · busy",
         ),
         ({"latest": last_pass(state="cut_short")}, "pass 3 cut short: 3 scanned"),
     ],
 )
-def test_it_says_where_the_pass_is(changed: dict[str, Any], told: str):
-    assert told in drawn(observation([node(1)], **changed))[1]
+def test_a_frame_shows_the_progress_of_the_pass(changed: dict[str, Any], expected: str):
+    assert expected in drawn(observation([node(1)], **changed))[1]
 
 
-def test_trouble_is_told_and_nothing_acts_on_the_terminal():
+def test_a_problem_is_shown_and_control_characters_are_not_printed():
     evil = "\x1b]0;x\x07 \x9b2J"
-    seen = observation(
-        [node(1, evil)], removed=[RemovedMemory(2, evil, 1, evil)], about=about(focus=[evil])
+    observed = observation(
+        [node(1, evil)], removed=[RemovedMemory(2, evil, 1, evil)], about=agent(focus=[evil])
     )
-    lines = drawn(seen, trouble="no answer; trying again")
+    lines = drawn(observed, trouble="no answer; trying again")
     assert "no answer; trying again" in lines
     assert all(character.isprintable() for line in lines for character in line)

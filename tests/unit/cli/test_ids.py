@@ -1,4 +1,4 @@
-"""Ids from what a file says."""
+"""Ids of messages in a file, made from their content."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def ids(messages, session=None):
 
 
 @given(MESSAGES, MESSAGES)
-def test_a_file_that_has_grown_keeps_the_ids_of_what_it_began_with(first, more):
+def test_a_file_that_has_grown_keeps_the_ids_of_its_first_messages(first, more):
     assert ids(first + more)[: len(first)] == ids(first)
 
 
@@ -43,5 +43,5 @@ def test_ids_after_the_first_difference_differ(one, other):
         assert (id_a == id_b) == same
 
 
-def test_an_id_of_its_own_stays():
+def test_an_id_in_the_file_is_kept():
     assert ids([{"id": "mine", "role": "user", "content": "Hi"}]) == ["mine"]

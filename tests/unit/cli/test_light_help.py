@@ -1,4 +1,4 @@
-"""Help comes at once: it imports no library that takes long to import."""
+"""Help is fast: it imports no library that takes long to import."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Networks as trees and as DOT."""
+"""Networks are printed as trees and as DOT."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Terminal(StringIO):
         return True
 
 
-def printed(shown: NetworkAnswer, capsys: pytest.CaptureFixture[str], depth: int = 4) -> list[str]:
-    print_tree(shown, depth)
+def printed(answer: NetworkAnswer, capsys: pytest.CaptureFixture[str], depth: int = 4) -> list[str]:
+    print_tree(answer, depth)
     return capsys.readouterr().out.splitlines()
 
 
-def all_of(tree_node: TreeNode) -> list[int]:
-    return [tree_node.node.id, *(each for child in tree_node.children for each in all_of(child))]
+def ids_in(tree_node: TreeNode) -> list[int]:
+    return [tree_node.node.id, *(each for child in tree_node.children for each in ids_in(child))]
 
 
 networks = st.integers(1, 9).flatmap(
@@ -54,23 +54,23 @@ networks = st.integers(1, 9).flatmap(
 
 @settings(max_examples=examples(500))
 @given(networks, st.integers(0, 4))
-def test_every_node_stands_once_or_is_counted(shown: NetworkAnswer, depth: int):
-    found = trees_of(shown, depth)
+def test_every_node_is_in_the_tree_once_or_counted_as_hidden(answer: NetworkAnswer, depth: int):
+    found = trees_of(answer, depth)
     trees = [*found.focus, *found.unreachable]
-    placed = [each for tree in trees for each in all_of(tree)]
+    placed = [each for tree in trees for each in ids_in(tree)]
     assert len(placed) == len(set(placed))
 
     def hidden(tree_node: TreeNode) -> int:
         return tree_node.hidden + sum(map(hidden, tree_node.children))
 
-    assert len(placed) + sum(map(hidden, trees)) == len(shown.nodes)
+    assert len(placed) + sum(map(hidden, trees)) == len(answer.nodes)
     assert [tree.node.id for tree in found.focus] == [
-        each for each in shown.focus if each in {tree.node.id for tree in found.focus}
+        each for each in answer.focus if each in {tree.node.id for tree in found.focus}
     ]
 
 
-def test_it_goes_from_the_focus_outwards_by_strength(capsys: pytest.CaptureFixture[str]):
-    shown = network(
+def test_the_tree_follows_the_strongest_links_first(capsys: pytest.CaptureFixture[str]):
+    answer = network(
         [
             entity(1, "Lisbon", focus=True, importance=2.0),
             node(2, "a weak one"), node(3, "a strong one"), node(4, "behind it"), node(5, "alone"),
@@ -80,7 +80,7 @@ def test_it_goes_from_the_focus_outwards_by_strength(capsys: pytest.CaptureFixtu
             link(4, 3, 0.5), link(2, 9, 0.1, dangling=True, relation="next", hint="an umbrella"),
         ],
     )  # fmt: skip
-    head, *lines = printed(shown, capsys)
+    head, *lines = printed(answer, capsys)
     assert head == "ada, now: 5 nodes, 5 links"
     assert lines == [
         "● #1 importance 2.00  Lisbon",
@@ -93,7 +93,7 @@ def test_it_goes_from_the_focus_outwards_by_strength(capsys: pytest.CaptureFixtu
     ]
 
 
-def test_what_lies_too_deep_is_counted(capsys: pytest.CaptureFixture[str]):
+def test_nodes_below_the_depth_are_counted(capsys: pytest.CaptureFixture[str]):
     chain = network(
         [node(each, focus=each == 1) for each in range(1, 6)],
         [link(each, each + 1) for each in range(1, 5)],
@@ -102,7 +102,7 @@ def test_what_lies_too_deep_is_counted(capsys: pytest.CaptureFixture[str]):
     assert len(printed(chain, capsys, depth=4)) == 6
 
 
-def test_a_long_chain_is_no_recursion(capsys: pytest.CaptureFixture[str]):
+def test_a_long_chain_does_not_exceed_the_recursion_limit(capsys: pytest.CaptureFixture[str]):
     count = 3 * sys.getrecursionlimit()
     chain = network(
         [node(each) for each in range(1, count + 1)],
@@ -111,11 +111,11 @@ def test_a_long_chain_is_no_recursion(capsys: pytest.CaptureFixture[str]):
     assert len(printed(chain, capsys, depth=count)) == count + 1
 
 
-def test_many_dangling_links_and_what_is_not_shown_are_counted(
+def test_omitted_dangling_links_nodes_and_links_are_counted(
     capsys: pytest.CaptureFixture[str],
 ):
-    shown = network([node(1)], [link(1, 10 + each, dangling=True) for each in range(8)], (3, 1))
-    print_tree(shown, 4)
+    answer = network([node(1)], [link(1, 10 + each, dangling=True) for each in range(8)], (3, 1))
+    print_tree(answer, 4)
     out, err = capsys.readouterr()
     assert out.count("forgotten: a hint") == 5
     assert "… 3 more links to what is forgotten" in out
@@ -123,14 +123,14 @@ def test_many_dangling_links_and_what_is_not_shown_are_counted(
     assert err == "not shown: 3 nodes, 1 link: --limit shows more\n"
 
 
-def test_what_was_there_then_says_what_became_of_it(capsys: pytest.CaptureFixture[str]):
-    shown = network([node(1, None)], [])
-    assert "50% of 100  (forgotten in pass 7)" in "\n".join(printed(shown, capsys))
+def test_a_node_of_an_old_snapshot_shows_when_it_was_forgotten(capsys: pytest.CaptureFixture[str]):
+    answer = network([node(1, None)], [])
+    assert "50% of 100  (forgotten in pass 7)" in "\n".join(printed(answer, capsys))
 
 
 @pytest.mark.parametrize("width", [20, 40, 61])
 def test_wide_characters_fit_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch, width: int):
-    shown = network(
+    answer = network(
         [entity(1, "云南", focus=True), node(2, "我们准备四月去云南旅行" * 5)],
         [link(1, 2, relation="关于")],
     )
@@ -138,7 +138,7 @@ def test_wide_characters_fit_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(sys, "stdout", terminal)
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.setenv("TERM", "xterm-256color")
-    print_tree(shown, 4)
+    print_tree(answer, 4)
     plain = re.sub(r"\x1b\[[0-9;]*m", "", terminal.getvalue())
     assert max(cell_len(line) for line in plain.splitlines()) <= width
     assert "\x1b[" in terminal.getvalue()
@@ -150,11 +150,11 @@ def test_a_pipe_gets_whole_lines_without_colour(capsys: pytest.CaptureFixture[st
     assert lines[1].count("words") == 12
 
 
-def test_control_characters_and_lines_do_no_harm(capsys: pytest.CaptureFixture[str]):
+def test_control_characters_and_newlines_are_not_printed(capsys: pytest.CaptureFixture[str]):
     evil = "\x1b]0;x\x07first\nsecond\x9b2J [bold]"
-    shown = network([node(1, evil)], [link(1, 2, dangling=True, relation=evil, hint=evil)])
-    print_tree(shown, 4)
-    lines = [*capsys.readouterr().out.splitlines(), *dot_of(shown).splitlines()]
+    answer = network([node(1, evil)], [link(1, 2, dangling=True, relation=evil, hint=evil)])
+    print_tree(answer, 4)
+    lines = [*capsys.readouterr().out.splitlines(), *dot_of(answer).splitlines()]
     assert all(character.isprintable() for line in lines for character in line)
     assert any("[bold]" in line for line in lines)
 
@@ -168,11 +168,11 @@ def test_any_text_is_one_string_of_dot(text: str):
 
 
 def test_dot_has_every_node_and_link():
-    shown = network(
+    answer = network(
         [entity(1, 'the "old" \\N town', focus=True), node(2)],
         [link(1, 2, 1.0), link(2, 9, 0.5, dangling=True, hint="an umbrella")],
     )
-    dot = dot_of(shown)
+    dot = dot_of(answer)
     assert dot.startswith("digraph memory {\n")
     assert dot.endswith("}\n")
     assert r'1 [label="the \"old\" \\N town", shape=ellipse, penwidth=3];' in dot

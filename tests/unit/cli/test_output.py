@@ -1,4 +1,4 @@
-"""What reaches a terminal."""
+"""Text and JSON that the command line prints."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_no_control_character_reaches_the_terminal(text: str):
 
 
 @given(st.dictionaries(st.text(), st.text() | st.lists(st.text())))
-def test_json_shows_nothing_unprintable_and_says_the_same(value: dict[str, object]):
+def test_json_escapes_unprintable_characters_and_keeps_its_value(value: dict[str, object]):
     shown = escaped(json.dumps(value, ensure_ascii=False, indent=2))
     assert all(each.isprintable() or each == "\n" for each in shown)
     assert json.loads(shown) == value
@@ -35,22 +35,22 @@ def test_json_for_programs_cannot_rewrite_the_terminal(capsys: pytest.CaptureFix
 
 
 @pytest.mark.parametrize(
-    ("at", "shown"),
+    ("at", "expected"),
     [
         ("2026-03-02T06:30:00+08:00", "2026-03-02 06:30:00+08:00"),
         ("2026-03-02T06:30:00.25Z", "2026-03-02 06:30:00Z"),
     ],
 )
-def test_times_are_those_of_the_speakers_clock(at: str, shown: str):
-    assert cell(datetime.fromisoformat(at)) == shown
+def test_times_keep_the_offset_of_the_speaker(at: str, expected: str):
+    assert cell(datetime.fromisoformat(at)) == expected
 
 
-def test_text_stays_as_it_is():
+def test_printable_text_is_unchanged():
     text = "Zoë sagt:\t你好 🎉\n[bold]no markup[/bold]"
     assert printable(text) == text
 
 
-def test_escape_sequences_lose_their_power():
+def test_escape_characters_are_replaced():
     assert "\x1b" not in printable("\x1b]0;title\x07\x1b[2J")
 
 
@@ -60,12 +60,12 @@ def test_a_shortened_text_is_one_line_within_its_length(text: str, length: int):
     assert "\n" not in shortened(text, length)
 
 
-def test_one_of_a_thing_is_not_many():
+def test_counts_use_singular_and_plural():
     assert [counted(each, "job") for each in (0, 1, 2)] == ["0 jobs", "1 job", "2 jobs"]
     assert [counted(each, "memory", "memories") for each in (1, 2)] == ["1 memory", "2 memories"]
 
 
-def test_what_is_on_its_way_is_told_beside_the_result(capsys: pytest.CaptureFixture[str]):
+def test_the_number_of_pending_messages_is_printed_to_stderr(capsys: pytest.CaptureFixture[str]):
     for count in (0, 1, 2):
         hint_pending(count)
     printed = capsys.readouterr()

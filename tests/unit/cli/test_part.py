@@ -1,4 +1,4 @@
-"""A part that dies is started again, ever more slowly."""
+"""A part of `memci up` that exits is restarted after growing pauses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.command_line import environment
 
 
 @given(st.integers(0, 10_000))
-def test_pauses_grow_and_end_at_half_a_minute(false_starts: int):
+def test_pauses_grow_up_to_30_seconds(false_starts: int):
     assert 1 <= pause_s(false_starts) <= pause_s(false_starts + 1) <= 30
 
 
@@ -31,19 +31,19 @@ def part(tmp_path: Path):
     wait_until(part.has_stopped, "nothing is left")
 
 
-def test_a_part_that_dies_at_once_is_restarted_and_its_log_says_why(part: Part):
+def test_a_part_that_exits_at_once_is_restarted_and_its_output_is_logged(part: Part):
     part.start()
     assert part.state is State.STARTING
-    wait_until(part.look, "its death is noticed")
+    wait_until(part.check, "its death is noticed")
     assert part.state is State.RESTARTING
     assert "exited with code 3" in part.note
     assert part.log.last_lines(5) == ["bad luck"]
     assert part.log.path.stat().st_mode & 0o777 == 0o600
-    wait_until(part.look, "it is started again")
+    wait_until(part.check, "it is started again")
     assert part.restarts == 1
 
 
-def test_a_part_that_was_ready_and_dies_has_not_failed(tmp_path: Path):
+def test_a_part_that_was_ready_and_exits_is_no_false_start(tmp_path: Path):
     part = Part("part", ("sleep", "60"), environment(), PartLog(tmp_path / "log"))
     part.start()
     pid = part.pid
@@ -52,22 +52,22 @@ def test_a_part_that_was_ready_and_dies_has_not_failed(tmp_path: Path):
     assert part.note_ready(pid)
     assert part.state is State.READY
     os.kill(pid, 9)
-    wait_until(part.look, "its death is noticed")
+    wait_until(part.check, "its death is noticed")
     assert (part.state, part.false_starts) == (State.RESTARTING, 0)
     assert "killed by SIGKILL" in part.note
     part.ask_to_stop()
     assert part.has_stopped()
-    assert not part.look(), "it is not started again"
+    assert not part.check(), "it is not started again"
 
 
-def test_so_many_false_starts_are_a_failure(part: Part):
+def test_a_part_fails_after_the_maximum_of_false_starts(part: Part):
     part.false_starts = FALSE_STARTS - 1
     part.start()
-    wait_until(part.look, "its death is noticed")
+    wait_until(part.check, "its death is noticed")
     assert part.state is State.FAILED
 
 
-def test_on_a_leash_a_command_keeps_its_line_and_dies_with_its_parent():
+def test_with_parent_death_a_command_keeps_its_command_line_and_ends_with_its_parent():
     holder = (
         "import os, subprocess, sys; child = subprocess.Popen([sys.executable, '-m',"
         " 'memci.cli.up.parent_death', str(os.getpid()), 'sleep', '60']);"
@@ -85,7 +85,7 @@ def test_on_a_leash_a_command_keeps_its_line_and_dies_with_its_parent():
     wait_until(lambda: not child.exists() or ") Z " in (child / "stat").read_text(), "it is gone")
 
 
-def test_a_leash_whose_holder_is_gone_starts_nothing():
+def test_parent_death_starts_nothing_if_the_parent_has_ended():
     done = subprocess.run(
         [sys.executable, "-m", "memci.cli.up.parent_death", "1", "echo", "hello"],
         env=environment(),
@@ -105,11 +105,11 @@ def test_a_leash_whose_holder_is_gone_starts_nothing():
         ("memci.example", "http://memci.example:8000"),
     ],
 )
-def test_addresses_are_such_that_a_browser_gets_there(host: str, url: str):
+def test_shown_addresses_work_in_a_browser(host: str, url: str):
     assert Addresses(host, 8000, 5555).api_url == url
 
 
-def test_what_listens_for_others_is_told_to_be_open():
+def test_addresses_open_to_other_machines_give_a_warning():
     assert Addresses("127.0.0.1", 8000, 5555).exposure_warning is None
     assert Addresses("::1", 8000, 5555).exposure_warning is None
     everywhere = Addresses("0.0.0.0", 8000, 5555).exposure_warning  # noqa: S104 - nothing is bound

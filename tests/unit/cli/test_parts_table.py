@@ -1,4 +1,4 @@
-"""`memci up` runs what the Procfile says, and stops all of it."""
+"""`memci up` starts the commands of the Procfile and stops all of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from memci.cli.up.addresses import PARTS, STOP_ORDER, WORKERS
 from tests.support import deployment
 
 
-def test_the_table_is_the_procfile():
+def test_the_parts_are_those_of_the_procfile():
     assert {name: list(command) for name, command in PARTS.items()} == {
         name: list(command) for name, command in deployment.procfile().items()
     }

@@ -1,4 +1,4 @@
-"""What is drawn: real files, looked into."""
+"""Plots of fading memories; the tests read the files that are drawn."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from tests.support.networks import fading
 
 
 @pytest.fixture(autouse=True)
-def no_boxes() -> Iterator[None]:
-    """Matplotlib warns of each character that it draws as a box."""
+def _no_missing_glyphs() -> Iterator[None]:
+    """Raise the warnings of matplotlib about characters without a glyph as errors."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         yield
@@ -48,7 +48,7 @@ def test_a_picture_is_drawn_for_few_and_for_many(memories: int):
 
 
 @pytest.mark.parametrize(("kind", "begin"), [("svg", b"<?xml"), ("pdf", b"%PDF-")])
-def test_other_kinds_are_what_they_are_called(kind: str, begin: bytes):
+def test_files_have_the_format_of_their_name(kind: str, begin: bytes):
     drawn = plot(fading(5, 10), kind)
     assert drawn.startswith(begin)
     assert len(drawn) > 5_000
@@ -62,7 +62,7 @@ def svg(answer: FadingAnswer) -> str:
     return plot(answer, "svg").decode()
 
 
-def test_a_plot_says_where_a_rebuilt_network_took_the_place_of_another():
+def test_a_plot_marks_the_pass_after_which_a_rebuilt_network_was_used():
     whole = fading(3, 10)
     first = whole.passes[0].number
     switched = whole.model_copy(update={"switched_after": [first - 1, first + 4]})
@@ -70,18 +70,21 @@ def test_a_plot_says_where_a_rebuilt_network_took_the_place_of_another():
     assert switches_in(switched) == [first + 4]
     assert f"rebuilt after pass {first + 4}" in svg(switched)
     assert "rebuilt" not in svg(whole)
-    # One line in each of the three panels, and one that says what they are.
+    # One line in each of the three panels, and one in the legend.
     assert svg(switched).count("#9467bd") - svg(whole).count("#9467bd") == 4
     assert "switched to a rebuilt network: only its memories are drawn" in svg(switched)
 
 
-def test_what_was_merged_is_neither_counted_nor_crossed_as_forgotten():
+def test_merged_memories_are_neither_counted_nor_marked_as_forgotten():
     whole = fading(3, 10)
     merged = whole.model_copy(
         update={
             "memories": [
                 each.model_copy(
-                    update={"forgotten": False, "gone": each.gone and RemovalReason.MERGED}
+                    update={
+                        "forgotten": False,
+                        "removal_reason": each.removal_reason and RemovalReason.MERGED,
+                    }
                 )
                 for each in whole.memories
             ]
@@ -95,7 +98,7 @@ def test_what_was_merged_is_neither_counted_nor_crossed_as_forgotten():
 
 
 def crosses(answer: FadingAnswer) -> int:
-    """Return how many marks are drawn at the ends of lines, in the legend too."""
+    """Return the number of marks at the ends of lines, with those of the legend."""
     return svg(answer).count('style="fill: #d62728; stroke: #d62728"')
 
 
@@ -110,7 +113,7 @@ def test_a_phrase_that_cannot_be_drawn_leaves_the_id():
     fonts = Fonts()
     assert fonts.can_draw("Zoë, Łódź, Москва, Αθήνα")
     assert not fonts.can_draw("\U0010fffd")
-    # Text is drawn as outlines; the comment before each says what it is.
+    # Text is drawn as outlines; a comment before each outline holds the text.
     drawn = svg(fading(1, 5, "beyond \U0010fffd words"))
     assert "<!-- #1 -->" in drawn
     assert "beyond" not in drawn
@@ -126,7 +129,7 @@ def test_only_a_plot_imports_matplotlib():
     subprocess.run([sys.executable, "-c", program], env=environment(), check=True)
 
 
-def test_what_is_forgotten_counts_as_nothing_and_what_is_unborn_not_at_all():
+def test_medians_count_forgotten_memories_as_zero_and_skip_future_ones():
     lines = [
         [None, 0.8, 0.4, None, None],
         [None, None, 1.0, 1.0, 1.0],
@@ -143,7 +146,7 @@ def test_a_memory_ends_in_the_pass_that_forgot_it():
     passes = [21, 22, 23, 24]
     assert end_of(passes, [1.0, 0.5, 0.2, None]) == 24
     assert end_of(passes, [None, 0.5, None, None]) == 23
-    assert end_of(passes, [1.0, 0.5, 0.2, 0.1]) == 24  # since the last pass that was drawn
+    assert end_of(passes, [1.0, 0.5, 0.2, 0.1]) == 24  # the last pass that was drawn
 
 
 @pytest.mark.parametrize("highest", [0.0, 0.3, 1.0, 4.2, 9.4, 31.0, 260.0, 12_345.0])

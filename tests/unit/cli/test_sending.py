@@ -1,4 +1,4 @@
-"""Messages are cut into requests that the server takes."""
+"""Messages are split into requests within the limits of the server."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ MESSAGES = st.lists(
 @given(MESSAGES, st.integers(1, 7), st.integers(3_000, 5_000))
 def test_batches_keep_order_lose_nothing_and_stay_within_the_limits(messages, most, most_bytes):
     limits = AppendLimits(most_bytes, 10**6, most)
-    cut = list(batches(messages, limits))
-    assert [message for batch in cut for message in batch] == messages
-    assert all(batch and len(batch) <= most for batch in cut)
-    for batch in cut:
+    split = list(batches(messages, limits))
+    assert [message for batch in split for message in batch] == messages
+    assert all(batch and len(batch) <= most for batch in split)
+    for batch in split:
         size = len(json.dumps({"messages": batch}).encode())
         assert size <= most_bytes or len(batch) == 1
 

@@ -1,4 +1,4 @@
-"""When something was said, as files tell it."""
+"""Hints about the times of messages in files."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ def parsed(*extra: dict[str, object]) -> Parsed:
 
 
 @pytest.mark.parametrize("name", ["sent_at", "said_at", "time", "date"])
-def test_a_time_under_another_name_is_told_where_it_belongs(name: str) -> None:
-    told = hint_times(parsed({name: "2026-03-02T09:15:00Z"}))
-    assert told is not None
-    assert "`timestamp`" in told
-    assert f"not from {name};" in told
+def test_a_time_in_another_field_gives_a_hint_to_use_timestamp(name: str) -> None:
+    hint = hint_times(parsed({name: "2026-03-02T09:15:00Z"}))
+    assert hint is not None
+    assert "`timestamp`" in hint
+    assert f"not from {name};" in hint
 
 
 @pytest.mark.parametrize(
     "fields", [{}, {"created_at": 5}, {"date": "x", "timestamp": 5}, {"colour": "red"}]
 )
-def test_nothing_is_told_where_the_time_is_known_or_none_was_given(
+def test_there_is_no_hint_if_the_time_is_known_or_missing(
     fields: dict[str, object],
 ) -> None:
     assert hint_times(parsed(fields)) is None
 
 
-def test_what_is_of_the_future_is_told_by_its_place() -> None:
+def test_a_time_in_the_future_is_reported_with_its_place() -> None:
     found = parsed({"timestamp": "2026-03-03T09:15:00Z"}, {"timestamp": "2026-03-03T09:15:01Z"}, {})
-    told = "1 message has a time in the future: line 2, message 1 (2026-03-03T09:15:01Z)"
-    assert hint_future(found, NOW) in (told, told.replace(", message 1", ""))
+    hint = "1 message has a time in the future: line 2, message 1 (2026-03-03T09:15:01Z)"
+    assert hint_future(found, NOW) in (hint, hint.replace(", message 1", ""))
     assert hint_future(parsed({"timestamp": 1.0}, {}), NOW) is None

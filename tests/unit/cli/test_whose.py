@@ -1,4 +1,4 @@
-"""An agent that is named in the wrong way is told how to be named."""
+"""A command with a misplaced agent suggests the right command."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pytest
 from memci.cli import app
 
 
-def said(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+def errors(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
     monkeypatch.setattr(sys, "argv", ["memci", *line.split()])
     assert app.run() == 2
     return capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    ("line", "meant"),
+    ("line", "suggestion"),
     [
         ("jobs list nora", "memci jobs list --agent nora"),
         ("memory nodes nora", "memci memory nodes --agent nora"),
@@ -29,8 +29,8 @@ def said(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtu
         ("pages window nora --json", "memci pages window --agent nora"),
     ],
 )
-def test_what_was_meant_is_told(monkeypatch, capsys, line: str, meant: str):
-    assert said(line, monkeypatch, capsys).splitlines()[-1] == f"Did you mean: {meant}"
+def test_the_right_command_is_suggested(monkeypatch, capsys, line: str, suggestion: str):
+    assert errors(line, monkeypatch, capsys).splitlines()[-1] == f"Did you mean: {suggestion}"
 
 
 @pytest.mark.parametrize(
@@ -39,5 +39,5 @@ def test_what_was_meant_is_told(monkeypatch, capsys, line: str, meant: str):
      "jobs list ../x", "agents usage", "agents usage --agent", "memory watch nora --every x",
      "doctor nora", "pages undo", "pages show nora", "pages move-page usr-1 usr-2"],
 )  # fmt: skip
-def test_nothing_is_guessed(monkeypatch, capsys, line: str):
-    assert "Did you mean" not in said(line, monkeypatch, capsys)
+def test_other_errors_suggest_nothing(monkeypatch, capsys, line: str):
+    assert "Did you mean" not in errors(line, monkeypatch, capsys)

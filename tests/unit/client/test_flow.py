@@ -1,4 +1,4 @@
-"""Flows, step by step: which requests are sent, how often, and with which pauses."""
+"""Flows of client methods: which requests are sent, how often, and with which pauses."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ def problem(status: int, kind: str, **headers: str) -> httpx.Response:
 
 
 def play(flow: Flow[T], *outcomes: Outcome) -> tuple[T, list[ClientRequest | Pause]]:
-    """Give the outcomes to what is sent, in order; return the result and all steps."""
-    left: Iterator[Outcome] = iter(outcomes)
+    """Answer the requests with the outcomes, in order; return the result and all steps."""
+    remaining: Iterator[Outcome] = iter(outcomes)
     steps: list[ClientRequest | Pause] = []
     outcome: Outcome = None
     while True:
         try:
             step = flow.send(outcome)
         except StopIteration as end:
-            assert next(left, "none") == "none"
+            assert next(remaining, "none") == "none"
             return end.value, steps
         steps.append(step)
-        outcome = None if isinstance(step, Pause) else next(left)
+        outcome = None if isinstance(step, Pause) else next(remaining)
 
 
 def body_of(step: ClientRequest | Pause) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def memory() -> Any:
 MESSAGE = [{"role": "user", "content": "x"}]
 
 
-def test_a_read_waits_for_what_this_client_has_written(memory: Any) -> None:
+def test_a_read_waits_for_the_writes_of_this_client(memory: Any) -> None:
     _, (before,) = play(memory.search("q"), answer(200, FOUND))
     assert body_of(before) == {"query": "q"}
     play(memory.remember(MESSAGE), answer(202, APPENDED))
@@ -83,7 +83,7 @@ def test_a_read_waits_for_what_this_client_has_written(memory: Any) -> None:
     assert body_of(own) == {"query": "q", "min_seq": 3, "wait_ms": 0}
 
 
-def test_what_one_agent_wrote_is_nothing_to_another() -> None:
+def test_a_read_does_not_wait_for_writes_to_another_agent() -> None:
     options = ClientOptions()
     play(agent_of("alice", options).remember(MESSAGE), answer(202, APPENDED))
     _, (read,) = play(agent_of("bob", options).search("q"), answer(200, FOUND))
@@ -91,17 +91,17 @@ def test_what_one_agent_wrote_is_nothing_to_another() -> None:
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_what_is_turned_away_is_sent_again_with_the_same_key(memory: Any, status: int) -> None:
+def test_a_refused_write_is_sent_again_with_the_same_key(memory: Any, status: int) -> None:
     kind = "rate-limited" if status == 429 else "unavailable"
-    turned_away = problem(status, kind, **{"Retry-After": "4"})
-    _, (first, pause, second) = play(memory.remember(MESSAGE), turned_away, answer(202, APPENDED))
+    refused = problem(status, kind, **{"Retry-After": "4"})
+    _, (first, pause, second) = play(memory.remember(MESSAGE), refused, answer(202, APPENDED))
     assert pause == Pause(4)
     assert first == second
     assert isinstance(first, ClientRequest)
     assert first.headers["Idempotency-Key"]
 
 
-def test_each_request_has_a_key_of_its_own(memory: Any) -> None:
+def test_each_write_has_its_own_idempotency_key(memory: Any) -> None:
     keys = set()
     for _ in range(3):
         _, (step,) = play(memory.remember(MESSAGE), answer(202, APPENDED))
@@ -113,7 +113,7 @@ def test_each_request_has_a_key_of_its_own(memory: Any) -> None:
     assert step.headers["Idempotency-Key"] == "mine"
 
 
-def test_waits_grow_and_end(memory: Any) -> None:
+def test_pauses_grow_and_the_third_failure_is_raised(memory: Any) -> None:
     lost = httpx.ReadError("lost")
     flow = memory.remember(MESSAGE)
     steps = [flow.send(outcome) for outcome in (None, lost, None, lost, None)]
@@ -122,7 +122,7 @@ def test_waits_grow_and_end(memory: Any) -> None:
         flow.send(lost)
 
 
-def test_what_the_server_refuses_is_not_sent_again(memory: Any) -> None:
+def test_a_conflict_is_not_sent_again(memory: Any) -> None:
     with pytest.raises(ConflictError, match="d"):
         play(memory.remember(MESSAGE), problem(409, "conflict"))
 
@@ -135,11 +135,11 @@ def test_a_command_that_may_have_arrived_is_not_sent_again(memory: Any) -> None:
         play(memory.cancel(job), httpx.ConnectError("not there"), problem(409, "conflict"))
 
 
-def test_no_wait_is_longer_than_the_longest() -> None:
+def test_pauses_are_bounded() -> None:
     assert Retries(longest_pause_s=5).pause(1, 3600) == Pause(5)
 
 
-def test_an_answer_that_is_no_memcis_says_so(memory: Any) -> None:
+def test_an_answer_of_another_server_gives_a_clear_error(memory: Any) -> None:
     for strange in (answer(200, {"hello": "world"}), answer(502, "bad gateway")):
         with pytest.raises(MemciError, match="is the address right"):
             play(memory.search("q"), strange)

@@ -1,4 +1,4 @@
-"""What ``help()`` says of the client."""
+"""The text of ``help()`` for the client."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def methods() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("method", list(methods()))
-def test_every_method_names_what_it_takes(method: Any) -> None:
+def test_every_method_documents_its_arguments(method: Any) -> None:
     assert method.__doc__
     signature = inspect.signature(method)
     kinds = {each.kind for each in signature.parameters.values()}
@@ -33,18 +33,18 @@ def test_every_method_names_what_it_takes(method: Any) -> None:
             assert f"\n    {name}: " in method.__doc__
 
 
-def test_options_are_shown_as_they_are_asked() -> None:
-    shown = inspect.signature(Agent.context)
-    assert list(shown.parameters)[:3] == ["self", "query", "budget_tokens"]
-    assert shown.parameters["budget_tokens"].default is inspect.Parameter.empty
-    assert shown.return_annotation is ContextAnswer
+def test_help_shows_the_options_of_a_method() -> None:
+    signature = inspect.signature(Agent.context)
+    assert list(signature.parameters)[:3] == ["self", "query", "budget_tokens"]
+    assert signature.parameters["budget_tokens"].default is inspect.Parameter.empty
+    assert signature.return_annotation is ContextAnswer
     text = pydoc.plain(pydoc.render_doc(Agent.window))
     assert "budget_tokens: int | None = ..." in text
     assert "Unpack" not in text
     assert "Flow" not in text
 
 
-def test_every_option_says_what_it_is() -> None:
+def test_every_option_has_a_description() -> None:
     kinds = [
         each
         for each in vars(keyword_arguments).values()

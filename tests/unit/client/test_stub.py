@@ -1,4 +1,4 @@
-"""What type checkers read of the tools is what the table says."""
+"""The type stub of the tools agrees with the tool table."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ memory.create_segment(id="rules", name="Rules", kind="nonsense")
 """
 
 
-def test_the_stub_is_made_of_the_table():
+def test_the_stub_is_generated_from_the_table():
     assert STUB.read_text() == stub(), "run: python -m tests.support.client_stub"
 
 
-def test_strict_users_are_told_of_types(tmp_path: Path):
+def test_mypy_in_strict_mode_knows_the_types_of_tools(tmp_path: Path):
     (tmp_path / "use.py").write_text(USE)
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(ROOT / ".mypy_cache"),
          str(tmp_path / "use.py")],
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    said = done.stdout
-    assert 'use.py:4: note: Revealed type is "memci.schemas.pages.PageChange"' in said
-    assert 'use.py:5: note: Revealed type is "memci.schemas.pages.PageList"' in said
-    assert "Coroutine[Any, Any, memci.schemas.pages.PageText]" in said
-    assert "use.py:7: error: Too few arguments" in said
-    assert 'use.py:8: error: Argument "kind"' in said
-    assert "Found 2 errors" in said
+    output = done.stdout
+    assert 'use.py:4: note: Revealed type is "memci.schemas.pages.PageChange"' in output
+    assert 'use.py:5: note: Revealed type is "memci.schemas.pages.PageList"' in output
+    assert "Coroutine[Any, Any, memci.schemas.pages.PageText]" in output
+    assert "use.py:7: error: Too few arguments" in output
+    assert 'use.py:8: error: Argument "kind"' in output
+    assert "Found 2 errors" in output

@@ -1,4 +1,4 @@
-"""The words of a question are found in texts that no index has."""
+"""The words of a question are found in texts without an index."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ TERMS = OfflineLexicon().terms
 
 
 def texts_found(question: str, *texts: str) -> list[str]:
-    """Return the texts that are found for a question, as both sides look for its words."""
+    """Return the texts found for a question: first by the probes of SQL, then by score."""
     asked = TERMS(question)
     probes = probes_of(asked)
-    begins = [each for each in texts if any(probe in folded(each) for probe in probes)]
-    kept = [Candidate(Source.PIN, key, text, (), UNTIMED, None) for key, text in enumerate(begins)]
+    matched = [each for each in texts if any(probe in folded(each) for probe in probes)]
+    kept = [Candidate(Source.PIN, key, text, (), UNTIMED, None) for key, text in enumerate(matched)]
     return [each.text for each in scored(kept, asked, TERMS, None)]
 
 
@@ -59,7 +59,7 @@ def test_the_same_word_is_found(word: str):
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "written"),
     [
         ("reliable", "reliability"),
         ("reliability", "reliably"),
@@ -79,18 +79,18 @@ def test_the_same_word_is_found(word: str):
         ("Python好吗", "pythons"),
     ],
 )
-def test_another_form_of_a_word_is_found(asked: str, told: str):
-    assert texts_found(asked, f"It is {told}, we said") == [f"It is {told}, we said"]
+def test_another_form_of_a_word_is_found(asked: str, written: str):
+    assert texts_found(asked, f"It is {written}, we said") == [f"It is {written}, we said"]
 
 
-def test_what_holds_a_part_of_a_word_alone_is_not_found():
+def test_a_text_with_only_a_part_of_a_word_is_not_found():
     assert texts_found("dry cat 1000 port", "drill concat 1,000,000 ports.") == [
         "drill concat 1,000,000 ports."
     ]
     assert texts_found("dry cat 1000", "drill concat 1,000,000 report") == []
 
 
-def test_of_chinese_questions_no_word_is_cut_into_terms():
+def test_words_of_a_text_are_cut_only_for_latin_terms():
     cut: list[str] = []
 
     def terms(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Counting tokens, cutting conversations into interactions, and comparing lists."""
+"""Token counts, interactions, stable prefixes of message lists, and BM25 scores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AT = datetime(2026, 3, 2, tzinfo=UTC)
 CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 
 
-def said(seq: int, role: Role, text: str | None = "x", **fields: Any) -> Message:
+def message(seq: int, role: Role, text: str | None = "x", **fields: Any) -> Message:
     return Message(seq, f"m{seq}", role, text, AT, **fields)
 
 
@@ -50,12 +50,12 @@ class TestTokens:
     def test_models_have_their_tokenizers(self, model: str | None, tokenizer: str):
         assert tokenizer_of(model, default="cl100k_base") == tokenizer
 
-    def test_what_does_not_fit_is_passed_over(self):
+    def test_texts_that_do_not_fit_are_skipped(self):
         assert fitting(["aaaa", "bbbbbbbb", "cc"], 8, len, joint="--") == [0, 2]
         assert fitting(["aaaa", "bb"], None, len, joint="--") == [0, 1]
         assert fitting(["aaaa"], 3, len, joint="--") == []
 
-    def test_the_whole_is_counted_not_its_pieces(self):
+    def test_the_joined_text_is_counted_and_not_its_pieces(self):
         def sticky(text: str) -> int:
             return len(text) + 6 * text.count("a-b")
 
@@ -63,64 +63,64 @@ class TestTokens:
 
 
 class TestInteractions:
-    def test_each_begins_with_the_user(self):
+    def test_each_interaction_begins_with_a_user_message(self):
         roles = [Role.ASSISTANT, Role.USER, Role.ASSISTANT, Role.USER, Role.USER]
-        found = [said(seq, role) for seq, role in enumerate(roles, start=1)]
+        found = [message(seq, role) for seq, role in enumerate(roles, start=1)]
         assert shape(found) == [[[1]], [[2], [3]], [[4]], [[5]]]
         assert [each.answered for each in interactions(found)] == [True, True, False, False]
 
-    def test_a_call_and_its_results_are_one(self):
+    def test_a_call_and_its_results_are_one_unit(self):
         other = {**CALL, "id": "c2"}
         found = [
-            said(1, Role.USER),
-            said(2, Role.ASSISTANT, None, tool_calls=(CALL, other)),
-            said(3, Role.TOOL, tool_call_id="c2"),
-            said(4, Role.TOOL, tool_call_id="c1"),
+            message(1, Role.USER),
+            message(2, Role.ASSISTANT, None, tool_calls=(CALL, other)),
+            message(3, Role.TOOL, tool_call_id="c2"),
+            message(4, Role.TOOL, tool_call_id="c1"),
         ]
         assert shape(found) == [[[1], [2, 3, 4]]]
         (one,) = interactions(found)
         assert not one.answered
         assert [each.seq for each in one.without_tools().messages] == [1]
 
-    @pytest.mark.parametrize("nothing", ["", " \n\t", "\u3000", None])
+    @pytest.mark.parametrize("text", ["", " \n\t", "\u3000", None])
     @pytest.mark.parametrize("role", [Role.USER, Role.ASSISTANT, Role.SYSTEM])
-    def test_a_turn_without_words_is_left_out(self, role: Role, nothing: str | None):
+    def test_a_message_without_words_is_left_out(self, role: Role, text: str | None):
         """Several chat APIs refuse a message without content."""
-        found = [said(1, Role.USER), said(2, Role.ASSISTANT), said(3, role, nothing)]
+        found = [message(1, Role.USER), message(2, Role.ASSISTANT), message(3, role, text)]
         assert shape(found) == [[[1], [2]]]
         assert units_of(found) == (((found[0],), (found[1],)), ())
         assert shape(found[2:]) == []
 
-    def test_calls_need_no_words_and_results_may_be_empty(self):
+    def test_calls_and_results_without_words_are_kept(self):
         found = [
-            said(1, Role.USER, ""),
-            said(2, Role.ASSISTANT, "", tool_calls=(CALL,)),
-            said(3, Role.TOOL, "", tool_call_id="c1"),
+            message(1, Role.USER, ""),
+            message(2, Role.ASSISTANT, "", tool_calls=(CALL,)),
+            message(3, Role.TOOL, "", tool_call_id="c1"),
         ]
         assert shape(found) == [[[2, 3]]]
 
     def test_a_call_without_its_result_and_a_result_without_its_call_are_left_out(self):
         found = [
-            said(1, Role.USER),
-            said(2, Role.ASSISTANT, "looking", tool_calls=(CALL,)),
-            said(3, Role.USER),
-            said(4, Role.TOOL, tool_call_id="c1"),
+            message(1, Role.USER),
+            message(2, Role.ASSISTANT, "looking", tool_calls=(CALL,)),
+            message(3, Role.USER),
+            message(4, Role.TOOL, tool_call_id="c1"),
         ]
         assert shape(found) == [[[1]], [[3]]]
 
-    def test_an_id_may_be_used_again(self):
+    def test_a_call_id_may_be_used_again(self):
         found = [
-            said(1, Role.ASSISTANT, None, tool_calls=(CALL,)),
-            said(2, Role.TOOL, tool_call_id="c1"),
-            said(3, Role.ASSISTANT, None, tool_calls=(CALL,)),
-            said(4, Role.TOOL, tool_call_id="c1"),
-            said(5, Role.TOOL, tool_call_id="c1"),
+            message(1, Role.ASSISTANT, None, tool_calls=(CALL,)),
+            message(2, Role.TOOL, tool_call_id="c1"),
+            message(3, Role.ASSISTANT, None, tool_calls=(CALL,)),
+            message(4, Role.TOOL, tool_call_id="c1"),
+            message(5, Role.TOOL, tool_call_id="c1"),
         ]
         assert shape(found) == [[[1, 2], [3, 4]]]
 
 
 class TestStablePrefix:
-    def test_it_is_the_bytes_of_the_pieces_that_are_the_same(self):
+    def test_it_is_the_number_of_bytes_of_the_equal_first_pieces(self):
         before = pieces([("0:system", "be brief"), ("1:user", "你好")])
         assert stable_prefix(before, before) == 8 + 6
         assert stable_prefix(before, pieces([("0:system", "be brief"), ("1:user", "hi")])) == 8
@@ -145,12 +145,12 @@ class TestBm25:
         common = Collected(100, 4, {term: float(place) for place, term in enumerate(many)})
         assert scored_terms(many, common) == set(many[:64])
 
-    def test_a_question_repeats_no_term(self):
+    def test_terms_of_a_question_are_distinct_and_bounded(self):
         assert question_terms(["a", "b", "a"]) == ["a", "b"]
         assert len(question_terms([str(number) for number in range(9_999)])) == 512
 
     @pytest.mark.parametrize(
-        ("terms", "asked"),
+        ("terms", "expected"),
         [
             (["冷柜", "柜什", "什么", "么时", "时候", "候坏", "坏的"], ["冷柜", "候坏", "坏的"]),
             (["你好", "请问", "陈立", "立呢"], ["陈立"]),
@@ -158,7 +158,7 @@ class TestBm25:
             (["什", "时候表", "what"], ["什", "时候表", "what"]),
         ],
     )
-    def test_what_only_asks_is_asked_for_where_there_is_nothing_else(
-        self, terms: list[str], asked: list[str]
+    def test_question_words_are_terms_only_if_there_are_no_others(
+        self, terms: list[str], expected: list[str]
     ) -> None:
-        assert question_terms(terms) == asked
+        assert question_terms(terms) == expected

@@ -1,4 +1,4 @@
-"""What retrieval may hand back."""
+"""Cosines of candidates in a language that the embedding model does not read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from memci.domain.search.candidate import without_unread_cosines
 from tests.support.talk import message
 
 
-def test_a_cosine_of_a_language_that_the_model_does_not_read_finds_nothing() -> None:
+def test_cosines_of_a_language_that_the_model_does_not_read_are_dropped() -> None:
     chinese = message(1, "明天早上八点坐渡轮去香港。", dense=0.9)
     english = message(2, "The ferry leaves at eight.", dense=0.9)
     mixed = message(3, "用 PostgreSQL 的 migration tool to move the orders table", dense=0.9)

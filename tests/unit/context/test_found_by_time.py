@@ -1,4 +1,4 @@
-"""What only its time has found, in both fusions (R11)."""
+"""Candidates that are found by their time alone, in both fusions (R11)."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def fits(at: datetime, _session: str | None) -> float:
 
 
 ASKED = Timed((WEEK,))
-ALONE = Timed((WEEK,), (WEEK,))
+TIME_ONLY = Timed((WEEK,), (WEEK,))
 
 
-def said(seq: int, dense: float | None = None, lexical: float | None = None, **more) -> Candidate:
+def chat(seq: int, dense: float | None = None, lexical: float | None = None, **more) -> Candidate:
     at = more.pop("at", BEGIN)
     return message(seq, more.pop("text", TEXT), dense=dense, lexical=lexical, **more)._replace(
         at=at
@@ -44,60 +44,60 @@ def keys(ranked: list[Ranked]) -> list[int]:
 
 @pytest.mark.parametrize("fusion", ["scaled", "rrf"])
 class TestBothFusions:
-    def test_a_message_of_the_time_is_a_hit_though_nothing_else_has_found_it(self, fusion: str):
-        (hit,) = fused(fusion, [said(1), said(2, at=EARLIER), said(3, 0.05, at=EARLIER)], ASKED)
+    def test_a_message_of_the_time_is_a_hit_without_another_channel(self, fusion: str):
+        (hit,) = fused(fusion, [chat(1), chat(2, at=EARLIER), chat(3, 0.05, at=EARLIER)], ASKED)
         assert (hit.candidate.key, hit.ranks) == (1, {})
 
-    def test_a_memory_is_none_by_its_time(self, fusion: str):
+    def test_a_memory_is_no_hit_by_its_time_alone(self, fusion: str):
         assert fused(fusion, [memory(1)], ASKED) == []
-        assert fused(fusion, [memory(1)], ALONE) == []
+        assert fused(fusion, [memory(1)], TIME_ONLY) == []
 
-    def test_what_words_have_found_of_the_time_stays_ahead(self, fusion: str):
-        asks = said(5, 0.11, text="is it so?")
-        spoken = [said(1, 0.9, 9.0), said(2, 0.2), said(3, None, 0.5), asks]
-        long = said(4, text="a long text " * 40, session_id="s")
+    def test_messages_of_the_time_that_words_found_rank_before_others(self, fusion: str):
+        asks = chat(5, 0.11, text="is it so?")
+        spoken = [chat(1, 0.9, 9.0), chat(2, 0.2), chat(3, None, 0.5), asks]
+        long = chat(4, text="a long text " * 40, session_id="s")
         assert keys(fused(fusion, [long, *spoken], ASKED))[-1] == 4
 
-    def test_what_the_time_alone_is_asked_for_leads(self, fusion: str):
-        best = said(1, 0.9, 9.0, at=EARLIER)
-        others = [said(seq, 0.8, 8.0, at=EARLIER) for seq in (2, 3)]
-        found = fused(fusion, [best, *others, said(4), said(5, 0.2)], ALONE)
+    def test_messages_of_the_time_rank_first_if_the_question_names_only_a_time(self, fusion: str):
+        best = chat(1, 0.9, 9.0, at=EARLIER)
+        others = [chat(seq, 0.8, 8.0, at=EARLIER) for seq in (2, 3)]
+        found = fused(fusion, [best, *others, chat(4), chat(5, 0.2)], TIME_ONLY)
         assert set(keys(found)[:2]) == {4, 5}
         assert keys(found)[2] == 1
 
-    def test_no_time_changes_nothing(self, fusion: str):
-        candidates = [said(1, 0.9, 9.0), said(2, 0.2), said(3)]
+    def test_without_a_time_nothing_changes(self, fusion: str):
+        candidates = [chat(1, 0.9, 9.0), chat(2, 0.2), chat(3)]
         assert keys(fused(fusion, candidates, Timed())) == [1, 2]
 
 
-def test_it_comes_before_weak_hits_of_other_times():
-    weak, strong = said(1, 0.12, at=EARLIER), said(2, 0.9, 9.0, at=EARLIER)
-    assert keys(fused("scaled", [weak, strong, said(3)], ASKED)) == [2, 3, 1]
+def test_a_message_of_the_time_ranks_before_weak_hits_of_other_times():
+    weak, strong = chat(1, 0.12, at=EARLIER), chat(2, 0.9, 9.0, at=EARLIER)
+    assert keys(fused("scaled", [weak, strong, chat(3)], ASKED)) == [2, 3, 1]
 
 
-def test_what_says_next_to_nothing_does_not_lead_what_leads():
-    assert keys(fused("scaled", [said(1, 0.9, 9.0, text="ok"), said(2)], ALONE)) == [2, 1]
+def test_a_trivial_message_of_the_time_does_not_rank_first():
+    assert keys(fused("scaled", [chat(1, 0.9, 9.0, text="ok"), chat(2)], TIME_ONLY)) == [2, 1]
 
 
-def test_a_memory_of_the_time_leads_as_messages_do():
+def test_a_memory_of_the_time_ranks_first_like_messages():
     old, new = (memory(key, text=TEXT, dense=0.3) for key in (1, 2))
     found = [old._replace(at=EARLIER, dense=0.9), new]
-    assert keys(fused("scaled", found, ALONE)) == [2, 1]
+    assert keys(fused("scaled", found, TIME_ONLY)) == [2, 1]
 
 
 def test_documents_have_no_time():
     chunk = Candidate(Source.DOCUMENT, 9, TEXT, (), BEGIN, dense=0.3)
-    assert keys(fused("scaled", [chunk, said(1, 0.9, at=EARLIER)], ALONE)) == [1, 9]
+    assert keys(fused("scaled", [chunk, chat(1, 0.9, at=EARLIER)], TIME_ONLY)) == [1, 9]
 
 
-def test_a_stretch_ends_before_its_end():
+def test_a_span_excludes_its_end():
     assert WEEK.holds(BEGIN)
     assert not WEEK.holds(BEGIN + timedelta(days=7))
     assert TimeSpan(None, BEGIN).holds(EARLIER)
     assert TimeSpan(BEGIN, None).holds(BEGIN + timedelta(days=900))
 
 
-def test_what_names_no_year_is_looked_for_in_earlier_ones_too():
+def test_a_time_without_a_year_is_searched_in_earlier_years_too():
     may = datetime(2026, 5, 1, tzinfo=UTC)
     yearly = TimeRange(may, may + timedelta(days=31), yearly=True)
     first, *others = spans_to_search([yearly])
@@ -109,27 +109,27 @@ def test_what_names_no_year_is_looked_for_in_earlier_ones_too():
 
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
-TIME_ALONE = [
+TIME_QUESTIONS = [
     "What did I do last week?", "what happened on 12 November?", "last week", "11月10日", "上周",
     "What did Caroline do last week?", "what's Caroline been up to recently?", "上周我说了什么？",
     "上周我做了什么", "九月我做了什么", "三周前我们聊了什么", "最近我做了什么",
     "帮我总结一下上周的事情",
     "昨天李明跟我说了些什么？", "Could you summarise what we talked about yesterday, please?",
 ]  # fmt: skip
-MORE = [
+OTHER_QUESTIONS = [
     "What did I buy last week?", "上周我买了什么", "Where does Caroline live?", "我住在哪里？",
     "What did I do?", "What did Otto do last week?", "上周的会议谁参加了", "我最近读了什么书",
     "Which of the 3 plans of last week is mine?", "What did I tell Anna's dog yesterday?",
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", TIME_ALONE)
-def test_questions_of_a_time_alone(text: str):
+@pytest.mark.parametrize("text", TIME_QUESTIONS)
+def test_questions_that_name_only_a_time(text: str):
     found = analyse(text, NOW, names=("Caroline", "李明"))
     assert found.only_times
     assert found.k >= 7
 
 
-@pytest.mark.parametrize("text", MORE)
-def test_questions_that_say_more(text: str):
+@pytest.mark.parametrize("text", OTHER_QUESTIONS)
+def test_questions_that_name_more_than_a_time(text: str):
     assert not analyse(text, NOW, names=("Caroline", "李明")).only_times

@@ -1,4 +1,4 @@
-"""Fusing channels."""
+"""Fusion of channels into one ranking."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class TestReciprocalRanks:
             {Channel.DENSE: 1, Channel.LEXICAL: 1}, {Channel.DENSE: 2, Channel.LEXICAL: 1},
         ]  # fmt: skip
 
-    def test_a_channel_that_is_off_counts_nothing(self):
+    def test_a_channel_that_is_off_does_not_count(self):
         ranked = fuse_rrf([message(1, dense=0.9), message(2, lexical=1.0)], [Channel.LEXICAL])
         assert keys(ranked) == [("chat", 2)]
 
-    def test_what_no_channel_finds_relevant_is_no_hit(self):
+    def test_a_candidate_without_a_relevant_channel_is_no_hit(self):
         assert fuse_rrf([message(1, dense=0.05), message(2, lexical=0.0)], list(Channel)) == []
 
-    def test_equals_go_word_for_word_first_then_latest(self):
+    def test_equal_scores_are_ordered_by_source_and_then_latest_first(self):
         ranked = fuse_rrf(
             [memory(9, lexical=1.0), message(1, lexical=1.0), message(2, lexical=1.0)],
             [Channel.LEXICAL],
@@ -46,7 +46,7 @@ class TestReciprocalRanks:
         assert keys(ranked) == [("chat", 2), ("memory", 9), ("chat", 1)]
 
 
-def test_each_source_offers_its_best_k():
+def test_each_source_keeps_its_best_k():
     ranked = in_order(message(1), message(2), memory(1), message(3), memory(2))
     assert keys(best_of_each_source(ranked, 1)) == [("chat", 1), ("memory", 1)]
 
@@ -63,13 +63,13 @@ def test_each_source_offers_its_best_k():
         ("text-embedding-3-small", True),
     ],
 )
-def test_an_english_model_says_nothing_about_chinese(model: str, chinese: bool):
+def test_an_english_model_does_not_read_chinese(model: str, chinese: bool):
     assert reads(model, Language.CHINESE) is chinese
     assert reads(model, Language.ENGLISH)
 
 
 @pytest.mark.parametrize("fuse", [fuse_rrf, lambda found, on: fuse_scaled(found, on, Hints())])
-def test_what_a_file_says_of_other_things_is_no_hit(
+def test_a_chunk_with_a_low_cosine_alone_is_no_hit(
     fuse: Callable[[list[Candidate], list[Channel]], list[Ranked]],
 ) -> None:
     def chunk(key: int, **scores: float) -> Candidate:

@@ -1,4 +1,4 @@
-"""A handover is true of what stands in it: days, and what is cut (R8)."""
+"""A handover names the days of its messages and marks what is cut (R8)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TODAY = date(2026, 11, 22)
 count = OfflineTokenCounter().count
 
 
-def said(
+def turn(
     seq: int, text: str | None, role: Role = Role.USER, day: int = 22, **fields: Any
 ) -> Message:
     at = datetime(2026, 11, day, 9, seq, tzinfo=UTC)
@@ -36,26 +36,26 @@ def handover(*messages: Message, **fields: Any) -> Handover:
 
 
 def within(whole: Handover, budget: int) -> Handover:
-    held = whole.within(budget, count, lambda text, target: text[:target])
-    assert count(held.text()) <= budget
-    return held
+    shortened = whole.within(budget, count, lambda text, target: text[:target])
+    assert count(shortened.text()) <= budget
+    return shortened
 
 
 def calls(*arguments: str) -> dict[str, Any]:
-    made = [
+    tool_calls = [
         {"id": f"c{at}", "type": "function", "function": {"name": f"write_{at}", "arguments": each}}
         for at, each in enumerate(arguments)
     ]
-    return {"tool_calls": tuple(made)}
+    return {"tool_calls": tuple(tool_calls)}
 
 
 ROWS = json.dumps({f"row {each}": each * 7919 for each in range(900)})
 
 
-def test_long_arguments_of_a_call_are_cut_and_the_tool_is_told():
+def test_long_arguments_of_a_call_are_cut_and_the_tool_is_named():
     whole = handover(
-        said(1, "Write the table, please."), said(2, None, Role.ASSISTANT, **calls(ROWS)),
-        said(3, "It is written to the disk."),
+        turn(1, "Write the table, please."), turn(2, None, Role.ASSISTANT, **calls(ROWS)),
+        turn(3, "It is written to the disk."),
     )  # fmt: skip
     assert count(whole.text()) > 5_000
     held = within(whole, 200)
@@ -67,9 +67,9 @@ def test_long_arguments_of_a_call_are_cut_and_the_tool_is_told():
     assert "It is written to the disk." in text
 
 
-def test_of_many_calls_each_is_told():
+def test_each_of_many_calls_is_named():
     whole = handover(
-        said(1, "Write them."), said(2, "As you like.", Role.ASSISTANT, **calls(*[ROWS] * 9, "{}"))
+        turn(1, "Write them."), turn(2, "As you like.", Role.ASSISTANT, **calls(*[ROWS] * 9, "{}"))
     )
     text = within(whole, 400).text()
     assert [f"write_{each}({{" in text for each in range(9)] == [True] * 9
@@ -85,14 +85,14 @@ def test_of_many_calls_each_is_told():
         (Language.CHINESE, "最近的对话原文\n", "最近的对话，以…标出删节之处\n"),
     ],
 )  # fmt: skip
-def test_the_heading_says_whether_all_of_it_stands_there(language: Language, whole: str, cut: str):
-    made = handover(said(1, "word " * 900), said(2, "Done.", Role.ASSISTANT), language=language)
+def test_the_heading_says_whether_messages_are_cut(language: Language, whole: str, cut: str):
+    made = handover(turn(1, "word " * 900), turn(2, "Done.", Role.ASSISTANT), language=language)
     assert f"## {whole}" in made.text()
     shorter = within(made, 400)
     assert f"## {cut}" in shorter.text()
     assert shorter.left_out == 0
-    # Left out is not cut: what stands there does so word for word.
-    bare = handover(*(said(at, f"Crate {at}.") for at in range(1, 30)), language=language)
+    # Whole messages are left out; the others are word for word.
+    bare = handover(*(turn(at, f"Crate {at}.") for at in range(1, 30)), language=language)
     fewer = within(bare, 120)
     assert fewer.left_out
     assert f"## {whole}" in fewer.text()
@@ -105,10 +105,10 @@ def test_the_heading_says_whether_all_of_it_stands_there(language: Language, who
         (Language.CHINESE, "2026年11月21日（星期六）", "2026年11月22日（星期日）"),
     ],
 )
-def test_what_was_said_on_another_day_stands_under_it(language: Language, day: str, today: str):
+def test_messages_of_other_days_have_a_day_line(language: Language, day: str, today: str):
     made = handover(
-        said(1, "Tomorrow I have my driving test.", day=21), said(2, "Luck!", Role.ASSISTANT, 21),
-        said(3, "I passed."), said(4, "Bravo!", Role.ASSISTANT), language=language,
+        turn(1, "Tomorrow I have my driving test.", day=21), turn(2, "Luck!", Role.ASSISTANT, 21),
+        turn(3, "I passed."), turn(4, "Bravo!", Role.ASSISTANT), language=language,
     ).text()  # fmt: skip
     lines = made.splitlines()
     assert [each for each in lines if "2026" in each] == [day, today]
@@ -116,34 +116,34 @@ def test_what_was_said_on_another_day_stands_under_it(language: Language, day: s
     assert lines.index("Luck!") < lines.index(today) < lines.index("I passed.")
 
 
-def test_of_what_was_said_today_no_day_is_told():
-    made = handover(said(1, "I have my driving test."), said(2, "Luck!", Role.ASSISTANT))
+def test_messages_of_today_have_no_day():
+    made = handover(turn(1, "I have my driving test."), turn(2, "Luck!", Role.ASSISTANT))
     assert "2026" not in made.text()
 
 
-def test_a_day_is_that_of_who_speaks():
+def test_a_day_is_that_of_the_speakers_offset():
     late = datetime.fromisoformat("2026-11-21T20:30:00-08:00")  # the 22nd in UTC
-    message = Message(1, "m1", Role.USER, "Good night.", late, session_id="s1")
-    assert "21 November 2026 (Sat)\n" in handover(message).text()
+    late_message = Message(1, "m1", Role.USER, "Good night.", late, session_id="s1")
+    assert "21 November 2026 (Sat)\n" in handover(late_message).text()
 
 
 @pytest.mark.parametrize("budget", range(90, 460, 4))
-def test_what_comes_first_has_its_day_where_older_ones_are_left_out(budget: int):
-    messages = [said(at, f"Crate {at} is full of tea.", day=21) for at in range(1, 20)]
-    held = within(handover(*messages, said(20, "Thanks.")), budget)
+def test_the_first_message_has_its_day_if_older_ones_are_left_out(budget: int):
+    messages = [turn(at, f"Crate {at} is full of tea.", day=21) for at in range(1, 20)]
+    held = within(handover(*messages, turn(20, "Thanks.")), budget)
     lines = held.text().splitlines()
     first = held.messages[0]
     assert ("21 November 2026 (Sat)" in lines) == (first.seq < 20)
     assert ("22 November 2026 (Sun)" in lines) == (first.seq < 20)
     if first.seq > 1:
-        one_more = [*messages[first.seq - 2 :], said(20, "Thanks.")]
+        one_more = [*messages[first.seq - 2 :], turn(20, "Thanks.")]
         more = replace(held, recent=exchanges(one_more), left_out=first.seq - 2)
         assert count(more.text()) > budget - count("21 November 2026 (Sat)\n\n")
 
 
 def test_the_document_is_counted_as_a_whole():
-    """Tokens of a text may be more than those of its lines together."""
-    whole = handover(*(said(at, f"Crate {at} is full of tea.", day=21) for at in range(1, 20)))
+    """A text may have more tokens than its lines together."""
+    whole = handover(*(turn(at, f"Crate {at} is full of tea.", day=21) for at in range(1, 20)))
     lengths = set()
     for budget in range(3, 80):
         held = whole.within(budget, lambda text: len(text) // 20, lambda text, _: text)
@@ -171,9 +171,9 @@ TALKS = pytest.mark.parametrize(
 
 
 def ended(language: Language, exchanged: tuple[tuple[str, str], ...], **fields: Any) -> Handover:
-    """What there is of a session that has ended: its summary tells of all that was said in it."""
+    """Return the handover of an ended session, with a summary of all its messages."""
     messages = [
-        said(2 * at + of, text, (Role.USER, Role.ASSISTANT)[of], day=12 + at)
+        turn(2 * at + of, text, (Role.USER, Role.ASSISTANT)[of], day=12 + at)
         for at, both in enumerate(exchanged)
         for of, text in enumerate(both)
     ]
@@ -182,13 +182,13 @@ def ended(language: Language, exchanged: tuple[tuple[str, str], ...], **fields: 
 
 
 def blocks(text: str) -> dict[str, str]:
-    """What stands under each heading."""
+    """Return the text under each heading."""
     parts = text.split("\n## ")[1:]
     return {part.partition("\n")[0]: part.partition("\n")[2] for part in parts}
 
 
 @TALKS
-def test_what_stands_word_for_word_below_is_not_summed_up(
+def test_messages_that_are_quoted_are_not_in_the_summary(
     language: Language, exchanged: tuple[tuple[str, str], ...]
 ):
     whole = ended(language, exchanged)
@@ -203,7 +203,7 @@ def test_what_stands_word_for_word_below_is_not_summed_up(
 
 
 @TALKS
-def test_in_any_room_a_summary_tells_whole_sentences_once(
+def test_a_summary_has_whole_sentences_once_at_any_budget(
     language: Language, exchanged: tuple[tuple[str, str], ...]
 ):
     start, end = sentence_spans(exchanged[2][0])[1]
@@ -234,7 +234,7 @@ def test_in_any_room_a_summary_tells_whole_sentences_once(
 
 
 @TALKS
-def test_where_nothing_follows_no_heading_says_so(
+def test_without_quoted_messages_there_is_no_heading_for_them(
     language: Language, exchanged: tuple[tuple[str, str], ...]
 ):
     whole = ended(language, exchanged)
@@ -251,7 +251,7 @@ def test_where_nothing_follows_no_heading_says_so(
     assert "对话原文" not in held.text()
 
 
-def test_what_a_model_summed_up_in_its_own_words_stays():
-    told = "Nora's oven broke down.\nIt was the plug.\n\n- A cake without nuts, for Lena."
-    whole = replace(ended(Language.ENGLISH, ENGLISH), summary=told)
-    assert whole.without_repeated_lines().summary == told
+def test_a_summary_in_a_models_own_words_is_kept():
+    summary = "Nora's oven broke down.\nIt was the plug.\n\n- A cake without nuts, for Lena."
+    whole = replace(ended(Language.ENGLISH, ENGLISH), summary=summary)
+    assert whole.without_repeated_lines().summary == summary

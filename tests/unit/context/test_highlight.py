@@ -31,30 +31,30 @@ def highlighter(asked: str | None, room: int = 60) -> Highlighter:
     )
 
 
-def test_the_best_entries_stay_whole() -> None:
+def test_the_best_entries_are_not_cut() -> None:
     assert highlighter("canoe", room=600).cut(LONG, 0) == LONG
 
 
-def test_even_the_best_is_cut_where_it_takes_more_than_a_third_of_the_room() -> None:
+def test_the_best_entry_is_cut_if_it_needs_more_than_a_third_of_the_room() -> None:
     assert highlighter("canoe").cut(LONG, 0) != LONG
 
 
 @pytest.mark.parametrize("asked", ["Who sold the canoe?", None])
-def test_of_others_what_the_question_names_and_what_is_rare_is_left(asked: str | None) -> None:
+def test_other_entries_keep_the_sentences_with_asked_and_rare_words(asked: str | None) -> None:
     shown = highlighter(asked).cut(LONG, 9)
     assert "Ann sold the red canoe in Bergen last week." in shown
     assert "Thanks" not in shown
     assert len(shown) < len(LONG)
 
 
-def test_words_are_the_same_in_other_forms() -> None:
-    told = (
+def test_other_forms_of_asked_words_count() -> None:
+    text = (
         "My sister keeps a small bakery near the harbour of Bergen these days with much success. "
         "Somebody was painting all of the old wooden fence by the garden gate slowly again. "
         "The neighbour drove his tractor through the muddy field behind our barn on and on."
     )
-    texts = [told, *("The boat was late today." for _ in range(30))]
-    assert "painting" in Highlighter("who painted it", texts, 0, sentence_spans, words).cut(told, 5)
+    texts = [text, *("The boat was late today." for _ in range(30))]
+    assert "painting" in Highlighter("who painted it", texts, 0, sentence_spans, words).cut(text, 5)
 
 
 def test_chinese_is_cut_at_its_sentences() -> None:
@@ -65,11 +65,11 @@ def test_chinese_is_cut_at_its_sentences() -> None:
     assert shown == "…王磊上周在成都把那辆红色的自行车卖掉了。"
 
 
-def test_one_sentence_is_always_left_and_one_alone_never_cut() -> None:
-    none = Highlighter("x", ["Hi! Thanks!"], 0, sentence_spans, words)
-    assert none.cut("Hi! Thanks!", 9) == "Hi! Thanks!"
+def test_at_least_one_sentence_is_kept_and_a_single_one_is_not_cut() -> None:
+    highlight = Highlighter("x", ["Hi! Thanks!"], 0, sentence_spans, words)
+    assert highlight.cut("Hi! Thanks!", 9) == "Hi! Thanks!"
     endless = "word " * 500
-    assert none.cut(endless, 9) == endless
+    assert highlight.cut(endless, 9) == endless
     assert Highlighter("x", [LONG], 0, whole, words).cut(LONG, 9) == LONG
 
 
@@ -80,10 +80,10 @@ def rows(count: int) -> str:
 
 
 @pytest.mark.parametrize("count", [30, 300, 3_000])
-def test_the_row_that_is_asked_for_is_found_among_many(count: int) -> None:
+def test_the_asked_row_is_kept_among_many(count: int) -> None:
     text, asked = rows(count), count * 2 // 3
     for question in (f"What is in row {asked}?", f"How many are on shelf {asked}?"):
-        # By characters: the longer its figures, the less a row is worth for what it takes.
+        # Characters are counted: a row with longer figures is worth less for its length.
         shown = Highlighter(question, [text, "We had fun."], 1_200, sentence_spans, len).cut(
             text, 0
         )
@@ -92,20 +92,20 @@ def test_the_row_that_is_asked_for_is_found_among_many(count: int) -> None:
 
 
 @pytest.mark.parametrize("room", [300, 3_000, 9_000])
-def test_what_fits_of_very_many_sentences_is_found_in_few_looks(room: int) -> None:
+def test_few_calls_find_what_fits_of_very_many_sentences(room: int) -> None:
     text = rows(1_000)
     long = Highlighter("row 700", [text], room, sentence_spans, words)
-    looks: list[str] = []
+    tried: list[str] = []
 
     def fits(longer: str) -> bool:
-        looks.append(longer)
+        tried.append(longer)
         return words(longer) <= room
 
     beginning = long.cut(text, 0)
     shown = long.grown(text, beginning, room - words(beginning), fits)
     most = max(words(text[slice(*span)]) for span in sentence_spans(text))
     assert room - most - 2 < words(shown) <= room
-    assert len(looks) < 50
+    assert len(tried) < 50
 
 
 @pytest.mark.parametrize("text", ["Thanks!", "What about you?", "谢谢！", "Hey, Ann!"])
@@ -114,7 +114,7 @@ def test_courtesy(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["No.", "No, thanks!", "不好。", "The ferry is late.", "Room 14"])
-def test_what_tells_or_denies_is_none(text: str) -> None:
+def test_statements_and_denials_are_no_courtesy(text: str) -> None:
     assert not is_courtesy(text)
 
 
@@ -129,14 +129,12 @@ def test_what_tells_or_denies_is_none(text: str) -> None:
         ("Ada: 15 May", False),
     ],
 )
-def test_of_a_memory_nothing_is_worth_a_line_where_all_of_it_is_courtesy(
-    lines: str, courtesy: bool
-) -> None:
+def test_a_memory_of_courtesy_alone_is_recognised(lines: str, courtesy: bool) -> None:
     assert is_all_courtesy(lines) is courtesy
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "kept"),
     [
         ("[Assistant: Shall I delete the backup of March?]\nUser: Yes.",) * 2,
         ("助手：要不要删掉三月的备份？\n用户：好的。",) * 2,
@@ -144,13 +142,13 @@ def test_of_a_memory_nothing_is_worth_a_line_where_all_of_it_is_courtesy(
         ("Ann: Shall we meet in Porto?\nBen: Thanks!", "Ann: Shall we meet in Porto?"),
     ],
 )
-def test_in_a_memory_an_answer_tells_what_is_courtesy_elsewhere(text: str, told: str) -> None:
+def test_an_answer_to_a_question_in_a_memory_is_no_courtesy(text: str, kept: str) -> None:
     voices = Speakers(["Ann", "Ben"]).in_memory(text)
-    assert highlighter(None).cut(text, 9, voices) == told
-    assert highlighter(None).without_courtesy(text, voices) == told
+    assert highlighter(None).cut(text, 9, voices) == kept
+    assert highlighter(None).without_courtesy(text, voices) == kept
 
 
-def test_what_lies_between_neighbours_stays() -> None:
+def test_the_blanks_between_neighbouring_sentences_are_kept() -> None:
     text = "One.  Two.\nThree. 四。五。六。"
     spans = sentence_spans(text)
     assert join_sentences(text, spans) == text
@@ -161,40 +159,40 @@ def test_what_lies_between_neighbours_stays() -> None:
     assert join_sentences(text, []) == ""
 
 
-def test_a_mark_stands_where_something_telling_was_left_out() -> None:
+def test_a_mark_replaces_omitted_sentences() -> None:
     text = "One.  Two.\nThree. 四。五。六。"
     spans = sentence_spans(text)
     assert join_sentences(text, [spans[0], spans[2]], spans) == "One. …\nThree. …"
     assert join_sentences(text, [spans[3], spans[5]], spans) == "…四。…六。"
     assert join_sentences(text, spans[1:], spans) == "… Two.\nThree. 四。五。六。"
     assert join_sentences(text, spans[1:], spans[1:]) == "Two.\nThree. 四。五。六。"
-    # What was not among them was courtesy.
+    # Sentences that are not in the last argument are courtesy.
     assert join_sentences(text, [spans[0], spans[2]], [spans[0], spans[2]]) == "One.\nThree."
 
 
-def test_what_denies_goes_last() -> None:
-    told = (
+def test_a_denial_is_kept() -> None:
+    text = (
         "The other generator is cheaper than that one by far. It has a handle and wheels. "
         "I would not take it. It can be had in any colour that one likes."
     )
-    assert "I would not take it." in Highlighter("x", [told], 0, sentence_spans, words).cut(told, 9)
+    assert "I would not take it." in Highlighter("x", [text], 0, sentence_spans, words).cut(text, 9)
 
 
-def test_all_but_courtesy() -> None:
+def test_without_courtesy_keeps_all_other_sentences() -> None:
     courtesy = highlighter(None)
     kept = LONG.removeprefix("Thanks! ").removesuffix(" It was good to see you again, too.")
     assert courtesy.without_courtesy(LONG) == kept
     assert courtesy.without_courtesy("Thanks!") == "Thanks!"
 
 
-def test_what_tells_much_is_told_from_courtesy_at_small_cost() -> None:
+def test_texts_with_many_content_words_are_recognised() -> None:
     assert has_many_content_words("Ann sold her red canoe to the baker in Bergen.")
     assert not has_many_content_words("Thanks so much, that is very kind of you!")
     assert not has_many_content_words("王磊上周在成都把那辆红色的自行车卖掉了。")
 
 
 @pytest.mark.parametrize(
-    ("text", "kept", "told"),
+    ("text", "kept", "expected"),
     [
         ("Ann: A one. A two.\nBen: B one. B two.", (1, 3), "Ann: … A two.\nBen: … B two."),
         ("Ann: A one. A two.\nBen: B one.", (0, 2), "Ann: A one. …\nBen: B one."),
@@ -203,7 +201,7 @@ def test_what_tells_much_is_told_from_courtesy_at_small_cost() -> None:
         ("助手: 一。二。\n用户：三。四。", (1, 3), "助手: …二。\n用户：…四。"),
         ("[Assistant: Which?]\nUser: Red. Now.", (2,), "User: … Now."),
         ("[Assistant: Which? Say!]\nUser: Red.", (1, 2), "[Assistant: … Say!]\nUser: Red."),
-        # Who Cid is nobody knows: what he says may be of the speaker above.
+        # Cid is no known speaker: the line may belong to the speaker above.
         ("User: A one.\nCid: C one. C two.", (1,), "User: …\nCid: C one. …"),
         ("User: A one.\nCid: C one. C two.", (2,), "User:\nCid: … C two."),
         ("User: A one.\nCid: C one. C two.", (0, 2), "User: A one.\nCid: … C two."),
@@ -212,7 +210,9 @@ def test_what_tells_much_is_told_from_courtesy_at_small_cost() -> None:
         ("At 8:15 we sail. Bring boots.", (1,), "… Bring boots."),
     ],
 )
-def test_words_of_a_memory_keep_their_speaker(text: str, kept: tuple[int, ...], told: str) -> None:
+def test_sentences_of_a_memory_keep_their_speaker(
+    text: str, kept: tuple[int, ...], expected: str
+) -> None:
     spans = sentence_spans(text)
     voices = Speakers(["Ann", None, "Ben"]).in_memory(text)
-    assert join_sentences(text, [spans[at] for at in kept], spans, voices) == told
+    assert join_sentences(text, [spans[at] for at in kept], spans, voices) == expected

@@ -1,4 +1,4 @@
-"""Which sentences must stay in sight (R7)."""
+"""Which sentences are key messages (R7)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from memci.language.key_messages.detector import LONGEST, key_message_kind, key_
 from memci.language.sentences import sentence_spans
 from memci.message import Message, Role
 from tests.support.agent_talk import CHINESE, ENGLISH
-from tests.support.everyday_talk import ASKED, EVERYDAY, TOLD
-from tests.support.key_message_examples import DUE, ORDERS, PASSING
+from tests.support.everyday_talk import GOALS, NO_KEY_MESSAGES, REQUESTS
+from tests.support.key_message_examples import BUDGETS_AND_DEADLINES, REMARKS, STANDING_ORDERS
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -70,80 +70,75 @@ RULES = (
 
 
 @pytest.mark.parametrize("talk", [ENGLISH, CHINESE], ids=["en", "zh"])
-def test_what_is_said_to_who_works_is_found(talk):
-    wanted = [(said, kind) for said, kind in talk if kind]
-    found = [said for said, kind in wanted if key_message_kind(said) == kind]
-    assert len(found) >= 0.9 * len(wanted), [said for said, _ in wanted if said not in found]
+def test_key_messages_of_agent_conversations_are_found(talk):
+    wanted = [(text, kind) for text, kind in talk if kind]
+    detected = [text for text, kind in wanted if key_message_kind(text) == kind]
+    assert len(detected) >= 0.9 * len(wanted), [text for text, _ in wanted if text not in detected]
 
 
-@pytest.mark.parametrize("said", [said for said, kind in (*ENGLISH, *CHINESE) if not kind])
-def test_what_is_said_in_passing_is_not(said):
-    assert key_message_kind(said) is None
+@pytest.mark.parametrize("text", [text for text, kind in (*ENGLISH, *CHINESE) if not kind])
+def test_remarks_in_agent_conversations_are_no_key_messages(text):
+    assert key_message_kind(text) is None
 
 
-@pytest.mark.parametrize("said", SMALL_TALK)
-def test_small_talk_is_not(said):
-    assert key_message_kind(said) is None
+@pytest.mark.parametrize("text", SMALL_TALK)
+def test_small_talk_is_no_key_message(text):
+    assert key_message_kind(text) is None
 
 
-@pytest.mark.parametrize("said", ASKED)
-def test_what_is_asked_for_is_a_task_whoever_asks(said):
-    assert (key_message_kind(said), key_message_kind(said, named=True)) == ("task", "task")
+@pytest.mark.parametrize("text", REQUESTS)
+def test_a_request_is_a_task_with_and_without_a_name(text):
+    assert (key_message_kind(text), key_message_kind(text, named=True)) == ("task", "task")
 
 
-@pytest.mark.parametrize("said", TOLD)
-def test_a_goal_is_a_task_unless_people_tell_each_other(said):
-    assert (key_message_kind(said), key_message_kind(said, named=True)) == ("task", None)
+@pytest.mark.parametrize("text", GOALS)
+def test_a_goal_is_a_task_unless_the_speaker_has_a_name(text):
+    assert (key_message_kind(text), key_message_kind(text, named=True)) == ("task", None)
 
 
-@pytest.mark.parametrize("said", EVERYDAY)
-def test_everyday_life_is_nothing_to_keep_in_sight(said):
-    assert (key_message_kind(said), key_message_kind(said, named=True)) == (None, None)
+@pytest.mark.parametrize("text", [*NO_KEY_MESSAGES, *REMARKS])
+def test_everyday_sentences_advice_and_stories_are_no_key_messages(text):
+    assert (key_message_kind(text), key_message_kind(text, named=True)) == (None, None)
 
 
-@pytest.mark.parametrize("said", ORDERS)
-def test_what_an_assistant_is_to_do_each_time_is_a_rule_whoever_says_so(said):
-    assert (key_message_kind(said), key_message_kind(said, named=True)) == (
+@pytest.mark.parametrize("text", STANDING_ORDERS)
+def test_an_order_for_all_answers_is_a_rule_with_and_without_a_name(text):
+    assert (key_message_kind(text), key_message_kind(text, named=True)) == (
         "constraint",
         "constraint",
     )
 
 
-@pytest.mark.parametrize("said", DUE)
-def test_what_may_be_spent_and_when_it_is_due_is_a_rule_unless_people_tell_each_other(said):
-    assert (key_message_kind(said), key_message_kind(said, named=True)) == ("constraint", None)
-
-
-@pytest.mark.parametrize("said", PASSING)
-def test_what_friends_advise_and_tell_in_the_same_words_is_none(said):
-    assert (key_message_kind(said), key_message_kind(said, named=True)) == (None, None)
+@pytest.mark.parametrize("text", BUDGETS_AND_DEADLINES)
+def test_a_budget_or_deadline_is_a_rule_unless_the_speaker_has_a_name(text):
+    assert (key_message_kind(text), key_message_kind(text, named=True)) == ("constraint", None)
 
 
 @pytest.mark.parametrize(
-    "said", ["一律始终" * 60, "以后" + "要" * 230, "from now on " * 19, "so " * 79]
+    "text", ["一律始终" * 60, "以后" + "要" * 230, "from now on " * 19, "so " * 79]
 )
-def test_words_that_begin_an_order_again_and_again_take_no_time(said):
+def test_repeated_first_words_of_an_order_are_read_quickly(text):
     before = time.process_time()
-    assert key_message_kind(said) is None
+    assert key_message_kind(text) is None
     assert time.process_time() - before < 0.2
 
 
-@pytest.mark.parametrize(("said", "kind"), RULES)
-def test_rules_decisions_and_preferences_hold_whoever_says_so(said, kind):
-    assert (key_message_kind(said), key_message_kind(said, named=True)) == (kind, kind)
+@pytest.mark.parametrize(("text", "kind"), RULES)
+def test_rules_decisions_and_preferences_count_with_and_without_a_name(text, kind):
+    assert (key_message_kind(text), key_message_kind(text, named=True)) == (kind, kind)
 
 
-def test_a_message_says_whether_its_speaker_has_a_name():
-    said = "We need a dashboard for the sales team. Help me write a report on it."
-    assert found(said) == [
+def test_a_goal_in_a_message_with_a_name_is_no_task():
+    text = "We need a dashboard for the sales team. Help me write a report on it."
+    assert found(text) == [
         ("task", "We need a dashboard for the sales team."),
         ("task", "Help me write a report on it."),
     ]
-    assert found(said, name="Ann") == [("task", "Help me write a report on it.")]
+    assert found(text, name="Ann") == [("task", "Help me write a report on it.")]
 
 
 @pytest.mark.parametrize("role", [Role.ASSISTANT, Role.TOOL, Role.SYSTEM])
-def test_users_alone_are_listened_to(role):
+def test_only_users_give_key_messages(role):
     assert found("Never commit to the main branch.", role) == []
 
 
@@ -156,12 +151,12 @@ def test_users_alone_are_listened_to(role):
         "Never commit to the main branch" + " of this repository" * (LONGEST // 19) + ".",
     ],
 )
-def test_material_is_passed_over(material):
+def test_code_quotes_tables_and_long_sentences_are_skipped(material):
     assert found(material) == []
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         '"You must use Postgres only."',
         'My boss wrote: "We must ship the app by Friday. All tests must pass. Never deploy."',
@@ -176,12 +171,12 @@ def test_material_is_passed_over(material):
         "Don't accept any of these changes.",
     ],
 )
-def test_what_is_quoted_or_for_now_is_no_rule(said):
-    assert found(said) == []
+def test_quoted_and_temporary_orders_are_no_rules(text):
+    assert found(text) == []
 
 
 @pytest.mark.parametrize(
-    ("said", "kind"),
+    ("text", "kind"),
     [
         ('Never touch the "billing" table in production.', "constraint"),
         ("以后请叫我“小明”，并用“中文”回答我。", "preference"),
@@ -190,38 +185,38 @@ def test_what_is_quoted_or_for_now_is_no_rule(said):
         ('The 24" screen must run the app at 60 fps and the 27" one too.', "constraint"),
     ],
 )
-def test_a_rule_with_a_quoted_term_holds_and_is_kept_whole(said, kind):
-    assert found(said) == [(kind, said)]
+def test_a_rule_with_a_quoted_term_holds_and_is_kept_whole(text, kind):
+    assert found(text) == [(kind, text)]
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         "Never book anything on a Sunday.",
         "Please don't schedule meetings before ten in the morning.",
         "Don't ever share any details with the landlord.",
     ],
 )
-def test_what_is_not_to_be_arranged_is_a_constraint(said):
-    assert found(said) == found(said, name="Ann") == [("constraint", said)]
+def test_a_ban_on_arrangements_is_a_constraint(text):
+    assert found(text) == found(text, name="Ann") == [("constraint", text)]
 
 
-def test_long_quotes_take_no_time():
+def test_long_quotes_are_read_quickly():
     for inside in ("a" * 7_900, "中" * 7 + "!" * 7_900, "a b " * 1_900, '"' * 7_900, "“" * 7_900):
         before = time.process_time()
         assert found(f'Never commit to the main branch. "{inside}"') != []
         assert time.process_time() - before < 1
 
 
-def test_a_listed_sentence_is_without_its_mark():
-    said = "Rules:\n- Never commit to the main branch.\n2. Always run the tests first."
-    assert [text for _, text in found(said)] == [
+def test_a_listed_sentence_is_returned_without_its_bullet():
+    rules = "Rules:\n- Never commit to the main branch.\n2. Always run the tests first."
+    assert [text for _, text in found(rules)] == [
         "Never commit to the main branch.",
         "Always run the tests first.",
     ]
 
 
-def test_one_message_gives_six_at_most_and_none_twice():
+def test_a_message_gives_at_most_six_distinct_key_messages():
     rules = [f"Never touch the file number{n}.py again." for n in "abcdefgh"]
     assert len(found("\n".join(rules))) == 6
     assert len(found("\n".join([rules[0], rules[0].upper()]))) == 1

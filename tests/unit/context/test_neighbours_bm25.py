@@ -19,8 +19,8 @@ POSTINGS = st.dictionaries(
 )
 
 
-def plainly(position: int, postings: bm25.Postings, texts: float) -> float:
-    """The same, neighbourhood by neighbourhood."""
+def score_one_by_one(position: int, postings: bm25.Postings, texts: float) -> float:
+    """Return the same score, computed for each neighbourhood by itself."""
     total = 0.0
     for counts in postings.values():
         centres = {at + step for at in counts for step in range(-REACH, REACH + 1)}
@@ -31,26 +31,26 @@ def plainly(position: int, postings: bm25.Postings, texts: float) -> float:
 
 
 @given(st.sets(POSITIONS, max_size=30), POSTINGS, st.integers(1, 100))
-def test_it_is_the_sum_over_each_neighbourhood(
+def test_the_score_is_the_sum_over_each_neighbourhood(
     positions: set[int], postings: dict[str, dict[int, int]], texts: int
 ):
     scores = bm25.around(positions, postings, texts)
     assert scores.keys() == positions
     for position, score in scores.items():
-        assert score == pytest.approx(plainly(position, postings, texts))
+        assert score == pytest.approx(score_one_by_one(position, postings, texts))
 
 
-def test_a_word_lends_to_two_messages_on_either_side_of_one_session():
-    said = position_at(1, 0)
-    scores = bm25.around(range(said - 4, said + 5), {"tram": {said: 1}}, 100)
-    assert [at - said for at, score in scores.items() if score > 0] == [-2, -1, 0, 1, 2]
-    # No message stands there: ranks of the session before end far below.
-    assert session_at(said - 1) == 0
-    assert first_after(0) == said
+def test_a_word_counts_for_two_messages_on_either_side_in_its_session():
+    middle = position_at(1, 0)
+    scores = bm25.around(range(middle - 4, middle + 5), {"tram": {middle: 1}}, 100)
+    assert [at - middle for at, score in scores.items() if score > 0] == [-2, -1, 0, 1, 2]
+    # There is no message at that position: positions of the session before end far below.
+    assert session_at(middle - 1) == 0
+    assert first_after(0) == middle
 
 
 @given(st.floats(0, 1e6), st.floats(1, 1e6))
-def test_what_fewer_hold_weighs_more(holding: float, texts: float):
+def test_a_rarer_word_weighs_more(holding: float, texts: float):
     holding = min(holding, texts)
     assert bm25.rarity(holding, texts) > 0
     assert bm25.rarity(holding / 2, texts) >= bm25.rarity(holding, texts)

@@ -1,4 +1,4 @@
-"""What was found is cut only as far as there is no room for it (R14)."""
+"""Found entries are cut only as far as the room requires (R14)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONG = (
 )
 
 
-# A memory: what one says of it must never stand below the label of another.
+# A memory: no sentence of it may be shown under the label of another speaker.
 TALK = (
     "Assistant: The pharmacy in Leoben sells Dolomax 200 mg without any prescription.\n"
     "User: I really do not like the strong ones at all. Dolomax made me vomit twice in 2019.\n"
@@ -36,43 +36,43 @@ def packed(room: int, count: Count = words, fourth: Candidate | None = None) -> 
     return pack(materials, [], room, count)
 
 
-def shown(room: int, fourth: Candidate | None = None) -> tuple[str, bool]:
+def entry(room: int, fourth: Candidate | None = None) -> tuple[str, bool]:
     parts = packed(room, fourth=fourth).parts
     items = [item for part in parts for item in part.items if item.seqs[0] == 4]
     assert len(items) == 1
     return items[0].text, items[0].shortened
 
 
-def test_where_there_is_room_nothing_is_cut() -> None:
-    text, shortened = shown(300)
+def test_with_enough_room_nothing_is_cut() -> None:
+    text, shortened = entry(300)
     assert text.endswith(f"{LONG}\n")
     assert not shortened
 
 
-def test_courtesy_comes_back_after_what_tells() -> None:
+def test_courtesy_is_the_first_to_be_cut() -> None:
     tokens = packed(300).tokens
-    assert shown(tokens) == shown(300)
-    text, shortened = shown(tokens - 1)
+    assert entry(tokens) == entry(300)
+    text, shortened = entry(tokens - 1)
     assert text.endswith(f"] {LONG.removeprefix('Thanks! ')}\n")
     assert shortened
 
 
 @pytest.mark.parametrize("fourth", [message(4, LONG), memory(4, 4, 5, 6, text=TALK)])
-def test_no_sentence_is_left_out_that_there_is_room_for(fourth: Candidate) -> None:
+def test_every_sentence_with_room_is_kept(fourth: Candidate) -> None:
     text = fourth.text
     sentences = [text[slice(*span)] for span in sentence_spans(text)]
     for room in range(80, 200):
-        told, shortened = shown(room, fourth)
-        there = {each for each in sentences if each in told}
+        text_shown, shortened = entry(room, fourth)
+        kept = {each for each in sentences if each in text_shown}
         free = room - packed(room, fourth=fourth).tokens
-        # Beside its words a sentence may need a mark and a label.
-        missing = [each for each in sentences if each not in told and each != "Thanks!"]
-        assert all(free < words(each) + 6 for each in missing), (room, free, told)
-        assert shortened is (len(there) < len(sentences))
+        # In addition to its words a sentence may need a mark and a label.
+        missing = [each for each in sentences if each not in text_shown and each != "Thanks!"]
+        assert all(free < words(each) + 6 for each in missing), (room, free, text_shown)
+        assert shortened is (len(kept) < len(sentences))
 
 
 @pytest.mark.parametrize("rows", [500, 2_000])
-def test_work_grows_with_the_length_of_what_is_cut(rows: int) -> None:
+def test_the_work_is_linear_in_the_length_of_a_cut_text(rows: int) -> None:
     text = " ".join(
         f"Row {row}: shelf {row} has {row * 7} boxes of size T{row % 13}." for row in range(rows)
     )
@@ -87,23 +87,23 @@ def test_work_grows_with_the_length_of_what_is_cut(rows: int) -> None:
     assert counted[0] < 30 * len(text)
 
 
-def test_an_answer_keeps_its_yes() -> None:
-    text, _ = shown(300, message(4, "Yes! With blue fondant."))
+def test_a_yes_before_more_words_is_kept() -> None:
+    text, _ = entry(300, message(4, "Yes! With blue fondant."))
     assert text.endswith("Yes! With blue fondant.\n")
 
 
-def test_memories_are_given_back_too() -> None:
+def test_memories_are_cut_and_kept_like_messages() -> None:
     remembered = memory(4, 4, 5, 6, text=TALK)
-    assert shown(300, remembered) == (
+    assert entry(300, remembered) == (
         "[memory] " + TALK.replace("\n", "\n  ") + "\n", False
     )  # fmt: skip
     tokens = packed(300, fourth=remembered).tokens
-    assert not shown(tokens, remembered)[1]
-    assert shown(tokens - 1, remembered)[1]
+    assert not entry(tokens, remembered)[1]
+    assert entry(tokens - 1, remembered)[1]
 
 
-def test_a_memory_that_went_meanwhile_is_not_given_back() -> None:
-    said = [message(seq, text, role=role) for seq, text, role in (
+def test_a_memory_replaced_by_its_messages_is_not_shown_too() -> None:
+    messages = [message(seq, text, role=role) for seq, text, role in (
         (4, "The pharmacy in Leoben sells Dolomax 200 mg without any prescription.",
          Role.ASSISTANT),
         (5, "I really do not like the strong ones at all. Dolomax made me vomit twice in 2019.",
@@ -111,7 +111,7 @@ def test_a_memory_that_went_meanwhile_is_not_given_back() -> None:
         (6, "Then take Tramadin with some food.", Role.ASSISTANT),
     )]  # fmt: skip
     filler = (message(seq, f"Ann sold canoe number {seq}.") for seq in (1, 2, 3))
-    found = in_order(*filler, memory(9, 4, 5, 6, text=TALK), *said)
+    found = in_order(*filler, memory(9, 4, 5, 6, text=TALK), *messages)
     for room in range(70, 160):
         materials = Materials(None, "x", (), 0, found, Language.ENGLISH, spans=sentence_spans)
         made = pack(materials, [], room, words)
@@ -122,7 +122,7 @@ def test_a_memory_that_went_meanwhile_is_not_given_back() -> None:
 
 
 @pytest.mark.parametrize("room", range(60, 90))
-def test_what_is_cut_out_of_a_memory_leaves_its_speaker_there(room: int) -> None:
+def test_a_cut_memory_keeps_its_speakers(room: int) -> None:
     made = packed(room, fourth=memory(4, 4, 5, 6, text=TALK))
     lines = [line.strip() for line in made.parts[0].utterance.text.splitlines()]
     for line in lines:
@@ -131,16 +131,16 @@ def test_what_is_cut_out_of_a_memory_leaves_its_speaker_there(room: int) -> None
 
 
 @pytest.mark.parametrize("room", [80, 90])
-def test_where_there_is_none_a_mark_says_so_and_what_denies_stays(room: int) -> None:
-    text, shortened = shown(room)
+def test_with_little_room_a_mark_shows_the_cut_and_denials_are_kept(room: int) -> None:
+    text, shortened = entry(room)
     assert shortened
     assert "…" in text
     assert "I would not take it." in text
     assert packed(room).tokens <= room
 
 
-def test_what_is_given_back_of_one_entry_costs_no_other() -> None:
-    """Tokens of a text may be more than those of its lines together: here, up to one a line."""
+def test_restored_sentences_of_one_entry_remove_no_other_entry() -> None:
+    """A text may have more tokens than its lines together: here, up to one a line."""
     entries = [
         {seq for part in packed(room, lambda text: len(text) // 4).parts
          for item in part.items for seq in item.seqs}

@@ -18,7 +18,7 @@ def leaves(number: int, each: int = 10) -> list[Leaf]:
     return [Leaf(f"usr-{at}", "ferry " * (each - 2) + "\n\n") for at in range(1, number + 1)]
 
 
-def long(page: str, closed: str = "") -> Leaf:
+def long_leaf(page: str, closed: str = "") -> Leaf:
     return Leaf(page, "ferry " * 400 + "\n\n", closed)
 
 
@@ -26,36 +26,36 @@ def pages(parts: tuple[Part, ...]) -> list[object]:
     return [item.origin["page"] for part in parts for item in part.items]
 
 
-def test_the_current_interaction_goes_before_pages():
-    said = [
+def test_the_current_interaction_has_priority_over_pages():
+    messages = [
         Message(1, "m1", Role.USER, "Where are we?", BEGIN),
         Message(2, "m2", Role.ASSISTANT, "At sea.", BEGIN),
         Message(3, "m3", Role.USER, "word " * 1_501, BEGIN),
     ]
     lines = Listed("# Contents Page\n\n", leaves(40))
     materials = Materials(
-        None, None, interactions(said), 8, [], Language.ENGLISH, contents=lines, tree=lines
+        None, None, interactions(messages), 8, [], Language.ENGLISH, contents=lines, tree=lines
     )
     made = assemble(materials, 1_700, words)
     recent = [item.seqs for item in made.items if item.section is Section.RECENT]
     assert recent[-1] == (3,)
     sections = {item.section for item in made.items}
-    assert Section.CONTENTS in sections  # in what that left
+    assert Section.CONTENTS in sections  # in the rest
     assert made.tokens <= 1_700
     assert Section.CONTENTS not in {
         item.section for item in assemble(materials, 1_515, words).items
     }
 
 
-def test_a_page_that_is_too_long_alone_does_not_take_the_others_with_it():
-    listed = Listed("# Tree\n\n", [long("usr-9"), *leaves(2)])
+def test_a_page_that_is_too_long_is_left_out_and_the_others_are_listed():
+    listed = Listed("# Tree\n\n", [long_leaf("usr-9"), *leaves(2)])
     assert pages(list_pages(Section.TREE, listed, PLENTY, words)) == ["usr-1", "usr-2"]
-    newest = Listed("# Contents\n\n", [*leaves(2), long("usr-9")])
+    newest = Listed("# Contents\n\n", [*leaves(2), long_leaf("usr-9")])
     assert pages(list_pages(Section.CONTENTS, newest, PLENTY, words)) == ["usr-1", "usr-2"]
 
 
-def test_a_page_that_is_too_long_stands_there_closed():
-    listed = Listed("# Tree\n\n", [long("usr-9", "## [usr-9] Ferries\n\n"), *leaves(1)])
+def test_a_page_that_is_too_long_is_listed_closed():
+    listed = Listed("# Tree\n\n", [long_leaf("usr-9", "## [usr-9] Ferries\n\n"), *leaves(1)])
     [part] = list_pages(Section.TREE, listed, PLENTY, words)
     assert part.items[0].text == "# Tree\n\n## [usr-9] Ferries\n\n"
     assert pages((part,)) == ["usr-9", "usr-1"]

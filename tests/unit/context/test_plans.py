@@ -1,4 +1,4 @@
-"""Plans: how they are listed, called, told of and written (R7)."""
+"""Plans are read from lists, tool calls and sentences, and written as text (R7)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ NO_LISTS = (
 
 
 @pytest.mark.parametrize(("text", "steps", "states", "is_plan"), LISTS)
-def test_lists_are_read(text, steps, states, is_plan):
+def test_lists_are_read_as_plans(text, steps, states, is_plan):
     listing = listing_in(text)
     assert listing is not None
     assert [each.text for each in listing.items] == steps
@@ -73,7 +73,7 @@ def test_lists_are_read(text, steps, states, is_plan):
 
 
 @pytest.mark.parametrize("text", NO_LISTS)
-def test_what_is_no_list_is_none(text):
+def test_other_texts_are_no_lists(text):
     assert listing_in(text) is None
 
 
@@ -86,7 +86,7 @@ CALLS: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("name", "arguments"), CALLS)
-def test_plan_tools_are_understood(name, arguments):
+def test_calls_of_plan_tools_are_read(name, arguments):
     call = {"function": {"name": name, "arguments": arguments}}
     assert called_plan([call]) == (Item("A", DONE), Item("B"))
 
@@ -103,11 +103,11 @@ def test_plan_tools_are_understood(name, arguments):
         "update_plan",
     ],
 )
-def test_calls_that_say_nothing_of_a_plan_are_passed_over(function):
+def test_calls_without_a_plan_are_ignored(function):
     assert called_plan([{"function": function}]) == ()
 
 
-TOLD: list[tuple[str, list[Progress]]] = [
+PROGRESS: list[tuple[str, list[Progress]]] = [
     ("Step 2 is done.", [Progress(2, DONE)]),
     ("I have finished step two.", [Progress(2, DONE)]),
     ("The second step is now complete.", [Progress(2, DONE)]),
@@ -134,16 +134,16 @@ TOLD: list[tuple[str, list[Progress]]] = [
 ]
 
 
-@pytest.mark.parametrize(("said", "told"), TOLD)
-def test_what_is_said_of_steps_is_understood(said, told):
-    assert progress_in(said, sentence_spans) == told
+@pytest.mark.parametrize(("text", "expected"), PROGRESS)
+def test_sentences_about_steps_are_read_as_progress(text, expected):
+    assert progress_in(text, sentence_spans) == expected
 
 
 def plan_of(*texts: str, seq: int = 10) -> Plan:
     return made_of([Item(each) for each in texts], seq, "s", None)
 
 
-def test_messages_belong_to_the_step_that_is_active():
+def test_messages_belong_to_the_active_step():
     plan = with_states(plan_of("A", "B", "C"), [(1, DONE)], 13)
     plan = with_states(plan, [(2, DONE)], 20)
     assert [(each.first_seq, each.last_seq) for each in plan.steps] == [
@@ -157,20 +157,20 @@ def test_messages_belong_to_the_step_that_is_active():
     assert not is_finished(plan, 19, 21)
 
 
-def test_what_is_said_beside_an_active_step_is_not_finished():
+def test_messages_during_another_active_step_are_not_finished():
     plan = with_states(plan_of("A", "B"), [(2, ACTIVE)], 12)
     plan = with_states(plan, [(1, DONE)], 20)
     assert finished_message_seqs(plan) == (range(11, 13),)
 
 
-def test_a_step_that_was_over_can_go_on():
+def test_a_finished_step_can_be_active_again():
     plan = with_states(plan_of("A", "B"), [(1, DONE)], 12)
     plan = with_states(plan, [(1, ACTIVE), (2, PENDING)], 15)
     assert (plan.steps[0].first_seq, plan.steps[0].last_seq) == (11, None)
     assert finished_message_seqs(plan) == ()
 
 
-def test_a_list_that_is_half_the_same_is_the_same_plan():
+def test_a_list_with_half_the_same_steps_updates_the_plan():
     plan = plan_of("Read the code", "Write the tests", "Ship it")
     items = [Item("read the code.", DONE), Item("Write the tests"), Item("Tell everybody")]
     after = listed(plan, items, 14, "s", None)
@@ -184,14 +184,14 @@ def test_a_list_that_is_half_the_same_is_the_same_plan():
     assert after.steps[2].said_seq == 14
 
 
-def test_what_is_over_stays_when_only_the_rest_is_listed():
+def test_finished_steps_stay_if_only_the_others_are_listed():
     plan = with_states(plan_of("A step", "B step", "C step"), [(1, DONE)], 12)
     after = listed(plan, [Item("B step"), Item("C step")], 14, "s", None)
     assert [each.text for each in after.steps] == ["A step", "B step", "C step"]
     assert [each.state for each in after.steps] == [DONE, ACTIVE, PENDING]
 
 
-def test_a_plan_is_written_in_few_words():
+def test_a_plan_is_written_as_a_short_list():
     plan = with_states(plan_of("Read", "Write", "Ship"), [(1, DONE), (3, DROPPED)], 12)
     assert plan_text(plan, Language.ENGLISH) == "Plan:\n1. [x] Read\n2. [>] Write\n3. [-] Ship"
     assert plan_text(plan, Language.CHINESE).startswith("计划：\n1. [x] Read")

@@ -1,4 +1,4 @@
-"""What was noted of a plan when it was made gives way to the plan (R7, R14)."""
+"""The note that was stored when a plan was made is omitted if the plan is shown (R7, R14)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STEPS = {
 
 
 @pytest.mark.parametrize("language", Language)
-def test_a_plan_is_known_by_how_it_is_written(language: Language) -> None:
+def test_a_written_plan_is_recognised(language: Language) -> None:
     plan = made_of(map(Item, STEPS[language]), 7, "s1", None)
     assert steps_listed(whole_text(plan, language)) == set(STEPS[language])
 
@@ -40,19 +40,19 @@ def test_a_plan_is_known_by_how_it_is_written(language: Language) -> None:
     ["", "Plan:", "1. [x] Tell Hager", "Plan:\n1. Tell Hager", "Plan:\n1. [x] Tell Hager\nSoon.",
      "My plan:\n1. [x] Tell Hager", "Plan:\n\n1. [x] Tell Hager"],
 )  # fmt: skip
-def test_no_other_text_is_taken_for_one(text: str) -> None:
+def test_other_texts_are_not_recognised_as_plans(text: str) -> None:
     assert not steps_listed(text)
 
 
 @pytest.mark.parametrize("language", Language)
-def test_a_list_with_the_plan_tells_it_once_as_it_is_now(language: Language) -> None:
+def test_a_message_list_has_the_plan_once_in_its_current_state(language: Language) -> None:
     made = made_of(map(Item, STEPS[language]), 7, "s1", None)
     now = with_states(made, [(1, StepState.DONE)], 9)
     noted = message(7, whole_text(made, language), lexical=2.0, role=Role.ASSISTANT)
-    said = message(8, "The contract with Farina is long.", lexical=1.0)
+    remark = message(8, "The contract with Farina is long.", lexical=1.0)
     other = message(5, "Plan:\n1. [>] Paint the boat", lexical=0.5, role=Role.ASSISTANT)
     materials = Materials(
-        None, None, [], 0, in_order(noted, said, other), language,
+        None, None, [], 0, in_order(noted, remark, other), language,
         plan=plan_text(now, language), spans=sentence_spans,
     )  # fmt: skip
     assembly = assemble(materials, 500, words)
@@ -71,7 +71,7 @@ def step(place: int, text: str, seq: int) -> Ranked:
     )  # fmt: skip
 
 
-def test_a_search_gives_the_steps_and_not_the_note_of_them() -> None:
+def test_a_search_returns_the_steps_and_not_their_note() -> None:
     plan = made_of(map(Item, STEPS[Language.ENGLISH]), 7, "s1", None)
     noted = Ranked(message(7, whole_text(plan, Language.ENGLISH), session_id="s1"), 0.9, {})
     found = step(1, STEPS[Language.ENGLISH][0], 7)

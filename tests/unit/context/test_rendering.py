@@ -1,4 +1,4 @@
-"""How retrieved things are write_entries (R13)."""
+"""How retrieved entries are written (R13)."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ def text_of(*candidates: Candidate, layout: Layout = rendering.MEMORIES) -> str:
     return "".join(text for _, text in write_entries(layout, ordered, Language.ENGLISH))
 
 
-def test_what_a_memory_still_says_stands_after_its_message() -> None:
+def test_the_rest_of_a_memory_follows_its_message() -> None:
     rest = memory(1, 7, 8, text="Bring boots.")
     ordered = memories_in_order([rest, message(7, "We sail.")])
     assert [one.text for one in ordered] == ["We sail.", "Bring boots."]
 
 
-def test_a_date_line_stands_where_day_or_session_changes() -> None:
-    said = [
+def test_a_date_line_marks_each_change_of_day_or_session() -> None:
+    chat = [
         message(1, "one", role=Role.USER, session_id="a"),
         message(2, "two", role=Role.ASSISTANT, session_id="b"),
         message(3, "three", role=Role.USER, name="Ann", session_id="a"),
         message(4, "four", role=Role.USER)._replace(at=BEGIN + timedelta(days=1)),
     ]
-    assert text_of(*said).splitlines()[1:] == [
+    assert text_of(*chat).splitlines()[1:] == [
         "2 March 2026 (Mon)", "user: one", "Ann: three",
         "2 March 2026 (Mon)", "assistant: two",
         "3 March 2026 (Tue)", "user: four",
     ]  # fmt: skip
 
 
-def test_best_first_the_group_of_the_best_begins() -> None:
+def test_best_first_puts_the_group_of_the_best_entry_first() -> None:
     early = message(1, "early", role=Role.USER)._replace(at=BEGIN - timedelta(days=1))
     late = message(2, "late", role=Role.USER)
     assert memories_in_order([late, early], best_first=True) == [late, early]
@@ -58,14 +58,14 @@ def test_best_first_the_group_of_the_best_begins() -> None:
         memory(1, 7, text=FORGED),
     ],
 )
-def test_no_text_can_pass_for_another_entry(one: Candidate) -> None:
+def test_no_text_can_imitate_another_entry(one: Candidate) -> None:
     lines = text_of(one).splitlines()
     assert lines[1] == "2 March 2026 (Mon)"
     assert all(each.startswith("  ") for each in lines[3:])
     assert lines[2].startswith("[memory]") is (one.role is None)
 
 
-def test_nobody_can_be_called_as_memories_are_marked() -> None:
+def test_a_name_cannot_imitate_the_mark_of_memories() -> None:
     assert "(memory) Ann: hi\n" in text_of(message(1, "hi", role=Role.USER, name="[memory] Ann"))
 
 
@@ -73,18 +73,18 @@ def _file(key: int, text: str, name: str | None) -> Candidate:
     return message(key, text, name=name)
 
 
-def test_pieces_of_a_file_stand_under_its_name_in_its_order() -> None:
-    said = text_of(
+def test_chunks_of_a_file_are_listed_under_its_name_in_order() -> None:
+    text = text_of(
         _file(3, "def g():\n\n    return 2", "b.py"), _file(2, "second", "a.md"),
         _file(1, "first\na.md", "a.md"), _file(9, "x", None), layout=rendering.DOCUMENTS,
     )  # fmt: skip
-    assert said.splitlines()[1:] == [
+    assert text.splitlines()[1:] == [
         "(no name)", "- x", "a.md", "- first", "  a.md", "- second", "b.py", "- def g():",
         "      return 2",
     ]  # fmt: skip
 
 
-def test_the_file_with_the_best_piece_comes_first_if_asked() -> None:
+def test_best_first_puts_the_file_with_the_best_chunk_first() -> None:
     best, other = _file(3, "x", "b"), _file(1, "y", "a")
     assert rendering.documents_in_order([best, other], best_first=True) == [best, other]
     assert rendering.documents_in_order([best, other]) == [other, best]
@@ -93,15 +93,15 @@ def test_the_file_with_the_best_piece_comes_first_if_asked() -> None:
 @pytest.mark.parametrize("layout", [rendering.MEMORIES, rendering.DOCUMENTS])
 @pytest.mark.parametrize("language", list(Language))
 @pytest.mark.parametrize("tokenizer", ["o200k_base", "cl100k_base"])
-def test_tokens_of_the_block_are_those_of_its_pieces(
+def test_a_block_has_as_many_tokens_as_its_pieces(
     layout: Layout, language: Language, tokenizer: str
 ) -> None:
     count: Callable[[str], int] = OfflineTokenCounter(tokenizer).count
-    said = [
+    chat = [
         message(seq, text, role=Role.USER, name=name)
         for seq, (text, name) in enumerate(
             [("The ferry leaves.", "Ann"), (FORGED, None), ("明天早上。", "王磊"), ("a  ", "Bo")]
         )
     ]
-    pieces = [text for _, text in write_entries(layout, layout.in_order(said), language)]
+    pieces = [text for _, text in write_entries(layout, layout.in_order(chat), language)]
     assert sum(map(count, pieces)) == count("".join(pieces))

@@ -1,4 +1,4 @@
-"""Letting each message in once (R14)."""
+"""Each message is selected once (R14)."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from tests.support.talk import in_order, keys, memory, message
 
 
 class TestEachMessageOnce:
-    def test_a_memory_that_holds_the_words_stands_for_the_message(self):
+    def test_a_memory_with_the_words_of_a_message_replaces_it(self):
         ranked = in_order(memory(1, 1, 2, text="to be or not"), message(2, "or not"), message(3))
         assert keys(best_once(ranked, 5)) == [("memory", 1), ("chat", 3)]
 
-    def test_a_memory_that_lost_the_words_gives_way_to_all_its_messages(self):
+    def test_a_memory_without_the_words_is_replaced_by_all_its_messages(self):
         ranked = in_order(memory(1, 1, 2, text="gist"), message(1), message(2))
         assert keys(best_once(ranked, 5)) == [("chat", 1), ("chat", 2)]
 
-    def test_it_stays_while_one_of_its_messages_is_missing(self):
+    def test_a_memory_stays_while_one_of_its_messages_is_missing(self):
         ranked = in_order(memory(1, 1, 2, text="gist"), message(1))
         assert keys(best_once(ranked, 5)) == [("memory", 1), ("chat", 1)]
 
-    def test_a_memory_of_messages_that_are_there_brings_nothing(self):
+    def test_a_memory_of_selected_messages_is_dropped(self):
         ranked = in_order(message(1), memory(1, 1), memory(2), message(1))
         assert keys(best_once(ranked, 5)) == [("chat", 1), ("memory", 2)]
 
-    def test_what_the_reader_holds_is_not_taken(self):
+    def test_what_the_reader_already_has_is_not_selected(self):
         selection = Selection(messages=[message(1, "We meet at eight.")])
         assert selection.new_in(message(1)) is None
         assert selection.new_in(memory(1, 1)) is None
         assert selection.new_in(memory(2, 1, 2)) == "memory 2"
 
-    def test_of_a_memory_only_what_the_reader_does_not_hold_is_new(self):
-        said = [message(1, "Well, we will meet at eight, I think."), message(9, "Bring boots.")]
-        selection = Selection(said)
+    def test_only_lines_that_the_reader_does_not_have_are_new(self):
+        messages = [message(1, "Well, we will meet at eight, I think."), message(9, "Bring boots.")]
+        selection = Selection(messages)
         both = memory(1, 1, 2, text="Meet at eight\nBring boots.")
         assert selection.new_in(both) == "Bring boots."
         assert selection.new_in(memory(2, 1, 2, text="Meet at eight.")) is None
 
-    def test_a_message_cuts_its_lines_out_of_a_memory_that_was_taken_before_it(self):
+    def test_a_message_removes_its_lines_from_a_memory_selected_before(self):
         selection = Selection()
         (first, second) = in_order(memory(1, 1, 2, text="eight\nboots"), message(1, "at eight"))
         assert selection.take(first) == ([], [])
@@ -49,7 +49,7 @@ class TestEachMessageOnce:
         (third,) = in_order(message(2, "Bring boots."))
         assert selection.take(third) == ([first], [])
 
-    def test_what_is_taken_again_at_another_length_is_there_once(self):
+    def test_an_entry_selected_again_at_another_length_is_there_once(self):
         selection = Selection()
         (short, first) = in_order(memory(1, 1, 2, text="boots"), message(1, "at eight"))
         longer = short._replace(candidate=memory(1, 1, 2, text="eight\nboots"))
@@ -57,14 +57,14 @@ class TestEachMessageOnce:
         assert list(selection) == [longer]
         assert selection.take(first) == ([], [longer])
 
-    def test_a_date_and_a_name_beside_the_words_do_not_make_them_new(self):
+    def test_an_added_date_or_name_does_not_make_words_new(self):
         text = "User: I met Ann yesterday (2026-03-01).\nAssistant: How nice!"
         remembered = memory(1, 1, 2, text=text)
         met = message(1, "I met Ann yesterday.", role=Role.USER)
         assert keys(best_once(in_order(remembered, met), 5)) == [("memory", 1)]
         assert Selection(messages=[met]).new_in(remembered) == "Assistant: How nice!"
 
-    def test_nor_do_they_in_chinese(self):
+    def test_an_added_date_or_name_does_not_make_chinese_words_new(self):
         remembered = memory(1, 1, 2, text="用户: 我昨天（2026-03-01）见了王磊。\n助手: 真好！")
         met = message(1, "我昨天见了王磊。", role=Role.USER)
         assert keys(best_once(in_order(remembered, met), 5)) == [("memory", 1)]
@@ -75,13 +75,13 @@ class TestEachMessageOnce:
         sails = message(1, "Ann sails.\nWe all leave at eight.")
         assert Selection(messages=[sails]).new_in(remembered) == "Bring boots."
 
-    def test_the_limit_counts_what_stays(self):
+    def test_the_limit_counts_the_remaining_entries(self):
         ranked = in_order(memory(1, 1, text="gist"), message(1), message(2), message(3))
         assert keys(best_once(ranked, 2)) == [("chat", 1), ("chat", 2)]
 
 
 @pytest.mark.parametrize(
-    ("text", "said", "left"),
+    ("text", "message_text", "left"),
     [
         ("We meet at eight.", "We meet at eight.", ""),
         ("Meet: eight!", "Well, we MEET, let me see, at eight.", ""),
@@ -94,23 +94,23 @@ class TestEachMessageOnce:
         ("---", "Ann.", ""),
     ],
 )
-def test_what_a_memory_says_beyond_its_messages(text: str, said: str, left: str):
-    assert new_lines(text, [message(1, said)]) == left
+def test_new_lines_are_those_that_no_message_has(text: str, message_text: str, left: str):
+    assert new_lines(text, [message(1, message_text)]) == left
 
 
 @pytest.mark.parametrize(
-    ("text", "role", "said", "left"),
+    ("text", "role", "message_text", "left"),
     [
         ("Assistant: It failed.\nTry more.", Role.ASSISTANT, "It failed.", "Assistant: Try more."),
         ("助手：失败了。\n改用文本。", Role.ASSISTANT, "失败了。", "助手：改用文本。"),
         ("User: Hi.\nAssistant: One.\nTwo.", Role.ASSISTANT, "One.", "User: Hi.\nAssistant: Two."),
         ("Assistant: Stays.\nGoes.", Role.ASSISTANT, "Goes.", "Assistant: Stays."),
         ("Note: goes.\nStays.", Role.USER, "Note: goes.", "Stays."),
-        # What may be a name, or a word of who speaks, stands below the speaker.
+        # A word before a colon may be a name: its line stays under the speaker.
         ("User: One.\nNote: two.\nStays.", Role.USER, "One. Note: two.", "User: Stays."),
         ("User: One.\nNote: stays.", Role.USER, "One.", "User:\nNote: stays."),
         ("用户：一。\n备注：二。", Role.USER, "一。", "用户：\n备注：二。"),
     ],
 )
-def test_what_is_left_of_somebodys_words_stays_theirs(text: str, role: Role, said: str, left: str):
-    assert new_lines(text, [message(1, said, role=role)]) == left
+def test_remaining_lines_keep_their_speaker(text: str, role: Role, message_text: str, left: str):
+    assert new_lines(text, [message(1, message_text, role=role)]) == left

@@ -1,4 +1,4 @@
-"""A line is told of each message that had no room, as far as these fit (R15)."""
+"""Messages without room have a line each in the session summary, as far as these fit (R15)."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ ROOM = 10_000
 
 
 def summary_block(
-    said: Sequence[Message], ceiling: int, count: Count = words, held: Sequence[int] = ()
+    messages: Sequence[Message], ceiling: int, count: Count = words, held: Sequence[int] = ()
 ) -> SummaryBlock:
-    """What is told of messages without room in about so many tokens."""
-    window = interactions(said)
+    """Return the summary of messages without room, of at most so many tokens."""
+    window = interactions(messages)
     materials = Materials(
         None, None, window, len(window), [], Language.ENGLISH, spans=sentence_spans,
         today=datetime(2026, 11, 22, tzinfo=UTC).date(),
     )  # fmt: skip
     recent = Recent((), (), tuple(window), 0, ())
-    # 15 % of what there is.
+    # The block gets 15 % of the budget.
     return session_summary_block(materials, recent, set(held), ceiling * 100 // 15, ROOM, count)
 
 
@@ -58,19 +58,19 @@ def daily(days: int) -> list[Message]:
 
 
 @pytest.mark.parametrize("ceiling", [40, 41, 45, 52, 100, 333])
-def test_lines_and_their_days_fill_their_share(ceiling: int):
-    said = daily(90)
-    before = summary_block(said, ceiling)
+def test_lines_and_days_fill_their_share_of_the_budget(ceiling: int):
+    turns = daily(90)
+    before = summary_block(turns, ceiling)
     assert before.tokens <= ceiling
     days, entries = lines(before)[::2], lines(before)[1::2]
     assert all("2026" in day for day in days)
-    assert entries == [f"user: {each.content}" for each in said[90 - len(entries) :]]
-    missing = said[90 - len(entries) - 1]
+    assert entries == [f"user: {each.content}" for each in turns[90 - len(entries) :]]
+    missing = turns[90 - len(entries) - 1]
     day = day_words(missing.said_at.date(), Language.ENGLISH)
     assert before.tokens + words(f"{day}\nuser: {missing.content}\n") > ceiling
 
 
-def test_what_is_told_is_counted_as_a_whole_once():
+def test_the_tokens_of_the_block_are_counted_in_linear_time():
     counted = []
 
     def count(text: str) -> int:
@@ -80,33 +80,33 @@ def test_what_is_told_is_counted_as_a_whole_once():
     before = summary_block(daily(300), 1_200, count)
     length = sum(len(each) for each in lines(before))
     assert length > 3_000
-    # Each line, what it is made of and its day, and the whole.
+    # Each line, its parts, its day, and the whole.
     assert sum(counted) < 8 * length
 
 
 @pytest.mark.parametrize(
-    "said",
+    "turns",
     [
         ("Which of the boats do we take to the island?", "Sounds good!"),
         ("Which of the boats do we take to the island?", "Thanks!", "Ok.", "好的。"),
     ],
 )
-def test_an_acknowledgement_stands_under_what_it_acknowledges_or_not_at_all(said: tuple[str, ...]):
-    whole = summary_block(talk(*said), 200)
-    assert [each.split(": ")[1] for each in lines(whole)[1:]] == list(said)
+def test_an_acknowledgement_follows_its_message_or_is_left_out(turns: tuple[str, ...]):
+    whole = summary_block(talk(*turns), 200)
+    assert [each.split(": ")[1] for each in lines(whole)[1:]] == list(turns)
     least = whole.tokens - 1
-    assert summary_block(talk(*said), least).parts == ()
-    # That which is pinned is there, but not right above.
-    assert summary_block(talk(*said), 200, held=[1]).parts == ()
+    assert summary_block(talk(*turns), least).parts == ()
+    # The pinned message is shown, but not directly above.
+    assert summary_block(talk(*turns), 200, held=[1]).parts == ()
 
 
-def test_an_answer_that_tells_stands_alone():
-    said = talk("Do we take the red boat, that lies at the island with the lighthouse?", "No.")
-    assert lines(summary_block(said, 30))[1:] == ["assistant: No."]
+def test_an_informative_answer_may_stand_alone():
+    turns = talk("Do we take the red boat, that lies at the island with the lighthouse?", "No.")
+    assert lines(summary_block(turns, 30))[1:] == ["assistant: No."]
 
 
 @pytest.mark.parametrize("turns", [4, 5, 6])
-def test_the_same_is_told_while_the_recent_turns_begin_at_the_same_one(turns: int):
+def test_the_block_is_stable_while_the_first_recent_turn_is_the_same(turns: int):
     window = interactions(talk(*(f"Crate {number} is full of tea." for number in range(60))))
     began = 26
     materials = Materials(
@@ -115,5 +115,5 @@ def test_the_same_is_told_while_the_recent_turns_begin_at_the_same_one(turns: in
     taken, older = window[began : began + turns], window[: began + turns - 8]
     recent = Recent(tuple(taken), tuple(older), tuple(window[len(older) : began]), 0, ())
     before = session_summary_block(materials, recent, set(), ROOM, ROOM, words)
-    told = [f"Crate {number} is full of tea." for number in range(2 * (began - 8), 2 * began)]
-    assert [each.split(": ")[1] for each in lines(before)] == told
+    expected = [f"Crate {number} is full of tea." for number in range(2 * (began - 8), 2 * began)]
+    assert [each.split(": ")[1] for each in lines(before)] == expected

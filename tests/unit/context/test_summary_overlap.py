@@ -1,4 +1,4 @@
-"""A summary tells what neither the turns below it nor pins say word for word (R14)."""
+"""A summary omits what recent turns or pins say word for word (R14)."""
 
 from __future__ import annotations
 
@@ -38,26 +38,26 @@ CHINESE = (
 )
 
 
-def talk(*said: tuple[int, str]) -> list[Message]:
+def talk(*turns: tuple[int, str]) -> list[Message]:
     return [
         Message(seq, f"m{seq}", Role.ASSISTANT if seq % 2 == 0 else Role.USER, text,
                 datetime(2026, 11, day, 9, seq, tzinfo=UTC), session_id="s1")
-        for seq, (day, text) in enumerate(said, start=1)
+        for seq, (day, text) in enumerate(turns, start=1)
     ]  # fmt: skip
 
 
-def shown(
-    said: list[Message],
+def summary_of(
+    turns: list[Message],
     summary: str,
     *,
     recent: int,
     budget: int = 2_000,
     pins: tuple[Pin, ...] = (),
 ) -> str:
-    """The summary's block of a list, without its header."""
+    """Return the summary block of a message list, without its header."""
     materials = Materials(
-        None, None, interactions(said), recent, [], Language.ENGLISH, pins=pins, summary=summary,
-        covered=Covered("s1", 1, len(said)), spans=sentence_spans,
+        None, None, interactions(turns), recent, [], Language.ENGLISH, pins=pins, summary=summary,
+        covered=Covered("s1", 1, len(turns)), spans=sentence_spans,
     )  # fmt: skip
     items = assemble(materials, budget, words).items
     return "".join(each.text for each in items if each.section is Section.SUMMARY).partition("\n")[
@@ -65,18 +65,18 @@ def shown(
     ]
 
 
-def left_of(lines: list[Line], *said: Message, pinned: tuple[str, ...] = ()) -> list[str]:
-    return [each.text for each in RepeatedLines(said, pinned, sentence_spans).left_of(lines)]
+def left_of(lines: list[Line], *turns: Message, pinned: tuple[str, ...] = ()) -> list[str]:
+    return [each.text for each in RepeatedLines(turns, pinned, sentence_spans).left_of(lines)]
 
 
-@pytest.mark.parametrize("said", [ENGLISH, CHINESE], ids=["en", "zh"])
+@pytest.mark.parametrize("turns", [ENGLISH, CHINESE], ids=["en", "zh"])
 @pytest.mark.parametrize("budget", [220, 240, 300, 2_000])
-def test_a_summary_tells_nothing_of_the_turns_below_it(
-    said: tuple[tuple[int, str], ...], budget: int
+def test_a_summary_does_not_repeat_the_turns_below_it(
+    turns: tuple[tuple[int, str], ...], budget: int
 ):
-    messages = talk(*said)
+    messages = talk(*turns)
     summary = OfflineSummarizer().summarize(messages, "", 4_000)
-    block = shown(messages, summary, recent=1, budget=budget)
+    block = summary_of(messages, summary, recent=1, budget=budget)
     below = [each.text for each in messages[-2:]]
     lines = block.splitlines()
     assert lines[0] == "2026-11-09"
@@ -86,26 +86,24 @@ def test_a_summary_tells_nothing_of_the_turns_below_it(
     assert "2026-11-12" not in lines
 
 
-@pytest.mark.parametrize("said", [ENGLISH, CHINESE], ids=["en", "zh"])
+@pytest.mark.parametrize("turns", [ENGLISH, CHINESE], ids=["en", "zh"])
 @pytest.mark.parametrize("budget", range(140, 420, 8))
-def test_the_first_line_that_is_left_stands_under_its_day(
-    said: tuple[tuple[int, str], ...], budget: int
-):
-    messages = talk(*said, (13, "Ok?"), (13, "Ok!"))
+def test_remaining_lines_stay_under_their_day(turns: tuple[tuple[int, str], ...], budget: int):
+    messages = talk(*turns, (13, "Ok?"), (13, "Ok!"))
     summary = OfflineSummarizer().summarize(messages, "", 4_000)
     days = {line.text: line.day for line in parse_lines(summary)}
-    lines = parse_lines(shown(messages, summary, recent=1, budget=budget))
+    lines = parse_lines(summary_of(messages, summary, recent=1, budget=budget))
     assert [each.day for each in lines] == [days[each.text] for each in lines]
 
 
-def test_nothing_else_to_tell_is_no_block():
-    said = talk((9, "Never fly."), (9, "No flights."), (9, "What else?"), (9, "Nothing."))
+def test_without_remaining_lines_there_is_no_block():
+    turns = talk((9, "Never fly."), (9, "No flights."), (9, "What else?"), (9, "Nothing."))
     summary = "2026-11-09\nuser: What else?\nassistant: Nothing."
-    assert shown(said, summary, recent=1) == ""
-    assert shown(said, f"{summary}\nThey talked.", recent=1) == "2026-11-09\nThey talked.\n"
+    assert summary_of(turns, summary, recent=1) == ""
+    assert summary_of(turns, f"{summary}\nThey talked.", recent=1) == "2026-11-09\nThey talked.\n"
 
 
-def test_it_depends_on_the_turns_and_not_on_the_question():
+def test_the_block_does_not_depend_on_the_question():
     messages = talk(*ENGLISH)
     summary = OfflineSummarizer().summarize(messages, "", 4_000)
     materials = Materials(
@@ -114,7 +112,7 @@ def test_it_depends_on_the_turns_and_not_on_the_question():
     )  # fmt: skip
     parts = assemble(materials, 2_000, words).items
     asked = "".join(each.text for each in parts if each.section is Section.SUMMARY)
-    assert asked.partition("\n")[2] == shown(messages, summary, recent=1)
+    assert asked.partition("\n")[2] == summary_of(messages, summary, recent=1)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +123,7 @@ def test_it_depends_on_the_turns_and_not_on_the_question():
         (Line("I'm nervous."), False),  # quoted by a model
         (Line("user: I'm nervous. I have my driving test on Friday at 8:15."), False),
         (Line("2026-11-12"), False),
-        (Line("user: I'm nervous.", "2026-11-05"), True),  # then, too
+        (Line("user: I'm nervous.", "2026-11-05"), True),  # of another day
         (Line("assistant: I'm nervous."), True),
         (Line("user: nervous."), True),
         (Line("user: I'm"), True),
@@ -134,27 +132,27 @@ def test_it_depends_on_the_turns_and_not_on_the_question():
     ],
 )
 def test_only_whole_sentences_of_the_same_day_are_left_out(line: Line, stays: bool):
-    said = talk(*ENGLISH)[4]
-    assert left_of([line], said) == ([line.text] if stays else [])
+    turns = talk(*ENGLISH)[4]
+    assert left_of([line], turns) == ([line.text] if stays else [])
 
 
-def test_clauses_of_a_long_sentence_stand_there_as_well():
+def test_clauses_of_a_quoted_long_sentence_are_left_out():
     text = "; ".join(f"crate {each} of the green tea goes to the harbour" for each in range(12))
-    said = talk((9, f"Hello. {text}."))
-    lines = parse_lines(OfflineSummarizer().summarize(said, "", 4_000))
+    turns = talk((9, f"Hello. {text}."))
+    lines = parse_lines(OfflineSummarizer().summarize(turns, "", 4_000))
     assert len(lines) > 2
-    assert left_of(lines, *said) == []
+    assert left_of(lines, *turns) == []
     assert left_of(lines, *talk((9, "Hello. Some crates of tea."))) == [e.text for e in lines]
 
 
-def test_what_is_pinned_whole_is_not_told_again():
+def test_a_sentence_that_is_pinned_in_full_is_left_out():
     messages = talk(*ENGLISH)
     summary = OfflineSummarizer().summarize(messages, "", 4_000)
     at = messages[0].text.index(PINNED)
     pin = Pin(1, PinKind.PREFERENCE, PINNED, "detector", messages[0].said_at, 1,
               span=(at, at + len(PINNED)), message_text=messages[0].text)  # fmt: skip
-    assert PINNED in shown(messages, summary, recent=1)
-    block = shown(messages, summary, recent=1, pins=(pin,))
+    assert PINNED in summary_of(messages, summary, recent=1)
+    block = summary_of(messages, summary, recent=1, pins=(pin,))
     assert PINNED not in block
     assert "I run a small bakery in Graz" in block
 
@@ -170,7 +168,7 @@ def test_what_is_pinned_whole_is_not_told_again():
         (Line("user: Never fly with Ann.", "2026-11-09"), True),
     ],
 )
-def test_what_a_pin_does_not_tell_stays(line: Line, stays: bool):
+def test_only_lines_that_pins_repeat_are_left_out(line: Line, stays: bool):
     pinned = ("Rule: we leave tomorrow.", "Never fly. Ask Bob.")
     assert left_of([line], pinned=pinned) == ([line.text] if stays else [])
 

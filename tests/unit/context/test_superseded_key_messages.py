@@ -1,4 +1,4 @@
-"""When a key message takes the place of an older one (R6, R7)."""
+"""When a key message supersedes an older one (R6, R7)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memci.domain.pages.pins import Maker, Pin
 from memci.language.key_messages.detector import key_message_kind
 from memci.language.key_messages.rules import PinKind
 
-OTHERWISE = (
+SUPERSEDING = (
     ("Our budget is $4,800.", "Our budget is $6,200 now."),
     ("The budget for the app is $4,800.", "The budget for the app has been raised to $6,200."),
     ("Deadline: 30 June, end of day.", "The deadline has been moved to 15 July."),
@@ -36,8 +36,8 @@ OTHERWISE = (
     ("请一律用公制单位。", "以后请都用英制单位。"),
     ("From now on, answer in English.", "以后请用中文回答我。"),
 )
-# Each of both is a key message.
-BESIDE = (
+# Both sentences of a pair hold.
+COMPATIBLE = (
     ("Our budget is $4,800.", "The budget for the app is $900."),
     ("Our budget is $4,800.", "The deadline is 30 June."),
     ("Our budget is $4,800 for flights.", "Our budget is $900 for hotels."),
@@ -75,36 +75,36 @@ BESIDE = (
 )
 
 
-def test_these_are_key_messages():
-    said = {sentence for pair in (*OTHERWISE, *BESIDE) for sentence in pair}
-    assert [each for each in sorted(said) if key_message_kind(each) is None] == []
+def test_all_example_sentences_are_key_messages():
+    sentences = {sentence for pair in (*SUPERSEDING, *COMPATIBLE) for sentence in pair}
+    assert [each for each in sorted(sentences) if key_message_kind(each) is None] == []
 
 
-@pytest.mark.parametrize(("older", "newer"), OTHERWISE)
-def test_what_leaves_no_room_for_an_older_one_takes_its_place(older: str, newer: str):
-    assert shown(of(1, older), of(2, newer)) == [newer]
-    assert shown(of(1, newer), of(2, older)) == [older]
+@pytest.mark.parametrize(("older", "newer"), SUPERSEDING)
+def test_a_contradicting_key_message_supersedes_the_older_one(older: str, newer: str):
+    assert added(pin(1, older), pin(2, newer)) == [newer]
+    assert added(pin(1, newer), pin(2, older)) == [older]
 
 
-@pytest.mark.parametrize(("older", "newer"), BESIDE)
-def test_what_holds_beside_an_older_one_stands_beside_it(older: str, newer: str):
-    assert shown(of(1, older), of(2, newer)) == [older, newer]
+@pytest.mark.parametrize(("older", "newer"), COMPATIBLE)
+def test_a_compatible_key_message_keeps_the_older_one(older: str, newer: str):
+    assert added(pin(1, older), pin(2, newer)) == [older, newer]
 
 
-def test_what_is_said_again_takes_its_place_back():
-    said = ["Our budget is $4,800.", "Our budget is $6,200 now.", "Our budget is $4,800 again."]
-    assert shown(*(of(number, each) for number, each in enumerate(said, start=1))) == [said[2]]
+def test_a_repeated_key_message_supersedes_again():
+    texts = ["Our budget is $4,800.", "Our budget is $6,200 now.", "Our budget is $4,800 again."]
+    assert added(*(pin(number, each) for number, each in enumerate(texts, start=1))) == [texts[2]]
 
 
-def test_what_an_agent_has_pinned_ends_what_was_found_before():
-    own = replace(of(2, "Our budget is $6,200 now."), by=Maker.AGENT, speaker=None)
-    done = pinned_beside([of(1, "Our budget is $4,800."), own], [of(3, own.text)])
+def test_a_pin_of_the_agent_supersedes_an_older_detected_pin():
+    own = replace(pin(2, "Our budget is $6,200 now."), by=Maker.AGENT, speaker=None)
+    done = pinned_with([pin(1, "Our budget is $4,800."), own], [pin(3, own.text)])
     assert (done.added, done.taken_down) == ((), (1,))
 
 
-def test_what_is_there_already_gives_way_and_is_named():
-    done = pinned_beside([of(1, "Our budget is $4,800.")], [of(2, "Our budget is $6,200 now.")])
-    assert (done.added, done.taken_down) == ((of(2, "Our budget is $6,200 now."),), (1,))
+def test_a_superseded_pin_is_taken_down_and_reported():
+    done = pinned_with([pin(1, "Our budget is $4,800.")], [pin(2, "Our budget is $6,200 now.")])
+    assert (done.added, done.taken_down) == ((pin(2, "Our budget is $6,200 now."),), (1,))
 
 
 @pytest.mark.parametrize(
@@ -120,9 +120,9 @@ def test_what_is_there_already_gives_way_and_is_named():
     ],
     ids=str,
 )
-def test_nothing_gives_way_to_what_another_says(older: dict[str, Any]):
-    there = replace(of(1, "Our budget is $4,800."), **older)
-    assert pinned_beside([there], [of(2, "Our budget is $6,200 now.")]).taken_down == ()
+def test_pins_of_others_are_not_superseded(older: dict[str, Any]):
+    there = replace(pin(1, "Our budget is $4,800."), **older)
+    assert pinned_with([there], [pin(2, "Our budget is $6,200 now.")]).taken_down == ()
 
 
 @pytest.mark.parametrize(
@@ -136,27 +136,27 @@ def test_nothing_gives_way_to_what_another_says(older: dict[str, Any]):
         ("From now on, answer in English.", "Please answer in Chinese.", True),
     ],
 )
-def test_in_another_session_it_has_to_say_that_something_changed(
+def test_in_another_session_only_an_explicit_change_supersedes(
     older: str, newer: str, *, gives_way: bool
 ):
-    """Or it may be of another trip, whose budget is another."""
+    """Without it, the new sentence may be about another trip with its own budget."""
     there, here = (
-        replace(of(1, older), message_session="s1"),
-        replace(of(2, newer), message_session="s2"),
+        replace(pin(1, older), message_session="s1"),
+        replace(pin(2, newer), message_session="s2"),
     )
-    assert pinned_beside([there], [here]).taken_down == ((1,) if gives_way else ())
+    assert pinned_with([there], [here]).taken_down == ((1,) if gives_way else ())
 
 
-def of(number: int, text: str) -> Pin:
+def pin(number: int, text: str) -> Pin:
     kind = key_message_kind(text)
     assert kind
     at = datetime(2026, 1, number, tzinfo=UTC)
     return Pin(number, kind, text, Maker.DETECTOR, at, number, user_id="ann", speaker="Ann")
 
 
-def shown(*found: Pin) -> list[str]:
-    return [each.text for each in pinned_beside([], found).added]
+def added(*found: Pin) -> list[str]:
+    return [each.text for each in pinned_with([], found).added]
 
 
-def pinned_beside(there: Iterable[Pin], found: Iterable[Pin]) -> KeyPins:
+def pinned_with(there: Iterable[Pin], found: Iterable[Pin]) -> KeyPins:
     return pinned(found, list(there), [], PageRules(), len)

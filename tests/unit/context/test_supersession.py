@@ -1,4 +1,4 @@
-"""What holds now goes before what it supersedes, and nothing superseded without it (R6)."""
+"""A newer memory ranks before the one that it supersedes and is always shown with it (R6)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BEGIN, DAY = datetime(2026, 1, 1, tzinfo=UTC), timedelta(days=1)
 
 
 def ranked(*places: int) -> list[Ranked]:
-    """Messages by seq, the best first."""
+    """Return messages with these seqs, the best first."""
     return in_order(*map(message, places))
 
 
@@ -31,23 +31,23 @@ def order(found: list[Ranked]) -> list[int]:
 
 
 class TestOrder:
-    def test_what_was_found_moves_up_and_takes_over_the_score(self):
+    def test_a_found_successor_moves_up_with_the_score(self):
         found = leaders_first(ranked(1, 2, 3), {(Source.CHAT, 1): [message(3)]})
         assert order(found) == [3, 1, 2]
         assert [each.score for each in found] == [1, 1, 0.5]
 
-    def test_what_was_not_found_comes_in(self):
+    def test_a_successor_that_was_not_found_is_added(self):
         found = leaders_first(ranked(1, 2), {(Source.CHAT, 2): [memory(7), message(8)]})
         assert order(found) == [1, 7, 8, 2]
         assert [each.score for each in found] == [1, 0.5, 0.5, 0.5]
 
-    def test_what_stands_before_it_already_stays(self):
+    def test_a_successor_that_ranks_first_already_stays(self):
         found = leaders_first(ranked(1, 2), {(Source.CHAT, 2): [message(1)]})
         assert found == ranked(1, 2)
 
 
 def ended(**fields: Any) -> Ended:
-    """A memory of two messages, forgotten with what superseded it, unless fields say else."""
+    """Return a forgotten memory of two messages, superseded by a forgotten one."""
     return replace(Ended(1, MAY, frozenset({1, 2}), {}, (5,), (), {}), **fields)
 
 
@@ -60,34 +60,34 @@ HOME, JOB = ("ann", "lives in"), ("ann", "works at")
 
 
 class TestWhichMessage:
-    def test_the_one_whose_claim_changed(self):
-        over = ended(
+    def test_the_message_with_the_changed_claim(self):
+        memory_ended = ended(
             claims={1: frozenset({HOME}), 2: frozenset({JOB})}, newer_claims={9: frozenset({JOB})}
         )
-        assert [over.claims_in(seq, ()) for seq in (1, 2)] == [False, True]
+        assert [memory_ended.claims_in(seq, ()) for seq in (1, 2)] == [False, True]
 
-    def test_any_that_claims_where_nobody_knows_what_changed(self):
-        over = ended(claims={1: frozenset({HOME})})
-        assert [over.claims_in(seq, ()) for seq in (1, 2)] == [True, False]
+    def test_any_message_with_a_claim_if_the_change_is_unknown(self):
+        memory_ended = ended(claims={1: frozenset({HOME})})
+        assert [memory_ended.claims_in(seq, ()) for seq in (1, 2)] == [True, False]
 
-    def test_of_a_forgotten_memory_by_what_the_words_are_about(self):
-        over = ended(newer_claims={9: frozenset({JOB})})
-        assert over.claims_in(1, {"works at"})
-        assert not over.claims_in(1, {"lives in"})
-        assert not over.claims_in(1, ())
+    def test_a_message_of_a_forgotten_memory_by_the_attributes_of_its_words(self):
+        memory_ended = ended(newer_claims={9: frozenset({JOB})})
+        assert memory_ended.claims_in(1, {"works at"})
+        assert not memory_ended.claims_in(1, {"lives in"})
+        assert not memory_ended.claims_in(1, ())
         assert ended().claims_in(1, {"lives in"})
         assert not ended().claims_in(1, ())
 
-    def test_of_a_forgotten_memory_of_one_message_that_one(self):
+    def test_the_only_message_of_a_forgotten_memory(self):
         assert ended(seqs=frozenset({1})).claims_in(1, ())
 
-    def test_never_one_that_says_what_is_so_now(self):
-        over = ended(claims={1: frozenset({HOME})}, newer_claims={1: frozenset({HOME})})
-        assert not over.claims_in(1, ())
+    def test_no_message_with_the_current_claim(self):
+        memory_ended = ended(claims={1: frozenset({HOME})}, newer_claims={1: frozenset({HOME})})
+        assert not memory_ended.claims_in(1, ())
 
 
-def test_what_is_one_token_too_long_loses_the_old_first():
-    """Though a message of the newer memory, taken last of all, has taken that memory's place."""
+def test_if_one_token_is_missing_the_superseded_message_is_dropped_first():
+    """Also if messages of the newer memory, selected last, have replaced that memory."""
     newer = memory(5, 8, 9, text="here now")
     old = message(1, "there", until=MAY, newer=((Source.MEMORY, 5),))
     ranking = in_order(newer, old, message(8, "here we are"), message(9, "now we go"))
@@ -103,20 +103,20 @@ def test_what_is_one_token_too_long_loses_the_old_first():
     assert taken(tight) == [8, 9]
 
 
-class TestHeldThen:
+class TestValidAt:
     @pytest.mark.parametrize(
         ("end", "held"), [(DAY, False), (DAY * 2, True), (DAY * 3, True), (DAY * 4, False)]
     )
-    def test_what_was_so_at_the_end_of_a_time(self, end: timedelta, held: bool):
-        """Of days 1 to 3."""
+    def test_a_memory_is_valid_if_it_held_at_the_end_of_the_time(self, end: timedelta, held: bool):
+        """The memory is valid on days 1 to 3."""
         asked = TimeSpan(BEGIN, BEGIN + end)
         assert was_valid_at(BEGIN + DAY, BEGIN + DAY * 3, [asked]) is held
 
-    def test_no_time_and_one_without_an_end_ask_for_now(self):
+    def test_without_a_time_or_an_end_the_current_state_is_meant(self):
         assert not was_valid_at(BEGIN, BEGIN + DAY, [])
         assert not was_valid_at(BEGIN, BEGIN + DAY, [TimeSpan(BEGIN, None)])
 
-    def test_it_holds_at_all_times_that_are_named(self):
+    def test_a_memory_must_be_valid_at_all_named_times(self):
         first, later = TimeSpan(None, BEGIN + DAY), TimeSpan(BEGIN, BEGIN + DAY * 9)
         assert was_valid_at(BEGIN, BEGIN + DAY * 2, [first])
         assert not was_valid_at(BEGIN, BEGIN + DAY * 2, [first, later])

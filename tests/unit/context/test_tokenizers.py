@@ -1,4 +1,4 @@
-"""Counts of texts are remembered, the texts are not."""
+"""The counts of texts are cached, but not the texts."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 
 
 class Counting:
-    """Counts characters, and how often it did."""
+    """Counts characters, and its own calls."""
 
     tokenizer = "characters"
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.calls = 0
 
     def count(self, text: str) -> int:
-        self.asked += 1
+        self.calls += 1
         return len(text)
 
     def pieces(self, text: str) -> list[str]:
@@ -33,14 +33,14 @@ def test_a_text_that_was_counted_is_not_kept():
     assert sys.getrefcount(text) == known
 
 
-def test_a_text_is_counted_once_while_it_is_among_the_last(monkeypatch):
+def test_a_text_is_counted_once_while_it_is_in_the_cache(monkeypatch):
     monkeypatch.setattr(reader, "_REMEMBERED", 2)
     counter = Counting()
     count = Tokenizers(lambda _: counter).count("characters")
     assert [count(each) for each in ("a", "bb", "a", "bb")] == [1, 2, 1, 2]
-    assert counter.asked == 2
+    assert counter.calls == 2
     assert [count(each) for each in ("ccc", "bb", "a")] == [3, 2, 1]
-    assert counter.asked == 4, "the one that was not asked for the longest went"
+    assert counter.calls == 4, "the one that was not asked for the longest went"
 
 
 def test_a_text_of_very_many_pieces_is_counted_as_a_whole():
@@ -48,22 +48,22 @@ def test_a_text_of_very_many_pieces_is_counted_as_a_whole():
     count = Tokenizers(lambda _: counter).count("characters")
     text = "|".join(map(str, range(501)))
     assert count(text) == len(text)
-    assert counter.asked == 1
+    assert counter.calls == 1
 
 
-def test_a_long_text_is_counted_anew():
+def test_a_long_text_is_not_cached():
     counter = Counting()
     count = Tokenizers(lambda _: counter).count("characters")
     assert [count("x" * 2_001), count("x" * 2_001)] == [2_001, 2_001]
-    assert counter.asked == 2
+    assert counter.calls == 2
 
 
-def test_half_a_surrogate_pair_is_counted():
+def test_a_lone_surrogate_is_counted():
     assert Tokenizers(lambda _: Counting()).count("characters")("\ud800") == 1
 
 
-def test_pieces_are_counted_once_whatever_they_are_pieces_of():
+def test_pieces_that_texts_share_are_counted_once():
     counter = Counting()
     count = Tokenizers(lambda _: counter).count("characters")
     assert [count(each) for each in ("a|bb", "bb|a|bb", "a")] == [3, 5, 1]
-    assert counter.asked == 2
+    assert counter.calls == 2

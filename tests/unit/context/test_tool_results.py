@@ -1,4 +1,4 @@
-"""Tool results of interactions that are over (R13): one line each."""
+"""Tool results of finished interactions are shortened to one line (R13)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def arguments_of(interaction: Interaction) -> Any:
     return json.loads(call["function"]["arguments"])
 
 
-def test_what_is_short_stays_byte_for_byte() -> None:
+def test_short_results_are_unchanged() -> None:
     (alone,) = interactions([Message(1, "m1", Role.USER, "x\ny" * 900, BEGIN)])
     for one in (look('{ "at": 8 }', "on time"), alone):
         assert digest_of_interaction(one) == one
@@ -61,7 +61,7 @@ def test_arguments_that_are_no_json_are_cut_to_a_text() -> None:
     assert len(arguments_of(digest_of_interaction(look("x" * 900, "ok")))) <= 160
 
 
-def test_one_line() -> None:
+def test_one_line_joins_lines_and_cuts_the_middle() -> None:
     assert one_line("a\n b") == "a b"
     assert one_line("x" * 300, 100, 20) == "x" * 77 + " … " + "x" * 20
     assert one_line("x" * 300, 100, 0) == "x" * 97 + " … "
@@ -86,7 +86,7 @@ def test_words_and_figures_are_not_cut(text: str, most: int, first: str, last: s
 
 
 @given(st.text(), st.integers(0, 40))
-def test_what_is_left_is_a_beginning_and_an_end(text: str, most: int) -> None:
+def test_head_and_tail_are_a_beginning_and_an_end(text: str, most: int) -> None:
     first, last = head(text, most), tail(text, most)
     assert text.startswith(first)
     assert text.endswith(last)

@@ -1,4 +1,4 @@
-"""R9: code is found by its symbols, in every language, with the lines where they stand."""
+"""R9: code in every language is found by its symbols, with their lines."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def chunks(name: str, text: str):
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_symbols_of_every_language(name: str):
+def test_symbols_are_found_in_every_language(name: str):
     text, expected = SOURCES[name]
     found = chunks(name, text)
     assert {each.symbol for each in found if each.symbol} == set(expected)
     assert {each.kind for each in found} == {ChunkKind.CODE}
 
 
-def test_every_grammar_is_tried_here():
+def test_every_grammar_has_an_example_here():
     tried = {language_of_file(name, text) for name, (text, _) in SOURCES.items()}
     assert tried == set(GRAMMARS)
 
@@ -107,7 +107,7 @@ def test_a_symbol_has_its_lines_with_comments_and_decorators():
     assert found[None].first_line == 1
 
 
-def test_long_symbols_are_several_chunks_that_name_it():
+def test_a_long_symbol_is_several_chunks_with_its_name():
     body = "\n".join(f"    total_{n} = compute(first_{n}, second_{n})" for n in range(120))
     found = list(code_chunks(f"def big():\n{body}\n", "python"))
     assert len(found) > 3
@@ -117,7 +117,7 @@ def test_long_symbols_are_several_chunks_that_name_it():
     assert lines == list(range(1, 122))
 
 
-def test_code_on_one_line_is_cut_all_the_same():
+def test_code_on_one_line_is_cut():
     minified = "".join(f"function f{n}(a){{return a+{n}}}" for n in range(300))
     found = list(code_chunks(minified, "javascript"))
     assert {each.symbol for each in found} == {f"f{n}" for n in range(300)}
@@ -125,14 +125,14 @@ def test_code_on_one_line_is_cut_all_the_same():
     assert all(count_tokens(each.text) <= 220 for each in code_chunks(data, "javascript"))
 
 
-def test_broken_code_gives_what_can_be_read():
+def test_readable_parts_of_broken_code_are_found():
     found = list(
         code_chunks("def good():\n    return 1\n\n)))((( class\n\ndef other(:\n", "python")
     )
     assert "good" in {each.symbol for each in found}
 
 
-def test_scripts_are_known_by_their_first_line():
+def test_the_language_of_a_script_is_read_from_its_first_line():
     assert language_of_file("bin/tool", "#!/usr/bin/env python3\n") == "python"
     assert language_of_file("run", "#!/bin/sh -e\n") == "shell"
     assert language_of_file("LICENSE", "Apache") is None
@@ -144,6 +144,6 @@ def test_scripts_are_known_by_their_first_line():
     [("Foo::bar()", "Foo.bar"), ("Foo#bar", "Foo.bar"), ("obj->run(x, y)", "obj.run"),
      (" parse_config ", "parse_config"), ("a.b.C", "a.b.C")],
 )  # fmt: skip
-def test_names_as_people_write_them(written: str, name: str):
+def test_symbols_are_recognised_in_common_notations(written: str, name: str):
     assert qualified(written) == name
     assert last_part(name) == name.rsplit(".", maxsplit=1)[-1].lower()

@@ -1,4 +1,4 @@
-"""R9: what is in a file is found in its chunks, under the headings that stand above it."""
+"""R9: chunks hold the text of a file with the headings above it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_text_is_cut_between_paragraphs():
     assert chunks[1].text.endswith("The end.")
 
 
-def test_markdown_has_its_headings_lines_code_and_tables():
+def test_markdown_keeps_headings_lines_code_and_tables():
     text = (
         "# Guide\n\nHello.\n\n## Install\n\nRun `make`.\n\n```python\nx = 1\n```\n\n"
         "| name | port |\n|---|---|\n| api | 8000 |\n| flower | 5555 |\n\n### 中文\n\n先安装。\n"
@@ -75,12 +75,12 @@ def test_html_is_read_without_scripts_and_menus():
     assert "Blue" in everything
 
 
-def test_a_page_in_gbk_says_so_itself():
+def test_the_encoding_that_a_web_page_declares_is_used():
     body = '<html><meta charset="gb2312"><p>今天下雨。</p></html>'.encode("gbk")
     assert "今天下雨" in read("a.html", body)[0].text
 
 
-def test_pdf_has_pages_and_bookmarks():
+def test_pdf_keeps_pages_and_bookmarks():
     chunks = read("plant.pdf", files.bookmarked_pdf())
     assert the_one(chunks, "Valves").path == ("Start-up",)
     assert (the_one(chunks, "pumps").path, the_one(chunks, "pumps").page) == (
@@ -135,7 +135,7 @@ def test_json_is_read_by_its_members():
     assert "event: stop" in lines.text
 
 
-def test_notebooks_show_text_code_and_what_it_printed():
+def test_notebooks_keep_text_code_and_output():
     chunks = read("study.ipynb", files.notebook())
     assert the_one(chunks, "We measure").path == ("Study",)
     assert the_one(chunks, "def drag").language == "python"
@@ -156,21 +156,21 @@ def test_chinese_text_in_every_encoding(encoding: str):
     assert chunk.text == text
 
 
-def test_western_text_in_latin_1_and_utf_16_without_a_mark():
+def test_text_in_latin_1_and_in_utf_16_without_a_byte_order_mark():
     assert read("a.txt", "Le café naïf à Genève".encode("latin-1"))[0].text == (
         "Le café naïf à Genève"
     )
     assert read("a.txt", "plain words".encode("utf-16-le"))[0].text == "plain words"
 
 
-def test_what_a_file_is_decides_and_not_what_it_is_called():
+def test_the_format_is_detected_from_content_and_not_from_the_name():
     assert "310 degrees" in read("report.txt", files.pdf())[0].text
     assert read("report.pdf", "only text")[0].text == "only text"
     assert "27 days" in read("sheet.xlsx", files.docx())[0].text
 
 
 @pytest.mark.parametrize("below", ["", "\n\nBelow it."])
-def test_a_heading_of_any_length_is_cut_and_all_of_it_is_found(below: str):
+def test_a_very_long_heading_is_cut_and_all_its_words_are_found(below: str):
     words = [f"word{number}" for number in range(20_000)]
     chunks = read("a.md", f"# Title\n\n## {' '.join(words)}{below}\n\n## Next\n\nThe end.\n")
     assert max(count_tokens(each.text) for each in chunks) <= MOST_TOKENS
@@ -179,16 +179,16 @@ def test_a_heading_of_any_length_is_cut_and_all_of_it_is_found(below: str):
     assert the_one(chunks, "The end.").path == ("Title", "Next")
 
 
-def test_a_heading_with_nothing_below_it_is_found():
+def test_a_heading_without_text_below_is_a_chunk():
     chunks = read("a.md", "# Only this\n\n## And this\n\n# Last\n")
     assert [(each.path, each.text) for each in chunks] == [
-        (("Only this",), "And this"),  # it stands once, as text
+        (("Only this",), "And this"),  # it is there once, as text
         ((), "Last"),
     ]
 
 
 @pytest.mark.parametrize(
-    ("name", "body", "said"),
+    ("name", "body", "reason"),
     [
         ("a.txt", b"", "empty"),
         ("a.txt", b" \n\n ", "empty"),
@@ -207,12 +207,12 @@ def test_a_heading_with_nothing_below_it_is_found():
         ("a.epub", files.zipped({"META-INF/container.xml": "<container/>"}), "no list of its"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_read_is_refused_with_what_to_do(name: str, body: bytes, said: str):
-    with pytest.raises(UnreadableDocumentError, match=said):
+def test_an_unreadable_file_is_refused_with_the_reason(name: str, body: bytes, reason: str):
+    with pytest.raises(UnreadableDocumentError, match=reason):
         read(name, body)
 
 
-def test_limits_of_pages_and_chunks():
+def test_too_many_pages_or_chunks_are_refused():
     few = ExtractionLimits(pages=1, chunks=2)
     for name, body in (("a.pdf", files.pdf(("One.", "Two."))), ("a.pptx", files.pptx(2))):
         with pytest.raises(UnreadableDocumentError, match="are more than"):
@@ -222,7 +222,7 @@ def test_limits_of_pages_and_chunks():
         read_document("a.md", text.encode(), few)
 
 
-def test_deep_nesting_is_read_like_anything_else():
+def test_deeply_nested_files_are_read():
     deep = 50_000
     assert "bottom" in read("a.html", "<div>" * deep + "bottom" + "</div>" * deep)[0].text
     assert "bottom" in read("a.md", "> " * 2_000 + "bottom")[-1].text

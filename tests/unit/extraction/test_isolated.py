@@ -1,4 +1,4 @@
-"""A hostile file costs its own process, and no more than the limits."""
+"""A hostile file is read in its own process, within limits."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from memci.extraction.isolated import extract
 from tests.support import files
 
 
-def test_chunks_come_back_as_they_were_cut():
+def test_chunks_are_returned_unchanged():
     (chunk,) = extract("包/解析.py", b"def read():\n    return 1\n", ExtractionLimits())
     assert (chunk.symbol, chunk.kind, chunk.path) == ("read", ChunkKind.CODE, ("read",))
     (text,) = extract("笔记.md", "# 标题\n\n正文。\n".encode(), ExtractionLimits())
     assert (text.path, text.text) == (("标题",), "正文。")
 
 
-def test_what_is_wrong_comes_back_too():
+def test_errors_are_returned():
     with pytest.raises(UnreadableDocumentError, match="needs a password"):
         extract("a.pdf", files.locked_pdf(), ExtractionLimits())
 
 
-def test_a_library_that_fails_is_a_broken_file():
+def test_an_error_of_a_library_means_a_broken_file():
     body = files.zipped({"word/document.xml": "<no>", "[Content_Types].xml": "<Types/>"})
     with pytest.raises(UnreadableDocumentError, match="broken"):
         extract("a.docx", body, ExtractionLimits())
 
 
-def test_too_much_work_is_ended():
+def test_extraction_ends_at_the_time_limit():
     body = "\n\n".join(f"word {n}" for n in range(2_000_000)).encode()
     with pytest.raises(UnreadableDocumentError, match="more than 1 s"):
         extract("a.txt", body, ExtractionLimits(seconds=1))
 
 
-def test_too_much_memory_is_refused():
+def test_extraction_ends_at_the_memory_limit():
     body = files.zipped({"xl/workbook.xml": "<x/>", "big": b"x" * 30_000_000})
     few = ExtractionLimits(memory_bytes=128 * 1024 * 1024)
     text = b"[" + b'{"a": 1},' * 3_000_000 + b"1]"
@@ -48,7 +48,7 @@ def test_too_much_memory_is_refused():
         extract("a.xlsx", body, few)
 
 
-def test_what_libraries_print_is_no_part_of_the_answer():
+def test_text_that_libraries_print_is_not_in_the_answer():
     noisy = (
         "import os, subprocess\n"
         "from memci.extraction.__main__ import own_output\n"
@@ -63,7 +63,7 @@ def test_what_libraries_print_is_no_part_of_the_answer():
     assert b"a warning" in done.stderr
 
 
-def test_the_process_knows_no_settings(monkeypatch, tmp_path):
+def test_the_process_gets_no_settings(monkeypatch, tmp_path):
     monkeypatch.setenv("MEMCI_API_KEY", "secret")
     from memci.extraction.isolated import environment
 

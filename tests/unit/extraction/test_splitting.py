@@ -1,4 +1,4 @@
-"""No chunk is longer than the embedder reads, and no word is cut."""
+"""No chunk is longer than the embedder reads, and no word is split."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from memci.extraction.chunker import MOST_TOKENS, chunks_of, count_tokens, split
 from tests.support.fleet import ROOT
 
 TEXTS = st.text(st.sampled_from([*"ab .!\n", "词", "語", "。", "é", "😀", "1", "_"]), max_size=100)
-READS = 256
+EMBEDDER_TOKENS = 256
 
 
 @given(TEXTS, st.integers(1, 30))
-def test_nothing_is_lost_but_white_space_at_the_seams(text: str, most: int):
+def test_only_white_space_between_pieces_is_lost(text: str, most: int):
     pieces = list(split_text(text, most))
     assert re.sub(r"\s", "", "".join(pieces)) == re.sub(r"\s", "", text)
     assert all(piece == piece.strip() and piece for piece in pieces)
 
 
 @given(TEXTS)
-def test_words_stay_whole(text: str):
+def test_words_are_not_split(text: str):
     words = re.findall(r"[abé]+", text)
     pieces = list(split_text(text, 3))
     found = [each for piece in pieces for each in re.findall(r"[abé]+", piece)]
@@ -39,7 +39,7 @@ def test_pieces_end_with_sentences():
     assert all(count_tokens(piece) <= 100 for piece in pieces)
 
 
-def test_what_is_no_word_is_cut():
+def test_a_very_long_word_is_split():
     pieces = list(split_text("x" * 10_000, 200))
     assert "".join(pieces) == "x" * 10_000
     assert all(len(piece) <= 1_200 for piece in pieces)
@@ -63,12 +63,12 @@ def minilm():
     ["README.md", "CHANGELOG.md", "docs/architecture.md", "memci/storage/session.py",
      "memci/language/word_lists.py", "memci/cli/demo/chinese.jsonl", "requirements.lock"],
 )  # fmt: skip
-def test_chunks_of_real_texts_fit_what_the_embedder_reads(minilm, path: str):
+def test_chunks_of_real_texts_fit_the_embedder(minilm, path: str):
     text = (ROOT / path).read_text()
     block = Block(BlockKind.TEXT, text, first_line=1, last_line=text.count("\n") + 1)
     found = list(chunks_of([block]))
     assert all(count_tokens(each.text) <= MOST_TOKENS for each in found)
     longest = max(len(minilm.encode(each.text).ids) for each in found)
-    assert longest <= READS
+    assert longest <= EMBEDDER_TOKENS
     assert found[0].first_line == 1
     assert found[-1].last_line == text.rstrip().count("\n") + 1

@@ -24,13 +24,13 @@ def test_json_is_read_as_it_was_written(value: Any, ascii_only: bool) -> None:
 
 
 @given(st.binary())
-def test_anything_else_is_malformed_and_nothing_worse(body: bytes) -> None:
+def test_other_bodies_raise_only_malformed_error(body: bytes) -> None:
     with suppress(MalformedError):
         parse_json(body)
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
         (b'{"a": 1, "a": 2}', "twice"),
         (b'{"a": [{"b": 1, "b": 1}]}', "twice"),
@@ -45,7 +45,7 @@ def test_anything_else_is_malformed_and_nothing_worse(body: bytes) -> None:
         ("{}".encode("utf-16"), "not UTF-8"),
     ],
 )
-def test_it_says_what_is_wrong(body: bytes, told: str) -> None:
+def test_the_error_says_what_is_wrong(body: bytes, message: str) -> None:
     with pytest.raises(MalformedError) as refused:
         parse_json(body)
-    assert told in str(refused.value)
+    assert message in str(refused.value)

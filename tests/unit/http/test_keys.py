@@ -8,7 +8,7 @@ from memci.api_keys import Scope, authenticate, authorize, new_key
 from memci.errors import ForbiddenError, UnauthorizedError
 
 
-def test_a_new_key_is_known_again_by_its_hash_alone() -> None:
+def test_a_new_key_is_recognised_by_its_hash() -> None:
     key, entry = new_key("ci", agents="team-*", scope="write")
     assert key.startswith("memci_")
     assert len(key) == len("memci_") + 43
@@ -22,19 +22,19 @@ def test_no_two_keys_are_the_same() -> None:
 
 
 @given(header=st.none() | st.text())
-def test_nothing_else_is_known(header: str | None) -> None:
+def test_other_authorization_headers_are_refused(header: str | None) -> None:
     with pytest.raises(UnauthorizedError):
         authenticate([new_key("a")[1]], header)
 
 
-def test_a_key_wants_its_kind() -> None:
+def test_a_key_needs_the_bearer_scheme() -> None:
     key, entry = new_key("a")
     for header in (key, f"Basic {key}", f"Bearer {key}x", f"Bearer {key[:-1]}"):
         with pytest.raises(UnauthorizedError):
             authenticate([entry], header)
 
 
-def test_without_keys_everybody_is_let_in() -> None:
+def test_without_keys_every_request_is_allowed() -> None:
     assert authenticate([], None) is None
     authorize(None, Scope.ADMIN, "any")
 
@@ -50,7 +50,7 @@ def test_without_keys_everybody_is_let_in() -> None:
         ("alice", "alice2", False),
     ],
 )
-def test_patterns_are_those_of_file_names(pattern: str, agent: str, allowed: bool) -> None:
+def test_agent_patterns_are_file_name_patterns(pattern: str, agent: str, allowed: bool) -> None:
     _, entry = new_key("a", agents=pattern)
     if allowed:
         authorize(entry, Scope.READ, agent)
@@ -59,7 +59,7 @@ def test_patterns_are_those_of_file_names(pattern: str, agent: str, allowed: boo
             authorize(entry, Scope.READ, agent)
 
 
-def test_a_key_without_the_scope_is_told_what_it_needs() -> None:
+def test_the_refusal_of_a_key_names_the_needed_scope() -> None:
     _, entry = new_key("reader")
     with pytest.raises(ForbiddenError, match=r"scope admin; the key 'reader' has read"):
         authorize(entry, Scope.ADMIN, None)

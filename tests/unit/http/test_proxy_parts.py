@@ -1,4 +1,4 @@
-"""Parts of the chat proxy: what is heard, kept, put in and passed on."""
+"""Parts of the chat proxy: reading answers, storing messages, adding notes, passing headers."""
 
 from __future__ import annotations
 
@@ -37,26 +37,26 @@ STREAM = (
 
 
 @given(st.lists(st.integers(1, len(STREAM) - 1), max_size=20))
-def test_a_stream_is_heard_wherever_it_is_cut(cuts: list[int]):
+def test_a_stream_is_read_wherever_it_is_split(cuts: list[int]):
     answer = AnswerReader(streamed=True, max_bytes=MOST)
     places = [0, *sorted(cuts), len(STREAM)]
     for begin, end in pairwise(places):
         answer.feed(STREAM[begin:end])
-    said = answer.message()
-    assert said is not None
-    assert said["content"] == "Héllo 世界"
-    assert [each["function"]["name"] for each in said["tool_calls"]] == ["f", "g"]
+    message = answer.message()
+    assert message is not None
+    assert message["content"] == "Héllo 世界"
+    assert [each["function"]["name"] for each in message["tool_calls"]] == ["f", "g"]
     assert answer.model == "m"
 
 
-def test_a_call_that_was_cut_in_the_middle_is_not_kept():
+def test_an_incomplete_tool_call_is_dropped():
     answer = AnswerReader(streamed=True, max_bytes=MOST)
     call = {"index": 0, "id": "a", "function": {"name": "f", "arguments": '{"x": '}}
     answer.feed(chunk({"content": "Well"}) + chunk({"tool_calls": [call]}))
     assert answer.message() == {"role": "assistant", "content": "Well"}
 
 
-def test_what_is_no_answer_or_too_long_is_none():
+def test_a_missing_or_too_long_answer_is_no_message():
     for body in (b"", b"no JSON", b"[]", b'{"choices": 7}', b'{"choices": [{"message": {}}]}'):
         answer = AnswerReader(streamed=False, max_bytes=MOST)
         answer.feed(body)
@@ -66,16 +66,16 @@ def test_what_is_no_answer_or_too_long_is_none():
     assert answer.message() is None
 
 
-def test_a_refusal_is_what_was_said():
+def test_a_refusal_is_the_content_of_the_message():
     answer = AnswerReader(streamed=False, max_bytes=MOST)
     answer.feed(b'{"choices": [{"message": {"content": null, "refusal": "No."}}]}')
-    said = answer.message()
-    assert said is not None
-    (kept,) = parse_messages([said], max_bytes=MOST).messages
+    message = answer.message()
+    assert message is not None
+    (kept,) = parse_messages([message], max_bytes=MOST).messages
     assert kept.content == "No."
 
 
-def test_what_can_be_kept_of_messages_is_kept():
+def test_messages_are_kept_as_far_as_possible():
     messages: list[Any] = [
         {"role": "system", "content": "Be kind."},
         {"role": "developer", "content": "Be brief."},
@@ -102,29 +102,29 @@ def test_what_can_be_kept_of_messages_is_kept():
     assert kept[-1].tool_calls[0]["function"] == {"name": "f", "arguments": "i"}
 
 
-def test_notes_are_one_system_text_and_what_was_said():
+def test_notes_are_one_system_message_and_the_turns():
     system = [
         {"role": "system", "content": "- pinned\n"},
         {"role": "system", "content": "\nNotes."},
     ]
-    said = [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}]
+    turns = [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}]
     query = {"role": "user", "content": "asked"}
     noted = {"role": "system", "content": "- pinned\n\nNotes."}
-    assert notes_of([*system, *said, query], ends_with_query=True) == [noted, *said]
-    assert notes_of([*said, query], ends_with_query=True) == said
+    assert notes_of([*system, *turns, query], ends_with_query=True) == [noted, *turns]
+    assert notes_of([*turns, query], ends_with_query=True) == turns
     assert notes_of(system, ends_with_query=False) == [noted]
 
 
-def test_what_was_said_as_system_text_goes_above_the_turns():
-    """Many models refuse it between them."""
+def test_system_messages_are_joined_before_the_turns():
+    """Many models refuse system messages between turns."""
     days = {"role": "system", "content": "When the turns below were said:\n- 9 November: one\n"}
-    told = {"role": "system", "content": "Speak French.\n"}
+    rule = {"role": "system", "content": "Speak French.\n"}
     said = [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}]
     query = {"role": "user", "content": "asked"}
     text = "When the turns below were said:\n- 9 November: one\n\nSpeak French."
     noted = {"role": "system", "content": text}
-    assert notes_of([days, said[0], told, said[1], query], ends_with_query=True) == [noted, *said]
-    assert notes_of([said[0], told, said[1]], ends_with_query=False) == [
+    assert notes_of([days, said[0], rule, said[1], query], ends_with_query=True) == [noted, *said]
+    assert notes_of([said[0], rule, said[1]], ends_with_query=False) == [
         {"role": "system", "content": "Speak French."}, *said
     ]  # fmt: skip
 
@@ -133,7 +133,7 @@ def test_what_was_said_as_system_text_goes_above_the_turns():
     ("own", "role"),
     [((), "system"), (("system",), "system"), (("system", "developer"), "developer")],
 )  # fmt: skip
-def test_notes_stand_behind_the_clients_own_system_text(own: tuple[str, ...], role: str):
+def test_notes_follow_the_clients_own_system_messages(own: tuple[str, ...], role: str):
     mine = [{"role": each, "content": "mine"} for each in own]
     asked = {"role": "user", "content": "?"}
     body = {"model": "m", "messages": [*mine, asked], "stream": True}
@@ -160,14 +160,14 @@ SERVER = SecretStr("sk-server")
         ({}, None, Keys(None, None)),
     ],
 )  # fmt: skip
-def test_keys_are_told_apart(headers: dict[str, str], key: SecretStr | None, expected: Keys):
+def test_keys_are_separated(headers: dict[str, str], key: SecretStr | None, expected: Keys):
     assert keys_in(headers, key) == expected
     assert "sk-server" not in repr(keys_in(headers, key))
 
 
-def test_headers_of_one_connection_do_not_go_on():
+def test_connection_headers_are_not_passed_on():
     given = [("Connection", "close, X-Hop"), ("X-Hop", "1"), ("Keep-Alive", "5"), ("X-Id", "7")]
     assert headers_for_client(given) == [("x-id", "7")]
     more = [("Cookie", "c"), ("Host", "h"), ("Authorization", "a")]
-    going = headers_for_upstream([*given, *more], "Bearer u")
-    assert going == [("x-id", "7"), ("accept-encoding", "identity"), ("authorization", "Bearer u")]
+    sent = headers_for_upstream([*given, *more], "Bearer u")
+    assert sent == [("x-id", "7"), ("accept-encoding", "identity"), ("authorization", "Bearer u")]

@@ -16,7 +16,7 @@ class Clock:
         return self.now
 
 
-def test_a_minutes_worth_may_come_at_once_and_then_at_the_rate() -> None:
+def test_a_burst_of_one_minute_is_allowed_and_then_the_rate() -> None:
     clock = Clock()
     limit = RateLimit(60, clock=clock)
     for _ in range(60):
@@ -36,7 +36,7 @@ def test_zero_is_no_limit() -> None:
 
 
 @given(st.integers(1, 50), st.lists(st.floats(0, 10), max_size=200))
-def test_never_more_than_the_rate_and_one_burst(per_minute: int, waits: list[float]) -> None:
+def test_the_limit_is_the_rate_and_one_burst(per_minute: int, waits: list[float]) -> None:
     clock = Clock()
     limit = RateLimit(per_minute, clock=clock)
     refused_for: list[float] = []

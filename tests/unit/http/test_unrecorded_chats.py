@@ -1,4 +1,4 @@
-"""Chats whose answers are not recorded yet, and who waits for them."""
+"""Requests wait for answers that are not recorded yet."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from memci.http.proxy.memory import UnrecordedChats
 from memci.message import NewMessage, Role
 
 
-def said(*texts: str) -> tuple[NewMessage, ...]:
-    """User and assistant in turns."""
+def conversation(*texts: str) -> tuple[NewMessage, ...]:
+    """Return messages of user and assistant in turn."""
     roles = (Role.USER, Role.ASSISTANT)
     return tuple(NewMessage(role=roles[at % 2], content=text) for at, text in enumerate(texts))
 
 
-FIRST = ChatRequest("alice", {}, said("One."), "s", None, 0)
-NEXT = replace(FIRST, messages=said("One.", "Noted.", "Two."))
+FIRST = ChatRequest("alice", {}, conversation("One."), "s", None, 0)
+NEXT = replace(FIRST, messages=conversation("One.", "Noted.", "Two."))
 
 
 def order_of(request: ChatRequest) -> list[str]:
-    """What comes first: that the first chat is recorded, or that the other is let through."""
-    unrecorded, seen = UnrecordedChats(), []
+    """Return the order of two events: the first chat is recorded; the other is let through."""
+    unrecorded, events = UnrecordedChats(), []
 
     async def other() -> None:
         await unrecorded.wait_for_answers_in(request)
-        seen.append("let through")
+        events.append("let through")
 
     async def run() -> None:
         async with anyio.create_task_group() as tasks:
@@ -35,28 +35,28 @@ def order_of(request: ChatRequest) -> list[str]:
                 tasks.start_soon(other)
                 for _ in range(10):
                     await anyio.lowlevel.checkpoint()
-                seen.append("recorded")
+                events.append("recorded")
 
     anyio.run(run)
-    return seen
+    return events
 
 
-def test_what_goes_on_from_an_answer_waits_until_it_is_recorded():
+def test_a_request_that_continues_an_answer_waits_until_it_is_recorded():
     assert order_of(NEXT) == ["recorded", "let through"]
 
 
-def test_what_does_not_go_on_from_it_waits_for_nothing():
+def test_other_requests_do_not_wait():
     others = [
-        FIRST,  # asked once more, beside the first
+        FIRST,  # the same request again
         replace(NEXT, session_id="t"),
         replace(NEXT, agent_id="bob"),
-        replace(NEXT, messages=said("Else.", "Noted.", "Two.")),
+        replace(NEXT, messages=conversation("Else.", "Noted.", "Two.")),
         replace(NEXT, messages=()),
     ]
     assert [order_of(each) for each in others] == [["let through", "recorded"]] * len(others)
 
 
-def test_an_answer_that_is_never_recorded_is_not_waited_for_long():
+def test_the_wait_for_an_answer_is_bounded():
     async def run() -> None:
         unrecorded = UnrecordedChats()
         with unrecorded.hold(FIRST), anyio.fail_after(10):

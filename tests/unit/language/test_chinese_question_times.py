@@ -87,7 +87,7 @@ RELATIVE = [
     ("这几天我做了什么？", "2023-05-04..2023-05-09"),
     ("两年来有什么变化？", "2021-05-09..2023-05-09"),
 ]
-AROUND_OTHERS = [
+RANGES = [
     ("三月以来我做了什么？", "2023-03-01.."),
     ("从去年三月到现在我做了什么？", "2022-03-01.."),
     ("自2021年起有什么变化？", "2021-01-01.."),
@@ -120,14 +120,14 @@ NO_TIMES = [
     "他一直以来喜欢什么？",
     "中国共产党一大在哪里开的？",
 ]
-ALL = [*DATES, *WITHOUT_A_YEAR, *RELATIVE, *AROUND_OTHERS]
+ALL = [*DATES, *WITHOUT_A_YEAR, *RELATIVE, *RANGES]
 
 
 @pytest.mark.parametrize(("question", "expected"), ALL)
-def test_what_times_a_question_names(question: str, expected: str) -> None:
+def test_the_times_of_a_question_are_found(question: str, expected: str) -> None:
     assert " ".join(times(question)) == expected
 
 
 @pytest.mark.parametrize("question", NO_TIMES)
-def test_what_only_looks_like_a_time(question: str) -> None:
+def test_words_that_only_look_like_a_time_are_ignored(question: str) -> None:
     assert times(question) == []

@@ -51,7 +51,7 @@ TUESDAY = datetime(2023, 5, 9, 15, tzinfo=UTC)
         ("2022年12月26日–2023年1月1日", "2022-12-26", "2023-01-01"),
     ],
 )
-def test_what_is_certain(text: str, first: str, last: str) -> None:
+def test_certain_times(text: str, first: str, last: str) -> None:
     (mention,) = find_times(text, TUESDAY)
 
     assert mention.certain
@@ -67,7 +67,7 @@ def test_what_is_certain(text: str, first: str, last: str) -> None:
         "5月12日是我的生日", "12月24日",
     ],
 )  # fmt: skip
-def test_what_is_only_a_guess(text: str) -> None:
+def test_uncertain_times(text: str) -> None:
     (mention,) = find_times(text, TUESDAY)
 
     assert not mention.certain
@@ -82,11 +82,11 @@ def test_what_is_only_a_guess(text: str) -> None:
         "每周五", "说明天气", "除夕", "年初", "三个月",
     ],
 )  # fmt: skip
-def test_what_is_no_time_at_all(text: str) -> None:
+def test_words_that_are_no_time(text: str) -> None:
     assert find_times(text, TUESDAY) == []
 
 
-def test_in_chinese_a_week_ends_on_sunday() -> None:
+def test_a_chinese_week_ends_on_sunday() -> None:
     sunday = datetime(2023, 5, 14, 15, tzinfo=UTC)
     (mention,) = find_times("上周", sunday)
 

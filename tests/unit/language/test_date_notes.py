@@ -1,4 +1,4 @@
-"""Dates beside the words that mean them (R4)."""
+"""Dates are added after the words that mean them (R4)."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ TUESDAY = datetime(2023, 5, 9, 15, tzinfo=UTC)
         ("I said 昨天 yesterday", "I said 昨天（2023-05-08） yesterday (2023-05-08)"),
     ],
 )
-def test_dates_stand_beside_the_words(text: str, annotated: str) -> None:
+def test_dates_are_added_after_the_words(text: str, annotated: str) -> None:
     assert add_date_notes(text, TUESDAY) == annotated
     assert add_date_notes(annotated, TUESDAY) == annotated
 
 
 @pytest.mark.parametrize(
-    ("said", "english", "chinese"),
+    ("said_on", "english", "chinese"),
     [
         ("2023-06-06", "29 May–4 June 2023", "2023年5月29日–6月4日"),
         ("2023-01-03", "26 December 2022–1 January 2023", "2022年12月26日–2023年1月1日"),
     ],
 )
-def test_weeks_across_months_and_years(said: str, english: str, chinese: str) -> None:
-    annotated = add_date_notes("last week, 上周", datetime.fromisoformat(said))
+def test_weeks_across_months_and_years(said_on: str, english: str, chinese: str) -> None:
+    annotated = add_date_notes("last week, 上周", datetime.fromisoformat(said_on))
 
     assert annotated == f"last week ({english}), 上周（{chinese}）"
     assert add_date_notes(annotated, TUESDAY) == annotated
@@ -63,7 +63,7 @@ def test_a_repeated_expression_gets_its_date_once() -> None:
     assert add_date_notes(annotated, TUESDAY) == annotated
 
 
-def test_days_without_a_year_are_dated_together_or_not_at_all() -> None:
+def test_days_of_one_sentence_without_a_year_are_all_dated_or_none() -> None:
     text = "改到了9月20日，原来是5月28日"
     apart = "改到了9月20日。原来是5月28日"
 
@@ -80,16 +80,16 @@ def test_days_without_a_year_are_dated_together_or_not_at_all() -> None:
         "",
     ],
 )
-def test_what_is_left_alone(text: str) -> None:
+def test_texts_without_certain_times_are_unchanged(text: str) -> None:
     assert add_date_notes(text, TUESDAY) == text
 
 
-def test_a_date_does_not_part_words_that_belong_together() -> None:
+def test_a_date_is_not_added_inside_an_expression() -> None:
     annotated = add_date_notes("a week ago today", TUESDAY)
 
     assert annotated == "a week ago (around 2023-05-02) today"
     assert add_date_notes(annotated, TUESDAY) == annotated
 
 
-def test_a_date_of_the_writer_is_not_replaced() -> None:
+def test_a_date_in_the_text_is_not_replaced() -> None:
     assert add_date_notes("last Friday (2020-01-01)", TUESDAY) == "last Friday (2020-01-01)"

@@ -1,7 +1,4 @@
-"""Times that English questions name, and words that only look like them (R10).
-
-What questions seldom name, and what cannot be (R10).
-"""
+"""Times that English questions name, and words that only look like them (R10)."""
 
 from __future__ import annotations
 
@@ -107,7 +104,7 @@ RELATIVE = [
     ("Who cooked at Thanksgiving last year?", "2022-11-24"),
     ("What did I write on Mother's Day 2022?", "2022-05-08"),
 ]
-AROUND_OTHERS = [
+RANGES = [
     ("What have I done since March?", "2023-03-01.."),
     ("What has changed since 2021?", "2021-01-01.."),
     ("What did we do before June 2022?", "..2022-05-31"),
@@ -164,21 +161,21 @@ NO_TIMES = [
     "Is room 2022 free?",
     "What is the ratio of 3/4 to 5/8?",
 ]
-ALL = [*DATES, *WITHOUT_A_YEAR, *RELATIVE, *AROUND_OTHERS, *AMBIGUOUS]
+ALL = [*DATES, *WITHOUT_A_YEAR, *RELATIVE, *RANGES, *AMBIGUOUS]
 
 
 @pytest.mark.parametrize(("question", "expected"), ALL)
-def test_what_times_a_question_names(question: str, expected: str) -> None:
+def test_the_times_of_a_question_are_found(question: str, expected: str) -> None:
     assert " ".join(times(question)) == expected
 
 
 @pytest.mark.parametrize("question", NO_TIMES)
-def test_what_only_looks_like_a_time(question: str) -> None:
+def test_words_that_only_look_like_a_time_are_ignored(question: str) -> None:
     assert times(question) == []
 
 
-AT_THE_BEGINNING = datetime(1, 1, 1, 0, 30, tzinfo=UTC)
-AT_THE_END = datetime(9999, 12, 31, 12, tzinfo=UTC)
+FIRST_DAY = datetime(1, 1, 1, 0, 30, tzinfo=UTC)
+LAST_DAY = datetime(9999, 12, 31, 12, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -197,24 +194,24 @@ AT_THE_END = datetime(9999, 12, 31, 12, tzinfo=UTC)
         ("Where was Ann The in May?", "~2023-05-01..2023-05-31"),
     ],
 )
-def test_times_of_seldom_questions(question: str, expected: str) -> None:
+def test_unusual_times_of_questions_are_found(question: str, expected: str) -> None:
     assert " ".join(times(question)) == expected
 
 
 @pytest.mark.parametrize("question", ["What did I say two hours ago?", "刚才我说了什么？"])
-def test_nothing_was_before_the_calendar(question: str) -> None:
-    assert times(question, AT_THE_BEGINNING) == []
+def test_a_time_before_the_calendar_is_ignored(question: str) -> None:
+    assert times(question, FIRST_DAY) == []
 
 
-def test_a_range_may_end_with_the_calendar() -> None:
-    (only,) = analyse("What did I say today?", AT_THE_END).times
+def test_a_range_may_end_on_the_last_day_of_the_calendar() -> None:
+    (only,) = analyse("What did I say today?", LAST_DAY).times
 
     assert only.until is None
-    assert analyse("What did I say the day after 9999-12-31?", AT_THE_END).times != ()
+    assert analyse("What did I say the day after 9999-12-31?", LAST_DAY).times != ()
 
 
 @pytest.mark.parametrize("question", ["半小时前我说了什么？", "What did I say a few hours ago?"])
-def test_rough_hours(question: str) -> None:
+def test_an_approximate_number_of_hours_gives_a_range(question: str) -> None:
     (only,) = analyse(question, NOW).times
 
     assert only.since is not None
@@ -222,7 +219,7 @@ def test_rough_hours(question: str) -> None:
     assert only.since < only.until <= NOW
 
 
-def test_of_a_long_text_both_ends_are_read() -> None:
+def test_both_ends_of_a_long_text_are_read() -> None:
     found = analyse("When did Ann move? " + "x " * 5_000 + "Was it in May 2022?", NOW)
 
     assert found.entities == ("Ann",)

@@ -77,7 +77,7 @@ def days(text: str, said_at: datetime = TUESDAY) -> tuple[str, str]:
         ("since the 5th of May", "2023-05-05", "2023-05-05", Granularity.DAY),
     ],
 )
-def test_what_is_certain(text: str, first: str, last: str, granularity: Granularity) -> None:
+def test_certain_times(text: str, first: str, last: str, granularity: Granularity) -> None:
     mention = only(text)
 
     assert days(text) == (first, last)
@@ -103,7 +103,7 @@ def test_what_is_certain(text: str, first: str, last: str, granularity: Granular
         ("26 December 2022–1 January 2023", "2022-12-26", "2023-01-01"),
     ],
 )
-def test_whole_dates_need_no_day_of_speech(text: str, first: str, last: str) -> None:
+def test_full_dates_do_not_depend_on_the_day_of_speech(text: str, first: str, last: str) -> None:
     assert days(text, SUNDAY) == (first, last)
     assert only(text).reading.whole
 
@@ -117,7 +117,7 @@ def test_whole_dates_need_no_day_of_speech(text: str, first: str, last: str) -> 
         ("next Monday", SUNDAY),
         ("this Tuesday", SATURDAY),
         ("on Friday I went", TUESDAY),
-        ("this weekend", MONDAY),  # as often the one that is just over
+        ("this weekend", MONDAY),  # or the one that has just ended
         ("next weekend", TUESDAY),
         ("two weekends ago", SUNDAY),
         ("the weekend before last", SUNDAY),
@@ -136,7 +136,7 @@ def test_whole_dates_need_no_day_of_speech(text: str, first: str, last: str) -> 
         ("I learned it in two weeks", TUESDAY),
         ("She can read it in two days", TUESDAY),
         ("I have been there twice in two weeks", TUESDAY),
-        ("We got married on July 24", TUESDAY),  # of last year
+        ("We got married on July 24", TUESDAY),  # probably of last year
         ("I will see her on March 1", TUESDAY),
         ("over the last month", TUESDAY),
         ("in the past three weeks", TUESDAY),
@@ -156,7 +156,7 @@ def test_whole_dates_need_no_day_of_speech(text: str, first: str, last: str) -> 
         ("I was not born yesterday", TUESDAY),
     ],
 )
-def test_what_is_only_a_guess(text: str, said_at: datetime) -> None:
+def test_uncertain_times(text: str, said_at: datetime) -> None:
     assert not only(text, said_at).certain
 
 
@@ -175,7 +175,7 @@ def test_what_is_only_a_guess(text: str, said_at: datetime) -> None:
         ("it took place on October 3", "2023-10-03", "2023-10-03"),
     ],
 )
-def test_a_guess_has_the_best_days(text: str, first: str, last: str) -> None:
+def test_an_uncertain_time_has_the_most_likely_days(text: str, first: str, last: str) -> None:
     said_at = datetime(2023, 8, 1, tzinfo=UTC) if text == "plans for next summer" else TUESDAY
     assert days(text, said_at) == (first, last)
 
@@ -194,26 +194,26 @@ def test_a_guess_has_the_best_days(text: str, first: str, last: str) -> None:
         "",
     ],
 )
-def test_what_is_no_time_at_all(text: str) -> None:
+def test_words_that_are_no_time(text: str) -> None:
     assert find_times(text, datetime(99, 5, 8, 15, tzinfo=UTC)) == []
 
 
-def test_in_the_small_hours_today_may_be_the_day_that_ended() -> None:
+def test_soon_after_midnight_today_is_uncertain() -> None:
     at_one = datetime(2023, 5, 9, 1, tzinfo=UTC)
 
     assert not only("I swam today", at_one).certain
     assert only("I swam last night", at_one).certain
-    assert only("I swam today", at_one.replace(hour=0)).certain  # who knows the day only
+    assert only("I swam today", at_one.replace(hour=0)).certain  # only the day may be known
 
 
-def test_the_day_is_that_of_the_offset() -> None:
+def test_days_are_those_of_the_speakers_offset() -> None:
     here = datetime.fromisoformat("2023-05-09T07:00:00+08:00")
 
     assert only("I swam yesterday", here).reading.first == date(2023, 5, 8)
     assert only("I swam yesterday", here.astimezone(UTC)).reading.first == date(2023, 5, 7)
 
 
-def test_mentions_stand_in_order_with_their_places() -> None:
+def test_mentions_are_in_order_with_their_positions() -> None:
     text = "昨天 I came, and the day after tomorrow I leave; May 5, 2023 was fine."
     found = find_times(text, TUESDAY)
 

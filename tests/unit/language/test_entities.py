@@ -1,4 +1,4 @@
-"""What a text is about (M5): things that are named, and nobody who speaks."""
+"""Key entities of a text (M5): named things, but no speakers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_key_entities_are_taken_first() -> None:
     )
 
 
-def test_without_key_entity_the_best_keyword_that_is_no_pronoun_is_one() -> None:
+def test_without_an_entity_the_best_keyword_is_the_key_entity() -> None:
     assert key_entities([], ["it", "dinner", "music"]) == (Entity.named("dinner"),)
     assert key_entities(["她"], ["她", "晚饭"]) == (Entity.named("晚饭"),)
     assert key_entities([" "], ["they", ""]) == ()
@@ -41,14 +41,14 @@ def names(entities: list[str], keywords: list[str], speakers: tuple[str, ...] = 
     return [each.name for each in key_entities(entities, keywords, speakers)]
 
 
-def test_those_who_speak_are_no_key_entities():
+def test_speakers_are_no_key_entities():
     speakers = ("Melanie Hart", "Caroline", "王小雨")
     assert names(["Caroline", "Oslo", "Mel", "小雨"], [], speakers) == ["Oslo"]
     assert names(["Melanie"], ["Caroline", "she", "pottery"], speakers) == ["pottery"]
     assert names(["Melanie"], ["Caroline"], speakers) == []
 
 
-def test_without_names_of_speakers_all_stay():
+def test_without_speaker_names_all_entities_are_kept():
     assert names(["Caroline", "Oslo"], []) == ["Caroline", "Oslo"]
 
 
@@ -66,5 +66,5 @@ def test_without_names_of_speakers_all_stay():
         ("小雪", "王小雨", False),
     ],
 )
-def test_a_speaker_may_be_called_by_a_part_or_for_short(word: str, speaker: str, same: bool):
+def test_a_part_or_short_form_of_a_name_is_recognised(word: str, speaker: str, same: bool):
     assert is_speaker(word, [speaker]) == same

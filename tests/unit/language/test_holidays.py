@@ -1,4 +1,4 @@
-"""Holidays that have another date each year: of the moon, and Easter (R10)."""
+"""Holidays with another date each year: lunar holidays and Easter (R10)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memci.language.question import analyse
 from memci.language.times.holidays import lunar_date
 from tests.support.question_times import NOW, times
 
-# A lunation, in days; a new moon; and where feasts stand in theirs.
+# The length of a lunar month in days; a new moon; the lunar day of each holiday.
 MONTH, NEW_MOON = 29.530589, date(2000, 1, 6)
 DAY_OF_MONTH = {
     "lunar_new_year": 1, "dragon_boat": 5, "qixi": 7, "mid_autumn": 15, "double_ninth": 9,
@@ -43,7 +43,7 @@ NAMED = [
 
 
 @pytest.mark.parametrize(("question", "expected"), NAMED)
-def test_when_a_holiday_was(question: str, expected: str) -> None:
+def test_the_dates_of_a_holiday_are_found(question: str, expected: str) -> None:
     assert times(question) == [expected]
 
 
@@ -56,32 +56,32 @@ NO_HOLIDAYS = [
 
 
 @pytest.mark.parametrize("question", NO_HOLIDAYS)
-def test_what_only_looks_like_a_holiday(question: str) -> None:
+def test_words_that_only_look_like_a_holiday_are_ignored(question: str) -> None:
     assert times(question) == []
 
 
 @pytest.mark.parametrize("question", ["What did Ann do on Good Friday?", "Who saw Ann at Easter?"])
-def test_a_holiday_is_nobody(question: str) -> None:
+def test_a_holiday_is_no_entity(question: str) -> None:
     assert analyse(question, NOW).entities == ("Ann",)
 
 
-@pytest.mark.parametrize("feast", DAY_OF_MONTH)
-def test_a_lunar_date_fits_the_phase_of_the_moon(feast: str) -> None:
+@pytest.mark.parametrize("holiday", DAY_OF_MONTH)
+def test_a_lunar_date_fits_the_phase_of_the_moon(holiday: str) -> None:
     for year in range(2000, 2051):
-        age = ((lunar_date(feast, year) - NEW_MOON).days % MONTH) + 1
-        off = abs(age - DAY_OF_MONTH[feast])
-        assert min(off, MONTH - off) < 2, (feast, year)
+        age = ((lunar_date(holiday, year) - NEW_MOON).days % MONTH) + 1
+        off = abs(age - DAY_OF_MONTH[holiday])
+        assert min(off, MONTH - off) < 2, (holiday, year)
 
 
 @pytest.mark.parametrize("year", [1999, 2051])
 def test_lunar_dates_of_other_years_are_not_known(year: int) -> None:
-    for feast in DAY_OF_MONTH:
+    for holiday in DAY_OF_MONTH:
         with pytest.raises(ValueError, match="not known"):
-            lunar_date(feast, year)
+            lunar_date(holiday, year)
 
 
-def test_lunar_feasts_of_a_year_are_in_order() -> None:
+def test_lunar_holidays_of_a_year_are_in_order() -> None:
     for year in range(2000, 2051):
-        days = [lunar_date(feast, year) for feast in DAY_OF_MONTH]
+        days = [lunar_date(holiday, year) for holiday in DAY_OF_MONTH]
         assert days == sorted(days)
         assert days[-1] - days[0] < timedelta(300)

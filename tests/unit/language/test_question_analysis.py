@@ -1,8 +1,6 @@
-"""What kind of answer questions ask for, how much they ask, and how many they are (R10).
+"""Analysis of questions: answer kind, complexity, parts, names and times (R10).
 
-A question as ``explain`` tells it (R10).
-
-The examples of docs/explanation/search.md, and more, are what is read (R10).
+The examples of docs/explanation/search.md are tested here too.
 """
 
 from __future__ import annotations
@@ -55,7 +53,7 @@ from tests.support.question_times import NOW, times
         ("", AnswerKind.OTHER),
     ],
 )
-def test_what_is_asked_for(question: str, expected: AnswerKind) -> None:
+def test_the_kind_of_answer_is_found(question: str, expected: AnswerKind) -> None:
     assert analyse(question, NOW).answer_kind is expected
 
 
@@ -67,7 +65,7 @@ def test_what_is_asked_for(question: str, expected: AnswerKind) -> None:
         "李明住在哪里？", "我昨天吃了什么？", "他的名字是？",
     ],
 )  # fmt: skip
-def test_simple_questions_get_the_least(question: str) -> None:
+def test_simple_questions_get_the_smallest_k(question: str) -> None:
     found = analyse(question, NOW)
 
     assert found.complexity < 0.5
@@ -86,14 +84,14 @@ def test_simple_questions_get_the_least(question: str) -> None:
         "我最近去看了谁的演唱会？我最喜欢他的哪些歌？",
     ],
 )  # fmt: skip
-def test_questions_for_several_things_get_more(question: str) -> None:
+def test_questions_for_several_things_get_a_larger_k(question: str) -> None:
     found = analyse(question, NOW)
 
     assert found.complexity > 0.5
     assert found.k > 3
 
 
-def test_an_agents_bounds_are_its_parameters() -> None:
+def test_bounds_of_k_are_parameters_of_the_agent() -> None:
     assert MemoryParameters(k_min=4, k_max=9, complexity_threshold=0.25).bounds == HitLimits(
         4, 9, 0.25
     )
@@ -103,7 +101,7 @@ def test_an_agents_bounds_are_its_parameters() -> None:
     assert refused.value.field == "k_max"
 
 
-def test_k_grows_in_a_line_above_the_threshold() -> None:
+def test_k_grows_linearly_above_the_threshold() -> None:
     bounds = HitLimits(2, 12, 0.5)
 
     assert [bounds.k(each) for each in (0, 0.5, 0.6, 0.75, 1)] == [2, 2, 4, 7, 12]
@@ -134,7 +132,7 @@ def test_k_grows_in_a_line_above_the_threshold() -> None:
         (" \n ", ()),
     ],
 )  # fmt: skip
-def test_questions_that_are_several(text: str, expected: tuple[str, ...]) -> None:
+def test_several_questions_are_split(text: str, expected: tuple[str, ...]) -> None:
     assert split_questions(text) == expected
 
 
@@ -149,16 +147,16 @@ def test_questions_that_are_several(text: str, expected: tuple[str, ...]) -> Non
         "我曾经推荐过一部科幻电影，它的名字是？", "no question at all", "Dr. Seuss wrote what?",
     ],
 )  # fmt: skip
-def test_questions_that_are_one(text: str) -> None:
+def test_single_questions_are_not_split(text: str) -> None:
     assert split_questions(text) == (text,)
 
 
-def test_what_was_read_out_of_a_question() -> None:
+def test_explain_returns_the_analysis_of_a_question() -> None:
     text = "Which books did Ann read before June 2022? Who gave them to her on 8 May 2022?"
 
-    account = explained_analysis(analyse(text, NOW, names=("Ann", "Bob")))
+    explained = explained_analysis(analyse(text, NOW, names=("Ann", "Bob")))
 
-    assert json.loads(json.dumps(account)) == {
+    assert json.loads(json.dumps(explained)) == {
         "language": "en",
         "entities": ["Ann"],
         "speakers": ["Ann"],
@@ -166,8 +164,8 @@ def test_what_was_read_out_of_a_question() -> None:
             [None, "2022-06-01T00:00:00+00:00"],
             ["2022-05-08T00:00:00+00:00", "2022-05-09T00:00:00+00:00"],
         ],
-        "complexity": account["complexity"],
-        "k": account["k"],
+        "complexity": explained["complexity"],
+        "k": explained["k"],
         "parts": [
             "Which books did Ann read before June 2022?",
             "Who gave them to her on 8 May 2022?",
@@ -177,7 +175,7 @@ def test_what_was_read_out_of_a_question() -> None:
     }
 
 
-def test_days_are_those_of_the_asker() -> None:
+def test_days_are_those_of_the_askers_offset() -> None:
     beijing = timezone(timedelta(hours=8))
 
     found = analyse("昨天我说了什么？", datetime(2023, 5, 9, 1, tzinfo=beijing))
@@ -200,7 +198,7 @@ def test_hours_count_from_now() -> None:
     assert analyse("How many hours ago?", NOW).times == ()
 
 
-def test_a_fit_falls_with_the_distance_in_lengths_of_the_range() -> None:
+def test_the_fit_falls_with_the_distance_relative_to_the_length() -> None:
     day, month = analyse("On 8 May 2022?", NOW), analyse("In May 2022?", NOW)
     later = datetime(2022, 6, 10, tzinfo=UTC)
 
@@ -211,7 +209,7 @@ def test_a_fit_falls_with_the_distance_in_lengths_of_the_range() -> None:
     assert analyse("Who?", NOW).time_fit(later) == 0
 
 
-def test_a_month_without_a_year_prefers_the_latest() -> None:
+def test_a_month_without_a_year_means_most_likely_the_latest() -> None:
     found = analyse("What did I do in June?", NOW)
 
     assert found.time_fit(datetime(2022, 6, 30, tzinfo=UTC)) == 1
@@ -219,13 +217,13 @@ def test_a_month_without_a_year_prefers_the_latest() -> None:
     assert found.time_fit(datetime(2021, 1, 1, tzinfo=UTC)) < 0.1
 
 
-def test_a_plan_of_a_scripted_planner() -> None:
+def test_queries_of_a_planner_are_returned() -> None:
     planner = ScriptedPlanner([["One?", "Two?"]])
     models = ScriptedModels(query_planner=planner)
 
     assert planned_queries(models.query_planner, "Both?", Language.ENGLISH) == ["One?", "Two?"]
     assert planned_queries(planner, "And?", Language.ENGLISH) == []
-    assert planner.asked == ["Both?", "And?"]
+    assert planner.requests == ["Both?", "And?"]
 
 
 PAGE = (Path(__file__).parents[3] / "docs/explanation/search.md").read_text()
@@ -286,17 +284,17 @@ def rows(heading: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize(("question", "expected"), [*rows("question | times"), *TIMES])
-def test_times(question: str, expected: str) -> None:
+def test_documented_times_are_found(question: str, expected: str) -> None:
     assert " ".join(times(question)) == expected
 
 
 @pytest.mark.parametrize(("question", "expected"), NAMES)
-def test_names(question: str, expected: str) -> None:
+def test_names_are_found(question: str, expected: str) -> None:
     assert ", ".join(analyse(question, NOW).entities) == expected
 
 
 @pytest.mark.parametrize(("question", "asks", "hits"), ASKS)
-def test_asks(question: str, asks: str, hits: str) -> None:
+def test_answer_kind_and_k_are_found(question: str, asks: str, hits: str) -> None:
     found = analyse(question, NOW)
 
     assert found.answer_kind.value == asks
@@ -304,7 +302,7 @@ def test_asks(question: str, asks: str, hits: str) -> None:
 
 
 @pytest.mark.parametrize(("question", "expected"), ORDER)
-def test_order(question: str, expected: str) -> None:
+def test_the_asked_order_is_found(question: str, expected: str) -> None:
     assert (analyse(question, NOW).order or "") == expected
 
 
@@ -312,5 +310,5 @@ def test_order(question: str, expected: str) -> None:
     "question",
     ["When did Ann move, and where does she live?", "他什么时候搬家，另外他住在哪里？"],
 )
-def test_parts(question: str) -> None:
+def test_two_questions_give_two_parts(question: str) -> None:
     assert len(analyse(question, NOW).parts) == 2

@@ -1,7 +1,4 @@
-"""Days of a month that a question does not name, and weekdays beside dates (R10).
-
-Days of the week that are counted back, and stretches between two (R10).
-"""
+"""Days without a month, weekdays with dates, counted weekdays and ranges of days (R10)."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ WITH_A_WEEKDAY = [
     ("3号（星期三）我说了什么？", "2023-05-03"),
     ("二十号星期六有什么安排？", "2023-05-20"),
 ]
-ALONE = [
+DAY_ALONE = [
     ("What did I say on the 3rd?", "2023-05-03"),
     ("On the 3rd, what did I say?", "2023-05-03"),
     ("What did I say on the 30th?", "2023-04-30"),
@@ -43,7 +40,7 @@ FROM_TO = [
     ("这个月3号到5号我们做了什么？", "2023-05-03..2023-05-05"),
     ("二十八号至二号之间我们做了什么？", "2023-04-28..2023-05-02"),
 ]
-BESIDE_A_DATE = [
+WITH_A_DATE = [
     ("What did we do on Tuesday, 2 May 2023?", "2023-05-02"),
     ("What did we do on Friday 2 May 2023?", "2023-05-02"),
     ("What did we do on 2 May 2023 (Tuesday)?", "2023-05-02"),
@@ -78,33 +75,33 @@ NO_DAYS = [
     "这本书五日我能读完吗？",
     "廿一号他来吗？",
 ]
-ALL = [*WITH_A_WEEKDAY, *ALONE, *FROM_TO, *BESIDE_A_DATE]
+ALL = [*WITH_A_WEEKDAY, *DAY_ALONE, *FROM_TO, *WITH_A_DATE]
 
 
 @pytest.mark.parametrize(("question", "expected"), ALL)
-def test_what_day_a_question_names(question: str, expected: str) -> None:
+def test_the_day_of_a_question_is_found(question: str, expected: str) -> None:
     assert times(question) == [expected]
 
 
 @pytest.mark.parametrize("question", NO_DAYS)
-def test_what_only_looks_like_a_day(question: str) -> None:
+def test_words_that_only_look_like_a_day_are_ignored(question: str) -> None:
     assert times(question) == []
 
 
-def test_a_weekday_that_is_not_beside_a_date_is_one_itself() -> None:
+def test_a_weekday_apart_from_a_date_is_another_day() -> None:
     assert times("What changed between 2 May 2023 and Monday?") == ["2023-05-02..2023-05-08"]
     assert times("Did I run on Monday or on 2 May 2023?") == ["2023-05-08", "2023-05-02"]
 
 
 @pytest.mark.parametrize("year", [1, 9999])
-def test_the_calendar_may_end_there(year: int) -> None:
+def test_days_at_the_ends_of_the_calendar(year: int) -> None:
     now = datetime(year, 1 if year == 1 else 12, 9, tzinfo=UTC)
     assert times("What did I say on the 8th?", now) == [now.replace(day=8).date().isoformat()]
     assert len(times("What did I say on Friday the 13th?", now)) == 1
 
 
 @pytest.mark.parametrize("day", ["2 May 2023", "Tue, 2 May 2023", "Tuesday the 2nd"])
-def test_a_question_that_says_hardly_more_than_its_day_says_so(day: str) -> None:
+def test_a_question_with_only_a_day_is_recognised(day: str) -> None:
     assert analyse(f"What happened on {day}?", NOW).only_times
 
 
@@ -138,7 +135,7 @@ BETWEEN = [
 
 
 @pytest.mark.parametrize(("question", "expected"), [*COUNTED, *BETWEEN])
-def test_what_days_a_question_names(question: str, expected: str) -> None:
+def test_counted_weekdays_and_ranges_are_found(question: str, expected: str) -> None:
     assert times(question) == [expected]
 
 
@@ -146,18 +143,18 @@ def test_two_weekdays_are_two_days() -> None:
     assert times("Did I run on Monday and Wednesday?") == ["2023-05-08", "2023-05-03"]
 
 
-def test_of_a_week_that_is_told_the_rest_of_a_stretch_is_too() -> None:
+def test_a_named_week_applies_to_both_ends_of_a_range() -> None:
     friday = datetime(2023, 5, 12, tzinfo=UTC)
     assert times("本周五到周日有什么安排？", friday) == ["2023-05-12..2023-05-14"]
     assert times("上周一到周五我做了什么？", friday) == ["2023-05-01..2023-05-05"]
 
 
-def test_a_habit_is_no_stretch() -> None:
+def test_a_habit_is_no_range() -> None:
     assert times("Do we meet every Monday to Friday?") == []
 
 
 @pytest.mark.parametrize("day", range(1, 12))
-def test_no_day_is_before_the_calendar(day: int) -> None:
+def test_no_found_day_is_before_the_calendar(day: int) -> None:
     now = datetime(1, 1, day, tzinfo=UTC)
     for question in ("What happened from Monday to Wednesday?", "What did I say two Fridays ago?"):
         assert all(each.startswith("0001-01-") for each in times(question, now))

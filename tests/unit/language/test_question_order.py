@@ -63,15 +63,15 @@ NEITHER = [
 
 
 @pytest.mark.parametrize("question", LATEST)
-def test_the_latest_is_asked_for(question: str) -> None:
+def test_questions_for_the_latest(question: str) -> None:
     assert analyse(question, NOW).order is Order.LATEST
 
 
 @pytest.mark.parametrize("question", EARLIEST)
-def test_the_earliest_is_asked_for(question: str) -> None:
+def test_questions_for_the_earliest(question: str) -> None:
     assert analyse(question, NOW).order is Order.EARLIEST
 
 
 @pytest.mark.parametrize("question", NEITHER)
-def test_no_order_is_asked_for(question: str) -> None:
+def test_questions_without_an_order(question: str) -> None:
     assert analyse(question, NOW).order is None

@@ -1,4 +1,4 @@
-"""Which facts contradict which, in English and Chinese (R6)."""
+"""Which facts contradict each other, in English and Chinese (R6)."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ def test_a_new_value_supersedes_the_old_one(older: str, newer: str):
 
 
 @pytest.mark.parametrize(("older", "newer"), COMPATIBLE_ENGLISH + COMPATIBLE_CHINESE)
-def test_what_does_not_contradict_supersedes_nothing(older: str, newer: str):
+def test_compatible_facts_supersede_nothing(older: str, newer: str):
     assert not supersedes(older, newer)
 
 
 @pytest.mark.parametrize(("older", "newer"), CONTRADICT_ENGLISH[:4] + CONTRADICT_CHINESE[:3])
-def test_what_another_speaker_says_of_himself_supersedes_nothing(older: str, newer: str):
+def test_a_fact_about_another_speaker_supersedes_nothing(older: str, newer: str):
     assert not supersedes(older, newer, ("user:ann", "user:bob"))
 
 
-def test_a_speaker_is_known_by_name():
+def test_a_speaker_is_recognised_by_name():
     assert supersedes("Anna lives in Paris", "I moved to Rome", ("Bob", "Anna"))
     assert not supersedes("Anna lives in Paris", "I moved to Rome", ("Bob", "Bob"))
 
@@ -46,7 +46,7 @@ def test_a_speaker_is_known_by_name():
             [("works at", "St. Mary's"), ("lives in/town", "Leeds")]),
     ],
 )  # fmt: skip
-def test_a_clause_goes_on_about_who_told_of_himself_before(
+def test_a_clause_without_a_subject_has_the_subject_before(
     text: str, claims: list[tuple[str, str]]
 ):
     assert [(claim.attribute, claim.value) for claim in claims_in(text, "user:")] == claims
@@ -57,6 +57,6 @@ def test_a_clause_goes_on_about_who_told_of_himself_before(
     ["刚", "刚刚又", "上周", "最近", "今天", "now ", "just last week ", "and now ", "back "],
 )
 @pytest.mark.parametrize("begin", ["我", "I ", "I moved ", ""])
-def test_words_that_go_on_and_on_are_read_at_once(begin: str, words: str):
-    """As long as a sentence may be: ways to read them must not multiply."""
+def test_repeated_words_are_read_quickly(begin: str, words: str):
+    """The text has the maximum length of a sentence; the time must not grow exponentially."""
     assert claims_in(begin + words * (290 // len(words)), "user:") == []

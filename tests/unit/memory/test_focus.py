@@ -10,19 +10,19 @@ A, B, C, D = (Entity.named(name) for name in "abcd")
 entities = st.lists(st.sampled_from([A, B, C, D]))
 
 
-def test_the_best_of_those_mentioned_together_becomes_the_newest() -> None:
+def test_the_best_of_several_new_entities_is_the_newest() -> None:
     assert mention((), [A, B], 5) == (B, A)
 
 
-def test_a_known_one_moves_to_the_newest_place() -> None:
+def test_a_mentioned_entity_moves_to_the_newest_place() -> None:
     assert mention((A, B, C), [A], 3) == (B, C, A)
 
 
-def test_a_new_one_evicts_the_least_recently_mentioned() -> None:
+def test_a_new_entity_replaces_the_least_recently_mentioned() -> None:
     assert mention((A, B, C), [D], 3) == (B, C, D)
 
 
-def test_of_more_than_fit_the_best_are_taken() -> None:
+def test_if_too_many_are_mentioned_the_best_are_kept() -> None:
     assert mention((D,), [A, B, C], 2) == (B, A)
 
 

@@ -1,4 +1,4 @@
-"""What says the same, and what only looks like it (R5)."""
+"""Which texts are near duplicates, and which only look similar (R5)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ DIFFERENT = [
     ("房间有五个座位", "房间有六个座位"),
     ("把箱子从厨房搬到车库", "把箱子从车库搬到厨房"),
     ("他去过北京", "他没去过北京"),
-    # A word that turns what is shared.
+    # One word changes the meaning of the common text.
     ("My brother is a doctor", "My brother is a former doctor"),
     ("i live in york", "i live in new york"),
     ("I own a dog", "I own a dead dog"),
@@ -135,12 +135,12 @@ def same_content(one: str, other: str) -> bool:
 
 
 @pytest.mark.parametrize(("one", "other"), SAME)
-def test_what_says_the_same(one: str, other: str):
+def test_near_duplicates_are_the_same(one: str, other: str):
     assert same_content(one, other)
     assert same_content(other, one)
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
-def test_what_differs_in_what_matters(one: str, other: str):
+def test_texts_with_different_meanings_are_not_the_same(one: str, other: str):
     assert not same_content(one, other)
     assert not same_content(other, one)

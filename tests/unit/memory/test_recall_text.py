@@ -1,4 +1,4 @@
-"""How a recall reads, and why it found nothing."""
+"""The text of a recall, and the reason if it found nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memci.domain.memory.recall import (
 from memci.language.detection import Language
 
 
-def test_entries_are_in_the_language_of_what_they_tell():
+def test_entries_have_the_language_of_their_text():
     assert memory_entry("We fly.", Language.ENGLISH) == "[memory] We fly."
     assert memory_entry("我们去。", Language.CHINESE) == "[记忆] 我们去。"
     assert forgotten_entry("about", "hotel") == "[forgotten] about: hotel"
@@ -25,7 +25,7 @@ def test_entries_are_in_the_language_of_what_they_tell():
 
 @pytest.mark.parametrize("language", list(Language))
 @pytest.mark.parametrize("miss", list(Miss))
-def test_every_miss_is_said_in_every_language(miss: Miss, language: Language):
+def test_every_miss_has_a_text_in_every_language(miss: Miss, language: Language):
     assert miss_entry(miss, language).startswith("[")
 
 
@@ -38,13 +38,13 @@ def test_every_miss_is_said_in_every_language(miss: Miss, language: Language):
         (False, False, False, Miss.NEVER_KNOWN),
     ],
 )
-def test_the_reason_that_helps_most_is_told(
+def test_the_most_helpful_reason_is_given(
     pending: bool, out_of_reach: bool, forgotten: bool, why: Miss
 ):
     assert why_nothing(pending=pending, out_of_reach=out_of_reach, forgotten=forgotten) is why
 
 
-def test_a_keyword_is_there_with_all_its_terms():
+def test_a_keyword_is_mentioned_if_all_its_terms_are():
     assert mentions({"new", "york", "in"}, [["new", "york"]])
     assert not mentions({"new", "shoes"}, [["new", "york"]])
     assert mentions({"new", "shoes"}, [["new", "york"], ["shoes"]])

@@ -34,17 +34,17 @@ DEFAULT = MemoryParameters()
         (7.5, Unchanged()),
     ],
 )
-def test_what_becomes_of_a_memory(importance: float, verdict: Verdict) -> None:
+def test_importance_decides_the_verdict(importance: float, verdict: Verdict) -> None:
     assert judge(MEMORY, importance, DEFAULT) == verdict
 
 
-def test_without_min_shrink_any_cut_is_worth_a_call_but_none_is_not() -> None:
+def test_without_min_shrink_any_cut_is_made() -> None:
     eager = MemoryParameters(min_shrink=0)
     assert judge(MEMORY, 0.495, eager) == Compress(99)
     assert judge(MEMORY, 0.5, eager) == Unchanged()
 
 
-def test_an_entity_goes_only_without_any_importance() -> None:
+def test_an_entity_is_forgotten_only_without_any_importance() -> None:
     assert judge(ENTITY, 0.01, DEFAULT) == Unchanged()
     assert judge(ENTITY, 0.0, DEFAULT) == Forgotten(Forgetting.NO_IMPORTANCE)
 
@@ -53,10 +53,10 @@ def test_a_focus_point_is_protected_whatever_its_importance() -> None:
     assert list(scan([ENTITY], {}, {2}, DEFAULT)) == [(ENTITY, Protected())]
 
 
-def test_a_node_forgotten_on_the_way_supports_those_after_it_no_longer() -> None:
-    leaning = ScannedNode(3, NodeKind.MEMORY, 100, 100)
+def test_a_node_forgotten_in_the_scan_does_not_support_later_nodes() -> None:
+    supported = ScannedNode(3, NodeKind.MEMORY, 100, 100)
     supports = {3: {1: 0.9}}
-    found = dict(scan([MEMORY, leaning], supports, set(), DEFAULT))
-    assert found[leaning] == Forgotten(Forgetting.NO_IMPORTANCE)
-    found = dict(scan([leaning, MEMORY], supports, set(), DEFAULT))
-    assert found[leaning] == Compress(90)
+    found = dict(scan([MEMORY, supported], supports, set(), DEFAULT))
+    assert found[supported] == Forgotten(Forgetting.NO_IMPORTANCE)
+    found = dict(scan([supported, MEMORY], supports, set(), DEFAULT))
+    assert found[supported] == Compress(90)

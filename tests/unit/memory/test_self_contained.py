@@ -1,4 +1,4 @@
-"""Segments that can be read alone (R4)."""
+"""Segments get speakers and dates, so that each can be read alone (R4)."""
 
 from __future__ import annotations
 
@@ -47,24 +47,24 @@ def test_parts_of_long_messages_belong_to_their_speakers() -> None:
     assert self_contained("Two.", [ada]) == "Ada: Two."
 
 
-def test_a_repeated_text_is_given_to_those_who_said_it() -> None:
+def test_a_repeated_text_gets_its_speakers_in_order() -> None:
     ada, bo = message("No. No.", "Ada"), message("No. No.", "Bo")
 
     assert self_contained("No.\nNo.", [ada, bo]) == "Ada: No.\nBo: No."
 
 
-def test_nobody_is_named_who_has_no_name_or_is_named_already() -> None:
+def test_no_name_is_added_if_it_is_missing_or_already_there() -> None:
     assert self_contained("I ran.", [message("I ran.")]) == "I ran."
     assert self_contained("ada: I ran.", [message("ada: I ran.", "Ada")]) == "ada: I ran."
 
 
-def test_what_a_tool_answers_keeps_its_times() -> None:
+def test_no_dates_are_added_to_tool_results() -> None:
     page = message("Yesterday it rained.", "weather", role=Role.TOOL)
 
     assert self_contained("Yesterday it rained.", [page]) == "weather: Yesterday it rained."
 
 
-def test_text_of_nobody_is_left_alone() -> None:
+def test_text_of_no_message_is_unchanged() -> None:
     ada = message("I ran yesterday.", "Ada")
 
     assert self_contained("I swam yesterday.", [ada]) == "I swam yesterday."
@@ -76,8 +76,8 @@ words = st.lists(st.sampled_from(["I", "ran", "yesterday", "no", "我", "昨天"
 
 @settings(max_examples=examples(500))
 @given(st.lists(words.map(" ".join), min_size=1, max_size=4), st.data())
-def test_no_word_is_lost_and_all_stand_in_order(said: list[str], data: st.DataObject) -> None:
-    messages = [message(text, "Ada", seq=seq) for seq, text in enumerate(said, 1) if text.strip()]
+def test_no_word_is_lost_or_moved(texts: list[str], data: st.DataObject) -> None:
+    messages = [message(text, "Ada", seq=seq) for seq, text in enumerate(texts, 1) if text.strip()]
     joined = "\n".join(each.text for each in messages)
     start = data.draw(st.integers(0, len(joined)))
     text = joined[start:]

@@ -22,7 +22,7 @@ def test_an_answer_as_long_as_the_text_is_refused() -> None:
         check_compressed("abc", target=5, length=3)
 
 
-def test_keywords_that_still_stand_in_the_content_stay() -> None:
+def test_keywords_that_are_still_in_the_content_are_kept() -> None:
     assert shrunk_keywords(["Art", "party", "C++", "图书馆"], "A party at the 图书馆 in C++") == (
         "party",
         "C++",
@@ -30,11 +30,11 @@ def test_keywords_that_still_stand_in_the_content_stay() -> None:
     )
 
 
-def test_a_phrase_that_still_holds_stays() -> None:
+def test_a_phrase_whose_words_are_in_the_content_is_kept() -> None:
     assert shrunk_phrase("Dinner, Luigi", "luigi made dinner") == "Dinner, Luigi"
 
 
-def test_another_phrase_gives_way_to_the_beginning() -> None:
+def test_another_phrase_is_replaced_by_the_beginning_of_the_content() -> None:
     assert (
         shrunk_phrase("A dinner at Luigi's", "We talked all night about music")
         == "We talked all night"
@@ -45,6 +45,6 @@ def test_another_phrase_gives_way_to_the_beginning() -> None:
     assert shrunk_phrase("a long phrase", "music") == "music"
 
 
-def test_relations_fade_with_four_fifths_of_the_content() -> None:
+def test_relations_are_generic_after_the_loss_of_four_fifths() -> None:
     assert is_generic(19, 100)
     assert not is_generic(20, 100)

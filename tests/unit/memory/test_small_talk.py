@@ -1,4 +1,4 @@
-"""What is courtesy, what asks, and what answers."""
+"""Recognition of small talk, questions and answers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_small_talk_is_trivial(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", WORTH_KEEPING)
-def test_short_messages_that_tell_something_are_not(text: str) -> None:
+def test_short_informative_messages_are_not_trivial(text: str) -> None:
     assert not is_trivial(text, 20)
 
 
@@ -61,7 +61,7 @@ def test_a_text_without_names_is_trivial_only_when_it_is_short() -> None:
     assert is_trivial(text, len(text) + 1)
 
 
-def test_courtesy_calls_those_who_are_there_by_name() -> None:
+def test_courtesy_may_contain_the_names_of_participants() -> None:
     assert not is_trivial("Sure, James!", 20)
     assert is_trivial("Sure, James!", 20, {"James"})
     assert not is_trivial("James", 20, {"James"})
@@ -84,7 +84,7 @@ def test_courtesy_calls_those_who_are_there_by_name() -> None:
         "要不要加糖呢",
     ],
 )
-def test_questions_ask(text: str) -> None:
+def test_questions_ask_something(text: str) -> None:
     assert asks_something(text)
 
 
@@ -112,28 +112,28 @@ def test_questions_ask(text: str) -> None:
         "?",
     ],
 )
-def test_courtesy_and_statements_do_not_ask(text: str) -> None:
+def test_courtesy_and_statements_ask_nothing(text: str) -> None:
     assert not asks_something(text)
 
 
 @pytest.mark.parametrize(
     "text", ["Yes", "No.", "Two", "Fine", "No, thanks", "OK, thanks!", "好的，谢谢", "对"]
 )
-def test_short_answers_answer(text: str) -> None:
+def test_short_answers_can_answer(text: str) -> None:
     assert can_answer(text)
 
 
 @pytest.mark.parametrize("text", ["Thanks!", "Bye, take care!", "Hello", "谢谢！", "再见"])
-def test_thanks_and_farewells_do_not(text: str) -> None:
+def test_thanks_and_farewells_cannot_answer(text: str) -> None:
     assert not can_answer(text)
 
 
-def test_the_last_question_of_a_text_is_what_is_asked() -> None:
+def test_the_last_real_question_of_a_text_is_returned() -> None:
     assert last_question("I see. Since when? And do you like it? Really?") == "And do you like it?"
     assert last_question("nothing is asked") == "nothing is asked"
 
 
-def test_words_are_folded_and_chinese_is_read_by_characters() -> None:
+def test_words_are_normalised_and_chinese_is_split_into_characters() -> None:
     assert split_words("Don’t GO to Ｏslo, 小雨! 3.5") == [
         "don't",
         "go",

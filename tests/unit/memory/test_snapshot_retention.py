@@ -1,4 +1,4 @@
-"""Which snapshots stay."""
+"""Which snapshots are kept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ weights = st.dictionaries(st.integers(1, 5_000), st.integers(0, 5_000), max_size
 
 @settings(max_examples=examples(500))
 @given(weights, st.integers(0, 200_000))
-def test_what_stays_fits_and_has_both_ends(weights: dict[int, int], budget: int):
+def test_kept_snapshots_fit_the_budget_and_include_both_ends(weights: dict[int, int], budget: int):
     kept = kept_snapshots(weights, budget)
     assert kept == sorted(set(kept))
     assert set(kept) <= set(weights)
@@ -31,12 +31,12 @@ def test_what_stays_fits_and_has_both_ends(weights: dict[int, int], budget: int)
 
 @settings(max_examples=examples(500))
 @given(weights, st.integers(0, 200_000))
-def test_what_stays_stays_when_asked_again(weights: dict[int, int], budget: int):
+def test_kept_snapshots_are_kept_again(weights: dict[int, int], budget: int):
     kept = kept_snapshots(weights, budget)
     assert kept_snapshots({each: weights[each] for each in kept}, budget) == kept
 
 
-def test_over_a_long_life_distances_grow_with_age():
+def test_distances_between_snapshots_grow_with_age():
     held: list[int] = []
     for number in range(1, 3_001):
         held.append(number)
@@ -46,7 +46,7 @@ def test_over_a_long_life_distances_grow_with_age():
     assert held[-1] == 3_000
     newest = held[-1]
     for before, after in itertools.pairwise(held):
-        # Nowhere a hole of more than a third of the time that has gone by since.
+        # No gap is longer than a third of the time since.
         assert after - before <= max(2, (newest - before) / 3)
     recent = [each for each in held if newest - each < 16]
     assert len(recent) >= 8

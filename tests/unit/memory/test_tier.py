@@ -1,4 +1,4 @@
-"""Into which tier a memory goes (R3)."""
+"""The tier of a new memory (R3)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ RECEIVED = datetime(2026, 3, 2, 9, tzinfo=UTC)
 LONG = (NodeTier.LONG, None)
 
 
-def test_what_is_worth_enough_is_long_term_at_once() -> None:
+def test_a_memory_with_enough_worth_is_long_term_at_once() -> None:
     assert tier_of(6.0, RECEIVED, MemoryParameters(), eligible=True) == LONG
 
 
-def test_what_is_not_eligible_is_short_term_whatever_its_worth() -> None:
+def test_a_memory_that_is_not_eligible_is_short_term() -> None:
     expected = (NodeTier.SHORT, RECEIVED + timedelta(hours=24))
     assert tier_of(10.0, RECEIVED, MemoryParameters(), eligible=False) == expected
 
 
-def test_the_rest_is_short_term_until_a_day_after_its_receipt() -> None:
+def test_other_memories_are_short_term_for_a_day() -> None:
     expected = (NodeTier.SHORT, RECEIVED + timedelta(hours=24))
     assert tier_of(5.9, RECEIVED, MemoryParameters(), eligible=True) == expected
 

@@ -1,4 +1,4 @@
-"""Which page store the settings mean."""
+"""The settings choose the page store."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def settings(**values: Any) -> Settings:
 
 
 @pytest.fixture
-def nowhere() -> Database:
+def database() -> Database:
     return Database(URLS["database_url"])
 
 
@@ -42,25 +42,25 @@ def nowhere() -> Database:
         ("memory", MemoryPageStore),
     ],
 )
-def test_each_is_opened_by_its_name_without_connecting(
-    name: str, kind: type[PageStore], nowhere: Database
+def test_each_store_is_opened_by_its_name_without_a_connection(
+    name: str, kind: type[PageStore], database: Database
 ):
     chosen = settings(page_store=name)
-    assert type(open_page_store(name, chosen, nowhere)) is kind
+    assert type(open_page_store(name, chosen, database)) is kind
     assert Runtime(chosen).page_store.is_remote == (kind in {FilePageStore, S3PageStore})
 
 
-def test_files_lie_in_the_data_folder_or_where_it_says(tmp_path: Path, nowhere: Database):
+def test_files_are_in_the_data_folder_or_in_the_given_one(tmp_path: Path, database: Database):
     there = tmp_path / "there"
     for folder, address in ((tmp_path / "pages", "files"), (there, f"files://{there}")):
         chosen = settings(page_store=address, data_dir=tmp_path)
-        choose_page_store(chosen, nowhere).save(KEY, "…")
+        choose_page_store(chosen, database).save(KEY, "…")
         assert len([each for each in folder.rglob("*.txt") if each.is_file()]) == 1
 
 
-def test_the_other_store_is_read_also_and_not_written(tmp_path: Path, nowhere: Database):
+def test_the_other_store_is_read_also_and_not_written(tmp_path: Path, database: Database):
     chosen = settings(page_store="memory", page_store_reads_also=f"files://{tmp_path}")
-    store = choose_page_store(chosen, nowhere)
+    store = choose_page_store(chosen, database)
     FilePageStore(tmp_path).save(KEY, "From before")
     assert store.load(KEY) == "From before"
     store.save(KEY._replace(version=2), "New")
@@ -69,7 +69,7 @@ def test_the_other_store_is_read_also_and_not_written(tmp_path: Path, nowhere: D
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         ({"page_store": "s3"}, "MEMCI_PAGE_STORE: expected postgres, files"),
         ({"page_store": "s3:///notes"}, "MEMCI_PAGE_STORE: expected the name of a bucket"),
@@ -85,21 +85,21 @@ def test_the_other_store_is_read_also_and_not_written(tmp_path: Path, nowhere: D
         ({"page_store": "s3://notes?addressing=host"}, "expected the addressing"),
     ],
 )
-def test_what_cannot_be_is_refused_and_not_quoted(values: dict[str, Any], said: str):
+def test_a_bad_store_is_refused_and_not_quoted(values: dict[str, Any], message: str):
     with pytest.raises(ConfigurationError) as refused:
         settings(**values)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert "word-of-mine" not in str(refused.value)
 
 
-def test_an_empty_prefix_is_one(nowhere: Database):
+def test_an_empty_prefix_is_allowed(database: Database):
     chosen = settings(page_store="s3://notes/")
-    store = open_page_store(chosen.page_store, chosen, nowhere)
+    store = open_page_store(chosen.page_store, chosen, database)
     assert isinstance(store, S3PageStore)
     assert "/" not in store._home("ada").rstrip("/")
 
 
-def test_memory_is_refused_where_others_would_not_see_it(
+def test_the_memory_store_is_refused_for_several_processes(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     with pytest.raises(ConfigurationError, match=r"postgres \(the default\), files or s3"):

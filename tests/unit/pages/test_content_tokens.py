@@ -1,4 +1,4 @@
-"""A line of a hidden page says about what it takes to open it, where that is much."""
+"""The line of a large hidden page says about how many tokens it needs when expanded."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ TEXTS = {
 }
 
 
-def told(language: Language, times: int, archived: int = 0) -> Rendering:
-    """Two interactions of that much text each; the first is archived, if so many are."""
+def render(language: Language, times: int, archived: int = 0) -> Rendering:
+    """Return two interactions with the repeated text; the first `archived` ones are archived."""
     now, text = datetime(2026, 1, 1, tzinfo=UTC), TEXTS[language] * times
     roles = (Role.USER, Role.ASSISTANT)
-    said = [
+    messages = [
         Message(seq, f"m{seq}", roles[(seq - 1) % 2], text, now, session_id="s")
         for seq in range(1, 5)
     ]
@@ -37,14 +37,14 @@ def told(language: Language, times: int, archived: int = 0) -> Rendering:
     def reads(page):
         assert page.expanded, "of a hidden page nothing is read"
         return PageContent(
-            [each for each in said if page.span.first_seq <= each.seq <= page.span.last_seq]
+            [each for each in messages if page.span.first_seq <= each.seq <= page.span.last_seq]
         )
 
     tree = Tree.new()
     writer = BlockWriter(Format.MARKDOWN, labels_of(language))
     rendering = Rendering(tree, writer, count, reads, "s")
     rules = PageRules(active_pages=2 - archived)
-    settle(tree, said, rules, rendering.own_tokens, count)
+    settle(tree, messages, rules, rendering.own_tokens, count)
     return rendering
 
 
@@ -56,11 +56,11 @@ def heading(rendering: Rendering, index: str) -> str:
 
 @pytest.mark.parametrize("language", Language)
 @pytest.mark.parametrize("times", [10, 30, 300])
-def test_it_says_about_what_the_page_takes_when_it_is_open(language, times):
-    rendering = told(language, times)
+def test_the_line_says_about_how_many_tokens_the_expanded_page_needs(language, times):
+    rendering = render(language, times)
     opened = rendering.tokens()
     rendering.put(replace(rendering.tree["usr-1"], expanded=False))
-    takes = opened - rendering.tokens()
+    needed = opened - rendering.tokens()
     line = heading(rendering, "usr-1")
     pattern = {
         Language.ENGLISH: r"\(page, hidden, can be expanded, about ([\d,]+) tokens\)",
@@ -70,31 +70,31 @@ def test_it_says_about_what_the_page_takes_when_it_is_open(language, times):
     assert found is not None, line
     about = found[1].replace(",", "")
     assert len(about.rstrip("0")) <= 2
-    assert abs(int(about) - takes) <= 0.1 * takes
+    assert abs(int(about) - needed) <= 0.1 * needed
 
 
-def test_where_it_takes_little_the_line_is_short():
-    rendering = told(Language.ENGLISH, 3)
+def test_the_line_of_a_small_page_has_no_token_count():
+    rendering = render(Language.ENGLISH, 3)
     assert 0 < rendering.tree["usr-1"].content_tokens < 200
     rendering.put(replace(rendering.tree["usr-1"], expanded=False))
     assert heading(rendering, "usr-1").endswith(" (page, hidden, can be expanded)")
 
 
-def test_an_open_page_says_nothing_of_it():
-    assert heading(told(Language.ENGLISH, 30), "usr-1").endswith(" (page, expanded)")
+def test_the_line_of_an_expanded_page_has_no_token_count():
+    assert heading(render(Language.ENGLISH, 30), "usr-1").endswith(" (page, expanded)")
 
 
-def test_the_contents_page_says_it_too():
-    line = heading(told(Language.ENGLISH, 30, archived=1), "usr-1")
+def test_the_contents_page_shows_the_token_count_too():
+    line = heading(render(Language.ENGLISH, 30, archived=1), "usr-1")
     assert re.search(r" \(never recalled, about [\d,]+ tokens\)$", line)
 
 
 @pytest.mark.parametrize(
-    ("held", "said"),
+    ("held", "shown"),
     [(199, ""), (200, "200"), (204, "200"), (999, "1,000"), (1_249, "1,200"), (123_456, "120,000")],
 )
-def test_two_digits_are_enough(held, said):
-    rendering = told(Language.ENGLISH, 1)
+def test_token_counts_are_rounded_to_two_digits(held, shown):
+    rendering = render(Language.ENGLISH, 1)
     rendering.put(replace(rendering.tree["usr-1"], expanded=False, content_tokens=held))
     line = heading(rendering, "usr-1")
-    assert line.endswith(f", about {said} tokens)" if said else "can be expanded)")
+    assert line.endswith(f", about {shown} tokens)" if shown else "can be expanded)")

@@ -1,4 +1,4 @@
-"""What is done to a folder costs what it holds, and not the square of it."""
+"""Operations on a folder take time proportional to its pages, not to their square."""
 
 from __future__ import annotations
 
@@ -29,31 +29,31 @@ def page(parent, kind=PageKind.DETAIL):
     return Page(index="", kind=kind, segment="usr", parent=parent, place=0, name="x")
 
 
-def grows_in_step(act):
-    """Tell whether many cost about as much a page as few: a square would be forty times that."""
+def takes_linear_time(operation):
+    """Return whether the time per page is about the same for few and many pages."""
 
-    def least(number):
+    def best_time_per_page(number):
         took = []
         for _ in range(3):
             tree, folder = full_folder(number)
             begun = time.perf_counter()
-            act(tree, folder)
+            operation(tree, folder)
             took.append(time.perf_counter() - begun)
         return min(took) / number
 
-    return least(MANY) < 8 * least(FEW)
+    return best_time_per_page(MANY) < 8 * best_time_per_page(FEW)
 
 
-def removed(tree, folder):
+def remove_folder(tree, folder):
     tree.changed.clear()
     remove_page(tree, Actor.AGENT, index=folder)
     return pending_edits(tree)
 
 
-def test_a_folder_is_removed_and_brought_back():
+def test_the_removal_of_a_folder_is_undone_and_redone():
     tree, folder = full_folder(3)
     before = tree.children(folder)
-    step = removed(tree, folder)
+    step = remove_folder(tree, folder)
     assert all(each.cold for each in tree.descendants(folder))
     undo_step(tree, step)
     assert tree.children(folder) == before
@@ -61,16 +61,16 @@ def test_a_folder_is_removed_and_brought_back():
     assert tree[folder].cold
 
 
-def test_removing_a_folder_and_undoing_it_go_by_what_it_holds():
+def test_removing_a_folder_and_undoing_it_take_linear_time():
     def act(tree, folder):
-        step = removed(tree, folder)
+        step = remove_folder(tree, folder)
         undo_step(tree, step)
         redo_step(tree, step)
 
-    assert grows_in_step(act)
+    assert takes_linear_time(act)
 
 
-def test_filing_many_pages_and_undoing_it_go_by_how_many_they_are():
+def test_moving_many_pages_and_undoing_it_take_linear_time():
     def act(tree, folder):
         other = tree.add_page(page("usr-0", PageKind.CONTENTS))
         tree.changed.clear()
@@ -82,38 +82,38 @@ def test_filing_many_pages_and_undoing_it_go_by_how_many_they_are():
         redo_step(tree, step)
         assert tree.children(folder) == []
 
-    assert grows_in_step(act)
+    assert takes_linear_time(act)
 
 
-def test_pages_are_read_in_any_order_in_step_with_their_number():
+def test_loading_pages_in_any_order_takes_linear_time():
     def act(tree, folder):
         pages = {page.index: page for page in reversed(tree.pages.values())}
         again = Tree.from_stored(tree.segments, pages, tree.counters)
         assert again.children(folder) == tree.children(folder)
 
-    assert grows_in_step(act)
+    assert takes_linear_time(act)
 
 
 @given(
     st.lists(st.tuples(st.sampled_from("abcdefg"), st.none() | st.integers(0, 9), st.booleans()))
 )
-def test_siblings_are_in_the_order_of_their_places(done):
+def test_siblings_are_ordered_by_place(steps):
     siblings, places = OrderedSiblings(), {}
-    for index, place, looks in done:
+    for index, place, check in steps:
         if place is None:
             siblings.drop(index)
             places.pop(index, None)
         else:
             siblings.put(index, place)
             places[index] = place
-        if looks:
+        if check:
             assert [places[each] for each in siblings] == sorted(places.values())
     assert len(siblings) == len(places)
     assert sorted(siblings) == sorted(places)
     assert [places[each] for each in siblings] == sorted(places.values())
 
 
-def test_a_page_that_changes_in_its_place_stays_there():
+def test_a_changed_page_keeps_its_place():
     tree, folder = full_folder(3)
     first = tree.children(folder)[0]
     tree.put(replace(first, name="y"))

@@ -1,4 +1,4 @@
-"""An interaction of very many messages costs as many, and not the square of them."""
+"""Settling an interaction takes time proportional to its messages, not to their square."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def talk(number):
-    """One long interaction, and meanwhile short ones of another session."""
+    """Yield one long interaction, and short ones of another session in between."""
     for seq in range(1, number + 1):
         if seq % 200 == 105:
             yield Message(seq, f"m{seq}", Role.USER, "?", NOW, None, "other")
@@ -25,25 +25,25 @@ def talk(number):
             yield Message(seq, f"m{seq}", role, f"Line {seq}.", NOW, None, "long")
 
 
-def settled(said):
+def settled(messages):
     tree = Tree.new()
-    settle(tree, said, PageRules(), lambda _: 1, len)
+    settle(tree, messages, PageRules(), lambda _: 1, len)
     return tree
 
 
-def test_it_has_a_line_for_each_message():
+def test_a_long_interaction_has_a_line_for_each_message():
     page = settled(talk(1_000)).latest("long")
     assert len(page.entries) == 990
     assert page.entries[-1] == "assistant: Line 1000."
 
 
-def test_settling_it_goes_by_the_number_of_its_messages():
-    def least(number):
-        said, took = list(talk(number)), []
+def test_settling_a_long_interaction_takes_linear_time():
+    def best_time_per_message(number):
+        messages, took = list(talk(number)), []
         for _ in range(3):
             begun = time.perf_counter()
-            settled(said)
+            settled(messages)
             took.append(time.perf_counter() - begun)
         return min(took) / number
 
-    assert least(32_000) < 4 * least(800)
+    assert best_time_per_message(32_000) < 4 * best_time_per_message(800)

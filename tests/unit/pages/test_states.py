@@ -1,4 +1,4 @@
-"""One word for what each page is like (P2, P3)."""
+"""Each page has one state (P2, P3)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ AGENT = Actor.AGENT
 
 
 def conversation() -> Tree:
-    """Two interactions and the Contents Page with a third, the oldest."""
+    """Return a tree with two interactions, and the oldest one on the Contents Page."""
     tree, now = Tree.new(), datetime(2026, 1, 1, tzinfo=UTC)
     roles = (Role.USER, Role.ASSISTANT)
-    said = [Message(seq, f"m{seq}", roles[1 - seq % 2], f"{seq}", now) for seq in range(1, 6)]
-    settle(tree, said, PageRules(active_pages=2), lambda _: 10, len)
+    messages = [Message(seq, f"m{seq}", roles[1 - seq % 2], f"{seq}", now) for seq in range(1, 6)]
+    settle(tree, messages, PageRules(active_pages=2), lambda _: 10, len)
     return tree
 
 
@@ -28,11 +28,11 @@ def states(tree: Tree) -> dict[str, str]:
     return {index: page_state(tree, index) for index in tree.pages if not index.startswith("sys")}
 
 
-def test_each_state_has_a_word_of_its_own():
+def test_each_state_has_its_own_word():
     tree = conversation()
     (contents,) = (each for each in (tree.counters.archive,) if each)
-    shown = {"usr-0": "expanded", "usr-1": "archived", "usr-2": "expanded", "usr-3": "expanded"}
-    assert states(tree) == {**shown, contents: "expanded"}
+    expected = {"usr-0": "expanded", "usr-1": "archived", "usr-2": "expanded", "usr-3": "expanded"}
+    assert states(tree) == {**expected, contents: "expanded"}
     hide_details(tree, AGENT, index="usr-2")
     assert states(tree)["usr-2"] == "hidden"
     folder = create_contents_page(
@@ -46,12 +46,12 @@ def test_each_state_has_a_word_of_its_own():
     assert states(tree)["usr-2"] == states(tree)[folder.index] == "removed"
 
 
-def test_states_are_finer_than_lifecycles():
+def test_each_state_belongs_to_one_lifecycle():
     tree = conversation()
     create_contents_page(
         tree, AGENT, name="Old", description="", parent="usr-0", children=["usr-2"]
     )
-    of = {
+    lifecycles = {
         PageState.EXPANDED: Lifecycle.ACTIVE,
         PageState.HIDDEN: Lifecycle.ACTIVE,
         PageState.INSIDE_HIDDEN: Lifecycle.HOT_ARCHIVED,
@@ -59,9 +59,9 @@ def test_states_are_finer_than_lifecycles():
         PageState.ARCHIVED: Lifecycle.HOT_ARCHIVED,
         PageState.REMOVED: Lifecycle.COLD_ARCHIVED,
     }
-    assert all(of[page_state(tree, index)] is tree.lifecycle(index) for index in tree.pages)
-    assert set(of) == set(PageState)
+    assert all(lifecycles[page_state(tree, index)] is tree.lifecycle(index) for index in tree.pages)
+    assert set(lifecycles) == set(PageState)
     tree.viewer = Viewer("another")
     assert states(tree)["usr-3"] == "in another session"
     assert states(tree)["usr-2"] == "inside a hidden folder", "folders are for all sessions"
-    assert all(of[page_state(tree, index)] is tree.lifecycle(index) for index in tree.pages)
+    assert all(lifecycles[page_state(tree, index)] is tree.lifecycle(index) for index in tree.pages)

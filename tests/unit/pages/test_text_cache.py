@@ -1,4 +1,4 @@
-"""The cache of notes' texts: bounded, and the least recently used goes first."""
+"""The cache of note texts is bounded; the least recently used text is dropped first."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def keys(number: int) -> list[TextKey]:
 
 
 class Counted(MemoryPageStore):
-    """Counts how often it is asked."""
+    """Counts its loads."""
 
     loads = 0
 
@@ -36,7 +36,7 @@ def test_a_text_is_fetched_once():
     assert store.loads == 1
 
 
-def test_what_is_written_need_not_be_fetched():
+def test_a_saved_text_is_in_the_cache():
     store = Counted()
     cached = CachedPageStore(store, TextCache(10_000))
     cached.save(KEY, "…")
@@ -44,7 +44,7 @@ def test_what_is_written_need_not_be_fetched():
     assert store.loads == 0
 
 
-def test_what_cannot_be_written_is_not_in_the_cache_either():
+def test_a_text_that_cannot_be_saved_is_not_in_the_cache():
     class Full(MemoryPageStore):
         def save(self, key: TextKey, text: str) -> None:
             raise PageStoreError
@@ -56,11 +56,11 @@ def test_what_cannot_be_written_is_not_in_the_cache_either():
         cached.load(KEY)
 
 
-def test_what_is_deleted_is_dropped_even_if_the_store_fails():
+def test_a_deleted_text_is_dropped_even_if_the_store_fails():
     class Away(MemoryPageStore):
         def delete(self, key: TextKey) -> None:
             super().delete(key)
-            raise PageStoreError  # it was done, and the answer was lost
+            raise PageStoreError  # deleted, but the answer was lost
 
     cached = CachedPageStore(Away(), TextCache(10_000))
     cached.save(KEY, "…")
@@ -70,7 +70,7 @@ def test_what_is_deleted_is_dropped_even_if_the_store_fails():
         cached.load(KEY)
 
 
-def test_the_least_recently_used_makes_room():
+def test_the_least_recently_used_text_is_dropped():
     cache = TextCache(5 * 1_500)
     first, second, *rest = keys(6)
     for key in (first, second, *rest[:-1]):
@@ -81,7 +81,7 @@ def test_the_least_recently_used_makes_room():
     assert cache.get(first) is not None
 
 
-def test_it_never_holds_more_than_it_may():
+def test_the_cache_never_exceeds_its_limit():
     cache = TextCache(20_000)
     for number, key in enumerate(keys(500)):
         cache.put(key, "页" * (number % 700))
@@ -92,7 +92,7 @@ def test_it_never_holds_more_than_it_may():
     assert cache.held_bytes == 0
 
 
-def test_what_would_fill_it_all_is_not_kept():
+def test_a_text_as_large_as_the_cache_is_not_kept():
     cache = TextCache(1_000)
     cache.put(KEY, "…")
     cache.put(KEY._replace(version=2), "x" * 1_000)
@@ -102,7 +102,7 @@ def test_what_would_fill_it_all_is_not_kept():
     assert TextCache(0).get(KEY) is None
 
 
-def test_many_threads_do_it_no_harm():
+def test_many_threads_can_use_the_cache():
     cache = TextCache(30_000)
     every = keys(60)
 
@@ -123,15 +123,15 @@ def test_many_threads_do_it_no_harm():
     assert cache.held_bytes == 0
 
 
-def test_what_is_nowhere_does_not_hinder_the_rest():
+def test_prefetch_skips_missing_texts():
     store = Counted()
     store.save(KEY, "…")
     cached = CachedPageStore(store, TextCache(10_000))
-    gone = KEY._replace(version=9)
-    fetched = prefetch(cached, [gone, KEY])
+    missing = KEY._replace(version=9)
+    fetched = prefetch(cached, [missing, KEY])
     assert fetched.load(KEY) == "…"
     with pytest.raises(NotFoundError):
-        fetched.load(gone)
+        fetched.load(missing)
     assert store.loads == 2
     assert cached.load(KEY) == "…"
     assert store.loads == 2

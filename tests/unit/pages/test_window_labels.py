@@ -1,4 +1,4 @@
-"""The words of memci in a window: whole sentences of one language, its own marks, and numbers."""
+"""The labels of a window are in one language, with its own punctuation."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from tests.support.document_examples import window
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 HALF_WIDTH = re.compile(r"[,;:()!?]")
-# A half-width mark beside a Chinese character; words and code of other languages have their own.
+# A half-width mark next to a Chinese character; words and code of other languages may have some.
 MIXED = re.compile(r"[\u3400-\u9fff」] ?[,;:()!?]|[,;:()!?] ?[\u3400-\u9fff「]")
 
 
 def texts_of(language: Language) -> list[str]:
-    """All labels of a language, without their numbers."""
+    """Return all labels of a language, without their placeholders."""
     every = asdict(labels_of(language)).values()
     flat = (each.values() if isinstance(each, dict) else [each] for each in every)
     return [re.sub(r"\{\w*(:,)?\}", "", text) for texts in flat for text in texts]
 
 
-def shown(language: Language, recalls: RecallStats) -> Rendering:
-    """A conversation of two interactions, the first of which is archived."""
+def render(language: Language, recalls: RecallStats) -> Rendering:
+    """Return a conversation of two interactions, the first of which is archived."""
     said = [
         Message(1, "m1", Role.USER, "问题一", NOW, session_id="s"),
         Message(2, "m2", Role.ASSISTANT, "回答一", NOW, session_id="s", name="小美"),
@@ -56,7 +56,7 @@ def shown(language: Language, recalls: RecallStats) -> Rendering:
     return rendering
 
 
-def said_in(rendering: Rendering) -> str:
+def text_of(rendering: Rendering) -> str:
     return "\n".join(each.content or "" for each in rendering.window().messages)
 
 
@@ -65,7 +65,7 @@ def test_chinese_labels_have_full_width_marks():
 
 
 def test_chinese_windows_have_full_width_marks():
-    text = said_in(shown(Language.CHINESE, RecallStats(count=2, last_at=7)))
+    text = text_of(render(Language.CHINESE, RecallStats(count=2, last_at=7)))
     for line in (
         "# 置顶（始终可见）",
         "- [1] 任务：写报告",
@@ -92,6 +92,6 @@ def test_chinese_windows_have_full_width_marks():
         ),
     ],
 )
-def test_how_often_a_page_was_recalled_is_said_in_words(recalls, english, chinese):
-    assert f" ({english})\n" in said_in(shown(Language.ENGLISH, recalls))
-    assert f"（{chinese}）\n" in said_in(shown(Language.CHINESE, recalls))
+def test_the_recalls_of_a_page_are_shown_in_words(recalls, english, chinese):
+    assert f" ({english})\n" in text_of(render(Language.ENGLISH, recalls))
+    assert f"（{chinese}）\n" in text_of(render(Language.CHINESE, recalls))

@@ -1,4 +1,4 @@
-"""What stands in a page's block, and what is left out of it (P3, P7, P11)."""
+"""The content of a page's block (P3, P7, P11)."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ TALKS = [
 ]
 
 
-def told(pair, names=(None, None)):
+def render(pair, names=(None, None)):
     now = datetime(2026, 1, 1, tzinfo=UTC)
     roles = (Role.USER, Role.ASSISTANT)
-    said = [
+    messages = [
         Message(seq, f"m{seq}", role, text, now, session_id="s", name=name)
         for seq, (role, text, name) in enumerate(zip(roles, pair, names, strict=True), 1)
     ]
     tree = Tree.new()
     writer = BlockWriter(Format.MARKDOWN, labels_of(language_of(pair[0])))
-    rendering = Rendering(tree, writer, count, lambda _: PageContent(said), "s")
-    settle(tree, said, PageRules(), rendering.own_tokens, rendering.count)
-    return rendering, tree["usr-1"], said
+    rendering = Rendering(tree, writer, count, lambda _: PageContent(messages), "s")
+    settle(tree, messages, PageRules(), rendering.own_tokens, rendering.count)
+    return rendering, tree["usr-1"], messages
 
 
 def block(rendering, page):
-    """The page's block as it would be so."""
+    """Return the block of the page in this state."""
     rendering.put(page)
     return next(m.content for m in rendering.window().messages).partition("## ")[2]
 
 
 @pytest.mark.parametrize("pair", TALKS)
-def test_what_is_archived_never_takes_more_than_what_was_said(pair):
-    rendering, page, said = told(pair)
-    outline = OfflineSummarizer().outline(said, language_of(pair[0]), count)
+def test_an_archived_page_never_has_more_tokens_than_its_messages(pair):
+    rendering, page, messages = render(pair)
+    outline = OfflineSummarizer().outline(messages, language_of(pair[0]), count)
     for each in (page, with_outline(page, outline)):
         rendering.put(replace(each, expanded=True))
         opened = rendering.own_tokens(rendering.tree["usr-1"])
@@ -68,25 +68,25 @@ def test_what_is_archived_never_takes_more_than_what_was_said(pair):
     "description",
     ["What does the museum cost?", "what does the museum…", "The museum cost → 12 euros; free…"],
 )
-def test_a_description_that_only_repeats_is_left_out(description):
-    rendering, page, _ = told(TALKS[0])
+def test_a_description_that_repeats_the_name_is_left_out(description):
+    rendering, page, _ = render(TALKS[0])
     shown = block(rendering, replace(page, description=description))
     assert shown == block(rendering, replace(page, description=""))
     assert "museum" in shown
 
 
-def test_a_description_that_says_more_stands_there():
-    rendering, page, _ = told(TALKS[0])
+def test_another_description_is_shown():
+    rendering, page, _ = render(TALKS[0])
     for expanded in (True, False):
         known = replace(page, description="Prices in Porto", expanded=expanded)
         assert block(rendering, known).count("\n\nPrices in Porto\n\n") == 1
 
 
 @pytest.mark.parametrize("pair", [TALKS[0], TALKS[3]])
-def test_lines_name_who_spoke(pair):
-    _, page, said = told(pair, ("Mira\n```", "Bot"))
+def test_lines_name_the_speaker(pair):
+    _, page, messages = render(pair, ("Mira\n```", "Bot"))
     user, assistant = page.entries
-    outline = OfflineSummarizer().outline(said, language_of(pair[0]), count)
+    outline = OfflineSummarizer().outline(messages, language_of(pair[0]), count)
     roles = labels_of(language_of(pair[0])).roles
     for lines in ((user, assistant), outline.entries):
         assert lines[0].startswith(f"{roles['user']} Mira")
@@ -98,8 +98,8 @@ def test_lines_name_who_spoke(pair):
     ("ask", "more"),
     [("What does the museum cost?", "… 86 more (get_page)"), ("门票多少钱？", "…… 另有 86 条")],
 )
-def test_an_archived_page_shows_how_it_began_and_ended(ask, more):
-    rendering, page, _ = told((ask, "12 euros."))
+def test_an_archived_page_shows_its_first_and_last_lines(ask, more):
+    rendering, page, _ = render((ask, "12 euros."))
     rendering.tree.counters = replace(rendering.tree.counters, archive="usr-0")
     entries = tuple(f"assistant: line {each}" for each in range(91))
     shown = block(rendering, replace(page, entries=entries))
@@ -113,9 +113,9 @@ def test_an_archived_page_shows_how_it_began_and_ended(ask, more):
     ]
 
 
-def test_a_block_is_written_anew_when_its_page_has_changed():
-    """Whoever asks in the midst of a change: lines are counted while messages are settled."""
-    rendering, page, _ = told(TALKS[0])
+def test_a_block_is_rendered_again_when_its_page_changes():
+    """Lines are counted while messages are settled, that is, in the middle of a change."""
+    rendering, page, _ = render(TALKS[0])
     before = rendering.own_tokens(page)
     rendering.tree.put(replace(page, expanded=False))
     hidden = rendering.own_tokens(rendering.tree["usr-1"])

@@ -1,4 +1,4 @@
-"""One of each offline model for all tests here: the weights load once."""
+"""Each offline model is made once for all tests here, so that its weights load once."""
 
 import pytest
 

@@ -66,7 +66,7 @@ def test_keywords_name_what_the_text_is_about(annotator):
         ("【语音】明天的会议改到三号会议室【语音】", "语音", "会议室"),
     ],
 )
-def test_the_label_of_what_a_message_carries_is_no_keyword(annotator, text, label, thing):
+def test_the_label_of_an_attachment_is_no_keyword(annotator, text, label, thing):
     (notes,) = annotator.annotate([text])
     assert not any(label in keyword for keyword in notes.keywords)
     assert any(thing in keyword for keyword in notes.keywords)
@@ -83,7 +83,7 @@ def test_annotations_keep_their_bounds(annotator):
 
 
 @pytest.mark.parametrize("text", ["OK", "she", "😀", "谢谢你", "Yes I do.", "42"])
-def test_a_text_that_says_anything_has_a_keyword(annotator, text):
+def test_a_text_with_words_has_a_keyword(annotator, text):
     assert one(annotator, text).keywords
 
 
@@ -97,7 +97,7 @@ def test_a_text_that_says_anything_has_a_keyword(annotator, text):
         ("你好！谢谢你。我打算明年去厦门大学学习海洋生物。", "我打算明年去厦门大学学习海洋生物。"),
     ],
 )
-def test_the_phrase_is_the_clause_that_tells_most(annotator, text, phrase):
+def test_the_phrase_is_the_most_informative_clause(annotator, text, phrase):
     assert one(annotator, text).phrase == phrase
 
 
@@ -112,7 +112,7 @@ def test_the_phrase_is_the_clause_that_tells_most(annotator, text, phrase):
         ("李明是素食者，住在杭州。", NodeType.SEMANTIC),
     ],
 )
-def test_types(annotator, text, kind):
+def test_the_type_of_a_memory_is_found(annotator, text, kind):
     assert one(annotator, text).type is kind
 
 
@@ -144,7 +144,7 @@ def test_each_text_is_annotated_by_itself(annotator):
         ("老师用小程序点餐。", []),
     ],
 )
-def test_what_describes_or_counts_is_no_part_of_a_name(annotator, text, entities):
+def test_descriptions_and_measures_are_no_part_of_a_name(annotator, text, entities):
     assert list(one(annotator, text).entities) == entities
 
 
@@ -170,7 +170,7 @@ def test_what_describes_or_counts_is_no_part_of_a_name(annotator, text, entities
         ("We met at Anna's.", ["Anna"]),
     ],
 )
-def test_names_are_found_whole_and_without_what_stands_beside_them(annotator, text, entities):
+def test_names_are_found_whole_and_without_their_neighbours(annotator, text, entities):
     assert list(one(annotator, text).entities) == entities
 
 

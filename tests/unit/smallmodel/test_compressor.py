@@ -1,4 +1,4 @@
-"""What a compressor keeps of a text in the room that it has."""
+"""What the compressor keeps of a text at a target length."""
 
 import re
 
@@ -18,7 +18,7 @@ PLAN_CHINESE = (
 
 @pytest.mark.parametrize("text", [PLAN, PLAN_CHINESE])
 @pytest.mark.parametrize("share", [0.9, 0.5, 0.3, 0.1, 0.05])
-def test_it_fits_and_uses_much_of_the_room(compressor, text, share):
+def test_a_compressed_text_fits_and_uses_most_of_the_target(compressor, text, share):
     target = int(len(text) * share)
     shorter = compressor.compress(text, target)
     assert 0 < len(shorter) <= target
@@ -37,7 +37,7 @@ def test_the_decision_is_kept_and_the_greeting_is_not(compressor):
     assert "谢谢" not in half
 
 
-def test_a_condition_stays_with_what_it_conditions(compressor):
+def test_a_condition_stays_with_its_clause(compressor):
     for target in range(5, len(PLAN)):
         shorter = compressor.compress(PLAN, target)
         if "Don't deploy on Fridays" in shorter:
@@ -55,14 +55,14 @@ def test_a_sentence_that_is_cut_short_ends_with_its_mark(compressor):
     ) == ("我在厦门买了一艘皮划艇。")
 
 
-def test_fillers_go_first(compressor):
+def test_fillers_are_removed_first(compressor):
     text = "Actually, the migration of the billing database basically failed, you know, last night."
     assert compressor.compress(text, len(text) - 5) == (
         "The migration of the billing database failed, last night."
     )
 
 
-def test_a_speaker_stays_with_what_was_said(compressor):
+def test_a_speaker_stays_with_the_sentence(compressor):
     text = (
         "Ann: Hey Bob! I sold the red kayak to my neighbour in Bergen last Friday, you know.\n"
         "Bob: Wow! I never liked that kayak. What will you do with the three hundred euros?"
@@ -73,12 +73,12 @@ def test_a_speaker_stays_with_what_was_said(compressor):
     )
 
 
-def test_looks_like_is_no_seam(compressor):
+def test_looks_like_is_not_split(compressor):
     text = "It looks like a medieval castle with a labyrinth, which we saw from the old road."
     assert compressor.compress(text, 60).startswith("It looks like a medieval castle")
 
 
-def test_room_is_filled_with_a_run_of_words(compressor):
+def test_the_rest_of_the_target_is_filled_with_neighbouring_words(compressor):
     text = "The committee of the harbour museum in Bergen bought three kayaks from Greenland"
     assert compressor.compress(text, 40).casefold() in text.casefold()
 
@@ -93,12 +93,12 @@ def test_ten_small_compressions_keep_what_one_keeps(compressor):
         assert len(kept) >= 0.5 * len(set(re.findall(r"\w+", once)))
 
 
-def test_a_text_that_fits_is_left_alone(compressor):
+def test_a_text_that_fits_is_unchanged(compressor):
     assert compressor.compress("Short enough.", 13) == "Short enough."
     assert compressor.compress("  Short enough. ", 13) == "Short enough."
 
 
-def test_edges(compressor):
+def test_empty_tiny_and_huge_inputs(compressor):
     assert compressor.compress("", 10) == ""
     assert compressor.compress("Something to say.", 0) == ""
     assert compressor.compress("Something to say.", 1)
@@ -107,7 +107,7 @@ def test_edges(compressor):
     assert compressor.compress("😀" * 30, 3) == "😀😀😀"
 
 
-def test_a_speaker_stays_with_each_line_of_what_was_said(compressor):
+def test_a_speaker_stays_with_a_list_line(compressor):
     text = (
         "Assistant: Here is what I would do:\n"
         "- Book the night train from Oslo to Bergen on 3 May.\n"
@@ -118,7 +118,7 @@ def test_a_speaker_stays_with_each_line_of_what_was_said(compressor):
     )
 
 
-def test_a_word_alone_is_left_behind_its_label(compressor):
+def test_a_single_word_keeps_its_speaker(compressor):
     text = "Ann: We packed the car on Saturday and went to the beach near Stavanger with Tom."
     assert compressor.compress(text, 10) == "Ann: Tom."
     assert compressor.compress("助手：可以去龙井路的绿茶餐厅，提前告诉他们。", 7) == "助手：绿茶。"
@@ -136,7 +136,7 @@ def test_a_word_alone_is_left_behind_its_label(compressor):
         ("《百年孤独》这本书写得非常精彩，给人很大的启发和感受。", "百年孤独", 10),
     ],
 )
-def test_in_chinese_what_the_speaker_did_is_kept_before_praise(compressor, text, kept, target):
+def test_in_chinese_actions_are_kept_before_praise(compressor, text, kept, target):
     assert kept in compressor.compress(text, target)
 
 
@@ -148,12 +148,12 @@ def test_in_chinese_what_the_speaker_did_is_kept_before_praise(compressor, text,
         (26, "User: Umbrella on tram 28."),
     ],
 )
-def test_the_day_on_which_it_was_said_goes_before_what_was_said(compressor, room, left):
+def test_the_date_is_removed_before_the_content(compressor, room, left):
     text = "User: Someone left a yellow umbrella on tram 28 today (2026-03-01)."
     assert compressor.compress(text, room) == left
 
 
-def test_what_is_written_in_two_scripts_keeps_its_blanks(compressor):
+def test_blanks_between_two_scripts_are_kept(compressor):
     text = "11月9日–15日去厦门， 票价120元， the red kayak. we meet on Friday (2026-10-30) at"
     assert "元.we" not in compressor.compress(text, 70)
     assert "元.we" not in compressor.compress(text, 56)
@@ -185,7 +185,7 @@ DIALOGUE_CHINESE = (
         (DIALOGUE_CHINESE, "0571-87654321", "我会提醒", 50),
     ],
 )
-def test_what_matters_most_goes_last_and_an_echo_first(compressor, text, vital, echo, until):
+def test_vital_facts_stay_and_echoes_go_first(compressor, text, vital, echo, until):
     left = text
     for share in range(90, until - 1, -5):
         left = compressor.compress(left, len(text) * share // 100)
@@ -193,12 +193,12 @@ def test_what_matters_most_goes_last_and_an_echo_first(compressor, text, vital, 
     assert not re.search(echo, left)
 
 
-def test_what_is_said_already_is_not_said_again_in_a_fragment(compressor):
+def test_a_kept_fact_is_not_repeated_in_a_fragment(compressor):
     text = "Mia is sad to leave her friend Chloe. We promised that Chloe can visit us in summer."
     assert compressor.compress(text, 50) == "Mia is sad to leave her friend Chloe."
 
 
-def test_of_what_is_all_the_same_a_date_alone_is_the_last_choice(compressor):
+def test_a_date_alone_is_the_last_choice(compressor):
     text = "Tom paid the deposit of £40 yesterday (2026-03-04)."
     assert compressor.compress(text, 28) == "Tom paid the deposit of £40."
     assert compressor.compress(text, 10) == "Tom"

@@ -1,4 +1,4 @@
-"""What a compressor leaves of a text tells nothing that the text does not tell."""
+"""A compressed text says nothing that the original does not say."""
 
 import re
 
@@ -29,7 +29,7 @@ def test_a_negation_is_not_lost(compressor, text):
         ("我从来没有去过鼓浪屿和厦门大学附近的植物园。", "去过"),
     ],
 )
-def test_what_is_denied_is_never_said(compressor, text, denied):
+def test_a_denied_fact_is_never_stated(compressor, text, denied):
     for target in range(1, len(text)):
         shorter = compressor.compress(text, target)
         if denied in shorter:
@@ -60,7 +60,7 @@ FADING = [
     "She is not allergic to peanuts, but my sister and I avoid walnuts since the spring.",
     'My club reads "The Left Hand of Darkness", Emil, Dana and I met in New York in May 2024.',
 ]
-# What would be false, or nothing, in what is left.
+# A pattern for text that would be false or meaningless after compression.
 FALSE = re.compile(
     r"10:20 on 12(?! Dec)|at 10(?!:)|\(2026-\d\d-\d\d(?!\))|（[^）]*$|日–15(?!日)|https(?!://git)|"
     r"不吃(?!香菜)|decided(?<!Emil and I decided)|for Emil(?! and me)|(?<!Emil, )Dana and I|"
@@ -72,7 +72,7 @@ FALSE = re.compile(
 
 
 @pytest.mark.parametrize("text", FADING)
-def test_fading_leaves_out_but_falsifies_nothing(compressor, text):
+def test_repeated_compression_makes_nothing_false(compressor, text):
     left = text
     for share in (90, 75, 60, 50, 40, 30, 20, 15, 10, 5):
         target = max(1, len(text) * share // 100)
@@ -81,19 +81,19 @@ def test_fading_leaves_out_but_falsifies_nothing(compressor, text):
         assert not FALSE.search(left), left
 
 
-def test_parts_of_one_sentence_are_set_off_from_each_other(compressor):
+def test_parts_of_a_sentence_are_separated(compressor):
     text = "It leaves from the pier in Trondheim at noon and I changed my seat in the second coach."
     for target in range(20, len(text)):
         assert not re.search("(?:Trondheim|noon) (?:I|changed)", compressor.compress(text, target))
 
 
-def test_of_a_number_that_does_not_fit_nothing_is_said(compressor):
+def test_a_number_that_does_not_fit_is_left_out(compressor):
     assert compressor.compress("2026-12-12 10:20", 5) == "…"
     assert compressor.compress("2400 kroner", 4) == "…"
 
 
 @pytest.mark.parametrize(
-    ("text", "done", "doer"),
+    ("text", "action", "actor"),
     [
         (
             "I took my daughter to the dentist in Oslo yesterday and bought her a new toothbrush.",
@@ -116,19 +116,19 @@ def test_of_a_number_that_does_not_fit_nothing_is_said(compressor):
         ("小李说他下周要去上海出差，让老张代他参加周五的会议。", "出差|代", "^小李"),
     ],
 )
-def test_what_is_done_is_never_left_without_who_does_it(compressor, text, done, doer):
+def test_an_action_is_never_left_without_its_actor(compressor, text, action, actor):
     for target in range(4, len(text)):
         shorter = compressor.compress(text, target)
-        if re.search(done, shorter):
-            assert re.search(doer, shorter), shorter
+        if re.search(action, shorter):
+            assert re.search(actor, shorter), shorter
 
 
-def test_of_two_things_done_the_second_keeps_who_did_it(compressor):
+def test_the_second_of_two_actions_keeps_its_actor(compressor):
     text = "I took my daughter to the dentist in Oslo yesterday and bought her a new toothbrush."
     assert compressor.compress(text, 36) == "I bought her a new toothbrush."
 
 
-def test_what_was_only_supposed_is_not_said_to_be_done(compressor):
+def test_a_hypothetical_action_is_not_stated_as_done(compressor):
     text = "I would have gone to the dentist in Oslo yesterday and bought a new toothbrush there."
     for target in range(4, len(text)):
         assert "I bought" not in compressor.compress(text, target)
@@ -141,20 +141,20 @@ def test_a_chinese_nickname_is_never_cut(compressor):
         assert not re.search("(?<!小)李|(?<!老)张|(?<!小)王|[小老](?![李张王])|龙井(?!路)", shorter)
 
 
-def test_in_chinese_what_is_told_is_not_asked(compressor):
+def test_a_chinese_statement_does_not_become_a_question(compressor):
     text = "今天我在图书馆发现了一本非常好看的小说，叫《百年孤独》，你听说过吗？"
     assert compressor.compress(text, 24).startswith("今天我在图书馆发现了一本好看的小说。")
     for target in range(4, 30):
         assert not re.search("[说独》]？", compressor.compress(text, target))
 
 
-def test_no_number_is_left_without_its_thing(compressor):
+def test_a_number_stays_with_its_noun(compressor):
     assert compressor.compress("User: Tram 28 today.", 14) == "User: Tram 28."
     assert compressor.compress("User: Tram 28 today.", 11) == "User: Tram"
 
 
-# Of each text: what would be false, or tell nothing, in what is left of it.
-TOLD_OTHERWISE = [
+# Texts, each with a pattern for text that would be false or meaningless after compression.
+FALSE_PARTS = [
     (
         "User: My name is Helen Okafor and I live in Bristol with my husband Tom.",
         r"(?<!name is )Helen Okafor and I|live\W*$|Helen Okafor and I live\b(?! in)",
@@ -212,11 +212,11 @@ TOLD_OTHERWISE = [
 ]
 
 
-@pytest.mark.parametrize(("text", "otherwise"), TOLD_OTHERWISE)
+@pytest.mark.parametrize(("text", "false"), FALSE_PARTS)
 @pytest.mark.parametrize("step_by_step", [True, False])
-def test_no_target_makes_a_memory_tell_something_else(compressor, text, otherwise, step_by_step):
+def test_no_target_makes_a_text_false(compressor, text, false, step_by_step):
     left = text
     for target in range(len(text) - 1, 9, -3):
         left = compressor.compress(left if step_by_step else text, target)
         assert 0 < len(left) <= target
-        assert not re.search(otherwise, left), left
+        assert not re.search(false, left), left

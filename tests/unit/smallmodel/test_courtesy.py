@@ -1,4 +1,4 @@
-"""Which sentences tell nothing in a summary (R8)."""
+"""Which sentences are courtesy and are left out of a summary (R8)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memci.language.cue_phrases import is_courtesy
         "就这样吧。", "算了，不做了。", "It costs 12 euros.", "Hi Nova, I'm Priya.",
     ],
 )  # fmt: skip
-def test_what_decides_denies_or_introduces_is_none(sentence: str) -> None:
+def test_decisions_denials_and_introductions_are_no_courtesy(sentence: str) -> None:
     assert not is_courtesy(sentence)
 
 
@@ -24,5 +24,5 @@ def test_what_decides_denies_or_introduces_is_none(sentence: str) -> None:
     ["Good.", "Thanks!", "Will do.", "Understood.", "What can I do for you?", "好的。", "没问题。",
      "不客气！", "有什么可以帮你的？"],
 )  # fmt: skip
-def test_what_greets_thanks_offers_or_acknowledges_is(sentence: str) -> None:
+def test_greetings_thanks_offers_and_acknowledgements_are_courtesy(sentence: str) -> None:
     assert is_courtesy(sentence)

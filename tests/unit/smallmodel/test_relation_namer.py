@@ -70,16 +70,16 @@ EN, ZH = Language.ENGLISH, Language.CHINESE
         ("鼓浪屿是一座小岛。", "鼓浪屿", ZH, "是"),
     ],
 )
-def test_the_sentence_that_names_the_focus_names_the_relation(text, focus, language, relation):
+def test_the_relation_comes_from_the_sentence_with_the_focus(text, focus, language, relation):
     assert OfflineRelationNamer().names(text, [focus], language)[0] == relation
 
 
 @pytest.mark.parametrize("focus", ["C++", "a(b", "[x]", "", "\\d"])
-def test_a_focus_is_text_and_no_pattern(focus):
+def test_a_focus_is_matched_as_text_and_not_as_a_pattern(focus):
     assert OfflineRelationNamer().names("We use C++ and a(b here [x].", [focus], EN)[0]
 
 
-def test_a_text_that_was_named_is_not_kept():
+def test_the_text_is_not_kept_in_memory():
     text = "".join(["We decided to use Postgres for the queue.", " So be it."])
     known = sys.getrefcount(text)
     assert OfflineRelationNamer().names(text, ["Postgres", "Oslo"], EN) == ["decided", "concerns"]

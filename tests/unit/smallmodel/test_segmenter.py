@@ -65,7 +65,7 @@ def test_a_segment_ends_where_the_topic_changes(segmenter, one, other, language)
         ("我把船卖了。", "这个价格很好。"),
     ],
 )
-def test_an_answer_is_dearer_to_cut_off_than_a_new_topic(before, after):
+def test_a_cut_before_an_answer_costs_more_than_usual(before, after):
     assert seam_price(before, after) > PRICE
 
 
@@ -80,7 +80,7 @@ def test_an_answer_is_dearer_to_cut_off_than_a_new_topic(before, after):
         ("我把船卖了。", "你平时弹钢琴吗？"),
     ],
 )
-def test_a_new_topic_says_so(before, after):
+def test_a_cut_before_a_new_topic_costs_less_than_usual(before, after):
     assert seam_price(before, after) < PRICE
 
 
@@ -107,7 +107,7 @@ def test_a_tool_call_stays_with_its_result(segmenter):
     assert segment.text == 'weather({"city": "Oslo"})\n-4 °C, snow'
 
 
-def test_messages_without_text_give_nothing(segmenter):
+def test_messages_without_text_give_no_segment(segmenter):
     assert segmenter.segment(talk(["", " \n ", "\t"])) == []
     assert segmenter.segment([]) == []
 

@@ -21,11 +21,11 @@ from memci.language.sentences import sentences
         ("好啊!我们走", ["好啊!", "我们走"]),
     ],
 )
-def test_sentences_end_where_a_reader_ends_them(text, expected):
+def test_sentences_end_at_the_right_places(text, expected):
     assert sentences(text) == expected
 
 
-def test_a_wrapped_line_goes_on():
+def test_a_sentence_may_continue_on_the_next_line():
     text = (
         "The old cluster could not be patched any more, so we moved it\nto Frankfurt. It works.\n"
     )

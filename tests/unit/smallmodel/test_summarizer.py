@@ -1,4 +1,4 @@
-"""What the offline summarizer keeps (R8), and the law of its length."""
+"""What the offline summarizer keeps (R8), within its target length."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TALK = [
 ]
 
 
-def test_decisions_wishes_and_a_line_for_each_tool_result_are_kept():
+def test_decisions_preferences_and_tool_results_are_kept():
     summary = SUMMARIZER.summarize(TALK, "", 130).splitlines()
     assert "user: We decided to keep Postgres." in summary
     assert "Ada: I prefer short answers." in summary
@@ -43,19 +43,19 @@ def test_with_little_room_the_decision_stays():
     assert SUMMARIZER.summarize(TALK, "", 40) == "user: We decided to keep Postgres."
 
 
-def test_lines_stand_in_the_order_in_which_they_were_said():
+def test_lines_are_in_the_order_of_the_messages():
     summary = SUMMARIZER.summarize(TALK, "", 2_000)
     places = [summary.index(each) for each in ("Bergen", "Postgres", "ls(", "short answers")]
     assert places == sorted(places)
 
 
-def test_what_an_agent_noted_is_no_line_of_the_talk():
+def test_a_note_of_an_agent_has_no_role():
     note = say("The user likes green tea.", Role.ASSISTANT, metadata=note_metadata())
     summary = SUMMARIZER.summarize([*TALK[:2], note], "", 2_000).splitlines()
     assert summary[-1] == "The user likes green tea."
 
 
-def test_the_summary_before_is_gone_on_with_and_not_repeated():
+def test_the_previous_summary_is_continued_without_repetition():
     before = SUMMARIZER.summarize(TALK, "", 2_000)
     after = SUMMARIZER.summarize([say("We agreed on Oslo."), *TALK[1:2]], before, 2_000)
     assert after.count("Postgres") == 1
@@ -63,7 +63,7 @@ def test_the_summary_before_is_gone_on_with_and_not_repeated():
     assert SUMMARIZER.summarize([], before, 2_000) == before
 
 
-def test_chinese():
+def test_a_chinese_conversation_is_summarised():
     talk = [say("你好！"), say("我们决定把订单服务迁到上海。今天的天气很好。"), say("我不吃辣。")]
     assert SUMMARIZER.summarize(talk, "", 45) == (
         "2026-01-01\n用户：我们决定把订单服务迁到上海。\n用户：我不吃辣。"
@@ -73,11 +73,11 @@ def test_chinese():
 @pytest.mark.parametrize(
     "summary", ["2026-01-01", "2026-01-01\nuser: a", "2026-01-01\n2026-01-02\nuser: a"]
 )
-def test_a_day_of_which_nothing_else_is_left_stays(summary: str):
+def test_a_day_without_lines_is_kept(summary: str):
     assert SUMMARIZER.summarize([], summary, 100) == summary
 
 
-def test_nothing_to_sum_up():
+def test_without_text_or_room_the_summary_is_empty():
     assert SUMMARIZER.summarize([], "", 100) == ""
     assert SUMMARIZER.summarize([say(None), say("  ")], "", 100) == ""
     assert SUMMARIZER.summarize(TALK, "", 0) == ""
@@ -95,7 +95,7 @@ MESSAGES = st.lists(
 
 @settings(max_examples=examples(500))
 @given(MESSAGES, st.text(max_size=200), st.integers(0, 400))
-def test_a_summary_is_never_longer_than_it_may_be(
+def test_a_summary_is_never_longer_than_its_target(
     messages: list[Message], previous: str, target: int
 ):
     summary = SUMMARIZER.summarize(messages, previous, target)
@@ -104,7 +104,7 @@ def test_a_summary_is_never_longer_than_it_may_be(
 
 
 @pytest.mark.parametrize(
-    ("courtesies", "telling"),
+    ("courtesies", "informative"),
     [
         (
             ["Nice to meet you. What are you working on?", "Understood.", "Good.", "Will do.",
@@ -118,14 +118,14 @@ def test_a_summary_is_never_longer_than_it_may_be(
     ],
     ids=["en", "zh"],
 )  # fmt: skip
-def test_courtesy_gives_way_to_what_tells_something(courtesies: list[str], telling: list[str]):
+def test_courtesy_is_left_out(courtesies: list[str], informative: list[str]):
     assert SUMMARIZER.summarize([say(each) for each in courtesies], "", 500) == ""
-    summary = SUMMARIZER.summarize([say(each) for each in (*courtesies, *telling)], "", 800)
-    assert len(summary.splitlines()) == 1 + len(telling)
-    assert telling[0] in summary
+    summary = SUMMARIZER.summarize([say(each) for each in (*courtesies, *informative)], "", 800)
+    assert len(summary.splitlines()) == 1 + len(informative)
+    assert informative[0] in summary
 
 
-def test_who_is_talking_is_told_where_room_is_short():
+def test_an_introduction_is_kept_in_a_short_summary():
     talk = [say("Hi Nova, I'm Priya."), say("The grass near the harbour is green again this year."),
             say("A boat went by with seven boys on it and a dog.")]  # fmt: skip
     assert "I'm Priya" in SUMMARIZER.summarize(talk, "", 60)
@@ -139,7 +139,7 @@ def test_who_is_talking_is_told_where_room_is_short():
     ],
     ids=["en", "zh"],
 )
-def test_who_speaks_is_called_as_the_conversation_would(
+def test_roles_are_in_the_language_of_the_conversation(
     text: tuple[str, str], labels: tuple[str, str]
 ):
     talk = [say(text[0]), say(text[1], Role.ASSISTANT)]
@@ -165,7 +165,7 @@ def test_who_speaks_is_called_as_the_conversation_would(
     ],
     ids=["field", "sentence", "error", "field-zh", "sentence-zh"],
 )  # fmt: skip
-def test_of_a_result_the_line_says_what_came_of_the_call(result: str, kept: str):
+def test_the_line_of_a_tool_call_has_the_important_part_of_its_result(result: str, kept: str):
     called = {"id": "c1", "function": {"name": "ask_price", "arguments": '{"part": "keel"}'}}
     talk = [say(None, Role.ASSISTANT, tool_calls=(called,)),
             say(result, Role.TOOL, tool_call_id="c1")]  # fmt: skip
@@ -175,7 +175,7 @@ def test_of_a_result_the_line_says_what_came_of_the_call(result: str, kept: str)
     assert len(line) <= 160
 
 
-def test_a_long_sentence_is_told_in_clauses_that_stand_beside_each_other():
+def test_a_long_sentence_is_summarised_in_neighbouring_clauses():
     text = (
         "Yesterday my uncle Bertil came by the yard, looked at the keel for a long while and told "
         "the old story about the harbour of Marstrand again, where he had sailed as a boy with his "

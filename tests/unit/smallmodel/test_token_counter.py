@@ -31,14 +31,14 @@ def test_an_unknown_tokenizer_names_the_known_ones():
         OfflineTokenCounter("gpt-99")
 
 
-def test_the_environment_is_left_as_it_was(monkeypatch):
+def test_the_environment_is_not_changed(monkeypatch):
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "elsewhere")
     OfflineTokenCounter("cl100k_base").count("x")
     assert os.environ["TIKTOKEN_CACHE_DIR"] == "elsewhere"
 
 
 @pytest.mark.parametrize("kind", ["x", "random", " ", "中"])
-def test_a_run_without_a_space_takes_no_minutes(kind):
+def test_a_long_run_without_a_space_is_counted_quickly(kind):
     size = 900 * 1024
     letters = random.Random(1).choices("abcdefgh", k=size)
     text = "".join(letters) if kind == "random" else kind * (size // len(kind.encode()))
@@ -49,14 +49,14 @@ def test_a_run_without_a_space_takes_no_minutes(kind):
 
 
 def test_a_million_spaces_are_counted():
-    """To them tiktoken panics, which is no exception that anybody catches."""
+    """A panic of tiktoken on so many spaces cannot be caught as an exception."""
     counter = OfflineTokenCounter()
     text = f"before{' ' * 1_100_000}after"
     assert 8_000 < counter.count(text) < 20_000
     assert counter.count("after") == 1
 
 
-def test_white_space_in_between_is_counted_as_a_whole():
+def test_long_white_space_is_counted_exactly():
     text = f"before{' ' * 99_000}after {' ' * 20_000}"
     counter = OfflineTokenCounter()
     assert counter.count(text) == len(counter._encoding.get().encode_ordinary(text))

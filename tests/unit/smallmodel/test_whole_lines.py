@@ -1,4 +1,4 @@
-"""In little room a summary tells whole sentences that tell something, or nothing (R8)."""
+"""A shortened summary has whole informative sentences or is empty (R8)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CHINESE = (
 
 
 @pytest.mark.parametrize("summary", [ENGLISH, CHINESE], ids=["en", "zh"])
-def test_each_line_is_whole_and_stands_under_its_day(summary: str):
+def test_each_line_is_whole_and_under_its_day(summary: str):
     lines = summary.splitlines()
     days = [at for at, each in enumerate(lines) if each.startswith("2026")]
     counts = set()
@@ -51,13 +51,13 @@ def test_each_line_is_whole_and_stands_under_its_day(summary: str):
         ("助手：记下了。", "用户：昨天进了二十斤龙井，每斤八百六十元，供应商是梅家坞的老周。"),
     ],
 )
-def test_what_leans_on_another_line_stands_behind_it_or_not_at_all(line: str, after: str):
+def test_a_line_that_needs_another_line_follows_it_or_is_left_out(line: str, after: str):
     summary = ENGLISH if line in ENGLISH else CHINESE
-    told = [shorten_summary(summary, target) for target in range(len(summary) + 1)]
-    assert [after in each for each in told if line in each] == [
-        True for each in told if line in each
+    shortened = [shorten_summary(summary, target) for target in range(len(summary) + 1)]
+    assert [after in each for each in shortened if line in each] == [
+        True for each in shortened if line in each
     ]
-    assert line in told[-1]
+    assert line in shortened[-1]
 
 
 @pytest.mark.parametrize(
@@ -69,11 +69,11 @@ def test_what_leans_on_another_line_stands_behind_it_or_not_at_all(line: str, af
         ("2026-11-12\n2026-11-13", 15),
     ],
 )
-def test_a_scrap_is_no_summary(summary: str, target: int):
+def test_without_room_for_a_whole_informative_line_the_summary_is_empty(summary: str, target: int):
     assert shorten_summary(summary, target) == ""
 
 
-def test_a_paragraph_goes_by_sentences():
+def test_a_paragraph_is_shortened_by_sentences():
     sentences = [
         "Nora runs a bakery in Graz called Morgenrot.",
         "Her oven, a Miwe Condo, broke down with error code E17.",
@@ -84,12 +84,12 @@ def test_a_paragraph_goes_by_sentences():
     short = shorten_summary(" ".join(sentences), 120).splitlines()
     assert short
     assert set(short) < set(sentences)
-    said = shorten_summary(f"Ann: {' '.join(sentences)}", 120).splitlines()
-    assert said
-    assert all(each.removeprefix("Ann: ") in sentences and "Ann: " in each for each in said)
+    labelled = shorten_summary(f"Ann: {' '.join(sentences)}", 120).splitlines()
+    assert labelled
+    assert all(each.removeprefix("Ann: ") in sentences and "Ann: " in each for each in labelled)
 
 
-def test_what_a_tool_answered_is_one_line():
+def test_a_tool_result_is_kept_or_left_out_as_one_line():
     line = f'load({{"file": "{"x" * 70}"}}) → ERROR. Line 1288340 is too long. ' + "More. " * 40
     assert shorten_summary(f"{line}\nuser: Our oven broke down: error code E17.", 60) == (
         "user: Our oven broke down: error code E17."
@@ -101,7 +101,7 @@ def test_what_a_tool_answered_is_one_line():
     st.lists(st.sampled_from([*ENGLISH.splitlines(), *CHINESE.splitlines(), "", "x → y"])),
     st.integers(0, 400),
 )
-def test_no_part_of_a_sentence_is_told(lines: list[str], target: int):
+def test_no_part_of_a_line_is_shown(lines: list[str], target: int):
     short = shorten_summary("\n".join(lines), target)
     assert len(short) <= target or short == "\n".join(lines)
     assert set(short.splitlines()) <= set(lines)

@@ -1,4 +1,4 @@
-"""What is worth keeping for long (R3): the border is 6."""
+"""The worth of texts (R3): a worth of 6 or more makes a long-term memory."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ TALK = [
 
 
 def worth_of(text: str, *, named: bool) -> float:
-    given = judge_worth(text, lambda: named)
-    assert given.eligible == (given.worth >= 6)
-    return given.worth
+    judged = judge_worth(text, lambda: named)
+    assert judged.eligible == (judged.worth >= 6)
+    return judged.worth
 
 
 @pytest.mark.parametrize("text", WORTH_KEEPING)
-def test_decisions_preferences_facts_plans_lessons_and_corrections_reach_it(text: str) -> None:
+def test_decisions_preferences_facts_plans_and_lessons_reach_6(text: str) -> None:
     assert 6 <= worth_of(text, named=False) <= 10
 
 
-def test_what_happened_reaches_it_with_any_detail() -> None:
+def test_an_event_reaches_6_only_with_a_name() -> None:
     text = "Last Friday we signed the lease"
     assert worth_of(text, named=False) < 6 <= worth_of(f"{text} in Oslo.", named=True)
 
 
 @pytest.mark.parametrize("text", TALK)
-def test_talk_does_not(text: str) -> None:
+def test_small_talk_does_not_reach_6(text: str) -> None:
     assert worth_of(text, named=True) < 6
 
 
-def test_more_of_it_is_worth_more() -> None:
+def test_more_facts_have_more_worth() -> None:
     one = worth_of("I prefer tea.", named=False)
     assert worth_of("I prefer tea. We decided to meet at 5.", named=False) > one
     assert (
@@ -55,11 +55,11 @@ def test_more_of_it_is_worth_more() -> None:
     )
 
 
-def test_questions_are_worth_nothing() -> None:
+def test_questions_have_no_worth() -> None:
     assert worth_of("Do you prefer tea?", named=True) < 1
 
 
-def test_names_are_not_looked_for_where_nothing_is_told() -> None:
+def test_names_are_searched_only_if_the_text_has_a_statement() -> None:
     asked: list[str] = []
 
     def names() -> bool:
@@ -96,7 +96,7 @@ TRIFLES = [
     "我准备去吃晚饭了。", "我今天去散步了，天气很好。", "我喜欢你的主意！", "我今天好累啊。",
     "最近天气不错，因为没下雨。",
 ]  # fmt: skip
-# What only sounds like it.
+# Texts that only sound important.
 NOT_WEIGHTY = [
     "We ran for cancer awareness.", "I like the Kingkiller Chronicles.",
     "It was a stroke of luck.", "My kids are so excited about summer.", "I hate being late.",
@@ -105,20 +105,20 @@ NOT_WEIGHTY = [
 
 
 @pytest.mark.parametrize("text", VITAL)
-def test_health_and_safety_are_worth_most(text: str) -> None:
+def test_health_and_safety_have_the_highest_worth(text: str) -> None:
     assert worth_of(text, named=False) >= 8
 
 
 @pytest.mark.parametrize("text", LIFE)
-def test_family_home_work_birth_promises_and_aversions_are_worth_much(text: str) -> None:
+def test_family_home_work_promises_and_aversions_have_high_worth(text: str) -> None:
     assert 7 <= worth_of(text, named=False) <= 10
 
 
 @pytest.mark.parametrize("text", TRIFLES)
-def test_trifles_are_worth_less_than_anything_kept(text: str) -> None:
+def test_trifles_do_not_reach_6(text: str) -> None:
     assert worth_of(text, named=True) < 6
 
 
 @pytest.mark.parametrize("text", NOT_WEIGHTY)
-def test_what_only_sounds_weighty_is_not(text: str) -> None:
+def test_texts_that_only_sound_important_have_no_high_worth(text: str) -> None:
     assert worth_of(text, named=False) < 7

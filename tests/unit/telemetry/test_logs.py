@@ -30,7 +30,7 @@ def lines() -> Iterator[Lines]:
     root.setLevel(level)
 
 
-def test_one_json_line_an_event_in_utc_with_what_is_bound(lines: Lines) -> None:
+def test_each_event_is_a_json_line_in_utc_with_bound_values(lines: Lines) -> None:
     configure_logs("info", stream=lines)
     with structlog.contextvars.bound_contextvars(agent_id="alice", job_id="j"):
         structlog.get_logger("memci.lane").info("job done", 名="值")
@@ -51,14 +51,14 @@ def test_other_libraries_log_the_same_way(lines: Lines) -> None:
     assert (line["event"], line["level"], line["agent_id"]) == ("lost it", "warning", "alice")
 
 
-def test_levels_hold(lines: Lines) -> None:
+def test_events_below_the_level_are_not_logged(lines: Lines) -> None:
     configure_logs("warning", stream=lines)
     structlog.get_logger("a").info("quiet")
     structlog.get_logger("a").warning("loud")
     assert [line["event"] for line in lines.read_json()] == ["loud"]
 
 
-def test_what_is_no_terminal_gets_json_and_people_get_text(
+def test_a_terminal_gets_text_and_other_streams_get_json(
     lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     configure_logs("info", stream=lines)
@@ -77,12 +77,12 @@ class Shape(BaseModel):
     number: int
 
 
-def test_errors_that_quote_their_input_are_logged_without_it(lines: Lines) -> None:
+def test_errors_are_logged_without_the_input_that_they_quote(lines: Lines) -> None:
     configure_logs("info", stream=lines)
-    said = "what the user said".upper()  # no line of this file holds it
+    secret = "what the user said".upper()  # no line of this file has it in capitals
     try:
         try:
-            Shape.model_validate({"number": said})
+            Shape.model_validate({"number": secret})
         except ValidationError as cause:
             raise RuntimeError("of our own") from cause
     except RuntimeError:
@@ -91,10 +91,10 @@ def test_errors_that_quote_their_input_are_logged_without_it(lines: Lines) -> No
     assert "ValidationError" in line["exception"]
     assert "RuntimeError: of our own" in line["exception"]
     assert "test_logs.py" in line["exception"]
-    assert said not in str(line)
+    assert secret not in str(line)
 
 
-def test_the_driver_does_not_quote_rows_of_its_own_accord(lines: Lines) -> None:
+def test_messages_of_psycopg_that_quote_rows_are_not_logged(lines: Lines) -> None:
     configure_logs("debug", stream=lines)
     logging.getLogger("psycopg").warning("error ignored: Key (text)=(%s) exists", "a secret")
     logging.getLogger("psycopg").error("connection lost")

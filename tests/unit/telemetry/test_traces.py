@@ -13,7 +13,7 @@ from memci.telemetry.traces import NO_TRACES, OpenTelemetryTraces, open_traces, 
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 
-def test_without_an_endpoint_the_callers_trace_goes_on() -> None:
+def test_without_an_endpoint_the_callers_trace_is_passed_on() -> None:
     assert open_traces(None, "memci") is NO_TRACES
     with NO_TRACES.span("job", parent=PARENT) as traceparent:
         assert traceparent == PARENT
@@ -51,7 +51,7 @@ def test_a_wrong_traceparent_is_ignored(header: str | None) -> None:
     assert valid_traceparent(header) is None
 
 
-def test_opentelemetry_is_not_imported_unless_it_is_wanted() -> None:
+def test_opentelemetry_is_imported_only_with_an_endpoint() -> None:
     code = (
         "import sys\n"
         "sys.modules['opentelemetry'] = None\n"

@@ -1,7 +1,7 @@
--- The tables of memci. memci/storage/schema describes them for the code; a test compares both.
+-- The tables of memci. memci/storage/schema describes them for the code. A test compares both.
 --
--- There are no foreign keys: every write happens under the lock of the agent's lane, links may
--- dangle by design (M14), and an erasure removes all rows of an agent by their first column.
+-- There are no foreign keys. Every write holds the lock of the agent's lane. Links may dangle by
+-- design (M14). An erasure removes all rows of an agent by their first column.
 
 CREATE TABLE lane (
     agent_id TEXT NOT NULL,
@@ -658,12 +658,12 @@ CREATE TABLE page_step (
 );
 CREATE INDEX page_step_whose ON page_step (agent_id, user_id, number);
 
--- Vectors are always read whole and in bulk: they stay in the row, uncompressed.
+-- Vectors are always read whole and in bulk. So they stay in the row, uncompressed.
 ALTER TABLE message_vector ALTER COLUMN embedding SET STORAGE PLAIN;
 ALTER TABLE message_context_vector ALTER COLUMN embedding SET STORAGE PLAIN;
 ALTER TABLE node_vector ALTER COLUMN embedding SET STORAGE PLAIN;
 
--- Erased messages do not come back, whoever inserts them (M25).
+-- Nobody can insert an erased message again (M25).
 CREATE FUNCTION refuse_erased_message() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF EXISTS (SELECT FROM added CROSS JOIN LATERAL (
@@ -677,7 +677,7 @@ END $$;
 CREATE TRIGGER message_erased AFTER INSERT ON message
     REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_erased_message();
 
--- Upkeep sees the heads of jobs, and no content (M21).
+-- The role of upkeep sees the metadata of jobs, but no content (M21).
 GRANT SELECT, UPDATE ON lane TO memci_upkeep;
 GRANT SELECT (ctid, agent_id, id, ordinal, kind, source, state, attempts, started, not_before,
               created_at, started_at, finished_at) ON job TO memci_upkeep;

@@ -1,4 +1,4 @@
-"""An agent with three interactions, whose pages' texts lie in one store or another."""
+"""An agent with three interactions; its page texts are in PostgreSQL or in files."""
 
 from __future__ import annotations
 

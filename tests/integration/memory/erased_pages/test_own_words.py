@@ -1,4 +1,4 @@
-"""M25 of pages: what an agent has written is found and goes: notes, names and steps."""
+"""M25 of pages: notes, names and steps of an agent are found by words and erased."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ from tests.support.network import AgentUnderTest
 from tests.support.page_folders import Folders, page
 
 
-def test_a_note_goes_with_its_text_and_a_folder_loses_its_words(
+def test_a_note_is_erased_with_its_text_and_a_folder_loses_its_name(
     ada: AgentUnderTest, pages: Folders, eraser: Eraser, store: PageStore
 ) -> None:
     folder = pages.do("create_contents_page", name="Plans of Eve", parent="usr-0")
     note = pages.note("What Eve wants", "Eve wants a boat.", folder)
     other = pages.note("Boats", "There are many.", folder)
     found = eraser.preview(pages=[folder, note])
-    assert [(each.index, each.goes) for each in found.own_words] == [(folder, False), (note, True)]
+    assert [(each.index, each.removed) for each in found.own_words] == [
+        (folder, False),
+        (note, True),
+    ]
     assert (found.pages, found.page_indexes) == (2, [folder, note])
     assert page(ada, note) is not None
 
@@ -38,30 +41,30 @@ def test_a_note_goes_with_its_text_and_a_folder_loses_its_words(
     assert [key.page for key in store.list("ada")] == [other]
     assert ada.rows("SELECT number FROM page_step WHERE agent_id = %s AND changes::text LIKE"
                     " %s", f"%{note}%") == []  # fmt: skip
-    # As messages that were erased before.
+    # A second erasure of the same pages does nothing.
     assert eraser.preview(pages=[folder, note]).pages == 0
     assert eraser.erase(pages=[folder, note]).body["pages"] == 0
     with pytest.raises(NotFoundError, match="never was a page usr-99"):
         eraser.erase(pages=["usr-99"])
 
 
-def test_a_page_that_goes_with_all_its_messages_is_not_said_to_stay(
+def test_the_preview_distinguishes_deleted_pages_from_pages_that_stay(
     ada: AgentUnderTest, pages: Folders, eraser: Eraser
 ) -> None:
     for index in ("usr-1", "usr-2"):
         pages.do("update_page", index=index, name="Eve's affair")
-    whole = [row.id for row in ada.rows("SELECT id FROM message WHERE agent_id = %s ORDER BY seq")]
-    found = eraser.preview(*whole[:3], pages=["usr-1", "usr-2"])
-    assert [(each.index, each.goes) for each in found.own_words] == [
+    ids = [row.id for row in ada.rows("SELECT id FROM message WHERE agent_id = %s ORDER BY seq")]
+    found = eraser.preview(*ids[:3], pages=["usr-1", "usr-2"])
+    assert [(each.index, each.removed) for each in found.own_words] == [
         ("usr-1", True),
         ("usr-2", False),
     ]
-    eraser.erase(*whole[:3], pages=["usr-1", "usr-2"])
+    eraser.erase(*ids[:3], pages=["usr-1", "usr-2"])
     assert page(ada, "usr-1") is None
     assert page(ada, "usr-2").name == "Answer 1."
 
 
-def test_a_page_that_was_removed_goes_as_well(
+def test_a_removed_page_is_erased_too(
     ada: AgentUnderTest, pages: Folders, eraser: Eraser, store: PageStore
 ) -> None:
     note = pages.note("What Eve wants", "Eve wants a boat.")
@@ -71,7 +74,7 @@ def test_a_page_that_was_removed_goes_as_well(
     assert list(store.list("ada")) == []
 
 
-def test_a_name_that_an_agent_gave_goes_and_the_messages_stay(
+def test_the_name_given_by_an_agent_is_erased_and_the_messages_stay(
     ada: AgentUnderTest, pages: Folders, eraser: Eraser
 ) -> None:
     pages.do("update_page", index="usr-1", name="Eve's affair", description="About Eve")
@@ -108,45 +111,45 @@ def test_words_find_what_an_agent_wrote(
 
 
 @pytest.mark.parametrize("store", ["postgres"], indirect=True)
-def test_many_notes_are_looked_at_in_few_statements(
+def test_many_notes_are_searched_in_few_statements(
     ada: AgentUnderTest, pages: Folders, store: PageStore
 ) -> None:
     made = [pages.note(f"Note {number}", f"About {number} boats.") for number in range(30)]
-    counted: list[str] = []
+    statements: list[str] = []
     event.listen(
-        ada.database.engine, "before_cursor_execute", lambda *told: counted.append(told[2])
+        ada.database.engine, "before_cursor_execute", lambda *args: statements.append(args[2])
     )
     words = Words.of("boats", OfflineLexicon())
     assert find_pages(ada.database, store, "ada", words, most=200).indexes == made[::-1]
-    found = len(counted)
-    shown = preview_pages(ada.database, store, "ada", made[:2], words)
-    assert [each.index for each in shown] == made[:2]
-    assert found < len(made) / 2
-    assert len(counted) - found <= found
+    searched = len(statements)
+    previews = preview_pages(ada.database, store, "ada", made[:2], words)
+    assert [each.index for each in previews] == made[:2]
+    assert searched < len(made) / 2
+    assert len(statements) - searched <= searched
     store.delete(next(iter(store.list("ada"))))
     assert len(find_pages(ada.database, store, "ada", words, most=200).indexes) == 29
 
 
-def test_of_a_far_store_the_newest_texts_are_looked_at_and_the_others_counted(
+def test_in_a_remote_store_only_the_newest_texts_are_searched(
     ada: AgentUnderTest, pages: Folders, store: PageStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memci.commands.erase_search._MOST_TEXTS", 2)
     named = pages.note("Boats", "Of the oldest.")
     made = [pages.note(f"Note {number}", "About boats.") for number in range(4)][::-1]
-    far = CachedPageStore(store, TextCache(0))
-    far.is_remote = True
+    remote = CachedPageStore(store, TextCache(0))
+    remote.is_remote = True
 
     def found(store: PageStore, most: int = 20) -> tuple[list[str], int]:
         words = Words.of("boats", OfflineLexicon())
         return find_pages(ada.database, store, "ada", words, most=most)
 
-    assert found(far) == ([*made[:2], named], 3)
-    assert found(far, most=2) == (made[:2], 0)
-    far.is_remote = False
-    assert found(far) == ([*made, named], 0)
+    assert found(remote) == ([*made[:2], named], 3)
+    assert found(remote, most=2) == (made[:2], 0)
+    remote.is_remote = False
+    assert found(remote) == ([*made, named], 0)
 
 
-def test_words_find_what_a_step_would_bring_back(
+def test_words_find_what_undo_or_redo_would_restore(
     ada: AgentUnderTest, pages: Folders, eraser: Eraser, store: PageStore, superuser: Any
 ) -> None:
     words = Words.of(MARK, OfflineLexicon())
@@ -155,14 +158,14 @@ def test_words_find_what_a_step_would_bring_back(
         return find_pages(ada.database, store, "ada", words, most=20).indexes
 
     folder = pages.do("create_contents_page", name="Plans", parent="usr-0")
-    for index, said in (("usr-1", {"name": MARK}), (folder, {"description": f"Of {MARK}"})):
-        pages.do("update_page", index=index, **said)
+    for index, fields in (("usr-1", {"name": MARK}), (folder, {"description": f"Of {MARK}"})):
+        pages.do("update_page", index=index, **fields)
     pages.do("update_page", index="usr-1", name="Somebody")
     pages.undo()
     pages.undo()
     assert sorted(found()) == sorted(["usr-1", folder]), "one to be undone, one to be redone"
-    shown = preview_pages(ada.database, store, "ada", found(), words)
-    assert [MARK in each.excerpt for each in shown] == [True, True]
+    previews = preview_pages(ada.database, store, "ada", found(), words)
+    assert [MARK in each.excerpt for each in previews] == [True, True]
     eraser.erase(pages=found())
     assert found() == []
     assert found_in_database(superuser, MARK) == []
@@ -170,7 +173,7 @@ def test_words_find_what_a_step_would_bring_back(
         pages.do("redo")
 
 
-def test_the_name_of_a_segment_goes_with_its_roots(
+def test_erasing_a_root_erases_the_name_of_its_segment(
     ada: AgentUnderTest, pages: Folders, eraser: Eraser
 ) -> None:
     pages.do("hide_details", index="usr-1")

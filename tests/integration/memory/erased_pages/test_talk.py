@@ -1,4 +1,4 @@
-"""M25 of pages: what goes of interactions' pages with the messages that were on them."""
+"""M25 of pages: how pages of interactions change when their messages are erased."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.network import AgentUnderTest
 from tests.support.page_folders import Folders, page
 
 
-def test_a_page_whose_messages_are_all_gone_goes(
+def test_a_page_without_messages_is_erased(
     ada: AgentUnderTest, pages: Folders, eraser: Eraser
 ) -> None:
     pages.do("hide_details", index="usr-2")
@@ -29,7 +29,7 @@ def test_a_page_whose_messages_are_all_gone_goes(
     assert "[usr-4] Something new?" in pages.window(), "no index comes back"
 
 
-def test_a_page_that_keeps_a_message_stands_in_for_it(
+def test_a_page_is_renamed_after_the_message_that_it_keeps(
     ada: AgentUnderTest, pages: Folders, eraser: Eraser
 ) -> None:
     pages.do("update_page", index="usr-1", name="About zero", description="Question 0, answered")
@@ -43,7 +43,7 @@ def test_a_page_that_keeps_a_message_stands_in_for_it(
     assert page(ada, "usr-2").name == "Question 1?"
 
 
-def test_a_page_of_which_only_a_note_of_the_agents_stays_goes(
+def test_a_page_that_keeps_only_a_note_of_the_agent_is_erased(
     ada: AgentUnderTest, pages: Folders, eraser: Eraser
 ) -> None:
     ada.say("Question 3?")
@@ -57,7 +57,7 @@ def test_a_page_of_which_only_a_note_of_the_agents_stays_goes(
     assert page(ada, "usr-4") is None
 
 
-def test_a_hidden_page_says_what_is_left_of_it_takes(
+def test_a_hidden_page_shows_the_tokens_of_its_remaining_messages(
     ada: AgentUnderTest, pages: Folders, eraser: Eraser
 ) -> None:
     ada.say("Question 3?")
@@ -75,10 +75,10 @@ def test_a_hidden_page_says_what_is_left_of_it_takes(
     assert "[usr-4] Question 3? (page, hidden, can be expanded)" in pages.window()
 
 
-def test_only_the_page_that_showed_it_is_touched(
+def test_only_the_page_of_an_erased_message_changes(
     ada: AgentUnderTest, pages: Folders, eraser: Eraser
 ) -> None:
-    """System messages and those of other sessions lie between, on pages of their own."""
+    """System messages and other sessions have pages of their own in between."""
     ada.say("One?", session="s2")
     ada.say("Be kind.", role="system", session="s2")
     ada.say("Three?", session=None)
@@ -97,7 +97,7 @@ def test_only_the_page_that_showed_it_is_touched(
     assert page(ada, "usr-5").name == "Four."
 
 
-def test_steps_that_would_bring_it_back_go_and_others_stay(
+def test_steps_that_would_restore_erased_text_go_and_others_stay(
     ada: AgentUnderTest, pages: Folders, eraser: Eraser
 ) -> None:
     before = pages.window()
@@ -115,7 +115,7 @@ def test_steps_that_would_bring_it_back_go_and_others_stay(
     assert pages.redo().operations == ["hide_details"]
 
 
-def test_what_is_on_no_page_yet_is_simply_gone(
+def test_messages_that_are_on_no_page_yet_are_erased(
     ada: AgentUnderTest, pages: Folders, eraser: Eraser
 ) -> None:
     eraser.erase("m3", "m4")
@@ -124,7 +124,7 @@ def test_what_is_on_no_page_yet_is_simply_gone(
     assert "[usr-2] Question 2?" in pages.window()
 
 
-def test_what_goes_takes_its_index_with_it_though_it_is_on_no_page_yet(
+def test_page_indexes_stay_the_same_when_a_message_on_no_page_is_erased(
     ada: AgentUnderTest, pages: Folders, eraser: Eraser
 ) -> None:
     pages.do("hide_details", index="usr-1")

@@ -1,4 +1,4 @@
-"""M25 of pages: nothing of them is left anywhere, whatever a store or the agent does meanwhile."""
+"""M25 of pages: no erased text is left, also after store failures and concurrent changes."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from memci.errors import NotFoundError, PageStoreError, RefusedError
 from memci.storage.page_store.local import MemoryPageStore
 from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.pages.tree import lock_tree
-from memci.testing import open_database, wait_until
+from memci.testing import wait_until
 from tests.support.erasing import MARK, Eraser, found_in_database
 from tests.support.locks import waiting_for_locks
 from tests.support.network import AgentUnderTest
 from tests.support.page_folders import Folders, page
+from tests.support.servers import open_database
 
 
 @pytest.mark.parametrize("what", ["messages", "session", "agent"])
-def test_no_page_tells_of_it_anywhere(
+def test_erased_text_is_in_no_table_and_in_no_page_store(
     ada: AgentUnderTest, pages: Folders, eraser: Eraser, superuser: psycopg.Connection, what: str
 ) -> None:
     ada.say(f"{MARK} is my name.", session="s2")
@@ -42,7 +43,7 @@ def test_no_page_tells_of_it_anywhere(
     assert list(pages.commands.store.list("ada")) == []
 
 
-def test_an_erased_agent_begins_anew_and_no_text_takes_the_place_of_another(
+def test_an_erased_agent_starts_with_no_pages_and_with_new_text_versions(
     ada: AgentUnderTest, pages: Folders, eraser: Eraser, store: PageStore
 ) -> None:
     first = pages.note("Mine", "of the first life")
@@ -67,8 +68,8 @@ def test_an_erased_agent_begins_anew_and_no_text_takes_the_place_of_another(
     assert "of the second life" in pages.window()
 
 
-class Failing(MemoryPageStore):
-    """A store that does not delete until it is told to."""
+class FailingPageStore(MemoryPageStore):
+    """A store that fails to delete until ``answers`` is true."""
 
     answers = False
 
@@ -79,8 +80,8 @@ class Failing(MemoryPageStore):
 
 
 @pytest.mark.parametrize("store", ["postgres"], indirect=True)
-def test_a_store_that_is_away_is_asked_again(ada: AgentUnderTest, eraser: Eraser) -> None:
-    failing = Failing()
+def test_an_erasure_can_be_repeated_after_a_failure(ada: AgentUnderTest, eraser: Eraser) -> None:
+    failing = FailingPageStore()
     eraser.texts = failing
     pages = Folders(ada.database, failing)
     note, other = pages.note("One", "of two"), pages.note("Two", "of two")
@@ -94,7 +95,7 @@ def test_a_store_that_is_away_is_asked_again(ada: AgentUnderTest, eraser: Eraser
     failing.answers = False
     with pytest.raises(PageStoreError, match="the agent is erased"):
         eraser.erase_agent()
-    # Another life does not lose its own.
+    # The next life of the agent erases only its own texts.
     ada.say("Who is there?")
     third = pages.note("Three", "of another life")
     failing.answers = True
@@ -105,10 +106,10 @@ def test_a_store_that_is_away_is_asked_again(ada: AgentUnderTest, eraser: Eraser
 
 
 @pytest.mark.parametrize("store", ["postgres"], indirect=True)
-def test_texts_that_an_erasure_has_left_go_when_the_agent_is_erased_again(
+def test_texts_left_by_a_failed_erasure_go_when_the_agent_is_erased_again(
     ada: AgentUnderTest, eraser: Eraser
 ) -> None:
-    failing = Failing()
+    failing = FailingPageStore()
     eraser.texts = failing
     Folders(ada.database, failing).note("One", "of one")
     with pytest.raises(PageStoreError):
@@ -124,7 +125,7 @@ def test_texts_that_an_erasure_has_left_go_when_the_agent_is_erased_again(
 
 @pytest.mark.parametrize("store", ["postgres"], indirect=True)
 @pytest.mark.parametrize("whole", [False, True])
-def test_whoever_changes_pages_meanwhile_waits_and_finds_what_is_left(
+def test_a_page_change_during_an_erasure_waits_for_it(
     ada: AgentUnderTest, pages: Folders, eraser: Eraser, database_url: str, whole: bool
 ) -> None:
     pages.do("update_page", index="usr-1", name=f"{MARK}")

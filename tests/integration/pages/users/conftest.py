@@ -1,4 +1,4 @@
-"""An agent that has spoken with two users, and all tools over its pages."""
+"""An agent with two users, and all tools for its pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An agent with several users: tools for pages know those of a session's own user alone (R5)."""
+"""An agent with several users: tools for pages see only those of the session's user (R5)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memci.domain.pages.permission import Actor
 from memci.errors import NotFoundError, RefusedError
 from tests.support.two_users import SAYS, WORDS, World
 
-WAYS = [
+CALLS = [
     ("get_page", {"index": "{}"}),
     ("get_children", {"index": "{}"}),
     ("get_parent", {"index": "{}"}),
@@ -33,8 +33,8 @@ WAYS = [
 ]
 
 
-@pytest.mark.parametrize(("tool", "given"), WAYS)
-def test_no_tool_knows_a_page_of_another_user(world, tool, given):
+@pytest.mark.parametrize(("tool", "given"), CALLS)
+def test_a_page_of_another_user_counts_as_unknown_to_all_tools(world, tool, given):
     own = world.note("b")
     removed = world.note("a", "Removed")
     folder = world.folder("a", world.note("a"))
@@ -76,7 +76,7 @@ def test_only_own_pages_are_found_and_listed(database, tools, language):
     assert len(world.do(None, "get_children", Actor.DEVELOPER, index=archive).pages) == 6
 
 
-def test_a_shared_folder_holds_for_each_user_what_is_hers(world):
+def test_a_shared_folder_shows_each_user_their_own_pages(world):
     folder = world.folder(None, actor=Actor.DEVELOPER)
     mine, other = world.note("a", "A's"), world.note("b", "B's")
     world.do("a", "move_page", source=mine, target=folder)
@@ -96,25 +96,25 @@ def test_a_shared_folder_holds_for_each_user_what_is_hers(world):
     assert removed.changed
 
 
-def test_what_all_see_no_agent_takes_from_them_in_a_user_s_session(world):
+def test_an_agent_cannot_hide_shared_pages_in_a_users_session(world):
     rules = world.note(None, "House rules", Actor.DEVELOPER)
     shared = world.folder(None, actor=Actor.DEVELOPER)
     mine = world.folder("a")
-    taken = [
+    calls = [
         ("remove_page", {"index": rules}),
         ("move_page", {"source": rules, "target": mine}),
         ("move_page", {"source": rules, "target": shared}),
         ("create_contents_page", {"name": "Mine", "parent": "usr-0", "children": [rules]}),
     ]
-    for tool, given in taken:
+    for tool, given in calls:
         with pytest.raises(RefusedError, match=f"all users see {rules}: only a developer"):
             world.do("a", tool, **given)
     assert rules in world.window("b")
-    # Its own it files where all see it, and takes out again.
+    # It may move a page of its user into a shared folder and out again.
     own = world.note("a")
     for target in (shared, mine):
         world.do("a", "move_page", source=own, target=target)
-    # What a developer puts into a user's folder is hers.
+    # A page that a developer moves into a user's folder belongs to that user.
     world.do(None, "move_page", Actor.DEVELOPER, source=rules, target=mine)
     assert world.do("a", "remove_page", index=rules).changed
     with pytest.raises(RefusedError, match="name a folder that all see"):
@@ -123,7 +123,7 @@ def test_what_all_see_no_agent_takes_from_them_in_a_user_s_session(world):
     assert rules in world.window("b")
 
 
-def test_each_user_undoes_her_own_steps(world):
+def test_each_user_undoes_their_own_steps(world):
     mine, other = world.note("a"), world.note("b")
     assert world.do("b", "undo").changed == [other]
     with pytest.raises(RefusedError, match="nothing to undo"):
@@ -133,7 +133,7 @@ def test_each_user_undoes_her_own_steps(world):
     with pytest.raises(RefusedError, match="nothing to redo"):
         world.do("b", "redo")
     assert world.do("a", "redo").changed == [mine]
-    # What one does ends what she has undone, and nothing of the other's.
+    # A new step removes the undone steps of its own user only.
     world.do("b", "undo")
     world.do("a", "undo")
     world.note("a")
@@ -142,7 +142,7 @@ def test_each_user_undoes_her_own_steps(world):
     assert world.do("b", "redo").changed == [other]
 
 
-def test_code_of_a_model_sees_no_more(world):
+def test_code_of_a_model_sees_no_pages_of_other_users(world):
     sandbox = Sandbox(Limits(seconds=2.0, calls=20), processes=1)
     try:
         attp = AttpCommands(world.tools, sandbox)
@@ -155,14 +155,14 @@ def test_code_of_a_model_sees_no_more(world):
 
         assert "Winifred" in run('__result__ = find_pages(query="Winifred")')
         assert "swordfish" not in run('__result__ = find_pages(query="swordfish")')
-        told = run(f'__result__ = get_page(index="{hidden}")')
-        assert "there is no page" in told
-        assert "swordfish" not in told
+        answer = run(f'__result__ = get_page(index="{hidden}")')
+        assert "there is no page" in answer
+        assert "swordfish" not in answer
     finally:
         sandbox.close()
 
 
-def test_a_developer_sees_all(world):
+def test_a_developer_sees_pages_of_all_users(world):
     for session in ("a", "b"):
         for index in world.of(session):
             page = world.do("b", "get_page", Actor.DEVELOPER, index=index).page

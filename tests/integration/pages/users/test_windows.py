@@ -1,4 +1,4 @@
-"""An agent with several users: a window shows nobody what another one has said (R5)."""
+"""An agent with several users: a window shows no texts of other users (R5)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tests.support.two_users import COUNTER, RULES, SAYS, WORDS, World
 
 @pytest.mark.parametrize("form", list(Format))
 @pytest.mark.parametrize("language", list(SAYS))
-def test_a_window_has_the_words_of_its_own_user_alone(database, tools, language, form):
+def test_a_window_has_only_texts_of_its_own_user(database, tools, language, form):
     world = World(database, tools, language)
     for settled in (False, True):
         for session, other in (("a", "b"), ("b", "a")):
             shown = world.window(session, form)
-            # Two interactions are open; of three others the Contents Page has a line.
+            # Two interactions are shown; the Contents Page has a line for each of three others.
             assert all(f"{SAYS[language][session]} {number}" in shown for number in range(5))
             assert WORDS[language][other] not in shown
             assert not any(f"[{index}]" in shown for index in world.of(other))
@@ -30,7 +30,7 @@ def test_a_window_has_the_words_of_its_own_user_alone(database, tools, language,
             world.note("b")
 
 
-def test_pages_of_nobody_in_particular_are_seen_by_all(world):
+def test_pages_without_user_are_shown_to_all(world):
     world.ada.say("Be kind.", role="system", session="a")
     note = world.note(None, "House rules", Actor.DEVELOPER)
     for session in ("a", "b"):
@@ -39,13 +39,13 @@ def test_pages_of_nobody_in_particular_are_seen_by_all(world):
         assert world.do(session, "get_page", index=note).text == "For all"
 
 
-def test_a_session_of_nobody_sees_all_as_reads_do(world):
+def test_a_session_whose_messages_have_no_user_shows_all_pages(world):
     world.ada.say("What did they all say?", session="c")
     assert "swordfish" in world.window("c")
     assert "Winifred" in world.window("c")
 
 
-def test_a_session_in_which_nobody_has_spoken_sees_what_all_see(world):
+def test_a_session_without_messages_shows_only_shared_pages(world):
     note = world.note(None, "House rules", Actor.DEVELOPER)
     shown = world.window("new")
     assert note in shown
@@ -54,7 +54,7 @@ def test_a_session_in_which_nobody_has_spoken_sees_what_all_see(world):
 
 
 @pytest.mark.parametrize("settled", [True, False])
-def test_a_message_that_names_no_user_is_of_the_one_that_its_session_is_with(world, settled):
+def test_a_message_without_user_belongs_to_the_user_of_its_session(world, settled):
     world.ada.say("And one thing more", session="b")
     world.ada.say("Let me look at swordfish", role="assistant", session="a")
     world.ada.say("It is in the kitchen", role="tool", session="a")
@@ -66,7 +66,7 @@ def test_a_message_that_names_no_user_is_of_the_one_that_its_session_is_with(wor
         assert other not in world.window(session)
 
 
-def test_users_who_share_a_session_share_no_page(world):
+def test_users_in_one_session_share_no_page(world):
     for user, text in (("alice", "I love figs"), ("bob", "I hate figs"), ("alice", "Me, too")):
         world.ada.say(text, session="both", user=user)
     shown = world.window("both")
@@ -75,7 +75,7 @@ def test_users_who_share_a_session_share_no_page(world):
     assert "I hate figs" not in shown
 
 
-def test_what_is_pinned_of_a_user_is_shown_to_nobody_else(world):
+def test_pins_of_a_user_are_shown_only_to_that_user(world):
     texts = {"a": "Alice is ill", "b": "Bob is well", None: "Be brief"}
     pins = {
         session: world.do(session, "pin", Actor.AGENT if session else Actor.DEVELOPER, text=text)
@@ -96,7 +96,7 @@ def test_what_is_pinned_of_a_user_is_shown_to_nobody_else(world):
     assert texts["a"] not in world.window("a")
 
 
-def test_a_user_s_message_that_a_developer_pins_is_that_user_s(world):
+def test_a_message_pinned_by_a_developer_is_shown_to_its_user(world):
     found = world.do("a", "filter_memory", what="messages", role="user", limit=1).found
     world.do("b", "pin", Actor.DEVELOPER, message=found[0].messages[0])
     assert "Pinned" in world.window("a")
@@ -104,15 +104,15 @@ def test_a_user_s_message_that_a_developer_pins_is_that_user_s(world):
     assert "swordfish" not in world.window("b")
 
 
-def test_a_user_s_message_that_is_pinned_elsewhere_is_not_of_that_window(world):
+def test_a_pinned_message_of_another_user_takes_no_room_in_the_window(world):
     theirs = found_ids(world, "a")[0]
     done = world.do("b", "pin", Actor.DEVELOPER, message=theirs)
     assert done.tokens_after == done.tokens_before
 
 
 @pytest.mark.parametrize("rules", [replace(RULES, max_pins=2)])
-def test_nobody_is_shown_more_pins_than_the_rules_allow(world):
-    """Whoever pins, and wherever: each user's and those for all count together."""
+def test_no_window_has_more_pins_than_the_rules_allow(world):
+    """Pins of a user and pins for all count together, whoever pins them."""
     brief, mine = {"text": "Be brief"}, found_ids(world, "a")
     world.do("a", "pin", text="Alice is ill")
     world.do(None, "pin", Actor.DEVELOPER, **brief)
@@ -127,7 +127,7 @@ def test_nobody_is_shown_more_pins_than_the_rules_allow(world):
 
 
 @pytest.mark.parametrize("rules", [replace(RULES, pins_max_tokens=40)])
-def test_nobody_is_shown_longer_pins_than_the_rules_allow(world):
+def test_no_window_has_longer_pins_than_the_rules_allow(world):
     world.do("a", "pin", text="Alice is ill, and has been for all of the long week until today")
     with pytest.raises(TooLargeError, match="40 is the most"):
         world.do("b", "pin", Actor.DEVELOPER, text="Bob is well, and has been for all of it, too")
@@ -139,13 +139,13 @@ def found_ids(world, session):
     return [each.messages[0] for each in listed]
 
 
-def test_nobody_is_told_what_was_collapsed_of_others(world):
+def test_no_window_names_collapsed_pages_of_other_users(world):
     mine, shared = world.note("a"), world.note(None, actor=Actor.DEVELOPER, name="House rules")
     for index in (mine, shared):
         world.do("a", "expand_details", index=index)
     assert {mine, shared} <= {*world.do("a", "auto_collapse", max_tokens=1).collapsed}
     for session in ("a", "b"):
-        told = world.window(session).splitlines()[0]
-        assert told.startswith("# Collapsed")
-        assert shared in told
-        assert (mine in told) == (session == "a")
+        line = world.window(session).splitlines()[0]
+        assert line.startswith("# Collapsed")
+        assert shared in line
+        assert (mine in line) == (session == "a")

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row
 from memci.domain.search import bm25
 from memci.domain.search.bm25 import Collected
 from memci.domain.store_items import is_comparison
-from memci.storage.vectors import Vectors, to_text
+from memci.storage.search.vectors import Vectors, to_text
 
 # Of one agent; an expired item does not exist, whether or not it has been deleted.
 THERE = "agent_id = %(agent)s AND (expires_at IS NULL OR expires_at > now())"

@@ -13,13 +13,14 @@ from enum import Enum, auto
 from typing import Any, TypeAlias, get_type_hints
 
 from memci.errors import InvalidInputError
-from memci.schemas import memory_tools as memory
-from memci.schemas import page_tools, pages
+from memci.schemas import pages
 from memci.schemas.base import Answer, Request
 from memci.schemas.json_schema import schema_asked
-from memci.schemas.page_tools import schema_for_model
 from memci.schemas.pages import INDEX_PATTERN
-from memci.schemas.tool_format_names import ToolFormat
+from memci.schemas.tools import memory
+from memci.schemas.tools import pages as page_tools
+from memci.schemas.tools.format_names import ToolFormat
+from memci.schemas.tools.pages import schema_for_model
 
 
 class About(Enum):

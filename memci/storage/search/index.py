@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from memci.domain.search.bm25 import first_after, position_at, session_at
 from memci.storage.messages import in_session
-from memci.storage.vectors import Vectors, from_arrays, to_text
+from memci.storage.search.vectors import Vectors, from_arrays, to_text
 
 _SESSIONS = """
 SELECT seq, session_id FROM message WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection
 
 from memci.domain.documents import searched_text
-from memci.storage.items import Place as ItemPlace
-from memci.storage.items import place_of
+from memci.storage.frameworks.items import Place as ItemPlace
+from memci.storage.frameworks.items import place_of
 from memci.storage.messages import COLUMNS, to_message
-from memci.storage.search_index import renew_around
-from memci.storage.vectors import VectorModel, Vectors, to_text
+from memci.storage.search.index import renew_around
+from memci.storage.search.vectors import VectorModel, Vectors, to_text
 
 _OTHER = "(v.model <> %(model)s OR vector_dims(v.embedding) <> %(dimension)s)"
 _MESSAGES = f"""
