@@ -10,6 +10,8 @@ from typing import Any
 
 import structlog
 from celery import Task
+from celery.utils.threads import bound_open_broker_sockets
+from celery.worker.consumer.consumer import COLLECT_SOCKET_TIMEOUT, Consumer
 from celery.worker.request import Request
 
 from beat_schedule import beat_schedule
@@ -70,6 +72,23 @@ class QuietTask(Task):  # type: ignore[misc]
             raise MemciError("the worker failed; its log says why") from None
 
 
+class LastingConsumer(Consumer):  # type: ignore[misc]
+    """A consumer that survives a crash of Redis while a task runs."""
+
+    def on_connection_error_after_connected(self, exc: Exception) -> None:
+        """Close the channel of tasks, then the connection.
+
+        A channel of kombu 5.7 that still reads from Redis fails when it is closed, and is only
+        closed at the second try. Celery would close the connection in between, and the worker would
+        end when it restores or acknowledges the message of a task over that connection.
+        """
+        connection = self.connection
+        if self.task_consumer is not None and connection.transport.driver_type == "redis":
+            bound_open_broker_sockets(connection, COLLECT_SOCKET_TIMEOUT)
+            connection.maybe_close_channel(self.task_consumer.channel)
+        super().on_connection_error_after_connected(exc)
+
+
 try:
     settings = load_settings()
     app = make_app(broker_url(settings))
@@ -78,6 +97,7 @@ except ConfigurationError as error:
 
 app.Task = QuietTask
 app.conf.update(
+    worker_consumer=LastingConsumer,
     include=["workers.lanes", "workers.reads", "workers.upkeep", "workers.lifecycle"],
     beat_schedule=beat_schedule(settings),
     # In memory: a file would need a place to write, and could say nothing that is not in the

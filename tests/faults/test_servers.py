@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from functools import partial
 
 import pytest
@@ -52,6 +53,27 @@ def test_messages_sent_while_the_broker_is_down_are_processed_later(producer, fl
     producer.wait_drained(["a", "b"], timeout_s=100)
     assert producer.effects("a") == list(range(1, 31))
     assert producer.effects("b") == [1]
+
+
+@pytest.mark.timeout(120)
+def test_a_worker_with_a_job_survives_a_crash_of_the_broker(
+    producer, fleet, own_servers, client, tmp_path
+):
+    prepared, waits = tmp_path / "prepared", tmp_path / "prepared.waits"
+    worker = fleet.start("memci.lane")
+    producer.append("a", until=prepared.name)
+    wait_until(waits.exists, "it runs", timeout_s=20)
+    # The worker first finds its connection for remote control closed, then the one for tasks.
+    worker.send(signal.SIGSTOP)
+    client.client_kill_filter(_type="pubsub")
+    own_servers.redis.kill()
+    worker.send(signal.SIGCONT)
+    wait_until(lambda: "Connection to broker lost" in worker.log_text, "it has noticed")
+    own_servers.redis.start()
+    prepared.touch()
+    producer.append("b")
+    producer.wait_drained(["a", "b"])
+    assert producer.effects("a") == producer.effects("b") == [1]
 
 
 @pytest.mark.timeout(120)

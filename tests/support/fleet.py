@@ -104,6 +104,8 @@ class Fleet:
                 worker.send(signal.SIGCONT)
                 worker.send(signal.SIGKILL)
             worker.process.wait(10)
+            # pytest shows the end of the log when the test fails.
+            print(worker.name, worker.log_text[-2000:], sep="\n")  # noqa: T201
 
 
 @contextmanager
