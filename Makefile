@@ -83,10 +83,11 @@ clean:  ## Remove the installed packages and the files of tools
 $(INSTALLED): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "memci needs Python 3.11 or later: make PYTHON=/path/to/python3.11" >&2; exit 2; }
-	@echo "Installing into $(VENV): once, some minutes, about 2 GB with torch"
+	@echo "Installing into $(VENV): once, some minutes, about 2 GB with torch for tests"
 	@test -x $(BIN)/python || $(PYTHON) -m venv --without-pip $(VENV)
 	@$(PIP) install --quiet $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -r requirements.lock
 	@$(PIP) install --quiet --no-deps --editable .
+	@$(BIN)/python -m memci.smallmodel.offline.e5_files > /dev/null
 	@if ls -d $(VENV)/lib/python*/site-packages/nvidia >/dev/null 2>&1; then \
 	  echo "Note: torch came with CUDA, gigabytes that memci does not need. For the CPU build see" >&2; \
 	  echo "README, \"Install\": make clean, then make with TORCH_INDEX=…" >&2; fi

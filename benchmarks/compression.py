@@ -20,11 +20,13 @@ from benchmarks.compare import Size, alternate, say
 from benchmarks.dialogues import Case, Conversation, locomo, memorybank, messages_of, words_of
 from benchmarks.extracts import Centroid, RareSentences, head
 from benchmarks.report import Bar, Finding
+from memci.config.settings import Settings
 from memci.language.detection import Language
 from memci.smallmodel.offline.compressor import OfflineCompressor
+from memci.smallmodel.offline.e5_embedder import OfflineEmbedder
 from memci.smallmodel.offline.segmenter import OfflineSegmenter
-from memci.smallmodel.offline.sentence_embedder import OfflineEmbedder
-from memci.smallmodel.ports import Embedder, Vectors
+from memci.smallmodel.ports import Embedder
+from memci.smallmodel.vector_space import Vectors
 
 SHARES = (0.5, 0.3, 0.1)
 _WINDOW = 10
@@ -54,7 +56,7 @@ class Asked:
 
 def measure(data: Path, *, size: Size) -> Iterator[Finding]:
     """Measure survival in English and Chinese, chains of compressions, and speed."""
-    embedder, ours = _Remembering(OfflineEmbedder()), OfflineCompressor()
+    embedder, ours = _Remembering(OfflineEmbedder(Settings().embedder_folder)), OfflineCompressor()
     for pattern, read, language in (
         ("locomo*.json", locomo, Language.ENGLISH),
         ("memorybank_cn*.json", memorybank, Language.CHINESE),
@@ -88,7 +90,7 @@ class _Remembering:
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._known: dict[str, Vectors] = {}
-        self.model, self.dimension = embedder.model, embedder.dimension
+        self.model, self.dimension, self.space = embedder.model, embedder.dimension, embedder.space
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         new = list(dict.fromkeys(text for text in texts if text not in self._known))
@@ -96,13 +98,15 @@ class _Remembering:
         found = [self._known[text] for text in texts]
         return np.stack(found) if found else np.zeros((0, self.dimension), dtype=np.float32)
 
+    embed_questions = embed
+
 
 class _Cutter:
     """Cuts conversations as memory creation does."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._segmenter = OfflineSegmenter(embedder.model)
+        self._segmenter = OfflineSegmenter(embedder.space)
 
     def segments(self, conversation: Conversation) -> Places:
         places: dict[str, str] = {}

@@ -31,8 +31,8 @@ from memci.config.settings import load_settings
 from memci.queue.intake import Append, append_in
 from memci.runtime import Runtime
 from memci.schemas.reads import ContextRequest, SearchRequest
-from memci.smallmodel.offline.sentence_embedder import MODEL
-from memci.smallmodel.ports import Vectors
+from memci.smallmodel.offline.e5_embedder import MODEL
+from memci.smallmodel.vector_space import Vectors
 from memci.storage.search.vectors import to_text
 from memci.testing import wait_until
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from memci.language.sentences import sentences
 from memci.smallmodel.offline.index_terms import OfflineLexicon
-from memci.smallmodel.ports import Embedder, Vectors
+from memci.smallmodel.ports import Embedder
+from memci.smallmodel.vector_space import Vectors
 
 
 def head(text: str, room: int) -> str:

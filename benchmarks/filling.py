@@ -10,8 +10,8 @@ from benchmarks.compare import say
 from benchmarks.corpus import Corpus
 from memci.jobs.index import terms_of
 from memci.message import Message
+from memci.smallmodel.offline.e5_embedder import MODEL
 from memci.smallmodel.offline.index_terms import OfflineLexicon
-from memci.smallmodel.offline.sentence_embedder import MODEL
 from memci.storage.search.index import Embedded, index_messages
 from memci.storage.session import Database
 

@@ -13,9 +13,9 @@ import numpy as np
 import psycopg
 
 from benchmarks.sentences import conversation
+from memci.smallmodel.offline.e5_embedder import DIMENSION, MODEL
 from memci.smallmodel.offline.index_terms import OfflineLexicon
-from memci.smallmodel.offline.sentence_embedder import DIMENSION, MODEL
-from memci.smallmodel.ports import Vectors
+from memci.smallmodel.vector_space import Vectors
 from memci.storage.search.vectors import to_text
 
 AGENT = "reader"

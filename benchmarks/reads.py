@@ -23,7 +23,7 @@ from memci.broker.read_calls import RedisReads
 from memci.config.settings import load_settings
 from memci.runtime import Runtime
 from memci.schemas.reads import ContextRequest, RecallRequest, SearchRequest
-from memci.smallmodel.ports import Vectors
+from memci.smallmodel.vector_space import Vectors
 from memci.storage.search.vectors import to_text
 
 CALLERS = (1, 16)

@@ -27,8 +27,8 @@ from memci.config.settings import load_settings
 from memci.domain.search.candidate import depth
 from memci.runtime import Runtime, tune_garbage_collection
 from memci.schemas.reads import ContextRequest, SearchRequest
-from memci.smallmodel.offline.sentence_embedder import MODEL
-from memci.smallmodel.ports import Vectors
+from memci.smallmodel.offline.e5_embedder import MODEL
+from memci.smallmodel.vector_space import Vectors
 from memci.storage.search.vectors import to_text
 from memci.testing import database_copy
 

@@ -19,8 +19,9 @@ from benchmarks.compare import Size
 from benchmarks.dialogues import Dialogue, dialogues, messages_of
 from benchmarks.report import Bar, Finding
 from benchmarks.texttiling import Bag, bags_of, texttiling
+from memci.config.settings import Settings
+from memci.smallmodel.offline.e5_embedder import OfflineEmbedder
 from memci.smallmodel.offline.segmenter import OfflineSegmenter
-from memci.smallmodel.offline.sentence_embedder import OfflineEmbedder
 from memci.smallmodel.ports import Embedder, Segmenter
 
 # The limit of P_k on a set, whatever the others reach.
@@ -32,8 +33,8 @@ Ends = Sequence[bool]
 
 def measure(data: Path, *, size: Size) -> Iterator[Finding]:
     """Measure every set of dialogues in the folder ``segmentation``."""
-    embedder = OfflineEmbedder()
-    segmenter = OfflineSegmenter(embedder.model)
+    embedder = OfflineEmbedder(Settings().embedder_folder)
+    segmenter = OfflineSegmenter(embedder.space)
     for path in sorted((data / "segmentation").glob("*.json")):
         found = dialogues(path)[: size.pick(1, _QUICK, None)]
         bags = [bags_of(each.utterances) for each in found]

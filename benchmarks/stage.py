@@ -20,6 +20,7 @@ import psycopg
 import redis
 from psycopg.conninfo import make_conninfo
 
+from memci.config.settings import Settings
 from memci.embedded import Servers
 from memci.embedded.files import free_port
 from memci.storage.session import Database
@@ -142,6 +143,7 @@ class Stage:
             "PYTHONPATH": str(ROOT),
             "MEMCI_DATABASE_URL": self.database_url,
             "MEMCI_BROKER_URL": self.broker_url,
+            "MEMCI_EMBEDDER_DIR": str(Settings().embedder_folder),
         }
 
     @contextmanager

@@ -13,9 +13,10 @@ from typing import Any
 
 from benchmarks.compare import Size, say
 from benchmarks.report import Bar, Finding
+from memci.config.settings import Settings
 from memci.domain.memory.message_filter import FilterReason, Utterance, filter_reasons
 from memci.domain.memory.parameters import MemoryParameters
-from memci.smallmodel.offline.sentence_embedder import OfflineEmbedder
+from memci.smallmodel.offline.e5_embedder import OfflineEmbedder
 
 _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
 _SESSION = re.compile(r"session_(\d+)")
@@ -41,7 +42,7 @@ class Filtered:
 
 def measure(data: Path, *, size: Size) -> Iterator[Finding]:
     """Filter the conversations in a folder: ``locomo*.json`` and ``memorybank_cn*.json``."""
-    embedder = OfflineEmbedder()
+    embedder = OfflineEmbedder(Settings().embedder_folder)
     sources = (("English", "locomo*.json", _locomo), ("Chinese", "memorybank_cn*.json", _exchanges))
     for language, pattern, read in sources:
         for path in sorted(data.glob(pattern)):

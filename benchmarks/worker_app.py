@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.idle_jobs import idle_handlers
 from memci.reading.registry import Readings
-from memci.smallmodel.ports import Vectors
+from memci.smallmodel.vector_space import Vectors, VectorSpace
 from workers.app import app
 from workers.lifecycle import runtime
 
@@ -26,9 +26,12 @@ class NoVectors:
 
     model = "none"
     dimension = 1
+    space = VectorSpace()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         return np.ones((len(texts), 1), dtype=np.float32)
+
+    embed_questions = embed
 
 
 worker = runtime()

@@ -15,6 +15,7 @@ import redis
 import structlog
 from httpx._config import DEFAULT_TIMEOUT_CONFIG
 
+from memci.config.settings import Settings
 from memci.embedded import Postgres, Redis, Servers
 from memci.testing import RunServers
 from tests.support.databases import Databases
@@ -36,6 +37,8 @@ __all__ = [
 ]
 
 register_profiles()
+# One folder for all tests, which have data folders of their own.
+os.environ["MEMCI_EMBEDDER_DIR"] = str(Settings().embedder_folder)
 
 RUN = pytest.StashKey[RunServers]()
 FOLDER = "memci_run"

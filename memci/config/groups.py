@@ -48,6 +48,15 @@ class TaskModel(BaseModel):
         le=16_000,
         description="Length of the embedder's vectors. Not set: from LiteLLM's table.",
     )
+    query_prefix: str | None = Field(
+        None,
+        max_length=1_000,
+        description="Put before questions by an embedder of `sentence-transformers`. Not set: the"
+        " model's own prompt.",
+    )
+    passage_prefix: str | None = Field(
+        None, max_length=1_000, description="The same before texts to be found."
+    )
 
     @model_validator(mode="before")
     @classmethod

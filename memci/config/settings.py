@@ -88,6 +88,11 @@ class Settings(BaseSettings):
         description="The Celery broker: `redis://…`, `rediss://…` or `amqp://…`. Not set: the"
         " embedded Redis.",
     )
+    embedder_dir: Path | None = Field(
+        None,
+        description="Folder of the built-in embedder, which is converted into it once. Not set:"
+        " the folder `embedder` in `MEMCI_DATA_DIR`.",
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info",
         description="`debug`, `info`, `warning` or `error`. Logs never contain the text of a"
@@ -237,10 +242,15 @@ class Settings(BaseSettings):
     memory: MemoryParameters = MemoryParameters()
     pages: PageRules = PageRules()
 
-    @field_validator("data_dir")
+    @property
+    def embedder_folder(self) -> Path:
+        """The folder that holds the converted embedder."""
+        return self.embedder_dir or self.data_dir / "embedder"
+
+    @field_validator("data_dir", "embedder_dir")
     @classmethod
-    def _expand_home(cls, value: Path) -> Path:
-        return value.expanduser().absolute()
+    def _expand_home(cls, value: Path | None) -> Path | None:
+        return None if value is None else value.expanduser().absolute()
 
     @field_validator("database_url")
     @classmethod

@@ -5,26 +5,26 @@ from typing import TypeVar
 
 Key = TypeVar("Key")
 
-# The weight of cosines if the embedder reads the query's language; words have the rest.
+# The weight of likeness; words have the rest.
 _DENSE = 0.6
 
 
 def rank_items(
-    words: Mapping[Key, float], cosines: Mapping[Key, float] | None
+    words: Mapping[Key, float], likeness: Mapping[Key, float] | None
 ) -> list[tuple[Key, float]]:
     """Return items by falling score, from 0 to 1.
 
-    ``words``: BM25 of the items that contain a word of the query, scaled by the best. ``cosines``:
-    None if they mean nothing; then only words count.
+    ``words``: BM25 of the items that contain a word of the query, scaled by the best. ``likeness``
+    is None without a query; then only words count.
     """
     best = max(words.values(), default=0.0)
     scaled = {key: score / best for key, score in words.items()} if best > 0 else {}
-    if cosines is None:
+    if likeness is None:
         scores = dict(scaled)
     else:
-        keys = dict.fromkeys([*cosines, *scaled])
+        keys = dict.fromkeys([*likeness, *scaled])
         scores = {
-            key: _DENSE * max(cosines.get(key, 0.0), 0.0) + (1 - _DENSE) * scaled.get(key, 0.0)
+            key: _DENSE * max(likeness.get(key, 0.0), 0.0) + (1 - _DENSE) * scaled.get(key, 0.0)
             for key in keys
         }
     return sorted(scores.items(), key=lambda each: -each[1])

@@ -38,6 +38,7 @@ def all_jobs(
     requests = SummaryRequests(settings.memory)
     creation = MemoryCreation(database, models, settings.memory)
     indexing = MessageIndexing(database, models, window)
+    consolidation = Consolidation(database, settings.memory, models.embedder.space)
     handlers: list[Handler] = [
         WithSummaryRequests(creation, requests.of_messages),
         WithSummaryRequests(indexing, requests.of_messages),
@@ -46,7 +47,7 @@ def all_jobs(
         MemoryRestoring(database, models, settings.memory),
         NetworkRebuild(database, Replay(database, models, settings.memory)),
         Reembedding(database, models.embedder),
-        WithSummaryRequests(Consolidation(database, settings.memory), requests.of_sessions),
+        WithSummaryRequests(consolidation, requests.of_sessions),
         DocumentIndexing(database, models, ExtractionLimits()),
         PageNaming(database, models.summarizer, pages),
         ItemIndexing(database, models),

@@ -17,8 +17,8 @@ from memci.jobs.consolidate import utc_now
 from memci.jobs.index import VectorGuard, terms_of
 from memci.queue.lease import Lease
 from memci.queue.usage_accounting import Accounts
-from memci.smallmodel.ports import Vectors
 from memci.smallmodel.registry import SmallModels
+from memci.smallmodel.vector_space import Vectors
 from memci.storage.agents import parameters_of
 from memci.storage.network import passes
 from memci.storage.network.links import decay_links, focus_nodes

@@ -184,7 +184,7 @@ class MemoryCreation:
         texts = texts.pooled(cut.parts()).completed(models.embedder)
         relations = self._relations(segments, focus, parameters.focus_limit)
         memories = self._memories(agent_id, cut, relations, parameters)
-        growth = NetworkGrowth(agent_id, job_id, parameters, texts.model)
+        growth = NetworkGrowth(agent_id, job_id, parameters, texts.model, texts.space)
         return Thinking(growth, texts, memories, refused, Beliefs.read(messages))
 
     def _relations(
@@ -223,6 +223,8 @@ class MemoryCreation:
         with self._database.agent_snapshot(agent_id) as connection:
             model = self._models.embedder.model
             older = nearest_nodes(connection, agent_id, cut.vectors, model, limit)
+        space = self._models.embedder.space
+        older = [{node: space.likeness(found[node]) for node in found} for found in older]
         terms = [terms_of(self._models.lexicon, segment.text) for segment in cut.segments]
         parts = zip(cut.segments, cut.vectors, terms, relations, older, strict=True)
         return [NewMemory(*each) for each in parts]

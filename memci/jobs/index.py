@@ -24,8 +24,9 @@ from memci.message import Message, Remember
 from memci.queue import mailbox
 from memci.queue.job_requests import request_naming
 from memci.queue.runner import Effect
-from memci.smallmodel.ports import Embedder, Lexicon, Vectors
+from memci.smallmodel.ports import Embedder, Lexicon
 from memci.smallmodel.registry import SmallModels
+from memci.smallmodel.vector_space import Vectors, VectorSpace
 from memci.storage import documents, pending_messages
 from memci.storage.frameworks import items
 from memci.storage.search import reembedding
@@ -38,13 +39,6 @@ from memci.storage.search.vectors import (
     held_model,
 )
 from memci.storage.session import Connection, Database
-
-
-def unit_rows(vectors: Vectors) -> Vectors:
-    """Scale each row to length one; zero rows stay zero."""
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    scaled: Vectors = vectors / np.maximum(norms, np.finfo(np.float32).tiny)
-    return scaled
 
 
 def terms_of(lexicon: Lexicon, text: str) -> Terms:
@@ -60,6 +54,7 @@ class MessageTexts:
     vectors: Vectors
     terms: Mapping[int, Terms]
     model: str
+    space: VectorSpace
 
     @classmethod
     def read(
@@ -88,7 +83,7 @@ class MessageTexts:
         }
         vectors[[rows[seq] for seq in texts]] = as_stored(embedder.embed(list(texts.values())))
         terms = {seq: terms_of(lexicon, text) for seq, text in unknown.items()}
-        return cls(messages, vectors, terms, embedder.model)
+        return cls(messages, vectors, terms, embedder.model, embedder.space)
 
     def pooled(self, parts: Iterable[tuple[int, str, Vectors]]) -> MessageTexts:
         """Give messages without a vector the mean of the vectors of their parts, by length.
@@ -97,10 +92,13 @@ class MessageTexts:
         """
         rows = {message.seq: row for row, message in enumerate(self.messages)}
         sums = np.zeros_like(self.vectors)
+        weights = np.zeros(len(sums), dtype=np.float32)
         for seq, text, vector in parts:
             sums[rows[seq]] += len(text) * vector
+            weights[rows[seq]] += len(text)
         embedded = np.linalg.norm(self.vectors, axis=1, keepdims=True) > 0
-        return replace(self, vectors=np.where(embedded, self.vectors, unit_rows(sums)))
+        pooled = self.space.pooled(sums, weights)
+        return replace(self, vectors=np.where(embedded, self.vectors, pooled))
 
     def completed(self, embedder: Embedder) -> MessageTexts:
         """Embed the messages with text that have no vector yet."""
@@ -160,7 +158,7 @@ class VectorGuard:
 
 
 _TOKENS_PER_MESSAGE = 4  # what a chat model spends on the role (R14)
-# Texts in one job: some seconds of MiniLM on one core.
+# Texts in one job: some seconds of the built-in embedder on one core.
 BATCH = 256
 DOCUMENT_BATCH = 128
 

@@ -22,7 +22,7 @@ from memci.language.claims.claim import Claim, StoredClaim, resolve_correction
 from memci.language.claims.reader import claims_in
 from memci.message import Message, Role, corrected_memory
 from memci.queue import mailbox
-from memci.smallmodel.ports import Vectors
+from memci.smallmodel.vector_space import Vectors, VectorSpace
 from memci.storage.network import beliefs, links, node_history, nodes, short_term_memories
 from memci.storage.network.passes import position
 from memci.storage.search.index import Embedded, Terms, index_nodes
@@ -39,7 +39,7 @@ class NewMemory:
     vector: Vectors  # shape (d,)
     terms: Terms
     relations: Mapping[str, str]  # names that the small model gave, by the focus point's key
-    older: Mapping[int, float]  # cosines of the most similar nodes from before the job
+    older: Mapping[int, float]  # likeness of the most similar nodes from before the job
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,7 @@ class NetworkGrowth:
     job_id: UUID
     parameters: MemoryParameters
     model: str
+    space: VectorSpace
 
     def write(self, connection: Connection, memories: list[NewMemory]) -> Creation:
         """Plan the creation for the current network, write it, and return it."""
@@ -126,11 +127,11 @@ class NetworkGrowth:
 
     def _plan(self, memories: list[NewMemory], state: NetworkState) -> Creation:
         vectors = np.array([memory.vector for memory in memories])
-        within = []  # each segment's best cosines with earlier ones; row by row, to bound memory
+        within = []  # each segment's best likeness with earlier ones; row by row, to bound memory
         for index in range(len(memories)):
             cosines = vectors[:index] @ vectors[index]
             near = np.argsort(-cosines, kind="stable")[: self.parameters.related_links + 1]
-            within.append({int(earlier): float(cosines[earlier]) for earlier in near})
+            within.append({int(at): self.space.likeness(float(cosines[at])) for at in near})
         return planning.plan_creation(
             [memory.segment for memory in memories],
             state,

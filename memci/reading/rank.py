@@ -9,7 +9,6 @@ from memci.domain.search.candidate import (
     Source,
     Timed,
     message_candidate,
-    without_unread_cosines,
 )
 from memci.domain.search.duplicates import (
     TrivialMessages,
@@ -30,7 +29,7 @@ from memci.domain.search.supersession import Ended
 from memci.language.question import QueryAnalysis, TimeSpan, asks_about_present, spans_to_search
 from memci.message import Message
 from memci.reading.find import Found
-from memci.reading.reader import Reader
+from memci.reading.reader import Reader, ReadingModels
 from memci.reading.understand import restriction_of, searched_times
 from memci.schemas.reads import ContextRequest, Fusion, Scope
 from memci.smallmodel.ports import Lexicon
@@ -56,7 +55,7 @@ def rank(
     reader: Reader, connection: Connection, agent_id: str, found: Found, scope: Scope
 ) -> Ranking:
     """Return the ranking of a search."""
-    ranking = _fuse(reader.models.lexicon, found, scope)
+    ranking = _fuse(reader.models, found, scope)
     if not found.state.has_ended:
         return ranking
     ranked = _newest_first(connection, agent_id, ranking.ranked, scope, _times(found, ranking))
@@ -71,7 +70,7 @@ def rank_for_context(
     Stored texts of interactions are left out: their messages are found. With ``k``, the best ``k``
     of each source come first and trivial messages last.
     """
-    ranking = _fuse(reader.models.lexicon, found, request)
+    ranking = _fuse(reader.models, found, request)
     # Texts about messages are left out.
     ranked = [
         each
@@ -99,7 +98,7 @@ def _times(found: Found, ranking: Ranking) -> Sequence[TimeSpan]:
     return ranking.timed.stretches
 
 
-def _fuse(lexicon: Lexicon, found: Found, scope: Scope) -> Ranking:
+def _fuse(models: ReadingModels, found: Found, scope: Scope) -> Ranking:
     question, parameters = found.question, found.parameters
     if question is None:
         near = enumerate(found.near_focus, start=1)
@@ -107,12 +106,12 @@ def _fuse(lexicon: Lexicon, found: Found, scope: Scope) -> Ranking:
     pairs = list(zip(question.queries, found.results, strict=True))
     if not parameters.query_analysis_enabled:
         hints = Hints(timed=Timed(searched_times(question.text, (), scope)))
-        return Ranking(_fuse_query(lexicon, *pairs[0], scope, hints), timed=hints.timed)
+        return Ranking(_fuse_query(models, *pairs[0], scope, hints), timed=hints.timed)
     analysis = question.analysis_with(set(_speakers(found.results)), parameters.bounds)
     leading = spans_to_search(analysis.times) if analysis.only_times else ()
     timed = Timed(question.queries[0].stretches, leading)
     hints = hints_of(analysis, question.queries[0].symbols, timed)
-    ranked = best_of_rankings([_fuse_query(lexicon, *pair, scope, hints) for pair in pairs])
+    ranked = best_of_rankings([_fuse_query(models, *pair, scope, hints) for pair in pairs])
     return Ranking(ranked, analysis, timed)
 
 
@@ -125,10 +124,14 @@ def _speakers(results: Sequence[SearchResult]) -> Iterator[str]:
 
 
 def _fuse_query(
-    lexicon: Lexicon, query: SearchQuery, result: SearchResult, scope: Scope, hints: Hints
+    models: ReadingModels, query: SearchQuery, result: SearchResult, scope: Scope, hints: Hints
 ) -> list[Ranked]:
-    candidates = without_unread_cosines(result.candidates, query.model)
-    candidates += _tail_candidates(lexicon, query, result, hints.timed)
+    likeness = models.embedder.space.likeness
+    candidates = [
+        each if each.dense is None else each._replace(dense=likeness(each.dense))
+        for each in result.candidates
+    ]
+    candidates += _tail_candidates(models.lexicon, query, result, hints.timed)
     candidates = _with_neighbour_scores(candidates, result)
     if not hints.timed.leading:
         # Those found by their time alone only fill remaining room.
@@ -140,7 +143,7 @@ def _fuse_query(
         ]
     if result.kept:
         statistics = result.collected if Source.CHAT in query.sources else None
-        candidates += bm25.scored(result.kept, query.terms, lexicon.terms, statistics)
+        candidates += bm25.scored(result.kept, query.terms, models.lexicon.terms, statistics)
     if scope.fusion is Fusion.RRF:
         fused = fuse_rrf(candidates, scope.channels, hints.timed)
         return without_repeated(fused, lexical_score)

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from memci.domain.memory import recall as rules
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import Forgotten, Miss, Reached, Walk
-from memci.domain.search.candidate import reads
 from memci.domain.token_counts import Count, fitting
 from memci.language.detection import Language, language_of
 from memci.reading.deferred_writes import use_of
@@ -22,7 +21,7 @@ from memci.schemas.reads import (
     RecallRequest,
     RecallText,
 )
-from memci.smallmodel.ports import Vectors
+from memci.smallmodel.vector_space import Vectors
 from memci.storage.agents import parameters_of
 from memci.storage.network.node_history import Successor, successors_of
 from memci.storage.reading import recall as network
@@ -45,8 +44,9 @@ class Keywords:
 
     terms: tuple[frozenset[str], ...]  # of each keyword; all of one must match together
     characters: tuple[str, ...]  # keywords of one Chinese character, which no index term holds
-    vectors: Vectors  # shape (n, d), of keywords in languages of the embedding model
+    vectors: Vectors  # shape (n, d), of the keywords
     model: str
+    least_cosine: float  # of a match
     language: Language
     everything: bool  # no keyword was given, so all memories match
 
@@ -55,11 +55,9 @@ class Keywords:
         cls, keywords: Sequence[str], models: ReadingModels, vectors: Vectors | None = None
     ) -> Keywords:
         """Read keywords. Calls the embedder unless the vectors are given."""
-        model = models.embedder.model
         short = [each[:_LONGEST_KEYWORD].strip() for each in keywords]
         if vectors is None:
-            readable = [each for each in short if each and reads(model, language_of(each))]
-            vectors = models.embedder.embed(readable)
+            vectors = models.embedder.embed_questions([each for each in short if each])
         characters = [
             each for each in short if len(each) == 1 and language_of(each) is Language.CHINESE
         ]
@@ -68,7 +66,8 @@ class Keywords:
             terms=tuple(frozenset(models.lexicon.terms(each)) for each in words),
             characters=tuple(characters),
             vectors=vectors,
-            model=model,
+            model=models.embedder.model,
+            least_cosine=models.embedder.space.cosine(rules.MATCH),
             language=language_of(" ".join(short)),
             everything=not keywords,
         )
@@ -271,7 +270,7 @@ def _matches(
 ) -> dict[int, float]:
     """Return the match score of each visible node: 1 for a token, else its best cosine."""
     matches = network.nodes_by_cosine(
-        connection, agent_id, keywords.vectors, model=keywords.model, least=rules.MATCH_COSINE
+        connection, agent_id, keywords.vectors, model=keywords.model, least=keywords.least_cosine
     )
     exact = network.nodes_by_terms(connection, agent_id, keywords.terms)
     exact |= network.nodes_by_character(connection, agent_id, keywords.characters)

@@ -19,7 +19,7 @@ from memci.reading.rank import Ranking, rank
 from memci.reading.reader import Reader, Stopwatch, wait_until_fresh
 from memci.reading.understand import Question, explained_analysis, understand
 from memci.schemas.reads import Hit, HitDocument, HitPin, HitStep, SearchAnswer, SearchRequest
-from memci.smallmodel.ports import Vectors
+from memci.smallmodel.vector_space import Vectors
 from memci.storage.reading.messages import Place, places_of
 
 _MOST_HITS = 200  # of a request with a token budget

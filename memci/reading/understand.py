@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from memci.domain.documents import symbols_in
 from memci.domain.search import bm25
-from memci.domain.search.candidate import DEEPEST, KEPT, Channel, reads
+from memci.domain.search.candidate import DEEPEST, KEPT, Channel
 from memci.errors import SmallModelError
 from memci.language import question as language
 from memci.language.detection import Language, language_of
@@ -22,7 +22,8 @@ from memci.language.hit_limits import HitLimits
 from memci.language.question import QueryAnalysis, TimeExpression, TimeSpan
 from memci.reading.reader import Reader
 from memci.schemas.reads import Scope
-from memci.smallmodel.ports import QueryPlanner, Vectors
+from memci.smallmodel.ports import QueryPlanner
+from memci.smallmodel.vector_space import Vectors
 from memci.storage.agents import parameters_of
 from memci.storage.reading.messages import last_session
 from memci.storage.search.find import Restriction, SearchQuery
@@ -132,15 +133,14 @@ def _last_session(
 def _query(
     reader: Reader, text: str, scope: Scope, depth: int, vector: Vectors | None
 ) -> SearchQuery:
-    """Return the query for a text; it has no vector if the embedder cannot read its language."""
+    """Return the query for a text; it has no vector without the dense channel."""
     embedder = reader.models.embedder
     terms, embedded = [], None
     sources = frozenset(scope.sources)
     if Channel.LEXICAL in scope.channels:
         terms = bm25.question_terms(reader.models.lexicon.terms(text))
-    dense = Channel.DENSE in scope.channels and not sources <= KEPT
-    if dense and reads(embedder.model, language_of(text)):
-        embedded = embedder.embed([text])[0] if vector is None else np.asarray(vector)
+    if Channel.DENSE in scope.channels and not sources <= KEPT:
+        embedded = embedder.embed_questions([text])[0] if vector is None else np.asarray(vector)
     return SearchQuery(
         terms,
         embedded,

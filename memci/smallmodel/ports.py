@@ -7,10 +7,7 @@ offline. It raises ``SmallModelUnavailableError`` when a retry may help and
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, runtime_checkable
-
-import numpy as np
-import numpy.typing as npt
+from typing import Protocol, runtime_checkable
 
 from memci.domain.memory.node import NodeType
 from memci.domain.pages.interaction_outline import Outline
@@ -18,9 +15,7 @@ from memci.domain.token_counts import Count
 from memci.language.detection import Language
 from memci.language.worth import Judgement
 from memci.message import Message
-
-# Shape (n, dimension), unit length rows.
-Vectors: TypeAlias = npt.NDArray[np.float32]
+from memci.smallmodel.vector_space import Vectors, VectorSpace
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +161,19 @@ class Embedder(Protocol):
         """Numbers in one vector."""
         ...
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return unit vectors, shape (len(texts), dimension); an empty list gives shape (0, d).
+    @property
+    def space(self) -> VectorSpace:
+        """The space of its vectors, to compare and to pool them."""
+        ...
 
-        A text longer than the model reads is the mean of its windows.
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return unit vectors of texts to be found, shape (len(texts), dimension)."""
+        ...
+
+    def embed_questions(self, texts: Sequence[str]) -> Vectors:
+        """Return unit vectors of questions, shape (len(texts), dimension).
+
+        Some models embed a question in another way than a text.
         """
         ...
 

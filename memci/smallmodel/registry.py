@@ -18,10 +18,10 @@ from memci.smallmodel import ports
 from memci.smallmodel.litellm.adapters import FAMILY, llm_adapter
 from memci.smallmodel.offline.annotator import OfflineAnnotator, OfflineJudge, OfflineQueryPlanner
 from memci.smallmodel.offline.compressor import OfflineCompressor
+from memci.smallmodel.offline.e5_embedder import OfflineEmbedder
 from memci.smallmodel.offline.index_terms import OfflineLexicon
 from memci.smallmodel.offline.relation_namer import OfflineRelationNamer
 from memci.smallmodel.offline.segmenter import OfflineSegmenter
-from memci.smallmodel.offline.sentence_embedder import OfflineEmbedder
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 
@@ -76,9 +76,10 @@ def build_small_models(settings: Settings) -> SmallModels:
         return _third_party(task, name, settings)
 
     planner = "query_planner" in settings.models
-    embedder: ports.Embedder = adapter("embedder", OfflineEmbedder)
+    folder = settings.embedder_folder
+    embedder: ports.Embedder = adapter("embedder", lambda: OfflineEmbedder(folder))
     return SmallModels(
-        segmenter=adapter("segmenter", lambda: OfflineSegmenter(embedder.model)),
+        segmenter=adapter("segmenter", lambda: OfflineSegmenter(embedder.space)),
         annotator=adapter("annotator", OfflineAnnotator),
         relation_namer=adapter("relation_namer", OfflineRelationNamer),
         compressor=adapter("compressor", OfflineCompressor),

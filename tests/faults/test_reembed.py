@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memci.commands import rebuild
-from memci.smallmodel.offline.sentence_embedder import DIMENSION, MODEL, OfflineEmbedder
+from memci.config.settings import Settings
+from memci.smallmodel.offline.e5_embedder import DIMENSION, MODEL, OfflineEmbedder
 from memci.testing import wait_until
 from tests.support.network import AgentUnderTest
 
@@ -27,7 +28,7 @@ def test_a_worker_killed_during_reembedding_loses_no_vector(database, fleet, upk
     assert "made by bag-of-words (64 numbers)" in refused.log_text
     assert "memci db reembed" in refused.log_text
 
-    assert rebuild.run(database, OfflineEmbedder()) == 1
+    assert rebuild.run(database, OfflineEmbedder(Settings().embedder_folder)) == 1
     victim = fleet.start("memci.lane")
     wait_until(lambda: new_vectors(ada) > 0, "the first bite", timeout_s=60)
     victim.kill()

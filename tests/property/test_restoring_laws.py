@@ -20,7 +20,8 @@ from memci.jobs.segments import Background, annotated_segments, conversations
 from memci.language.detection import language_of
 from memci.language.names import Entity
 from memci.message import Message, Role
-from memci.smallmodel.ports import TopicSegment, Vectors
+from memci.smallmodel.ports import TopicSegment
+from memci.smallmodel.vector_space import Vectors
 from memci.storage.search.index import Embedded
 from tests.support.examples import examples
 from tests.support.models import ScriptedModels

@@ -17,8 +17,8 @@ from memci.smallmodel.offline.compressor import OfflineCompressor
 from memci.smallmodel.offline.index_terms import OfflineLexicon
 from memci.smallmodel.offline.relation_namer import OfflineRelationNamer
 from memci.smallmodel.offline.segmenter import LONGEST_SEGMENT, OfflineSegmenter
-from memci.smallmodel.offline.sentence_embedder import MODEL
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
+from memci.smallmodel.vector_space import VectorSpace
 from tests.support.examples import examples
 
 PHRASES = st.sampled_from(
@@ -183,7 +183,7 @@ def test_segments_hold_every_character_once_in_order(drawn):
     messages = [
         Message(seq, str(seq), Role.USER, text, now) for seq, text in enumerate(texts, start=1)
     ]
-    segments = OfflineSegmenter(MODEL).segment(messages, vectors)
+    segments = OfflineSegmenter(VectorSpace()).segment(messages, vectors)
     assert squeezed("".join(segment.text for segment in segments)) == squeezed("".join(texts))
     assert all(0 < len(segment.text) <= LONGEST_SEGMENT for segment in segments)
     assert all(list(segment.seqs) == sorted(set(segment.seqs)) for segment in segments)

@@ -24,7 +24,8 @@ _UP_S = 150.0
 def environment(**settings: str) -> dict[str, str]:
     """The environment of a command: that of this process, with the settings of the test only."""
     others = {name: value for name, value in os.environ.items() if not name.startswith("MEMCI_")}
-    return {**others, "PYTHONPATH": str(ROOT), **settings}
+    models = os.environ["MEMCI_EMBEDDER_DIR"]
+    return {**others, "PYTHONPATH": str(ROOT), "MEMCI_EMBEDDER_DIR": models, **settings}
 
 
 def run(

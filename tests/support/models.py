@@ -15,7 +15,8 @@ from memci.language.detection import Language, language_of
 from memci.language.worth import Judgement
 from memci.message import Message
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
-from memci.smallmodel.ports import Annotation, TopicSegment, Vectors
+from memci.smallmodel.ports import Annotation, TopicSegment
+from memci.smallmodel.vector_space import Vectors, VectorSpace
 
 _WORD = re.compile(r"[A-Za-z0-9]+|[\u4e00-\u9fff]")
 
@@ -115,6 +116,7 @@ class BagOfWords:
 
     model = "bag-of-words"
     dimension = 64
+    space = VectorSpace()
 
     def __init__(self) -> None:
         self.embedded: list[str] = []
@@ -128,6 +130,8 @@ class BagOfWords:
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         unit: Vectors = vectors / norms
         return unit
+
+    embed_questions = embed
 
 
 class LowerCaseWords:

@@ -127,7 +127,9 @@ class Rebuilding:
         handlers: dict[str, _Prepares] = {
             JobKind.CREATE: ada.creation(),
             MemoryRestoring.kind: MemoryRestoring(*parts),
-            Consolidation.kind: Consolidation(ada.database, ada.parameters, clock=ada.clock),
+            Consolidation.kind: Consolidation(
+                ada.database, ada.parameters, ada.models.embedder.space, clock=ada.clock
+            ),
             NetworkRebuild.kind: NetworkRebuild(ada.database, Replay(*parts, clock=ada.clock)),
         }
         return handlers[kind]

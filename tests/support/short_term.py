@@ -61,7 +61,8 @@ def remember(
         )
         for place, text in enumerate(texts)
     ]
-    growth = NetworkGrowth(ada.agent_id, uuid4(), ada.parameters, ada.models.embedder.model)
+    embedder = ada.models.embedder
+    growth = NetworkGrowth(ada.agent_id, uuid4(), ada.parameters, embedder.model, embedder.space)
     with ada.lease().effect() as connection:
         creation: Creation = growth.write(connection, thoughts)
         note_created(connection, ada.agent_id, creation, ada.parameters)
@@ -69,7 +70,7 @@ def remember(
 
 
 def consolidation(ada: AgentUnderTest) -> Consolidation:
-    return Consolidation(ada.database, ada.parameters, clock=ada.clock)
+    return Consolidation(ada.database, ada.parameters, ada.models.embedder.space, clock=ada.clock)
 
 
 def consolidate(ada: AgentUnderTest) -> Mapping[str, Any]:

@@ -20,7 +20,7 @@ from memci.reading.reader import ReadingDefaults, ReadingModels, Tokenizers
 from memci.smallmodel.offline.index_terms import OfflineLexicon
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
-from memci.smallmodel.ports import Vectors
+from memci.smallmodel.vector_space import Vectors, VectorSpace
 from memci.storage.search.index import Embedded, Terms, index_messages
 from memci.storage.search.vectors import to_text
 from memci.storage.session import Database
@@ -34,6 +34,7 @@ class WordVectors:
 
     model = "words"
     dimension = DIMENSION
+    space = VectorSpace()
 
     def __init__(self) -> None:
         self.requests: list[str] = []
@@ -43,6 +44,8 @@ class WordVectors:
         self.requests += texts
         rows = [self._embed(text) for text in texts]
         return np.array(rows, dtype=np.float32).reshape(len(rows), DIMENSION)
+
+    embed_questions = embed
 
     def _embed(self, text: str) -> Vectors:
         total = np.zeros(DIMENSION, dtype=np.float32)

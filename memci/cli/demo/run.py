@@ -230,7 +230,7 @@ def running_memci(
     _remove_left_over(folder)
     folder.mkdir(mode=0o700, parents=True)
     port = free_port()
-    running = _start(folder, port)
+    running = _start(settings, folder, port)
     lines = _OutputReader(running, on_line)
     try:
         try:
@@ -246,12 +246,12 @@ def running_memci(
     _remove(folder)
 
 
-def _start(folder: Path, port: int) -> subprocess.Popen[str]:
+def _start(settings: Settings, folder: Path, port: int) -> subprocess.Popen[str]:
     # `memci up` ends when this process is killed.
     wrapper = (sys.executable, "-m", "memci.cli.up.parent_death", str(os.getpid()))
     return subprocess.Popen(
         (*wrapper, sys.executable, "-m", "memci.cli", "up"),
-        env=_environment(folder, port),
+        env=_environment(settings, folder, port),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -261,7 +261,7 @@ def _start(folder: Path, port: int) -> subprocess.Popen[str]:
     )
 
 
-def _environment(folder: Path, port: int) -> Mapping[str, str]:
+def _environment(settings: Settings, folder: Path, port: int) -> Mapping[str, str]:
     """Return an environment without the user's own settings."""
     empty = folder / "memci.toml"
     empty.touch(mode=0o600)
@@ -270,6 +270,7 @@ def _environment(folder: Path, port: int) -> Mapping[str, str]:
         **others,
         "MEMCI_CONFIG": str(empty),
         "MEMCI_DATA_DIR": str(folder),
+        "MEMCI_EMBEDDER_DIR": str(settings.embedder_folder),
         "MEMCI_PORT": str(port),
         "MEMCI_FLOWER_PORT": "0",
     }

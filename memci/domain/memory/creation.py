@@ -20,7 +20,7 @@ from memci.language.names import Entity
 
 @dataclass(frozen=True, slots=True)
 class Similarities:
-    """Cosines of the segments of one job; the best of each are enough."""
+    """Likeness of the segments of one job; the best of each are enough."""
 
     older: Sequence[Mapping[int, float]]  # of segment i: with nodes from before the job, by id
     within: Sequence[Mapping[int, float]]  # of segment i: with segments j < i, by index
@@ -32,10 +32,10 @@ class Similarities:
 
         ``made`` maps earlier segments of the job to their nodes.
         """
-        cosines = dict(self.older[index])
-        cosines |= {made[j]: cosine for j, cosine in self.within[index].items() if j in made}
-        similar = [node for node in cosines if cosines[node] > parameters.related_threshold]
-        return sorted(similar, key=lambda node: (-cosines[node], node))
+        likeness = dict(self.older[index])
+        likeness |= {made[j]: each for j, each in self.within[index].items() if j in made}
+        similar = [node for node in likeness if likeness[node] > parameters.related_threshold]
+        return sorted(similar, key=lambda node: (-likeness[node], node))
 
 
 Focus: TypeAlias = tuple[Entity, ...]

@@ -121,7 +121,7 @@ class MemoryParameters:
     # Constants. Only tests give other values.
     min_shrink: float = 0.10  # share of the length; no model is called for a smaller cut
     related_links: int = 2  # links from a new memory to similar older ones
-    related_threshold: float = 0.6  # cosine above which a memory is similar
+    related_threshold: float = 0.55  # likeness above which a memory is similar
     session_silence_hours: float = 24.0  # a session ends after this time without a message
     summary_max_tokens: int = 800  # of one summary
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from memci.domain.memory.node import NodeKind
 from memci.language.detection import Language, language_of
 
-# The least cosine of a match for a keyword that no memory has as a token.
-MATCH_COSINE = 0.5
+# The least likeness of a match for a keyword that no memory has as a token.
+MATCH = 0.45
 
 
 class Step(NamedTuple):

@@ -1,6 +1,5 @@
 """Candidates: texts that at least one channel found (R11)."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -8,7 +7,6 @@ from typing import NamedTuple, TypeAlias
 
 from memci.domain.pages.pins import Maker
 from memci.domain.session.plan import StepState
-from memci.language.detection import Language, language_of
 from memci.language.key_messages.rules import PinKind
 from memci.language.times.ranges import TimeSpan
 from memci.message import Message, Role
@@ -33,22 +31,6 @@ class Channel(StrEnum):
     DENSE = "dense"
     LEXICAL = "lexical"
     BFS = "bfs"  # over the links of the memory network
-
-
-# Parts of the names of embedding models that were trained on English alone.
-_ENGLISH_ONLY = ("all-minilm", "all-mpnet", "-en-", "english")
-
-
-def reads(model: str, language: Language) -> bool:
-    """Return True if cosines of an embedding model are meaningful in a language.
-
-    English-only models see Chinese as unknown characters, all of them similar. Such cosines halve
-    the recall of lexical search alone (retrieval-and-assembly.md, "Chinese").
-    """
-    name = f"{model.lower()}-"
-    if language is not Language.CHINESE or "multilingual" in name:
-        return True
-    return not any(mark in name for mark in _ENGLISH_ONLY)
 
 
 # Files: without speaker, session or time.
@@ -93,7 +75,7 @@ class Candidate(NamedTuple):
     session_id: str | None = None
     role: Role | None = None  # None for a memory
     name: str | None = None  # of the speaker, or of the document
-    dense: float | None = None  # cosine
+    dense: float | None = None  # likeness of the embedder's vectors
     lexical: float | None = None  # BM25 score
     successor: int | None = None  # the memory that supersedes it (R6)
     until: datetime | None = None  # since then another memory supersedes it
@@ -106,19 +88,6 @@ class Candidate(NamedTuple):
 
 
 Key: TypeAlias = tuple[Source, int]  # what identifies a candidate
-
-
-def without_unread_cosines(candidates: Sequence[Candidate], model: str) -> list[Candidate]:
-    """Return the candidates without cosines of texts that the model cannot read."""
-    unread = [each for each in Language if not reads(model, each)]
-    if not unread:
-        return list(candidates)
-    return [
-        each
-        if each.dense is None or language_of(each.text) not in unread
-        else each._replace(dense=None)
-        for each in candidates
-    ]
 
 
 def message_candidate(message: Message, lexical: float | None = None) -> Candidate:

@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 
 from memci.domain.search import bm25
-from memci.domain.search.candidate import reads
 from memci.domain.store_items import rank_items
-from memci.language.detection import language_of
 from memci.queue.job_requests import request_indexing_by_read
 from memci.reading.reader import ReadingModels
 from memci.schemas import frameworks
-from memci.smallmodel.ports import Vectors
+from memci.smallmodel.vector_space import Vectors
 from memci.storage.frameworks import checkpoints as stored
 from memci.storage.frameworks.items import (
     FoundItems,
@@ -68,9 +66,9 @@ class ItemReads:
 
     def _vector(self, query: str) -> Vectors | None:
         embedder = self._models.embedder
-        if not query.strip() or not reads(embedder.model, language_of(query)):
+        if not query.strip():
             return None
-        vector: Vectors = embedder.embed([query])[0]
+        vector: Vectors = embedder.embed_questions([query])[0]
         return vector
 
     def _rank(self, question: ItemQuestion, found: FoundItems) -> list[tuple[Place, float]]:
@@ -81,12 +79,14 @@ class ItemReads:
             hits = {term: terms.count(term) for term in question.terms if term in terms}
             counted[place] = (hits, len(terms))
         words = _scores(counted, question, found)
-        cosines = None
+        likeness = None
         if question.vector is not None:
+            embedder = self._models.embedder
             cosines = {place_of(row): float(row.cosine) for row in found.by_meaning}
-            near = self._models.embedder.embed(list(tail.values())) @ np.asarray(question.vector)
+            near = embedder.embed(list(tail.values())) @ np.asarray(question.vector)
             cosines |= dict(zip(tail, map(float, near), strict=True))
-        return rank_items(words, cosines)
+            likeness = {place: embedder.space.likeness(each) for place, each in cosines.items()}
+        return rank_items(words, likeness)
 
 
 def listed(

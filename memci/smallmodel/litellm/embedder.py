@@ -8,8 +8,8 @@ from memci.domain.usage import Usage
 from memci.errors import ConfigurationError, SmallModelAnswerError
 from memci.language.topic_changes import cut_into_pieces
 from memci.smallmodel.litellm.provider import CallUsage, Provider
-from memci.smallmodel.ports import Vectors
 from memci.smallmodel.usage_account import current_account
+from memci.smallmodel.vector_space import Vectors, VectorSpace, unit_rows
 
 TASK = "embedder"
 _BATCH = 64
@@ -50,6 +50,15 @@ class LlmEmbedder:
         self._provider.load()
         _ = self.dimension
 
+    @property
+    def space(self) -> VectorSpace:
+        """A space without a center: nothing is known of the model."""
+        return VectorSpace()
+
+    def embed_questions(self, texts: Sequence[str]) -> Vectors:
+        """Return the vectors of ``embed``: providers do not distinguish questions."""
+        return self.embed(texts)
+
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors, shape (len(texts), dimension); long texts are pooled."""
         windows = [
@@ -60,10 +69,10 @@ class LlmEmbedder:
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for first in range(0, len(windows), _BATCH):
             batch = windows[first : first + _BATCH]
-            found = self._unit(self._ask([piece for _, piece in batch]))
+            found = unit_rows(self._ask([piece for _, piece in batch]))
             lengths = np.array([len(piece) for _, piece in batch], dtype=np.float32)
             np.add.at(vectors, [row for row, _ in batch], found * lengths[:, None])
-        return self._unit(vectors)
+        return unit_rows(vectors)
 
     def _ask(self, texts: list[str]) -> Vectors:
         account = current_account()
@@ -95,8 +104,3 @@ class LlmEmbedder:
             )
         account.answers[key] = vectors
         return vectors
-
-    def _unit(self, vectors: Vectors) -> Vectors:
-        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        unit: Vectors = vectors / np.maximum(norms, np.finfo(np.float32).tiny)
-        return unit

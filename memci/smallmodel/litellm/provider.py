@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from memci.errors import SmallModelAnswerError, SmallModelError, SmallModelUnavailableError
-from memci.smallmodel.ports import Vectors
+from memci.smallmodel.vector_space import Vectors
 
 T = TypeVar("T")
 

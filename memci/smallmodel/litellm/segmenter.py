@@ -12,7 +12,8 @@ from memci.language.detection import language_of
 from memci.message import Message, Role
 from memci.smallmodel.litellm import language_model
 from memci.smallmodel.offline.segmenter import LONGEST_SEGMENT, PAUSE
-from memci.smallmodel.ports import Segmenter, TopicSegment, Vectors
+from memci.smallmodel.ports import Segmenter, TopicSegment
+from memci.smallmodel.vector_space import Vectors
 
 # Messages and characters that one call shows.
 _MOST_SHOWN = 40

@@ -30,7 +30,7 @@ from memci.config.settings import Settings
 from memci.embedded import Postgres, Servers
 from memci.message import NewMessage, Role
 from memci.queue.intake import Append, Intake
-from memci.smallmodel.offline.sentence_embedder import OfflineEmbedder
+from memci.smallmodel.offline.e5_embedder import OfflineEmbedder
 from memci.storage.migrate import downgrade
 from memci.storage.session import Database
 from tests.support.command_line import MEMCI, environment, run
@@ -209,14 +209,14 @@ def test_a_stray_queue_is_reported_with_a_way_to_delete_it(broker_url: str):
 
 
 def test_vectors_of_another_embedder_are_reported(database: Database):
-    (found,) = check_vectors(database, OfflineEmbedder())
+    (found,) = check_vectors(database, OfflineEmbedder(Settings().embedder_folder))
     assert (found.level, found.subject) == (Level.OK, "vectors")
     AgentUnderTest(database).remember("[Ann] keeps bees")
-    (found,) = check_vectors(database, OfflineEmbedder())
+    (found,) = check_vectors(database, OfflineEmbedder(Settings().embedder_folder))
     assert found.level is Level.WRONG
     assert "memci db reembed" in found.advice
-    rebuild.run(database, OfflineEmbedder())
-    (found,) = check_vectors(database, OfflineEmbedder())
+    rebuild.run(database, OfflineEmbedder(Settings().embedder_folder))
+    (found,) = check_vectors(database, OfflineEmbedder(Settings().embedder_folder))
     assert found.level is Level.NOTE
     assert "1 agent" in found.text
 

@@ -40,7 +40,7 @@ def test_reembed_takes_the_embedder_from_the_settings(memci, database):
     assert "made by bag-of-words (64 numbers)" in printed
     code, printed = memci("db", "reembed")
     assert code == 0
-    assert "made by all-MiniLM-L6-v2 (384 numbers)" in printed
+    assert "made by multilingual-e5-small (384 numbers)" in printed
     assert "1 agent still to be embedded again" in printed
     assert "start the workers" in printed
     code, printed = memci("db", "reembed")
@@ -50,7 +50,7 @@ def test_reembed_takes_the_embedder_from_the_settings(memci, database):
     assert "start the workers" in memci("db", "reembed", "--force")[1]
     code, printed = memci("db", "reembed", "--json")
     answer = json.loads(printed)
-    assert (answer["model"], answer["dimension"]) == ("all-MiniLM-L6-v2", 384)
+    assert (answer["model"], answer["dimension"]) == ("multilingual-e5-small", 384)
     assert (answer["asked"], answer["agents_left"], answer["agents_dead"]) == (0, 2, 0)
 
 

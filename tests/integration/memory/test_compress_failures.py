@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memci.errors import SmallModelAnswerError, SmallModelUnavailableError
-from memci.smallmodel.ports import Vectors
+from memci.smallmodel.vector_space import Vectors
 from tests.support.fading import LONG, remember_shrinking_texts, remember_with_half_a_link
 from tests.support.models import is_down, keep_beginning
 from tests.support.network import AgentUnderTest

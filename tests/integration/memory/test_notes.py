@@ -9,7 +9,8 @@ import pytest
 from memci.domain.memory.parameters import MemoryParameters
 from memci.language.detection import language_of
 from memci.message import CorrectedMemory, Message, note_metadata
-from memci.smallmodel.ports import TopicSegment, Vectors
+from memci.smallmodel.ports import TopicSegment
+from memci.smallmodel.vector_space import Vectors
 from memci.storage.network.node_history import origin_of
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same

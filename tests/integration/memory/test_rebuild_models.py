@@ -11,7 +11,8 @@ from memci.domain.memory import creation
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import SmallModelUnavailableError
 from memci.message import Message
-from memci.smallmodel.ports import TopicSegment, Vectors
+from memci.smallmodel.ports import TopicSegment
+from memci.smallmodel.vector_space import Vectors
 from memci.storage.search.vectors import VectorModel, change_model
 from tests.support.models import BagOfWords, OneSegmentAMessage, ScriptedCompressor, is_down
 from tests.support.network import AgentUnderTest

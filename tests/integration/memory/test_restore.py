@@ -9,6 +9,7 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ConflictError, NotFoundError
 from memci.queue.sweep import request_due_consolidations
 from memci.smallmodel.offline.segmenter import OfflineSegmenter
+from memci.smallmodel.vector_space import VectorSpace
 from memci.storage.network.nodes import forget_nodes
 from memci.storage.reading.recall import restorable
 from tests.support.models import ScriptedCompressor
@@ -332,7 +333,7 @@ def test_every_memory_of_a_long_talk_is_restored_word_for_word(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     """Long messages are cut between sentences and short ones are put together."""
-    ada.models.segmenter = OfflineSegmenter("bag-of-words")
+    ada.models.segmenter = OfflineSegmenter(VectorSpace())
     english = [
         f"Sentence {n} is of the mill in Delft, which I saw last Friday. " for n in range(60)
     ]

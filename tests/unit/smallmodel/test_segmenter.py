@@ -8,6 +8,7 @@ from memci.language.detection import Language
 from memci.language.topic_changes import PRICE, seam_price
 from memci.message import Message, Role
 from memci.smallmodel.offline.segmenter import LONGEST_SEGMENT, OfflineSegmenter
+from memci.smallmodel.vector_space import VectorSpace
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 TREKKING = [
@@ -127,7 +128,7 @@ def test_a_huge_message_is_cut_quickly(unit):
     text = unit * (900 * 1024 // len(unit))
     vectors = np.eye(2, 384, dtype=np.float32)
     before = time.process_time()  # not the clock: other processes may be busy
-    segments = OfflineSegmenter("any").segment(talk([text, "What was that?"]), vectors)
+    segments = OfflineSegmenter(VectorSpace()).segment(talk([text, "What was that?"]), vectors)
     assert time.process_time() - before < 5
     assert max(len(segment.text) for segment in segments) <= LONGEST_SEGMENT
     joined = "".join("".join(segment.text.split()) for segment in segments)

@@ -1,0 +1,171 @@
+"""The built-in embedder: multilingual-e5-small by ONNX Runtime, without torch (E2 to E4).
+
+English and Chinese texts share one space: a question finds a text in the other language. The
+weights are mapped from files, so processes share their pages.
+"""
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from memci.language.loading import LoadOnce
+from memci.smallmodel.offline.e5_files import GRAPH, TOKENIZER, model_folder
+from memci.smallmodel.offline.e5_graph import POSITIONS
+from memci.smallmodel.vector_space import Vectors, VectorSpace
+
+MODEL = "multilingual-e5-small"
+DIMENSION = 384
+
+# The model was trained with these.
+_PASSAGE, _QUERY = "passage: ", "query: "
+_BEGIN, _PAD, _END = 0, 1, 2
+# More characters than any text of as many tokens as the model reads.
+_MOST_CHARACTERS = 1 << 16
+# Tokens, padding included, in one forward pass.
+_BATCH_TOKENS = 2048
+# Vectors remembered by the digest of their text. The segmenter, the message index and the nodes
+# of one job often ask for the same texts.
+_REMEMBERED = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    tokenizer: Any  # sentencepiece.SentencePieceProcessor
+    session: Any  # onnxruntime.InferenceSession
+
+
+class OfflineEmbedder:
+    """multilingual-e5-small on one core: 384 numbers, unit length, the first 512 tokens of a text.
+
+    ONNX Runtime computes in the calling thread, so the model survives a fork.
+    """
+
+    def __init__(self, parent: Path) -> None:
+        """Take the folder that holds the converted model, or will hold it."""
+        self._model = LoadOnce(lambda: _load(model_folder(parent)))
+        self._recent = _RecentVectors(_REMEMBERED)
+
+    @property
+    def model(self) -> str:
+        """The model's name, stored with every vector."""
+        return MODEL
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in one vector."""
+        return DIMENSION
+
+    @property
+    def space(self) -> VectorSpace:
+        """The space of its vectors."""
+        return _space()
+
+    def load(self) -> None:
+        """Map the model, and convert it before if it is not there."""
+        self._model.get()
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return unit vectors of texts to be found, shape (len(texts), 384)."""
+        return self._embed(_PASSAGE, texts)
+
+    def embed_questions(self, texts: Sequence[str]) -> Vectors:
+        """Return unit vectors of questions, shape (len(texts), 384)."""
+        return self._embed(_QUERY, texts)
+
+    def _embed(self, prefix: str, texts: Sequence[str]) -> Vectors:
+        prefixed = [prefix + text for text in texts]
+        keys = [
+            hashlib.blake2b(text.encode(errors="replace"), digest_size=16).digest()
+            for text in prefixed
+        ]
+        known = self._recent.look_up(keys)
+        missing = {key: text for key, text in zip(keys, prefixed, strict=True) if key not in known}
+        if missing:
+            fresh = dict(zip(missing, self._encode(list(missing.values())), strict=True))
+            self._recent.add(fresh)
+            known |= fresh
+        vectors = np.empty((len(texts), DIMENSION), dtype=np.float32)
+        for row, key in enumerate(keys):
+            vectors[row] = known[key]
+        return vectors
+
+    def _encode(self, texts: list[str]) -> Vectors:
+        model = self._model.get()
+        # A lone surrogate has no UTF-8, and the tokenizer takes nothing else.
+        clean = [text[:_MOST_CHARACTERS].encode(errors="replace").decode() for text in texts]
+        tokens = [
+            [_BEGIN, *found[: POSITIONS - 2], _END] for found in model.tokenizer.encode(clean)
+        ]
+        vectors = np.empty((len(texts), DIMENSION), dtype=np.float32)
+        for batch in _batches(tokens):
+            vectors[batch] = _run(model, [tokens[each] for each in batch])
+        return vectors
+
+
+def _run(model: _Model, tokens: list[list[int]]) -> Vectors:
+    width = max(map(len, tokens))
+    ids = np.array([each + [_PAD] * (width - len(each)) for each in tokens], dtype=np.int64)
+    lengths = np.array([[len(each)] for each in tokens])
+    mask = (np.arange(width) < lengths).astype(np.int64)
+    vectors: Vectors = model.session.run(["vector"], {"ids": ids, "mask": mask})[0]
+    return vectors
+
+
+@cache
+def _space() -> VectorSpace:
+    with (resources.files(__package__) / "data" / "e5_center.npy").open("rb") as file:
+        return VectorSpace(np.load(file))
+
+
+class _RecentVectors:
+    """The last vectors made, by digest; texts are not kept."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._lock = threading.Lock()
+        self._vectors: OrderedDict[bytes, Vectors] = OrderedDict()
+
+    def look_up(self, keys: Sequence[bytes]) -> dict[bytes, Vectors]:
+        with self._lock:
+            found = {key: self._vectors[key] for key in keys if key in self._vectors}
+            for key in found:
+                self._vectors.move_to_end(key)
+        return found
+
+    def add(self, vectors: dict[bytes, Vectors]) -> None:
+        with self._lock:
+            self._vectors |= vectors
+            while len(self._vectors) > self._size:
+                self._vectors.popitem(last=False)
+
+
+def _batches(tokens: list[list[int]]) -> Iterator[list[int]]:
+    """Group texts of similar length, so that little is padding; longest first."""
+    order = sorted(range(len(tokens)), key=lambda each: -len(tokens[each]))
+    start = 0
+    while start < len(order):
+        size = max(1, _BATCH_TOKENS // len(tokens[order[start]]))
+        yield order[start : start + size]
+        start += size
+
+
+def _load(folder: Path) -> _Model:
+    import onnxruntime  # noqa: PLC0415 - loaded where text is encoded, only there
+    from sentencepiece import SentencePieceProcessor  # noqa: PLC0415
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.enable_cpu_mem_arena = False  # give memory back after a long text
+    options.log_severity_level = 3  # errors
+    session = onnxruntime.InferenceSession(
+        str(folder / GRAPH), options, providers=["CPUExecutionProvider"]
+    )
+    return _Model(SentencePieceProcessor(model_file=str(folder / TOKENIZER)), session)
