@@ -1,0 +1,1 @@
+"""Trains the ranking model of memci: not part of the package."""
